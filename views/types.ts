@@ -142,7 +142,7 @@ export type SuccessorView = {
   readonly awaitedId: string | null
   /** How long the old key still works after the first reading with the new key. */
   readonly overlapMs: number
-  /** The time of that first reading, from the events of the old key; `null` if the new key was not used yet. */
+  /** The time of the first use of the new key, from the events of the old key; `null` if it was not used yet. */
   readonly usedAt: number | null
   /** True if the new key was used, and no admin has set a later expiry for the old key after that. */
   readonly isEnding: boolean

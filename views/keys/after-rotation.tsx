@@ -5,7 +5,7 @@ import type { KeyView, PredecessorView } from '../types.ts'
 
 /**
  * This page shows no command to send a reading, because the first reading with the new key decides when the old key
- * stops. With no overlap, one test reading would stop every device that uses the old key.
+ * stops. If the overlap is 0, one test reading would stop every device that uses the old key.
  */
 export const AfterRotation = (props: {
   readonly apiKey: KeyView

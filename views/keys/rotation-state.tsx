@@ -106,7 +106,7 @@ export const PendingEnd = (props: { readonly apiKey: KeyView }): JSX.Element => 
   return <span class="under" safe>{`rotated: ${end}`}</span>
 }
 
-/** For the page of the old key, until a reading with the new key arrives. */
+/** For the page of the old key, while the new key is unused: says when the old key stops. */
 const pendingText = ({ keyId, awaitedId, overlapMs }: SuccessorView, expiresAt: number | null): string => {
   if (awaitedId === keyId) return `not used yet; this key ${stopsText(overlapMs, 'the new key')}`
   if (awaitedId === null) return `revoked before its first use, so this key ${keepsWorkingText(expiresAt)}`

@@ -69,9 +69,7 @@ export const LinkPage = (props: {
   )
 }
 
-/**
- * The link decides the e-mail, so nobody can edit this field. It is a field so that password managers know the account.
- */
+/** The link decides the e-mail, so nobody can edit this field. With a field, password managers know the account. */
 const GivenEmail = (props: { readonly email: string }): JSX.Element => (
   <div class="field">
     <label for="field-email">E-mail</label>

@@ -67,7 +67,7 @@ const unknownChange = (change: never): never => {
 
 type Words = {
   readonly title: string
-  /** The page joins `verb`, the e-mail and `object` to a question, like `Make ada@example.org an admin?`. */
+  /** The page joins `verb`, the e-mail and `object` to a question, like `Make … an admin?`. */
   readonly verb: string
   readonly object: string
   readonly button: string

@@ -42,7 +42,10 @@ const Operator = (props: { readonly by: Extract<By, { readonly kind: 'operator' 
 const LinkMaker = (props: { readonly madeBy: string }): JSX.Element =>
   props.madeBy === 'cli' ? <span>the command line</span> : <Name text={props.madeBy} />
 
-/** Says who created a one-time link. If somebody else did, the link is marked, because that person can have used it. */
+/**
+ * Says who created a one-time link. If somebody else created the link, it is marked, because that person can have used
+ * it.
+ */
 export const LinkMark = (props: { readonly madeBy: string; readonly isOwn: boolean }): JSX.Element =>
   props.isOwn ? (
     <span class="under">your own link</span>

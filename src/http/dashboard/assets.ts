@@ -45,7 +45,8 @@ const assetOf = (name: string, type: string, path: string): Asset => {
 const urlOf = ({ name, hash }: Asset): string => `/assets/${name}?v=${hash}`
 
 /**
- * If `?v=` has another hash, the browser wants another version of the file. So no cache may use this answer again without asking.
+ * If `?v=` has another hash, the browser wants another version of the file. So caches must ask again before they reuse this
+ * answer.
  */
 const serveAsset = ({ type, bytes, hash }: Asset, { query }: Visit): Response => {
   const isThis = query.get('v') === hash

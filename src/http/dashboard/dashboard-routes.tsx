@@ -21,7 +21,7 @@ export type DashboardParts = Pick<
   'core' | 'lastRefusals' | 'lines' | 'traces' | 'reasons' | 'web' | 'live' | 'bodies'
 >
 
-/** Returns every route except `anyOtherPath`. */
+/** Returns every route of the dashboard except `anyOtherPath`, which answers all unknown paths. */
 export const dashboardTable = (
   parts: DashboardParts,
 ): { readonly deps: DashboardDeps; readonly routes: readonly Route[] } => {

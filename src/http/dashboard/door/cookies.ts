@@ -21,7 +21,7 @@ const suffixes: Readonly<Record<CookieKind, string>> = {
 }
 
 /**
- * Insecure plain http has cookie names of its own. Otherwise a cookie that an attacker set over plain http could be read over
+ * Over insecure plain http, cookies have other names. Otherwise a cookie that an attacker set over plain http could be read over
  * https.
  */
 const nameOf = (kind: CookieKind, trust: Trust): string =>

@@ -68,8 +68,8 @@ const checkAndAnswer = async (deps: DashboardDeps, route: Route, visit: Visit): 
   const isPost = request.method === 'POST'
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   const hasNoPage = route.get === undefined && route.post === undefined
-  // Such a request probably comes from a device with a wrong path. The page about https would mislead its developer, so the
-  // answer is 404.
+  // This request probably comes from a device with a wrong path. The page about https would mislead its developer, so the answer
+  // is 404.
   if (hasNoPage && !isRead) return notFound(visit)
   if (origin.trust === 'insecure')
     return htmlPage(visit, <InsecurePage shell={visit.shell} port={portOf(visit)} />, 403)
@@ -152,7 +152,10 @@ const signInFirst = (deps: DashboardDeps, visit: Visit): Response => {
 
 const livePrefix = '/live/'
 
-/** True if this node does not know that the session is over. Another node can have opened the session a moment ago. */
+/**
+ * True if this node does not know that the session is over. Another node can have opened the session a moment ago, so the page
+ * must ask again.
+ */
 const mayBeOpenElsewhere = ({ core }: DashboardDeps, { request, origin }: Visit): boolean => {
   const secret = readCookie(request.headers, 'session', origin.trust)
   return secret !== null && !core.operators.isSessionOver(secret)

@@ -20,7 +20,7 @@ export type Trust = 'secure' | 'insecure_allowed' | 'insecure' | 'unknown_host'
 export type Origin = {
   /** Scheme and host of this service as the browser shows them: `{base_url}` in docs/contract.md. */
   readonly baseUrl: string
-  /** The `Origin` headers that forms of this dashboard can have. A form with any other comes from another site. */
+  /** The `Origin` headers that forms of this dashboard can have. A form with another `Origin` comes from another site. */
   readonly own: readonly string[]
   readonly clientAddress: string
   readonly trust: Trust
@@ -59,12 +59,14 @@ type Way = {
   readonly name: string
   readonly scheme: string
   readonly isTls: boolean
-  /** True if the client is on this machine. A proxy on this machine is not enough, because its client can be anywhere. */
+  /**
+   * True if the client is on this machine. A proxy on this machine is not enough, because the proxy's clients can be anywhere.
+   */
   readonly isLocal: boolean
 }
 
 const trustOf = ({ host, name, scheme, isTls, isLocal }: Way, config: WebConfig): Trust => {
-  // DNS rebinding cannot use TLS, because the certificate proves the name. An IP address needs no DNS, so it is safe too.
+  // DNS rebinding cannot use TLS, because the certificate proves the name. An IP address is safe too, because it needs no DNS.
   const isOurs = isTls || isLoopback(name) || isIP(name) !== 0 || host === hostOf(config.publicUrl)
   if (!isOurs) return 'unknown_host'
   if (scheme === 'https') return 'secure'

@@ -1,7 +1,7 @@
 import type { Origin } from './origin.ts'
 
 /**
- * `Referrer-Policy` must not be `no-referrer`. With it, browsers send `Origin: null` with the dashboard's own forms, and
+ * `Referrer-Policy` must not be `no-referrer`. With that value, browsers send `Origin: null` with the dashboard's own forms, and
  * `isCrossSite` would refuse them.
  */
 export const securityHeaders = {
@@ -17,10 +17,13 @@ export const securityHeaders = {
     'camera=(), microphone=(), geolocation=(), payment=(), usb=(), clipboard-write=(self), clipboard-read=()',
 } as const
 
-/** No cache may keep a page, because it may contain a key that is shown only once. */
+/** No cache may keep a page, because a page can contain a key that is shown only once. */
 export const noStore = 'no-store'
 
-/** Tells the browser to use only https for this host, for a year. Only the owner of the domain can decide that for subdomains. */
+/**
+ * Tells the browser to use only https for this host, for a year. It leaves out subdomains, because only the owner of the domain
+ * can decide about them.
+ */
 const strictTransport = 'max-age=31536000'
 
 /** Adds the security headers. Without `origin`, the host name was refused, so the browser must not be told to use https. */

@@ -25,7 +25,7 @@ export type CountedAttempt = { readonly isCounted: true; readonly atMs: number; 
 export type ThrottledAttempt = {
   readonly isCounted: false
   readonly waitMs: number
-  /** Which counter is full. `account` also stands for an e-mail without an account. */
+  /** The counter that is full. `account` also stands for an e-mail without an account. */
   readonly reason: 'account' | 'address' | 'device'
 }
 
@@ -75,7 +75,7 @@ export class SignInThrottle {
     }
   }
 
-  /** Removes an attempt whose password was never compared, because it was no guess. */
+  /** Removes an attempt whose password was never compared, because such an attempt was no guess. */
   takeBack(counted: CountedAttempt): void {
     for (const { table, subject } of counted.counts) table.takeBack(subject, counted)
   }

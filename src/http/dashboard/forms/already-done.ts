@@ -14,7 +14,7 @@ export const alreadyDone = (key: KeyState, action: KeyAction | 'edit'): NoticeNa
   return action === 'resume' && key.suspended === null ? 'key_not_suspended' : null
 }
 
-/** Returns the notice that says why the key cannot be rotated. `null` means that it can. */
+/** Returns the notice that says why the key cannot be rotated. `null` means that the key can be rotated. */
 export const rotationNotice = (key: KeyState, nowMs: number): NoticeName | null => {
   const refusal = rotationRefusal(key, nowMs)
   return refusal === null ? null : rotationNotices[refusal.kind]
@@ -28,8 +28,8 @@ const rotationNotices: Readonly<Record<RotationRefusal['kind'], NoticeName>> = {
 
 /**
  * True if a successful command changed nothing, because the key was already in this state. Then the reason in this form is not
- * stored. `before` alone does not tell: another node can have made the change before this node knew. So the author and the reason
- * of `after` are compared too.
+ * stored. `before` is not enough to know: another node can have made the change before this node knew. So the author and the
+ * reason of `after` are compared too.
  */
 export const wasDoneBefore = (before: Attribution | null, after: Attribution, visit: SignedInVisit): boolean => {
   const reason = parseReason(visit.form('reason'))

@@ -12,7 +12,7 @@ type Count = { changes: number; pages: number }
  */
 export class LiveChanges {
   readonly #cellars = new Map<string, Count>()
-  /** Counts by the name of the stream that has the readings of the key. */
+  /** By the name of the stream that has the readings of the key, because events carry this name. */
   readonly #keys = new Map<string, Count>()
   #readings = 0
   #others = 0

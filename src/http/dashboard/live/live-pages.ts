@@ -180,7 +180,9 @@ export class LivePages {
     }
   }
 
-  /** Ends the streams of sessions that have ended or changed their role. Otherwise they would still get the next push. */
+  /**
+   * Ends the streams of sessions that have ended or changed their role. Otherwise these streams would still get the next push.
+   */
   #endRefused(operatorStream: string): void {
     for (const { viewer, streams } of this.#sessions.values()) {
       if (viewer.operatorStream !== operatorStream || viewer.isAllowed()) continue
@@ -255,7 +257,7 @@ export class LivePages {
     }
   }
 
-  /** Does nothing if the page was closed meanwhile. Another page can have its name by now, and must stay where it is. */
+  /** Does nothing if the page was closed meanwhile. A newer page can have the same name by now, and must keep its place. */
   #moveToEnd(opened: OpenPage): void {
     const { name } = opened.page
     if (this.#pages.get(name) !== opened) return

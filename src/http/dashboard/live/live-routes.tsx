@@ -146,8 +146,8 @@ const firstReading = async ({ core }: DashboardDeps, keyId: string): Promise<Acc
 const isAdmin = (visit: SignedInVisit): boolean => visit.session.role === 'admin'
 
 /**
- * `page` is `null` if this node does not know the cellar or key. Another node can have created it a moment ago, so the browser
- * asks again.
+ * `page` is `null` if this node does not know the cellar or key. Another node can have created it a moment ago, so the answer
+ * makes the browser ask again.
  */
 const watch = (deps: DashboardDeps, visit: SignedInVisit, page: PageWithoutRole | null): Response => {
   if (page === null) return askAgain()

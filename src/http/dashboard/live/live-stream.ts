@@ -71,7 +71,7 @@ export const endMessages = {
 
 export const eventStreamType = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' }
 
-/** The status must be 200. With any other, the page would not read the message, and would try to connect forever. */
+/** The status must be 200. With another status, the page would not read the message, and would try to connect forever. */
 export const endOfStream = (): Response => new Response(endMessages.sessionOver, { headers: eventStreamType })
 
 /** With status 503, the page connects again, after longer and longer pauses. */

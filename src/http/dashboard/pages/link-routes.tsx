@@ -7,9 +7,9 @@ import { type DashboardDeps, type Route, refusedVisitor, type Visit } from '../v
 import { intoDashboard } from './sign-in-routes.tsx'
 
 /**
- * One-time links. The secret is in the path: after a `#`, reading it would need JavaScript. So log lines must not contain the
- * path, and `Referrer-Policy` hides it from other sites. A GET does not use up the link, because mail scanners and chat programs
- * open links. Only the POST uses up the link.
+ * One-time links. The secret is in the path: after a `#`, reading the secret would need JavaScript. So log lines must not contain
+ * the path, and `Referrer-Policy` hides the path from other sites. A GET does not use up the link, because mail scanners and chat
+ * programs open links. Only the POST uses up the link.
  */
 export const linkRoutes = (deps: DashboardDeps): readonly Route[] => [
   {

@@ -93,7 +93,10 @@ const confirmAgain = (deps: DashboardDeps, visit: SignedInVisit, { change, refus
   return refusedPage(visit, refusal, { back, again })
 }
 
-/** Returns what the page asks. If the e-mail has no account, only its invitation can be withdrawn; everything else is `null`. */
+/**
+ * Returns what the page asks. If the e-mail has no account, only its invitation can be withdrawn. For any other change, returns
+ * `null`.
+ */
 const confirmationOf = (deps: DashboardDeps, visit: SignedInVisit, requested: RequestedChange) => {
   const email = emailOf(visit)
   const operator = { email, isYou: email === visit.session.email }
@@ -133,8 +136,8 @@ const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Res
 }
 
 /**
- * First tries without the admin's password, because only the core knows whether this link needs it. If not, no password attempt
- * is counted.
+ * First tries without the admin's password, because only the core knows whether this link needs it. If the link needs none, no
+ * password attempt is counted.
  */
 const issuedLink = async (
   deps: DashboardDeps,

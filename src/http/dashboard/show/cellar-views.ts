@@ -17,7 +17,7 @@ export const cellarView = ({ cellar, title, policy, createdAt, createdBy }: Cell
 
 type Now = { readonly nowMs: number; readonly pause: Pause }
 
-/** Counts the keys of one cellar after the other, with pauses for readings, because a cellar can have thousands of keys. */
+/** Counts the keys cellar by cellar, with pauses for readings, because a cellar can have thousands of keys. */
 export const cellarListOf = async (deps: DashboardDeps, asked: number, now: Now) => {
   const { shown, page, pages } = pageOf(deps.core.projections.cellars.list(), asked, cellarsPerPageMax)
   const pause = pauseEvery(keysCountedPerPiece, now.pause)

@@ -60,7 +60,7 @@ const followerIn = ({ core }: DashboardDeps, key: KeyState): KeyState | null =>
 
 /**
  * Returns the id of the key whose first reading stops the old key, or `null`. A successor that was revoked before its first use
- * can never have a reading. Then its own successor takes its place.
+ * can never have a reading. Then the successor of that successor takes its place.
  */
 const awaitedIn = (deps: DashboardDeps, key: KeyState): string | null => {
   const isSpent = ({ revoked, keyId }: KeyState): boolean =>
