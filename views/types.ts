@@ -4,7 +4,6 @@ import type { AcceptedReading } from '../projections/queries.ts'
 import type { By, CellarPolicy, Limit, Role } from '../src/domain/events.ts'
 import type { Attribution, KeyStatus } from '../src/domain/key.ts'
 
-/** The data that every page needs. */
 export type Shell = {
   readonly nowMs: number
   /** The signed-in operator; `null` before the sign-in. */
@@ -15,7 +14,7 @@ export type Shell = {
   readonly assets: AssetUrls
   /** If true, the page shows a warning: ALLOW_INSECURE_HTTP is set, and this visitor uses plain http. */
   readonly insecureHttp: boolean
-  /** Warnings that every page shows to operators. Empty before the sign-in. */
+  /** Warnings for operators; empty before the sign-in. */
   readonly reasons: readonly HealthReason[]
   /** The result of the last form, which is shown only once. */
   readonly notice: string | null
@@ -26,20 +25,14 @@ export type HealthReason = {
   readonly what: string
   readonly meanwhile: string
   readonly remedy: string
-  /** The error text from the disk or the store. */
   readonly why: string
 }
 
 export type AssetUrls = {
-  /** The address of `views/assets/app.css`. */
   readonly css: string
-  /** The address of `views/assets/app.js`. */
   readonly js: string
-  /** The address of `views/assets/icon.svg`. */
   readonly icon: string
-  /** The address of `htmx.org/dist/htmx.min.js`. */
   readonly htmx: string
-  /** The address of `htmx.org/dist/ext/hx-sse.min.js`. */
   readonly htmxSse: string
 }
 
@@ -51,7 +44,7 @@ export type Form<Field extends string> = {
 }
 
 export type EditForm<Field extends string> = Form<Field> & {
-  /** The values that the form showed when it was opened, for the hidden field `_shown`. */
+  /** The values when the form was opened, for the hidden field `_shown`. */
   readonly shown: string
 }
 
@@ -169,7 +162,6 @@ export type HistoryView = {
 export type KeyCounts = Readonly<Record<KeyStatus, number>>
 
 export type StateAt = {
-  /** The time as the operator typed it. */
   readonly typed: string
   readonly answer:
     | ({ readonly kind: 'known'; readonly at: number } & KeyAt)
@@ -204,8 +196,7 @@ export type SessionRow = {
   /** The address and browser at the sign-in; `null` if their record was deleted or never written. */
   readonly place: PlaceView | null
   /**
-   * The creator of the one-time link that set the password of this session: an e-mail or `cli`. `null` if nobody else
-   * created such a link.
+   * The creator of the link that set this session's password: an e-mail or `cli`. `null` if nobody else created one.
    */
   readonly linkMadeBy: string | null
   readonly isThis: boolean

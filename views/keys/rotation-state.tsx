@@ -113,7 +113,7 @@ const pendingText = ({ keyId, awaitedId, overlapMs }: SuccessorView, expiresAt: 
   return `revoked before its first use; this key ${stopsText(overlapMs, knownPart(awaitedId))}`
 }
 
-/** For the page of the new key: says when the old key stops. */
+/** For the page of the new key. */
 const oldKeyStopsText = ({ keyId, awaitedId, overlapMs }: SuccessorView): string => {
   if (awaitedId === keyId) return stopsText(overlapMs, 'this key')
   if (awaitedId === null) return 'keeps working: this key was revoked before its first use'

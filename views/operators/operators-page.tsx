@@ -7,7 +7,7 @@ import { Day, Instant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import type { Form, InvitationRow, LinkField, OperatorRow, Shell } from '../types.ts'
 
-/** Only admins see actions and the form for a link. Auditors see the same list. */
+/** Only admins see actions and the form. */
 export const OperatorsPage = (props: {
   readonly shell: Shell
   readonly operators: readonly OperatorRow[]
@@ -202,7 +202,7 @@ const RoleField = (props: { readonly form: Form<LinkField> }): JSX.Element => (
 
 const roles = ['admin', 'auditor'] as const
 
-/** The only page that shows the one-time link. Never store it: whoever has the link can set the password. */
+/** The only page that shows the one-time link. Never store the link. */
 export const OperatorLinkPage = (props: {
   readonly shell: Shell
   readonly email: string

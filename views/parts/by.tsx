@@ -21,10 +21,7 @@ export const ByWhom = (props: { readonly by: By }): JSX.Element => {
   }
 }
 
-/**
- * If the operator's password was set with a one-time link from somebody else, names the creator of the link too. That
- * person can have used the link, and can be the one who acted.
- */
+/** If the password was set with a one-time link from somebody else, names that person, who can be the one who acted. */
 const Operator = (props: { readonly by: Extract<By, { readonly kind: 'operator' }> }): JSX.Element => {
   const { email, session } = props.by
   const linkMadeBy = session?.linkMadeBy ?? null

@@ -1,6 +1,5 @@
 import type { Children } from '@kitajs/html'
 
-/** One term and its description, in a `<dl class="facts">`. */
 export const Fact = (props: {
   readonly term: string
   readonly isWide?: boolean

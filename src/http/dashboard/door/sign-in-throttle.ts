@@ -109,10 +109,7 @@ type Bounds = {
   readonly subjectsMax: number | null
 }
 
-/**
- * One table of counters. A subject is an e-mail, an address or a browser. A full table drops the subject whose last attempt is
- * the oldest.
- */
+/** A subject is an e-mail, an address or a browser. A full table drops the subject whose last attempt is the oldest. */
 class Attempts {
   /** The subject whose last attempt is the oldest comes first. Within a subject, the oldest attempt comes first. */
   readonly #attempts = new Map<string, readonly CountedAttempt[]>()

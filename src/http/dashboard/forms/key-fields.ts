@@ -7,7 +7,7 @@ import { invalidField, type Typed } from '../../../domain/text.ts'
 import { keyLimitReadingsMax, keyWindowMsMax, keyWindowMsMin } from '../../../limits.ts'
 import type { FormFields } from './read-form.ts'
 
-/** Returns the fields as the person typed them, so that a refused form can be shown again. */
+/** Returns the fields as the person typed them. */
 export const keyFormValues = (form: FormFields) => ({
   label: form('label'),
   note: form('note'),

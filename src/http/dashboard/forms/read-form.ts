@@ -7,7 +7,6 @@ export type FormFields = (name: string) => string
 
 export type FormFault = BodyFault | 'not_a_form'
 
-/** Accepts only the content type of the dashboard's own forms. */
 export const readForm = async (
   bodies: UnfinishedBodies,
   request: Request,

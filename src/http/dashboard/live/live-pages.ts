@@ -82,7 +82,7 @@ export class LivePages {
   readonly #pages = new Map<string, OpenPage>()
   readonly #sessions = new Map<string, ViewingSession>()
   readonly #queue: OpenPage[] = []
-  /** Names of pages that are being rendered. No page is rendered twice at the same time. */
+  /** Names of pages. No page is rendered twice at the same time. */
   readonly #rendering = new Set<string>()
   #streams = 0
   #unfollow: (() => void) | null = null

@@ -16,9 +16,7 @@ export const runWithPauses = async <T>(work: Generator<void, T>, pause: Pause): 
   }
 }
 
-/**
- * Returns a function that pauses at every `count`-th call. At other calls it returns `null`, so that the caller need not wait.
- */
+/** Returns a function that pauses at every `count`-th call. At other calls it returns `null`: no pause. */
 export const pauseEvery = (count: number, pause: Pause): (() => Promise<void> | null) => {
   let calls = 0
   return () => {
