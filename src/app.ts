@@ -20,22 +20,25 @@ import { UnfinishedBodies } from './http/unfinished-bodies.ts'
 export type AppDeps = {
   readonly core: Core
   readonly lines: RequestLines
-  /** False while the node drains or refuses any readings. */
+  /** False while the node stops, or while it refuses any kind of reading. `/readyz` then answers 503. */
   readonly isReady: () => boolean
   readonly reasons: DashboardParts['reasons']
   readonly web: WebConfig
-  /** Close it before the server stops, because the server waits for live pages. */
+  /** Close `live` before the server stops. Otherwise the stopping server waits for every open live page. */
   readonly live: LivePages
-  /** Close `refusalLines` and `traces` after the last answer. */
+  /** Close `refusalLines` and `traces` after the last answer: until then, their log lines can still have to count refusals. */
   readonly refusalLines: RefusalLines
   readonly traces: Traces
-  /** Default: work is not counted. */
+  /** Counts the work for requests, for tests. Default: work is not counted. */
   readonly work?: IngestWork
-  /** Default: system timers. */
+  /** Timers for unfinished request bodies, which tests replace. Default: system timers. */
   readonly bodySchedule?: Schedule
 }
 
-/** The error hook must come before all routes. The dashboard must come last, because it answers all other paths. */
+/**
+ * Add the error hook before all routes, so that it answers the errors of every route. Add the dashboard last, because it
+ * answers all paths that no earlier route has.
+ */
 export const createApp = (deps: AppDeps): App => {
   const { core, lines, isReady, reasons, web, live, refusalLines, traces, work = noWork(), bodySchedule } = deps
   const lastRefusals = new LastRefusals()

@@ -1,4 +1,6 @@
-/** Parses the environment. Opens no file and resolves no name, so that it can report all wrong values together. */
+/**
+ * Checks the environment variables. It opens no file and looks up no host name, so one start reports all wrong values together.
+ */
 import { isIP } from 'node:net'
 import { durationTyped, parseDurationMs } from './domain/amounts.ts'
 import { type EventStoreSettings, parseEventStore } from './eventstore-url.ts'
@@ -15,16 +17,16 @@ export type LogLevel = (typeof logLevels)[number]
 
 export type Config = {
   readonly host: string
-  /** 0 means any free port. */
+  /** 0: the operating system chooses a free port. */
   readonly port: number
   readonly dataDir: string
   readonly diskReserveBytes: number
   readonly sessionIdleMs: number
-  /** `null` if the log is the embedded one. */
+  /** `null`: the log is the embedded one in `dataDir`, not EventStoreDB. */
   readonly eventStore: EventStoreSettings | null
-  /** Has no trailing slash. `null` if browsers use the address of the service. */
+  /** The address for browsers, without a slash at the end. `null`: browsers use the address on which the service listens. */
   readonly publicUrl: string | null
-  /** IP addresses whose forwarded headers are trusted. */
+  /** IP addresses of proxies. The header `X-Forwarded-For` is trusted only from these, because any client can send it. */
   readonly trustedProxies: readonly string[]
   readonly tls: { readonly certPath: string; readonly keyPath: string } | null
   readonly logLevel: LogLevel
@@ -41,7 +43,10 @@ export type Environment = { readonly [name: string]: string | undefined }
 type Fault = { readonly fault: string }
 type Parsed<T> = { readonly value: T } | Fault
 
-/** Each fault names the variable, its value (unless secret) and the rule. An empty variable counts as not set. */
+/**
+ * Each fault names the variable, its rule, and its value unless that can contain a password. An empty variable counts as not
+ * set.
+ */
 export const parseConfig = (environment: Environment): ParsedConfig => {
   const faults: string[] = []
   const take = <T>(parsed: Parsed<T>, otherwise: T): T => {
@@ -127,7 +132,7 @@ const parsePublicUrl = (value: string | null): Parsed<string | null> => {
     !value.includes('#') &&
     !value.includes('@')
   if (isOrigin) return { value: url.origin }
-  // There may be a password before the "@", so the value is not shown.
+  // The text before the "@" can be a password, so the error does not show the value.
   const shown = value.includes('@') ? '(not shown)' : value
   return wrong(
     'PUBLIC_URL',
@@ -160,13 +165,13 @@ const parseSwitch = (name: string, value: string | null): Parsed<boolean> => {
   return value === '1' ? { value: true } : wrong(name, value, 'it must be 1 or 0')
 }
 
-/** Returns the address for browsers: `PUBLIC_URL`, or else the local address. */
+/** Returns the address for browsers: `PUBLIC_URL`, or the address on this machine if `PUBLIC_URL` is not set. */
 export const baseUrlOf = (config: Config, port: number = config.port): string => {
   if (config.publicUrl !== null) return config.publicUrl
   return localUrlOf(config, port)
 }
 
-/** Returns the address on this machine. A wildcard becomes localhost, because browsers cannot open it. */
+/** Returns the address of the service on this machine. 0.0.0.0 and :: become localhost, because browsers cannot open them. */
 export const localUrlOf = (config: Config, port: number): string => {
   const scheme = config.tls === null ? 'http' : 'https'
   const isWildcard = config.host === '0.0.0.0' || config.host === '::'

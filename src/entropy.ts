@@ -1,7 +1,7 @@
-/** Randomness is a parameter, so that tests can use a seed. */
+/** Code gets its random values as a parameter, so that tests can repeat a run with a seed. */
 export type Entropy = {
   uuid(): string
-  /** The bytes are random enough for a secret. */
+  /** Returns bytes that nobody can predict. API keys and links are made from them. */
   bytes(count: number): Uint8Array
 }
 

@@ -1,13 +1,13 @@
-/** A fault never shows the URL, because it may contain a password. */
+/** Parses `EVENTSTORE_URL`. An error never shows the URL, because the URL can contain a password. */
 import { isIP } from 'node:net'
 
 export type EventStoreEndpoint = { readonly host: string; readonly port: number }
 
 export type EventStoreSettings = {
   readonly endpoints: readonly EventStoreEndpoint[]
-  /** If true, any endpoint is asked which node leads. If false, there is only one endpoint. */
+  /** True: the node asks the endpoints which server is the leader. False: it uses the only endpoint directly. */
   readonly discovers: boolean
-  /** `null` if TLS is not used. */
+  /** `null`: connections do not use TLS. */
   readonly tls: {
     readonly caPath: string | null
     readonly certPath: string | null
@@ -92,7 +92,10 @@ const optionsOf = (query: string): Options => {
   return { tls: tls === 'true' ? { caPath, certPath, keyPath } : null }
 }
 
-/** The rule ensures that no stream name of one prefix begins like a stream name of another prefix. */
+/**
+ * Returns the rule that the prefix breaks, or `null`. Without the rule, a stream of one prefix could look like a stream of
+ * another, when two services share one EventStoreDB.
+ */
 const faultOfPrefix = (prefix: string): string | null => {
   if (!/^[A-Za-z0-9_.]{0,63}-?$/.test(prefix) || prefix === '-') {
     return 'it must be up to 63 letters, digits, "_" or ".", and may end with one "-"'

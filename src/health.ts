@@ -11,7 +11,7 @@ export type ReasonKind = 'log_away' | LogTroubleKind | RefusedKind | `index_${In
 
 export type Reason = HealthReason & {
   readonly kind: ReasonKind
-  /** `nothing` is only a warning: the node stays ready. */
+  /** What the node refuses. With `nothing`, the reason is only a warning, and `/readyz` still says ready. */
   readonly refuses: 'readings' | 'readings with an idempotency key' | 'nothing'
 }
 
@@ -31,12 +31,12 @@ export const reasonsOf = ({ log, indexTrouble, bodyTroubles }: HealthParts): rea
   ]
 }
 
-/** True if the node takes readings of every kind. */
+/** False if the node refuses any kind of reading. A load balancer should then use other nodes. */
 export const isReady = (reasons: readonly Reason[]): boolean => reasons.every(({ refuses }) => refuses === 'nothing')
 
 /**
  * Writes a log line when a reason begins and when it ends, because answers to devices do not name the reason. Returns a
- * function that stops this.
+ * function that stops the writing.
  */
 export const watchHealth = (reasons: () => readonly Reason[], lines: LogLines, schedule: Schedule): (() => void) => {
   let known = new Map<ReasonKind, Reason>()
@@ -100,7 +100,8 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     remedy: 'If the keys named in the cause are leaked, suspend or revoke them. Then readings continue automatically.',
   },
   batches: {
-    // A few leaked keys can cause this. The node must stay ready, so that it still gets single readings.
+    // A few leaked keys can fill this memory. If the node were not ready, a load balancer would also stop sending single
+    // readings.
     refuses: 'nothing',
     what: 'Unfinished request bodies use all the memory reserved for batches.',
     meanwhile: 'Batches over 16 KiB are refused with 503 OVERLOADED. Single readings are still stored.',

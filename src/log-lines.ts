@@ -1,4 +1,7 @@
-/** A log line never contains a header, body, query, key or link, because its readers could use them. */
+/**
+ * Writes log lines. A line never contains a header, body, query, API key or sign-in link, because its readers could use the
+ * secrets in these.
+ */
 import type { Writable } from 'node:stream'
 import pino from 'pino'
 import type { LogLevel } from './config.ts'
@@ -35,7 +38,10 @@ export const createLogLines = (stream: Writable, level: LogLevel): LogLines => {
   }
 }
 
-/** Drops lines if their reader is slow or gone. With pino's own destination, a process without a reader never ends. */
+/**
+ * Drops lines if the program that reads them is slow or has ended, so that they do not fill the memory. With pino's own
+ * destination, this process would never end without a reader.
+ */
 const boundedLines = (stream: Writable): pino.DestinationStream => {
   let isGone = false
   stream.on('error', () => {
@@ -44,7 +50,7 @@ const boundedLines = (stream: Writable): pino.DestinationStream => {
   return {
     write: (line) => {
       if (isGone || stream.writableLength >= logLinesBytesMax) return
-      // JSON does not escape all characters that a terminal obeys.
+      // JSON leaves some control characters unescaped, and a terminal would obey them.
       stream.write(`${escapeHidden(line.trimEnd())}\n`)
     },
   }

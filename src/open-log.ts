@@ -33,13 +33,16 @@ import { openSqliteLog } from './log/sqlite/sqlite-log.ts'
 export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveBytes' | 'allowSharedDataDir'>
 
 export type OpeningParts = Naming & {
-  /** If given, a changed schema is accepted, and its differences are passed here. Default: refused. */
+  /**
+   * Gets the differences if somebody changed the schema of the SQLite file, and accepts them. Without this function, such a
+   * file is refused.
+   */
   readonly acceptSchema?: ((differences: readonly string[]) => void) | undefined
-  /** Called with a warning if other users can read or write the folder, and it is used nevertheless. */
+  /** Called with a warning if other users can read or write the data folder, and the folder is used nevertheless. */
   readonly onFolderWarning?: ((warning: string) => void) | undefined
 }
 
-/** Gives a new log its id. @throws the errors that `asCommandFailed` knows. */
+/** Opens the embedded log or EventStoreDB, and gives a new log its id. @throws the errors that `asCommandFailed` knows. */
 export const openLog = async (
   config: LogConfig,
   { acceptSchema, onFolderWarning, ...naming }: OpeningParts,
@@ -61,7 +64,10 @@ export const openLog = async (
   }
 }
 
-/** Retries, because a store with a new leader answers reads before it takes appends. */
+/**
+ * Gives a new log its id. After an election, EventStoreDB answers reads before it takes appends. So this function retries, or a
+ * start at that time would fail.
+ */
 const nameLog = async (log: EventLog, { clock, entropy }: Naming, waitMsMax: number): Promise<void> => {
   const untilMs = performance.now() + waitMsMax
   for (;;) {
@@ -81,7 +87,7 @@ const openEngine = async (config: LogConfig, options: EngineOptions): Promise<Ev
   const { dataDir, eventStore, diskReserveBytes, allowSharedDataDir: allowShared } = config
   if (eventStore === null)
     return openSqliteLog({ dataDir, diskReserveBytes, allowSharedFolder: allowShared, ...options })
-  // The data folder has no log then, but it has the node's socket, so only one process may use it.
+  // The data folder holds no log then. But it holds the socket of this node, so only one process can use the folder.
   const folder = holdDataFolder(dataDir, { hasLog: false, allowShared, onWarning: options.onFolderWarning })
   try {
     return await openEventStore({ settings: eventStore, onClosed: () => folder.release() })
@@ -91,16 +97,20 @@ const openEngine = async (config: LogConfig, options: EngineOptions): Promise<Ev
   }
 }
 
-/** Imports the client only when it is needed, because loading it costs 0.1 s and 5 MB. */
+/** Loads the code for EventStoreDB only if it is used, because loading takes 0.1 s and 5 MB. */
 const openEventStore = async (options: EventStoreLogOptions): Promise<EventLog> => {
   const { openEventStoreLog } = await import('./log/eventstoredb/eventstoredb-log.ts')
   return openEventStoreLog(options)
 }
 
-/** `place` is a data folder, or `eventstore` for the store of EVENTSTORE_URL. */
+/** `place` is a data folder, or the word `eventstore`, which means the store at EVENTSTORE_URL. */
 export type LogPlace = OpenOptions & { readonly place: string; readonly role: 'from' | 'to' }
 
-/** Opens a log for a copy, and creates no log id. Refuses a URL, which may contain a password. @throws CommandFailed */
+/**
+ * Opens the source or the target of `log copy`, and creates no log id. Refuses a URL: it can contain a password, and other
+ * users can see the command line.
+ * @throws CommandFailed
+ */
 export const openLogPlace = async (
   { place, role, ...options }: LogPlace,
   { eventStore, diskReserveBytes, allowSharedDataDir }: LogConfig,
@@ -123,14 +133,20 @@ export const openLogPlace = async (
 
 const eventStorePlace = 'eventstore'
 
-/** An index that belongs to another log is deleted. */
+/**
+ * Opens the index of idempotency keys. If the file belongs to another log, it is deleted, because its entries would be wrong
+ * here.
+ */
 export const openIdempotencyIndex = async (
   dataDir: string,
   log: EventLog,
   { clock, entropy }: Naming,
 ): Promise<RepeatsIndex> => openRepeatsFile({ dataDir, logId: await ensureLogCreated(log, clock, entropy) })
 
-/** Turns a known error into a `CommandFailed`. Any other error is a bug, and is returned unchanged. */
+/**
+ * Turns an error with a known cause, such as an unwritable folder, into a `CommandFailed`. Any other error is a bug, and is
+ * returned unchanged.
+ */
 export const asCommandFailed = (error: unknown): unknown => {
   if (!(error instanceof Error)) return error
   const exitCode = exitCodeOf(error)

@@ -1,4 +1,4 @@
-/** The order in which log, actors, app and sockets start and end. */
+/** Starts the service: the log, then the actors, the app and the sockets. These parts end in the opposite order. */
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { version } from '../package.json' with { type: 'json' }
@@ -38,7 +38,7 @@ export type ServiceParts = {
   readonly clock: MachineClock
   readonly entropy: Entropy
   readonly lines: LogLines
-  /** stderr. */
+  /** Writes to stderr, for the person who started the service. */
   readonly screen: Screen
 }
 
@@ -47,7 +47,7 @@ export type RunningService = {
   drain(): Promise<void>
 }
 
-/** @throws CommandFailed */
+/** @throws CommandFailed if the service cannot start */
 export const startService = async (
   config: Config,
   options: ServeOptions,
@@ -60,7 +60,7 @@ export const startService = async (
   }
 }
 
-/** The parts in `started` end in the opposite order, also if the start fails half-way. */
+/** `started` collects how to end each part. The parts end in the opposite order, also if the start fails half-way. */
 const start = async (
   config: Config,
   { demo, acceptChangedSchema }: ServeOptions,
@@ -69,7 +69,7 @@ const start = async (
   await using started = new AsyncDisposableStack()
   const starting: Starting = { ...parts, config, started }
   const { lines } = parts
-  // A wrong certificate fails before the log is read, which may take minutes.
+  // Reads the certificate first, because reading the log can take minutes. A wrong certificate is then reported at once.
   const certificate = readCertificate(config)
 
   const log = await startLog(starting, acceptChangedSchema)
@@ -81,7 +81,7 @@ const start = async (
     const devices = await startDemo({ core, url: localUrlOf(config, port) })
     started.defer(() => devices.stop())
   }
-  // A drain does this first, so that /readyz answers 503.
+  // The last `defer` runs first. So when the service stops, /readyz answers 503 before any part ends.
   started.defer(() => {
     health.isDraining = true
   })
@@ -106,7 +106,7 @@ const startLog = async (
   return log
 }
 
-/** `startCore` and `startApp` replace the first two functions when the index and the app exist. */
+/** `startCore` replaces `indexTrouble`, and `startApp` replaces `bodyTroubles`: the index and the app do not exist before. */
 type Health = {
   indexTrouble: () => IndexTrouble | null
   bodyTroubles: () => readonly BodyTrouble[]
@@ -183,9 +183,9 @@ const startSockets = ({ config, lines, started }: Starting, { log, core, app, ce
   const linkUrl = (secret: string): string => baseUrlOf(config, port) + paths.link(secret)
   const context = { log, core: async () => core, linkUrl }
   const control = startControlServer({ dataDir: config.dataDir, context, onBug: tellBug(lines) })
-  // Both sockets are drained at the same time, so that a long answer on one does not delay the other.
+  // The HTTP server and the command socket stop at the same time, so that a long answer on one does not delay the other.
   started.defer(() => Promise.all([drainServer(server, app), control.stop()]).then(() => {}))
-  // A drain of the server would wait for live pages, so they are closed before it.
+  // The last `defer` runs first, so live pages close before the server stops. The server would wait for them.
   started.defer(() => app.live.close())
   return { port, linkUrl }
 }
@@ -228,8 +228,8 @@ const timesLines: Readonly<Record<TimesTold['kind'], readonly [level: 'info' | '
 }
 
 /**
- * First asks each client to close its connection, and still answers requests. A connection that is cut would look like a
- * failure to a device.
+ * First asks each client to close its connection, and still answers requests. A device would take a cut connection for a
+ * failure.
  */
 const drainServer = async (server: Bun.Server<unknown>, app: App): Promise<void> => {
   askToCloseConnections(server, app)
@@ -246,7 +246,9 @@ type Welcome = {
   linkUrl(secret: string): string
 }
 
-/** Prints the link only to a terminal: it makes anyone an admin, and stderr may be a file. */
+/**
+ * Prints the first link only on a terminal. Anyone who has the link can become an admin, and a file with stderr would keep it.
+ */
 const welcome = async ({ core, screen, dataDir, baseUrl, linkUrl }: Welcome): Promise<void> => {
   screen.write(`Cellarbook listens on ${visibleText(baseUrl)}\n`)
   if (core.projections.operators.list().length > 0) return
@@ -262,7 +264,7 @@ const welcome = async ({ core, screen, dataDir, baseUrl, linkUrl }: Welcome): Pr
     screen.write(`Open this link once to become the first admin:\n\n  ${visibleText(linkUrl(link.value.secret))}\n\n`)
 }
 
-/** Returns `DATA_DIR=…`, so that the printed command finds this service from another shell. */
+/** Returns `DATA_DIR=…`, so that the printed command finds the data folder of this service from another shell. */
 const folderFor = (dataDir: string): string => {
   const path = resolve(dataDir)
   return path === resolve(dataDirDefault) ? '' : `DATA_DIR=${shellWord(path)} `

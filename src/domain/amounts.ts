@@ -1,4 +1,4 @@
-/** Durations and limits as people type them. */
+/** Parses and writes durations and limits as people type them, like `90m` and `6000/60`. */
 import {
   durationMsMax,
   keyLimitReadingsMax,
@@ -23,7 +23,7 @@ export const parseDurationMs = (text: string, field: string): Typed<number> => {
   )
 }
 
-/** Writes `1d` or `90m`: the largest unit that needs no fraction. */
+/** Writes `1d` or `90m`, with the largest unit that gives a whole number. */
 export const durationTyped = (ms: number): string => {
   const [unit = 's', lengthMs = 1_000] = Object.entries(unitMs).findLast(([, length]) => ms % length === 0) ?? []
   return `${ms / lengthMs}${unit}`
@@ -37,7 +37,7 @@ export const overlapWithin = (overlapMs: number): Typed<number> =>
     ? done(overlapMs)
     : invalidField('overlap', `The overlap must be one of ${rotationOverlapsMs.map(overlapTyped).join(', ')}.`)
 
-/** Writes `24h`, not `1d`, as docs/contract.md, "Keys" does. */
+/** Writes one day as `24h`, because docs/contract.md, "Keys" names the overlaps in this form. */
 export const overlapTyped = (ms: number): string => {
   if (ms === 0) return '0'
   return ms === unitMs['d'] ? '24h' : durationTyped(ms)
@@ -48,7 +48,7 @@ export const parseLimit = (text: string): Typed<Limit> => {
   return limitWithin({ readings: Number(readings), windowMs: Number(seconds) * 1_000 })
 }
 
-/** `null` is valid: the key or cellar then sets no limit of its own. */
+/** `null` is valid: a key then has the limit of its cellar, and a cellar the default limit. */
 export const limitWithin = <L extends Limit | null>(limit: L): Typed<L> => {
   if (limit === null) return done(limit)
   const { readings, windowMs } = limit
@@ -61,7 +61,7 @@ export const limitWithin = <L extends Limit | null>(limit: L): Typed<L> => {
   )
 }
 
-/** Only whole days, because readings are purged daily. `null` keeps them for ever. */
+/** Accepts only whole days, because readings are deleted once a day. `null` is valid, and keeps readings for ever. */
 export const retentionWithin = <R extends number | null>(retentionMs: R): Typed<R> => {
   if (retentionMs === null) return done(retentionMs)
   const isWhole = retentionMs % retentionMsMin === 0

@@ -1,6 +1,9 @@
-/** A map with at most `entriesMax` entries. A further entry replaces the one that was set longest ago. */
+/**
+ * A map with at most `entriesMax` entries, so that its memory is bounded. A further entry removes the entry that was set
+ * longest ago.
+ */
 export class BoundedMap<Key, Value> {
-  /** Oldest first. */
+  /** The entry that was set longest ago comes first. */
   readonly #entries = new Map<Key, Value>()
 
   constructor(readonly entriesMax: number) {}

@@ -1,8 +1,10 @@
 /**
- * Days, dates and instants in UTC, in the years 0000 to 9999. `new Date(text)` would turn 30 February into March.
+ * Days, dates and instants in UTC, in the years 0000 to 9999. This file does not use `Date`, because `new Date(text)` turns 30
+ * February into March.
  *
- * The formulas let a year begin in March, so that the leap day is its last day. 400 years have 146,097 days, 4 have 1,461.
- * The months before month `m` have floor((153 m + 2) / 5) days. 0000-03-01 is 719,468 days before 1970-01-01.
+ * In the formulas a year begins in March, so that the leap day is the last day of the year. 400 years have 146,097 days, 4
+ * years have 1,461. With March as month 0, the months before month `m` have floor((153 m + 2) / 5) days. 0000-03-01 is 719,468
+ * days before 1970-01-01.
  */
 import { retentionMarginMs, retentionMsMin } from '../limits.ts'
 
@@ -11,8 +13,8 @@ export const dayMs = 86_400_000
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
 
 /**
- * Retention purges readings that were accepted before this midnight (in ms), so each key is purged at most once a day. A reading
- * stays at most a day and `retentionMarginMs` longer than `retentionMs`.
+ * Returns a midnight (ms). The retention deletes readings that were accepted before this midnight, so each key is purged at
+ * most once a day. A reading stays at most a day and `retentionMarginMs` longer than `retentionMs`.
  */
 export const purgeBefore = (now: number, retentionMs: number): number =>
   Math.max(0, Math.floor((now - retentionMs - retentionMarginMs) / retentionMsMin) * retentionMsMin)
@@ -24,7 +26,7 @@ export const instantText = (ms: number): string => {
   return `${dateText(day)}T${padded(rest / 3_600_000, 2)}:${padded((rest / 60_000) % 60, 2)}:${padded((rest / 1_000) % 60, 2)}.${padded(rest % 1_000, 3)}Z`
 }
 
-/** Writes `2026-03-01T12:00:07Z`, rounded down, as answers to devices have it. */
+/** Writes `2026-03-01T12:00:07Z`, rounded down to the second. Answers to devices have this form. */
 export const secondText = (ms: number): string => `${instantText(ms).slice(0, -5)}Z`
 
 const dateText = (daysSince: number): string => {
@@ -43,7 +45,7 @@ const dateText = (daysSince: number): string => {
 
 const padded = (number: number, digits: number): string => String(Math.floor(number)).padStart(digits, '0')
 
-/** `month` is 1 to 12. */
+/** `month` is 1 (January) to 12. */
 export const daysSince1970 = (year: number, month: number, day: number): number => {
   const marchYear = month > 2 ? year : year - 1
   const marchMonth = month > 2 ? month - 3 : month + 9

@@ -2,7 +2,10 @@ import type { By, CellarPolicy, Decided, EventData, RecordedEvent } from './even
 import { sameLimit } from './key.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
-/** The state of a cellar, folded from the stream `cellar-<digest>`. `cellar` is the identifier, which never changes. */
+/**
+ * The state of a cellar, computed from the events of the stream `cellar-<digest>`. `cellar` is the identifier, which never
+ * changes.
+ */
 export type CellarState = {
   readonly cellar: string
   readonly title: string
@@ -24,9 +27,9 @@ export type Purge = Omit<EventData<'ReadingsPurged'>, 'cellar' | 'acceptedBefore
 export type CellarCommand =
   | { readonly type: 'CreateCellar'; readonly cellar: string; readonly title: string }
   | { readonly type: 'RenameCellar'; readonly title: string }
-  /** A missing field is not changed, so two admins can change two fields at the same time. */
+  /** A field that is missing in `changes` stays as it is. So two admins can change different fields at the same time. */
   | { readonly type: 'ChangeCellarPolicy'; readonly changes: Partial<CellarPolicy> }
-  /** `retentionMs` is the retention for which `purges` was computed. */
+  /** `purges` was computed for the retention `retentionMs`. If the cellar has another retention by now, nothing is deleted. */
   | {
       readonly type: 'PurgeReadings'
       readonly purges: readonly Purge[]
@@ -59,7 +62,7 @@ export const decideCellar = (
     }
     case 'PurgeReadings': {
       const { purges, acceptedBefore, retentionMs } = command
-      // The retention has changed since `purges` was computed, so nothing is deleted by the old one.
+      // The retention was changed after `purges` was computed. The new retention can keep these readings, so none is deleted.
       if (cellar.policy.retentionMs !== retentionMs) return done([])
       const common = { cellar: cellar.cellar, acceptedBefore }
       return done(purges.map((purge) => ({ type: 'ReadingsPurged', data: { ...common, ...purge } })))

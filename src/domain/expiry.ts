@@ -2,17 +2,20 @@ import { parseTimestamp } from './reading/timestamp.ts'
 import { done } from './refusal.ts'
 import { invalidField, type Typed } from './text.ts'
 
-/** A key, link or session is expired from the millisecond `expiresAt` on. `null` never expires. */
+/** A key, link or session is expired already in the millisecond `expiresAt`. `null`: it never expires. */
 export const isExpired = ({ expiresAt }: { readonly expiresAt: number | null }, nowMs: number): boolean =>
   expiresAt !== null && nowMs >= expiresAt
 
-/** The last second of the year 9999. */
+/** The last second of the year 9999 (ms). The year of a later time would have five digits. */
 const expiresAtMax = 253_402_300_799_000
 
 const expiryRule =
   'The expiry must be a date that exists, like 2026-03-31 (valid until the end of that day, UTC), or a time in UTC, like 2026-03-31T18:00:00Z.'
 
-/** A date expires at the end of that day, UTC. The result (ms) may be in the past. */
+/**
+ * Parses a date or a time. A date means the end of that day, UTC. The result (ms) can be in the past, so the caller must
+ * compare it with the clock.
+ */
 export const parseExpiry = (text: string): Typed<number> => {
   const typed = text.trim()
   const isDate = /^\d{4}-\d{2}-\d{2}$/.test(typed)

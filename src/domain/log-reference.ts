@@ -1,7 +1,10 @@
-/** How saved state, such as a checkpoint, refers to its log. */
+/** How saved state, such as a checkpoint, names the log from which it was computed. State from another log would be wrong. */
 import type { RecordedEvent } from './events.ts'
 
-/** `events` are all events of the stream `cellarbook-log`. A copy has its own id, because its positions differ. */
+/**
+ * `events` are all events of the stream `cellarbook-log`. Returns `null` if none of them gives an id. A copied log has an id of
+ * its own, because events have other positions in the copy.
+ */
 export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
   let id: string | null = null
   for (const event of events) {
@@ -11,10 +14,10 @@ export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
   return id
 }
 
-/** The last event that was folded into the saved state. */
+/** Names the last event that the saved state includes. A start reads the log from there on. */
 export type FoldedTo = Pick<RecordedEvent, 'position' | 'stream' | 'revision' | 'id'>
 
-/** Copies the fields, so that the event itself does not stay in memory. */
+/** Copies four fields, because a reference to the event would keep all of the event in memory. */
 export const foldedToOf = ({ position, stream, revision, id }: RecordedEvent): FoldedTo => ({
   position,
   stream,

@@ -1,13 +1,16 @@
 import type { Limit, Role } from './events.ts'
 
-/** `http/problem.ts` has the words and the status. A refusal never contains the caller's input. */
+/**
+ * Why a request of a device is refused. `http/problem.ts` has the text and the HTTP status. A refusal contains no text of the
+ * request, so that no answer or log line can repeat a secret.
+ */
 export type ReadingRefusal =
   | { readonly kind: 'key_missing' }
-  /** The answer to the device is the same for each `why`. */
+  /** A device gets the same answer for each `why`, so the answer does not show whether a key exists. */
   | { readonly kind: 'key_invalid'; readonly why: 'unknown' | 'revoked' | 'suspended' }
   | { readonly kind: 'key_expired' }
   | { readonly kind: 'rate_limited'; readonly limit: Limit; readonly retryAfterMs: number; readonly window: 'readings' }
-  /** The key's budget for requests that store nothing is empty. `allowed` is per second. */
+  /** The key has sent too many requests that store nothing (`http/ingest/cost-budgets.ts`). `allowed` is per second. */
   | {
       readonly kind: 'rate_limited'
       readonly retryAfterMs: number
@@ -33,11 +36,11 @@ export type ReadingRefusal =
   | { readonly kind: 'store_unavailable' }
   | { readonly kind: 'storage_full' }
   | { readonly kind: 'overloaded' }
-  /** The body came too slowly. */
+  /** The body of the request came too slowly. */
   | { readonly kind: 'request_timeout' }
   | { readonly kind: 'internal_error' }
 
-/** Permanent faults of a reading: sending it again does not help. */
+/** Why one reading is refused. The fault is in the reading itself, so a device should not send the same reading again. */
 export type ItemRefusal =
   | { readonly kind: 'invalid_body'; readonly what: 'reading' | 'item' }
   | { readonly kind: 'missing_field'; readonly fields: readonly ReadingField[] }
@@ -62,12 +65,12 @@ export type CommandRefusal =
   | { readonly kind: 'key_not_found' }
   | { readonly kind: 'key_is_revoked' }
   | { readonly kind: 'key_is_expired' }
-  /** The successor is in use, and must be rotated instead. */
+  /** The key was rotated, and its successor is in use. An admin must rotate the successor instead. */
   | { readonly kind: 'key_is_superseded'; readonly successorId: string }
   | { readonly kind: 'too_many_keys'; readonly keysMax: number }
-  /** `isNew` is true if the key does not exist yet. */
+  /** `isNew` is true when a key is created, and false when the expiry of an existing key is changed. The messages differ. */
   | { readonly kind: 'expiry_in_past'; readonly isNew: boolean }
-  /** `rule` is a sentence that names the bound. */
+  /** `rule` is a sentence for people that says which values are valid. */
   | { readonly kind: 'invalid_field'; readonly field: string; readonly rule: string }
   | { readonly kind: 'operator_exists' }
   | { readonly kind: 'operator_not_found' }
@@ -75,15 +78,15 @@ export type CommandRefusal =
   /** A removed operator used a set-up link, but needs an invitation. */
   | { readonly kind: 'operator_was_removed' }
   | { readonly kind: 'last_admin' }
-  /** A set-up link was requested, but there is already an operator. */
+  /** A link without an e-mail was requested, but only the link for the first operator needs none. */
   | { readonly kind: 'link_needs_email' }
   | { readonly kind: 'link_keeps_role'; readonly role: Role }
   | { readonly kind: 'link_invalid' }
   | { readonly kind: 'wrong_credentials' }
-  /** The signed-in operator must enter their own password again. */
+  /** The signed-in operator must enter their own password before this command. */
   | { readonly kind: 'own_password_needed' }
   | { readonly kind: 'wrong_own_password' }
-  /** The session ended, or the operator lost the right, while the command ran. */
+  /** While the command ran, the session of the operator ended, or the operator lost the right to the command. */
   | { readonly kind: 'session_has_ended' }
   | { readonly kind: 'busy' }
   | { readonly kind: 'not_confirmed' }

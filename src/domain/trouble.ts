@@ -1,11 +1,16 @@
 export type TroubleBounds = {
-  /** The failure is shown after this number of looks in a row that found one. 0 shows it immediately. */
+  /**
+   * A failure is shown after this number of checks (calls of `look`) in a row that each found one. 0: it is shown immediately.
+   */
   readonly beginsAfterLooks: number
-  /** The trouble is over after this number of looks in a row without a new failure. */
+  /** The failure is no longer shown after this number of checks in a row without a new failure. */
   readonly endsAfterLooks: number
 }
 
-/** A failure that is shown until a success, or until several looks found no new failure. A timer calls `look`. */
+/**
+ * A failure of the node, such as a full disk. It is shown until `end` is called, or until several checks in a row found no new
+ * failure. A timer calls `look` for each check.
+ */
 export class Trouble {
   #why: string | null = null
   readonly #bounds: TroubleBounds
@@ -21,7 +26,7 @@ export class Trouble {
     return this.#why
   }
 
-  /** True if the timer for `look` can stop. */
+  /** True if no failure is shown, and none could be shown by the next check. The timer that calls `look` can then stop. */
   get isOver(): boolean {
     return this.#why === null && this.#noted === null && this.#looksWith === 0
   }
@@ -31,7 +36,7 @@ export class Trouble {
     if (this.#why !== null || this.#bounds.beginsAfterLooks === 0) this.#why = why
   }
 
-  /** Call it after a success. */
+  /** Call this after a success, so that the failure is no longer shown. */
   end(): void {
     this.#why = null
     this.#noted = null

@@ -2,7 +2,10 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-9a-f][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{
 
 export const isUuid = (id: string): boolean => uuid.test(id)
 
-/** Returns the same id on every node, so two nodes that append the same effect of the same cause write one event. */
+/**
+ * Returns the same id on every node. So two nodes that finish the same revocation (`cause`) write one `KeyRevoked` (`effect`),
+ * not two.
+ */
 export const derivedId = (cause: string, effect: string): string => uuidOf(`${effect}:${cause}`)
 
 /** Makes a UUID from the SHA-256 of `text` (RFC 9562, version 8). */
@@ -12,14 +15,14 @@ export const uuidOf = (text: string): string => {
   return [...parts, digest.slice(20, 32)].join('-')
 }
 
-/** True if another node may write an event with the same id. */
+/** True if the id is not random, so another node can write an event with the same id. */
 export const isDerivedId = (id: string): boolean => !isUuid(id) || id.charAt(versionAt) === '8'
 
 const versionAt = 'xxxxxxxx-xxxx-'.length
 
 /**
- * Computes the id of a reading, so that the log need not store it. The first reading of a request has the request's id. Each
- * further one adds 1 to the last 12 bits, which are enough for four times the largest batch.
+ * Computes the id of a reading, so that the log need not store the id. The first reading of a request has the request's id. For
+ * each further reading, the last 12 bits grow by 1: enough for 4,096 readings, and a batch has at most 1,000.
  * @throws Error if `index` > 0 and the request's id does not end in three hex digits.
  */
 export const readingId = (requestId: string, index: number): string => {
@@ -48,7 +51,7 @@ const numbered = (requestId: string): Numbered => {
   return { requestId, front, first, ids: [requestId] }
 }
 
-// The ids of the last request are kept, because the codec asks for them again.
+// Keeps the ids of the last request, because the codec needs the same ids again when it encodes the readings.
 let last = numbered('000')
 
 const textOffsets = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const
@@ -61,7 +64,10 @@ for (const [digit, code] of digitCodes.entries()) digitOfCode[code] = digit
 
 const scratch = new Uint8Array(16)
 
-/** Returns `null` if the text is not a lower-case UUID. The next call overwrites the 16 bytes. */
+/**
+ * Returns `null` if the text is not a lower-case UUID. The next call overwrites the returned 16 bytes, so use or copy them
+ * before.
+ */
 export const uuidBytes = (text: string): Uint8Array | null => {
   if (text.length !== 36) return null
   if (text.charCodeAt(8) !== dash || text.charCodeAt(13) !== dash) return null
@@ -78,7 +84,7 @@ export const uuidBytes = (text: string): Uint8Array | null => {
 
 const highCode = Array.from({ length: 256 }, (_, byte) => digitCodes[byte >> 4] ?? 0)
 const lowCode = Array.from({ length: 256 }, (_, byte) => digitCodes[byte & 15] ?? 0)
-// One call of `fromCharCode` is a third faster than joining pieces of text.
+// One call of `fromCharCode` with this array is a third faster than joining pieces of text.
 const codes = new Array<number>(36).fill(dash)
 
 export const uuidText = (bytes: Uint8Array, from: number): string => {
