@@ -1,6 +1,6 @@
 /**
- * Every event that the log can contain. Stored events are never rewritten. If the fields of an event change, it gets a new
- * schema version, and `src/log/codec/upcast.ts` converts old events. Times are in ms.
+ * Every type of event that the log can contain. Stored events are never rewritten. If the fields of a type change, the type
+ * gets a new schema version, and `src/log/codec/upcast.ts` converts old events when they are read. Times are in ms.
  */
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { dayMs } from './calendar.ts'
@@ -10,7 +10,7 @@ const strict = { additionalProperties: false } as const
 const ms = Type.Integer({ minimum: 0, description: 'milliseconds since 1970' })
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-/** At most `readings` in any time window of `windowMs`. */
+/** A rate limit: at most `readings` in any period of `windowMs`. */
 export const Limit = Type.Object(
   { readings: Type.Integer({ minimum: 1 }), windowMs: Type.Integer({ minimum: 1 }) },
   strict,
@@ -23,10 +23,15 @@ export type Role = Static<typeof Role>
 export const LinkPurpose = Type.Union([Type.Literal('set_up'), Type.Literal('invite'), Type.Literal('reset')])
 export type LinkPurpose = Static<typeof LinkPurpose>
 
-/** `failed` counts wrong passwords. `throttled` counts passwords that were not compared. */
+/**
+ * `failed` counts sign-ins with a wrong password. `throttled` counts sign-ins that were refused without comparing the password.
+ */
 const refusedCounts = { failed: Type.Integer({ minimum: 0 }), throttled: Type.Integer({ minimum: 0 }) }
 
-/** `null` means no bound of its own. `retentionMs` is whole days, or `null` for ever. */
+/**
+ * The rules of a cellar. `null`: the cellar sets no bound. `retentionMs` is a whole number of days; `null` keeps readings for
+ * ever.
+ */
 export const CellarPolicy = Type.Object(
   { limit: orNull(Limit), readingAgeMsMax: orNull(ms), readingAheadMsMax: orNull(ms), retentionMs: orNull(ms) },
   strict,
@@ -35,14 +40,14 @@ export type CellarPolicy = Static<typeof CellarPolicy>
 
 export const eventData = {
   LogCreated: Type.Object({ logId: Type.String() }, strict),
-  /** This log is a copy. No node may use it before `LogCopyEnded`. */
+  /** This log is a copy of another log. No node can use the copy before `LogCopyEnded`, because events are missing. */
   LogCopyBegun: Type.Object({ copyId: Type.String() }, strict),
-  /** `digest` is the SHA-256 of the events, which was equal in both logs. */
+  /** The copy is complete. `digest` is the SHA-256 of all events, which was equal in both logs. */
   LogCopyEnded: Type.Object({ digest: Type.String(), events: Type.Integer({ minimum: 0 }) }, strict),
-  /** Replaces a purged reading in a copy of a log, so that later readings keep their revisions. */
+  /** In a copy of a log, stands for a reading that was purged from the source. So later readings keep their revisions. */
   RevisionVacant: Type.Object({}, strict),
 
-  /** The SQLite file had another schema than expected, and a person accepted that. */
+  /** The SQLite file had another schema than expected, and a person accepted this with `--accept-changed-schema`. */
   LogSchemaAccepted: Type.Object({ differences: Type.Array(Type.String()) }, strict),
 
   RecordsPurged: Type.Object(
@@ -54,13 +59,19 @@ export const eventData = {
     },
     strict,
   ),
-  /** Never stored. Replaces a record that is damaged or newer than this version. `recordedAt` may be 0. */
+  /**
+   * Never stored. When a record, such as a sign-in, is damaged or newer than this version, readers get this event instead.
+   * `recordedAt` is 0 if the time is unreadable too.
+   */
   RecordUnreadable: Type.Object({ type: Type.String(), why: Type.String() }, strict),
 
   CellarCreated: Type.Object({ cellar: Type.String(), title: Type.String() }, strict),
   CellarRenamed: Type.Object({ title: Type.String() }, strict),
   CellarPolicyChanged: Type.Object({ policy: CellarPolicy }, strict),
-  /** In the cellar's stream. A range of a key's readings stream was deleted. `readings` does not count the fences in it. */
+  /**
+   * In the stream of the cellar. The events of a key's readings stream in this range were deleted. `readings` counts only the
+   * readings among them, not the fence events.
+   */
   ReadingsPurged: Type.Object(
     {
       cellar: Type.String(),
@@ -83,7 +94,7 @@ export const eventData = {
       note: Type.String(),
       /** SHA-256, 64 lower-case hex digits. */
       secretHash: Type.String(),
-      /** `null` if the key has the cellar's limit. */
+      /** `null`: the limit of the cellar applies to the key. */
       limit: orNull(Limit),
       expiresAt: orNull(ms),
       predecessorId: orNull(Type.String()),
@@ -93,14 +104,16 @@ export const eventData = {
   KeyRelabelled: Type.Object({ label: Type.String(), note: Type.String() }, strict),
   KeyLimitChanged: Type.Object({ limit: orNull(Limit) }, strict),
   KeyExpirySet: Type.Object({ expiresAt: orNull(ms) }, strict),
-  /** In the old key's stream. The old key expires `overlapMs` after the first use of the new key. */
+  /** In the stream of the old key. The old key expires `overlapMs` after the first use of the new key. */
   KeyRotated: Type.Object({ successorId: Type.String(), overlapMs: Type.Integer({ minimum: 0 }) }, strict),
-  /** The successor was used. `expiresAt` is the new expiry of the old key, never later than before. */
+  /**
+   * The new key was used for the first time. `expiresAt` is the new expiry of the old key, never later than its expiry before.
+   */
   KeySuperseded: Type.Object({ successorId: Type.String(), usedAt: ms, expiresAt: ms }, strict),
   KeySuspended: Type.Object({ reason: Type.String() }, strict),
   KeyResumed: Type.Object({ reason: Type.String() }, strict),
   KeyExpired: Type.Object({ expiresAt: ms }, strict),
-  /** `sealId` is the id of the `ReadingsSealed` that was appended before. */
+  /** `sealId` is the id of the `ReadingsSealed` event, which was appended first and stopped all readings of the key. */
   KeyRevoked: Type.Object({ reason: Type.String(), sealId: Type.String() }, strict),
 
   ReadingAccepted: Type.Object(
@@ -113,9 +126,12 @@ export const eventData = {
     },
     strict,
   ),
-  /** Always the last event of a readings stream (docs/protocol.md, "Taking a right away"). */
+  /** Ends a readings stream, because the key is revoked. No event can follow (docs/protocol.md, "Taking a right away"). */
   ReadingsSealed: Type.Object({ reason: Type.String() }, strict),
-  /** A node must read the key's stream up to `keyRevision` before it appends more readings. */
+  /**
+   * A node that meets this event must read the key's stream up to `keyRevision` before it appends more readings. So it learns
+   * that the key was suspended, for example.
+   */
   ReadingsFenced: Type.Object({ keyRevision: Type.Integer({ minimum: 0 }) }, strict),
 
   OperatorLinkIssued: Type.Object(
@@ -128,9 +144,9 @@ export const eventData = {
     },
     strict,
   ),
-  /** Only in the stream `operator-setup`. */
+  /** A link for the first admin was used. This event is only in the stream `operator-setup`. */
   OperatorLinkUsed: Type.Object({ linkHash: Type.String(), email: Type.String() }, strict),
-  /** `linkHash` and `linkMadeBy` are `null` in events of version 1. */
+  /** `linkHash` and `linkMadeBy` are `null` in events of version 1, which did not have these fields. */
   OperatorAdded: Type.Object(
     {
       email: Type.String(),
@@ -142,8 +158,9 @@ export const eventData = {
     strict,
   ),
   /**
-   * Ends every session, and forgets all known browsers. `linkMadeBy` is an e-mail or `cli`. If the operator entered the old
-   * password, `linkHash` is `null`, and `linkMadeBy` is that of the old password.
+   * Ends every session of the operator, and forgets all known browsers. `linkMadeBy` says who made the used link: an e-mail or
+   * `cli`. If the operator entered the old password and used no link, `linkHash` is `null`. `linkMadeBy` then stays as for the
+   * old password.
    */
   OperatorPasswordSet: Type.Object(
     { passwordHash: Type.String(), linkHash: orNull(Type.String()), linkMadeBy: orNull(Type.String()) },
@@ -153,8 +170,8 @@ export const eventData = {
   /** Ends the account, its sessions and its links, or withdraws an invitation. */
   OperatorRemoved: Type.Object({}, strict),
   /**
-   * The session ends at `idleAt` if it is not used before. `deviceHash` is the hash of a secret in the browser. `seenRevision` is
-   * the revision of the `SignInSeen`.
+   * The session ends at `idleAt` if the operator does not use it before. `deviceHash` is the hash of a secret in the browser,
+   * by which the browser is known later. `seenRevision` is the revision of the `SignInSeen` event of this sign-in.
    */
   OperatorSignedIn: Type.Object(
     {
@@ -169,7 +186,10 @@ export const eventData = {
   OperatorSessionRenewed: Type.Object({ sessionHash: Type.String(), idleAt: ms }, strict),
   OperatorSignedOut: Type.Object({ sessionHash: Type.String() }, strict),
 
-  /** This is personal data, so it is in `signins-node`, which is purged. It is appended before the `OperatorSignedIn`. */
+  /**
+   * Address and browser are personal data. So this event is not in the operator's stream but in `signins-node`, whose old
+   * events are deleted. It is appended before the `OperatorSignedIn` event.
+   */
   SignInSeen: Type.Object(
     { email: Type.String(), sessionId: Type.String(), address: Type.String(), browser: Type.String() },
     strict,
@@ -181,7 +201,7 @@ export const eventData = {
       accounts: Type.Array(
         Type.Object({ email: Type.String(), ...refusedCounts, addresses: Type.Array(Type.String()) }, strict),
       ),
-      /** Counts for e-mails without an account, and for accounts that did not fit into the list. */
+      /** Counts for e-mails without an account, and for accounts that did not fit into `accounts`. */
       others: Type.Object(refusedCounts, strict),
     },
     strict,
@@ -202,15 +222,15 @@ export const schemaVersion = {
 }
 
 /**
- * `id` is the beginning of the session's hash. `linkMadeBy` made the link that set the password, and may be the person in the
- * session.
+ * `id` is the beginning of the session's hash. `linkMadeBy` names the person whose link set the password. This person can know
+ * the password, so they can be the one who acts.
  */
 export const BySession = Type.Object({ id: Type.String(), linkMadeBy: orNull(Type.String()) }, strict)
 export type BySession = Static<typeof BySession>
 
 /**
- * `cli` is a person who can use the data folder. `system` is the service. `session` is missing in old events, and if a link was
- * used.
+ * Who caused an event. `cli` is a person who can use the data folder. `system` is the service. `session` is missing in old
+ * events, and if the person used a link instead of a session.
  */
 export const By = Type.Union([
   Type.Object({ kind: Type.Literal('operator'), email: Type.String(), session: Type.Optional(BySession) }, strict),
@@ -228,8 +248,8 @@ const everyMetadata = {
 }
 
 /**
- * Only the first event of a request has `idempotency`. The schema is a union, because an optional field takes 80 ns more to check
- * for every reading.
+ * Only the first event of a request with an `Idempotency-Key` has `idempotency`. The schema is a union of two: an optional
+ * field would make the check of every reading 80 ns slower.
  */
 export const Metadata = Type.Union([
   Type.Object(everyMetadata, strict),
@@ -241,7 +261,7 @@ export type Decided<T extends EventType> = {
   [K in T]: { readonly type: K; readonly data: EventData<K> }
 }[T]
 
-/** `recordedAt` never decreases within a stream, except in streams of records. */
+/** `recordedAt` (ms) never decreases within a stream, except in streams of records, such as sign-ins. */
 export type NewEvent<T extends EventType = EventType> = {
   [K in T]: {
     readonly id: string
@@ -252,7 +272,10 @@ export type NewEvent<T extends EventType = EventType> = {
   }
 }[T]
 
-/** `position` is the place in the whole log, and differs between engines. */
+/**
+ * `position` is the event's place in the whole log. EventStoreDB and the embedded log number positions differently, so a copied
+ * event gets another one.
+ */
 export type RecordedEvent<T extends EventType = EventType> = {
   [K in T]: NewEvent<K> & { readonly stream: string; readonly revision: number; readonly position: number }
 }[T]

@@ -6,14 +6,17 @@ import { assertNever, type CommandRefusal, done, type Outcome, refused } from '.
 export type Attribution = { readonly at: number; readonly by: By; readonly reason: string }
 
 export type Rotation = {
-  /** The id of the new key. The key does not exist if the rotation stopped before `KeyCreated`. */
+  /** The id of the new key. If the rotation stopped before `KeyCreated`, no key has this id. */
   readonly successorId: string
   readonly overlapMs: number
-  /** The first use of the successor, and the expiry that it gave to this key. `null` if it was not used yet. */
+  /** When the new key was first used, and the expiry that this use gave to the old key (ms). `null`: it was not used yet. */
   readonly superseded: { readonly usedAt: number; readonly expiresAt: number } | null
 }
 
-/** The state of a key, folded from the stream `key-<id>`. `keyStatus` says whether the key is expired. */
+/**
+ * The state of a key, computed from the events of the stream `key-<id>`. Whether the key is expired depends on the time: ask
+ * `keyStatus`.
+ */
 export type KeyState = {
   readonly keyId: string
   readonly cellar: string
@@ -22,13 +25,16 @@ export type KeyState = {
   readonly secretHash: string
   readonly limit: Limit | null
   readonly expiresAt: number | null
-  /** The key that this key replaces. It counts only if the rotation of that key names this key too. */
+  /**
+   * The id of the key that this key replaces. This counts only if the rotation of that key names this key: a second rotation
+   * can have named another.
+   */
   readonly predecessorId: string | null
   readonly rotation: Rotation | null
   readonly created: Attribution
   readonly suspended: Attribution | null
   readonly revoked: Attribution | null
-  /** `expiresAt` of the last `KeyExpired`, so that an expiry is recorded only once. */
+  /** `expiresAt` of the last `KeyExpired` event, so that the same expiry is not written twice. `null`: none was written. */
   readonly expiryRecorded: number | null
   readonly revision: number
 }
@@ -37,8 +43,9 @@ export const keyStatuses = ['active', 'expired', 'suspended', 'revoked'] as cons
 export type KeyStatus = (typeof keyStatuses)[number]
 
 /**
- * Decides which reason counts if a key is refused for several (docs/contract.md, "Keys"). A key with sealed readings counts as
- * revoked, because a node may die between the seal and `KeyRevoked`.
+ * If a key is refused for several reasons, the first of these checks decides which reason counts (docs/contract.md, "Keys").
+ * `isSealed` is true after `ReadingsSealed`. The key then counts as revoked, because a node can die before it appends
+ * `KeyRevoked`.
  */
 export const keyStatus = (key: KeyState, now: number, isSealed = false): KeyStatus => {
   if (isSealed || key.revoked !== null) return 'revoked'
@@ -48,7 +55,7 @@ export const keyStatus = (key: KeyState, now: number, isSealed = false): KeyStat
 
 export type KeyCommand =
   | ({ readonly type: 'CreateKey' } & EventData<'KeyCreated'>)
-  /** A missing field is not changed. */
+  /** A field that is missing stays as it is. */
   | { readonly type: 'RelabelKey'; readonly label?: string; readonly note?: string }
   | { readonly type: 'SetKeyLimit'; readonly limit: Limit | null }
   | { readonly type: 'SetKeyExpiry'; readonly expiresAt: number | null }
@@ -138,8 +145,8 @@ export const isExpiryToRecord = (key: KeyState, now: number): boolean =>
   key.revoked === null && isExpired(key, now) && key.expiryRecorded !== key.expiresAt
 
 /**
- * Until the successor is used, a second rotation replaces the first, because the text of the successor may be lost
- * (docs/decisions/012-a-rotation-is-two-appends.md).
+ * Until the successor is used, a second rotation replaces the first. Otherwise nobody could rotate a key if the text of its
+ * successor was lost (docs/decisions/012-a-rotation-is-two-appends.md).
  */
 const decideRotation = (
   key: KeyState,
@@ -148,7 +155,7 @@ const decideRotation = (
 ): Outcome<readonly DecidedKey[], CommandRefusal> => {
   const { rotation } = key
   if (rotation?.successorId === successorId) {
-    // A command with another overlap changes this rotation, but only until the successor is used.
+    // The same rotation again changes nothing. Another overlap changes the rotation, but only until the successor is used.
     if (rotation.overlapMs === overlapMs || rotation.superseded !== null) return done([])
   }
   const refusal = rotationRefusal(key, now)
@@ -160,7 +167,10 @@ export type RotationRefusal = Extract<
   { readonly kind: 'key_is_revoked' | 'key_is_superseded' | 'key_is_expired' }
 >
 
-/** A suspended key can be rotated. An expired key cannot, because the successor gets the same expiry. */
+/**
+ * Returns `null` if the key can be rotated. A suspended key can be rotated. An expired key cannot, because its successor gets
+ * the same expiry.
+ */
 export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | null => {
   const { rotation, revoked } = key
   if (revoked !== null) return { kind: 'key_is_revoked' }
@@ -168,11 +178,11 @@ export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | n
   return isExpired(key, now) ? { kind: 'key_is_expired' } : null
 }
 
-/** True if the successor was used, and no later expiry was set since. */
+/** True if the successor was used, and nobody has given this key a later expiry after that use. */
 export const isEnding = ({ rotation, expiresAt }: KeyState): boolean =>
   rotation !== null && rotation.superseded !== null && expiresAt !== null && expiresAt <= rotation.superseded.expiresAt
 
-/** Returns the key that replaces this key. `null` if there is none, or the rotation stopped before `KeyCreated`. */
+/** Returns the key that replaces this key. `null`: the key was not rotated, or the rotation stopped before `KeyCreated`. */
 export const followerOf = (key: KeyState, get: (keyId: string) => KeyState | null): KeyState | null => {
   const named = key.rotation === null ? null : get(key.rotation.successorId)
   return named?.predecessorId === key.keyId ? named : null
@@ -227,7 +237,10 @@ export const evolveKey = (key: KeyState | null, event: RecordedEvent<KeyEventTyp
   }
 }
 
-/** True if a fence must follow before the answer (docs/protocol.md, "Taking a right away"). */
+/**
+ * True if the event takes a right away, for example by suspending the key. Then a fence event must follow before the answer, so
+ * that other nodes stop too (docs/protocol.md, "Taking a right away").
+ */
 export const takesAway = (event: DecidedKey, key: KeyState, effectiveLimit: Limit, cellarLimit: Limit): boolean => {
   switch (event.type) {
     case 'KeySuspended':
@@ -249,7 +262,7 @@ export const takesAway = (event: DecidedKey, key: KeyState, effectiveLimit: Limi
   }
 }
 
-/** True if `next` may refuse a reading that `before` admits. */
+/** True if `next` can refuse a reading that `before` admits. */
 const isLower = (next: Limit, before: Limit): boolean =>
   next.readings < before.readings || next.windowMs > before.windowMs
 

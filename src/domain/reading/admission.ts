@@ -5,14 +5,20 @@ import { RateWindow } from './rate-window.ts'
 
 export type ReadingsEventType = 'ReadingAccepted' | 'ReadingsSealed' | 'ReadingsFenced'
 
-/** The state of a readings stream. Only the key's actor changes it, and it does so in place, because every reading changes it. */
+/**
+ * The state of a key's readings stream. Only the actor of the key changes it. The actor changes the object itself, because a
+ * new object for each reading would be slow.
+ */
 export type ReadingsState = {
-  /** `null` before the first event. */
+  /** Revision of the last event. `null` before the first event. */
   revision: number | null
-  /** Time of the last event (ms). The next event is never earlier. */
+  /** Time of the last event (ms). The next event never gets an earlier time. */
   recordedAt: number
   sealed: RecordedEvent<'ReadingsSealed'> | null
-  /** The highest revision of the key's stream that a fence names. -1 if there is no fence. */
+  /**
+   * The highest revision of the key's stream that a `ReadingsFenced` event names. The actor must know the key up to there. -1:
+   * there was no such event.
+   */
   fencedAt: number
   readonly window: RateWindow
 }
@@ -25,7 +31,7 @@ export const noReadings = (windowMs: number): ReadingsState => ({
   window: new RateWindow(windowMs),
 })
 
-/** The first event may have any revision, because loading begins at the rate window, not at the beginning of the stream. */
+/** The first event can have any revision, because loading begins at the rate window, not at the beginning of the stream. */
 export const foldReadings = (readings: ReadingsState, event: RecordedEvent<ReadingsEventType>): void => {
   if (readings.revision !== null && event.revision !== readings.revision + 1) {
     throw new Error(
@@ -49,7 +55,7 @@ export const foldReadings = (readings: ReadingsState, event: RecordedEvent<Readi
   }
 }
 
-/** Folds all readings of one append. `revision` is that of the first reading. */
+/** Counts all readings of one append in one step. `revision` is that of the first reading. */
 export const foldRun = (
   state: ReadingsState,
   run: { readonly revision: number; readonly recordedAt: number; readonly readings: number },
@@ -69,14 +75,16 @@ const refusalOfStatus: Readonly<Record<Exclude<KeyStatus, 'active'>, ReadingRefu
   revoked: { kind: 'key_invalid', why: 'revoked' },
 }
 
-/** Returns `null` if the key may store readings at `now` (ms). */
+/** Returns `null` if the key can store readings at `now` (ms), and otherwise the reason. */
 export const refusalOfKey = (key: KeyState | null, isSealed: boolean, now: number): ReadingRefusal | null => {
   if (key === null) return unknown
   const status = keyStatus(key, now, isSealed)
   return status === 'active' ? null : refusalOfStatus[status]
 }
 
-/** Returns `null` if all `readings` may be stored. Checks the key before the rate window. */
+/**
+ * Returns `null` if all `readings` can be stored. Checks the key first, so that a revoked key is never told to retry later.
+ */
 export const admit = (
   key: KeyState | null,
   state: ReadingsState,

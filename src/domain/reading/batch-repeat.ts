@@ -1,6 +1,7 @@
 /**
- * The answer to a repeated batch must name the refused items again. The log does not store them, so the items are judged again,
- * by the clock and the bounds of the first time (docs/decisions/014-repeats-are-judged-where-readings-are-appended.md).
+ * When a batch comes again with its idempotency key, the answer must name the same refused items. The log does not store
+ * refused items. So they are judged again, with the time and the bounds of the first request
+ * (docs/decisions/014-repeats-are-judged-where-readings-are-appended.md).
  */
 import { done, type ItemRefusal, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../refusal.ts'
 import type { Judgement, KeptItem, Refusals } from './idempotency-key.ts'
@@ -8,8 +9,8 @@ import type { BatchContext, JudgedBatch, ParsedItem } from './judge-batch.ts'
 import { policyRefusal } from './reading.ts'
 
 /**
- * Raise this number when other items become valid, or are refused for another reason. Keep the old rules for `idempotencyMs`, or
- * an update changes the answer to a repeat.
+ * Raise this number when other items become valid, or are refused for another reason. Keep the old rules for `idempotencyMs`.
+ * Otherwise, after an update, the repeat of an older batch gets a 503 instead of its answer.
  */
 export const judgementRules = 1
 
@@ -20,10 +21,10 @@ export const refusalsOf = ({ rejected }: JudgedBatch, { policy, now }: BatchCont
   return { kind: 'judgement', rejected: rejected.length, rules: judgementRules, atMs: now, bounds }
 }
 
-/** An item that was judged without the clock: its refusal, or its timestamp (ms). */
+/** An item of a batch after all checks that do not need the time: its refusal, or its timestamp (ms) if it passed. */
 export type TimelessItem = ItemRefusal | number
 
-/** A waiting request keeps only this in memory, because the items may take 1 MiB. */
+/** Makes a short list for a request that waits. The items themselves would keep up to 1 MiB in memory. */
 export const timelessItems = (items: readonly ParsedItem[]): readonly TimelessItem[] =>
   items.map((item) => (item.ok ? item.value.timestampMs : item.refusal))
 
@@ -31,8 +32,9 @@ export const timelessItems = (items: readonly ParsedItem[]): readonly TimelessIt
 export type RepeatedBatch = { readonly items: readonly TimelessItem[]; readonly cellar: string }
 
 /**
- * Returns the refused items of the first answer. Refuses with `store_unavailable` if a newer version of the service judged them.
- * @throws Error if the same bytes are judged differently now, because a wrong answer would look like the first one.
+ * Returns the refused items of the first answer. Refuses with `store_unavailable` if the batch was judged by the rules of
+ * another version of the service.
+ * @throws Error if another number of items is refused now. The answer would be wrong, and would look like the first one.
  */
 export const rejectedThen = (
   refusals: Refusals | null,

@@ -1,6 +1,6 @@
 /**
  * What the first event of a request with an `Idempotency-Key` stores about the request (docs/protocol.md, "Idempotency"). The
- * stored form has its own version (`log/codec/stored-idempotency.ts`).
+ * stored JSON has a version of its own (`log/codec/stored-idempotency.ts`).
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { idempotencyKeyCharsMax, idempotencyMs } from '../../limits.ts'
@@ -24,10 +24,10 @@ const Judgement = Type.Object(
   {
     kind: Type.Literal('judgement'),
     rejected: Type.Integer({ minimum: 1 }),
-    /** Which rules judged the items: see `judgementRules`. */
+    /** Number of the rules that judged the items: see `judgementRules`. */
     rules: Type.Integer({ minimum: 1 }),
     atMs: ms,
-    /** All are `null` if the node did not know the cellar. */
+    /** The rules of the cellar for timestamps. All are `null` if the node did not know the cellar. */
     bounds: Type.Object(
       { readingAgeMsMax: orNull(ms), readingAheadMsMax: orNull(ms), retentionMs: orNull(ms) },
       strict,
@@ -37,7 +37,10 @@ const Judgement = Type.Object(
 )
 export type Judgement = Static<typeof Judgement>
 
-/** A refusal of version 1. The cellar and the endpoint are not stored, because the repeat has the same ones. */
+/**
+ * The refusal of one item as version 1 stored it. The cellar and the endpoint are not stored, because a repeat has the same
+ * cellar and endpoint.
+ */
 const KeptRefusal = Type.Union([
   Type.Object({ kind: kind('invalid_body') }, strict),
   Type.Object({ kind: kind('missing_field'), fields: Type.Array(field) }, strict),
@@ -59,7 +62,7 @@ const KeptRefusal = Type.Union([
 const KeptItem = Type.Object({ index: Type.Integer({ minimum: 0 }), refusal: KeptRefusal }, strict)
 export type KeptItem = Static<typeof KeptItem>
 
-/** Version 1 stored this instead of a `Judgement`. It is still read, but no longer written. */
+/** Version 1 stored the refusals of all items instead of a `Judgement`. Old events have this form; no new event gets it. */
 const KeptVerdicts = Type.Object(
   { kind: Type.Literal('verdicts'), items: Type.Array(KeptItem, { minItems: 1 }) },
   strict,
@@ -70,9 +73,9 @@ export type Refusals = Static<typeof Refusals>
 
 export const Idempotency = Type.Object(
   {
-    /** The text of the header is never stored, because a careless device may put its API key there. */
+    /** SHA-256 of the `Idempotency-Key`. Its text is never stored, because a careless device can put its API key there. */
     keyHash: sha256,
-    /** Hash of the decompressed body, because a retry may be compressed differently. */
+    /** SHA-256 of the decompressed body, because a retry can be compressed differently. */
     bodyHash: sha256,
     /** `null` if the request was a single reading. */
     batch: orNull(Type.Object({ accepted: Type.Integer({ minimum: 1 }), refusals: orNull(Refusals) }, strict)),
@@ -83,13 +86,13 @@ export type Idempotency = Static<typeof Idempotency>
 
 const printable = /^[\x20-\x7e]+$/
 
-/** Returns `null` if the text breaks the rule of docs/contract.md, "Idempotency". */
+/** Returns `null` if the text of an `Idempotency-Key` breaks the rule of docs/contract.md, "Idempotency". */
 export const idempotencyKeyHash = (text: string): string | null =>
   text.length <= idempotencyKeyCharsMax && printable.test(text) ? Bun.SHA256.hash(text, 'hex') : null
 
 export const bodyHash = (body: Uint8Array): string => Bun.SHA256.hash(body, 'hex')
 
-/** What such a request stored. `revision` is that of its first event. `recordedAt` is in ms. */
+/** What a request with an idempotency key stored. `revision` is that of its first event. `recordedAt` is in ms. */
 export type IdempotentAppend = {
   readonly stream: string
   readonly revision: number
@@ -102,5 +105,5 @@ type Appended = Omit<IdempotentAppend, 'idempotency'> & { readonly metadata: { r
 export const idempotentAppendAt = ({ stream, revision, recordedAt, metadata }: Appended): IdempotentAppend | null =>
   metadata.idempotency === undefined ? null : { stream, revision, recordedAt, idempotency: metadata.idempotency }
 
-/** True if another request may use the idempotency key at `now` (ms). */
+/** True if the idempotency key is so old at `now` (ms) that another request can use the same key. */
 export const isForgotten = ({ recordedAt }: IdempotentAppend, now: number): boolean => now - recordedAt >= idempotencyMs

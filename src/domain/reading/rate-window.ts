@@ -1,20 +1,20 @@
 import { rateWindowSlots } from '../../limits.ts'
 
 /**
- * Counts the readings of one key in a sliding time window (docs/protocol.md, "The window"). A reading at time `t` counts at `now`
- * while `t > now - windowMs`. Readings are counted in slots of `windowMs / 63`, and a window touches at most 64 slots. The slots
- * are counted from 1970, so all nodes have the same slots.
+ * Counts the readings of one key in a sliding time window (docs/protocol.md, "The window"). A reading at time `t` counts at
+ * `now` while `t > now - windowMs`. Readings are counted in slots of `windowMs / 63`, and a window touches at most 64 slots.
+ * Slots are numbered from 1970 on, so all nodes have the same slots.
  *
- * All readings of a slot leave the window when the slot's last reading leaves. So no reading leaves early, which would admit more
- * than the limit. A reading may leave one slot late, which lowers the limit by at most 1/64.
+ * All readings of a slot leave the window when the slot's last reading leaves. So no reading leaves early, which would admit
+ * more than the limit. A reading can leave one slot late, which lowers the limit by at most 1/64.
  *
- * The window never moves back in time. Only `record`, `reserve` and `leaveUntil` move it, so asking it while the clock is ahead
- * does no harm.
+ * The window never moves back in time. Only `record`, `reserve` and `leaveUntil` move the window. So a call of `used` while the
+ * clock is ahead does no harm.
  */
 export class RateWindow {
-  /** For each slot, its number of readings and the offset (ms) of its last reading. */
+  /** Two numbers for each slot: how many readings it has, and the ms from its beginning to its last reading. */
   #slots: Uint32Array = noSlots
-  /** Slots are numbered from 1970 on. */
+  /** The number of the oldest slot that is counted. Slots are numbered from 1970 on. */
   #oldest = 0
   #newest = 0
   #recorded = 0
@@ -24,7 +24,7 @@ export class RateWindow {
 
   constructor(readonly windowMs: number) {}
 
-  /** The time (ms) to which the window has moved. Readings that left it before are forgotten. */
+  /** The time (ms) up to which the window has moved. Readings that had left the window by this time are no longer counted. */
   get latestMs(): number {
     return this.#latestMs
   }
@@ -34,7 +34,7 @@ export class RateWindow {
     return this.#reservedAtMs
   }
 
-  /** Loading a key counts its readings from this time (ms) on. */
+  /** When a node loads a key at `now`, it must count all readings of the key from this time (ms) on. */
   firstCountedMs(now: number): number {
     return this.#beginOf(this.#slotOf(now - this.windowMs))
   }
@@ -44,8 +44,8 @@ export class RateWindow {
   }
 
   /**
-   * `atMs` never decreases, but it may be earlier than `latestMs`. An append gets its time when it is sent, and the window may
-   * move before the store confirms it.
+   * `atMs` never decreases, but can be earlier than `latestMs`. An append gets its time when it is sent, and the window can
+   * move before the store confirms the append.
    */
   record(atMs: number, readings: number): void {
     this.leaveUntil(atMs)
@@ -61,7 +61,10 @@ export class RateWindow {
     this.#recorded += readings
   }
 
-  /** Counts admitted readings until `giveBack`, which must follow, also if the append fails. */
+  /**
+   * Counts readings that are admitted but not stored yet. `giveBack` must follow, also if the append fails. Otherwise these
+   * readings would count for ever.
+   */
   reserve(readings: number, now: number): void {
     this.leaveUntil(now)
     this.#reserved += readings
@@ -108,7 +111,7 @@ export class RateWindow {
     return this.windowMs
   }
 
-  /** Returns the first slot that counts at `now`, or the slot after the newest if none counts. */
+  /** Returns the first slot that counts at `now`. If no slot counts, returns the number after the newest slot. */
   #firstAt(now: number): number {
     if (this.#recorded === 0 || this.#leavesAt(this.#newest) <= now) return this.#newest + 1
     let slot = this.#oldest
@@ -124,7 +127,10 @@ export class RateWindow {
     return this.#beginOf(slot) + (this.#slots[this.#indexOf(slot) + 1] ?? 0) + this.windowMs
   }
 
-  /** Slots are allocated on demand, because most of 10,000 keys post rarely. */
+  /**
+   * Makes room for this many slots. A new window has no slots, because a node can have 10,000 windows, and most keys post
+   * rarely.
+   */
   #makeRoom(slots: number): void {
     const before = this.#slots
     this.#slots = new Uint32Array(2 * Math.min(rateWindowSlots, 2 ** Math.ceil(Math.log2(slots))))
@@ -142,7 +148,7 @@ export class RateWindow {
     return Math.ceil((slot * this.windowMs) / (rateWindowSlots - 1))
   }
 
-  /** The product is an exact number, because it is far below 2^53. */
+  /** The product is far below 2^53, so it is exact, and all nodes find the same slot. */
   #slotOf(atMs: number): number {
     return Math.floor((atMs * (rateWindowSlots - 1)) / this.windowMs)
   }

@@ -1,14 +1,19 @@
 import { encodedReadingBytesBesideData } from '../../limits.ts'
 import type { Reading } from './reading.ts'
 
-/** Measures the size as JSON, the largest form of any engine, so that the bound is the same for all engines. */
+/**
+ * Measures readings as JSON, because no engine stores them in a larger form. So the embedded log and EventStoreDB have the same
+ * bound.
+ */
 export const encodedBytesExceed = (readings: readonly Reading[], bytesMax: number): boolean => {
-  // This cheap estimate is enough for nearly every batch.
+  // The estimate is cheap and never too low. Nearly every batch needs no exact measurement.
   if (sumOf(readings, encodedBytesAtMost) <= bytesMax) return false
   return sumOf(readings, encodedBytes) > bytesMax
 }
 
-/** At least `encodedBytes`: a code unit takes at most 3 bytes, an escaped one 2, and a number 24. */
+/**
+ * An estimate that is never below `encodedBytes`: a UTF-16 code unit takes at most 3 bytes, an escaped one 2, and a number 24.
+ */
 export const encodedBytesAtMost = ({ cellar, rack, keg, timestamp }: Reading): number =>
   3 * (cellar.length + rack.length + keg.length) +
   timestamp.length +
@@ -18,7 +23,7 @@ export const encodedBytesAtMost = ({ cellar, rack, keg, timestamp }: Reading): n
 
 const fieldNameBytes = '{"cellar":"","rack":"","keg":"","value":,"timestamp":""}'.length
 
-/** Counts without writing the JSON, because writing 1 MB of it blocks the event loop for 26 ms. */
+/** Counts the bytes without writing the JSON: writing 1 MB of JSON would stop all other requests for 26 ms. */
 const encodedBytes = ({ cellar, rack, keg, value, timestamp }: Reading): number =>
   jsonBytes(cellar) +
   jsonBytes(rack) +
@@ -28,7 +33,7 @@ const encodedBytes = ({ cellar, rack, keg, value, timestamp }: Reading): number 
   fieldNameBytes +
   encodedReadingBytesBesideData
 
-/** JSON escapes only quotes and backslashes in a valid name. */
+/** Counts quotes and backslashes twice. In a valid name, JSON escapes no other characters. */
 const jsonBytes = (name: string): number => {
   let escapes = 0
   for (let at = 0; at < name.length; at += 1) {

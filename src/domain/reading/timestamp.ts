@@ -1,5 +1,6 @@
 /**
- * Parses timestamps (docs/contract.md, "Timestamp"). It compares character codes, because a regular expression is slower.
+ * Parses timestamps (docs/contract.md, "Timestamp"). It compares character codes, because a regular expression would be slower
+ * for every reading.
  */
 import { daysInMonth, daysSince1970 } from '../calendar.ts'
 
@@ -16,7 +17,7 @@ export const parseTimestamp = (text: string): number | TimestampFault => {
   const minute = twoDigits(text, 14)
   const second = twoDigits(text, 17)
   const millisecond = zoneAndFraction(text)
-  // A part that is not a number is NaN, which makes the sum NaN.
+  // `twoDigits` and `zoneAndFraction` return NaN for wrong text, and one NaN makes the sum NaN.
   const sum = year + month + day + hour + minute + second + millisecond
   if (Number.isNaN(sum)) return 'form'
 
@@ -63,8 +64,8 @@ const twoDigits = (text: string, at: number): number => {
 }
 
 /**
- * Returns the 4th to 9th fractional digit of a valid timestamp as nanoseconds. One number for
- * these and the ms would be exact only to about 200 ns.
+ * Returns the 4th to 9th fractional digit of a valid timestamp as nanoseconds. They are apart from the ms, because one number
+ * for both would be exact only to about 200 ns.
  */
 export const nanosecondsPastMs = (timestamp: string): number => {
   if (timestamp.length < '2026-03-01T12:00:00.0000Z'.length) return 0
