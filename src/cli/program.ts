@@ -71,7 +71,7 @@ const addServeCommand = (program: Command, runner: Runner): void => {
     })
 }
 
-/** Accepts several words, as in `help key create`. Commander's own help command accepts only one. */
+/** Accepts several words, as in `help key create`. Commander's own help command accepts only one word. */
 const addHelpCommand = (program: Command): void => {
   program
     .command('help')
@@ -130,7 +130,8 @@ const createRunner = (deps: ProgramDeps, finish: (end: End) => void): Runner => 
 }
 
 /**
- * Writes events and JSON lines at once, so that a large log is never held in memory. Other lines are kept for a table.
+ * Writes each event and each line of JSON immediately, so that a large log is never held in memory. Other lines are kept until
+ * the end, because a table needs the width of every row.
  */
 const present = async (
   deps: ProgramDeps,
@@ -151,7 +152,7 @@ const present = async (
       else kept.push(step.value)
     }
   } finally {
-    // Closes the log if the reader of stdout left early.
+    // Ends the operation, which closes the log, also if the reader of stdout left early (`| head`).
     await answer.return({ exitCode: exitCodes.done, message: null })
   }
 }

@@ -6,7 +6,7 @@ import { parseTimestamp } from '../../domain/reading/timestamp.ts'
 import type { Typed } from '../../domain/text.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 
-/** The default is an empty text. The help shows `instead` as the default. */
+/** An option that is an empty text if it is missing. `instead` is what the help shows as the default. */
 export const textOption = (flags: string, description: string, instead = 'none'): Option =>
   new Option(flags, description).default('', instead)
 
@@ -20,8 +20,8 @@ export const acceptSchemaFlag = [
 
 export const durationOption = (text: string): number => parsedValue(parseDurationMs(text, 'duration'))
 /**
- * Parses the text, or returns 'none' for `word`. Commander takes `null` for a missing value, so `orNull` converts
- * 'none' to `null` later.
+ * Parses the text, or returns 'none' for `word`. The result is not `null`, because commander takes `null` for a missing option.
+ * `orNull` turns 'none' into `null` later.
  */
 export const orNone =
   <T>(parse: (text: string) => T, word = 'none') =>
@@ -38,8 +38,8 @@ const parsedValue = <T>(typed: Typed<T>): T => {
 }
 
 /**
- * Accepts the id, or `clr_7Qp2mZ4k_…` as pages show it. A whole key gets an error of its own, because commander's
- * error would print the key.
+ * Accepts the id of a key, also in the form `clr_7Qp2mZ4k_…` that pages show. A whole key is refused here, because commander's
+ * own error would print the key.
  */
 export const keyIdArgument = (text: string): string => {
   const [, keyId] = /^clr_([0-9A-Za-z]{8})(?:_…?)?$/.exec(text) ?? []
@@ -54,7 +54,7 @@ export const keyIdArgument = (text: string): string => {
 
 export const keyIdWords = 'the id of the key: the 8 characters after "clr_"'
 
-/** Ms since 1970. */
+/** Returns ms since 1970. */
 export const instantOption = (text: string): number => {
   const parsed = parseTimestamp(text)
   if (typeof parsed === 'number') return parsed

@@ -5,8 +5,9 @@ import { decodeFrame, encodeOperation, socketPathOf } from './control-protocol.t
 import type { Operation } from './operations.ts'
 
 /**
- * Returns `null` if no service listens. Sends nothing to a socket of another user, who would learn the command and
- * could forge the answer. @throws CommandFailed, also if the answer breaks off: then the outcome is unknown.
+ * Sends the operation to the running service. Returns `null` if no service listens. Sends nothing to a socket of another user,
+ * because that user would learn the command and could fake the answer.
+ * @throws CommandFailed, also if the answer ends early: then the change can be stored or not.
  */
 export const askService = async (
   dataDir: string,
@@ -36,7 +37,10 @@ const assertOwnSocket = (path: string, look: Look): void => {
 
 const rootId = 0
 
-/** Does not follow a symbolic link. If this fails, opening the socket fails too and reports the reason. */
+/**
+ * Returns `null` if the path cannot be read: opening the socket then fails too, and says why. A symbolic link is not followed,
+ * so it is refused like any file that is no socket.
+ */
 const lookAt: Look = (path) => {
   try {
     return lstatSync(path)
@@ -48,7 +52,8 @@ const lookAt: Look = (path) => {
 const post = async (dataDir: string, body: string): Promise<Response | null> => {
   const unix = socketPathOf(dataDir)
   try {
-    // A search for a rare event type may send nothing for a long time. By default, Bun gives up after five minutes.
+    // `log read` can send nothing for a long time while it looks for a rare type of event. By default, Bun gives up after five
+    // minutes.
     return await fetch('http://cellarbook/', { method: 'POST', unix, body, timeout: false })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
@@ -59,10 +64,10 @@ const post = async (dataDir: string, body: string): Promise<Response | null> => 
   }
 }
 
-/** With these codes, no service listens. ECONNREFUSED means that a killed process left its socket behind. */
+/** Error codes that mean: no service listens. With ECONNREFUSED, a process that was killed has left its socket behind. */
 const nobodyThere: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED'])
 
-/** Why the data folder cannot be used. With these codes, nothing was sent. */
+/** Error codes that mean: the data folder cannot be used, and nothing was sent. The text says why. */
 const unfitFolder: ReadonlyMap<string, string> = new Map([
   ['ENOTDIR', 'it is not a folder'],
   ['EACCES', 'this user has no permission to use it'],

@@ -1,6 +1,6 @@
 /**
- * How a command talks to the running service. The HTTP request holds one operation as JSON. The answer has one frame
- * on each line. An answer without an `end` frame is incomplete.
+ * How a command talks to the running service. The HTTP request holds one operation as JSON. The answer has one frame on each
+ * line: a line of the result, or the end. If the `end` frame is missing, the answer is incomplete.
  */
 import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
@@ -25,7 +25,7 @@ const operationCheck = TypeCompiler.Compile(Operation)
 
 export const encodeFrame = (frame: Frame): string => `${JSON.stringify(frame)}\n`
 
-/** Returns `null` if the service has another version and its frame is unknown here. */
+/** Returns `null` if this program does not know the frame, because the service has another version. */
 export const decodeFrame = (text: string): Frame | null => decoded(text, frameCheck)
 
 export const encodeOperation = (operation: Operation): string => JSON.stringify(operation)

@@ -1,4 +1,4 @@
-/** All operations of the command line, with or without a running service. */
+/** All operations of the command line. The running service performs them, or the command itself if no service runs. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { Invitation } from '../../../projections/queries.ts'
 import type { Asker, Core } from '../../actors/core.ts'
@@ -20,7 +20,7 @@ import { eventView, readLog } from './read-log.ts'
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const text = Type.String()
 const ms = Type.Integer({ minimum: 0 })
-/** Ms since 1970; may be negative. */
+/** Ms since 1970. Negative for a time before 1970. */
 const instant = Type.Integer()
 
 const keyChanges = Type.Partial(Type.Object({ label: text, note: text, limit: orNull(Limit), expiresAt: orNull(ms) }))
@@ -29,7 +29,7 @@ export const Operation = Type.Union([
   Type.Object({ op: Type.Literal('create_cellar'), cellar: text, title: text }),
   Type.Object({ op: Type.Literal('list_cellars') }),
   Type.Object({ op: Type.Literal('rename_cellar'), cellar: text, title: text }),
-  /** `isConfirmed` means that the admin accepts the deletion of readings. */
+  /** `isConfirmed` is true if the admin accepts that readings are deleted (`--yes`). */
   Type.Object({
     op: Type.Literal('cellar_policy'),
     cellar: text,
@@ -66,7 +66,9 @@ export type Operation = Static<typeof Operation>
 
 export type OperationContext = {
   readonly log: EventLog
-  /** Without a running service this is expensive: opening the core folds the whole log. */
+  /**
+   * Call this only if the operation needs the core. Without a running service, opening the core can mean reading the whole log.
+   */
   core(): Promise<Core>
   linkUrl(secret: string): string
 }
@@ -142,7 +144,7 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
   }
 }
 
-/** A shorter retention deletes readings, so it must be confirmed. */
+/** Shows or changes the rules of a cellar. A shorter retention deletes readings, so the admin must confirm it. */
 async function* cellarPolicy(
   core: Core,
   asked: { readonly cellar: string; readonly changes: Partial<CellarPolicy>; readonly isConfirmed: boolean },
@@ -157,7 +159,9 @@ async function* cellarPolicy(
   return yield* oneCellar(core, await core.cellars.changePolicy(name, changes, asker))
 }
 
-/** Returns `null` if the new retention deletes no more readings than the current one, or is invalid. */
+/**
+ * Returns `null` if nothing must be confirmed: the new retention deletes no more readings than the current one, or is invalid.
+ */
 const retentionWarning = ({ policy }: CellarState, retentionMs: number | null, nowMs: number): string | null => {
   if (retentionMs === null || !retentionWithin(retentionMs).ok) return null
   const before = policy.retentionMs
@@ -174,7 +178,10 @@ async function* listKeys(core: Core, cellar: string | null): AsyncGenerator<Line
   return done
 }
 
-/** The first operator is an admin. Later links need an e-mail, and make an auditor if no role is given. */
+/**
+ * The default role is admin for the first operator, and auditor for later operators. Only the link for the first operator needs
+ * no e-mail.
+ */
 async function* issueLink(
   core: Core,
   asked: { readonly email: string | null; readonly role: Role | null },
@@ -246,7 +253,7 @@ const namesOf = (part: KeyPart): string => part.map((name) => (name === 'expires
 const refusedEnd = (refusal: CommandRefusal, prefix = ''): End => {
   const { status, text: words } = commandProblemOf(refusal)
   const message = prefix + words
-  // After a 503 the change may have happened: a script should check.
+  // After a 503 the change can be stored or not. This exit code tells a script to check.
   return { exitCode: status === 503 ? exitCodes.unreachable : exitCodes.refused, message }
 }
 

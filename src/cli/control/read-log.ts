@@ -7,11 +7,11 @@ import { type EventView, isoOf } from '../show/lines.ts'
 export type LogFilter = {
   readonly stream: string | null
   readonly type: string | null
-  /** A position. Only events after it are read. */
+  /** Only events after this position in the log are read. `null`: all events. */
   readonly from: number | null
 }
 
-/** Stops at the event that is the last one at the start. Otherwise, reading a busy log would never end. */
+/** Stops at the event that was the last one when reading began. Otherwise, reading a busy log would never end. */
 export async function* readLog(log: EventLog, filter: LogFilter): AsyncGenerator<RecordedEvent> {
   const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
   if (last === undefined) return
@@ -24,7 +24,7 @@ export async function* readLog(log: EventLog, filter: LogFilter): AsyncGenerator
       if (event.position > last.position) return
       if (filter.type === null || event.type === filter.type) yield event
     }
-    // Lets the service answer waiting readings before the next page.
+    // Pauses before the next page, so that a running service can answer the readings that wait.
     await nextTurn()
   }
 }
@@ -44,7 +44,10 @@ async function* pagesOfStream(
   }
 }
 
-/** Binary search. Returns the last revision + 1 if no event comes after `position`. */
+/**
+ * Finds the first event of the stream after `position` by a binary search. If there is none, returns the revision after the
+ * last event.
+ */
 const firstRevisionAfter = async (log: EventLog, stream: string, position: number): Promise<number> => {
   const [first] = await log.read(stream, { limit: 1 })
   const [last] = await log.read(stream, { direction: 'backwards', limit: 1 })
@@ -60,7 +63,7 @@ const firstRevisionAfter = async (log: EventLog, stream: string, position: numbe
   return low
 }
 
-/** These hashes are not printed, because an attacker could try passwords against them offline. */
+/** The fields that `log read` does not print. An attacker who has such a hash could try passwords without being noticed. */
 const secretFields: ReadonlySet<string> = new Set(['secretHash', 'passwordHash', 'linkHash', 'sessionHash'])
 
 const redacted = '[redacted]'

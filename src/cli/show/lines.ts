@@ -1,4 +1,4 @@
-/** The lines that commands answer with. Times are ISO 8601 with milliseconds. */
+/** The forms of the lines with which commands answer. Times are ISO 8601 with milliseconds. */
 import { type Static, Type } from '@sinclair/typebox'
 import { By, CellarPolicy, Limit, Role } from '../../domain/events.ts'
 import { keyStatuses } from '../../domain/key.ts'
@@ -11,14 +11,14 @@ const CellarView = Type.Object({
   title: Type.String(),
   keys: Type.Integer(),
   createdAt: Type.String(),
-  /** Durations in ms; `null` means not set. */
+  /** Durations are in ms. `null`: the cellar has no such rule. */
   policy: CellarPolicy,
 })
 export type CellarView = Static<typeof CellarView>
 
 const KeyView = Type.Object({
   id: Type.String(),
-  /** Only in `key create` and `key rotate`. */
+  /** The whole API key. It is only in the answer to `key create` and `key rotate`. */
   key: Type.Optional(Type.String()),
   cellar: Type.String(),
   label: Type.String(),
@@ -28,10 +28,13 @@ const KeyView = Type.Object({
   expiresAt: textOrNull,
   createdAt: Type.String(),
   lastUsedAt: textOrNull,
-  /** The ids of the old key and of the new key, if the key was rotated. `successor` is from the last rotation. */
+  /**
+   * `predecessor` is the id of the key that this key replaces. `successor` is the id of the key that the last rotation of this
+   * key created.
+   */
   predecessor: Type.Optional(Type.String()),
   successor: Type.Optional(Type.String()),
-  /** Only in `key rotate`: the unused successor that the new key replaces. */
+  /** Only in the answer to `key rotate`: the id of an unused successor, whose place the new key takes. */
   replaced: Type.Optional(Type.String()),
 })
 export type KeyView = Static<typeof KeyView>
@@ -44,12 +47,14 @@ const OperatorView = Type.Object({
   email: Type.String(),
   role: Type.Union([Role, Type.Null()]),
   addedAt: textOrNull,
-  /** Only in `operator list`: a person who has an unused link and no account. */
+  /** Only in the answer to `operator list`, for a person who has an unused link and no account. */
   invitation: Type.Optional(Type.Object({ role: Role, expiresAt: Type.String() })),
 })
 export type OperatorView = Static<typeof OperatorView>
 
-/** Secrets and their hashes are redacted. `position` is opaque, so it is a string. */
+/**
+ * Hashes of secrets are replaced by `[redacted]`. `position` is a string, because its number means nothing to other programs.
+ */
 const EventView = Type.Object({
   position: Type.String(),
   stream: Type.String(),
@@ -70,13 +75,13 @@ const HistoryView = Type.Object({
   recordedAt: Type.String(),
   by: By,
   changes: Type.Array(Type.String()),
-  /** The status of the key right after the event, and the reason. */
+  /** The status of the key immediately after the event, and the reason for this status. */
   status: KeyStatus,
   reason: Type.String(),
 })
 export type HistoryView = Static<typeof HistoryView>
 
-/** `status` is `null` before the key was created. */
+/** The status of a key at the instant `at`. `null`: the key was not created yet. */
 const StateView = Type.Object({
   key: Type.String(),
   at: Type.String(),

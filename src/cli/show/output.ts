@@ -1,14 +1,14 @@
 import { visibleText } from '../../hidden-characters.ts'
 import { progressLineMs, progressRedrawMs } from '../../limits.ts'
 
-/** stdout. `write` waits for a slow reader, so a large log needs little memory. */
+/** Writes to stdout. `write` waits for a slow reader, so that a large log does not fill the memory. */
 export type Output = {
   /** @throws ReaderGone if the reader closed the pipe (`| head`). */
   write(text: string): Promise<void>
   flush(): Promise<void>
 }
 
-/** The reader has closed the pipe, because it has seen enough. This is not a failure. */
+/** The reader has closed the pipe, because it has seen enough. The command then ends like a successful one. */
 export class ReaderGone extends Error {
   override readonly name = 'ReaderGone'
 }
@@ -45,14 +45,14 @@ export const createOutput = (stream: NodeJS.WriteStream): Output => {
 
 /** Progress goes to stderr, because stdout is only for the result. */
 export type Progress = {
-  /** Drops the line if the last one is too recent. */
+  /** Skips the line if the last line was shown only a moment ago. */
   show(line: string): void
   end(line: string): void
 }
 
 export type Screen = { readonly isTTY?: boolean; write(text: string): unknown }
 
-/** Redraws one line on a terminal. A file gets a line every few seconds. */
+/** A terminal gets one line, which is redrawn. A file keeps every line, so it gets a new line only every few seconds. */
 export const createProgress = (screen: Screen, now: () => number): Progress => {
   const isTerminal = screen.isTTY === true
   const everyMs = isTerminal ? progressRedrawMs : progressLineMs

@@ -15,8 +15,9 @@ const cellar = 'demo-cellar'
 const label = 'Demo devices'
 
 /**
- * Each start creates a new key and revokes the earlier one, because the text of the earlier key is stored nowhere.
- * @throws Error if the key is refused.
+ * Each start of the demo creates a key, and revokes the key of the earlier start. Nobody can use the earlier key, because only
+ * its hash was stored.
+ * @throws Error if the new key is refused
  */
 export const startDemo = async ({ core, url }: DemoOptions): Promise<Demo> => {
   const asker: Asker = { by: { kind: 'system' }, requestId: core.entropy.uuid() }

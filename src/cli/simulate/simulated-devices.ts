@@ -7,14 +7,17 @@ export type DevicesOptions = {
   readonly key: string
   readonly cellar: string
   readonly devices: number
-  /** For all devices together. */
+  /** Readings per second of all devices together. */
   readonly ratePerSecond: number
-  /** Readings in one request. With 1, each reading is sent alone, not as a batch. */
+  /** Readings in one request. 1: each reading is sent alone, not in a batch. */
   readonly batch: number
   readonly stop: AbortSignal
-  /** True for the demo, which connects to an address that the certificate does not name. */
+  /**
+   * If true, the certificate of the service is not checked. Only the demo does this: it connects to an address that the
+   * certificate does not name.
+   */
   readonly trustAnyCertificate?: boolean
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   random(): number
   now(): number
 }
@@ -48,7 +51,7 @@ const runDevice = async (
   { index, pauseMs }: { readonly index: number; readonly pauseMs: number },
 ): Promise<void> => {
   const rack = `rack-${String(index + 1).padStart(2, '0')}`
-  // The first readings are spread, so that devices do not post at the same time.
+  // The devices begin at random times, so that they do not all post at the same moment.
   let nextAtMs = options.now() + options.random() * pauseMs
   let collected: object[] = []
   for (let count = index; ; count++) {
@@ -61,14 +64,14 @@ const runDevice = async (
     const isFull = collected.length === options.batch
     const retryAfterMs = isFull ? await post(collected, options, tally) : 0
     if (isFull) collected = []
-    // A late device does not catch up in a burst.
+    // A device that is late skips readings. Otherwise it would send all missed readings in one burst.
     nextAtMs = Math.max(nextAtMs + pauseMs, options.now() + retryAfterMs)
   }
 }
 
 const timestampOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
-/** Returns false if the devices were stopped meanwhile. */
+/** Returns true at `atMs`, or false if the devices are stopped before. */
 const waitUntil = async (atMs: number, { stop, now }: DevicesOptions): Promise<boolean> => {
   try {
     await wait(Math.max(0, atMs - now()), undefined, { signal: stop })
@@ -88,9 +91,9 @@ const post = async (readings: readonly object[], options: DevicesOptions, tally:
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'X-API-Key': options.key },
       body: JSON.stringify(isBatch ? { readings } : readings[0]),
-      // A redirect would send the key to another host.
+      // A redirect would send the API key to another address.
       redirect: 'error',
-      // `stop` does not abort an open request, because its readings may be stored already.
+      // `stop` does not abort an open request, because its readings can be stored already and must be counted.
       signal: AbortSignal.timeout(simulatedPostMsMax),
       ...(options.trustAnyCertificate === true ? { tls: { rejectUnauthorized: false } } : {}),
     })
