@@ -20,24 +20,24 @@ import { UnfinishedBodies } from './http/unfinished-bodies.ts'
 export type AppDeps = {
   readonly core: Core
   readonly lines: RequestLines
-  /** False while the node stops, or while it refuses any kind of reading. `/readyz` then answers 503. */
+  /** False while the node stops, or refuses any kind of reading. */
   readonly isReady: () => boolean
   readonly reasons: DashboardParts['reasons']
   readonly web: WebConfig
-  /** Close `live` before the server stops. Otherwise the stopping server waits for every open live page. */
+  /** Close `live` before the server stops, because the server waits for open live pages. */
   readonly live: LivePages
-  /** Close `refusalLines` and `traces` after the last answer: until then, their log lines can still have to count refusals. */
+  /** Close `refusalLines` and `traces` after the last answer, so that their log lines count every refusal. */
   readonly refusalLines: RefusalLines
   readonly traces: Traces
-  /** Counts the work for requests, for tests. Default: work is not counted. */
+  /** Counts the work for requests, for tests. */
   readonly work?: IngestWork
-  /** Timers for unfinished request bodies, which tests replace. Default: system timers. */
+  /** Default: system timers. */
   readonly bodySchedule?: Schedule
 }
 
 /**
- * Add the error hook before all routes, so that it answers the errors of every route. Add the dashboard last, because it
- * answers all paths that no earlier route has.
+ * The error hook must come before all routes, whose errors it answers. The dashboard must come last, because it answers all
+ * other paths.
  */
 export const createApp = (deps: AppDeps): App => {
   const { core, lines, isReady, reasons, web, live, refusalLines, traces, work = noWork(), bodySchedule } = deps

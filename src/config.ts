@@ -1,5 +1,5 @@
 /**
- * Checks the environment variables. It opens no file and looks up no host name, so one start reports all wrong values together.
+ * Checks the environment variables. Opens no file and looks up no host name, so that it can report all wrong values together.
  */
 import { isIP } from 'node:net'
 import { durationTyped, parseDurationMs } from './domain/amounts.ts'
@@ -17,16 +17,16 @@ export type LogLevel = (typeof logLevels)[number]
 
 export type Config = {
   readonly host: string
-  /** 0: the operating system chooses a free port. */
+  /** 0: any free port. */
   readonly port: number
   readonly dataDir: string
   readonly diskReserveBytes: number
   readonly sessionIdleMs: number
-  /** `null`: the log is the embedded one in `dataDir`, not EventStoreDB. */
+  /** `null`: the log is the embedded one. */
   readonly eventStore: EventStoreSettings | null
-  /** The address for browsers, without a slash at the end. `null`: browsers use the address on which the service listens. */
+  /** Has no slash at the end. `null`: browsers use the address on which the service listens. */
   readonly publicUrl: string | null
-  /** IP addresses of proxies. The header `X-Forwarded-For` is trusted only from these, because any client can send it. */
+  /** Forwarded headers are trusted only from these IP addresses, because any client can send such headers. */
   readonly trustedProxies: readonly string[]
   readonly tls: { readonly certPath: string; readonly keyPath: string } | null
   readonly logLevel: LogLevel
@@ -165,13 +165,13 @@ const parseSwitch = (name: string, value: string | null): Parsed<boolean> => {
   return value === '1' ? { value: true } : wrong(name, value, 'it must be 1 or 0')
 }
 
-/** Returns the address for browsers: `PUBLIC_URL`, or the address on this machine if `PUBLIC_URL` is not set. */
+/** Returns the address for browsers: `PUBLIC_URL`, or else the local address. */
 export const baseUrlOf = (config: Config, port: number = config.port): string => {
   if (config.publicUrl !== null) return config.publicUrl
   return localUrlOf(config, port)
 }
 
-/** Returns the address of the service on this machine. 0.0.0.0 and :: become localhost, because browsers cannot open them. */
+/** Returns the address on this machine. 0.0.0.0 and :: become localhost, because browsers cannot open them. */
 export const localUrlOf = (config: Config, port: number): string => {
   const scheme = config.tls === null ? 'http' : 'https'
   const isWildcard = config.host === '0.0.0.0' || config.host === '::'

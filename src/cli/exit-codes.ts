@@ -1,4 +1,4 @@
-/** Do not change these numbers, because scripts rely on them. */
+/** Scripts rely on these numbers, so do not change them. */
 export const exitCodes = {
   done: 0,
   refused: 1,
@@ -9,10 +9,10 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** How a command ended. `message` is written to stderr; `null` writes nothing. */
+/** `message` is written to stderr. */
 export type End = { readonly exitCode: ExitCode; readonly message: string | null }
 
-/** Throw this to end a command with `exitCode`, and with `message` on stderr. */
+/** Ends a command with `message` on stderr. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed'
   constructor(

@@ -130,8 +130,8 @@ const createRunner = (deps: ProgramDeps, finish: (end: End) => void): Runner => 
 }
 
 /**
- * Writes each event and each line of JSON immediately, so that a large log is never held in memory. Other lines are kept until
- * the end, because a table needs the width of every row.
+ * Writes events and JSON lines immediately, so that a large log is never held in memory. Other lines are kept, because a table
+ * needs the width of every row.
  */
 const present = async (
   deps: ProgramDeps,
@@ -152,7 +152,7 @@ const present = async (
       else kept.push(step.value)
     }
   } finally {
-    // Ends the operation, which closes the log, also if the reader of stdout left early (`| head`).
+    // Closes the log, also if the reader of stdout left early (`| head`).
     await answer.return({ exitCode: exitCodes.done, message: null })
   }
 }

@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { launcherLookMs, sameSignalMsMax } from '../limits.ts'
 
-/**
- * Resolves at the first SIGTERM or SIGINT, or when npx has ended. A second signal ends the process immediately, even if
- * requests are open.
- */
+/** Resolves at the first SIGTERM or SIGINT, or when npx has ended. A second signal ends the process immediately. */
 export const untilStopped = (): Promise<string> =>
   new Promise((resolve) => {
     let firstAtMs: number | null = null
@@ -23,7 +20,7 @@ export const untilStopped = (): Promise<string> =>
 
 /**
  * npx runs `sh`, `sh` runs `bun start`, and `bun start` runs this process. `sh` does not pass on the signal that npx gets. So
- * this process looks whether `sh`, its grandparent, is still there, and stops when it is gone.
+ * the service stops when `sh`, its grandparent, is gone.
  */
 const onNpxGone = (tell: () => void): void => {
   const shell = parentOf(process.ppid)
@@ -44,7 +41,7 @@ const parentOf = (processId: number): number | null => {
   return parent === undefined ? null : Number(parent)
 }
 
-/** Returns `null` if the process cannot be read, and on systems other than Linux, which have no /proc. */
+/** Returns `null` if the process cannot be read. Only Linux has /proc. */
 const readProcess = (processId: number, file: 'status' | 'cmdline'): string | null => {
   try {
     return readFileSync(`/proc/${processId}/${file}`, 'utf8')

@@ -1,4 +1,4 @@
-/** Parses and writes durations and limits as people type them, like `90m` and `6000/60`. */
+/** Durations and limits as people type them, like `90m` and `6000/60`. */
 import {
   durationMsMax,
   keyLimitReadingsMax,
@@ -61,7 +61,7 @@ export const limitWithin = <L extends Limit | null>(limit: L): Typed<L> => {
   )
 }
 
-/** Accepts only whole days, because readings are deleted once a day. `null` is valid, and keeps readings for ever. */
+/** Only whole days, because readings are deleted once a day. `null` keeps readings for ever. */
 export const retentionWithin = <R extends number | null>(retentionMs: R): Typed<R> => {
   if (retentionMs === null) return done(retentionMs)
   const isWhole = retentionMs % retentionMsMin === 0

@@ -1,6 +1,6 @@
 export const base62Digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Writes the bytes, read as one big-endian number, in base 62. Zeros in front make the text at least `chars` digits long. */
+/** Writes the bytes as one big-endian number. Zeros in front make its text at least `chars` digits long. */
 export const base62 = (bytes: Uint8Array, chars: number): string => {
   let rest = 0n
   for (const byte of bytes) rest = rest * 256n + BigInt(byte)

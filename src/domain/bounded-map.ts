@@ -1,9 +1,6 @@
-/**
- * A map with at most `entriesMax` entries, so that its memory is bounded. A further entry removes the entry that was set
- * longest ago.
- */
+/** A map with at most `entriesMax` entries. A further entry removes the entry that was set longest ago. */
 export class BoundedMap<Key, Value> {
-  /** The entry that was set longest ago comes first. */
+  /** The entry that was set longest ago is first. */
   readonly #entries = new Map<Key, Value>()
 
   constructor(readonly entriesMax: number) {}

@@ -13,8 +13,8 @@ export const dayMs = 86_400_000
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
 
 /**
- * Returns a midnight (ms). The retention deletes readings that were accepted before this midnight, so each key is purged at
- * most once a day. A reading stays at most a day and `retentionMarginMs` longer than `retentionMs`.
+ * Retention purges readings that were accepted before this midnight (ms), so each key is purged at most once a day. A reading
+ * stays at most a day and `retentionMarginMs` longer than `retentionMs`.
  */
 export const purgeBefore = (now: number, retentionMs: number): number =>
   Math.max(0, Math.floor((now - retentionMs - retentionMarginMs) / retentionMsMin) * retentionMsMin)
@@ -26,7 +26,7 @@ export const instantText = (ms: number): string => {
   return `${dateText(day)}T${padded(rest / 3_600_000, 2)}:${padded((rest / 60_000) % 60, 2)}:${padded((rest / 1_000) % 60, 2)}.${padded(rest % 1_000, 3)}Z`
 }
 
-/** Writes `2026-03-01T12:00:07Z`, rounded down to the second. Answers to devices have this form. */
+/** Writes `2026-03-01T12:00:07Z`, rounded down, for answers to devices. */
 export const secondText = (ms: number): string => `${instantText(ms).slice(0, -5)}Z`
 
 const dateText = (daysSince: number): string => {
@@ -45,7 +45,7 @@ const dateText = (daysSince: number): string => {
 
 const padded = (number: number, digits: number): string => String(Math.floor(number)).padStart(digits, '0')
 
-/** `month` is 1 (January) to 12. */
+/** `month` is 1 to 12. */
 export const daysSince1970 = (year: number, month: number, day: number): number => {
   const marchYear = month > 2 ? year : year - 1
   const marchMonth = month > 2 ? month - 3 : month + 9

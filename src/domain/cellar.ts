@@ -27,9 +27,9 @@ export type Purge = Omit<EventData<'ReadingsPurged'>, 'cellar' | 'acceptedBefore
 export type CellarCommand =
   | { readonly type: 'CreateCellar'; readonly cellar: string; readonly title: string }
   | { readonly type: 'RenameCellar'; readonly title: string }
-  /** A field that is missing in `changes` stays as it is. So two admins can change different fields at the same time. */
+  /** A missing field is not changed, so two admins can change two fields at the same time. */
   | { readonly type: 'ChangeCellarPolicy'; readonly changes: Partial<CellarPolicy> }
-  /** `purges` was computed for the retention `retentionMs`. If the cellar has another retention by now, nothing is deleted. */
+  /** `purges` was computed for this `retentionMs`. Nothing is deleted if the cellar has another one by now. */
   | {
       readonly type: 'PurgeReadings'
       readonly purges: readonly Purge[]
@@ -62,7 +62,7 @@ export const decideCellar = (
     }
     case 'PurgeReadings': {
       const { purges, acceptedBefore, retentionMs } = command
-      // The retention was changed after `purges` was computed. The new retention can keep these readings, so none is deleted.
+      // The retention was changed after `purges` was computed, and can keep these readings now.
       if (cellar.policy.retentionMs !== retentionMs) return done([])
       const common = { cellar: cellar.cellar, acceptedBefore }
       return done(purges.map((purge) => ({ type: 'ReadingsPurged', data: { ...common, ...purge } })))

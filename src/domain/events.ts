@@ -1,6 +1,6 @@
 /**
- * Every type of event that the log can contain. Stored events are never rewritten. If the fields of a type change, the type
- * gets a new schema version, and `src/log/codec/upcast.ts` converts old events when they are read. Times are in ms.
+ * Every event that the log can contain. Stored events are never rewritten. If the fields of an event change, the event gets a
+ * new schema version, and `src/log/codec/upcast.ts` converts old events. Times are in ms.
  */
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { dayMs } from './calendar.ts'
@@ -23,15 +23,10 @@ export type Role = Static<typeof Role>
 export const LinkPurpose = Type.Union([Type.Literal('set_up'), Type.Literal('invite'), Type.Literal('reset')])
 export type LinkPurpose = Static<typeof LinkPurpose>
 
-/**
- * `failed` counts sign-ins with a wrong password. `throttled` counts sign-ins that were refused without comparing the password.
- */
+/** `failed` counts wrong passwords. `throttled` counts passwords that were refused without comparing them. */
 const refusedCounts = { failed: Type.Integer({ minimum: 0 }), throttled: Type.Integer({ minimum: 0 }) }
 
-/**
- * The rules of a cellar. `null`: the cellar sets no bound. `retentionMs` is a whole number of days; `null` keeps readings for
- * ever.
- */
+/** `null`: the cellar sets no bound. `retentionMs` is whole days, and `null` keeps readings for ever. */
 export const CellarPolicy = Type.Object(
   { limit: orNull(Limit), readingAgeMsMax: orNull(ms), readingAheadMsMax: orNull(ms), retentionMs: orNull(ms) },
   strict,
@@ -40,28 +35,28 @@ export type CellarPolicy = Static<typeof CellarPolicy>
 
 export const eventData = {
   LogCreated: Type.Object({ logId: Type.String() }, strict),
-  /** This log is a copy of another log. No node can use the copy before `LogCopyEnded`, because events are missing. */
+  /** This log is a copy of another log. No node can use it before `LogCopyEnded`. */
   LogCopyBegun: Type.Object({ copyId: Type.String() }, strict),
-  /** The copy is complete. `digest` is the SHA-256 of all events, which was equal in both logs. */
+  /** The copy is complete. `digest` is the SHA-256 of the events, equal in both logs. */
   LogCopyEnded: Type.Object({ digest: Type.String(), events: Type.Integer({ minimum: 0 }) }, strict),
-  /** In a copy of a log, stands for a reading that was purged from the source. So later readings keep their revisions. */
+  /** Replaces a purged reading in a copy of a log, so that later readings keep their revisions. */
   RevisionVacant: Type.Object({}, strict),
 
-  /** The SQLite file had another schema than expected, and a person accepted this with `--accept-changed-schema`. */
+  /** The SQLite file had another schema than expected, and a person accepted that schema. */
   LogSchemaAccepted: Type.Object({ differences: Type.Array(Type.String()) }, strict),
 
   RecordsPurged: Type.Object(
     {
       firstRevision: Type.Integer({ minimum: 0 }),
       lastRevision: Type.Integer({ minimum: 0 }),
-      /** Midnight, UTC. */
+      /** A midnight (UTC): older records were due. */
       recordedBefore: Type.Integer({ minimum: 0, multipleOf: dayMs }),
     },
     strict,
   ),
   /**
-   * Never stored. When a record, such as a sign-in, is damaged or newer than this version, readers get this event instead.
-   * `recordedAt` is 0 if the time is unreadable too.
+   * Never stored. Replaces a record, such as a sign-in, that is damaged or newer than this version. `recordedAt` is 0 if the
+   * time is unreadable too.
    */
   RecordUnreadable: Type.Object({ type: Type.String(), why: Type.String() }, strict),
 
@@ -69,8 +64,8 @@ export const eventData = {
   CellarRenamed: Type.Object({ title: Type.String() }, strict),
   CellarPolicyChanged: Type.Object({ policy: CellarPolicy }, strict),
   /**
-   * In the stream of the cellar. The events of a key's readings stream in this range were deleted. `readings` counts only the
-   * readings among them, not the fence events.
+   * In the cellar's stream: a range of a key's readings stream was deleted. `readings` does not count the fence events in the
+   * range.
    */
   ReadingsPurged: Type.Object(
     {
@@ -79,7 +74,7 @@ export const eventData = {
       firstRevision: Type.Integer({ minimum: 0 }),
       lastRevision: Type.Integer({ minimum: 0 }),
       readings: Type.Integer({ minimum: 0 }),
-      /** Midnight, UTC. */
+      /** A midnight (UTC): older readings were due. */
       acceptedBefore: Type.Integer({ minimum: 0, multipleOf: dayMs }),
       lastAcceptedAt: ms,
     },
@@ -92,9 +87,9 @@ export const eventData = {
       cellar: Type.String(),
       label: Type.String(),
       note: Type.String(),
-      /** SHA-256, 64 lower-case hex digits. */
+      /** SHA-256 of the key's secret, 64 lower-case hex digits. */
       secretHash: Type.String(),
-      /** `null`: the limit of the cellar applies to the key. */
+      /** `null`: the key has the limit of its cellar. */
       limit: orNull(Limit),
       expiresAt: orNull(ms),
       predecessorId: orNull(Type.String()),
@@ -104,16 +99,14 @@ export const eventData = {
   KeyRelabelled: Type.Object({ label: Type.String(), note: Type.String() }, strict),
   KeyLimitChanged: Type.Object({ limit: orNull(Limit) }, strict),
   KeyExpirySet: Type.Object({ expiresAt: orNull(ms) }, strict),
-  /** In the stream of the old key. The old key expires `overlapMs` after the first use of the new key. */
+  /** In the old key's stream. The old key expires `overlapMs` after the first use of the new key. */
   KeyRotated: Type.Object({ successorId: Type.String(), overlapMs: Type.Integer({ minimum: 0 }) }, strict),
-  /**
-   * The new key was used for the first time. `expiresAt` is the new expiry of the old key, never later than its expiry before.
-   */
+  /** The successor was used. `expiresAt` is the new expiry of the old key, never later than before. */
   KeySuperseded: Type.Object({ successorId: Type.String(), usedAt: ms, expiresAt: ms }, strict),
   KeySuspended: Type.Object({ reason: Type.String() }, strict),
   KeyResumed: Type.Object({ reason: Type.String() }, strict),
   KeyExpired: Type.Object({ expiresAt: ms }, strict),
-  /** `sealId` is the id of the `ReadingsSealed` event, which was appended first and stopped all readings of the key. */
+  /** `sealId` is the id of the `ReadingsSealed` event that was appended before. */
   KeyRevoked: Type.Object({ reason: Type.String(), sealId: Type.String() }, strict),
 
   ReadingAccepted: Type.Object(
@@ -128,10 +121,7 @@ export const eventData = {
   ),
   /** Ends a readings stream, because the key is revoked. No event can follow (docs/protocol.md, "Taking a right away"). */
   ReadingsSealed: Type.Object({ reason: Type.String() }, strict),
-  /**
-   * A node that meets this event must read the key's stream up to `keyRevision` before it appends more readings. So it learns
-   * that the key was suspended, for example.
-   */
+  /** A node that meets this event must read the key's stream up to `keyRevision` before it appends more readings. */
   ReadingsFenced: Type.Object({ keyRevision: Type.Integer({ minimum: 0 }) }, strict),
 
   OperatorLinkIssued: Type.Object(
@@ -144,9 +134,9 @@ export const eventData = {
     },
     strict,
   ),
-  /** A link for the first admin was used. This event is only in the stream `operator-setup`. */
+  /** Only in the stream `operator-setup`: a link for the first admin was used. */
   OperatorLinkUsed: Type.Object({ linkHash: Type.String(), email: Type.String() }, strict),
-  /** `linkHash` and `linkMadeBy` are `null` in events of version 1, which did not have these fields. */
+  /** `linkHash` and `linkMadeBy` are `null` in events of version 1. */
   OperatorAdded: Type.Object(
     {
       email: Type.String(),
@@ -158,9 +148,8 @@ export const eventData = {
     strict,
   ),
   /**
-   * Ends every session of the operator, and forgets all known browsers. `linkMadeBy` says who made the used link: an e-mail or
-   * `cli`. If the operator entered the old password and used no link, `linkHash` is `null`. `linkMadeBy` then stays as for the
-   * old password.
+   * Ends every session, and forgets all known browsers. `linkMadeBy` is an e-mail or `cli`. If the operator used the old
+   * password and no link, `linkHash` is `null`, and `linkMadeBy` stays the same.
    */
   OperatorPasswordSet: Type.Object(
     { passwordHash: Type.String(), linkHash: orNull(Type.String()), linkMadeBy: orNull(Type.String()) },
@@ -170,8 +159,8 @@ export const eventData = {
   /** Ends the account, its sessions and its links, or withdraws an invitation. */
   OperatorRemoved: Type.Object({}, strict),
   /**
-   * The session ends at `idleAt` if the operator does not use it before. `deviceHash` is the hash of a secret in the browser,
-   * by which the browser is known later. `seenRevision` is the revision of the `SignInSeen` event of this sign-in.
+   * The session ends at `idleAt` if it is not used before. `deviceHash` is the hash of a secret in the browser. `seenRevision`
+   * is the revision of the `SignInSeen` event of this sign-in.
    */
   OperatorSignedIn: Type.Object(
     {
@@ -187,8 +176,8 @@ export const eventData = {
   OperatorSignedOut: Type.Object({ sessionHash: Type.String() }, strict),
 
   /**
-   * Address and browser are personal data. So this event is not in the operator's stream but in `signins-node`, whose old
-   * events are deleted. It is appended before the `OperatorSignedIn` event.
+   * Contains personal data, so this event is in `signins-node`, whose old events are deleted. It is appended before the
+   * `OperatorSignedIn` event.
    */
   SignInSeen: Type.Object(
     { email: Type.String(), sessionId: Type.String(), address: Type.String(), browser: Type.String() },
@@ -222,15 +211,15 @@ export const schemaVersion = {
 }
 
 /**
- * `id` is the beginning of the session's hash. `linkMadeBy` names the person whose link set the password. This person can know
- * the password, so they can be the one who acts.
+ * `id` is the beginning of the session's hash. `linkMadeBy` is who made the link that set the password. This person can know
+ * the password and be the one in the session.
  */
 export const BySession = Type.Object({ id: Type.String(), linkMadeBy: orNull(Type.String()) }, strict)
 export type BySession = Static<typeof BySession>
 
 /**
- * Who caused an event. `cli` is a person who can use the data folder. `system` is the service. `session` is missing in old
- * events, and if the person used a link instead of a session.
+ * `cli` is a person who can use the data folder. `system` is the service. `session` is missing in old events, and if a link was
+ * used.
  */
 export const By = Type.Union([
   Type.Object({ kind: Type.Literal('operator'), email: Type.String(), session: Type.Optional(BySession) }, strict),
@@ -248,8 +237,8 @@ const everyMetadata = {
 }
 
 /**
- * Only the first event of a request with an `Idempotency-Key` has `idempotency`. The schema is a union of two: an optional
- * field would make the check of every reading 80 ns slower.
+ * Only the first event of a request can have `idempotency`. The schema is a union, because an optional field would make
+ * checking each reading 80 ns slower.
  */
 export const Metadata = Type.Union([
   Type.Object(everyMetadata, strict),
@@ -272,10 +261,7 @@ export type NewEvent<T extends EventType = EventType> = {
   }
 }[T]
 
-/**
- * `position` is the event's place in the whole log. EventStoreDB and the embedded log number positions differently, so a copied
- * event gets another one.
- */
+/** `position` is the event's place in the whole log. EventStoreDB and the embedded log number positions differently. */
 export type RecordedEvent<T extends EventType = EventType> = {
   [K in T]: NewEvent<K> & { readonly stream: string; readonly revision: number; readonly position: number }
 }[T]

@@ -6,15 +6,14 @@ import { invalidField, type Typed } from './text.ts'
 export const isExpired = ({ expiresAt }: { readonly expiresAt: number | null }, nowMs: number): boolean =>
   expiresAt !== null && nowMs >= expiresAt
 
-/** The last second of the year 9999 (ms). The year of a later time would have five digits. */
+/** The last second of the year 9999: dates have four digits for the year. */
 const expiresAtMax = 253_402_300_799_000
 
 const expiryRule =
   'The expiry must be a date that exists, like 2026-03-31 (valid until the end of that day, UTC), or a time in UTC, like 2026-03-31T18:00:00Z.'
 
 /**
- * Parses a date or a time. A date means the end of that day, UTC. The result (ms) can be in the past, so the caller must
- * compare it with the clock.
+ * A date expires at the end of that day, UTC. The result (ms) can be in the past, so the caller must compare it with the clock.
  */
 export const parseExpiry = (text: string): Typed<number> => {
   const typed = text.trim()

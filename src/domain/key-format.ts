@@ -1,6 +1,6 @@
 /**
  * The text of an API key: `clr_<id>_<secret><checksum>` (docs/contract.md, "Keys"). The checksum is a CRC-32. It finds typing
- * errors and guesses before the slower SHA-256 is computed. It also lets a secret scanner recognize a leaked key.
+ * errors and guesses before the slower SHA-256, and lets a scanner recognize a leaked key.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { base62, base62Digits } from './base62.ts'
@@ -11,8 +11,7 @@ export const secretBytes = 32
 const prefix = 'clr_'
 const idChars = 8
 /**
- * 43 base62 digits hold the 256 bits of a secret, because 62^43 > 2^256. The 6 digits of the checksum hold 32 bits, because
- * 62^6 > 2^32.
+ * 43 base62 digits hold the 256 bits of a secret, because 62^43 > 2^256. Likewise, 6 digits hold the 32 bits of the checksum.
  */
 const secretChars = 43
 const checksumChars = 6
@@ -32,7 +31,7 @@ export type MadeKey = {
   readonly secretHash: string
 }
 
-/** `chance` is `keyIdBytes` random bytes, more than an id can hold. So all ids are equally likely, to one part in 2^80. */
+/** `chance` is `keyIdBytes` random bytes: so many that all ids are equally likely, to one part in 2^80. */
 export const makeKeyId = (chance: Uint8Array): string => {
   if (chance.length !== keyIdBytes) throw new Error(`Cannot make a key id from ${chance.length} bytes of chance`)
   return base62(chance, idChars).slice(-idChars)
@@ -81,10 +80,7 @@ export const parseKey = (text: string): ParsedKey | null => {
   return { keyId: text.slice(idStart, idEnd), secretHash }
 }
 
-/**
- * True if the secret has the stored hash. The comparison always takes the same time, so that an attacker learns nothing from
- * the time. `storedHash` is 64 hex digits.
- */
+/** Compares in constant time, so that an attacker learns nothing from the time. `storedHash` is 64 hex digits. */
 export const secretMatches = (parsed: ParsedKey, storedHash: string): boolean => {
   if (storedHash.length !== 64 || stored.write(storedHash, 'hex') !== 32) return false
   return timingSafeEqual(parsed.secretHash, stored)

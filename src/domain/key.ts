@@ -9,14 +9,11 @@ export type Rotation = {
   /** The id of the new key. If the rotation stopped before `KeyCreated`, no key has this id. */
   readonly successorId: string
   readonly overlapMs: number
-  /** When the new key was first used, and the expiry that this use gave to the old key (ms). `null`: it was not used yet. */
+  /** The first use of the new key, and the expiry that this use gave to the old key. `null`: not used yet. */
   readonly superseded: { readonly usedAt: number; readonly expiresAt: number } | null
 }
 
-/**
- * The state of a key, computed from the events of the stream `key-<id>`. Whether the key is expired depends on the time: ask
- * `keyStatus`.
- */
+/** The state of a key, computed from the stream `key-<id>`. `keyStatus` says whether the key is expired. */
 export type KeyState = {
   readonly keyId: string
   readonly cellar: string
@@ -26,15 +23,14 @@ export type KeyState = {
   readonly limit: Limit | null
   readonly expiresAt: number | null
   /**
-   * The id of the key that this key replaces. This counts only if the rotation of that key names this key: a second rotation
-   * can have named another.
+   * The key that this key replaces, if the rotation of that key names this key. A second rotation can name another key instead.
    */
   readonly predecessorId: string | null
   readonly rotation: Rotation | null
   readonly created: Attribution
   readonly suspended: Attribution | null
   readonly revoked: Attribution | null
-  /** `expiresAt` of the last `KeyExpired` event, so that the same expiry is not written twice. `null`: none was written. */
+  /** `expiresAt` of the last `KeyExpired`, so that an expiry is recorded only once. `null`: none was recorded. */
   readonly expiryRecorded: number | null
   readonly revision: number
 }
@@ -43,9 +39,8 @@ export const keyStatuses = ['active', 'expired', 'suspended', 'revoked'] as cons
 export type KeyStatus = (typeof keyStatuses)[number]
 
 /**
- * If a key is refused for several reasons, the first of these checks decides which reason counts (docs/contract.md, "Keys").
- * `isSealed` is true after `ReadingsSealed`. The key then counts as revoked, because a node can die before it appends
- * `KeyRevoked`.
+ * Decides which reason counts if a key is refused for several (docs/contract.md, "Keys"). `isSealed` is true after a
+ * `ReadingsSealed` event. The key then counts as revoked, even if a node died before it appended `KeyRevoked`.
  */
 export const keyStatus = (key: KeyState, now: number, isSealed = false): KeyStatus => {
   if (isSealed || key.revoked !== null) return 'revoked'
@@ -145,8 +140,8 @@ export const isExpiryToRecord = (key: KeyState, now: number): boolean =>
   key.revoked === null && isExpired(key, now) && key.expiryRecorded !== key.expiresAt
 
 /**
- * Until the successor is used, a second rotation replaces the first. Otherwise nobody could rotate a key if the text of its
- * successor was lost (docs/decisions/012-a-rotation-is-two-appends.md).
+ * Until the successor is used, a second rotation replaces the first, because the text of the successor can be lost
+ * (docs/decisions/012-a-rotation-is-two-appends.md).
  */
 const decideRotation = (
   key: KeyState,
@@ -155,7 +150,7 @@ const decideRotation = (
 ): Outcome<readonly DecidedKey[], CommandRefusal> => {
   const { rotation } = key
   if (rotation?.successorId === successorId) {
-    // The same rotation again changes nothing. Another overlap changes the rotation, but only until the successor is used.
+    // Another overlap changes the same rotation, but only until the successor is used.
     if (rotation.overlapMs === overlapMs || rotation.superseded !== null) return done([])
   }
   const refusal = rotationRefusal(key, now)
@@ -167,10 +162,7 @@ export type RotationRefusal = Extract<
   { readonly kind: 'key_is_revoked' | 'key_is_superseded' | 'key_is_expired' }
 >
 
-/**
- * Returns `null` if the key can be rotated. A suspended key can be rotated. An expired key cannot, because its successor gets
- * the same expiry.
- */
+/** A suspended key can be rotated. An expired key cannot, because its successor gets the same expiry. */
 export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | null => {
   const { rotation, revoked } = key
   if (revoked !== null) return { kind: 'key_is_revoked' }
@@ -178,7 +170,7 @@ export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | n
   return isExpired(key, now) ? { kind: 'key_is_expired' } : null
 }
 
-/** True if the successor was used, and nobody has given this key a later expiry after that use. */
+/** True if the successor was used, and this key got no later expiry after that use. */
 export const isEnding = ({ rotation, expiresAt }: KeyState): boolean =>
   rotation !== null && rotation.superseded !== null && expiresAt !== null && expiresAt <= rotation.superseded.expiresAt
 
@@ -238,8 +230,7 @@ export const evolveKey = (key: KeyState | null, event: RecordedEvent<KeyEventTyp
 }
 
 /**
- * True if the event takes a right away, for example by suspending the key. Then a fence event must follow before the answer, so
- * that other nodes stop too (docs/protocol.md, "Taking a right away").
+ * True if a fence event must follow before the answer, because the key loses a right (docs/protocol.md, "Taking a right away").
  */
 export const takesAway = (event: DecidedKey, key: KeyState, effectiveLimit: Limit, cellarLimit: Limit): boolean => {
   switch (event.type) {

@@ -1,9 +1,9 @@
-/** How saved state, such as a checkpoint, names the log from which it was computed. State from another log would be wrong. */
+/** How saved state, such as a checkpoint, names its log. State from another log would be wrong. */
 import type { RecordedEvent } from './events.ts'
 
 /**
- * `events` are all events of the stream `cellarbook-log`. Returns `null` if none of them gives an id. A copied log has an id of
- * its own, because events have other positions in the copy.
+ * `events` are all events of the stream `cellarbook-log`. A copied log has an id of its own, because its events have other
+ * positions.
  */
 export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
   let id: string | null = null
@@ -14,10 +14,10 @@ export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
   return id
 }
 
-/** Names the last event that the saved state includes. A start reads the log from there on. */
+/** The last event that the saved state includes. A start continues to read after it. */
 export type FoldedTo = Pick<RecordedEvent, 'position' | 'stream' | 'revision' | 'id'>
 
-/** Copies four fields, because a reference to the event would keep all of the event in memory. */
+/** Copies four fields, so that the event itself does not stay in memory. */
 export const foldedToOf = ({ position, stream, revision, id }: RecordedEvent): FoldedTo => ({
   position,
   stream,

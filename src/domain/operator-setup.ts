@@ -5,18 +5,15 @@ import { makerOf, type OperatorLink } from './operator.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 /**
- * The one-time links for the first admin, computed from the stream `operator-setup`. When one link is used, all others stop
- * working. Each could make another admin, and can still be visible in a terminal.
+ * The links for the first admin, computed from the stream `operator-setup`. The first use of a link ends all other links. Each
+ * could make another admin, and can still be visible in a terminal.
  */
 export type SetupState = {
   /** Unused links, oldest first. */
   readonly links: readonly OperatorLink[]
-  /**
-   * The link that was used last. The link still works for the same e-mail, because a node can die before it appends
-   * `OperatorAdded`.
-   */
+  /** The last used link. It works again for the same e-mail, because a node can die before it appends `OperatorAdded`. */
   readonly spent: (OperatorLink & { readonly email: string }) | null
-  /** Revision of the last event. `null` before the first event. */
+  /** `null` before the first event. */
   readonly revision: number | null
 }
 
@@ -53,10 +50,7 @@ export const decideSetup = (
   }
 }
 
-/**
- * Returns the link, or `null` if the link does not work at `now` (ms). A link with an `email` was used, and works for this
- * e-mail only.
- */
+/** Returns the link if it works at `now` (ms). A link with an `email` was used, and works for that e-mail only. */
 export const setupLink = (
   { links, spent }: SetupState,
   linkHash: string,

@@ -3,7 +3,7 @@ import type { By, Decided, EventData, RecordedEvent, Role } from './events.ts'
 import { isExpired } from './expiry.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
-/** A one-time link, with which a person sets a password. When one link of an account is used, all links of the account end. */
+/** The first use of any link of an account ends all links of the account. */
 export type OperatorLink = {
   readonly linkHash: string
   readonly role: Role
@@ -19,10 +19,7 @@ export type OperatorSession = {
   readonly idleAt: number
   readonly deviceHash: string | null
   readonly seenRevision: number | null
-  /**
-   * Who made the link that set the password: an e-mail or `cli`. This person can know the password, so they can be the one in
-   * the session. `null`: nobody else made such a link.
-   */
+  /** Who made the link that set the password. This person can know the password, and so be the one in the session. */
   readonly linkMadeBy: string | null
 }
 
@@ -37,15 +34,15 @@ export type LinkFromOther = {
 }
 
 /**
- * The state of an operator, computed from the events of the stream `operator-<digest>`. `account` is `null` if the operator is
- * only invited, or was removed.
+ * The state of an operator, computed from the stream `operator-<digest>`. `account` is `null` if the operator is only invited,
+ * or was removed.
  */
 export type OperatorState = {
   readonly email: string
   readonly account: OperatorAccountState | null
   /** Oldest first. */
   readonly links: readonly OperatorLink[]
-  /** Oldest first. Some can be expired, because they are removed only at a later event. */
+  /** Oldest first. Some can be expired. */
   readonly sessions: readonly OperatorSession[]
   /** True if there ever was an account, also after `OperatorRemoved`. */
   readonly wasAdded: boolean
@@ -68,7 +65,7 @@ export type OperatorAccountState = {
   readonly linksFromOthers: readonly LinkFromOther[]
 }
 
-/** How many other admins there are. The last admin can neither be removed nor lose the role, or no admin would be left. */
+/** The number of other admins. The last admin can neither be removed nor lose the role. */
 type Remaining = { readonly otherAdmins: number }
 
 export type OperatorCommand =
@@ -88,14 +85,13 @@ export type OperatorCommand =
       readonly linkHash: string
       readonly passwordHash: string
     }
-  /** Creates the account of an operator who used a set-up link with this e-mail. */
+  /** Creates the account after a set-up link was used with this e-mail. */
   | ({ readonly type: 'AddOperator' } & EventData<'OperatorAdded'>)
   | ({ readonly type: 'SetOperatorRole'; readonly role: Role } & Remaining)
   /** Also withdraws an invitation. */
   | ({ readonly type: 'RemoveOperator' } & Remaining)
   /**
-   * The caller has compared the typed password with `passwordHash`. `endsSessionHash` is the earlier session of the same
-   * browser, which ends, or `null`.
+   * The typed password was compared with `passwordHash`. `endsSessionHash` is the earlier session of the browser, which ends.
    */
   | ({
       readonly type: 'SignIn'
@@ -105,7 +101,7 @@ export type OperatorCommand =
   | { readonly type: 'RenewSession'; readonly sessionHash: string; readonly idleAt: number }
   | { readonly type: 'SignOut'; readonly sessionHash: string }
   | { readonly type: 'EndSessions'; readonly which: EndedSessions }
-  /** The caller has compared the typed old password with `oldPasswordHash`. A new session replaces all other sessions. */
+  /** The typed old password was compared with `oldPasswordHash`. A new session replaces all other sessions. */
   | ({
       readonly type: 'ChangePassword'
       readonly inSessionHash: string
@@ -207,10 +203,7 @@ const remove = (operator: OperatorState | null, remaining: Remaining, now: numbe
 const isLastAdmin = ({ role }: OperatorAccountState, { otherAdmins }: Remaining): boolean =>
   role === 'admin' && otherAdmins === 0
 
-/**
- * Refuses the sign-in if the stored password was changed while the typed one was compared. If there are too many sessions, the
- * oldest end.
- */
+/** Refuses if the stored password changed during the comparison. If there are too many sessions, the oldest end. */
 const signIn = (
   operator: OperatorState | null,
   command: Extract<OperatorCommand, { readonly type: 'SignIn' }>,
@@ -252,10 +245,7 @@ const renewSession = (
   return done([{ type: 'OperatorSessionRenewed', data: { sessionHash, idleAt } }])
 }
 
-/**
- * Keeps `linkMadeBy`. The maker of the link can have set the password, and could otherwise hide that by changing the password
- * again.
- */
+/** Keeps `linkMadeBy`. The maker of the link can have used it, and could otherwise hide that by changing the password. */
 const changePassword = (
   operator: OperatorState | null,
   command: Extract<OperatorCommand, { readonly type: 'ChangePassword' }>,
@@ -268,7 +258,7 @@ const changePassword = (
   return done([{ type: 'OperatorPasswordSet', data: { passwordHash, linkHash: null, linkMadeBy } }, signedIn(command)])
 }
 
-/** Computes the next state. Drops links and sessions that expired before the event, so that the state stays small. */
+/** Drops links and sessions that expired before the event, so that the state stays small. */
 export const evolveOperator = (
   operator: OperatorState | null,
   event: RecordedEvent<OperatorEventType>,
@@ -324,8 +314,8 @@ const withLink = (operator: OperatorState | null, event: Fold<'OperatorLinkIssue
 }
 
 /**
- * Returns who made a link for the account with the e-mail `account`: an e-mail or `cli`. If another person's link set the
- * operator's password, that person can be the one in the session. So that person counts as the maker of this link too.
+ * Returns who made a link for `account`: an e-mail, or `cli`. If another person's link set the password, that person can be the
+ * one in the session. So the new link counts as made by that person.
  */
 export const makerOf = (by: By, account: string | null): string => {
   if (by.kind !== 'operator') return 'cli'
@@ -337,9 +327,9 @@ const withNewAccount = (
   { data, revision, recordedAt }: Fold<'OperatorAdded'>,
 ): OperatorState => {
   const { email, role, passwordHash, linkHash } = data
-  // An admin who removes a person and invites them again can set their password. So this counts as a reset.
+  // An admin can set a person's password by removing and inviting that person, so this counts as a reset.
   const isReset = operator?.wasAdded === true
-  // Version 1 of `OperatorAdded` does not say who made the link, so the newest known link counts.
+  // Version 1 of `OperatorAdded` does not say who made the link, so the newest link counts.
   const linkMadeBy = isReset ? (data.linkMadeBy ?? operator.links.at(-1)?.madeBy ?? null) : null
   const made = { linkHash: linkHash ?? '', madeBy: linkMadeBy ?? '', madeAt: recordedAt, usedAt: recordedAt }
   const account: OperatorAccountState = {

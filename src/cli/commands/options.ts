@@ -6,7 +6,7 @@ import { parseTimestamp } from '../../domain/reading/timestamp.ts'
 import type { Typed } from '../../domain/text.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 
-/** An option that is an empty text if it is missing. `instead` is what the help shows as the default. */
+/** A missing option becomes an empty text. The help shows `instead` as its default. */
 export const textOption = (flags: string, description: string, instead = 'none'): Option =>
   new Option(flags, description).default('', instead)
 
@@ -20,8 +20,8 @@ export const acceptSchemaFlag = [
 
 export const durationOption = (text: string): number => parsedValue(parseDurationMs(text, 'duration'))
 /**
- * Parses the text, or returns 'none' for `word`. The result is not `null`, because commander takes `null` for a missing option.
- * `orNull` turns 'none' into `null` later.
+ * Parses the text, or returns 'none' for `word`. Commander takes `null` for a missing option, so `orNull` turns 'none' into
+ * `null` later.
  */
 export const orNone =
   <T>(parse: (text: string) => T, word = 'none') =>
@@ -38,8 +38,8 @@ const parsedValue = <T>(typed: Typed<T>): T => {
 }
 
 /**
- * Accepts the id of a key, also in the form `clr_7Qp2mZ4k_…` that pages show. A whole key is refused here, because commander's
- * own error would print the key.
+ * Accepts the id of a key, or `clr_7Qp2mZ4k_…` as pages show it. A whole key is refused here, because commander's error would
+ * print it.
  */
 export const keyIdArgument = (text: string): string => {
   const [, keyId] = /^clr_([0-9A-Za-z]{8})(?:_…?)?$/.exec(text) ?? []

@@ -10,13 +10,13 @@ import type { JsonOption } from './options.ts'
 export type ProgramDeps = {
   readonly version: string
   readonly environment: Environment
-  /** Writes to stdout: only the result, so that other programs can read it. */
+  /** Writes only the result, to stdout, so that other programs can read it. */
   readonly output: Output
   /** Writes progress, notes and errors to stderr. */
   readonly screen: Screen
   readonly now: () => number
   serve(config: Config, options: ServeOptions): Promise<ExitCode>
-  /** Runs the operation in the running service. If no service runs, opens the log and runs the operation in this process. */
+  /** Runs the operation in the running service. If no service runs, opens the log and runs the operation here. */
   perform(config: Config, operation: Operation): Promise<AsyncGenerator<Line, End>>
   copyLog(config: Config, copy: LogCopy): Promise<LogDigest>
 }

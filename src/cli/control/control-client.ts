@@ -5,8 +5,8 @@ import { decodeFrame, encodeOperation, socketPathOf } from './control-protocol.t
 import type { Operation } from './operations.ts'
 
 /**
- * Sends the operation to the running service. Returns `null` if no service listens. Sends nothing to a socket of another user,
- * because that user would learn the command and could fake the answer.
+ * Returns `null` if no service listens. Sends nothing to a socket of another user, because that user could read the command and
+ * fake the answer.
  * @throws CommandFailed, also if the answer ends early: then the change can be stored or not.
  */
 export const askService = async (
@@ -38,8 +38,7 @@ const assertOwnSocket = (path: string, look: Look): void => {
 const rootId = 0
 
 /**
- * Returns `null` if the path cannot be read: opening the socket then fails too, and says why. A symbolic link is not followed,
- * so it is refused like any file that is no socket.
+ * Returns `null` if the path cannot be read: opening the socket then fails too, and says why. Does not follow a symbolic link.
  */
 const lookAt: Look = (path) => {
   try {
@@ -52,8 +51,7 @@ const lookAt: Look = (path) => {
 const post = async (dataDir: string, body: string): Promise<Response | null> => {
   const unix = socketPathOf(dataDir)
   try {
-    // `log read` can send nothing for a long time while it looks for a rare type of event. By default, Bun gives up after five
-    // minutes.
+    // `log read` can send nothing for a long time while it looks for a rare event. By default, Bun gives up after five minutes.
     return await fetch('http://cellarbook/', { method: 'POST', unix, body, timeout: false })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
@@ -64,10 +62,10 @@ const post = async (dataDir: string, body: string): Promise<Response | null> => 
   }
 }
 
-/** Error codes that mean: no service listens. With ECONNREFUSED, a process that was killed has left its socket behind. */
+/** With these error codes, no service listens. ECONNREFUSED: a killed process has left its socket behind. */
 const nobodyThere: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED'])
 
-/** Error codes that mean: the data folder cannot be used, and nothing was sent. The text says why. */
+/** Error codes that mean: the data folder cannot be used, and nothing was sent. */
 const unfitFolder: ReadonlyMap<string, string> = new Map([
   ['ENOTDIR', 'it is not a folder'],
   ['EACCES', 'this user has no permission to use it'],

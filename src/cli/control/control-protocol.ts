@@ -1,6 +1,6 @@
 /**
- * How a command talks to the running service. The HTTP request holds one operation as JSON. The answer has one frame on each
- * line: a line of the result, or the end. If the `end` frame is missing, the answer is incomplete.
+ * How a command talks to the running service. The HTTP request holds one operation as JSON. Each line of the answer is one
+ * frame. Without an `end` frame, the answer is incomplete.
  */
 import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'

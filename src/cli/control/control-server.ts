@@ -13,19 +13,19 @@ export type ControlServer = {
 export type ControlServerOptions = {
   readonly dataDir: string
   readonly context: OperationContext
-  /** Called with the error if an operation has a bug. The client is told only that there was a bug. */
+  /** Called with the error of a bug. The client is told only that there was a bug. */
   onBug(error: unknown): void
 }
 
 /**
- * Listens on a socket in the data folder, and runs the operations that other commands send. Bun does not tell which user
- * connects, so every client is trusted. The mode of the socket (0600) and the mode of the folder keep other users out.
+ * Bun does not tell which user connects to the socket, so every client is trusted. The mode of the socket (0600) and the mode
+ * of the folder keep other users out.
  */
 export const startControlServer = ({ dataDir, context, onBug }: ControlServerOptions): ControlServer => {
   const path = socketPathOf(dataDir)
-  // This process holds the lock of the data folder. So if the socket exists, a process that was killed has left it.
+  // This process holds the lock of the data folder, so an existing socket belongs to a killed process.
   removeIfThere(path)
-  // The mask sets the mode when the socket is created. With a later chmod, other users could connect before the chmod.
+  // The mask sets the mode when the socket is created. Other users could connect before a later chmod.
   const maskBefore = process.umask(0o177)
   try {
     const server = listen(path, context, onBug)
@@ -56,7 +56,7 @@ const listen = (path: string, context: OperationContext, onBug: (error: unknown)
 
 /**
  * A pager like `less` can stop reading for hours. Bun ends a silent answer after 10 s, even with `server.timeout(request, 0)`.
- * Bun's types allow `idleTimeout` only for ports, so the type of this constant is `object`.
+ * Bun's types allow `idleTimeout` only for ports, so the type here is `object`.
  */
 const neverIdle: object = { idleTimeout: 0 }
 
@@ -86,7 +86,7 @@ async function* framesOf(
 
 const pieceCharsMin = 32 * 1024
 
-/** Produces frames only as fast as the client reads them. Otherwise the answer to a slow client would fill the memory. */
+/** Produces frames only as fast as the client reads them. Otherwise a slow client would cost much memory. */
 const bodyOf = (frames: AsyncGenerator<string, void>): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder()
   return new ReadableStream({

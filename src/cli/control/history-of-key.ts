@@ -8,10 +8,7 @@ import { type End, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
 import { isoOf } from '../show/lines.ts'
 
-/**
- * Answers with the history of the key, and with its status at the instant `askedMs` (`null`: now). Refuses an instant in the
- * future.
- */
+/** `askedMs` is the instant whose status is reported; `null` means now. Refuses an instant in the future. */
 export async function* keyHistory(core: Core, keyId: string, askedMs: number | null): AsyncGenerator<Line, End> {
   const events = await readKeyEvents(core, keyId)
   const nowMs = core.clock.now()

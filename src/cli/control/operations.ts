@@ -1,4 +1,4 @@
-/** All operations of the command line. The running service performs them, or the command itself if no service runs. */
+/** All operations of the command line, with or without a running service. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { Invitation } from '../../../projections/queries.ts'
 import type { Asker, Core } from '../../actors/core.ts'
@@ -66,9 +66,7 @@ export type Operation = Static<typeof Operation>
 
 export type OperationContext = {
   readonly log: EventLog
-  /**
-   * Call this only if the operation needs the core. Without a running service, opening the core can mean reading the whole log.
-   */
+  /** Call this only if needed: without a running service, opening the core can mean reading the whole log. */
   core(): Promise<Core>
   linkUrl(secret: string): string
 }
@@ -144,7 +142,7 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
   }
 }
 
-/** Shows or changes the rules of a cellar. A shorter retention deletes readings, so the admin must confirm it. */
+/** A shorter retention deletes readings, so the admin must confirm it. */
 async function* cellarPolicy(
   core: Core,
   asked: { readonly cellar: string; readonly changes: Partial<CellarPolicy>; readonly isConfirmed: boolean },
@@ -159,9 +157,7 @@ async function* cellarPolicy(
   return yield* oneCellar(core, await core.cellars.changePolicy(name, changes, asker))
 }
 
-/**
- * Returns `null` if nothing must be confirmed: the new retention deletes no more readings than the current one, or is invalid.
- */
+/** Returns `null` if the new retention deletes no more readings than the current one, or is invalid. */
 const retentionWarning = ({ policy }: CellarState, retentionMs: number | null, nowMs: number): string | null => {
   if (retentionMs === null || !retentionWithin(retentionMs).ok) return null
   const before = policy.retentionMs
@@ -178,10 +174,7 @@ async function* listKeys(core: Core, cellar: string | null): AsyncGenerator<Line
   return done
 }
 
-/**
- * The default role is admin for the first operator, and auditor for later operators. Only the link for the first operator needs
- * no e-mail.
- */
+/** The first operator is an admin by default, a later one an auditor. Only the first link needs no e-mail. */
 async function* issueLink(
   core: Core,
   asked: { readonly email: string | null; readonly role: Role | null },

@@ -8,10 +8,7 @@ import { type Operation, perform } from './operations.ts'
 
 export type Place = {
   readonly dataDir: string
-  /**
-   * Opens the log in this process. Returns `held` if another process has it open. @throws CommandFailed if the folder cannot be
-   * used.
-   */
+  /** Returns `held` if another process has the log open. @throws CommandFailed if the folder cannot be used. */
   openLog(): Promise<EventLog | 'held'>
   hasLog(): boolean
   openCore(log: EventLog): Promise<Core>
@@ -20,9 +17,8 @@ export type Place = {
 }
 
 /**
- * Lets the running service perform the operation. If no service answers, opens the log in this process. If another process
- * holds the log, but does not answer, it is another command or a service that starts. So this function tries again for a
- * limited time.
+ * Asks the running service, or else opens the log here. If another process holds the log but does not answer, it is another
+ * command or a starting service. So this function tries again for a limited time.
  */
 export const performAnywhere = async (operation: Operation, place: Place): Promise<AsyncGenerator<Line, End>> => {
   for (let waitedMs = 0; waitedMs <= heldWaitMsMax; waitedMs += heldRetryMs) {
@@ -41,7 +37,7 @@ export const performAnywhere = async (operation: Operation, place: Place): Promi
 
 const createsLog = ({ op }: Operation): boolean => op === 'create_cellar'
 
-/** Says that the data folder has no log. Otherwise a command with a wrong DATA_DIR would say that the key does not exist. */
+/** Without this error, a command with a wrong DATA_DIR would say that the key does not exist. */
 const noLogIn = (dataDir: string): CommandFailed =>
   new CommandFailed(
     `There is no log in the data folder "${dataDir}". Set DATA_DIR to another folder, or create a log with "cellarbook cellar create ID"`,

@@ -7,7 +7,7 @@ import { type EventView, isoOf } from '../show/lines.ts'
 export type LogFilter = {
   readonly stream: string | null
   readonly type: string | null
-  /** Only events after this position in the log are read. `null`: all events. */
+  /** Only events after this position in the log are read. */
   readonly from: number | null
 }
 
@@ -24,7 +24,7 @@ export async function* readLog(log: EventLog, filter: LogFilter): AsyncGenerator
       if (event.position > last.position) return
       if (filter.type === null || event.type === filter.type) yield event
     }
-    // Pauses before the next page, so that a running service can answer the readings that wait.
+    // Pauses, so that a running service can answer waiting readings before the next page.
     await nextTurn()
   }
 }
@@ -44,10 +44,7 @@ async function* pagesOfStream(
   }
 }
 
-/**
- * Finds the first event of the stream after `position` by a binary search. If there is none, returns the revision after the
- * last event.
- */
+/** Finds the first event after `position` by a binary search. If there is none, returns the last revision + 1. */
 const firstRevisionAfter = async (log: EventLog, stream: string, position: number): Promise<number> => {
   const [first] = await log.read(stream, { limit: 1 })
   const [last] = await log.read(stream, { direction: 'backwards', limit: 1 })
@@ -63,7 +60,7 @@ const firstRevisionAfter = async (log: EventLog, stream: string, position: numbe
   return low
 }
 
-/** The fields that `log read` does not print. An attacker who has such a hash could try passwords without being noticed. */
+/** `log read` does not print these hashes, because an attacker could try passwords against them unnoticed. */
 const secretFields: ReadonlySet<string> = new Set(['secretHash', 'passwordHash', 'linkHash', 'sessionHash'])
 
 const redacted = '[redacted]'

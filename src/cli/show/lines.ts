@@ -1,4 +1,4 @@
-/** The forms of the lines with which commands answer. Times are ISO 8601 with milliseconds. */
+/** The lines with which commands answer. Times are ISO 8601 with milliseconds. */
 import { type Static, Type } from '@sinclair/typebox'
 import { By, CellarPolicy, Limit, Role } from '../../domain/events.ts'
 import { keyStatuses } from '../../domain/key.ts'
@@ -18,7 +18,7 @@ export type CellarView = Static<typeof CellarView>
 
 const KeyView = Type.Object({
   id: Type.String(),
-  /** The whole API key. It is only in the answer to `key create` and `key rotate`. */
+  /** The whole API key, only in `key create` and `key rotate`. */
   key: Type.Optional(Type.String()),
   cellar: Type.String(),
   label: Type.String(),
@@ -28,13 +28,10 @@ const KeyView = Type.Object({
   expiresAt: textOrNull,
   createdAt: Type.String(),
   lastUsedAt: textOrNull,
-  /**
-   * `predecessor` is the id of the key that this key replaces. `successor` is the id of the key that the last rotation of this
-   * key created.
-   */
+  /** Ids of the key that this key replaces, and of the key that its last rotation created. */
   predecessor: Type.Optional(Type.String()),
   successor: Type.Optional(Type.String()),
-  /** Only in the answer to `key rotate`: the id of an unused successor, whose place the new key takes. */
+  /** Only in `key rotate`: the id of the unused successor that the new key replaces. */
   replaced: Type.Optional(Type.String()),
 })
 export type KeyView = Static<typeof KeyView>
@@ -47,14 +44,12 @@ const OperatorView = Type.Object({
   email: Type.String(),
   role: Type.Union([Role, Type.Null()]),
   addedAt: textOrNull,
-  /** Only in the answer to `operator list`, for a person who has an unused link and no account. */
+  /** Only in `operator list`: a person who has an unused link and no account. */
   invitation: Type.Optional(Type.Object({ role: Role, expiresAt: Type.String() })),
 })
 export type OperatorView = Static<typeof OperatorView>
 
-/**
- * Hashes of secrets are replaced by `[redacted]`. `position` is a string, because its number means nothing to other programs.
- */
+/** Hashes of secrets are redacted. `position` is a string, because its number means nothing to other programs. */
 const EventView = Type.Object({
   position: Type.String(),
   stream: Type.String(),
@@ -75,13 +70,13 @@ const HistoryView = Type.Object({
   recordedAt: Type.String(),
   by: By,
   changes: Type.Array(Type.String()),
-  /** The status of the key immediately after the event, and the reason for this status. */
+  /** The status of the key immediately after the event, and its reason. */
   status: KeyStatus,
   reason: Type.String(),
 })
 export type HistoryView = Static<typeof HistoryView>
 
-/** The status of a key at the instant `at`. `null`: the key was not created yet. */
+/** `status` is `null` before the key was created. */
 const StateView = Type.Object({
   key: Type.String(),
   at: Type.String(),

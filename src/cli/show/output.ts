@@ -8,7 +8,7 @@ export type Output = {
   flush(): Promise<void>
 }
 
-/** The reader has closed the pipe, because it has seen enough. The command then ends like a successful one. */
+/** The reader has closed the pipe, because it has seen enough. The command has not failed. */
 export class ReaderGone extends Error {
   override readonly name = 'ReaderGone'
 }
@@ -45,14 +45,14 @@ export const createOutput = (stream: NodeJS.WriteStream): Output => {
 
 /** Progress goes to stderr, because stdout is only for the result. */
 export type Progress = {
-  /** Skips the line if the last line was shown only a moment ago. */
+  /** Skips the line if the last line is too recent. */
   show(line: string): void
   end(line: string): void
 }
 
 export type Screen = { readonly isTTY?: boolean; write(text: string): unknown }
 
-/** A terminal gets one line, which is redrawn. A file keeps every line, so it gets a new line only every few seconds. */
+/** Redraws one line on a terminal. A file gets a line only every few seconds, because it keeps every line. */
 export const createProgress = (screen: Screen, now: () => number): Progress => {
   const isTerminal = screen.isTTY === true
   const everyMs = isTerminal ? progressRedrawMs : progressLineMs

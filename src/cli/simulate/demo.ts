@@ -15,8 +15,7 @@ const cellar = 'demo-cellar'
 const label = 'Demo devices'
 
 /**
- * Each start of the demo creates a key, and revokes the key of the earlier start. Nobody can use the earlier key, because only
- * its hash was stored.
+ * Each start creates a key and revokes the earlier one, whose text is stored nowhere.
  * @throws Error if the new key is refused
  */
 export const startDemo = async ({ core, url }: DemoOptions): Promise<Demo> => {

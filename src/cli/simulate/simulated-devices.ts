@@ -12,10 +12,7 @@ export type DevicesOptions = {
   /** Readings in one request. 1: each reading is sent alone, not in a batch. */
   readonly batch: number
   readonly stop: AbortSignal
-  /**
-   * If true, the certificate of the service is not checked. Only the demo does this: it connects to an address that the
-   * certificate does not name.
-   */
+  /** True for the demo, which connects to an address that the certificate does not name. */
   readonly trustAnyCertificate?: boolean
   /** Returns a number from 0 to 1. */
   random(): number
@@ -51,7 +48,7 @@ const runDevice = async (
   { index, pauseMs }: { readonly index: number; readonly pauseMs: number },
 ): Promise<void> => {
   const rack = `rack-${String(index + 1).padStart(2, '0')}`
-  // The devices begin at random times, so that they do not all post at the same moment.
+  // The first readings are spread, so that devices do not post at the same time.
   let nextAtMs = options.now() + options.random() * pauseMs
   let collected: object[] = []
   for (let count = index; ; count++) {
@@ -64,14 +61,14 @@ const runDevice = async (
     const isFull = collected.length === options.batch
     const retryAfterMs = isFull ? await post(collected, options, tally) : 0
     if (isFull) collected = []
-    // A device that is late skips readings. Otherwise it would send all missed readings in one burst.
+    // A late device skips readings. Otherwise it would send them in one burst.
     nextAtMs = Math.max(nextAtMs + pauseMs, options.now() + retryAfterMs)
   }
 }
 
 const timestampOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
-/** Returns true at `atMs`, or false if the devices are stopped before. */
+/** Returns false if the devices were stopped before `atMs`. */
 const waitUntil = async (atMs: number, { stop, now }: DevicesOptions): Promise<boolean> => {
   try {
     await wait(Math.max(0, atMs - now()), undefined, { signal: stop })
