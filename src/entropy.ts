@@ -1,7 +1,7 @@
-/** Code gets its random values as a parameter, so that tests can repeat a run with a seed. */
+/** Randomness is a parameter, so that tests can use a seed. */
 export type Entropy = {
   uuid(): string
-  /** Returns bytes that nobody can predict. API keys and links are made from them. */
+  /** Returns bytes that nobody can predict, for API keys and links. */
   bytes(count: number): Uint8Array
 }
 

@@ -5,7 +5,7 @@ export type EventStoreEndpoint = { readonly host: string; readonly port: number 
 
 export type EventStoreSettings = {
   readonly endpoints: readonly EventStoreEndpoint[]
-  /** True: the node asks the endpoints which server is the leader. False: it uses the only endpoint directly. */
+  /** True: the node asks the endpoints which server is the leader. False: there is only one endpoint. */
   readonly discovers: boolean
   /** `null`: connections do not use TLS. */
   readonly tls: {
@@ -92,10 +92,7 @@ const optionsOf = (query: string): Options => {
   return { tls: tls === 'true' ? { caPath, certPath, keyPath } : null }
 }
 
-/**
- * Returns the rule that the prefix breaks, or `null`. Without the rule, a stream of one prefix could look like a stream of
- * another, when two services share one EventStoreDB.
- */
+/** The rule ensures that two services on one EventStoreDB cannot take streams of the other for their own. */
 const faultOfPrefix = (prefix: string): string | null => {
   if (!/^[A-Za-z0-9_.]{0,63}-?$/.test(prefix) || prefix === '-') {
     return 'it must be up to 63 letters, digits, "_" or ".", and may end with one "-"'

@@ -11,7 +11,7 @@ export type ReasonKind = 'log_away' | LogTroubleKind | RefusedKind | `index_${In
 
 export type Reason = HealthReason & {
   readonly kind: ReasonKind
-  /** What the node refuses. With `nothing`, the reason is only a warning, and `/readyz` still says ready. */
+  /** With `nothing`, the reason is only a warning: `/readyz` still says ready. */
   readonly refuses: 'readings' | 'readings with an idempotency key' | 'nothing'
 }
 
@@ -31,7 +31,7 @@ export const reasonsOf = ({ log, indexTrouble, bodyTroubles }: HealthParts): rea
   ]
 }
 
-/** False if the node refuses any kind of reading. A load balancer should then use other nodes. */
+/** True if the node takes readings of every kind. */
 export const isReady = (reasons: readonly Reason[]): boolean => reasons.every(({ refuses }) => refuses === 'nothing')
 
 /**

@@ -1,28 +1,25 @@
 /**
- * Finds characters that nobody sees. They can make one name look like another, or control a terminal. Pages mark such
- * characters (`views/parts/name.tsx`). Terminals and log lines show escapes like `\u200b` instead. Emoji stay unchanged,
- * because an emoji without its hidden joiners is another picture.
+ * Hidden characters can make one name look like another, or control a terminal. Pages mark them (`views/parts/name.tsx`).
+ * Terminals and log lines show escapes like `\u200b`. An emoji keeps its hidden joiners, because without them it is another
+ * picture.
  */
 const emoji = String.raw`\p{RGI_Emoji}`
-/** Unicode's list of invisible characters, and further characters that look like an empty space. */
+/** Unicode's list of invisible characters, and others that look empty. */
 const hidden = String.raw`[\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\u2800]`
-/** A combining mark, such as an accent, without a letter before it. A screen draws the mark over the text before the name. */
+/** A combining mark, such as an accent, without a letter is drawn over the text before the name. */
 const leadingMark = String.raw`(?<=^|\s|${hidden})\p{M}+`
 
 const hiddenAnywhere = new RegExp(`${hidden}|(?:^|\\s)\\p{M}`, 'v')
 const emojiOrHidden = new RegExp(`(${emoji})|${hidden}|${leadingMark}`, 'gv')
 const emojiOrSteering = new RegExp(`(${emoji})|${hidden}|${leadingMark}|\\p{Cc}`, 'gv')
 
-/** A part of a name. If `hidden` is true, the part is one hidden character, which a page must mark. */
+/** If `hidden` is true, the piece is one hidden character, which a page marks. */
 export type NamePiece = { readonly text: string; readonly hidden: boolean }
 
-/** A quick check whether a name needs `piecesOf`. Also true for some emoji, in which `piecesOf` marks nothing. */
+/** A quick check before `piecesOf`. Also true for some emoji, which need no mark. */
 export const mayHide = (name: string): boolean => hiddenAnywhere.test(name)
 
-/**
- * Cuts a name or note into visible and hidden parts. Control characters count as visible: names have none, and the line breaks
- * of a note must stay.
- */
+/** Control characters count as visible, because names have none, and the line breaks of notes must stay. */
 export const piecesOf = (name: string): readonly NamePiece[] => {
   const pieces: NamePiece[] = []
   let shownTo = 0
@@ -36,11 +33,11 @@ export const piecesOf = (name: string): readonly NamePiece[] => {
   return pieces
 }
 
-/** Returns the number of a character as Unicode writes it, like `U+200B`. */
+/** Returns text like `U+200B`. */
 export const codeOf = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 
-/** Returns text like `cellar[U+200B]`, for places where a page cannot mark a character, such as its title. */
+/** Returns text like `cellar[U+200B]`, for titles, in which a page cannot mark a character. */
 export const plainName = (name: string): string =>
   mayHide(name)
     ? piecesOf(name)
@@ -48,19 +45,14 @@ export const plainName = (name: string): string =>
         .join('')
     : name
 
-/**
- * Replaces hidden and control characters by escapes like `\u200b`. A line of JSON keeps its meaning: a parser turns the escapes
- * back.
- */
+/** Also escapes control characters. A line of JSON keeps its meaning, because a parser turns the escapes back. */
 export const escapeHidden = (text: string): string =>
   text.replace(emojiOrSteering, (found: string, emoji: string | undefined) => emoji ?? escapedUnits(found))
 
 const escapedUnits = (text: string): string =>
   Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
 
-/**
- * Use this for text from people, devices or the store. It also escapes line breaks, which could fake another line of output.
- */
+/** Use it for text from people, devices or the store, in which a line break could fake a line of output. */
 export const visibleText = (text: string): string => escapeHidden(text.toWellFormed())
 
 /**

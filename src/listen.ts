@@ -8,7 +8,7 @@ import { type App, serve } from './http/serve.ts'
 
 export type CertificateAndKey = { readonly cert: string; readonly key: string }
 
-/** Reads and checks TLS_CERT and TLS_KEY. Returns `null` if the service does not use TLS. @throws CommandFailed */
+/** Returns `null` if TLS is not used. @throws CommandFailed */
 export const readCertificate = ({ tls }: Config): CertificateAndKey | null => {
   if (tls === null) return null
   const pair = readPair(tls)
@@ -28,10 +28,7 @@ const readPair = ({ certPath, keyPath }: NonNullable<Config['tls']>): Certificat
   }
 }
 
-/**
- * Says in words what is wrong. The TLS library's own message is like `error:0900006e:PEM
- * routines:OPENSSL_internal:NO_START_LINE`.
- */
+/** The TLS library's message is only a code, like `error:0900006e:PEM routines:OPENSSL_internal:NO_START_LINE`. */
 const certificateFault = ({ message }: Error): string => {
   if (/KEY_(VALUES|TYPE)_MISMATCH/.test(message)) return 'the key belongs to another certificate'
   if (/BAD_DECRYPT|PASSWORD/.test(message)) return 'the key has a passphrase. Use a key without one'
@@ -49,8 +46,8 @@ export const listen = (app: App, config: Config, tls: CertificateAndKey | null):
 }
 
 /**
- * Says in words why the service cannot listen. If a host name is unknown, the error code of Bun depends on the machine: EINVAL,
- * ENOTCONN, ENOENT or EAGAIN. So with a host name, any code that is not about the port or the process means an unknown name.
+ * If a host name is unknown, Bun's error code depends on the machine: EINVAL, ENOTCONN, ENOENT, EAGAIN. So for a host name, any
+ * code that is not about the port or the process means an unknown name.
  */
 export const listenFault = (error: Error, host: string): string => {
   const code = codeOf(error)
@@ -63,10 +60,7 @@ export const listenFault = (error: Error, host: string): string => {
   return `HOST ${JSON.stringify(host)} is not a name of this machine`
 }
 
-/**
- * Codes for an IP address that this machine does not have. EINVAL: a link-local IPv6 address without the name of its interface.
- * EAFNOSUPPORT: IPv6 is switched off.
- */
+/** EINVAL means a link-local IPv6 address without its interface. EAFNOSUPPORT means that IPv6 is switched off. */
 const addressCodes: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EINVAL', 'EAFNOSUPPORT'])
 const processCodes: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'])
 

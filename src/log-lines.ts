@@ -1,7 +1,4 @@
-/**
- * Writes log lines. A line never contains a header, body, query, API key or sign-in link, because its readers could use the
- * secrets in these.
- */
+/** A log line never contains a header, body, query, API key or link, because its readers could use the secrets in these. */
 import type { Writable } from 'node:stream'
 import pino from 'pino'
 import type { LogLevel } from './config.ts'
@@ -39,8 +36,8 @@ export const createLogLines = (stream: Writable, level: LogLevel): LogLines => {
 }
 
 /**
- * Drops lines if the program that reads them is slow or has ended, so that they do not fill the memory. With pino's own
- * destination, this process would never end without a reader.
+ * Drops lines if their reader is slow or gone, so that they do not fill the memory. With pino's own destination, a process
+ * without a reader never ends.
  */
 const boundedLines = (stream: Writable): pino.DestinationStream => {
   let isGone = false

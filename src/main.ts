@@ -24,14 +24,14 @@ import { startService } from './service.ts'
 
 const output = createOutput(process.stdout)
 
-/** Reports a bug on stderr. Escapes control characters, which a terminal would obey: Bun would print them unescaped. */
+/** Escapes control characters, which a terminal would obey. Bun would print them unescaped. */
 const tellBug = (thrown: unknown): void => {
   const { message, stack = '' } = thrownError(thrown)
   const frames = stack.slice(stack.indexOf('\n    at '))
   process.stderr.write(`cellarbook: a bug ended the command: ${visibleText(message)}${visibleLines(frames)}\n`)
 }
 
-/** Runs when an error was caught nowhere. `serve` replaces this function, to write a log line too. */
+/** Runs after an error that nothing caught. `serve` replaces this function, to write a log line too. */
 let endAfterBug = async (thrown: unknown): Promise<never> => {
   tellBug(thrown)
   process.exit(exitCodes.refused)
@@ -41,8 +41,8 @@ process.on('unhandledRejection', (thrown) => endAfterBug(thrown))
 
 const serve: ProgramDeps['serve'] = async (config, options) => {
   const lines = createLogLines(process.stdout, config.logLevel)
-  // A bug outside of requests can leave wrong state in memory, and the node could then accept readings that it must refuse. So
-  // the process ends. The next start computes the state from the log again.
+  // A bug outside of requests can leave wrong state in memory, with which the node could accept wrong readings. So the process
+  // ends, and the next start computes the state from the log again.
   endAfterBug = async (thrown) => {
     lines.error('a bug outside of requests ended the service', { error: thrownError(thrown) })
     process.stderr.write(`cellarbook: a bug ended the service: ${visibleText(thrownError(thrown).message)}\n`)
@@ -53,7 +53,7 @@ const serve: ProgramDeps['serve'] = async (config, options) => {
   const stopped = untilStopped()
   const parts = { clock: systemClock, entropy: systemEntropy, lines, screen: process.stderr }
   const service = await Promise.race([startService(config, options, parts), stopped.then(() => null)])
-  // The process was told to stop while the service was starting, so there are no open requests to answer.
+  // The process was told to stop during its start, so there are no open requests to answer.
   if (service === null) return exitCodes.done
   lines.info('draining', { because: await stopped })
   await service.drain()
@@ -66,10 +66,7 @@ const perform: ProgramDeps['perform'] = async (config, operation) => {
   return performAnywhere(operation, placeOf(config))
 }
 
-/**
- * Call this before a command uses the socket in the data folder. If other users can write to the folder, one of them can have
- * created the socket.
- */
+/** Call this before using the socket in the data folder: another user who can write there can have created it. */
 const tellFolderWarnings = ({ dataDir, allowSharedDataDir: allowShared }: Config): void => {
   try {
     const warnings = checkDataFolder(dataDir, { allowShared })

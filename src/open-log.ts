@@ -33,16 +33,13 @@ import { openSqliteLog } from './log/sqlite/sqlite-log.ts'
 export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveBytes' | 'allowSharedDataDir'>
 
 export type OpeningParts = Naming & {
-  /**
-   * Gets the differences if somebody changed the schema of the SQLite file, and accepts them. Without this function, such a
-   * file is refused.
-   */
+  /** Accepts a changed schema of the SQLite file, and gets the differences. Default: such a file is refused. */
   readonly acceptSchema?: ((differences: readonly string[]) => void) | undefined
-  /** Called with a warning if other users can read or write the data folder, and the folder is used nevertheless. */
+  /** Called with a warning if other users can read or write the data folder, and it is used nevertheless. */
   readonly onFolderWarning?: ((warning: string) => void) | undefined
 }
 
-/** Opens the embedded log or EventStoreDB, and gives a new log its id. @throws the errors that `asCommandFailed` knows. */
+/** Also gives a new log its id. @throws the errors that `asCommandFailed` knows. */
 export const openLog = async (
   config: LogConfig,
   { acceptSchema, onFolderWarning, ...naming }: OpeningParts,
@@ -64,10 +61,7 @@ export const openLog = async (
   }
 }
 
-/**
- * Gives a new log its id. After an election, EventStoreDB answers reads before it takes appends. So this function retries, or a
- * start at that time would fail.
- */
+/** Retries, because after an election EventStoreDB answers reads before it takes appends. A start would fail then. */
 const nameLog = async (log: EventLog, { clock, entropy }: Naming, waitMsMax: number): Promise<void> => {
   const untilMs = performance.now() + waitMsMax
   for (;;) {
@@ -87,7 +81,7 @@ const openEngine = async (config: LogConfig, options: EngineOptions): Promise<Ev
   const { dataDir, eventStore, diskReserveBytes, allowSharedDataDir: allowShared } = config
   if (eventStore === null)
     return openSqliteLog({ dataDir, diskReserveBytes, allowSharedFolder: allowShared, ...options })
-  // The data folder holds no log then. But it holds the socket of this node, so only one process can use the folder.
+  // The data folder has no log then, but it has this node's socket, so only one process can use the folder.
   const folder = holdDataFolder(dataDir, { hasLog: false, allowShared, onWarning: options.onFolderWarning })
   try {
     return await openEventStore({ settings: eventStore, onClosed: () => folder.release() })
@@ -97,18 +91,18 @@ const openEngine = async (config: LogConfig, options: EngineOptions): Promise<Ev
   }
 }
 
-/** Loads the code for EventStoreDB only if it is used, because loading takes 0.1 s and 5 MB. */
+/** Loads the code for EventStoreDB only if needed, because loading takes 0.1 s and 5 MB. */
 const openEventStore = async (options: EventStoreLogOptions): Promise<EventLog> => {
   const { openEventStoreLog } = await import('./log/eventstoredb/eventstoredb-log.ts')
   return openEventStoreLog(options)
 }
 
-/** `place` is a data folder, or the word `eventstore`, which means the store at EVENTSTORE_URL. */
+/** `place` is a data folder, or `eventstore` for the store at EVENTSTORE_URL. */
 export type LogPlace = OpenOptions & { readonly place: string; readonly role: 'from' | 'to' }
 
 /**
- * Opens the source or the target of `log copy`, and creates no log id. Refuses a URL: it can contain a password, and other
- * users can see the command line.
+ * Opens a log for a copy, and creates no log id. Refuses a URL, which can contain a password, because other users can see the
+ * command line.
  * @throws CommandFailed
  */
 export const openLogPlace = async (
@@ -133,20 +127,14 @@ export const openLogPlace = async (
 
 const eventStorePlace = 'eventstore'
 
-/**
- * Opens the index of idempotency keys. If the file belongs to another log, it is deleted, because its entries would be wrong
- * here.
- */
+/** An index that belongs to another log is deleted, because its entries would be wrong here. */
 export const openIdempotencyIndex = async (
   dataDir: string,
   log: EventLog,
   { clock, entropy }: Naming,
 ): Promise<RepeatsIndex> => openRepeatsFile({ dataDir, logId: await ensureLogCreated(log, clock, entropy) })
 
-/**
- * Turns an error with a known cause, such as an unwritable folder, into a `CommandFailed`. Any other error is a bug, and is
- * returned unchanged.
- */
+/** Turns an error with a known cause into a `CommandFailed`. Any other error is a bug, and is returned unchanged. */
 export const asCommandFailed = (error: unknown): unknown => {
   if (!(error instanceof Error)) return error
   const exitCode = exitCodeOf(error)

@@ -38,7 +38,7 @@ export type ServiceParts = {
   readonly clock: MachineClock
   readonly entropy: Entropy
   readonly lines: LogLines
-  /** Writes to stderr, for the person who started the service. */
+  /** Writes to stderr. */
   readonly screen: Screen
 }
 
@@ -47,7 +47,7 @@ export type RunningService = {
   drain(): Promise<void>
 }
 
-/** @throws CommandFailed if the service cannot start */
+/** @throws CommandFailed */
 export const startService = async (
   config: Config,
   options: ServeOptions,
@@ -60,7 +60,7 @@ export const startService = async (
   }
 }
 
-/** `started` collects how to end each part. The parts end in the opposite order, also if the start fails half-way. */
+/** The parts in `started` end in the opposite order, also if the start fails half-way. */
 const start = async (
   config: Config,
   { demo, acceptChangedSchema }: ServeOptions,
@@ -69,7 +69,7 @@ const start = async (
   await using started = new AsyncDisposableStack()
   const starting: Starting = { ...parts, config, started }
   const { lines } = parts
-  // Reads the certificate first, because reading the log can take minutes. A wrong certificate is then reported at once.
+  // Reading the log can take minutes, so a wrong certificate is reported before.
   const certificate = readCertificate(config)
 
   const log = await startLog(starting, acceptChangedSchema)
@@ -81,7 +81,7 @@ const start = async (
     const devices = await startDemo({ core, url: localUrlOf(config, port) })
     started.defer(() => devices.stop())
   }
-  // The last `defer` runs first. So when the service stops, /readyz answers 503 before any part ends.
+  // The last `defer` runs first, so /readyz answers 503 before any part ends.
   started.defer(() => {
     health.isDraining = true
   })
@@ -106,7 +106,7 @@ const startLog = async (
   return log
 }
 
-/** `startCore` replaces `indexTrouble`, and `startApp` replaces `bodyTroubles`: the index and the app do not exist before. */
+/** `startCore` and `startApp` replace the first two functions when the index and the app exist. */
 type Health = {
   indexTrouble: () => IndexTrouble | null
   bodyTroubles: () => readonly BodyTrouble[]
@@ -183,7 +183,7 @@ const startSockets = ({ config, lines, started }: Starting, { log, core, app, ce
   const linkUrl = (secret: string): string => baseUrlOf(config, port) + paths.link(secret)
   const context = { log, core: async () => core, linkUrl }
   const control = startControlServer({ dataDir: config.dataDir, context, onBug: tellBug(lines) })
-  // The HTTP server and the command socket stop at the same time, so that a long answer on one does not delay the other.
+  // Both sockets stop at the same time, so that a long answer on one does not delay the other.
   started.defer(() => Promise.all([drainServer(server, app), control.stop()]).then(() => {}))
   // The last `defer` runs first, so live pages close before the server stops. The server would wait for them.
   started.defer(() => app.live.close())
@@ -246,9 +246,7 @@ type Welcome = {
   linkUrl(secret: string): string
 }
 
-/**
- * Prints the first link only on a terminal. Anyone who has the link can become an admin, and a file with stderr would keep it.
- */
+/** Prints the link only on a terminal. Anyone who has the link can become an admin, and a file would keep it. */
 const welcome = async ({ core, screen, dataDir, baseUrl, linkUrl }: Welcome): Promise<void> => {
   screen.write(`Cellarbook listens on ${visibleText(baseUrl)}\n`)
   if (core.projections.operators.list().length > 0) return
@@ -264,7 +262,7 @@ const welcome = async ({ core, screen, dataDir, baseUrl, linkUrl }: Welcome): Pr
     screen.write(`Open this link once to become the first admin:\n\n  ${visibleText(linkUrl(link.value.secret))}\n\n`)
 }
 
-/** Returns `DATA_DIR=…`, so that the printed command finds the data folder of this service from another shell. */
+/** Returns `DATA_DIR=…`, so that the printed command finds this service from another shell. */
 const folderFor = (dataDir: string): string => {
   const path = resolve(dataDir)
   return path === resolve(dataDirDefault) ? '' : `DATA_DIR=${shellWord(path)} `

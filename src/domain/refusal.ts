@@ -1,8 +1,8 @@
 import type { Limit, Role } from './events.ts'
 
 /**
- * Why a request of a device is refused. `http/problem.ts` has the text and the HTTP status. A refusal contains no text of the
- * request, so that no answer or log line can repeat a secret.
+ * `http/problem.ts` has the text and the HTTP status of each refusal. A refusal contains no text of the request, so answers and
+ * log lines cannot repeat a secret.
  */
 export type ReadingRefusal =
   | { readonly kind: 'key_missing' }
@@ -10,7 +10,7 @@ export type ReadingRefusal =
   | { readonly kind: 'key_invalid'; readonly why: 'unknown' | 'revoked' | 'suspended' }
   | { readonly kind: 'key_expired' }
   | { readonly kind: 'rate_limited'; readonly limit: Limit; readonly retryAfterMs: number; readonly window: 'readings' }
-  /** The key has sent too many requests that store nothing (`http/ingest/cost-budgets.ts`). `allowed` is per second. */
+  /** The key has sent too many requests that store nothing. `allowed` is per second. */
   | {
       readonly kind: 'rate_limited'
       readonly retryAfterMs: number
@@ -40,7 +40,7 @@ export type ReadingRefusal =
   | { readonly kind: 'request_timeout' }
   | { readonly kind: 'internal_error' }
 
-/** Why one reading is refused. The fault is in the reading itself, so a device should not send the same reading again. */
+/** Permanent faults of a reading: a device should not send the same reading again. */
 export type ItemRefusal =
   | { readonly kind: 'invalid_body'; readonly what: 'reading' | 'item' }
   | { readonly kind: 'missing_field'; readonly fields: readonly ReadingField[] }
@@ -65,12 +65,12 @@ export type CommandRefusal =
   | { readonly kind: 'key_not_found' }
   | { readonly kind: 'key_is_revoked' }
   | { readonly kind: 'key_is_expired' }
-  /** The key was rotated, and its successor is in use. An admin must rotate the successor instead. */
+  /** The successor is in use. Rotate the successor instead of this key. */
   | { readonly kind: 'key_is_superseded'; readonly successorId: string }
   | { readonly kind: 'too_many_keys'; readonly keysMax: number }
-  /** `isNew` is true when a key is created, and false when the expiry of an existing key is changed. The messages differ. */
+  /** `isNew` is true when a key is created, and false when the expiry of a key is changed. */
   | { readonly kind: 'expiry_in_past'; readonly isNew: boolean }
-  /** `rule` is a sentence for people that says which values are valid. */
+  /** `rule` is a sentence that says which values are valid. */
   | { readonly kind: 'invalid_field'; readonly field: string; readonly rule: string }
   | { readonly kind: 'operator_exists' }
   | { readonly kind: 'operator_not_found' }
@@ -78,7 +78,7 @@ export type CommandRefusal =
   /** A removed operator used a set-up link, but needs an invitation. */
   | { readonly kind: 'operator_was_removed' }
   | { readonly kind: 'last_admin' }
-  /** A link without an e-mail was requested, but only the link for the first operator needs none. */
+  /** A link without an e-mail was requested, but there is already an operator. */
   | { readonly kind: 'link_needs_email' }
   | { readonly kind: 'link_keeps_role'; readonly role: Role }
   | { readonly kind: 'link_invalid' }
@@ -86,7 +86,7 @@ export type CommandRefusal =
   /** The signed-in operator must enter their own password before this command. */
   | { readonly kind: 'own_password_needed' }
   | { readonly kind: 'wrong_own_password' }
-  /** While the command ran, the session of the operator ended, or the operator lost the right to the command. */
+  /** The session ended, or the operator lost the right, while the command ran. */
   | { readonly kind: 'session_has_ended' }
   | { readonly kind: 'busy' }
   | { readonly kind: 'not_confirmed' }

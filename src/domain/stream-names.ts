@@ -7,22 +7,16 @@ const digest = (text: string): string =>
   base62(new Uint8Array(new Bun.CryptoHasher('sha256').update(text).digest()), 43).slice(0, digestChars)
 
 export const logStream = 'cellarbook-log'
-/**
- * The stream of the links for the first admin. Other operators have a stream that is named by their e-mail, which is not known
- * here yet.
- */
+/** Links for the first admin. Their stream is not named by an e-mail, because the e-mail is not known yet. */
 export const setupStream = 'operator-setup'
-/**
- * The stream of sign-ins. They are personal data, so they are not in the operator's stream, and are deleted after
- * `recordsKeptMs`.
- */
+/** Sign-ins are personal data, so they are in a stream of their own and deleted after `recordsKeptMs`. */
 export const signInsStream = 'signins-node'
 
 export const readingsCategory = 'readings'
 export const lifecycleCategories = ['cellarbook', 'cellar', 'key', 'operator'] as const
 /**
- * Streams that only tell what happened, such as sign-ins. No decision depends on such an event, so an unreadable one stops
- * nothing (docs/decisions/007-records-decide-nothing.md).
+ * Streams of records, such as sign-ins. No decision depends on records, so an unreadable record stops nothing
+ * (docs/decisions/007-records-decide-nothing.md).
  */
 export const recordCategories = ['refusals', 'signins', 'exports', 'proofs'] as const
 export const foldedCategories: readonly string[] = [...lifecycleCategories, readingsCategory]
@@ -35,7 +29,7 @@ export const operatorStream = (email: string): string => `operator-${digest(emai
 export const keyStream = (keyId: string): string => `key-${keyId}`
 export const readingsStream = (keyId: string): string => `readings-${keyId}`
 
-/** Returns the id of a key from the name of its stream, `key-<id>` or `readings-<id>`. */
+/** Works for `key-<id>` and for `readings-<id>`. */
 export const keyIdOf = (stream: string): string => stream.slice(categoryOf(stream).length + 1)
 
 export const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'))

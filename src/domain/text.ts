@@ -1,6 +1,6 @@
 /**
- * Rules for names and for text that people type. Lengths are in Unicode code points, because clients in every programming
- * language can count these.
+ * Rules for names and for text that people type. Lengths are in code points, which clients in every programming language can
+ * count.
  */
 import {
   cellarTitleCodePointsMax,
@@ -15,8 +15,8 @@ import {
 import { assertNever, type CommandRefusal, done, type NameFault, type Outcome, refused } from './refusal.ts'
 
 /**
- * Returns `null` if the text is a valid name of a cellar, rack or keg (docs/contract.md, "Names"). It runs three times for
- * every reading, so it creates no objects for printable ASCII.
+ * Checks the name of a cellar, rack or keg (docs/contract.md, "Names"). It runs three times for every reading, so it creates no
+ * objects for printable ASCII.
  */
 export const nameFault = (text: string): NameFault | null => {
   const { length } = text
@@ -37,16 +37,13 @@ export type Typed<T> = Outcome<T, FieldRefusal>
 export const invalidField = (field: string, rule: string): { readonly ok: false; readonly refusal: FieldRefusal } =>
   refused({ kind: 'invalid_field', field, rule })
 
-/**
- * Refuses spaces at the ends, and does not remove them. Devices send the identifier as it was typed, and would not match a
- * trimmed one.
- */
+/** Does not remove spaces at the ends. Devices send the identifier as it was typed, and would not match a trimmed one. */
 export const parseCellar = (text: string): Typed<string> => {
   const fault = nameFault(text)
   return fault === null ? done(text) : invalidField('cellar', `The identifier ${ruleOf(fault, nameCodePointsMax)}`)
 }
 
-/** Titles, labels, reasons and notes lose the spaces at both ends, and can be blank. */
+/** Titles, labels, reasons and notes are trimmed, and can be blank. */
 export const parseTitle = (text: string): Typed<string> =>
   parseLine(text, { field: 'title', noun: 'title', codePointsMax: cellarTitleCodePointsMax })
 
@@ -56,7 +53,7 @@ export const parseLabel = (text: string): Typed<string> =>
 export const parseReason = (text: string): Typed<string> =>
   parseLine(text, { field: 'reason', noun: 'reason', codePointsMax: reasonCodePointsMax })
 
-/** Browsers send each line break as CR LF, which becomes LF. Otherwise a form would change a note that nobody has edited. */
+/** Browsers send line breaks as CR LF. They become LF, so that a form does not change an unedited note. */
 export const parseNote = (text: string): Typed<string> => {
   const note = text.trim().replaceAll('\r\n', '\n')
   const fault = unicodeFault(note.replaceAll('\n', ' '), noteCodePointsMax)
@@ -75,7 +72,7 @@ export const parseEmail = (text: string): Typed<string> => {
   return done(email)
 }
 
-/** NIST SP 800-63B, section 5.1.1.2, advises a minimum length, but no rule about the characters of a password. */
+/** A password can have any characters, but has a minimum length (NIST SP 800-63B, section 5.1.1.2). */
 export const parsePassword = (text: string): Typed<string> => {
   if (!text.isWellFormed()) return invalidField('password', 'The password must be valid Unicode text.')
   if (codePoints(text) < passwordCharsMin) {
@@ -113,10 +110,7 @@ const ruleOf = (fault: NameFault, codePointsMax: number): string => {
   }
 }
 
-/**
- * Returns `null` if the text is valid. Loops over UTF-16 code units, because a loop over code points would create a string for
- * each of them.
- */
+/** Loops over UTF-16 code units, because a loop over code points would create a string for each. */
 const unicodeFault = (text: string, codePointsMax: number): NameFault | null => {
   const trimmed = text.trim()
   if (trimmed === '') return 'blank'

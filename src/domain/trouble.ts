@@ -1,15 +1,13 @@
 export type TroubleBounds = {
-  /**
-   * A failure is shown after this number of checks (calls of `look`) in a row that each found one. 0: it is shown immediately.
-   */
+  /** A failure is shown after this number of checks in a row that found one. 0: immediately. */
   readonly beginsAfterLooks: number
   /** The failure is no longer shown after this number of checks in a row without a new failure. */
   readonly endsAfterLooks: number
 }
 
 /**
- * A failure of the node, such as a full disk. It is shown until `end` is called, or until several checks in a row found no new
- * failure. A timer calls `look` for each check.
+ * A failure of the node, such as a full disk. It is shown until `end` is called, or until several checks found no new failure.
+ * A timer calls `look` for each check.
  */
 export class Trouble {
   #why: string | null = null
@@ -26,7 +24,7 @@ export class Trouble {
     return this.#why
   }
 
-  /** True if no failure is shown, and none could be shown by the next check. The timer that calls `look` can then stop. */
+  /** True if nothing is shown or noted, so the timer for `look` can stop. */
   get isOver(): boolean {
     return this.#why === null && this.#noted === null && this.#looksWith === 0
   }
@@ -36,7 +34,7 @@ export class Trouble {
     if (this.#why !== null || this.#bounds.beginsAfterLooks === 0) this.#why = why
   }
 
-  /** Call this after a success, so that the failure is no longer shown. */
+  /** Call this after a success. */
   end(): void {
     this.#why = null
     this.#noted = null

@@ -2,10 +2,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-9a-f][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{
 
 export const isUuid = (id: string): boolean => uuid.test(id)
 
-/**
- * Returns the same id on every node. So two nodes that finish the same revocation (`cause`) write one `KeyRevoked` (`effect`),
- * not two.
- */
+/** Returns the same id on every node, so two nodes that finish the same revocation write one `KeyRevoked` event. */
 export const derivedId = (cause: string, effect: string): string => uuidOf(`${effect}:${cause}`)
 
 /** Makes a UUID from the SHA-256 of `text` (RFC 9562, version 8). */
@@ -21,8 +18,8 @@ export const isDerivedId = (id: string): boolean => !isUuid(id) || id.charAt(ver
 const versionAt = 'xxxxxxxx-xxxx-'.length
 
 /**
- * Computes the id of a reading, so that the log need not store the id. The first reading of a request has the request's id. For
- * each further reading, the last 12 bits grow by 1: enough for 4,096 readings, and a batch has at most 1,000.
+ * Computes the id of a reading, so that the log need not store the id. The first reading of a request has the request's id.
+ * Each further reading adds 1 to the last 12 bits, which are enough for four times the largest batch.
  * @throws Error if `index` > 0 and the request's id does not end in three hex digits.
  */
 export const readingId = (requestId: string, index: number): string => {
@@ -51,7 +48,7 @@ const numbered = (requestId: string): Numbered => {
   return { requestId, front, first, ids: [requestId] }
 }
 
-// Keeps the ids of the last request, because the codec needs the same ids again when it encodes the readings.
+// Keeps the ids of the last request, because the codec needs the same ids again.
 let last = numbered('000')
 
 const textOffsets = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const
@@ -64,10 +61,7 @@ for (const [digit, code] of digitCodes.entries()) digitOfCode[code] = digit
 
 const scratch = new Uint8Array(16)
 
-/**
- * Returns `null` if the text is not a lower-case UUID. The next call overwrites the returned 16 bytes, so use or copy them
- * before.
- */
+/** Returns `null` if the text is not a lower-case UUID. The next call overwrites the returned bytes. */
 export const uuidBytes = (text: string): Uint8Array | null => {
   if (text.length !== 36) return null
   if (text.charCodeAt(8) !== dash || text.charCodeAt(13) !== dash) return null
@@ -84,7 +78,7 @@ export const uuidBytes = (text: string): Uint8Array | null => {
 
 const highCode = Array.from({ length: 256 }, (_, byte) => digitCodes[byte >> 4] ?? 0)
 const lowCode = Array.from({ length: 256 }, (_, byte) => digitCodes[byte & 15] ?? 0)
-// One call of `fromCharCode` with this array is a third faster than joining pieces of text.
+// One call of `fromCharCode` is a third faster than joining pieces of text.
 const codes = new Array<number>(36).fill(dash)
 
 export const uuidText = (bytes: Uint8Array, from: number): string => {

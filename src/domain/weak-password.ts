@@ -1,17 +1,14 @@
 import { guessedWordCharsMin, ownPartCharsMin } from '../limits.ts'
 import { type FieldRefusal, invalidField } from './text.ts'
 
-/** The e-mail of the operator, and the names of the cellars. An attacker who knows the service tries these words first. */
+/** `names` are the names of the cellars. An attacker who knows the service tries these words first. */
 export type PasswordContext = { readonly email: string; readonly names: readonly string[] }
 
 export type Weakness = 'common' | 'names'
 
 const product = 'Cellarbook'
 
-/**
- * Returns the words of `PasswordContext` and the product's name in lower case. The words that an attacker tries first come
- * first.
- */
+/** Returns lower-case words. The words that an attacker tries first come first. */
 export const guessedWords = ({ email, names }: PasswordContext): readonly string[] => {
   const words = [...email.split('@'), product, ...names].flatMap((name) => {
     const parts = partsOf(name)
@@ -21,8 +18,8 @@ export const guessedWords = ({ email, names }: PasswordContext): readonly string
 }
 
 /**
- * Returns `names` if the password has little besides these words, and `null` otherwise. Only letters and digits count, because
- * attackers add other signs too.
+ * Finds passwords with little besides the words of `guessedWords`. Only letters and digits count, because attackers add other
+ * signs too.
  */
 export const weaknessByNames = (password: string, context: PasswordContext): Weakness | null => {
   const whole = bare(password)

@@ -6,19 +6,16 @@ import { RateWindow } from './rate-window.ts'
 export type ReadingsEventType = 'ReadingAccepted' | 'ReadingsSealed' | 'ReadingsFenced'
 
 /**
- * The state of a key's readings stream. Only the actor of the key changes it. The actor changes the object itself, because a
- * new object for each reading would be slow.
+ * The state of a key's readings stream. Only the key's actor changes it. The actor changes the object in place, because a copy
+ * for each reading would be slow.
  */
 export type ReadingsState = {
-  /** Revision of the last event. `null` before the first event. */
+  /** `null` before the first event. */
   revision: number | null
   /** Time of the last event (ms). The next event never gets an earlier time. */
   recordedAt: number
   sealed: RecordedEvent<'ReadingsSealed'> | null
-  /**
-   * The highest revision of the key's stream that a `ReadingsFenced` event names. The actor must know the key up to there. -1:
-   * there was no such event.
-   */
+  /** The highest revision of the key's stream that a `ReadingsFenced` event names. -1: there is no such event. */
   fencedAt: number
   readonly window: RateWindow
 }
@@ -31,7 +28,7 @@ export const noReadings = (windowMs: number): ReadingsState => ({
   window: new RateWindow(windowMs),
 })
 
-/** The first event can have any revision, because loading begins at the rate window, not at the beginning of the stream. */
+/** The first event can have any revision, because loading begins at the rate window. */
 export const foldReadings = (readings: ReadingsState, event: RecordedEvent<ReadingsEventType>): void => {
   if (readings.revision !== null && event.revision !== readings.revision + 1) {
     throw new Error(
@@ -55,7 +52,7 @@ export const foldReadings = (readings: ReadingsState, event: RecordedEvent<Readi
   }
 }
 
-/** Counts all readings of one append in one step. `revision` is that of the first reading. */
+/** Counts all readings of one append. `revision` is that of the first reading. */
 export const foldRun = (
   state: ReadingsState,
   run: { readonly revision: number; readonly recordedAt: number; readonly readings: number },
@@ -75,7 +72,7 @@ const refusalOfStatus: Readonly<Record<Exclude<KeyStatus, 'active'>, ReadingRefu
   revoked: { kind: 'key_invalid', why: 'revoked' },
 }
 
-/** Returns `null` if the key can store readings at `now` (ms), and otherwise the reason. */
+/** Returns `null` if the key can store readings at `now` (ms). */
 export const refusalOfKey = (key: KeyState | null, isSealed: boolean, now: number): ReadingRefusal | null => {
   if (key === null) return unknown
   const status = keyStatus(key, now, isSealed)

@@ -1,6 +1,6 @@
 /**
- * When a batch comes again with its idempotency key, the answer must name the same refused items. The log does not store
- * refused items. So they are judged again, with the time and the bounds of the first request
+ * The answer to a repeated batch must name the refused items again. The log does not store these items. So they are judged
+ * again, with the time and the bounds of the first request
  * (docs/decisions/014-repeats-are-judged-where-readings-are-appended.md).
  */
 import { done, type ItemRefusal, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../refusal.ts'
@@ -9,8 +9,8 @@ import type { BatchContext, JudgedBatch, ParsedItem } from './judge-batch.ts'
 import { policyRefusal } from './reading.ts'
 
 /**
- * Raise this number when other items become valid, or are refused for another reason. Keep the old rules for `idempotencyMs`.
- * Otherwise, after an update, the repeat of an older batch gets a 503 instead of its answer.
+ * Raise this number when other items become valid, or are refused for another reason. Keep the old rules for `idempotencyMs`,
+ * or repeats of older batches get a 503.
  */
 export const judgementRules = 1
 
@@ -21,10 +21,10 @@ export const refusalsOf = ({ rejected }: JudgedBatch, { policy, now }: BatchCont
   return { kind: 'judgement', rejected: rejected.length, rules: judgementRules, atMs: now, bounds }
 }
 
-/** An item of a batch after all checks that do not need the time: its refusal, or its timestamp (ms) if it passed. */
+/** An item after all checks that do not need the time: its refusal, or its timestamp (ms). */
 export type TimelessItem = ItemRefusal | number
 
-/** Makes a short list for a request that waits. The items themselves would keep up to 1 MiB in memory. */
+/** A waiting request keeps only this list in memory, because the items can take 1 MiB. */
 export const timelessItems = (items: readonly ParsedItem[]): readonly TimelessItem[] =>
   items.map((item) => (item.ok ? item.value.timestampMs : item.refusal))
 
@@ -32,9 +32,9 @@ export const timelessItems = (items: readonly ParsedItem[]): readonly TimelessIt
 export type RepeatedBatch = { readonly items: readonly TimelessItem[]; readonly cellar: string }
 
 /**
- * Returns the refused items of the first answer. Refuses with `store_unavailable` if the batch was judged by the rules of
- * another version of the service.
- * @throws Error if another number of items is refused now. The answer would be wrong, and would look like the first one.
+ * Returns the refused items of the first answer. Refuses with `store_unavailable` if another version of the service judged them
+ * by other rules.
+ * @throws Error if another number of items is refused now, because a wrong answer would look like the first one.
  */
 export const rejectedThen = (
   refusals: Refusals | null,

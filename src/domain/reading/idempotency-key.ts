@@ -24,10 +24,10 @@ const Judgement = Type.Object(
   {
     kind: Type.Literal('judgement'),
     rejected: Type.Integer({ minimum: 1 }),
-    /** Number of the rules that judged the items: see `judgementRules`. */
+    /** Which rules judged the items: see `judgementRules`. */
     rules: Type.Integer({ minimum: 1 }),
     atMs: ms,
-    /** The rules of the cellar for timestamps. All are `null` if the node did not know the cellar. */
+    /** The cellar's bounds. All are `null` if the node did not know the cellar. */
     bounds: Type.Object(
       { readingAgeMsMax: orNull(ms), readingAheadMsMax: orNull(ms), retentionMs: orNull(ms) },
       strict,
@@ -37,10 +37,7 @@ const Judgement = Type.Object(
 )
 export type Judgement = Static<typeof Judgement>
 
-/**
- * The refusal of one item as version 1 stored it. The cellar and the endpoint are not stored, because a repeat has the same
- * cellar and endpoint.
- */
+/** A refusal of version 1. The cellar and the endpoint are not stored, because the repeat has the same ones. */
 const KeptRefusal = Type.Union([
   Type.Object({ kind: kind('invalid_body') }, strict),
   Type.Object({ kind: kind('missing_field'), fields: Type.Array(field) }, strict),
@@ -62,7 +59,7 @@ const KeptRefusal = Type.Union([
 const KeptItem = Type.Object({ index: Type.Integer({ minimum: 0 }), refusal: KeptRefusal }, strict)
 export type KeptItem = Static<typeof KeptItem>
 
-/** Version 1 stored the refusals of all items instead of a `Judgement`. Old events have this form; no new event gets it. */
+/** Version 1 stored all refusals instead of a `Judgement`. Old events have this form, new events do not. */
 const KeptVerdicts = Type.Object(
   { kind: Type.Literal('verdicts'), items: Type.Array(KeptItem, { minItems: 1 }) },
   strict,
@@ -92,7 +89,7 @@ export const idempotencyKeyHash = (text: string): string | null =>
 
 export const bodyHash = (body: Uint8Array): string => Bun.SHA256.hash(body, 'hex')
 
-/** What a request with an idempotency key stored. `revision` is that of its first event. `recordedAt` is in ms. */
+/** What a request with an idempotency key stored. `revision` is that of its first event. */
 export type IdempotentAppend = {
   readonly stream: string
   readonly revision: number
@@ -105,5 +102,5 @@ type Appended = Omit<IdempotentAppend, 'idempotency'> & { readonly metadata: { r
 export const idempotentAppendAt = ({ stream, revision, recordedAt, metadata }: Appended): IdempotentAppend | null =>
   metadata.idempotency === undefined ? null : { stream, revision, recordedAt, idempotency: metadata.idempotency }
 
-/** True if the idempotency key is so old at `now` (ms) that another request can use the same key. */
+/** True if another request can use the idempotency key at `now` (ms). */
 export const isForgotten = ({ recordedAt }: IdempotentAppend, now: number): boolean => now - recordedAt >= idempotencyMs

@@ -9,12 +9,10 @@ import {
   type TimestampPolicy,
 } from './reading.ts'
 
-/**
- * The valid readings and the refused items of a batch. Each item is judged alone: a refused item does not refuse the others.
- */
+/** Each item is judged alone: a refused item does not refuse the other items. */
 export type JudgedBatch = { readonly readings: readonly Reading[]; readonly rejected: readonly RejectedItem[] }
 
-/** Returns the items of the body `{"readings":[…]}`. Other fields of the body are ignored. */
+/** Returns the items of `{"readings":[…]}`. Other fields are ignored. */
 export const parseBatch = (json: unknown): Outcome<readonly unknown[], ReadingRefusal> => {
   if (typeof json !== 'object' || json === null || !Object.hasOwn(json, 'readings')) return noBatch
   const items: unknown = Reflect.get(json, 'readings')
@@ -42,7 +40,7 @@ type Time = Omit<BatchContext, 'cellar'>
 export const judgeItems = (items: readonly ParsedItem[], time: Time): JudgedBatch =>
   judgeEach(items, (item) => item, time)
 
-/** Parses and judges one item after the other. A list of all parsed items would keep 2,000 objects in memory. */
+/** Parses and judges one item after the other. A list of parsed items would keep 2,000 objects in memory. */
 const judgeEach = <T>(items: readonly T[], parsedOf: (item: T) => ParsedItem, { policy, now }: Time): JudgedBatch => {
   const readings: Reading[] = []
   const rejected: RejectedItem[] = []

@@ -12,9 +12,9 @@ import { rateWindowSlots } from '../../limits.ts'
  * clock is ahead does no harm.
  */
 export class RateWindow {
-  /** Two numbers for each slot: how many readings it has, and the ms from its beginning to its last reading. */
+  /** Two numbers for each slot: its readings, and the ms from its beginning to its last reading. */
   #slots: Uint32Array = noSlots
-  /** The number of the oldest slot that is counted. Slots are numbered from 1970 on. */
+  /** Slots are numbered from 1970 on. */
   #oldest = 0
   #newest = 0
   #recorded = 0
@@ -24,7 +24,7 @@ export class RateWindow {
 
   constructor(readonly windowMs: number) {}
 
-  /** The time (ms) up to which the window has moved. Readings that had left the window by this time are no longer counted. */
+  /** The window has moved to this time (ms). Readings that left the window before are no longer counted. */
   get latestMs(): number {
     return this.#latestMs
   }
@@ -34,7 +34,7 @@ export class RateWindow {
     return this.#reservedAtMs
   }
 
-  /** When a node loads a key at `now`, it must count all readings of the key from this time (ms) on. */
+  /** A node that loads a key at `now` counts its readings from this time (ms) on. */
   firstCountedMs(now: number): number {
     return this.#beginOf(this.#slotOf(now - this.windowMs))
   }
@@ -45,7 +45,7 @@ export class RateWindow {
 
   /**
    * `atMs` never decreases, but can be earlier than `latestMs`. An append gets its time when it is sent, and the window can
-   * move before the store confirms the append.
+   * move before the store confirms it.
    */
   record(atMs: number, readings: number): void {
     this.leaveUntil(atMs)
@@ -61,10 +61,7 @@ export class RateWindow {
     this.#recorded += readings
   }
 
-  /**
-   * Counts readings that are admitted but not stored yet. `giveBack` must follow, also if the append fails. Otherwise these
-   * readings would count for ever.
-   */
+  /** Counts admitted readings until `giveBack`. Without `giveBack`, also after a failed append, they would count for ever. */
   reserve(readings: number, now: number): void {
     this.leaveUntil(now)
     this.#reserved += readings
@@ -111,7 +108,7 @@ export class RateWindow {
     return this.windowMs
   }
 
-  /** Returns the first slot that counts at `now`. If no slot counts, returns the number after the newest slot. */
+  /** Returns the first slot that counts at `now`, or the slot after the newest if none counts. */
   #firstAt(now: number): number {
     if (this.#recorded === 0 || this.#leavesAt(this.#newest) <= now) return this.#newest + 1
     let slot = this.#oldest
@@ -127,10 +124,7 @@ export class RateWindow {
     return this.#beginOf(slot) + (this.#slots[this.#indexOf(slot) + 1] ?? 0) + this.windowMs
   }
 
-  /**
-   * Makes room for this many slots. A new window has no slots, because a node can have 10,000 windows, and most keys post
-   * rarely.
-   */
+  /** Slots are allocated only when needed, because most of 10,000 keys post rarely. */
   #makeRoom(slots: number): void {
     const before = this.#slots
     this.#slots = new Uint32Array(2 * Math.min(rateWindowSlots, 2 ** Math.ceil(Math.log2(slots))))
@@ -148,7 +142,7 @@ export class RateWindow {
     return Math.ceil((slot * this.windowMs) / (rateWindowSlots - 1))
   }
 
-  /** The product is far below 2^53, so it is exact, and all nodes find the same slot. */
+  /** The product is far below 2^53, so it is exact. */
   #slotOf(atMs: number): number {
     return Math.floor((atMs * (rateWindowSlots - 1)) / this.windowMs)
   }

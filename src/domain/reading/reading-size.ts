@@ -1,19 +1,14 @@
 import { encodedReadingBytesBesideData } from '../../limits.ts'
 import type { Reading } from './reading.ts'
 
-/**
- * Measures readings as JSON, because no engine stores them in a larger form. So the embedded log and EventStoreDB have the same
- * bound.
- */
+/** Measures the size as JSON, the largest stored form. So the embedded log and EventStoreDB have the same bound. */
 export const encodedBytesExceed = (readings: readonly Reading[], bytesMax: number): boolean => {
-  // The estimate is cheap and never too low. Nearly every batch needs no exact measurement.
+  // This cheap estimate is never too low, and is enough for nearly every batch.
   if (sumOf(readings, encodedBytesAtMost) <= bytesMax) return false
   return sumOf(readings, encodedBytes) > bytesMax
 }
 
-/**
- * An estimate that is never below `encodedBytes`: a UTF-16 code unit takes at most 3 bytes, an escaped one 2, and a number 24.
- */
+/** Never below `encodedBytes`: a UTF-16 code unit takes at most 3 bytes, an escaped one 2, and a number 24. */
 export const encodedBytesAtMost = ({ cellar, rack, keg, timestamp }: Reading): number =>
   3 * (cellar.length + rack.length + keg.length) +
   timestamp.length +
@@ -23,7 +18,7 @@ export const encodedBytesAtMost = ({ cellar, rack, keg, timestamp }: Reading): n
 
 const fieldNameBytes = '{"cellar":"","rack":"","keg":"","value":,"timestamp":""}'.length
 
-/** Counts the bytes without writing the JSON: writing 1 MB of JSON would stop all other requests for 26 ms. */
+/** Counts without writing the JSON: writing 1 MB would stop all other requests for 26 ms. */
 const encodedBytes = ({ cellar, rack, keg, value, timestamp }: Reading): number =>
   jsonBytes(cellar) +
   jsonBytes(rack) +
@@ -33,7 +28,7 @@ const encodedBytes = ({ cellar, rack, keg, value, timestamp }: Reading): number 
   fieldNameBytes +
   encodedReadingBytesBesideData
 
-/** Counts quotes and backslashes twice. In a valid name, JSON escapes no other characters. */
+/** Counts quotes and backslashes twice: JSON escapes no other characters of a valid name. */
 const jsonBytes = (name: string): number => {
   let escapes = 0
   for (let at = 0; at < name.length; at += 1) {

@@ -21,7 +21,7 @@ export const isBatch = (readings: Readings): readings is readonly Reading[] => A
 
 export type ParsedReading = { readonly reading: Reading; readonly timestampMs: number }
 
-/** Keep the order of the checks: docs/contract.md, "One reading", promises which fault is reported first. */
+/** Keep this order of checks: docs/contract.md, "One reading", says which fault is reported first. */
 export const parseReading = (json: unknown): Outcome<ParsedReading, ItemRefusal> => {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     return refused({ kind: 'invalid_body', what: 'reading' })
@@ -64,16 +64,16 @@ export const parseReading = (json: unknown): Outcome<ParsedReading, ItemRefusal>
   return done({ reading: { cellar, rack, keg, value, timestamp }, timestampMs })
 }
 
-/** Refuses a reading of another cellar, because a key can store readings of its own cellar only. */
+/** A key can store readings of its own cellar only. */
 export const cellarRefusal = (reading: Reading, cellar: string): ItemRefusal | null =>
   reading.cellar === cellar ? null : { kind: 'cellar_mismatch', cellar }
 
 export type TimestampPolicy = Pick<CellarPolicy, 'readingAgeMsMax' | 'readingAheadMsMax' | 'retentionMs'>
 
-/** Judges a timestamp by the rules of the cellar. The service itself sets no bounds for timestamps. `now` is in ms. */
+/** Only the cellar sets bounds for timestamps, not the service. `now` is in ms. */
 export const policyRefusal = (timestampMs: number, policy: TimestampPolicy, now: number): ItemRefusal | null => {
   const { readingAgeMsMax, readingAheadMsMax, retentionMs } = policy
-  // The retention is a maximum age too. Otherwise the service would accept a reading that is too old to be kept.
+  // The retention is a maximum age too, or the service would accept readings that are too old to be kept.
   const ageMsMax = Math.min(readingAgeMsMax ?? Number.POSITIVE_INFINITY, retentionMs ?? Number.POSITIVE_INFINITY)
   if (now - timestampMs > ageMsMax) return { kind: 'timestamp_too_old', ageMsMax }
   if (readingAheadMsMax !== null && timestampMs - now > readingAheadMsMax) {
@@ -84,7 +84,7 @@ export const policyRefusal = (timestampMs: number, policy: TimestampPolicy, now:
 
 const fieldsInOrder: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
 
-/** Ignores fields of the prototype of the object, because the device did not send these. */
+/** Ignores fields of the object's prototype, because the device did not send them. */
 const own = (body: Partial<Record<ReadingField, unknown>>, field: ReadingField): unknown =>
   Object.hasOwn(body, field) ? body[field] : undefined
 

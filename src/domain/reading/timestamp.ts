@@ -1,6 +1,6 @@
 /**
- * Parses timestamps (docs/contract.md, "Timestamp"). It compares character codes, because a regular expression would be slower
- * for every reading.
+ * Parses timestamps (docs/contract.md, "Timestamp"). Compares character codes, because a regular expression is slower, and
+ * every reading has a timestamp.
  */
 import { daysInMonth, daysSince1970 } from '../calendar.ts'
 
@@ -17,7 +17,7 @@ export const parseTimestamp = (text: string): number | TimestampFault => {
   const minute = twoDigits(text, 14)
   const second = twoDigits(text, 17)
   const millisecond = zoneAndFraction(text)
-  // `twoDigits` and `zoneAndFraction` return NaN for wrong text, and one NaN makes the sum NaN.
+  // Wrong text gives NaN for a part, which makes the sum NaN.
   const sum = year + month + day + hour + minute + second + millisecond
   if (Number.isNaN(sum)) return 'form'
 
@@ -64,8 +64,8 @@ const twoDigits = (text: string, at: number): number => {
 }
 
 /**
- * Returns the 4th to 9th fractional digit of a valid timestamp as nanoseconds. They are apart from the ms, because one number
- * for both would be exact only to about 200 ns.
+ * Returns the 4th to 9th fractional digit of a valid timestamp as nanoseconds. One number for ms and nanoseconds would be exact
+ * only to about 200 ns.
  */
 export const nanosecondsPastMs = (timestamp: string): number => {
   if (timestamp.length < '2026-03-01T12:00:00.0000Z'.length) return 0
