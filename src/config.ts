@@ -26,7 +26,10 @@ export type Config = {
   readonly eventStore: EventStoreSettings | null
   /** Has no slash at the end. `null`: browsers use the address on which the service listens. */
   readonly publicUrl: string | null
-  /** Forwarded headers are trusted only from these IP addresses, because any client can send such headers. */
+  /**
+   * IP addresses of proxies. Only proxies can send trusted `X-Forwarded-For` headers, because any client can invent such a
+   * header.
+   */
   readonly trustedProxies: readonly string[]
   readonly tls: { readonly certPath: string; readonly keyPath: string } | null
   readonly logLevel: LogLevel
@@ -171,7 +174,7 @@ export const baseUrlOf = (config: Config, port: number = config.port): string =>
   return localUrlOf(config, port)
 }
 
-/** Returns the address on this machine. 0.0.0.0 and :: become localhost, because browsers cannot open them. */
+/** Returns the address on this machine. 0.0.0.0 and :: become localhost, because browsers cannot open either of the two. */
 export const localUrlOf = (config: Config, port: number): string => {
   const scheme = config.tls === null ? 'http' : 'https'
   const isWildcard = config.host === '0.0.0.0' || config.host === '::'

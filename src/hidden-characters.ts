@@ -1,7 +1,7 @@
 /**
- * Hidden characters can make one name look like another, or control a terminal. Pages mark them (`views/parts/name.tsx`).
- * Terminals and log lines show escapes like `\u200b`. An emoji keeps its hidden joiners, because without them it is another
- * picture.
+ * Hidden characters can make one name look like another, or control a terminal. Pages mark hidden characters
+ * (`views/parts/name.tsx`). Terminals and log lines show escapes like `\u200b`. An emoji keeps its hidden joiners, because
+ * without joiners it is another picture.
  */
 const emoji = String.raw`\p{RGI_Emoji}`
 /** Unicode's list of invisible characters, and others that look empty. */
@@ -45,14 +45,14 @@ export const plainName = (name: string): string =>
         .join('')
     : name
 
-/** Also escapes control characters. A line of JSON keeps its meaning, because a parser turns the escapes back. */
+/** Escapes hidden and control characters. A line of JSON keeps its meaning, because a parser turns the escapes back. */
 export const escapeHidden = (text: string): string =>
   text.replace(emojiOrSteering, (found: string, emoji: string | undefined) => emoji ?? escapedUnits(found))
 
 const escapedUnits = (text: string): string =>
   Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
 
-/** Use it for text from people, devices or the store, in which a line break could fake a line of output. */
+/** Use this function for text from people, devices or the store, in which a line break could fake a line of output. */
 export const visibleText = (text: string): string => escapeHidden(text.toWellFormed())
 
 /**

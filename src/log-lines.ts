@@ -1,4 +1,4 @@
-/** A log line never contains a header, body, query, API key or link, because its readers could use the secrets in these. */
+/** A log line never contains a header, body, query, API key or link: people who read the log could use a secret in it. */
 import type { Writable } from 'node:stream'
 import pino from 'pino'
 import type { LogLevel } from './config.ts'
@@ -36,8 +36,8 @@ export const createLogLines = (stream: Writable, level: LogLevel): LogLines => {
 }
 
 /**
- * Drops lines if their reader is slow or gone, so that they do not fill the memory. With pino's own destination, a process
- * without a reader never ends.
+ * Drops lines if their reader is slow or gone, so that waiting lines do not fill the memory. With pino's own destination, a
+ * process without a reader never ends.
  */
 const boundedLines = (stream: Writable): pino.DestinationStream => {
   let isGone = false

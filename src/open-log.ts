@@ -39,7 +39,7 @@ export type OpeningParts = Naming & {
   readonly onFolderWarning?: ((warning: string) => void) | undefined
 }
 
-/** Also gives a new log its id. @throws the errors that `asCommandFailed` knows. */
+/** Opens the log, and gives a new log its id. @throws the errors that `asCommandFailed` knows. */
 export const openLog = async (
   config: LogConfig,
   { acceptSchema, onFolderWarning, ...naming }: OpeningParts,
@@ -127,7 +127,9 @@ export const openLogPlace = async (
 
 const eventStorePlace = 'eventstore'
 
-/** An index that belongs to another log is deleted, because its entries would be wrong here. */
+/**
+ * Opens the index of idempotency keys. If the file belongs to another log, it is deleted, because its entries would be wrong.
+ */
 export const openIdempotencyIndex = async (
   dataDir: string,
   log: EventLog,

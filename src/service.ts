@@ -185,7 +185,7 @@ const startSockets = ({ config, lines, started }: Starting, { log, core, app, ce
   const control = startControlServer({ dataDir: config.dataDir, context, onBug: tellBug(lines) })
   // Both sockets stop at the same time, so that a long answer on one does not delay the other.
   started.defer(() => Promise.all([drainServer(server, app), control.stop()]).then(() => {}))
-  // The last `defer` runs first, so live pages close before the server stops. The server would wait for them.
+  // Live pages close before the server stops, because the server would wait for them. The last `defer` runs first.
   started.defer(() => app.live.close())
   return { port, linkUrl }
 }

@@ -1,4 +1,4 @@
-/** Scripts rely on these numbers, so do not change them. */
+/** Scripts rely on the numbers of exit codes, so do not change a number. */
 export const exitCodes = {
   done: 0,
   refused: 1,

@@ -61,7 +61,7 @@ export const limitWithin = <L extends Limit | null>(limit: L): Typed<L> => {
   )
 }
 
-/** Only whole days, because readings are deleted once a day. `null` keeps readings for ever. */
+/** Accepts only whole days, because readings are deleted once a day. `null` keeps readings for ever. */
 export const retentionWithin = <R extends number | null>(retentionMs: R): Typed<R> => {
   if (retentionMs === null) return done(retentionMs)
   const isWhole = retentionMs % retentionMsMin === 0

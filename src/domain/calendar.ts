@@ -13,8 +13,8 @@ export const dayMs = 86_400_000
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
 
 /**
- * Retention purges readings that were accepted before this midnight (ms), so each key is purged at most once a day. A reading
- * stays at most a day and `retentionMarginMs` longer than `retentionMs`.
+ * Returns a midnight (ms). Readings that were accepted before this midnight are deleted, so each key loses readings at most
+ * once a day. A reading stays at most a day and `retentionMarginMs` longer than `retentionMs`.
  */
 export const purgeBefore = (now: number, retentionMs: number): number =>
   Math.max(0, Math.floor((now - retentionMs - retentionMarginMs) / retentionMsMin) * retentionMsMin)

@@ -29,7 +29,9 @@ export type CellarCommand =
   | { readonly type: 'RenameCellar'; readonly title: string }
   /** A missing field is not changed, so two admins can change two fields at the same time. */
   | { readonly type: 'ChangeCellarPolicy'; readonly changes: Partial<CellarPolicy> }
-  /** `purges` was computed for this `retentionMs`. Nothing is deleted if the cellar has another one by now. */
+  /**
+   * `purges` was computed for this `retentionMs`. Nothing is deleted if the retention of the cellar was changed after that.
+   */
   | {
       readonly type: 'PurgeReadings'
       readonly purges: readonly Purge[]
@@ -62,7 +64,7 @@ export const decideCellar = (
     }
     case 'PurgeReadings': {
       const { purges, acceptedBefore, retentionMs } = command
-      // The retention was changed after `purges` was computed, and can keep these readings now.
+      // The retention was changed after `purges` was computed. With the new retention, the cellar can keep these readings.
       if (cellar.policy.retentionMs !== retentionMs) return done([])
       const common = { cellar: cellar.cellar, acceptedBefore }
       return done(purges.map((purge) => ({ type: 'ReadingsPurged', data: { ...common, ...purge } })))

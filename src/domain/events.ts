@@ -23,7 +23,7 @@ export type Role = Static<typeof Role>
 export const LinkPurpose = Type.Union([Type.Literal('set_up'), Type.Literal('invite'), Type.Literal('reset')])
 export type LinkPurpose = Static<typeof LinkPurpose>
 
-/** `failed` counts wrong passwords. `throttled` counts passwords that were refused without comparing them. */
+/** `failed` counts wrong passwords. `throttled` counts sign-ins that were refused without comparing the password. */
 const refusedCounts = { failed: Type.Integer({ minimum: 0 }), throttled: Type.Integer({ minimum: 0 }) }
 
 /** `null`: the cellar sets no bound. `retentionMs` is whole days, and `null` keeps readings for ever. */
@@ -35,11 +35,11 @@ export type CellarPolicy = Static<typeof CellarPolicy>
 
 export const eventData = {
   LogCreated: Type.Object({ logId: Type.String() }, strict),
-  /** This log is a copy of another log. No node can use it before `LogCopyEnded`. */
+  /** This log is a copy of another log. No node can use the copy before `LogCopyEnded`, because events are missing. */
   LogCopyBegun: Type.Object({ copyId: Type.String() }, strict),
   /** The copy is complete. `digest` is the SHA-256 of the events, equal in both logs. */
   LogCopyEnded: Type.Object({ digest: Type.String(), events: Type.Integer({ minimum: 0 }) }, strict),
-  /** Replaces a purged reading in a copy of a log, so that later readings keep their revisions. */
+  /** In a copy of a log, takes the place of a reading that was deleted. So later readings keep their revisions. */
   RevisionVacant: Type.Object({}, strict),
 
   /** The SQLite file had another schema than expected, and a person accepted that schema. */
@@ -64,8 +64,8 @@ export const eventData = {
   CellarRenamed: Type.Object({ title: Type.String() }, strict),
   CellarPolicyChanged: Type.Object({ policy: CellarPolicy }, strict),
   /**
-   * In the cellar's stream: a range of a key's readings stream was deleted. `readings` does not count the fence events in the
-   * range.
+   * Written to the cellar's stream: events of a key's readings stream were deleted. `readings` does not count deleted fence
+   * events (docs/protocol.md).
    */
   ReadingsPurged: Type.Object(
     {
@@ -149,7 +149,7 @@ export const eventData = {
   ),
   /**
    * Ends every session, and forgets all known browsers. `linkMadeBy` is an e-mail or `cli`. If the operator used the old
-   * password and no link, `linkHash` is `null`, and `linkMadeBy` stays the same.
+   * password and no link, `linkHash` is `null`, and `linkMadeBy` is that of the old password.
    */
   OperatorPasswordSet: Type.Object(
     { passwordHash: Type.String(), linkHash: orNull(Type.String()), linkMadeBy: orNull(Type.String()) },

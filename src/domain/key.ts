@@ -30,7 +30,9 @@ export type KeyState = {
   readonly created: Attribution
   readonly suspended: Attribution | null
   readonly revoked: Attribution | null
-  /** `expiresAt` of the last `KeyExpired`, so that an expiry is recorded only once. `null`: none was recorded. */
+  /**
+   * `expiresAt` of the last `KeyExpired` event, so that no node writes the same event again. `null`: there is no such event.
+   */
   readonly expiryRecorded: number | null
   readonly revision: number
 }
@@ -50,7 +52,7 @@ export const keyStatus = (key: KeyState, now: number, isSealed = false): KeyStat
 
 export type KeyCommand =
   | ({ readonly type: 'CreateKey' } & EventData<'KeyCreated'>)
-  /** A field that is missing stays as it is. */
+  /** A field that is missing in the command is not changed. */
   | { readonly type: 'RelabelKey'; readonly label?: string; readonly note?: string }
   | { readonly type: 'SetKeyLimit'; readonly limit: Limit | null }
   | { readonly type: 'SetKeyExpiry'; readonly expiresAt: number | null }

@@ -17,7 +17,7 @@ export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
 /** The last event that the saved state includes. A start continues to read after it. */
 export type FoldedTo = Pick<RecordedEvent, 'position' | 'stream' | 'revision' | 'id'>
 
-/** Copies four fields, so that the event itself does not stay in memory. */
+/** Copies four fields, because a reference to the event would keep the whole event in memory. */
 export const foldedToOf = ({ position, stream, revision, id }: RecordedEvent): FoldedTo => ({
   position,
   stream,

@@ -88,7 +88,7 @@ export type OperatorCommand =
   /** Creates the account after a set-up link was used with this e-mail. */
   | ({ readonly type: 'AddOperator' } & EventData<'OperatorAdded'>)
   | ({ readonly type: 'SetOperatorRole'; readonly role: Role } & Remaining)
-  /** Also withdraws an invitation. */
+  /** Removes an operator, or withdraws an invitation. */
   | ({ readonly type: 'RemoveOperator' } & Remaining)
   /**
    * The typed password was compared with `passwordHash`. `endsSessionHash` is the earlier session of the browser, which ends.

@@ -9,7 +9,7 @@ const digest = (text: string): string =>
 export const logStream = 'cellarbook-log'
 /** Links for the first admin. Their stream is not named by an e-mail, because the e-mail is not known yet. */
 export const setupStream = 'operator-setup'
-/** Sign-ins are personal data, so they are in a stream of their own and deleted after `recordsKeptMs`. */
+/** Sign-ins are personal data. So they have a stream of their own, in which events are deleted after `recordsKeptMs`. */
 export const signInsStream = 'signins-node'
 
 export const readingsCategory = 'readings'
@@ -20,7 +20,7 @@ export const lifecycleCategories = ['cellarbook', 'cellar', 'key', 'operator'] a
  */
 export const recordCategories = ['refusals', 'signins', 'exports', 'proofs'] as const
 export const foldedCategories: readonly string[] = [...lifecycleCategories, readingsCategory]
-/** Only events of these streams can be deleted. A test compares this list with the list in SQLite's triggers. */
+/** Only streams with these first words can lose events. A test compares this list with the list in SQLite's triggers. */
 export const purgeableCategories: readonly string[] = [readingsCategory, ...recordCategories]
 export const categories: readonly string[] = [...foldedCategories, ...recordCategories]
 
@@ -29,7 +29,7 @@ export const operatorStream = (email: string): string => `operator-${digest(emai
 export const keyStream = (keyId: string): string => `key-${keyId}`
 export const readingsStream = (keyId: string): string => `readings-${keyId}`
 
-/** Works for `key-<id>` and for `readings-<id>`. */
+/** Returns the id of a key from the name of its stream, `key-<id>` or `readings-<id>`. */
 export const keyIdOf = (stream: string): string => stream.slice(categoryOf(stream).length + 1)
 
 export const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'))

@@ -1,7 +1,7 @@
 import { guessedWordCharsMin, ownPartCharsMin } from '../limits.ts'
 import { type FieldRefusal, invalidField } from './text.ts'
 
-/** `names` are the names of the cellars. An attacker who knows the service tries these words first. */
+/** `names` are the names of the cellars. An attacker who knows the service tries such words first. */
 export type PasswordContext = { readonly email: string; readonly names: readonly string[] }
 
 export type Weakness = 'common' | 'names'

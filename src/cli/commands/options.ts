@@ -38,8 +38,8 @@ const parsedValue = <T>(typed: Typed<T>): T => {
 }
 
 /**
- * Accepts the id of a key, or `clr_7Qp2mZ4k_…` as pages show it. A whole key is refused here, because commander's error would
- * print it.
+ * Accepts the id of a key, or `clr_7Qp2mZ4k_…` as pages show the key. A whole key is refused before commander sees it, because
+ * commander's error would print the secret.
  */
 export const keyIdArgument = (text: string): string => {
   const [, keyId] = /^clr_([0-9A-Za-z]{8})(?:_…?)?$/.exec(text) ?? []

@@ -16,7 +16,7 @@ export type ProgramDeps = {
   readonly screen: Screen
   readonly now: () => number
   serve(config: Config, options: ServeOptions): Promise<ExitCode>
-  /** Runs the operation in the running service. If no service runs, opens the log and runs the operation here. */
+  /** Runs the operation in the running service. If no service runs, opens the log and runs the operation in this process. */
   perform(config: Config, operation: Operation): Promise<AsyncGenerator<Line, End>>
   copyLog(config: Config, copy: LogCopy): Promise<LogDigest>
 }

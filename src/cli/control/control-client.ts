@@ -62,7 +62,7 @@ const post = async (dataDir: string, body: string): Promise<Response | null> => 
   }
 }
 
-/** With these error codes, no service listens. ECONNREFUSED: a killed process has left its socket behind. */
+/** With these error codes of `fetch`, no service listens. ECONNREFUSED: a killed process has left its socket behind. */
 const nobodyThere: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED'])
 
 /** Error codes that mean: the data folder cannot be used, and nothing was sent. */

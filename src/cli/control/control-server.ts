@@ -86,7 +86,7 @@ async function* framesOf(
 
 const pieceCharsMin = 32 * 1024
 
-/** Produces frames only as fast as the client reads them. Otherwise a slow client would cost much memory. */
+/** Produces frames only as fast as the client reads. Otherwise the answer to a slow client would fill the memory. */
 const bodyOf = (frames: AsyncGenerator<string, void>): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder()
   return new ReadableStream({

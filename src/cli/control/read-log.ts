@@ -60,7 +60,9 @@ const firstRevisionAfter = async (log: EventLog, stream: string, position: numbe
   return low
 }
 
-/** `log read` does not print these hashes, because an attacker could try passwords against them unnoticed. */
+/**
+ * `log read` does not print the hashes in these fields, because an attacker could try passwords against the hashes unnoticed.
+ */
 const secretFields: ReadonlySet<string> = new Set(['secretHash', 'passwordHash', 'linkHash', 'sessionHash'])
 
 const redacted = '[redacted]'

@@ -61,7 +61,7 @@ const runDevice = async (
     const isFull = collected.length === options.batch
     const retryAfterMs = isFull ? await post(collected, options, tally) : 0
     if (isFull) collected = []
-    // A late device skips readings. Otherwise it would send them in one burst.
+    // A late device skips readings. Otherwise it would send all missed readings in one burst.
     nextAtMs = Math.max(nextAtMs + pauseMs, options.now() + retryAfterMs)
   }
 }

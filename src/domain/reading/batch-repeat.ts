@@ -1,6 +1,6 @@
 /**
- * The answer to a repeated batch must name the refused items again. The log does not store these items. So they are judged
- * again, with the time and the bounds of the first request
+ * The answer to a repeated batch must name the refused items again. The log does not store refused items. So all items are
+ * judged again, with the time and the bounds of the first request
  * (docs/decisions/014-repeats-are-judged-where-readings-are-appended.md).
  */
 import { done, type ItemRefusal, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../refusal.ts'
@@ -32,8 +32,8 @@ export const timelessItems = (items: readonly ParsedItem[]): readonly TimelessIt
 export type RepeatedBatch = { readonly items: readonly TimelessItem[]; readonly cellar: string }
 
 /**
- * Returns the refused items of the first answer. Refuses with `store_unavailable` if another version of the service judged them
- * by other rules.
+ * Returns the refused items of the first answer. Refuses with `store_unavailable` if another version of the service judged the
+ * batch by other rules.
  * @throws Error if another number of items is refused now, because a wrong answer would look like the first one.
  */
 export const rejectedThen = (

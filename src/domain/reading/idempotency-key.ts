@@ -37,7 +37,10 @@ const Judgement = Type.Object(
 )
 export type Judgement = Static<typeof Judgement>
 
-/** A refusal of version 1. The cellar and the endpoint are not stored, because the repeat has the same ones. */
+/**
+ * A refusal as version 1 stored it. The cellar and the endpoint are left out, because a repeat has the same cellar and
+ * endpoint.
+ */
 const KeptRefusal = Type.Union([
   Type.Object({ kind: kind('invalid_body') }, strict),
   Type.Object({ kind: kind('missing_field'), fields: Type.Array(field) }, strict),

@@ -61,7 +61,10 @@ export class RateWindow {
     this.#recorded += readings
   }
 
-  /** Counts admitted readings until `giveBack`. Without `giveBack`, also after a failed append, they would count for ever. */
+  /**
+   * Counts admitted readings until `giveBack`, which must follow, also if the append fails. Otherwise these readings would
+   * count for ever.
+   */
   reserve(readings: number, now: number): void {
     this.leaveUntil(now)
     this.#reserved += readings

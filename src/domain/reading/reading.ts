@@ -14,7 +14,7 @@ import { parseTimestamp } from './timestamp.ts'
 /** A reading as the device sent it. The log stores it unchanged. */
 export type Reading = EventData<'ReadingAccepted'>
 
-/** The readings of one request, at least one. The log stores all of them, or none. */
+/** The readings of one request, at least one. The log stores all of these readings, or none. */
 export type Readings = Reading | readonly Reading[]
 
 export const isBatch = (readings: Readings): readings is readonly Reading[] => Array.isArray(readings)
@@ -84,7 +84,7 @@ export const policyRefusal = (timestampMs: number, policy: TimestampPolicy, now:
 
 const fieldsInOrder: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
 
-/** Ignores fields of the object's prototype, because the device did not send them. */
+/** Ignores fields of the object's prototype, because the device did not send such fields. */
 const own = (body: Partial<Record<ReadingField, unknown>>, field: ReadingField): unknown =>
   Object.hasOwn(body, field) ? body[field] : undefined
 
