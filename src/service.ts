@@ -69,7 +69,7 @@ const start = async (
   await using started = new AsyncDisposableStack()
   const starting: Starting = { ...parts, config, started }
   const { lines } = parts
-  // Reading the log can take minutes, so a wrong certificate is reported before.
+  // Reads the certificate first: reading the log can take minutes, and a wrong certificate should be reported before.
   const certificate = readCertificate(config)
 
   const log = await startLog(starting, acceptChangedSchema)

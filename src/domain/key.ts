@@ -232,7 +232,8 @@ export const evolveKey = (key: KeyState | null, event: RecordedEvent<KeyEventTyp
 }
 
 /**
- * True if a fence event must follow before the answer, because the key loses a right (docs/protocol.md, "Taking a right away").
+ * True if the key loses a right. A fence event must then follow before the answer, so that other nodes stop too
+ * (docs/protocol.md, "Taking a right away").
  */
 export const takesAway = (event: DecidedKey, key: KeyState, effectiveLimit: Limit, cellarLimit: Limit): boolean => {
   switch (event.type) {

@@ -142,7 +142,7 @@ export const decideOperator = (operator: OperatorState | null, command: Operator
       return spendLink(operator, command, now)
     case 'AddOperator': {
       if (account !== null) return refused({ kind: 'operator_exists' })
-      // Otherwise a removed operator could use the same set-up link again.
+      // Without this check, a removed operator could use the same set-up link again.
       if (operator?.wasAdded === true) return refused({ kind: 'operator_was_removed' })
       const { type: _, ...data } = command
       return done([{ type: 'OperatorAdded', data }])
@@ -258,7 +258,7 @@ const changePassword = (
   return done([{ type: 'OperatorPasswordSet', data: { passwordHash, linkHash: null, linkMadeBy } }, signedIn(command)])
 }
 
-/** Drops links and sessions that expired before the event, so that the state stays small. */
+/** Drops links and sessions that expired before the event. Otherwise the state would grow with every sign-in. */
 export const evolveOperator = (
   operator: OperatorState | null,
   event: RecordedEvent<OperatorEventType>,

@@ -24,7 +24,7 @@ export class Trouble {
     return this.#why
   }
 
-  /** True if nothing is shown or noted, so the timer for `look` can stop. */
+  /** True if no failure is shown or waits for the next check, so the timer that calls `look` can stop. */
   get isOver(): boolean {
     return this.#why === null && this.#noted === null && this.#looksWith === 0
   }

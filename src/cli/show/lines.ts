@@ -18,7 +18,7 @@ export type CellarView = Static<typeof CellarView>
 
 const KeyView = Type.Object({
   id: Type.String(),
-  /** The whole API key, only in `key create` and `key rotate`. */
+  /** The whole API key, only in the answer to `key create` and `key rotate`. */
   key: Type.Optional(Type.String()),
   cellar: Type.String(),
   label: Type.String(),
