@@ -2,8 +2,6 @@ import type { Accepted, Usage } from '../../actors/core.ts'
 import type { ReadingRefusal } from '../../domain/refusal.ts'
 import { problemOf, problemResponse } from '../problem.ts'
 import { thrownError } from '../request-lines.ts'
-import type { AcceptedBatch, ApiCall, ApiDeps, ApiResult, ApiRoute } from './api-call.ts'
-import { authenticate } from './authenticate.ts'
 import {
   acceptedHeaders,
   addKeyHeaders,
@@ -11,7 +9,9 @@ import {
   plainHeaders,
   replayedHeader,
   successBody,
-} from './device-answers.ts'
+} from './accepted-answers.ts'
+import type { AcceptedBatch, ApiCall, ApiDeps, ApiResult, ApiRoute } from './api-call.ts'
+import { authenticate } from './authenticate.ts'
 import {
   chargeOnce,
   costOfBatch,

@@ -24,7 +24,7 @@ import { type RequestLines, thrownError } from '../../request-lines.ts'
 import type { Pause } from '../show/pauses.ts'
 import { LiveChanges, type Topic } from './live-changes.ts'
 import { LiveRenderQueue, type NextRendering, type RenderingTurns } from './live-render-queue.ts'
-import { endMessages, heartbeat, type LiveStream, openLiveStream, serverSentEvent } from './live-stream.ts'
+import { endMessages, heartbeat, type LiveStream, openLiveStream, serverSentEvent } from './server-sent-events.ts'
 
 export type LivePage = {
   /** One rendering serves all browsers whose pages have the same name. */

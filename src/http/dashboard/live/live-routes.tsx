@@ -15,7 +15,7 @@ import { waitForTurn } from '../show/pauses.ts'
 import { foundKegs, type ReadingsWanted, readingsOf, readingsQuery, readingView } from '../show/reading-views.ts'
 import { cellarInPath, type DashboardDeps, keyInPath, type Route, type SignedInVisit } from '../visit.ts'
 import type { LivePage } from './live-pages.ts'
-import { askAgain, eventStreamType, tooManyStreams } from './live-stream.ts'
+import { askAgain, eventStreamType, tooManyStreams } from './server-sent-events.ts'
 
 /**
  * A live page whose name does not have the visitor's role yet: `watch` adds the role. Parts of the query that do not change the
