@@ -21,7 +21,7 @@ export class OperatorDirectory implements OperatorQueries {
   readonly #byStream = new Map<string, OperatorState>()
   readonly #byEmail = new Map<string, OperatorState>()
   readonly #streamOfSession = new Map<string, string>()
-  /** Hashes of ended sessions, oldest first. A checkpoint does not save these hashes, so a restart forgets them. */
+  /** Hashes of ended sessions, oldest first. They tell an ended session from an unknown one. A restart forgets them. */
   readonly #ended = new BoundedMap<string, true>(endedSessionsMax)
   readonly #streamOfLink = new Map<string, string>()
   #setup: SetupState = noSetup

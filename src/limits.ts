@@ -32,7 +32,7 @@ export const costBytesPerRequest = 640
 export const costSavedMsMax = 60_000
 /** This number of refused readings in a batch costs as much as one refused request. */
 export const costItemsPerRequest = 100
-/** For each stored reading of a batch, this number of body bytes costs nothing. No valid reading without escapes is longer. */
+/** A batch gets this many body bytes free for each stored reading. A valid reading is longer only if its JSON has escapes. */
 export const storedReadingBytesMax = 2_048
 /** Keys whose cost budget is in memory, at 100 bytes each. All other keys have a full budget. */
 export const costBudgetsMax = 10_000

@@ -1,5 +1,5 @@
 export type TroubleBounds = {
-  /** A failure is shown after this number of checks in a row that found one. 0: immediately. */
+  /** A failure is shown when this many checks in a row have found it. 0: it is shown immediately. */
   readonly beginsAfterLooks: number
   /** The failure is no longer shown after this number of checks in a row without a new failure. */
   readonly endsAfterLooks: number

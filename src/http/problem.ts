@@ -329,7 +329,7 @@ const commandProblems: {
   key_exists: {
     status: 409,
     field: 'form',
-    text: 'This form was already sent and created a key. That key is in the list, and was shown once. To create another key, send this form.',
+    text: 'You already sent this form, and it created a key. That key is in the list; it was shown only once. To create one more key, send the form again.',
   },
   key_not_found: { status: 404, text: 'There is no key with this id.' },
   key_is_revoked: { status: 409, text: 'The key is revoked, which cannot be undone. Create a new key instead.' },

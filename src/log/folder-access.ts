@@ -1,6 +1,7 @@
 /**
- * Another user of the machine who can write the data folder can change the log, or answer commands in place of the
- * service. Parent folders are not checked: if somebody replaces the data folder, the new folder has another owner.
+ * Checks that no other user of the machine can write the data folder. Such a user could change the log, or answer
+ * commands in place of the service. Parent folders are not checked: if somebody replaces the data folder, the new folder
+ * has another owner, which is a fault.
  */
 import { type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'

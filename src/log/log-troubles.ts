@@ -66,7 +66,7 @@ export class LogTroubles {
     this.#unreadable.end()
   }
 
-  /** Call this every `troubleLookMs`: troubles begin and end after a number of looks. */
+  /** Call this every `troubleLookMs`. Each call is one check. Most troubles begin and end after several checks. */
   look(): void {
     this.#full.look()
     this.#unreadable.look()

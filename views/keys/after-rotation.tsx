@@ -68,8 +68,8 @@ const NextSteps = ({ predecessor, overlapMs }: Ending): JSX.Element => (
           <li>Prepare every device that uses the old key, then switch all of them together.</li>
           <li>
             Too many devices to switch together?{' '}
-            <a href={paths.rotateKey(predecessor.keyId)}>Rotate the old key again</a> and keep it working for longer.
-            Then use that new key and revoke this one.
+            <a href={paths.rotateKey(predecessor.keyId)}>Rotate the old key again</a>, and choose a longer time for the
+            old key. Use the key that you get then. Revoke the key on this page.
           </li>
         </>
       ) : (

@@ -33,8 +33,8 @@ export const RotateKeyPage = (props: {
         <FormFault fault={form.faults.form} />
         <p>
           This creates a new key with the label, note, limit and expiry of <code safe>{`clr_${apiKey.keyId}_…`}</code>.
-          The new key is shown only once. The old key keeps working until the first reading with the new key. A test
-          reading counts too.
+          The new key is shown only once. The time below begins with the first reading from the new key. A test reading
+          starts it too. Until then, the old key keeps working.
         </p>
         {apiKey.expiresAt === null ? null : (
           <p>

@@ -78,7 +78,7 @@ const SuccessorWords = (props: {
 const PredecessorWords = (props: { readonly predecessor: PredecessorView; readonly nowMs: number }): JSX.Element => {
   const { rotation, status, expiresAt } = props.predecessor
   if (status === 'revoked') return <>revoked</>
-  if (rotation === null) return <>rotated again: another key takes its place</>
+  if (rotation === null) return <>rotated again: a different key replaces it now</>
   if (expiresAt !== null && expiresAt <= props.nowMs) {
     return (
       <>

@@ -303,7 +303,7 @@ describe('a new key', () => {
     expect(answer.status).toBe(201)
     const reloaded = await admin.post(paths.keys(testCellar), sent)
     expect([reloaded.status, reloaded.body.match(wholeKey)]).toEqual([409, null])
-    expect(reloaded.body).toContain('This form was already sent')
+    expect(reloaded.body).toContain('You already sent this form')
     onlyKey()
   })
 

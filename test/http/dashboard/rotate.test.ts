@@ -147,7 +147,7 @@ describe('the form that rotates a key', () => {
     const before = await eventsInLog()
     const again = await admin.post(paths.rotateKey(old.keyId), sent)
     expect(again.status).toBe(409)
-    expect(again.body).toContain('This form was already sent')
+    expect(again.body).toContain('You already sent this form')
     expect(again.body).not.toContain(key)
     expect(idIn(again)).not.toBe(sent._key_id)
     expect([keysOfCellar().length, await eventsInLog()]).toEqual([2, before])
