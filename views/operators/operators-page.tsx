@@ -143,7 +143,7 @@ const OperatorActions = (props: { readonly operator: OperatorRow }): JSX.Element
   return (
     <ul class="action-list">
       {isLastAdmin ? (
-        <li class="quiet">The only admin cannot be removed or made an auditor.</li>
+        <li class="quiet">cannot be removed</li>
       ) : (
         <AccessAction
           href={paths.operatorRole(email)}
