@@ -8,6 +8,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { EventStoreDBClient } from '@eventstore/db-client'
+import { messageOf } from '../src/domain/error-message.ts'
 import { type EventStoreSettings, parseEventStore } from '../src/eventstore-url.ts'
 
 export type StoreUser = { readonly name: string; readonly password: string }
@@ -65,7 +66,7 @@ const post = async ({ admin, ca }: ManagedStore, url: string, body: object): Pro
     await answer.body?.cancel()
     return answer.status
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }
 
@@ -122,7 +123,7 @@ if (import.meta.main) {
     process.stdout.write('The store user is there, and may read $all.\n')
     process.exit(0)
   } catch (error) {
-    process.stderr.write(`store-user: ${JSON.stringify(error instanceof Error ? error.message : String(error))}\n`)
+    process.stderr.write(`store-user: ${JSON.stringify(messageOf(error))}\n`)
     process.exit(1)
   }
 }

@@ -1,14 +1,7 @@
 import { instantText } from '../src/domain/calendar.ts'
 import type { By, Limit, RecordedEvent } from '../src/domain/events.ts'
-import {
-  type Attribution,
-  evolveKey,
-  type KeyEventType,
-  type KeyState,
-  type KeyStatus,
-  keyStatus,
-  sameLimit,
-} from '../src/domain/key.ts'
+import { type Attribution, evolveKey, type KeyEventType, type KeyState, sameLimit } from '../src/domain/key.ts'
+import { type KeyStatus, keyStatus } from '../src/domain/key-refusal.ts'
 import { assertNever, done } from '../src/domain/refusal.ts'
 import { invalidField, type Typed } from '../src/domain/text.ts'
 

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { CommandFailed, exitCodes } from './cli/exit-codes.ts'
 import type { Config } from './config.ts'
-import { thrownError } from './http/request-lines.ts'
+import { messageOf, thrownError } from './domain/error-message.ts'
 import { type App, serve } from './http/serve.ts'
 
 export type CertificateAndKey = { readonly cert: string; readonly key: string }
@@ -24,7 +24,7 @@ const readPair = ({ certPath, keyPath }: NonNullable<Config['tls']>): Certificat
   try {
     return { cert: readFileSync(certPath, 'utf8'), key: readFileSync(keyPath, 'utf8') }
   } catch (cause) {
-    throw unfit(`Cannot read TLS_CERT or TLS_KEY: ${thrownError(cause).message}`, cause)
+    throw unfit(`Cannot read TLS_CERT or TLS_KEY: ${messageOf(cause)}`, cause)
   }
 }
 

@@ -1,4 +1,5 @@
 /** Runs the command line. The only file with side effects at import. */
+
 import { existsSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { version } from '../package.json' with { type: 'json' }
@@ -13,9 +14,9 @@ import { createOutput } from './cli/show/output.ts'
 import { untilStopped } from './cli/until-stopped.ts'
 import { systemClock } from './clock.ts'
 import { baseUrlOf, type Config } from './config.ts'
+import { messageOf, thrownError } from './domain/error-message.ts'
 import { systemEntropy } from './entropy.ts'
 import { visibleLines, visibleText } from './hidden-characters.ts'
-import { thrownError } from './http/request-lines.ts'
 import { copyLog } from './log/copy-log.ts'
 import { checkDataFolder, DataFolderHeld, logPathIn } from './log/data-folder.ts'
 import { createLogLines } from './log-lines.ts'
@@ -45,7 +46,7 @@ const serve: ProgramDeps['serve'] = async (config, options) => {
   // ends, and the next start computes the state from the log again.
   endAfterBug = async (thrown) => {
     lines.error('a bug outside of requests ended the service', { error: thrownError(thrown) })
-    process.stderr.write(`cellarbook: a bug ended the service: ${visibleText(thrownError(thrown).message)}\n`)
+    process.stderr.write(`cellarbook: a bug ended the service: ${visibleText(messageOf(thrown))}\n`)
     await output.flush()
     process.exit(exitCodes.refused)
   }

@@ -1,4 +1,5 @@
 /** Starts the service: the log, then the actors, the app and the sockets. These parts end in the opposite order. */
+
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { version } from '../package.json' with { type: 'json' }
@@ -18,6 +19,7 @@ import type { Screen } from './cli/show/output.ts'
 import { startDemo } from './cli/simulate/demo.ts'
 import type { MachineClock } from './clock.ts'
 import { baseUrlOf, type Config, dataDirDefault, localUrlOf } from './config.ts'
+import { thrownError } from './domain/error-message.ts'
 import type { Entropy } from './entropy.ts'
 import { isReady, type Reason, reasonsOf, watchHealth } from './health.ts'
 import { visibleText } from './hidden-characters.ts'
@@ -25,7 +27,7 @@ import type { BodyTrouble } from './http/body-memory-trouble.ts'
 import { Traces } from './http/dashboard/door/refusal-traces.ts'
 import { LivePages } from './http/dashboard/live/live-pages.ts'
 import { RefusalLines } from './http/ingest/refusal-lines.ts'
-import { boundErrorLines, thrownError } from './http/request-lines.ts'
+import { boundErrorLines } from './http/request-lines.ts'
 import { type App, askToCloseConnections } from './http/serve.ts'
 import { drainMsMax, drainNoticeMs } from './limits.ts'
 import { type CertificateAndKey, listen, readCertificate } from './listen.ts'

@@ -1,4 +1,4 @@
-import type { KeyStatus } from '../src/domain/key.ts'
+import type { KeyStatus } from '../src/domain/key-refusal.ts'
 
 /**
  * Writes the name of a cellar as one part of a path. Browsers resolve `.` and `..` in a path, even as `%2e%2e`. So

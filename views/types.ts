@@ -2,7 +2,8 @@
 import type { HistoryRow, KeyAt } from '../projections/audit-trail.ts'
 import type { AcceptedReading } from '../projections/queries.ts'
 import type { By, CellarPolicy, Limit, Role } from '../src/domain/events.ts'
-import type { Attribution, KeyStatus } from '../src/domain/key.ts'
+import type { Attribution } from '../src/domain/key.ts'
+import type { KeyStatus } from '../src/domain/key-refusal.ts'
 
 export type Shell = {
   readonly nowMs: number

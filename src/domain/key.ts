@@ -37,19 +37,6 @@ export type KeyState = {
   readonly revision: number
 }
 
-export const keyStatuses = ['active', 'expired', 'suspended', 'revoked'] as const
-export type KeyStatus = (typeof keyStatuses)[number]
-
-/**
- * Decides which reason counts if a key is refused for several (docs/contract.md, "Keys"). `isSealed` is true after a
- * `ReadingsSealed` event. The key then counts as revoked, even if a node died before it appended `KeyRevoked`.
- */
-export const keyStatus = (key: KeyState, now: number, isSealed = false): KeyStatus => {
-  if (isSealed || key.revoked !== null) return 'revoked'
-  if (key.suspended !== null) return 'suspended'
-  return isExpired(key, now) ? 'expired' : 'active'
-}
-
 export type KeyCommand =
   | ({ readonly type: 'CreateKey' } & EventData<'KeyCreated'>)
   /** A field that is missing in the command is not changed. */

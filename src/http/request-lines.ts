@@ -12,8 +12,6 @@ export type RequestLines = {
 /** Counts by name, or a list of names with their counts, largest count first. */
 type Counts = { readonly [name: string]: number } | readonly { readonly [name: string]: string | number }[]
 
-export const thrownError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))
-
 /** Logs the first errors in each `errorLineMs` and counts the others. So a client cannot fill the log with stack traces. */
 export const boundErrorLines = (lines: RequestLines, schedule: Schedule): RequestLines => {
   let written = 0

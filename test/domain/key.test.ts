@@ -7,11 +7,10 @@ import {
   type KeyCommand,
   type KeyEventType,
   type KeyState,
-  type KeyStatus,
-  keyStatus,
   sameLimit,
   takesAway,
 } from '../../src/domain/key.ts'
+import { type KeyStatus, keyStatus } from '../../src/domain/key-refusal.ts'
 
 const now = Date.UTC(2026, 2, 1, 12)
 const admin: By = { kind: 'operator', email: 'ada@example.org' }

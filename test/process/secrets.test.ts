@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { keyStatuses } from '../../src/domain/key.ts'
+import { keyStatuses } from '../../src/domain/key-refusal.ts'
 import { readingBodyBytesMax, readPageEventsMax } from '../../src/limits.ts'
 import { pagesOfLog } from '../../src/log/pages-of-log.ts'
 import { paths } from '../../views/paths.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type AuditEvent, historyOf, stateAt } from '../../projections/audit-trail.ts'
 import type { By, RecordedEvent } from '../../src/domain/events.ts'
-import type { KeyStatus } from '../../src/domain/key.ts'
+import type { KeyStatus } from '../../src/domain/key-refusal.ts'
 import { type Draft, Recorder } from '../support/recorder.ts'
 
 const noon = Date.UTC(2026, 2, 1, 12)

@@ -1,6 +1,6 @@
 import type { HistoryRow } from '../../projections/audit-trail.ts'
 import type { By, Limit } from '../../src/domain/events.ts'
-import { type KeyStatus, keyStatuses } from '../../src/domain/key.ts'
+import { type KeyStatus, keyStatuses } from '../../src/domain/key-refusal.ts'
 import { CellarsPage } from '../../views/cellars/cellars-page.tsx'
 import { NewCellarPage } from '../../views/cellars/new-cellar.tsx'
 import { ReadingsPage } from '../../views/cellars/readings-page.tsx'

@@ -1,5 +1,5 @@
 import type { Change, HistoryRow } from '../../projections/audit-trail.ts'
-import type { KeyStatus } from '../../src/domain/key.ts'
+import type { KeyStatus } from '../../src/domain/key-refusal.ts'
 import { ByWhom } from '../parts/by.tsx'
 import { attribute, Name } from '../parts/name.tsx'
 import { PageLinks } from '../parts/page-links.tsx'

@@ -1,4 +1,4 @@
-import type { KeyStatus } from '../../src/domain/key.ts'
+import type { KeyStatus } from '../../src/domain/key-refusal.ts'
 import type { KeyView } from '../types.ts'
 
 /** A status has a word, a colour and a shape, so that nobody depends on the colour alone. */

@@ -1,7 +1,8 @@
-import type { KeyStatus } from '../../src/domain/key.ts'
+import type { KeyStatus } from '../../src/domain/key-refusal.ts'
 import { CellarFrame } from '../cellars/cellar-frame.tsx'
 import { ReadingSnippets } from '../cellars/reading-snippets.tsx'
 import type { Snippet } from '../cellars/snippets.ts'
+import { ActionLink } from '../parts/action-link.tsx'
 import { ByWhom } from '../parts/by.tsx'
 import { UsageMeter } from '../parts/meter.tsx'
 import { Name } from '../parts/name.tsx'
@@ -278,31 +279,16 @@ const Ending = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JS
   )
 }
 
-/** Each link opens a page that asks for confirmation. With JavaScript, the question opens in a dialog. */
 export const KeyActions = (props: { readonly apiKey: KeyView }): JSX.Element => {
   const { keyId, label, status } = props.apiKey
   return (
     <ul class="action-list">
       {status === 'suspended' ? (
-        <Action href={paths.resumeKey(keyId)} words="Resume" label={label} />
+        <ActionLink href={paths.resumeKey(keyId)} verb="Resume" of={label} />
       ) : (
-        <Action href={paths.suspendKey(keyId)} words="Suspend" label={label} />
+        <ActionLink href={paths.suspendKey(keyId)} verb="Suspend" of={label} />
       )}
-      <Action href={paths.revokeKey(keyId)} words="Revoke" label={label} danger />
+      <ActionLink href={paths.revokeKey(keyId)} verb="Revoke" of={label} isDangerous />
     </ul>
   )
 }
-
-const Action = (props: {
-  readonly href: string
-  readonly words: string
-  readonly label: string
-  readonly danger?: boolean
-}): JSX.Element => (
-  <li>
-    <a class={props.danger ? 'action danger' : 'action'} href={props.href} data-dialog>
-      <span safe>{props.words}</span>
-      <Name class="visually-hidden" text={` ${props.label}`} />
-    </a>
-  </li>
-)

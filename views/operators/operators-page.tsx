@@ -1,4 +1,5 @@
 import { Layout } from '../frame/layout.tsx'
+import { ActionLink } from '../parts/action-link.tsx'
 import { Copyable } from '../parts/copyable.tsx'
 import { Csrf, FormFault, PasswordField, TextField } from '../parts/field.tsx'
 import { Name } from '../parts/name.tsx'
@@ -104,7 +105,7 @@ const InvitationLine = (props: { readonly invitation: InvitationRow; readonly is
       {props.isAdmin ? (
         <td class="actions">
           <ul class="action-list">
-            <AccessAction href={paths.removeOperator(email)} verb="Withdraw" email={email} isDangerous />
+            <ActionLink href={paths.removeOperator(email)} verb="Withdraw" of={email} isDangerous />
           </ul>
         </td>
       ) : null}
@@ -145,34 +146,17 @@ const OperatorActions = (props: { readonly operator: OperatorRow }): JSX.Element
       {isLastAdmin ? (
         <li class="quiet">cannot be removed</li>
       ) : (
-        <AccessAction
+        <ActionLink
           href={paths.operatorRole(email)}
           verb={role === 'admin' ? 'Make auditor' : 'Make admin'}
-          email={email}
+          of={email}
         />
       )}
-      {sessionsToEnd === 0 ? null : (
-        <AccessAction href={paths.operatorSessions(email)} verb="End sessions" email={email} />
-      )}
-      {isLastAdmin ? null : <AccessAction href={paths.removeOperator(email)} verb="Remove" email={email} isDangerous />}
+      {sessionsToEnd === 0 ? null : <ActionLink href={paths.operatorSessions(email)} verb="End sessions" of={email} />}
+      {isLastAdmin ? null : <ActionLink href={paths.removeOperator(email)} verb="Remove" of={email} isDangerous />}
     </ul>
   )
 }
-
-/** Screen readers also read the e-mail, because many links have the same verb. */
-const AccessAction = (props: {
-  readonly href: string
-  readonly verb: string
-  readonly email: string
-  readonly isDangerous?: boolean
-}): JSX.Element => (
-  <li>
-    <a class={props.isDangerous ? 'action danger' : 'action'} href={props.href} data-dialog>
-      <span safe>{props.verb}</span>
-      <Name class="visually-hidden" text={` ${props.email}`} />
-    </a>
-  </li>
-)
 
 const RoleField = (props: { readonly form: Form<LinkField> }): JSX.Element => (
   <fieldset class={props.form.faults.role === undefined ? 'field' : 'field refused'}>

@@ -1,5 +1,6 @@
 import type { By, RecordedEvent } from '../../domain/events.ts'
-import { admit, foldRun, refusalOfKey } from '../../domain/reading/admission.ts'
+import { refusalOfKey } from '../../domain/key-refusal.ts'
+import { admit, foldRun } from '../../domain/reading/admission.ts'
 import { isBatch, type Readings } from '../../domain/reading/reading.ts'
 import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { appendBytesMax, appendReadingsMax, conflictRetriesMax, storeRetriesMax } from '../../limits.ts'

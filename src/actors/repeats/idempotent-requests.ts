@@ -1,4 +1,4 @@
-import { refusalOfKey } from '../../domain/reading/admission.ts'
+import { refusalOfKey } from '../../domain/key-refusal.ts'
 import type { Idempotency, IdempotentAppend } from '../../domain/reading/idempotency-key.ts'
 import type { Readings } from '../../domain/reading/reading.ts'
 import { done, refused } from '../../domain/refusal.ts'

@@ -1,7 +1,7 @@
 /** The lines with which commands answer. Times are ISO 8601 with milliseconds. */
 import { type Static, Type } from '@sinclair/typebox'
 import { By, CellarPolicy, Limit, Role } from '../../domain/events.ts'
-import { keyStatuses } from '../../domain/key.ts'
+import { keyStatuses } from '../../domain/key-refusal.ts'
 
 const textOrNull = Type.Union([Type.String(), Type.Null()])
 const KeyStatus = Type.Union(keyStatuses.map((status) => Type.Literal(status)))

@@ -1,5 +1,6 @@
 import type { Limit, RecordedEvent } from '../events.ts'
-import { type KeyState, type KeyStatus, keyStatus } from '../key.ts'
+import type { KeyState } from '../key.ts'
+import { refusalOfKey } from '../key-refusal.ts'
 import { assertNever, type ReadingRefusal } from '../refusal.ts'
 import { RateWindow } from './rate-window.ts'
 
@@ -63,20 +64,6 @@ export const foldRun = (
   state.window.record(run.recordedAt, run.readings)
   state.revision = run.revision + run.readings - 1
   state.recordedAt = run.recordedAt
-}
-
-const unknown: ReadingRefusal = { kind: 'key_invalid', why: 'unknown' }
-const refusalOfStatus: Readonly<Record<Exclude<KeyStatus, 'active'>, ReadingRefusal>> = {
-  expired: { kind: 'key_expired' },
-  suspended: { kind: 'key_invalid', why: 'suspended' },
-  revoked: { kind: 'key_invalid', why: 'revoked' },
-}
-
-/** Returns `null` if the key can store readings at `now` (ms). */
-export const refusalOfKey = (key: KeyState | null, isSealed: boolean, now: number): ReadingRefusal | null => {
-  if (key === null) return unknown
-  const status = keyStatus(key, now, isSealed)
-  return status === 'active' ? null : refusalOfStatus[status]
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Accepted, Usage } from '../../actors/core.ts'
+import { thrownError } from '../../domain/error-message.ts'
 import type { ReadingRefusal } from '../../domain/refusal.ts'
 import { problemOf, problemResponse } from '../problem.ts'
-import { thrownError } from '../request-lines.ts'
 import {
   acceptedHeaders,
   addKeyHeaders,

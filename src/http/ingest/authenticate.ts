@@ -1,7 +1,7 @@
 import type { KeyQueries } from '../../../projections/queries.ts'
 import type { KeyState } from '../../domain/key.ts'
 import { parseKey, secretMatches } from '../../domain/key-format.ts'
-import { refusalOfKey } from '../../domain/reading/admission.ts'
+import { refusalOfKey } from '../../domain/key-refusal.ts'
 import type { ReadingRefusal } from '../../domain/refusal.ts'
 import { hasTwoHosts } from '../host-header.ts'
 

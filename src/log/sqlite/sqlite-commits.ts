@@ -1,7 +1,7 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
 import { messageOf } from '../../domain/error-message.ts'
 import { trimEventsMax } from '../../limits.ts'
-import { eachRow, type PackedGroup, streamsOf } from './commit-group.ts'
+import { eachRow, type PackedGroup, streamsOf } from './packed-group.ts'
 import { copyWal } from './sqlite-file.ts'
 import { WalCopying } from './wal-copying.ts'
 

@@ -4,7 +4,7 @@ import { storeStreamsRememberedMax } from '../../limits.ts'
 import type { NewRow } from '../codec/codec.ts'
 import { type AppendResult, type ExpectedRevision, UndecodableEvent } from '../event-log.ts'
 import { recordRun } from '../storable.ts'
-import { GroupPacker, type PackedGroup } from './commit-group.ts'
+import { GroupPacker, type PackedGroup } from './packed-group.ts'
 import type { Head, SqliteReads } from './sqlite-reads.ts'
 
 export type EncodedAppend = {

@@ -1,5 +1,5 @@
 import { WorkerThread } from '../../worker-thread.ts'
-import type { PackedGroup } from './commit-group.ts'
+import type { PackedGroup } from './packed-group.ts'
 import type { Commits, CommitVerdict, Trimming, Truncation } from './sqlite-commits.ts'
 
 /** Requests to the commit thread. A `commit` message holds only texts and numbers, which Bun posts at half the cost. */

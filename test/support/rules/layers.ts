@@ -56,7 +56,7 @@ export const layerOf = (path: string): Layer | null => layers.find(([pattern]) =
 /** The layers whose code a layer may call. */
 const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   start: 'everything',
-  app: ['http', 'words'],
+  app: ['http', 'words', 'domain'],
   limits: [],
   parameters: ['domain', 'limits'],
   'log lines': ['parameters', 'limits', 'characters'],

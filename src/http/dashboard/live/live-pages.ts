@@ -6,8 +6,10 @@
  * until the time of this tick is spent (`live-render-queue.ts`). The next tick continues with the rest. Each message replaces the
  * one before, so a slow browser can miss some without harm.
  */
+
 import type { Core } from '../../../actors/core.ts'
 import type { Schedule } from '../../../actors/schedule.ts'
+import { thrownError } from '../../../domain/error-message.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
 import { categoryOf } from '../../../domain/stream-names.ts'
 import {
@@ -20,7 +22,7 @@ import {
   liveStreamsMax,
   liveStreamsPerSessionMax,
 } from '../../../limits.ts'
-import { type RequestLines, thrownError } from '../../request-lines.ts'
+import type { RequestLines } from '../../request-lines.ts'
 import type { Pause } from '../show/pauses.ts'
 import { LiveChanges, type Topic } from './live-changes.ts'
 import { LiveRenderQueue, type NextRendering, type RenderingTurns } from './live-render-queue.ts'

@@ -1,6 +1,6 @@
 import type { CellarRow, CellarView } from '../../../../views/types.ts'
 import type { CellarState } from '../../../domain/cellar.ts'
-import { keyStatus } from '../../../domain/key.ts'
+import { keyStatus } from '../../../domain/key-refusal.ts'
 import { cellarsPerPageMax, keysCountedPerPiece } from '../../../limits.ts'
 import type { DashboardDeps } from '../visit.ts'
 import { usedInWindow } from './key-views.ts'

@@ -1,13 +1,6 @@
 import type { KeyCounts, KeyView, PredecessorView, SuccessorView } from '../../../../views/types.ts'
-import {
-  followerOf,
-  isEnding,
-  type KeyState,
-  type KeyStatus,
-  keyStatus,
-  keyStatuses,
-  rotationRefusal,
-} from '../../../domain/key.ts'
+import { followerOf, isEnding, type KeyState, rotationRefusal } from '../../../domain/key.ts'
+import { type KeyStatus, keyStatus, keyStatuses } from '../../../domain/key-refusal.ts'
 import { keysPerPageMax } from '../../../limits.ts'
 import type { DashboardDeps } from '../visit.ts'
 import { pageOf, requestedPage } from './paging.ts'

@@ -1,6 +1,7 @@
 import type { AcceptedReading, FoundKegs } from '../../../../projections/queries.ts'
 import type { KegListView, ReadingView } from '../../../../views/types.ts'
-import { type KeyState, keyStatus } from '../../../domain/key.ts'
+import type { KeyState } from '../../../domain/key.ts'
+import { keyStatus } from '../../../domain/key-refusal.ts'
 import { kegFilterCharsMax, kegFilterWordsMax, kegsPerPageMax } from '../../../limits.ts'
 import type { DashboardDeps } from '../visit.ts'
 import { pageOf, requestedPage } from './paging.ts'

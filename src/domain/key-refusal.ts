@@ -1,0 +1,30 @@
+import { isExpired } from './expiry.ts'
+import type { KeyState } from './key.ts'
+import type { ReadingRefusal } from './refusal.ts'
+
+export const keyStatuses = ['active', 'expired', 'suspended', 'revoked'] as const
+export type KeyStatus = (typeof keyStatuses)[number]
+
+/**
+ * Decides which reason counts if a key is refused for several (docs/contract.md, "Keys"). `isSealed` is true after a
+ * `ReadingsSealed` event. The key then counts as revoked, even if a node died before it appended `KeyRevoked`.
+ */
+export const keyStatus = (key: KeyState, now: number, isSealed = false): KeyStatus => {
+  if (isSealed || key.revoked !== null) return 'revoked'
+  if (key.suspended !== null) return 'suspended'
+  return isExpired(key, now) ? 'expired' : 'active'
+}
+
+const unknown: ReadingRefusal = { kind: 'key_invalid', why: 'unknown' }
+const refusalOfStatus: Readonly<Record<Exclude<KeyStatus, 'active'>, ReadingRefusal>> = {
+  expired: { kind: 'key_expired' },
+  suspended: { kind: 'key_invalid', why: 'suspended' },
+  revoked: { kind: 'key_invalid', why: 'revoked' },
+}
+
+/** Returns `null` if the key can store readings at `now` (ms). */
+export const refusalOfKey = (key: KeyState | null, isSealed: boolean, now: number): ReadingRefusal | null => {
+  if (key === null) return unknown
+  const status = keyStatus(key, now, isSealed)
+  return status === 'active' ? null : refusalOfStatus[status]
+}
