@@ -12,10 +12,10 @@ export type Contender = {
 
 export type Rounds = { readonly rounds: number; readonly seconds: number }
 
-/** The engine compiles the hot code in this time. */
+/** The JavaScript engine compiles the often used code in this time, so no round measures slow first requests. */
 const warmUpSeconds = 10
 
-/** Contenders take turns within each round, so noise hits all of them. @throws if a request was refused. */
+/** Contenders take turns within each round, so noise on the machine hits all of them. @throws if a request failed. */
 export const takeTurns = async (
   contenders: readonly Contender[],
   { connections, rounds, seconds }: Rounds & { readonly connections: number },
@@ -33,7 +33,9 @@ const measure = async (contender: Contender, connections: number, seconds: numbe
   return result
 }
 
-/** Both sides of one ratio were measured within seconds. */
+/**
+ * Divides round by round and returns the median. Both figures of a ratio come from the same round, so noise hits both.
+ */
 export const ratioPerRound = <Run>(
   runs: readonly Run[],
   baseRuns: readonly Run[],

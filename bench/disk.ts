@@ -11,7 +11,10 @@ import { benchFolder, startService } from './servers.ts'
 
 const keys = 100
 
-/** Bytes on disk per reading, after the log was closed. Worst: one reading in each append. Better: 16. */
+/**
+ * Bytes on disk per reading, after the log was closed. One reading in each append is the worst case; 16 are a better
+ * one.
+ */
 export const benchDisk = async (readings: number): Promise<void> => {
   const rows: string[][] = []
   for (const perAppend of [1, 16]) {
@@ -67,8 +70,8 @@ const reading = (key: number, index: number): NewEvent<'ReadingAccepted'> => {
 }
 
 /**
- * Bytes on disk for a batch of one valid and 999 invalid items. No request stores less and is refused more. The files
- * of an empty service are not subtracted.
+ * Bytes on disk for a batch of one valid and 999 invalid items, which is the request that stores least and is refused
+ * most. The files of an empty service are not subtracted.
  */
 export const benchRefusedOnDisk = async (requests: number): Promise<void> => {
   const service = await startService(1)

@@ -13,8 +13,8 @@ const keys = 10_000
 const eventsPerKey = 100
 
 /**
- * Time to `/readyz` with a million key events in EventStoreDB and no checkpoint. The official client reads the same
- * events in turn.
+ * Time until `/readyz` answers 200, with a million key events in EventStoreDB and no checkpoint. Rounds alternate with
+ * the official client, which only reads the same events.
  */
 export const benchEventStoreStart = async (url: string | undefined, rounds: number): Promise<void> => {
   if (url === undefined) throw new Error('Cannot measure: say which server by --url esdb://…')
@@ -46,7 +46,10 @@ const fill = async (url: string, prefix: string): Promise<void> => {
   await log.close()
 }
 
-/** Repeats an append when the store misses the deadline of the log. */
+/**
+ * Repeats an append after an outage, for example when the store answers too late. The events keep their ids, so none is
+ * stored twice.
+ */
 const patientWith = (log: EventLog): EventLog => ({
   append: async (stream, expected, events) => {
     for (;;) {
@@ -86,7 +89,7 @@ const readBare = async (url: string, prefix: string): Promise<void> => {
   if ((await child.exited) !== 0) throw new Error('Cannot compare: the bare client has failed')
 }
 
-/** With an empty data folder. */
+/** The data folder is empty, so the service has no checkpoint and reads the whole log. */
 const start = async (url: string, prefix: string): Promise<number> => {
   const dataDir = benchFolder()
   try {

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** For an even number the lower middle: a value that was measured. */
+/** An even number of values has two middle ones: this returns the lower, so the result is a measured value. */
 export const median = (values: readonly number[]): number => {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted[Math.floor((sorted.length - 1) / 2)]
@@ -15,7 +15,7 @@ export const percentile = (values: readonly number[], percent: number): number =
   return value
 }
 
-/** A Markdown table; the first row is its head. */
+/** Returns a Markdown table. The first row is its head. */
 export const table = (rows: readonly (readonly string[])[]): string => {
   const columns = rows[0]?.length ?? 0
   const widths = Array.from({ length: columns }, (_, column) =>

@@ -5,12 +5,15 @@ import { systemEntropy } from '../src/entropy.ts'
 import type { EventLog } from '../src/log/event-log.ts'
 import { ensureLogCreated } from '../src/log/log-identity.ts'
 
-/** 10,000 keys have 100 cellars and 100,000 kegs. */
+/** For 10,000 keys, these numbers give 100 cellars and 100,000 kegs. */
 const keysPerCellar = 100
 const kegsPerKey = 10
 const appendsAtOnce = 400
 
-/** With the last revision of its readings. */
+/**
+ * `revision` is the last revision in the stream of the key's readings, or -1 if it is empty. The next append expects
+ * this revision.
+ */
 export type FilledKey = { readonly key: string; readonly keyId: string; readonly cellar: string; revision: number }
 
 export const fillKeys = async (log: EventLog, count: number): Promise<readonly FilledKey[]> => {
@@ -26,7 +29,7 @@ export const fillKeys = async (log: EventLog, count: number): Promise<readonly F
   return keys
 }
 
-/** The keys take turns with appends of twenty readings, two for each keg. */
+/** Each append has twenty readings of one key, two for each of its kegs. The keys take turns, as in a real log. */
 export const fillReadings = async (log: EventLog, keys: readonly FilledKey[], readings: number): Promise<void> => {
   const perAppend = 20
   for (let written = 0; written < readings; ) {
@@ -45,7 +48,7 @@ const append = async (log: EventLog, key: FilledKey, events: readonly NewEvent[]
   if (outcome !== 'written') throw new Error(`Cannot fill the log: an append was answered with ${outcome}`)
 }
 
-/** `of`: the number of the key. `turn`: the number of its reading. */
+/** `of` is the number of the key. `turn` is the number of the reading among the readings of its key. */
 export const readingOf = (cellar: string, of: number, turn: number, timestamp: string) => ({
   cellar,
   rack: `rack-${of}`,
@@ -67,7 +70,7 @@ const readingsOf = ({ keyId, cellar, revision }: FilledKey, of: number, count: n
   })
 }
 
-/** `perAppend` events in each append; the service writes one. */
+/** Writes `perAppend` events in each append. The service writes one, but larger appends fill the log faster. */
 export const fillKeyEvents = async (
   log: EventLog,
   keys: readonly FilledKey[],

@@ -12,8 +12,8 @@ const keys = 1_000
 const askedAtOnce = 256
 
 /**
- * Cost of a reading as the log grows: 1,000 keys post 256 readings at a time. A row covers the readings since the row
- * before.
+ * Measures whether a reading costs more as the log grows. 1,000 keys post 256 readings at a time. Each row shows only
+ * the readings since the row above.
  */
 export const benchGrowth = async (readings: number): Promise<void> => {
   const dataDir = benchFolder()

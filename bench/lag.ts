@@ -52,7 +52,7 @@ const topRate = async (service: BenchService, seconds: number): Promise<number> 
   return result.requestsPerSecond
 }
 
-/** Since the last call. */
+/** Each call returns the lag since the last call, because the service then begins to measure anew. */
 const lagOf = async (port: number): Promise<Lag> => {
   const lag: Lag = JSON.parse(await (await fetch(`http://127.0.0.1:${port}`)).text())
   return lag

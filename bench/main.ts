@@ -1,6 +1,6 @@
 /**
- * Prints the figures of docs/measurements.md: all, or `bun run bench NAME`. They depend on the machine, so nothing is
- * asserted.
+ * Prints the figures of docs/measurements.md. `bun run bench NAME` prints only one part. The figures depend on the
+ * machine, so nothing is asserted.
  */
 import { cpus } from 'node:os'
 import { resolve } from 'node:path'
@@ -40,7 +40,7 @@ const roundsOr = (rounds: number, seconds: number) => ({
   seconds: Number(values.seconds ?? seconds),
 })
 const rounds = roundsOr(7, 4)
-/** A folder with another version. */
+/** `--with` names a folder with another version of the project, for comparisons. */
 const checkout = values.with === undefined ? null : resolve(values.with)
 
 const parts = new Map<string, () => Promise<void>>([
@@ -80,7 +80,7 @@ for (const name of positionals) {
   process.exit(64)
 }
 console.log(`${new Date().toISOString()}, ${machine}`)
-// Without a name, runs only the parts that need nothing else.
+// Without a name, this runs every part, but not one that needs `--url` or `--with` when this option is missing.
 const needsMore = (name: string): boolean =>
   (name.startsWith('eventstoredb') && values.url === undefined) || (name === 'compare' && checkout === null)
 const isWanted = (name: string): boolean => positionals.includes(name) || (positionals.length === 0 && !needsMore(name))

@@ -9,7 +9,10 @@ const keys = 10_000
 const requestsAtOnce = 64
 const samplesPerMinute = 6
 
-/** Memory with 10,000 keys and 100,000 kegs: after a start, and while every key posts, so each has an actor. */
+/**
+ * Measures memory with 10,000 keys and 100,000 kegs after a start, and then while all keys post. A key that posts has
+ * an actor, which also takes memory.
+ */
 export const benchMemory = async (readings: number, minutes: number): Promise<void> => {
   const dataDir = benchFolder()
   try {
@@ -17,7 +20,7 @@ export const benchMemory = async (readings: number, minutes: number): Promise<vo
     const filled = await fillKeys(log, keys)
     await fillReadings(log, filled, readings)
     await log.close()
-    // The first run folds the log and leaves a checkpoint.
+    // This first run leaves a checkpoint, so the measured run starts from a checkpoint as usual.
     await end((await startOn(dataDir)).child)
     const { child, url } = await startOn(dataDir)
     const rows = [sample('ready', 0, child.pid)]
@@ -40,7 +43,7 @@ const sample = (when: string, posted: number, processId: number): string[] => {
   return [when, String(posted), rss.toFixed(0), anonymous.toFixed(0)]
 }
 
-/** All keys in turn. Returns the number of readings. */
+/** Posts with all keys in turn. Returns the number of posted readings. */
 const post = async (url: string, filled: readonly FilledKey[], untilMs: number): Promise<number> => {
   let posted = 0
   const worker = async (): Promise<void> => {

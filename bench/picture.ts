@@ -12,7 +12,9 @@ type Colours = {
   readonly others: string
 }
 
-/** Text has a contrast of 4.5:1 or more. Bars differ in lightness, not only in hue. */
+/**
+ * The colours give text a contrast of 4.5:1 or more. Bars also differ in lightness, for people who do not see the hue.
+ */
 const schemes: ReadonlyMap<string, Colours> = new Map([
   ['light', { ground: '#ffffff', text: '#1f1a1c', faint: '#655c60', ours: '#8c1c3f', others: '#d3c8cc' }],
   ['dark', { ground: '#16121a', text: '#f2ecef', faint: '#a99fa5', ours: '#e5608a', others: '#5b5058' }],

@@ -7,7 +7,7 @@ import { busyMicrosecondsBetween, busyNanosecondsOf } from './watch/process-figu
 export type ProcessorCost = {
   readonly rounds: number
   readonly checkout: string
-  /** `single` or `batch`; `null`: both. */
+  /** `single` or `batch`; `null` means both. */
   readonly what: string | null
 }
 
@@ -16,7 +16,7 @@ type Shape = {
   readonly name: string
   readonly batchReadings: number
   readonly connections: number
-  /** One burst takes some tenths of a second. */
+  /** Number of requests in a burst, chosen so that a burst takes some tenths of a second. */
   readonly requests: number
 }
 
@@ -26,24 +26,30 @@ const shapes: readonly Shape[] = [
   { what: 'batch', name: 'batches of 1,000', batchReadings: 1_000, connections: 16, requests: 48 },
 ]
 
-/** Both bursts of a pair meet the same noise. The median of their ratios varied least. */
+/**
+ * The two versions get their bursts one right after the other, so noise hits both. Among other ways to compare, the
+ * median of these ratios varied least.
+ */
 const pairsPerRound = 20
-/** Processes differ in memory and compiled code, so new ones start. */
+/**
+ * Two processes of the same version can differ in memory and compiled code. So both services start anew after this
+ * number of rounds.
+ */
 const roundsPerProcess = 2
-/** The engine compiles the hot code in these bursts. */
+/** The JavaScript engine compiles the often used code in these bursts, which are not measured. */
 const warmUpBursts = 20
-/** Work after the last answer belongs to the burst. */
+/** The service still works after its last answer. The measurement waits this long, so that the work counts. */
 const settleMs = 20
 const cellar = 'wine-berlin1'
 
-/** In µs per request. `loop`: the thread of the event loop. */
+/** Processor time in µs per request: `all` threads, or only the thread of the event `loop`. */
 type Cost = { readonly all: number; readonly loop: number }
 type Pair = { readonly ours: Cost; readonly theirs: Cost }
 type Round = readonly Pair[]
 
 /**
- * Processor time of a request, here and in another version, with all threads and the kernel. Both services run; one
- * gets requests at a time.
+ * Compares the processor time of a request in this checkout and in another one. The time includes all threads and the
+ * kernel. Both services run, but only one gets requests at a time.
  */
 export const benchProcessorCost = async ({ rounds, checkout, what }: ProcessorCost): Promise<void> => {
   const wanted = shapes.filter((shape) => what === null || shape.what === what)
@@ -79,7 +85,7 @@ type Measured = { readonly service: EmptyService; readonly load: StartedLoad<Bur
 type PairOptions = {
   readonly checkout: string
   readonly rounds: number
-  /** This alternates too. */
+  /** Which service starts first also alternates, so that neither version has an advantage. */
   readonly isOursFirst: boolean
 }
 
@@ -107,7 +113,7 @@ const measurePair = async (shape: Shape, { checkout, rounds, isOursFirst }: Pair
   return measured
 }
 
-/** ABBA: neither is always first. */
+/** Measures ours, theirs, theirs, ours, so neither version is always the first of a pair. */
 const measureRound = async (
   shape: Shape,
   { ours, theirs }: { readonly ours: Measured; readonly theirs: Measured },
@@ -152,7 +158,10 @@ const figuresOf = (rounds: readonly Round[], figure: (cost: Cost) => number): st
   ]
 }
 
-/** The lower middle value would favour this checkout by a hundredth. */
+/**
+ * An even number of ratios has two middle ones, so this takes their geometric mean. The lower one alone would favour
+ * this checkout by about a hundredth.
+ */
 const medianRatio = (ratios: readonly number[]): number => {
   const sorted = ratios.toSorted((a, b) => a - b)
   const lower = sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN
@@ -160,7 +169,10 @@ const medianRatio = (ratios: readonly number[]): number => {
   return Math.sqrt(lower * upper)
 }
 
-/** The 95% confidence interval of the median (sign test). */
+/**
+ * The 95% confidence interval of the median. It only counts how many values are smaller or larger (a sign test), so it
+ * needs no normal distribution.
+ */
 const medianInterval = (sorted: readonly number[]): readonly [number, number] => {
   const { length } = sorted
   const from = Math.max(0, Math.floor((length - 1.96 * Math.sqrt(length)) / 2))

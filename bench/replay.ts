@@ -8,7 +8,10 @@ import { benchFolder } from './servers.ts'
 
 const keys = 10_000
 
-/** How fast a start without a checkpoint folds events of 10,000 keys and their readings. */
+/**
+ * Measures how fast a start without a checkpoint folds the log into the projections: first events of 10,000 keys, then
+ * readings.
+ */
 export const benchReplay = async (events: number, rounds: number): Promise<void> => {
   const fillings: readonly (readonly [what: string, fill: (log: EventLog) => Promise<void>])[] = [
     ['of keys', async (log) => fillKeyEvents(log, await fillKeys(log, keys), { events: events - keys, perAppend: 1 })],

@@ -7,14 +7,14 @@ import type { Line } from '../src/cli/show/lines.ts'
 import type { Limit } from '../src/domain/events.ts'
 import { keyLimitReadingsMax } from '../src/limits.ts'
 
-/** `stop` also removes the stored data. */
+/** `stop` ends the server and deletes its data. */
 export type BenchServer = { readonly url: string; stop(): Promise<void> }
 
 const root = join(import.meta.dir, '..')
 
 export const startBare = (): Promise<BenchServer> => startScript('bare-server.ts')
 
-/** `file` is in `peers/`. It prints its URL when it listens. */
+/** `file` is in `peers/`. It must print its URL when it listens. */
 export const startScript = async (file: string, env: Readonly<Record<string, string>> = {}): Promise<BenchServer> => {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'peers', file)], {
     env: { ...process.env, NODE_ENV: 'production', ...env },
@@ -25,7 +25,7 @@ export const startScript = async (file: string, env: Readonly<Record<string, str
   return { url: url.replace(/\/$/, ''), stop: () => end(child) }
 }
 
-/** Not in the temporary folder: that is often memory, where fsync is free. */
+/** The folder is not in the temporary folder, because that is often in memory, where an fsync costs nothing. */
 export const benchFolder = (): string => mkdtempSync(join(root, 'bench-data-'))
 
 export type BenchService = EmptyService & {
@@ -35,15 +35,15 @@ export type BenchService = EmptyService & {
 
 export type ServiceOptions = {
   readonly env?: Readonly<Record<string, string>>
-  /** A folder with another version. Default: this one. */
+  /** The folder of the version to start. Default: this checkout. */
   readonly checkout?: string
 }
 
-/** `ask` runs an operation of the command line and returns its lines. */
+/** A service without cellars and keys. `ask` runs an operation of the command line and returns its lines. */
 export type EmptyService = BenchServer & {
   readonly processId: number
   readonly dataDir: string
-  /** Keeps the stored data, unlike `stop`. */
+  /** Ends the service and keeps its data, unlike `stop`. */
   end(): Promise<void>
   ask(operation: Operation): Promise<readonly Line[]>
 }
@@ -64,7 +64,7 @@ export const startEmptyService = async (options: ServiceOptions = {}): Promise<E
   }
 }
 
-/** The default limit is out of reach. */
+/** The default limit is the highest one, which no load can reach. */
 export const createKey = async (
   service: EmptyService,
   cellar: string,
@@ -75,7 +75,10 @@ export const createKey = async (
   throw new Error('Cannot prepare the service: it made no key')
 }
 
-/** In production mode, in an empty folder, with keys whose limit no load can reach. `env` can name another log. */
+/**
+ * Starts the service in production mode in an empty folder, with keys whose limit no load can reach. `env` can choose
+ * another log engine.
+ */
 export const startService = async (
   keyCount: number,
   env: Readonly<Record<string, string>> = {},
@@ -88,7 +91,7 @@ export const startService = async (
   return { ...service, cellar, keys }
 }
 
-/** The heap settings of `bun start` in that checkout. */
+/** Each version is measured with the heap settings of its own `bun start`. */
 const heapSettingsOf = (checkout: string): Record<string, string> => {
   const settings: Record<string, string> = {}
   const text = readFileSync(join(checkout, 'package.json'), 'utf8')
@@ -96,7 +99,6 @@ const heapSettingsOf = (checkout: string): Record<string, string> => {
   return settings
 }
 
-/** Resolves when the service is ready. */
 export const startOn = async (
   dataDir: string,
   { env = {}, checkout = root }: ServiceOptions = {},

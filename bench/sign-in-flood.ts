@@ -9,14 +9,14 @@ const connections = 128
 const email = 'ada@example.org'
 const password = 'twelve chars and more'
 const adminAddress = '192.0.2.1'
-/** Interval between sign-ins, and the longest wait that counts as in time. */
+/** An admin signs in every `everyMs`. A sign-in is in time if it takes at most `targetMs`. */
 const everyMs = 500
 const targetMs = 2_000
 
 type Way = {
   readonly name: string
   readonly addresses: readonly string[]
-  /** From a browser with an open session. */
+  /** True if the admin's browser has an open session, by which the service can prefer it to strangers. */
   readonly isKnown: boolean
 }
 
@@ -32,7 +32,7 @@ const ways: readonly Way[] = [
   { name: '5,200 networks of /48', addresses: manySites, isKnown: true },
 ]
 
-/** How long a sign-in takes while strangers guess passwords of unknown accounts. */
+/** Measures how long an admin's sign-in takes while strangers guess passwords of unknown accounts. */
 export const benchSignInFlood = async (seconds: number, { checkout }: ServiceOptions): Promise<void> => {
   const rows: string[][] = []
   for (const way of ways) rows.push(await measure(way, seconds, checkout === undefined ? {} : { checkout }))
@@ -92,7 +92,6 @@ const firstSession = async (service: EmptyService): Promise<string> => {
 
 type Own = { readonly tookMs: readonly number[]; readonly refused: readonly number[] }
 
-/** Waits for an open sign-in at the end. */
 const signInAgain = async (url: string, cookie: string, { startMs, endMs }: Times): Promise<Own> => {
   const tookMs: number[] = []
   const refused: number[] = []

@@ -6,7 +6,10 @@ import { type BenchService, startBare, startService } from './servers.ts'
 
 const connectionCounts = [64, 256] as const
 
-/** Compares with a bare `Bun.serve`. One key is the best case: all readings join one append. */
+/**
+ * Compares single readings with a bare `Bun.serve`. The case with one key is the best one, because all its readings go
+ * into one append.
+ */
 export const benchSingleReadings = async (options: Rounds): Promise<void> => {
   if (!wrkIsInstalled()) throw new Error('Cannot measure: wrk is not installed (Debian: apt-get install wrk)')
   const bare = await startBare()
@@ -29,7 +32,6 @@ const contendersAt = (bareUrl: string, service: BenchService): readonly Contende
   { ...singleReadings(service), name: 'Cellarbook, 64 keys' },
 ]
 
-/** Uses all keys in turn. */
 export const singleReadings = ({ url, cellar, keys }: BenchService): Omit<Contender, 'name'> => ({
   url,
   script: join(import.meta.dir, 'load/ingest-load.lua'),

@@ -5,11 +5,11 @@ import { benchLoopHolds, type HeldLoop } from './watch/loop-holds.ts'
 export type WorstCase = {
   readonly rounds: number
   readonly seconds: number
-  /** `loop`, `neighbours` or a part of a neighbour's name; `null`: all. */
+  /** `loop`, `neighbours` or a part of a neighbour's name; `null` means all. */
   readonly what: string | null
 }
 
-/** The cost of the worst requests for the event loop and for other devices. */
+/** Measures what the worst requests cost the event loop and other devices. */
 export const benchWorstCase = async ({ rounds, seconds, what }: WorstCase, options: ServiceOptions): Promise<void> => {
   const held: readonly HeldLoop[] = what === null || what === 'loop' ? await benchLoopHolds(rounds, options) : []
   if (what === 'loop') return

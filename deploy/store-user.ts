@@ -1,10 +1,11 @@
 /**
- * Creates the EventStoreDB user of the service. compose.cluster.yaml runs it, also again. The user is in no group, so it
- * cannot manage users or read system streams. It may read `$all`.
+ * Creates the EventStoreDB user of the service. compose.cluster.yaml runs this file at each `up`, so the user can exist
+ * already. The user is in no group, so it cannot manage users or read system streams. It may read `$all`, the stream of
+ * all events.
  *
  *   EVENTSTORE_ADMIN_URL  esdb://admin:…@store-1:2113,store-2:2113?tls=true&tlsCaFile=…
  *   STORE_USER            the name of the user
- *   STORE_PASSWORD        an existing user gets it too
+ *   STORE_PASSWORD        the password of the user; a user that exists already gets it, too
  */
 import { readFileSync } from 'node:fs'
 import { EventStoreDBClient } from '@eventstore/db-client'
@@ -13,12 +14,12 @@ import { type EventStoreSettings, parseEventStore } from '../src/eventstore-url.
 
 export type StoreUser = { readonly name: string; readonly password: string }
 
-/** The store's HTTP interface for admins. */
+/** How to reach EventStoreDB's HTTP interface as an admin. */
 export type ManagedStore = {
   readonly urls: readonly string[]
   /** `name:password`. */
   readonly admin: string
-  /** PEM; `null`: the CAs of the system. */
+  /** The CA's certificate as PEM. `null` means that the CAs of the system are trusted. */
   readonly ca: string | null
 }
 
@@ -47,7 +48,10 @@ export const makeUser = async (store: ManagedStore, user: StoreUser): Promise<vo
   throw new Error(`Cannot make the user "${user.name}": ${said.join(', ')}`)
 }
 
-/** The status, or the fault. Follows no redirect: the next node is asked anyway. */
+/**
+ * Returns the HTTP status, or a text with the fault. Follows no redirect to the leader: `makeUser` asks the next node
+ * anyway.
+ */
 const post = async ({ admin, ca }: ManagedStore, url: string, body: object): Promise<number | string> => {
   const headers = {
     Authorization: `Basic ${Buffer.from(admin).toString('base64')}`,
@@ -70,7 +74,7 @@ const post = async ({ admin, ca }: ManagedStore, url: string, body: object): Pro
   }
 }
 
-/** Keeps all other settings of `$all`. */
+/** Lets the user read `$all`, the stream of all events. Keeps all other settings of `$all`. */
 export const letReadAll = async (client: EventStoreDBClient, name: string): Promise<void> => {
   const { metadata = {} } = await client.getStreamMetadata('$all')
   const acl = typeof metadata.acl === 'object' ? metadata.acl : {}
@@ -108,7 +112,7 @@ const main = async (): Promise<void> => {
       await letReadAll(client, user.name)
       return
     } catch (error) {
-      // A new store needs time to choose its leader.
+      // A new store needs time to choose its leader, so the first tries can fail.
       if (left <= 1) throw error
       await Bun.sleep(pauseMs)
     } finally {

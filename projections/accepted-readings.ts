@@ -18,8 +18,8 @@ type Stream = Source & {
   barriers: readonly Barrier[]
   purged: Purged | null
   /**
-   * The first revision after the last missing readings; 0 means that none are missing. Missing readings must have been
-   * purged (`gaps`).
+   * The first revision after the last readings that this node did not get. 0: none are missing. If no purge explains
+   * the missing readings, `gaps` returns the key.
    */
   missingBefore: number
 }
@@ -30,15 +30,15 @@ type Cellar = {
   readonly latest: LatestReadings
   readonly kegs: Kegs
   /**
-   * In ms. Readings that were accepted earlier are purged and not shown, even if this node has folded them. Only
-   * `usage` still shows a key's last reading.
+   * Readings that were accepted before this time (ms) are purged. They are not shown, even if this node has folded
+   * them. Only `usage` still shows a key's last reading.
    */
   keptFromMs: number
 }
 
 /**
- * The latest readings of each cellar, its kegs, and the usage of each key. `foldAccepted` runs before each answer to a
- * device, so it must be fast.
+ * Holds the latest readings of each cellar, its kegs, and the usage of each key. `foldAccepted` runs before each answer
+ * to a device, so it must be fast.
  */
 export class AcceptedReadings implements ReadingQueries {
   readonly #streams: Stream[] = []
@@ -87,8 +87,9 @@ export class AcceptedReadings implements ReadingQueries {
   }
 
   /**
-   * The state afterwards is the same whether or not this node folded the purged readings. Only the last
-   * `barriersPerKeyMax` seals and fences (docs/protocol.md) are known, so older barriers count as readings here.
+   * The resulting state does not depend on whether this node folded the purged readings. So all nodes show the same.
+   * Only the last `barriersPerKeyMax` seals and fences (docs/protocol.md) are known, so older seals and fences count as
+   * readings here.
    */
   foldPurged(event: RecordedEvent<'ReadingsPurged'>): void {
     const { cellar: name, keyId, lastRevision, readings, acceptedBefore } = event.data
@@ -294,8 +295,8 @@ export class AcceptedReadings implements ReadingQueries {
 }
 
 /**
- * Returns false if the event was folded before, or if a purge has passed its revision. Missing revisions are noted,
- * because they can have been purged (`gaps`).
+ * Returns false if the event was folded before, or if its revision is purged. Missing revisions are noted in
+ * `missingBefore` without an error, because they can have been purged (`gaps`).
  */
 const isNew = (stream: Stream, event: RecordedEvent): boolean => {
   if (event.revision <= stream.revision) return false

@@ -69,8 +69,8 @@ export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] 
 }
 
 /**
- * An event counts from its own millisecond on, and a key expires without an event. A time after `nowMs` is refused,
- * because the key can still be revoked before that time.
+ * Returns the key's state at `atMs`. An event counts from its own millisecond on, and a key expires even without an
+ * event. A time after `nowMs` is refused, because the key can still be revoked before that time.
  */
 export const stateAt = (events: readonly AuditEvent[], atMs: number, nowMs: number): Typed<KeyAt> => {
   if (atMs <= nowMs) return done(stateThen(events, atMs))
@@ -177,7 +177,10 @@ export const byText = (by: By): string => {
   }
 }
 
-/** Also names the person who made the password link, because that person can have signed in with the password. */
+/**
+ * Also names the person who made the link that set the password, because that person can have signed in with the
+ * password.
+ */
 const operatorText = ({ email, session }: Extract<By, { readonly kind: 'operator' }>): string =>
   session === undefined || session.linkMadeBy === null
     ? email

@@ -3,12 +3,15 @@ const kegsPerBlock = 256
 /** Returns the index of the row's first number in its block. */
 export const firstOf = (row: number, numbersPerKeg: number): number => (row % kegsPerBlock) * numbersPerKeg
 
-/** The same bytes, as numbers of 8 bytes and as numbers of 2 bytes. */
+/**
+ * Both arrays are views of the same bytes: `numbers` has 8 bytes for each number, `halfwords` has 2 bytes for each
+ * small number.
+ */
 export type KegBlock = { readonly numbers: Float64Array; readonly halfwords: Uint16Array }
 
 /**
- * One row of numbers for each keg, in blocks outside the JavaScript heap. 100,000 small arrays would take 50 % more
- * memory, and the garbage collector would visit each array.
+ * Holds one row of numbers for each keg, in blocks outside the JavaScript heap. 100,000 small arrays would take 50 %
+ * more memory, and the garbage collector would visit each array.
  */
 export class KegMemory {
   readonly #numbersPerKeg: number

@@ -6,7 +6,9 @@ import { entryKinds, type PieceWriter } from './saved-pieces.ts'
  * changes. So each keg is in the checkpoint once, as it was at the beginning.
  */
 export class KegSaving {
-  /** The number of the last checkpoint. A keg with another number in `savedIn` is not in that checkpoint yet. */
+  /**
+   * The number of the checkpoint that began last. A keg with another number in `savedIn` is not in that checkpoint yet.
+   */
   checkpoint = 0
   /**
    * Kegs that were written early, because they were about to change. `null` means that no checkpoint is being written.
@@ -30,7 +32,7 @@ export class KegSaving {
     return changing.cut()
   }
 
-  /** Call this before a keg changes or is forgotten, if its `savedIn` differs from `checkpoint`. */
+  /** Call this before a keg changes or is removed from memory, if its `savedIn` differs from `checkpoint`. */
   saveFirst(cellar: number, keg: Keg): void {
     if (this.#changing !== null) this.write(this.#changing, cellar, keg)
     keg.savedIn = this.checkpoint

@@ -2,8 +2,8 @@ import { kegsFoundRememberedMax, kegsSearchedPerPiece } from '../src/limits.ts'
 import type { Keg } from './keg.ts'
 
 /**
- * A search of 10,000 names takes 20 ms, and a page searches twice a second. So results are kept until a keg is added or
- * forgotten. A result is a list of indexes, at most 20 KB.
+ * A search of 10,000 names takes 20 ms, and a page searches twice a second. So results are remembered until a keg is
+ * added or removed. A result is a list of indexes, at most 20 KB.
  */
 export class KegSearches {
   #kegs: readonly Keg[] = []
@@ -54,7 +54,8 @@ export class KegSearches {
 }
 
 /**
- * Even an empty result takes as much memory as 128 indexes, so an empty result counts towards `kegsFoundRememberedMax`.
+ * Even an empty result takes as much memory as 128 indexes. So every result counts as 128 kegs more towards
+ * `kegsFoundRememberedMax`.
  */
 const emptyResultKegs = 128
 

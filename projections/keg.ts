@@ -7,22 +7,25 @@ import type { PieceReader, PieceWriter } from './saved-pieces.ts'
 
 export type Source = { readonly number: number; readonly stream: string; readonly keyId: string }
 
-// The places of the numbers in a keg's row (`KegMemory`). Times are in ms.
+// The indexes of the numbers in a keg's row (`KegMemory`). Times are in ms.
 const latestMs = 0
 const latestRevision = 1
 const latestPosition = 2
 const latestRecordedAt = 3
 const latestValue = 4
 const latestRepeatOf = 5
-/** The highest timestamp of all points, including points that were dropped. */
+/** The highest timestamp of all points (remembered readings), including points that were dropped. */
 const newestMs = 6
 const pointCount = 7
 const nextPoint = 8
 const lastAccepted = 9
-/** From this index on: the value and the timestamp of each point. */
+/** From this index on, the row holds the value and the timestamp of each point. */
 const points = 10
 const numbersPerPoint = 2
-/** From this index on: the day of acceptance of each point. Two bytes for a day are enough until 2149. */
+/**
+ * From this index on, the row holds the day on which each point was accepted. Two bytes for a day are enough until
+ * 2149.
+ */
 const days = points + pointsPerKegMax * numbersPerPoint
 const daysPerNumber = 4
 
@@ -42,7 +45,7 @@ type Latest = {
 }
 
 /**
- * The latest reading of a keg, and its last points: values with timestamps
+ * Holds the latest reading of a keg, and its last points: values with timestamps
  * (docs/decisions/016-memory-of-kegs-and-heap.md). The points form a ring, ordered by the day of acceptance. A purge
  * removes whole days, so it leaves the same points whether or not the purged readings were folded.
  */
@@ -52,16 +55,19 @@ export class Keg {
   older: Keg | null
   newer: Keg | null
   usedPosition: number
-  /** The number of the last checkpoint that contains this keg, or that began before the keg existed (`KegSaving`). */
+  /**
+   * The number of the last checkpoint that contains this keg. A new keg gets the number of the newest checkpoint, so
+   * that it is not saved there (`KegSaving`).
+   */
   savedIn: number
   readonly row: number
   readonly #block: KegBlock
-  /** For each point, the nanoseconds of its timestamp beyond the ms. `null` if all are zero. */
+  /** For each point, the nanoseconds of its timestamp that the ms do not include. `null` if all are zero. */
   #nanoseconds: Uint32Array | null
   #source: Source | null
   /**
-   * The latest timestamp as the device sent it. `null` if `secondText` can make the same text again, which saves
-   * 100,000 texts in memory.
+   * The timestamp of the latest reading, as the device sent it. `null` if `secondText` can make the same text again. So
+   * 100,000 kegs need no texts in memory.
    */
   #unusualTimestamp: string | null
   /**
@@ -90,8 +96,8 @@ export class Keg {
   }
 
   /**
-   * Adds a point. If an earlier point has the same timestamp and value, returns the first ms of its day; otherwise
-   * `null`.
+   * Adds a point. If an earlier point has the same timestamp and value, returns the first ms of the day on which that
+   * point was accepted. Otherwise returns `null`.
    */
   remember(point: {
     readonly recordedAt: number
@@ -278,7 +284,7 @@ export class Keg {
     const firstPoint = this.#from + points
     const next = this.#get(nextPoint)
     const count = this.#get(pointCount)
-    // Searches from the newest point to the oldest, so the first equal point is the one of the last day.
+    // Searches from the newest point to the oldest, so the first equal point is the point that was accepted last.
     for (let back = 1; back <= count; back += 1) {
       const ringIndex = back <= next ? next - back : next - back + pointsPerKegMax
       const at = firstPoint + ringIndex * numbersPerPoint
@@ -299,8 +305,8 @@ export class Keg {
     const before = this.#candidates()
     if (before.some((other) => outlasts(other, latest))) return
     const kept = [...before.filter((other) => !outlasts(latest, other)), latest].sort(byAcceptance)
-    // Too many readings: drops the one before the last. The reading that was accepted last stays, because a purge
-    // removes earlier readings first.
+    // If there are too many readings, the reading before the last is dropped. The reading that was accepted last stays,
+    // because a purge removes earlier readings first.
     if (kept.length > latestPerKegMax) kept.splice(-2, 1)
     this.#setLatest(kept)
   }
@@ -335,7 +341,10 @@ export class Keg {
   }
 }
 
-/** Returns `null` for `YYYY-MM-DDThh:mm:ssZ`, the only valid form with 20 characters. */
+/**
+ * Returns `null` for `YYYY-MM-DDThh:mm:ssZ`, because `secondText` can make this text again. It is the only valid form
+ * with 20 characters.
+ */
 const unusual = (timestamp: string): string | null => (timestamp.length === 20 ? null : timestamp)
 
 const noSuccessors: readonly Latest[] = []

@@ -10,7 +10,7 @@ export type SharedByKegs = { readonly saving: KegSaving; readonly memory: KegMem
 
 /**
  * The kegs of one cellar, at most `kegsPerCellarMax`, in a linked list in order of last use. A device can send a new
- * name with each reading. Then the least recently used kegs are forgotten.
+ * name with each reading. So the least recently used kegs are removed from memory.
  */
 export class Kegs {
   readonly #cellar: { readonly name: string; readonly number: number }
@@ -23,8 +23,8 @@ export class Kegs {
   /** The next keg that the running checkpoint saves; `null` if none is left. */
   #nextUnsaved: Keg | null = null
   /**
-   * All kegs in order of name; `null` until the first search. `#unordered` and `#forgotten` hold the kegs that were
-   * added and removed after that.
+   * All kegs in order of name; `null` until the first search. `#unordered` holds kegs that are not in this list yet.
+   * `#forgotten` holds removed kegs that are still in this list.
    */
   #ordered: readonly Keg[] | null = null
   readonly #unordered = new Set<Keg>()
@@ -38,8 +38,8 @@ export class Kegs {
   }
 
   /**
-   * Finds or creates the keg and marks it as the last used. The caller can change the keg, because a running checkpoint
-   * already contains it.
+   * Finds or creates the keg and marks it as the last used. The caller can then change the keg, because its earlier
+   * state is already in a running checkpoint.
    */
   touch(rack: string, name: string, position: number): Keg {
     const known = this.#racks.get(rack)?.get(name)
@@ -95,7 +95,7 @@ export class Kegs {
       this.#ordered = []
       for (let keg = this.#oldest; keg !== null; keg = keg.newer) this.#unordered.add(keg)
     }
-    // The loop has a limit, because new kegs can arrive between two steps.
+    // The loop has a limit. Otherwise new kegs that arrive between two steps could keep it running for ever.
     for (let piece = 0; piece < kegsPerCellarMax / kegsOrderedPerPiece && this.#unordered.size > 0; piece += 1) {
       this.#orderSome(this.#ordered)
       if (this.#unordered.size > 0) yield
@@ -160,7 +160,10 @@ const { compare } = new Intl.Collator('en', { numeric: true })
 const byName = (a: KegName, b: KegName): number =>
   compare(a.rack, b.rack) || compare(a.keg, b.keg) || (a.rack + a.keg < b.rack + b.keg ? -1 : 1)
 
-/** Merges two sorted lists. Finds each place by binary search, because usually a few kegs are added to many. */
+/**
+ * Merges two sorted lists. Finds the place of each added keg by binary search, because usually a few kegs are added to
+ * many.
+ */
 const merged = (kept: readonly Keg[], added: readonly Keg[]): readonly Keg[] => {
   const all: Keg[] = []
   let from = 0

@@ -6,7 +6,7 @@ import type { CellarQueries, KeyQueries } from './queries.ts'
 import { readAttribution, readLimit, writeAttribution, writeLimit } from './saved-fields.ts'
 import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.ts'
 
-/** Both maps share this entry, so that a change of the key needs one look-up, not two. */
+/** `#byStream` and `#byId` share this entry, so that a change of the key needs one look-up, not two. */
 type Entry = { readonly stream: string; key: KeyState }
 
 /** Holds every key, even a revoked key. Each request of a device looks up its key here. */

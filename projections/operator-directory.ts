@@ -21,7 +21,10 @@ export class OperatorDirectory implements OperatorQueries {
   readonly #byStream = new Map<string, OperatorState>()
   readonly #byEmail = new Map<string, OperatorState>()
   readonly #streamOfSession = new Map<string, string>()
-  /** Hashes of ended sessions, oldest first. They tell an ended session from an unknown one. A restart forgets them. */
+  /**
+   * Hashes of ended sessions (`isSessionOver`). A session that this node does not know can still be open, because
+   * another node can have begun it a moment ago. A restart forgets the hashes.
+   */
   readonly #ended = new BoundedMap<string, true>(endedSessionsMax)
   readonly #streamOfLink = new Map<string, string>()
   #setup: SetupState = noSetup
@@ -117,7 +120,7 @@ export class OperatorDirectory implements OperatorQueries {
 
   /**
    * A used setup link works again for the same e-mail until `OperatorAdded` is written, because a node can die between
-   * the two events.
+   * `OperatorLinkUsed` and `OperatorAdded`.
    */
   #setupLink(linkHash: string, now: number): IssuedLink | null {
     const link = setupLink(this.#setup, linkHash, now)

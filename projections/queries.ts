@@ -1,4 +1,4 @@
-/** What the program can ask the projections, which are folded from events. Times are in ms. */
+/** These types say what the program can ask the projections, which are folded from events. Times are in ms. */
 import type { CellarState } from '../src/domain/cellar.ts'
 import type { Limit, RecordedEvent, Role } from '../src/domain/events.ts'
 import type { KeyState } from '../src/domain/key.ts'
@@ -7,14 +7,15 @@ import type { OperatorAccountState, OperatorSession } from '../src/domain/operat
 export type Projections = {
   /**
    * Skips events that were folded before, because an actor and a subscription can deliver the same event.
-   * @throws Error if a revision is missing, unless the missing event can be a purged reading (`readings.gaps`)
+   * @throws Error if an earlier event of the stream is missing. Missing readings throw no error, because a purge can
+   * have deleted them (`readings.gaps`).
    */
   fold(events: readonly RecordedEvent[]): void
   readonly position: number | null
   /**
-   * Yields the state as bytes, in pieces that take about a millisecond. All pieces show the state at the time of the
-   * first piece, although events can be folded meanwhile. Each piece overwrites the piece before. Only one save can run
-   * at a time; `return()` ends a save early.
+   * Yields the state as bytes, in pieces that each take about a millisecond. All pieces show the state at the time of
+   * the first piece, although events can be folded meanwhile. Each piece overwrites the piece before. Only one save can
+   * run at a time; `return()` ends a save early.
    */
   save(pieceBytes?: number): Generator<Uint8Array>
   readonly cellars: CellarQueries
@@ -92,7 +93,9 @@ export type ReadingQueries = {
   barriers(keyId: string): readonly Barrier[]
   purged(keyId: string): Purged | null
   purgedKeys(): readonly string[]
-  /** Ids of keys with missing readings that no purge explains yet. */
+  /**
+   * Ids of keys with missing readings that no purge explains yet. If no purge event follows, the log has lost readings.
+   */
   gaps(): readonly string[]
 }
 
@@ -104,7 +107,7 @@ export type Purged = {
   readonly last: RecordedEvent<'ReadingsPurged'>
 }
 
-/** Tells every node that a right was taken away. See docs/protocol.md, "Taking a right away". */
+/** An event that tells every node that a key lost a right. See docs/protocol.md, "Taking a right away". */
 export type Barrier = RecordedEvent<'ReadingsSealed' | 'ReadingsFenced'>
 
 /** Pages never show `passwordHash`. */
@@ -133,14 +136,17 @@ export type OperatorQueries = {
   list(): readonly OperatorAccount[]
   /** Invitations that are open at `now`, sorted by e-mail. */
   invitations(now: number): readonly Invitation[]
-  /** True if an operator signed in from this browser, and has not changed the password after that. */
+  /** True if an operator signed in from this browser, and the operator's password has not been set again since then. */
   isDevice(deviceHash: string): boolean
   wasRemoved(email: string): boolean
   /** `null` if the session has expired at `now`. The caller must also check `idleAt`, when an unused session ends. */
   session(sessionHash: string, now: number): OpenSession | null
   /** Sessions that have not expired at `now`, oldest first. */
   sessions(email: string, now: number): readonly OperatorSession[]
-  /** True if the session has ended or expired. Only the last `endedSessionsMax` ended sessions are known. */
+  /**
+   * True if this node knows that the session has ended or expired. Only the last `endedSessionsMax` ended sessions are
+   * known, so an older one gives false.
+   */
   isSessionOver(sessionHash: string, now: number): boolean
   /** `null` if the link cannot be used at `now`. */
   link(linkHash: string, now: number): IssuedLink | null

@@ -1,5 +1,6 @@
 /**
- * Checkpoint fields that several projections save. Writer and reader stand together, so that nobody changes only one.
+ * Functions for checkpoint fields that several projections save. Writer and reader stand together, so that nobody
+ * changes only one of them.
  */
 import type { By, Limit, RecordedEvent, Role } from '../src/domain/events.ts'
 import type { Attribution } from '../src/domain/key.ts'

@@ -3,8 +3,8 @@ import { readName, readText, type WrittenTexts, writeName, writeText } from '../
 import { checkpointPieceBytes } from '../src/limits.ts'
 
 /**
- * The first byte of an entry in a checkpoint. Each projection writes and reads the rest. Raise `savedFormat` with every
- * change of an entry.
+ * The first byte of an entry in a checkpoint says the kind of the entry. Each projection writes and reads the rest.
+ * Raise `savedFormat` with every change of an entry, so that no node misreads an old checkpoint.
  */
 export const entryKinds = {
   position: 1,
@@ -24,7 +24,9 @@ export const savedFormat = 5
 export class PieceWriter {
   readonly #bytes = new ByteWriter()
   readonly #pieceBytes: number
-  /** The names of the current piece with their numbers. A repeated name is written as its number. */
+  /**
+   * The names of the current piece with their numbers. If a name occurs again in the piece, only its number is written.
+   */
   #names: WrittenTexts = new Map()
 
   constructor(pieceBytes: number = checkpointPieceBytes) {
@@ -50,8 +52,8 @@ export class PieceWriter {
   }
 
   /**
-   * Returns the piece without copying it: the next entry overwrites it. Copies would create as much garbage as the
-   * state is large.
+   * Returns the piece without copying it, so the next entry overwrites the piece. Copies would create as many bytes of
+   * garbage as the whole state has.
    */
   lend(): Uint8Array {
     const piece = this.#bytes.written

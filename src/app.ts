@@ -37,8 +37,8 @@ export type AppDeps = {
 }
 
 /**
- * The error hook must come before all routes, whose errors it answers. The dashboard must come last, because it answers all
- * other paths.
+ * Elysia applies the error hook only to routes that are added after it, so the hook comes first. The dashboard comes last,
+ * because it answers all paths that no other route answers.
  */
 export const createApp = (deps: AppDeps): App => {
   const { core, lines, isReady, reasons, web, live, refusalLines, traces, work = noWork(), bodySchedule } = deps

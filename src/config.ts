@@ -24,11 +24,11 @@ export type Config = {
   readonly sessionIdleMs: number
   /** `null`: the log is the embedded one. */
   readonly eventStore: EventStoreSettings | null
-  /** Has no slash at the end. `null`: browsers use the address on which the service listens. */
+  /** The address for browsers, without a slash at the end. `null`: browsers use the address on which the service listens. */
   readonly publicUrl: string | null
   /**
-   * IP addresses of proxies. Only proxies can send trusted `X-Forwarded-For` headers, because any client can invent such a
-   * header.
+   * IP addresses of proxies. An `X-Forwarded-For` header from any other address is ignored, because any client can invent such
+   * a header.
    */
   readonly trustedProxies: readonly string[]
   readonly tls: { readonly certPath: string; readonly keyPath: string } | null
@@ -47,8 +47,8 @@ type Fault = { readonly fault: string }
 type Parsed<T> = { readonly value: T } | Fault
 
 /**
- * Each fault names the variable, its rule, and its value unless that can contain a password. An empty variable counts as not
- * set.
+ * Each fault names the variable and its rule. It also shows the value if the value cannot contain a password. An empty variable
+ * counts as not set.
  */
 export const parseConfig = (environment: Environment): ParsedConfig => {
   const faults: string[] = []

@@ -5,7 +5,7 @@ export type EventStoreEndpoint = { readonly host: string; readonly port: number 
 
 export type EventStoreSettings = {
   readonly endpoints: readonly EventStoreEndpoint[]
-  /** True: the node asks the endpoints which server is the leader. False: there is only one endpoint. */
+  /** True: the node asks the endpoints which server is the leader. False: the node connects to the only endpoint. */
   readonly discovers: boolean
   /** `null`: connections do not use TLS. */
   readonly tls: {
@@ -92,7 +92,10 @@ const optionsOf = (query: string): Options => {
   return { tls: tls === 'true' ? { caPath, certPath, keyPath } : null }
 }
 
-/** The rule ensures that two services on one EventStoreDB cannot take streams of the other for their own. */
+/**
+ * Several services can share one EventStoreDB, each with another prefix. The rules ensure that no service takes streams of
+ * another for its own.
+ */
 const faultOfPrefix = (prefix: string): string | null => {
   if (!/^[A-Za-z0-9_.]{0,63}-?$/.test(prefix) || prefix === '-') {
     return 'it must be up to 63 letters, digits, "_" or ".", and may end with one "-"'

@@ -36,7 +36,7 @@ export const isReady = (reasons: readonly Reason[]): boolean => reasons.every(({
 
 /**
  * Writes a log line when a reason begins and when it ends, because answers to devices do not name the reason. Returns a
- * function that stops the writing.
+ * function that ends the watching.
  */
 export const watchHealth = (reasons: () => readonly Reason[], lines: LogLines, schedule: Schedule): (() => void) => {
   let known = new Map<ReasonKind, Reason>()
@@ -100,8 +100,8 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     remedy: 'If the keys named in the cause are leaked, suspend or revoke them. Then readings continue automatically.',
   },
   batches: {
-    // A few leaked keys can fill this memory. If the node were not ready, a load balancer would also stop sending single
-    // readings.
+    // A few leaked keys can fill the memory for batches. If the node were not ready then, a load balancer would also stop
+    // sending single readings.
     refuses: 'nothing',
     what: 'Unfinished request bodies use all the memory reserved for batches.',
     meanwhile: 'Batches over 16 KiB are refused with 503 OVERLOADED. Single readings are still stored.',

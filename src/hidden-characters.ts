@@ -1,7 +1,7 @@
 /**
  * Hidden characters can make one name look like another, or control a terminal. Pages mark hidden characters
- * (`views/parts/name.tsx`). Terminals and log lines show escapes like `\u200b`. An emoji keeps its hidden joiners, because
- * without joiners it is another picture.
+ * (`views/parts/name.tsx`). Terminals and log lines show escapes like `\u200b`. Some emoji contain hidden characters that join
+ * their parts. These characters stay, because without them an emoji is another picture.
  */
 const emoji = String.raw`\p{RGI_Emoji}`
 /** Unicode's list of invisible characters, and others that look empty. */
@@ -16,7 +16,10 @@ const emojiOrSteering = new RegExp(`(${emoji})|${hidden}|${leadingMark}|\\p{Cc}`
 /** If `hidden` is true, the piece is one hidden character, which a page marks. */
 export type NamePiece = { readonly text: string; readonly hidden: boolean }
 
-/** A quick check before `piecesOf`. Also true for some emoji, which need no mark. */
+/**
+ * A quick check: if it is false, the name has no hidden character, so `piecesOf` is not needed. Also true for some emoji, which
+ * need no mark.
+ */
 export const mayHide = (name: string): boolean => hiddenAnywhere.test(name)
 
 /** Control characters count as visible, because names have none, and the line breaks of notes must stay. */

@@ -12,27 +12,33 @@ export const batchBodyBytesMax = 1024 * 1024
 export const gunzipChunkBytes = 128 * 1024
 /** Size of all events of a batch as JSON. EventStoreDB refuses an append over 1 MiB. */
 export const batchEncodedBytesMax = 1_000_000
-/** Id, type, metadata and framing of an event in a batch, besides the data of its reading: at most 360 bytes. */
+/** The size of a batch counts this number of bytes per event for its id, type, metadata and framing, which take at most 360. */
 export const encodedReadingBytesBesideData = 400
 
 // Structure of a body: the cost of `JSON.parse` (docs/contract.md, "Cost")
 export const jsonNestingMax = 32
-/** Characters `{}[]:,` outside strings in the body of one reading. A reading with its five fields has 11. */
+/**
+ * Characters `{}[]:,` outside strings in the body of one reading. A body with many of them is slow to parse. A reading with its
+ * five fields has 11.
+ */
 export const readingStructuralCharsMax = 32
 export const batchStructuralCharsMax = 32_000
 export const batchNamesMax = 3_000
 
 // Cost budget of a key (docs/contract.md, "Cost")
-/** Requests that store nothing can be a tenth of the key's limit. The next two bounds also limit this rate. */
+/** Each key may send requests that store nothing at a tenth of its limit. The next two bounds limit this rate. */
 export const costLimitDivisor = 10
 export const costRequestsPerSecondMin = 100
 export const costRequestsPerSecondMax = 10_000
-/** Bytes of unpacked bodies that a cost budget allows for each request. */
+/** For each request that a cost budget allows, it also allows this number of bytes of unpacked bodies. */
 export const costBytesPerRequest = 640
 export const costSavedMsMax = 60_000
 /** This number of refused readings in a batch costs as much as one refused request. */
 export const costItemsPerRequest = 100
-/** A batch gets this many body bytes free for each stored reading. A valid reading is longer only if its JSON has escapes. */
+/**
+ * For each stored reading of a batch, this number of body bytes costs nothing. A valid reading is longer only if its JSON has
+ * escapes.
+ */
 export const storedReadingBytesMax = 2_048
 /** Keys whose cost budget is in memory, at 100 bytes each. All other keys have a full budget. */
 export const costBudgetsMax = 10_000
@@ -40,21 +46,26 @@ export const costBudgetsMax = 10_000
 // Idempotency keys (docs/contract.md, "Idempotency"; docs/protocol.md, "Idempotency")
 export const idempotencyKeyCharsMax = 255
 export const idempotencyMs = 24 * 3_600_000
-/** Idempotency keys are deleted this time after `idempotencyMs` has passed, because the clocks of nodes can differ. */
+/** Idempotency keys are kept for this time after `idempotencyMs` has passed, because the clocks of nodes can differ. */
 export const idempotencyMarginMs = 3_600_000
-/** Idempotency keys that wait to be written to the index: 56 MB, at 850 bytes each. */
+/** Idempotency keys that can wait in memory to be written to the index: 56 MB, at 850 bytes each. */
 export const idempotencyWaitingMax = 65_536
 /** Bytes that an append reserves for an idempotency key, which takes at most 406 bytes as JSON. */
 export const encodedIdempotencyBytes = 410
 /** When this number of idempotency keys waits, they are written. Fewer keys wait for the next heartbeat. */
 export const idempotencyWrittenAtOnce = 4_096
-/** How often the index of idempotency keys saves its position in the log, from which a start reads. */
+/** How often the index of idempotency keys saves its position in the log. The next start reads the log from there. */
 export const idempotencyMarkMs = 5_000
-/** The node reports a failure after this number of failed writes of idempotency keys in a row. */
+/**
+ * After this number of failed writes of idempotency keys in a row, the node reports a failure. A single failure can pass by
+ * itself.
+ */
 export const idempotencyBusyWritesMin = 2
 /** Pages of the log that a start reads to rebuild a lost index of idempotency keys. The node reads the rest while it serves. */
 export const idempotencyStartPagesMax = 200
-/** A start waits at most this time for the index of idempotency keys. A shared EventStoreDB can have many other events to skip. */
+/**
+ * A start waits at most this time for the index of idempotency keys. A shared EventStoreDB can have many other events to skip.
+ */
 export const idempotencyStartMsMax = 5_000
 /** A write deletes as many expired idempotency keys as it adds, plus at most this number, so that a long index gets shorter. */
 export const idempotencyForgottenAtOnceMax = 2_000
@@ -62,28 +73,35 @@ export const idempotencyForgottenAtOnceMax = 2_000
 // Unfinished bodies (docs/contract.md, "Cost"; `http/unfinished-bodies.ts`)
 export const keyBodiesBytesMax = 16 * 1024 * 1024
 export const deviceBodiesBytesMax = 64 * 1024 * 1024
-/** Memory for unfinished bodies over `readingBodyBytesMax`. The rest of `deviceBodiesBytesMax` stays free for single readings. */
+/**
+ * Memory for unfinished bodies over `readingBodyBytesMax`. The rest of `deviceBodiesBytesMax` stays free for single readings.
+ */
 export const deviceLargeBodiesBytesMax = 56 * 1024 * 1024
 export const bodyHolderToldBytesMin = 1024 * 1024
 export const bodyHoldersToldMax = 5
-/** Unfinished forms of one signed-in operator. The next bound is for all operators together. */
+/** Memory for unfinished forms of one signed-in operator. The next bound is for all operators together. */
 export const operatorFormsBytesMax = 1024 * 1024
 export const operatorsFormsBytesMax = 16 * 1024 * 1024
-/** Unfinished forms of visitors from one IPv4 address or IPv6 /64. The next bound is for all visitors together. */
+/** Memory for unfinished forms of visitors from one IPv4 address or IPv6 /64. The next bound is for all visitors together. */
 export const visitorAddressFormsBytesMax = 128 * 1024
 export const visitorsFormsBytesMax = 4 * 1024 * 1024
 /** Size of a form of a visitor who is not signed in. The longest sign-in form has 7.5 KB. */
 export const visitorFormBodyBytesMax = 8 * 1024
-/** A body up to this size reserves no memory, unless it is gzip: its connection takes as much memory. */
+/**
+ * A body up to this size reserves no memory, because its connection takes as much anyway. A gzip body, or one without
+ * `Content-Length`, always reserves memory.
+ */
 export const bodyReservedBytesMin = 1024
 /** The service gives up a body that arrives more slowly than this after its first `bodyGraceMs`. */
 export const bodyBytesPerSecondMin = 1024
 export const bodyGraceMs = 30_000
-/** How often unfinished bodies are checked. Each check restarts the idle timers of their connections. */
+/** How often unfinished bodies are checked. Each check restarts the idle timers, which would close the connections. */
 export const bodyHeartbeatMs = 5_000
-/** A larger body is read as a stream, which takes 0.1 ms longer. A full batch has 105 KB. */
+/**
+ * A body up to this size is read in one piece. Reading a larger one as a stream takes 0.1 ms longer. A full batch has 105 KB.
+ */
 export const bodyInOnePieceBytesMax = 128 * 1024
-/** Keys, operators and addresses that stay in memory when their last body has ended. The next heartbeat removes them. */
+/** Keys, operators and addresses that stay in memory when their last body has ended. The next check of bodies removes them. */
 export const bodyHoldersKeptMax = 10_000
 
 // Keys (docs/contract.md, "Keys" and "Rate limiting")
@@ -107,13 +125,13 @@ export const cellarTitleCodePointsMax = 120
 // Retention (docs/contract.md, "Retention and versioning")
 /** Rate windows and idempotency keys need the events of the last 24 hours, so a shorter retention is refused. */
 export const retentionMsMin = 24 * 3_600_000
-/** Events are purged this time after their retention has ended, because the clocks of nodes can differ. */
+/** Events are kept for this time after their retention has ended, because the clocks of nodes can differ. */
 export const retentionMarginMs = 3_600_000
 export const recordsKeptMs = { signins: 30 * 24 * 3_600_000 } as const
 /** If the clock jumps further ahead than this, nothing is purged for `clockDoubtMs`. A wrong clock would purge too much. */
 export const clockLeapMsMax = 24 * 3_600_000
 export const clockDoubtMs = 24 * 3_600_000
-/** Keys of a cellar whose purges are written in one append, which takes about 200 KB. */
+/** Purges of a cellar's keys that are written in one append, which then has about 200 KB. */
 export const purgesPerAppendMax = 256
 
 // Messages about a log that this version cannot read
@@ -127,12 +145,15 @@ export const passwordCharsMin = 12
 export const passwordBytesMax = 512
 /** Only the first characters of a password are judged, up to this number: judging more would take too long. */
 export const passwordJudgedCharsMax = 64
-/** A new password is refused if an attacker would need fewer guesses to find it. */
+/** A new password is refused if an attacker would need fewer guesses than this to find it. */
 export const passwordGuessesMin = 10_000_000_000
-/** Judging a new password usually takes 100 ms. After this time, only names in the password are judged. */
+/** Comparing a new password with the dictionary usually takes 100 ms. If it takes longer than this, only names are compared. */
 export const passwordJudgementMsMax = 2_000
 export const passwordCellarsMax = 1_000
-/** A new password is not compared with shorter parts of names, because many good passwords contain such parts. */
+/**
+ * A new password is not compared with parts of names that are shorter than this, because many good passwords contain such
+ * parts.
+ */
 export const guessedWordCharsMin = 3
 /** A new password that contains a name needs this number of other letters and digits. */
 export const ownPartCharsMin = 8
@@ -140,7 +161,7 @@ export const ownPartCharsMin = 8
 export const passwordsWaitingMax = 64
 /** Passwords from known browsers and signed-in people that wait to be hashed. They are hashed before all others. */
 export const knownPasswordsWaitingMax = 16
-/** Passwords from one IPv4 address or IPv6 /48 that wait to be hashed. Known and unknown browsers are counted apart. */
+/** Passwords from one IPv4 address or IPv6 /48 that wait to be hashed. Known and unknown browsers are counted separately. */
 export const passwordsWaitingPerNetworkMax = 4
 
 // Sessions and links of operators
@@ -148,15 +169,15 @@ export const emailCharsMax = 254
 export const sessionMsMax = 12 * 3_600_000
 export const sessionIdleMsDefault = 2 * 3_600_000
 export const sessionIdleMsMin = 60_000
-/** A used session is renewed in the log at most once in a fourth of its idle time: each renewal is an event. */
+/** A used session is renewed in the log at most once in a fourth of its idle time, because each renewal is an event. */
 export const sessionRenewalDivisor = 4
 export const sessionUsesMax = 10_000
 export const sessionsPerOperatorMax = 20
-/** Hex digits of a session's hash that identify the session in the log and on pages. */
+/** Number of hex digits of a session's hash. They identify the session in the log and on pages. */
 export const sessionIdChars = 16
-/** Ended sessions in memory, so that their open pages stop asking for updates: 100 KB. */
+/** Ended sessions that stay in memory (100 KB), so that a page of an ended session is told to stop asking for updates. */
 export const endedSessionsMax = 1_000
-/** Known browsers of one operator. A further browser replaces the oldest. */
+/** Browsers that the service knows from earlier sign-ins of one operator. A further browser replaces the oldest. */
 export const devicesPerOperatorMax = 20
 export const deviceMsMax = 400 * 86_400_000
 export const linkMsMax = 24 * 3_600_000
@@ -167,12 +188,18 @@ export const linksToldMax = 5
 export const linksToldMsMax = 30 * 86_400_000
 
 // Sign-in attempts and their history
-/** Failed sign-ins in `signInWindowMs` for one account, known browser, IPv4 address or IPv6 /64. */
+/** Failed sign-ins that are allowed in `signInWindowMs` for one account, known browser, IPv4 address or IPv6 /64. */
 export const signInAttemptsMax = 10
-/** Failed sign-ins in `signInWindowMs` from one IPv6 /48, which can belong to one customer or to thousands. */
+/**
+ * Failed sign-ins that are allowed in `signInWindowMs` from one IPv6 /48. This bound is higher, because a /48 can belong to
+ * thousands of customers.
+ */
 export const signInSiteAttemptsMax = 40
 export const signInWindowMs = 15 * 60_000
-/** Addresses whose sign-in attempts stay in memory; also networks (IPv6 /48), and e-mails without an account. */
+/**
+ * Addresses whose failed sign-ins are counted in memory. The same bound holds for IPv6 /48 networks and for e-mails without an
+ * account.
+ */
 export const signInSubjectsMax = 10_000
 export const refusedSignInsToldMs = 60_000
 /** Accounts that one event about refused sign-ins names. Others are only counted. */
@@ -188,7 +215,7 @@ export const browserCharsMax = 80
 export const actorsMax = 20_000
 export const actorIdleMs = 5 * 60_000
 export const mailboxRequestsMax = 4_096
-/** Readings that wait for one actor: 64 full batches, about 25 MB. */
+/** Readings that wait for one actor: 64 full batches, about 25 MB. Further readings are refused. */
 export const mailboxReadingsMax = 65_536
 export const mailboxCommandsMax = 64
 export const requestWaitMsMax = 5_000
@@ -199,16 +226,23 @@ export const heartbeatMs = 500
 export const appendBytesMax = 512 * 1024
 export const appendReadingsMax = 4_096
 export const conflictRetriesMax = 64
-/** Tries of a revocation to append a seal event (docs/protocol.md). Then it suspends the key, so that busy nodes stop writing. */
+/**
+ * After this number of failed tries to append a seal event (docs/protocol.md), a revocation first suspends the key, so that
+ * busy nodes stop writing.
+ */
 export const sealTriesMax = 8
 /** First pause before an append with an unknown outcome is sent again. The pause doubles up to `storeRetryPauseMsMax`. */
 export const storeRetryPauseMsMin = 10
 export const storeRetryPauseMsMax = 1_000
-/** Retries of an append with an unknown outcome, for about an hour. Then the actor reads the log again. */
+/** Retries of an append with an unknown outcome, for about an hour. Then the actor reads the log again to learn the outcome. */
 export const storeRetriesMax = 3_600
-/** The longest pause in which a node lets another node append to the same stream. Otherwise one node would win every conflict. */
+/**
+ * The longest pause in which a node lets another node append to the same stream. Without pauses, one node wins every conflict.
+ */
 export const givingWayMsMax = 100
-/** A busy node pauses this time. So nodes far from EventStoreDB, with a round trip up to half of this time, can append, too. */
+/**
+ * A busy node pauses for this time. So nodes far from EventStoreDB, with a round trip up to half of this time, can append, too.
+ */
 export const farTurnMs = 50
 /** How often a busy node pauses for `farTurnMs`, which takes at most a twelfth of its time. */
 export const farTurnEveryMs = 600
@@ -218,12 +252,12 @@ export const sharedStreamMs = 5_000
 export const revocationFinishMs = 2_000
 
 // Clocks of nodes (docs/protocol.md, "Versions and clocks")
-/** A clock that jumps further ahead is trusted only when it has stayed ahead for `clockStandMs`. */
+/** A clock that jumps further ahead than this is trusted only when it has stayed ahead for `clockStandMs`. */
 export const clockStepMsMax = 1_000
 export const clockStandMs = 5_000
 /** If the time of an event is more than this ahead of this node's clock, the node warns that the clocks of nodes differ. */
 export const clockDifferenceMsMax = 1_000
-/** After this time without an event from ahead of the node's clock, a clock warning ends. Must be a multiple of `heartbeatMs`. */
+/** A clock warning ends after this time without an event that is ahead of the clock. Must be a multiple of `heartbeatMs`. */
 export const clockCalmMs = 60_000
 /** If an event of another node arrives more than this after it was recorded, the node reports a lag. */
 export const lagMsMax = 5_000
@@ -240,22 +274,32 @@ export const logQueueChangesBytesMax = 4 * 1024 * 1024
 // Embedded log
 /** Streams whose last revision stays in memory, at about 100 bytes each. */
 export const storeStreamsRememberedMax = 50_000
-/** SQLite's page cache for writing. The operating system caches the file, too, so it can be small. */
+/** SQLite's page cache for writing. It can be small, because the operating system caches the file, too. */
 export const storeWriteCacheBytes = 4 * 1024 * 1024
-/** SQLite's page cache for reading. Only searches for the ends of streams use a page more than once, so it can be small. */
+/** SQLite's page cache for reading. It can be small: only searches for the ends of streams use a page more than once. */
 export const storeReadCacheBytes = 1 * 1024 * 1024
 /** Events that are read in one turn of the event loop. With more, requests would wait too long. */
 export const storeReadEventsPerTurnMax = 1_000
-/** Each read counts as this number of events more in `storeReadEventsPerTurnMax`: a read can take 300 µs to skip 4,095 events. */
+/**
+ * Each read counts in `storeReadEventsPerTurnMax` as its events plus this number, because a read can take 300 µs to skip 4,095
+ * events of a row.
+ */
 export const storeReadEvents = 100
-/** At this size, SQLite's write-ahead log is copied, in 5 ms. At a quarter of it, all copying would take three times as long. */
+/**
+ * At this size, SQLite's write-ahead log is copied into the log's file, which takes 5 ms. At a quarter of this size, all
+ * copying together would take three times as long.
+ */
 export const storeWalBytesMax = 16 * 1024 * 1024
 export const checkpointRetryPauseMs = 1_000
-/** Groups of appends on their way to the disk: one is written, one waits. After a failure, a third could not be prepared again. */
+/**
+ * Commit groups under way: one is written, one waits. After a failed commit, the log can stage only two groups again in order.
+ */
 export const groupsUnderWayMax = 2
 /** Truncated events that one transaction deletes. With more, appends would wait too long for the transaction. */
 export const trimEventsMax = 256
-/** Retries of a commit group after another program has written rows at the same positions. */
+/**
+ * Retries of a commit group after another program has written rows at the same positions. Then the appends of the group fail.
+ */
 export const overlapRetriesMax = 1
 /** A write waits at most this time if another program has locked the database. */
 export const storeBusyMsMax = 250
@@ -263,15 +307,19 @@ export const internedNamesMax = 8_192
 export const internedNameBytesMax = 512
 
 // A full disk (docs/contract.md, "Cost")
-/** Default of `DISK_RESERVE`. With less free disk space, including SQLite's free pages, no readings are stored. */
+/** Default of `DISK_RESERVE`. Readings are refused if the free disk space and the log's empty pages are less than this. */
 export const diskReserveBytesDefault = 256 * 1024 * 1024
 export const diskReserveBytesMin = 64 * 1024 * 1024
-/** With less free disk space than this, without SQLite's free pages, no readings are stored. Other events need this space. */
+/**
+ * Readings are refused below this free disk space, even if the log has empty pages. Other events, like revocations, need it.
+ */
 export const diskFreeBytesMin = 64 * 1024 * 1024
-/** After a full disk, readings are stored again when the free space is this much above both bounds. */
+/**
+ * After a full disk, readings are stored again when the free space is this much above `DISK_RESERVE` and `diskFreeBytesMin`.
+ */
 export const diskRecoveryBytes = 16 * 1024 * 1024
 export const diskLookMs = 1_000
-/** How often free disk space is checked when the disk is nearly full. */
+/** The shortest pause between two checks of the free disk space, when the disk is nearly full. */
 export const diskLookMsMin = 50
 /** A check of the free disk space that takes longer counts as failed. */
 export const diskAnswerMsMax = 5_000
@@ -282,7 +330,9 @@ export const diskBytesPerSecondMax = 128 * 1024 * 1024
 export const troubleLookMs = 1_000
 /** An overload is reported when this number of checks in a row found refused requests. */
 export const overloadedLooksMin = 5
-/** Failed writes to EventStoreDB are reported after this number of checks in a row. Electing its leader takes less time. */
+/**
+ * Failed writes to EventStoreDB are reported after this number of checks in a row. The election of a leader takes less time.
+ */
 export const storeWritesFailLooks = 3
 /** A reported failure counts as over when this number of checks in a row did not find it. */
 export const troubleCalmLooks = 10
@@ -290,7 +340,7 @@ export const troubleCalmLooks = 10
 export const survivedFsyncLooks = 3_600
 
 // Copying a log
-/** Size of one append to the copy, in the largest form that an engine stores. Every engine accepts this size. */
+/** Size of one append to the copy as JSON, its largest stored form. Both SQLite and EventStoreDB accept this size. */
 export const copyAppendBytesMax = 800_000
 export const copyAppendEventsMax = 1_000
 /** Retries while a log is unavailable: five minutes. Then the copying ends, and a later command can continue it. */
@@ -299,7 +349,9 @@ export const copyRetryPauseMs = 500
 
 // EventStoreDB (`log/eventstoredb/eventstoredb-log.ts`)
 export const eventStoreAppendsOutMax = 64
-/** Without an answer in this time, the outcome of an append is unknown. In an election, EventStoreDB sometimes never answers. */
+/**
+ * Without an answer in this time, the outcome of an append is unknown. In an election, EventStoreDB sometimes never answers.
+ */
 export const eventStoreAppendMsMax = 1_000
 /** How often appends without an answer are checked. `eventStoreAppendMsMax` must be a multiple of this time. */
 export const eventStoreLookMs = 100
@@ -308,9 +360,11 @@ export const eventStoreAppendBytesMax = 1_000_000
 export const eventStoreReadMsMax = 5_000
 /** If EventStoreDB does not confirm a subscription in this time, the node reports a failure. */
 export const eventStoreUnheardMsMax = 5_000
-/** A read of all streams can take this time: EventStoreDB can skip millions of events silently. Pings show that it still runs. */
+/**
+ * A read of all streams can take this time: EventStoreDB can skip millions of events silently. Pings show that it still runs.
+ */
 export const eventStoreScanMsMax = 600_000
-/** After a conflict, a read can still miss the event that caused it. The node pauses this time and reads again. */
+/** After a conflict, a read can still miss the event that caused the conflict. The node pauses this time and reads again. */
 export const eventStoreShowMs = 5
 /** A connection without data for this time gets a ping. Without an answer in `eventStoreKeepAliveTimeoutMs`, it is closed. */
 export const eventStoreKeepAliveMs = 1_000
@@ -327,7 +381,9 @@ export const eventStoreSearchWindowEvents = 1_024
 export const readPageEventsMax = 1_000
 /** Events that a new actor reads from the end of its stream. Few, because after a start all actors read at once. */
 export const tailEventsMax = 16
-/** Pages of other nodes' readings that an actor reads. If there are more, the actor loads its rate window from the log instead. */
+/**
+ * Pages of other nodes' readings that an actor reads. If there are more, the actor loads its rate window from the log instead.
+ */
 export const catchUpPagesMax = 3
 /** An open page makes an actor read other nodes' readings at most once in this time. Must be a multiple of `heartbeatMs`. */
 export const usageCatchUpMs = 2_000
@@ -337,7 +393,7 @@ export const usageCatchUpMs = 2_000
 export const kegsPerCellarMax = 10_000
 export const pointsPerKegMax = 24
 export const latestReadingsPerCellarMax = 50
-/** Readings of a keg in memory. If its latest reading is purged, another becomes the latest. */
+/** Readings of a keg in memory. If the latest reading is purged, another of them becomes the latest. */
 export const latestPerKegMax = 8
 /** Seal and fence events (docs/protocol.md) of one key in memory. Each comes from a command of an admin. */
 export const barriersPerKeyMax = 1_000
@@ -354,7 +410,9 @@ export const checkpointTailEventsMax = 250_000
 export const checkpointEventsMin = 1_000
 export const checkpointLookMs = 10_000
 export const checkpointLooksMax = 30
-/** When a checkpoint is this old, one new event is enough to save another. A purge of its last event would make it useless. */
+/**
+ * When a checkpoint is this old, one new event is enough to save another. A checkpoint is useless if its last event is purged.
+ */
 export const checkpointAgeMsMax = 3_600_000
 
 // Live pages
@@ -366,11 +424,17 @@ export const livePushMs = 500
 export const liveBytesWaitingMax = 256 * 1024
 /** Open live pages of one session. When another page is opened, the oldest gets no more updates. */
 export const liveStreamsPerSessionMax = 8
-/** Time for rendering live pages in each `livePushMs`, so that readings are not delayed. Work that has begun is finished. */
+/**
+ * Time for rendering live pages in each `livePushMs`, so that readings are not delayed. A piece of work that has begun may take
+ * longer.
+ */
 export const liveRenderMsPerTick = 100
-/** After a rendering, a page waits this number of times as long as the rendering took, at most `liveHeartbeatMs`. */
+/**
+ * A page that took 1 ms to render waits this number of ms before its next rendering, but at most `liveHeartbeatMs`. So a page
+ * that is slow to render uses little processor time.
+ */
 export const liveRestFactor = 50
-/** Renderings that wait for the event store. With more, only pages that need no event store are rendered. */
+/** Renderings that wait for a read of the log. With more, only pages that do not read the log are rendered. */
 export const liveStoreWaitsMax = 32
 export const liveSentPerPiece = 32
 export const liveSentBytesPerPiece = 1024 * 1024
@@ -388,7 +452,7 @@ export const kegsPerPageMax = 100
 export const historyRowsPerPageMax = 100
 export const kegFilterCharsMax = 257
 export const kegFilterWordsMax = 8
-/** Kegs in all remembered search results of one cellar: 128 KiB. */
+/** The remembered search results of one cellar have at most this number of kegs, which takes 128 KiB. */
 export const kegsFoundRememberedMax = 65_536
 export const formBodyBytesMax = 64 * 1024
 
@@ -401,7 +465,9 @@ export const expirySweepMs = 60_000
 export const drainNoticeMs = 500
 export const drainMsMax = 10_000
 export const drainLookMs = 10
-/** A second Ctrl-C in this time is ignored: the launcher has passed on the first Ctrl-C. */
+/**
+ * One Ctrl-C can arrive twice: from the terminal, and from npx or bun, which pass it on. A second one in this time is ignored.
+ */
 export const sameSignalMsMax = 500
 export const launcherLookMs = 250
 
@@ -422,9 +488,9 @@ export const simulatedPostMsMax = 10_000
 export const logLinesBytesMax = 16 * 1024 * 1024
 export const refusalLineMs = 1_000
 export const refusalLineNamesMax = 5
-/** Counters for keys, and as many for addresses, for a log line. A count misses at most a 257th of all refused requests. */
+/** Counters for keys in a log line, and as many for addresses. Each count misses at most a 257th of all refused requests. */
 export const refusalLineCountersMax = 256
-/** Errors that are logged in full in each `errorLineMs`. A stack trace has 1 to 2 KB. */
+/** Errors that are logged in full in each `errorLineMs`. Further errors are only counted. A stack trace has 1 to 2 KB. */
 export const errorLinesMax = 10
 export const errorLineMs = 1_000
 /** Log lines about refused sign-ins, forms and links in each `traceLineMs`. The last of them sums up further refusals. */

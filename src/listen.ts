@@ -28,7 +28,10 @@ const readPair = ({ certPath, keyPath }: NonNullable<Config['tls']>): Certificat
   }
 }
 
-/** The TLS library's message is only a code, like `error:0900006e:PEM routines:OPENSSL_internal:NO_START_LINE`. */
+/**
+ * Says the cause in words, because the TLS library's message is only a code:
+ * `error:0900006e:PEM routines:OPENSSL_internal:NO_START_LINE`.
+ */
 const certificateFault = ({ message }: Error): string => {
   if (/KEY_(VALUES|TYPE)_MISMATCH/.test(message)) return 'the key belongs to another certificate'
   if (/BAD_DECRYPT|PASSWORD/.test(message)) return 'the key has a passphrase. Use a key without one'

@@ -37,7 +37,7 @@ export const createLogLines = (stream: Writable, level: LogLevel): LogLines => {
 
 /**
  * Drops lines if their reader is slow or gone, so that waiting lines do not fill the memory. With pino's own destination, a
- * process without a reader never ends.
+ * process would never end if the reader of its lines were gone.
  */
 const boundedLines = (stream: Writable): pino.DestinationStream => {
   let isGone = false

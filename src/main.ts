@@ -1,4 +1,4 @@
-/** Runs the command line. The only file with side effects at import. */
+/** Runs the command line. Except for the modules of threads, this is the only file with side effects at import. */
 
 import { existsSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -25,7 +25,7 @@ import { startService } from './service.ts'
 
 const output = createOutput(process.stdout)
 
-/** Escapes control characters, which a terminal would obey. Bun would print them unescaped. */
+/** Prints an unexpected error. Bun itself would print its control characters unescaped, and a terminal would obey them. */
 const tellBug = (thrown: unknown): void => {
   const { message, stack = '' } = thrownError(thrown)
   const frames = stack.slice(stack.indexOf('\n    at '))

@@ -35,7 +35,7 @@ export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveByte
 export type OpeningParts = Naming & {
   /** Accepts a changed schema of the SQLite file, and gets the differences. Default: such a file is refused. */
   readonly acceptSchema?: ((differences: readonly string[]) => void) | undefined
-  /** Called with a warning if other users can read or write the data folder, and it is used nevertheless. */
+  /** Called with a warning if other users can read or write the data folder, but the folder is used nevertheless. */
   readonly onFolderWarning?: ((warning: string) => void) | undefined
 }
 
@@ -61,7 +61,10 @@ export const openLog = async (
   }
 }
 
-/** Retries, because after an election EventStoreDB answers reads before it takes appends. A start would fail then. */
+/**
+ * Retries, because after the election of a leader, EventStoreDB answers reads before it takes appends. Without retries, a start
+ * at that moment would fail.
+ */
 const nameLog = async (log: EventLog, { clock, entropy }: Naming, waitMsMax: number): Promise<void> => {
   const untilMs = performance.now() + waitMsMax
   for (;;) {
@@ -81,7 +84,7 @@ const openEngine = async (config: LogConfig, options: EngineOptions): Promise<Ev
   const { dataDir, eventStore, diskReserveBytes, allowSharedDataDir: allowShared } = config
   if (eventStore === null)
     return openSqliteLog({ dataDir, diskReserveBytes, allowSharedFolder: allowShared, ...options })
-  // The data folder has no log then, but it has this node's socket, so only one process can use the folder.
+  // With EventStoreDB, the data folder has no log. But it has this node's socket, so only one process can use the folder.
   const folder = holdDataFolder(dataDir, { hasLog: false, allowShared, onWarning: options.onFolderWarning })
   try {
     return await openEventStore({ settings: eventStore, onClosed: () => folder.release() })

@@ -62,7 +62,7 @@ export const startService = async (
   }
 }
 
-/** The parts in `started` end in the opposite order, also if the start fails half-way. */
+/** The parts in `started` end in the opposite order of their start, also if the start fails half-way. */
 const start = async (
   config: Config,
   { demo, acceptChangedSchema }: ServeOptions,
@@ -83,7 +83,7 @@ const start = async (
     const devices = await startDemo({ core, url: localUrlOf(config, port) })
     started.defer(() => devices.stop())
   }
-  // The last `defer` runs first, so /readyz answers 503 before any part ends.
+  // This last `defer` runs first when the service stops, so /readyz answers 503 before any part ends.
   started.defer(() => {
     health.isDraining = true
   })
@@ -108,7 +108,9 @@ const startLog = async (
   return log
 }
 
-/** `startCore` and `startApp` replace the first two functions when the index and the app exist. */
+/**
+ * The first two functions report no trouble until `startCore` and `startApp` replace them, when the index and the app exist.
+ */
 type Health = {
   indexTrouble: () => IndexTrouble | null
   bodyTroubles: () => readonly BodyTrouble[]

@@ -10,8 +10,8 @@ export type ThreadParts<FromThread> = {
 }
 
 /**
- * Runs a module on its own thread. When told to close, the module must post `closed` as its last message. `close` waits
- * for that.
+ * Runs a module on its own thread. When told to close, the module must post `closed` as its last message, because
+ * `close` waits for it.
  */
 export class WorkerThread<ToThread, FromThread> {
   readonly #worker: Worker

@@ -1,4 +1,4 @@
-/** An example of each kind of test, to copy. test/README.md says when to use which. */
+/** One example of each common kind of test, for copying. test/README.md says when to use which. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { paths } from '../views/paths.ts'
 import { signedIn, startWithOperators } from './http/dashboard/visitor.ts'
@@ -44,11 +44,12 @@ describe('on two nodes with one log', () => {
     const cluster = new Cluster()
     const [one, other] = [await cluster.open(), await cluster.open()]
     const keyId = await makeTestKey(one)
-    // The other node gets events only when the test delivers them.
+    // The other node gets events only when the test delivers them. Here it learns of the key, but later not of the
+    // revocation.
     other.late.deliver()
     await other.post(keyId)
 
-    // Timers run only during `until`.
+    // The node's timers run only while the test waits in `until` or `advance`.
     const revoked = await one.schedule.until(one.core.keys.revoke(keyId, 'stolen', asker))
     expect(revoked.ok).toBe(true)
     const [answer] = await other.post(keyId)

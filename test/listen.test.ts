@@ -5,7 +5,7 @@ const fault = (host: string, message: string, code = 'no code'): string =>
   listenFault(Object.assign(new Error(message), code === 'no code' ? {} : { code }), host)
 
 describe('listenFault()', () => {
-  // Seen with resolvers of different machines and versions of Bun.
+  // Different machines and versions of Bun have reported these errors for a name that does not exist.
   test.each([
     ['EINVAL', 'EINVAL: invalid argument, listen'],
     ['ENOTCONN', 'ENOTCONN: socket is not connected, listen'],

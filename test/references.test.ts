@@ -14,7 +14,7 @@ const code = pathsOf('{src,test,views,projections,bench,deploy}/**/*.{ts,tsx}')
 
 const textOf = (path: string): Promise<string> => Bun.file(join(root, path)).text()
 
-/** In code, references are in comments. A string may name a file that is not in this repository. */
+/** Returns only the comments of a source file. A string in code may name a file that is not in this repository. */
 const commentsOf = (source: string): string =>
   source
     .split('\n')
@@ -22,7 +22,10 @@ const commentsOf = (source: string): string =>
     .map((line) => line.replace(/^\s*(\/?\*+\/?|\/\/)/, ''))
     .join('\n')
 
-/** Line breaks within a reference count as spaces. */
+/**
+ * Returns the text in which references count. Line breaks become spaces, because a reference can continue on the next
+ * line.
+ */
 const proseOf = async (path: string): Promise<string> => {
   const text = await textOf(path)
   if (settings.includes(path)) return text.replace(/^ *#/gm, '').replace(/\s+/g, ' ')
@@ -34,7 +37,10 @@ const filesNamedIn = (prose: string): readonly string[] =>
     ([, name = '']) => name,
   )
 
-/** A document, a comma and a heading in quotes, also with the name as a link. Several headings may follow, joined by `and` or commas. */
+/**
+ * Finds references to a heading: a document, a comma and the heading in quotes. The document may be a link. Several
+ * headings may follow, joined by `and` or commas.
+ */
 const headingsNamedIn = (prose: string): readonly (readonly [file: string, heading: string])[] =>
   [...prose.matchAll(/([\w/-]+\.md)\)?`?,((?:(?: and|,)? "[^"]+")+)/g)].flatMap(([, file = '', quoted = '']) =>
     [...quoted.matchAll(/"([^"]+)"/g)].map(([, heading = '']) => [file, heading] as const),
@@ -46,7 +52,7 @@ const fileOf = (name: string): string | null =>
 const headingsOf = async (path: string): Promise<readonly string[]> =>
   [...(await textOf(path)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading)
 
-/** What is wrong with the references of one file. */
+/** References of one file to a file or a heading that does not exist. */
 const faultsOf = async (path: string): Promise<readonly string[]> => {
   const prose = await proseOf(path)
   const faults = filesNamedIn(prose)

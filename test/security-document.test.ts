@@ -1,6 +1,7 @@
 /**
- * docs/security.md names the tests that show each requirement. Each named file and title must exist. Each requirement has one
- * row, with evidence or a reason why there is none. Each promise of SECURITY.md has a row, too.
+ * docs/security.md names the tests that show each security requirement. Each named file and test title must exist. Each
+ * requirement has one row, with evidence or with a reason why there is none. Each promise of SECURITY.md also has a
+ * row.
  */
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
@@ -10,7 +11,7 @@ import { root } from './support/cellarbook.ts'
 /** The ten risks of the OWASP API Security Top 10 (2023). */
 const risks = Array.from({ length: 10 }, (_, index) => `API${index + 1}`)
 
-/** The requirements of level 1 and 2 in OWASP ASVS 5.0, as `section.numbers`. */
+/** The requirements of levels 1 and 2 in OWASP ASVS 5.0. `1.1.1-2` means 1.1.1 and 1.1.2. */
 const requirementTexts = `
 1.1.1-2 1.2.1-9 1.3.1-11 1.4.1-3 1.5.1-2 2.1.1-3 2.2.1-3 2.3.1-4 2.4.1 3.2.1-2 3.3.1-4 3.4.1-6 3.5.1-5 3.7.1-2 4.1.1-3 4.2.1
 4.3.1-2 4.4.1-4 5.1.1 5.2.1-3 5.3.1-2 5.4.1-3 6.1.1-3 6.2.1-12 6.3.1-4 6.4.1-4 6.5.1-5 6.6.1-3 6.8.1-4 7.1.1-3 7.2.1-4
@@ -47,7 +48,9 @@ const rowsOf = (document: string): readonly Row[] =>
       return { ids: name.split(', ').flatMap(idsOf), name, evidence: rest.join('|') }
     })
 
-/** `6.2.1`, `6.2.1–4`, or `10 (all)` for all that begin so. */
+/**
+ * Returns the ids that a row names: `6.2.1`, a range such as `6.2.1–4`, or `10 (all)` for all that begin with `10.`.
+ */
 const idsOf = (text: string): readonly string[] => {
   const [, prefix] = /^(\d+(?:\.\d+)?) \(all\)$/.exec(text) ?? []
   if (prefix !== undefined) return requirements.filter((id) => id.startsWith(`${prefix}.`))
@@ -56,7 +59,7 @@ const idsOf = (text: string): readonly string[] => {
   return numbersOf(range).map((number) => `${section}.${number}`)
 }
 
-/** The first sentence of each promise. */
+/** Returns the first sentence of each promise in the table of SECURITY.md, by which the document must name it. */
 const promisesOf = (text: string): readonly string[] =>
   text.split('\n').flatMap((line) => {
     const [, promise] = /^\| (?!promised)(.+?\.) /.exec(line) ?? []
@@ -65,7 +68,6 @@ const promisesOf = (text: string): readonly string[] =>
 
 type ReadText = (path: string) => string | null
 
-/** What is wrong with the document, in words. */
 const faultsOf = (document: string, read: ReadText): readonly string[] => {
   const rows = rowsOf(document)
   const named = rows.flatMap(({ ids }) => ids)
@@ -87,7 +89,7 @@ const isAnswered = ({ evidence }: Row): boolean =>
 
 type Reference = { readonly path: string; readonly titles: readonly string[] }
 
-/** A path in backticks, and the titles behind it in curly quotation marks. */
+/** Finds references to tests: a path in backticks, and behind it titles in curly quotation marks. */
 const referencesOf = (text: string): readonly Reference[] =>
   [...text.matchAll(/`([\w./-]*[\w-]\.(?:tsx?|md|ya?ml|json|lock))`((?:,? “[^”]+”)*)/g)].map(
     ([, path = '', titles = '']) => ({
@@ -103,7 +105,10 @@ const faultsOfReference = ({ path, titles }: Reference, read: ReadText): readonl
   return titles.filter((title) => !hasTitle(text, title, path)).map((title) => `${path} has no “${title}”`)
 }
 
-/** A heading of a text, or a part of a string in a test: titles of tables are put together. */
+/**
+ * True if the document has this heading, or a string of the test contains this title. A title of `test.each` is only a
+ * part of its string.
+ */
 const hasTitle = (text: string, title: string, path: string): boolean => {
   const lines = text.split('\n')
   if (path.endsWith('.md')) return lines.some((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === title)

@@ -1,4 +1,4 @@
-/** The shape and the language of the whole code. CONTRIBUTING.md, "Write it", says the same in words. */
+/** Tests the shape of the code and the language of all texts. CONTRIBUTING.md, "Write it", has the rules in words. */
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { Glob } from 'bun'
@@ -27,7 +27,7 @@ const around = await textsOf('{test,bench}/**/*.{ts,tsx}')
 const documents = [...(await textsOf('*.md')), ...(await textsOf('{docs,test}/**/*.md'))]
 const everything = [...product, ...around]
 
-/** One crux each: cut in two, neither half could be read by itself. */
+/** Functions that may be longer, because neither half could be understood without the other. There are none now. */
 const longOnPurpose: readonly string[] = []
 
 describe('the shape of the code', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { WorkerThread } from '../src/worker-thread.ts'
 
-/** Collects the thread's reports. `firstFault` resolves at the first fault. */
+/** Starts a thread and collects what it reports. `firstFault` resolves at its first fault. */
 const start = (program: string) => {
   const messages: string[] = []
   const fault = Promise.withResolvers<string>()

@@ -46,7 +46,7 @@ export const paths = {
   revokeKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/revoke`,
   account: '/account',
   accountPassword: '/account/password',
-  /** POST ends one session of the operator, or all except the session in use. */
+  /** POST ends one session of the operator, or all except the session that sends the form. */
   accountSessions: '/account/sessions',
   operators: '/operators',
   operatorLinks: '/operators/links',

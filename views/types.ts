@@ -55,7 +55,7 @@ export type CellarRow = {
   readonly activeKeys: number
   readonly keys: number
   readonly accepted: number
-  /** The number of readings in the current rate windows of all its keys; `null` means unknown. */
+  /** The number of readings in the current rate windows of all keys of the cellar; `null` means unknown. */
   readonly lately: number | null
   readonly lastReadingAt: number | null
 }
@@ -96,7 +96,7 @@ export type KeyView = {
   readonly label: string
   readonly note: string
   readonly status: KeyStatus
-  /** The limit of the key, or of its cellar, or the default, in this order. */
+  /** The limit that applies: the key's own limit; without one, the limit of its cellar; without both, the default. */
   readonly limit: Limit
   readonly ownLimit: Limit | null
   readonly expiresAt: number | null
@@ -113,12 +113,13 @@ export type KeyView = {
   readonly lastRefusal: RefusalView | null
 }
 
-/** The last refusal by this process. Other nodes keep their own. `code` is the error code that the device got. */
+/** The last refusal by this node. The page does not show refusals by other nodes. `code` is the code in the log line. */
 export type RefusalView = {
   readonly at: number
   readonly code: string
   /**
-   * True if the cost budget of the key was empty. Then `cause` is the code of the last refusal that used up the budget.
+   * True if the cost budget of the key was empty (docs/contract.md, "Cost"). Then `cause` is the code of the last refusal
+   * that used up the budget.
    */
   readonly isCost: boolean
   readonly cause: string | null
@@ -130,8 +131,8 @@ export type SuccessorView = {
   /** `null` if the rotation stopped before the new key was created. */
   readonly label: string | null
   /**
-   * The id of the key whose first reading stops the old key. If the new key was revoked before its first use, its own
-   * successor takes its place. `null` if there is no such key.
+   * The id of the key whose first reading stops the old key. Usually that is the new key. If the new key was revoked before
+   * its first use, it is the successor of the new key. `null` if there is no such key.
    */
   readonly awaitedId: string | null
   /** How long the old key still works after the first reading with the new key. */
@@ -166,7 +167,7 @@ export type StateAt = {
   readonly typed: string
   readonly answer:
     | ({ readonly kind: 'known'; readonly at: number } & KeyAt)
-    /** `rule` tells the operator how to write a time. */
+    /** `rule` tells the operator which time to enter instead. */
     | { readonly kind: 'refused'; readonly rule: string }
 }
 
@@ -197,7 +198,8 @@ export type SessionRow = {
   /** The address and browser at the sign-in; `null` if their record was deleted or never written. */
   readonly place: PlaceView | null
   /**
-   * The creator of the link that set this session's password: an e-mail or `cli`. `null` if nobody else created one.
+   * The creator of the one-time link with which this session's password was set: an e-mail, or `cli` for the command line.
+   * `null` if no other person created such a link.
    */
   readonly linkMadeBy: string | null
   readonly isThis: boolean
@@ -208,7 +210,7 @@ export type SignInHistoryRow =
       readonly kind: 'signed_in'
       readonly at: number
       readonly linkMadeBy: string | null
-      /** `not_recorded` means that the sign-in is older than the recording of addresses and browsers. */
+      /** `not_recorded` means that the service did not record addresses and browsers yet at the time of the sign-in. */
       readonly place: PlaceView | 'purged' | 'not_recorded'
     }
   | { readonly kind: 'signed_out'; readonly at: number; readonly by: By }

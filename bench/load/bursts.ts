@@ -1,11 +1,11 @@
-/** Each kept connection sends its next request after an answer. */
+/** Sends bursts of requests on kept connections. A connection sends its next request when the last one is answered. */
 import { AnswerReader, serveLoad } from './load-process.ts'
 
 export type Bursts = {
   readonly url: string
   readonly key: string
   readonly cellar: string
-  /** 0: single readings. */
+  /** 0 means single readings instead of batches. */
   readonly batchReadings: number
   readonly connections: number
 }

@@ -1,15 +1,14 @@
-/** Each connection repeats the same request after each answer. */
+/** Floods the service: each connection sends the same request again as soon as it is answered. */
 import { AnswerReader, type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'
 
 export type Flood = {
   readonly url: string
   readonly path: string
-  /** Used in turn. */
+  /** The connections take the keys in turn. */
   readonly keys: readonly string[]
   /** Base64. */
   readonly body: string
   readonly isPacked: boolean
-  /** Each request has its own `Idempotency-Key`. */
   readonly hasIdempotencyKey: boolean
   readonly connections: number
 }
@@ -33,7 +32,7 @@ const run = async (flood: Flood, { startMs, endMs }: Times): Promise<FloodResult
     let hasAnswer = false
     const push = (socket: Bun.Socket<undefined>): void => {
       unsent = unsent.subarray(Math.max(0, socket.write(unsent)))
-      // An early answer waits for the rest of its request.
+      // The service can answer before it has read the whole body. The next request must wait until the rest is sent.
       if (unsent.length === 0 && hasAnswer) next(socket)
     }
     const next = (socket: Bun.Socket<undefined>): void => {

@@ -3,16 +3,18 @@ import { type Answers, serveLoad, type Times, untilInstant } from './load-proces
 
 export type LiveViewers = {
   readonly url: string
-  /** One for each operator. Sessions are shared out among operators. */
+  /**
+   * One link for each operator, by which the operator sets a password. The sessions are shared out among the operators.
+   */
   readonly links: readonly { readonly url: string; readonly email: string }[]
   readonly sessions: number
-  /** By session, then by stream. */
+  /** `paths[session]` are the paths of the streams that this session opens. */
   readonly paths: readonly (readonly string[])[]
 }
 
 export type LiveViewersResult = {
   readonly openAtEnd: number
-  /** For streams only. */
+  /** How often each status was the answer to the request for a stream. Answers to the forms do not count. */
   readonly answers: Answers
   readonly pushesPerSecond: number
   readonly mebibytesPerSecond: number
@@ -31,7 +33,7 @@ const prepare = async ({ url, links, sessions, paths }: LiveViewers) => {
   return (times: Times): Promise<LiveViewersResult> => watch(url, { cookies, paths }, times)
 }
 
-/** Returns the cookie of the new session. */
+/** Posts a form of the sign-in or of a link. Returns the cookie of the new session. */
 const submit = async (url: string, fields: Readonly<Record<string, string>>): Promise<string> => {
   const page = await fetch(url)
   const token = /name="_csrf" value="([^"]+)"/.exec(await page.text())?.[1] ?? ''
@@ -81,7 +83,7 @@ const watch = async (
           if (!hasAnswer) count(bytes.toString('latin1', 9, 12))
           hasAnswer = true
           bytesRead += bytes.length
-          // A push ends with an empty line.
+          // A push of server-sent events ends with an empty line.
           if (bytes.includes('\n\n')) pushes += 1
         },
         close: () => {

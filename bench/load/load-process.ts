@@ -1,20 +1,20 @@
 /**
- * Runs a load in its own process, with its own event loop. Options have keys, so they go through stdin. The result is
- * one line of JSON.
+ * Runs a load in its own process, so that its work does not delay the event loop of the bench. The options contain API
+ * keys, so they are sent by stdin, which other processes cannot see. Each result is one line of JSON.
  */
 import { join } from 'node:path'
 
-/** Of `Date.now`, which all processes share. */
+/** Times of `Date.now`, which is the same in all processes of a machine. So several loads can start together. */
 export type Times = { readonly startMs: number; readonly endMs: number }
 
 export type StartedLoad<Order, Result> = {
   ask(order: Order): Promise<Result>
-  /** For a load with one order. */
+  /** Also stops the process after the answer. */
   askOnce(order: Order): Promise<Result>
   stop(): Promise<void>
 }
 
-/** Resolves when the load is prepared. */
+/** Resolves when the load is prepared (for instance, signed in) and waits for its first order. */
 export const startLoad = async <Options, Order, Result>(
   file: string,
   options: Options,
@@ -52,7 +52,7 @@ export const startLoad = async <Options, Order, Result>(
   }
 }
 
-/** Runs in the process of the load until stdin ends. */
+/** Runs in the load's own process: it answers orders from stdin until stdin ends. */
 export const serveLoad = async <Options, Order, Result>(
   prepare: (options: Options) => Promise<(order: Order) => Promise<Result>>,
 ): Promise<never> => {
@@ -80,7 +80,7 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
 
 export const untilInstant = (ms: number): Promise<void> => Bun.sleep(Math.max(0, ms - Date.now()))
 
-/** `closed`: connections that ended without an answer. */
+/** Counts answers by status. `closed` counts connections that ended without an answer. */
 export type Answers = Readonly<Record<string, number>>
 
 export class AnswerReader {

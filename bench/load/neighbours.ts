@@ -19,31 +19,36 @@ import type { StalledBodies, StalledBodiesResult } from './stalled-bodies.ts'
 import { worstBodies } from './worst-bodies.ts'
 
 const goodPerSecond = 200
-/** 5% of the fleet. */
+/** 5% of the readings come from bad devices. */
 const badPerSecond = goodPerSecond / 20
-/** 200 readings a second are a fifth of this limit. */
+/**
+ * This allows 1,000 readings a second, five times what the good devices send. So a refusal is never their own fault.
+ */
 const goodLimit = { readings: 60_000, windowMs: 60_000 }
 const goodConnections = 64
 const goodCellar = 'good-cellar'
 const p99TargetMs = 25
 
-/** Warms up the service. */
+/** The good devices post alone for this time, so that the service is warm before the bad client begins. */
 const aloneMs = 3_000
 const settledMs = 1_000
-/** A later load measures itself. */
+/**
+ * If the timers of the load process were later than this, its row of the results gets a note: its latencies contain
+ * that delay.
+ */
 const loadLateMsMax = 2
 
 type Seen = { readonly perSecond: string; readonly answers: Answers; readonly note: string }
 
-/** `run` does harm until the end. */
+/** `prepare` creates keys and starts the load process. `run` then disturbs the service until the end of the times. */
 type Neighbour = {
   readonly name: string
   readonly prepare: (service: EmptyService) => Promise<{ run(times: Times): Promise<Seen> }>
-  /** The good devices must lose no reading. */
+  /** The bad devices use the same key as the good devices. The good ones must still lose no reading. */
   readonly sharesKey?: boolean
 }
 
-/** Always tried, whatever the first part has shown. */
+/** These requests are tried in every run, so that runs can be compared. `held` adds the worst ones of this run. */
 const alwaysTried: readonly (readonly [name: string, sentAs: string])[] = [
   ['deep: 1,048,000 times [', 'gzip'],
   ['invalid: 1 valid, 999 × invalid_body', 'plain, key'],
@@ -53,8 +58,8 @@ const alwaysTried: readonly (readonly [name: string, sentAs: string])[] = [
 const worstTried = 2
 
 /**
- * Latency of 200 readings a second of one key, beside one bad neighbour at a time. `held`: figures of the first part,
- * worst first. `only`: a part of the names.
+ * Measures the latency of 200 readings a second of one key, while one kind of bad client (a neighbour) disturbs the
+ * service. `held` has the results of `benchLoopHolds`, worst first. `only` selects neighbours whose name contains it.
  */
 export const benchNeighbours = async (
   held: readonly HeldLoop[],
@@ -187,7 +192,7 @@ const answersText = (answers: Answers): string =>
 const floodOfOneKey = async (service: EmptyService, request: WorstRequest) =>
   startFlood(service, request, await createKey(service, worstCellar, keyLimitDefault))
 
-/** The window stays full during the flood. */
+/** Fills the rate window of the key first, so the flood measures requests that the rate limit refuses. */
 const floodOfFullKey = async (service: EmptyService, request: WorstRequest) => {
   const key = await createKey(service, worstCellar, keyLimitDefault)
   for (let count = 0; count < keyLimitDefault.readings; count += batchReadingsMax) {
@@ -198,7 +203,7 @@ const floodOfFullKey = async (service: EmptyService, request: WorstRequest) => {
 
 type Posted = { readonly key: string; readonly cellar: string; readonly first: number }
 
-/** A full batch, each reading of its own keg. */
+/** Posts a batch of `batchReadingsMax` readings, each of its own keg. */
 const postReadings = async (url: string, { key, cellar, first }: Posted): Promise<void> => {
   const readings = Array.from({ length: batchReadingsMax }, (_, index) => ({
     cellar,
@@ -231,7 +236,7 @@ const flooding = async (flood: Flood) => {
   }
 }
 
-/** Half of the ids exist, with a wrong secret. */
+/** Every secret is wrong. Half of the keys have an id that exists, so the service compares their secret. */
 const floodOfWrongKeys = async (service: EmptyService) => {
   const known = (await createKey(service, worstCellar)).slice(4, 12)
   const wrong = (keyId: string): string => makeKey(keyId, systemEntropy.bytes(32)).key
@@ -270,10 +275,10 @@ const liveOperators = 4
 const liveSessions = 64
 const liveCellars = 8
 const kegsOfLiveCellar = 2_000
-/** To each cellar, so that its pages change before every push. */
+/** So many readings go to each cellar that its pages change before every push. */
 const liveReadingsPerSecond = 4
 
-/** 64 sessions with 8 streams each, all on different pages. Devices post to every cellar. */
+/** Opens 8 live streams in each of 64 sessions, and each stream shows another page. Devices post to every cellar. */
 const watchLivePages = async (service: EmptyService) => {
   const { url } = service
   const requests: { key: string; path: string; body: string }[] = []
@@ -319,7 +324,7 @@ const watchLivePages = async (service: EmptyService) => {
 
 const cellarName = (index: number): string => `live-cellar-${index}`
 
-/** Every keg matches, so each page is full. */
+/** Every keg matches each of these searches, so each page is full. */
 const searches = ['', 'rack', 'sensor', 'rack sensor'] as const
 
 const livePaths = (session: number): readonly string[] => {

@@ -1,17 +1,17 @@
 /**
- * Devices post at a fixed rate. Latency counts from the time when a request was due, so a blocked service is not
- * measured less often.
+ * Devices post at a fixed rate. Latency counts from the time at which a request was due, even if no connection was
+ * free. Otherwise a blocked service would get fewer requests and look faster.
  */
 import { percentile } from '../figures.ts'
 import { AnswerReader, type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'
 
 export type PacedDevices = {
   readonly url: string
-  /** Sent in turn. */
+  /** The devices send these requests in turn. */
   readonly requests: readonly { readonly key: string; readonly path: string; readonly body: string }[]
   readonly perSecond: number
   readonly connections: number
-  /** The latency of earlier requests does not count. */
+  /** Time after the start, in ms. Requests that were due earlier have no latency in the result. */
   readonly latencyFromMs: number
 }
 
@@ -21,13 +21,13 @@ export type PacedDevicesResult = {
   readonly maxMs: number
   readonly answers: Answers
   readonly unanswered: number
-  /** The delay of the load itself. */
+  /** How late the timers of this process were. If they were very late, the latencies say little about the service. */
   readonly lateP99Ms: number
   readonly lateMaxMs: number
 }
 
 const paceMs = 1
-/** For open requests after the end. */
+/** How long unanswered requests may still be answered after the end. */
 const graceMs = 10_000
 
 type Connection = { socket: Bun.Socket<undefined> | null; dueMs: number }
@@ -87,12 +87,15 @@ const run = async (load: PacedDevices, { startMs, endMs }: Times): Promise<Paced
   const stop = callEvenly(send, late)
   await Promise.race([ended, untilInstant(endMs + graceMs)])
   stop()
-  // Open requests have waited at least until now.
+  // Requests without an answer count with the time that they have waited until now. Their real latency is higher.
   for (let number = answered; number < total; number += 1) latencies.push(nowMs() - dueOf(number))
   return { ...figuresOf(latencies, late), answers, unanswered: total - answered }
 }
 
-/** Adds the delay of each call to `late`, in ms. Returns a function that stops it. */
+/**
+ * Calls `send` every `paceMs`, and adds to `late` by how many ms each call was late. Returns a function that stops the
+ * calls.
+ */
 const callEvenly = (send: () => void, late: number[]): (() => void) => {
   let tickMs = nowMs()
   const pace = setInterval(() => {
@@ -112,7 +115,7 @@ const figuresOf = (latencies: readonly number[], late: readonly number[]) => ({
   lateMaxMs: percentile(late, 100),
 })
 
-/** More exact than `Date.now`, on the same scale. */
+/** Has the same zero as `Date.now`, but fractions of a millisecond. */
 const nowMs = (): number => performance.timeOrigin + performance.now()
 
 const requestBytes = ({ key, path, body }: PacedDevices['requests'][number]): Buffer => {

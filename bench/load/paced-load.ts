@@ -1,6 +1,6 @@
 /**
- * Posts evenly, which `wrk` cannot. Latency counts from the time when a request was due, also if every connection was
- * busy.
+ * Posts at a fixed rate, which `wrk` cannot. Latency counts from the time at which a request was due, even if every
+ * connection was busy. Otherwise a slow service would look faster.
  */
 
 import { percentile } from '../figures.ts'
@@ -35,7 +35,7 @@ const run = async (load: PacedLoad): Promise<PacedResult> => {
       hostname,
       port: Number(port),
       socket: {
-        // An answer always fits into one piece.
+        // The answers are so short that each arrives in one piece, so one piece is one answer.
         data: (_, bytes) => {
           if (!bytes.toString('latin1', 0, 13).startsWith('HTTP/1.1 200')) fail(new Error(bytes.toString()))
           latencies.push(performance.now() - connection.dueMs)
@@ -83,6 +83,6 @@ const requestOf = ({ cellar }: PacedLoad, key: string, of: number): Buffer => {
   return Buffer.from(`${head.join('\r\n')}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
 }
 
-// Keys come on stdin: arguments are visible to every process.
+// The API keys come by stdin, because every process can read the arguments of a command.
 console.log(JSON.stringify(await run(JSON.parse(await Bun.stdin.text()))))
 process.exit(0)

@@ -1,11 +1,13 @@
-/** Strangers guess passwords through a trusted proxy, without pause. */
+/**
+ * Strangers guess passwords without pause. `X-Forwarded-For` gives each guess an address, as behind a trusted proxy.
+ */
 import { type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'
 import { openSignIn } from './sign-in-form.ts'
 
 export type SignInAttackers = {
   readonly url: string
   readonly connections: number
-  /** Used in turn. */
+  /** The guesses come from these addresses in turn. */
   readonly addresses: readonly string[]
 }
 

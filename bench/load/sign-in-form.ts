@@ -1,14 +1,14 @@
-/** The sign-in page as a browser sees it behind a proxy. */
+/** Loads the sign-in page and submits its form, as a browser does behind a proxy. */
 export type SignInForm = {
   submit(fields: { readonly email: string; readonly password: string; readonly address: string }): Promise<{
     readonly status: number
-    /** Of the new session. */
+    /** The cookie of the new session. */
     readonly cookie: string
   }>
 }
 
 export const openSignIn = async (url: string, address: string, cookie = ''): Promise<SignInForm> => {
-  // A signed-in browser sees another page, with the same form token.
+  // `/sign-in` shows a signed-in browser no form. The page of the cellars has a form with the same token.
   const shown = await fetch(`${url}${cookie === '' ? '/sign-in' : '/cellars'}`, { headers: headersOf(address, cookie) })
   const token = /name="_csrf" value="([^"]+)"/.exec(await shown.text())?.[1] ?? ''
   const kept = cookie === '' ? cookieOf(shown) : cookie

@@ -1,4 +1,7 @@
-/** Each declares a long body and stops. A refused one returns after a second. */
+/**
+ * Each connection declares a long body, sends its first bytes and then nothing more. When the service answers or
+ * closes, the connection comes back after a second.
+ */
 import { AnswerReader, type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'
 
 export type StalledBodies = {

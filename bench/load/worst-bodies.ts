@@ -1,6 +1,5 @@
 /**
- * Bodies within the size limits that cost the service as much as possible. An attacker with one valid key can send
- * them.
+ * Bodies within the size limits that cost the service as much as possible. Anybody with one valid key can send them.
  */
 import { gzipSync } from 'node:zlib'
 import {
@@ -16,16 +15,15 @@ import {
 export type WorstBody = {
   readonly name: string
   readonly kind: 'reading' | 'batch'
-  /** As sent: packed if `encoding` is `gzip`. */
+  /** The bytes as they are sent, so they are compressed if `encoding` is `gzip`. */
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly encoding: 'plain' | 'gzip'
-  /** At least one reading can be stored. */
   readonly isValid: boolean
-  /** Within the bounds on structure. */
+  /** True if the body keeps the bounds on structure: nesting, names, and the number of characters `{}[]:,`. */
   readonly isWithinStructure: boolean
 }
 
-/** `cellar` needs both bounds on timestamps: the years 0001 and 9999 break them. */
+/** The cellar must have limits for old and future timestamps: items with the years 0001 and 9999 must be refused. */
 export function* worstBodies(cellar: string): Generator<WorstBody> {
   yield* deepBodies(cellar)
   yield* flatBodies(cellar)
@@ -70,7 +68,7 @@ const packed = (name: string, bytes: Uint8Array<ArrayBuffer>, isValid = false): 
 
 const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
 
-/** Fills up to `bytes`. */
+/** Repeats `unit` as often as it fits into `bytes`. */
 const filled = (unit: string, bytes: number): string => unit.repeat(Math.floor(bytes / Buffer.byteLength(unit)))
 
 const listed = (unit: (index: number) => string, bytes: number, countMax = Number.POSITIVE_INFINITY): string => {
@@ -90,23 +88,26 @@ type Fields = {
   readonly cellar: string
   readonly rack?: string
   readonly keg?: string
-  /** JSON: a number can be written in many ways. */
+  /** The number as JSON text, because one number can be written in many ways. */
   readonly value?: string
   readonly timestamp?: string
 }
 
-/** Names are not escaped again. */
+/** Inserts the names unchanged, so that a caller can write them with escapes such as `\u0041`. */
 const item = ({ cellar, rack = 'rack-17', keg = 'temperature', value = '21.5', timestamp: at = timestamp }: Fields) =>
   `{"cellar":"${cellar}","rack":"${rack}","keg":"${keg}","value":${value},"timestamp":"${at}"}`
 
 const items = (all: string): string => `{"readings":[${all}]}`
 
-/** The service ignores the field with the junk. */
+/** The body has one valid reading and a field `junk`. The service ignores this field, but must read it. */
 const withJunk = (cellar: string, junk: string): string => `{"readings":[${item({ cellar })}],"junk":${junk}}`
 
 const junkBytes = (cellar: string): number => batchBodyBytesMax - Buffer.byteLength(withJunk(cellar, ''))
 
-/** Without its comma. */
+/**
+ * With items of this size, a batch of `batchReadingsMax` items just fits into the body. The comma of an item is not
+ * included.
+ */
 const itemBytes = Math.floor((batchBodyBytesMax - items('').length) / batchReadingsMax) - 1
 
 function* deepBodies(cellar: string): Generator<WorstBody> {
@@ -126,7 +127,10 @@ function* deepBodies(cellar: string): Generator<WorstBody> {
   yield batch('deep: 33 levels', items('['.repeat(31) + ']'.repeat(31)))
 }
 
-/** Items that nest to the deepest level, then strings. */
+/**
+ * Each item is a string inside nested arrays, so that the body reaches all bounds: depth, structural characters and
+ * bytes.
+ */
 const atLevels = (levels: number): string => {
   const open = levels - 2
   const count = Math.floor((batchStructuralCharsMax - 5) / (2 * open + 1))
@@ -166,13 +170,16 @@ const longNumbers = (count: number, bytes: number): string => {
   return `[${Array<string>(count).fill('7'.repeat(digits)).join(',')}]`
 }
 
-/** `{},` each, then zeros. */
+/** Fills an array with `{}`, then with zeros until the number of structural characters is exact. */
 const emptyObjects = (structuralChars: number): string => {
   const count = Math.floor((structuralChars + 1) / 3)
   return `[${Array<string>(count).fill('{}').join(',')}${',0'.repeat(structuralChars - (3 * count - 1))}]`
 }
 
-/** Texts with the same hash in the engine: four characters cancel the state of its hash. */
+/**
+ * Returns a different text for each index, all with the same hash in the JavaScript engine. The four fixed characters
+ * cancel the effect of the others on the hash.
+ */
 const ofOneHash = (index: number): string => {
   const digits = index.toString(36).padStart(6, '0')
   return `${digits.slice(0, 2)}\uacc9\u962e\u4b93\u8bb8${digits.slice(2)}`
@@ -182,7 +189,7 @@ function* nameBodies(cellar: string): Generator<WorstBody> {
   const junk = junkBytes(cellar)
   const valid = { isValid: true }
   const within = { isValid: true, isWithinStructure: true }
-  // A name needs a colon and a comma.
+  // Each name costs two structural characters: a colon and a comma.
   const count = Math.floor((batchStructuralCharsMax - structuralCharsOf(withJunk(cellar, '{}'))) / 2)
   const long = 'n'.repeat(Math.floor(junk / count) - 12)
   const object = (name: (index: number) => string, most?: number): string =>
@@ -318,7 +325,10 @@ const escapedNames = (cellar: string): string =>
       `"${[...name].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}":`,
   )
 
-/** Half-way between two doubles: a parser must read all digits. */
+/**
+ * Lies just above the middle between two doubles. Only the last digit decides the rounding, so a parser must read all
+ * digits.
+ */
 const halfWay = (digits: number): string => `9007199254740993.${'0'.repeat(digits - 17)}1`
 
 function* numberBodies(cellar: string): Generator<WorstBody> {
@@ -369,7 +379,9 @@ function* repeatedFieldBodies(cellar: string): Generator<WorstBody> {
   )
 }
 
-/** One item for each refusal, found as late as possible. */
+/**
+ * One invalid item for each refusal. Its fault is in the place that the checks reach last, so the refusal costs most.
+ */
 const invalidItems = (cellar: string): readonly (readonly [kind: string, item: string])[] => {
   const long = 'é'.repeat(nameCodePointsMax)
   return [
@@ -459,7 +471,6 @@ function* junkBodies(cellar: string): Generator<WorstBody> {
   yield batch('valid: 1,000 readings with junk up to 1 MiB', items(padded.join(',')), within)
 }
 
-/** Tricks that need gzip. */
 function* packedBodies(cellar: string): Generator<WorstBody> {
   yield packed('gzip: unpacks to 64 MiB', pack(new Uint8Array(64 * 1024 * 1024)))
   const empty = gzipSync('')
@@ -484,7 +495,7 @@ const repeated = (bytes: Uint8Array, times: number): Uint8Array<ArrayBuffer> =>
 
 const joined = (pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => Uint8Array.from(Buffer.concat([...pieces]))
 
-/** Compresses badly. The same at each call. */
+/** Looks random, so gzip cannot make it much smaller. Each call returns the same text, so runs can be compared. */
 const randomText = (chars: number): string => {
   let state = 1
   let text = ''
@@ -541,7 +552,7 @@ function* readingBodies(cellar: string): Generator<WorstBody> {
   yield reading('reading: valid', item({ cellar }), { isValid: true, isWithinStructure: true })
 }
 
-/** Counts `{}[]:,` outside of strings. */
+/** Counts the structural characters: `{}[]:,` outside of strings. */
 export const structuralCharsOf = (text: string): number => {
   let count = 0
   let inString = false

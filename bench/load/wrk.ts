@@ -2,7 +2,10 @@ export type WrkResult = {
   readonly requestsPerSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Answers other than 2xx or 3xx, and failed sockets. With any of these, the figure means nothing. */
+  /**
+   * Answers other than 2xx or 3xx, and failed sockets. If there are any, the caller must discard the figures, because
+   * refusals are faster.
+   */
   readonly failures: number
 }
 
@@ -12,7 +15,7 @@ export type WrkLoad = {
   readonly seconds: number
   /** Lua, like `ingest-load.lua`. */
   readonly script: string
-  /** Keys go through the environment: arguments are visible to every process. */
+  /** API keys go through the environment, because every process can read the arguments of a command. */
   readonly env: Readonly<Record<string, string>>
 }
 

@@ -1,4 +1,7 @@
-/** The official client alone. Reads shapes of load from stdin, and prints acknowledged events per second. */
+/**
+ * Appends with the official client and without the service, for comparison. Each line of stdin is a `Shape`. Prints how
+ * many events per second the store acknowledged.
+ */
 import {
   type AppendExpectedRevision,
   EventStoreDBClient,
@@ -11,7 +14,7 @@ import { systemEntropy } from '../../src/entropy.ts'
 
 export type Shape = {
   readonly streams: number
-  /** Each posts again after its answer. They share the streams evenly. */
+  /** Each poster posts again after its answer. The posters are spread evenly over the streams. */
   readonly posters: number
   readonly eventsPerPost: number
   readonly seconds: number
@@ -42,7 +45,7 @@ const reading = (index: number) =>
     metadata: { recordedAt: Date.now() },
   })
 
-/** Like the service: one open append, and all waiting events go into the next one. */
+/** Each stream has one append under way, like the service. All events that wait meanwhile go into the next append. */
 class Stream {
   acknowledged = 0
   #expected: AppendExpectedRevision = NO_STREAM
@@ -60,7 +63,7 @@ class Stream {
 
   async #send(): Promise<void> {
     this.#isOut = true
-    // Events of the same turn go into one append.
+    // Waits, so that all events of this turn go into one append.
     await Promise.resolve()
     while (this.#waiting.length > 0) {
       const posts = this.#waiting
@@ -69,7 +72,7 @@ class Stream {
       const written = await client.appendToStream(this.name, events, { expectedRevision: this.#expected })
       this.#expected = written.nextExpectedRevision
       this.acknowledged += events.length
-      // Like a remote client: after the next append was sent.
+      // The posters get their answers only after the next append was sent, as remote clients would.
       setImmediate(() => {
         for (const post of posts) post.answered()
       })

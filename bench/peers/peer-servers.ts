@@ -1,6 +1,6 @@
 /**
- * As their Debian packages configure them, in an empty folder on the same disk. Comments name the settings that decide
- * durability.
+ * Starts other databases as their Debian packages configure them, in an empty folder on the same disk. The comments
+ * name the settings that decide whether data survives a power failure.
  */
 import { chownSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -92,7 +92,7 @@ const connected = async (databaseUrl: string): Promise<SQL> => {
   throw new Error('Cannot measure PostgreSQL: it takes no connection after 30 s')
 }
 
-/** PostgreSQL does not run as root. Its package creates a user. */
+/** PostgreSQL refuses to run as root. Its package creates the user `postgres`, so root runs it as this user. */
 const unprivileged = async (folder: string): Promise<readonly string[]> => {
   if (process.getuid?.() !== 0) return []
   const uid = Number(await run(['id', '-u', 'postgres']))
@@ -100,7 +100,7 @@ const unprivileged = async (folder: string): Promise<readonly string[]> => {
   return ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups']
 }
 
-/** Debian has a folder for each major version. */
+/** Debian has a folder for each major version of PostgreSQL. This takes the newest one that has the tool. */
 const postgresTool = (name: string): string => {
   for (let version = 30; version >= 10; version--) {
     const path = `/usr/lib/postgresql/${version}/bin/${name}`

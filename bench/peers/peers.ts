@@ -16,7 +16,7 @@ import {
 
 const keyCount = 64
 const connections = 64
-/** Keeps two cores busy, and no peer refuses so many. */
+/** 16 connections with batches keep two cores busy, and every peer accepts this number. */
 const batchConnections = 16
 const batchReadings = 1_000
 
@@ -26,7 +26,7 @@ export type PeerFigure = {
   readonly name: string
   readonly does: string
   readonly readingsPerSecond: number
-  /** Median of the rounds. */
+  /** Our readings per second divided by theirs; the median of the rounds. */
   readonly ratioOfOurs: number
   readonly p99Ms: number
 }
@@ -40,7 +40,10 @@ export type PeerFigures = {
 
 const ours = 'Cellarbook'
 
-/** Compares with alternatives on the same disk in one run. `docs/figures.json` gets the figures for the picture. */
+/**
+ * Compares the service with alternatives on the same disk in one run. Writes the figures to `docs/figures.json`, from
+ * which `drawPicture` draws.
+ */
 export const benchPeers = async (options: Rounds, machine: string): Promise<void> => {
   const missing = [...(wrkIsInstalled() ? [] : ['wrk']), ...missingPeers()]
   if (missing.length > 0)

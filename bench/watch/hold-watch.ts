@@ -1,20 +1,20 @@
 /**
- * Preloaded into the service. Measures turns of the event loop: each ends with a callback of this file, so the loop
- * never rests. Answers at `BENCH_HOLD_PORT`.
+ * Preloaded into the service. Measures how long each turn of the event loop takes. A callback of this file ends each
+ * turn and asks for the next, so the loop never sleeps. Requests to `BENCH_HOLD_PORT` begin and end a measurement.
  */
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { isMainThread } from 'node:worker_threads'
 
-/** In ms, since the start of the watch. */
+/** All values are in ms and count from the last `begin`. */
 export type Holds = {
   readonly longestMs: number
-  /** Processor time only, without other programs. */
+  /** The longest turn in processor time, which does not count the time while other programs run. */
   readonly longestProcessorMs: number
-  /** Sum of the turns longer than `turnMsMin`. */
+  /** Sum of the turns that took at least `turnMsMin`. */
   readonly allMs: number
 }
 
-/** In shorter turns nothing happened. */
+/** A shorter turn did nothing but call this file. */
 const turnMsMin = 0.1
 
 const threadClock = 3
@@ -23,7 +23,7 @@ const { symbols } = dlopen('libc.so.6', {
 })
 const timespec = new BigInt64Array(2)
 
-/** Of this thread. */
+/** The processor time of this thread. */
 const processorMs = (): number => {
   symbols.clock_gettime(threadClock, ptr(timespec))
   return Number(timespec[0]) * 1_000 + Number(timespec[1]) / 1e6
@@ -73,5 +73,5 @@ const answerAt = (port: number): void => {
   })
 }
 
-// Threads load this file too.
+// Threads of the service load this file too. Only the main thread has the event loop to watch.
 if (isMainThread) answerAt(Number(process.env['BENCH_HOLD_PORT']))

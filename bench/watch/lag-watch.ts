@@ -1,4 +1,7 @@
-/** Preloaded into the service. Measures how late the event loop runs timers. Answers at `BENCH_LAG_PORT`. */
+/**
+ * Preloaded into the service. Measures how late the event loop runs timers. Each request to `BENCH_LAG_PORT` returns
+ * the delays since the last one.
+ */
 import { isMainThread } from 'node:worker_threads'
 import { percentile } from '../figures.ts'
 
@@ -9,7 +12,7 @@ const everyMs = 5
 const watch = (port: number): void => {
   let late: number[] = []
   let dueMs = performance.now()
-  // Fixed schedule: each missed timer counts with its own delay.
+  // The due times are fixed. If the loop was held over several of them, each counts with its own delay.
   setInterval(() => {
     for (const now = performance.now(); dueMs <= now; dueMs += everyMs) late.push(now - dueMs)
   }, everyMs)
@@ -24,5 +27,5 @@ const watch = (port: number): void => {
   })
 }
 
-// Threads load this file too.
+// Threads of the service load this file too. Only the main thread has the event loop to watch.
 if (isMainThread) watch(Number(process.env['BENCH_LAG_PORT']))

@@ -8,7 +8,7 @@ import type { Holds } from './hold-watch.ts'
 
 export type HeldLoop = {
   readonly request: WorstRequest
-  /** Usually one. */
+  /** The different statuses of the rounds; usually all rounds have the same. */
   readonly statuses: readonly number[]
   readonly code: string
   readonly longestMs: number
@@ -23,9 +23,8 @@ export type WorstRequest = {
   readonly path: string
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly isPacked: boolean
-  /** `null`: too large when unpacked, or not valid gzip. */
+  /** `null` if the bytes unpack to more than `batchBodyBytesMax` or are not valid gzip. */
   readonly unpackedBytes: number | null
-  /** With its own `Idempotency-Key`. */
   readonly hasIdempotencyKey: boolean
   readonly isWithinStructure: boolean
 }
@@ -34,13 +33,13 @@ export const worstCellar = 'wine-berlin1'
 const holdTargetMs = 10
 
 const warmUps = 2
-/** Work after the answer belongs to the request. */
+/** The service still works after its answer. The measurement waits this long, so that the work counts. */
 const settleMs = 5
 const rowsPrinted = 25
 
 /**
- * How long one request holds the event loop, for each body of the corpus. Each body has its own key with the highest
- * limit.
+ * Measures how long one request holds the event loop, for each body of `worstBodies`. Each request has a key with the
+ * highest limit, so no rate limit refuses it.
  */
 export const benchLoopHolds = async (rounds: number, options: ServiceOptions): Promise<readonly HeldLoop[]> => {
   const port = await freePort()
@@ -64,14 +63,17 @@ export const benchLoopHolds = async (rounds: number, options: ServiceOptions): P
 
 const century = 36_500 * 86_400_000
 
-/** So that items can be too old or too far ahead. */
+/** Gives the cellar limits for timestamps, so that items of the years 0001 and 9999 are refused. */
 export const openWorstCellar = async (service: EmptyService): Promise<void> => {
   await service.ask({ op: 'create_cellar', cellar: worstCellar, title: '' })
   const changes = { readingAgeMsMax: century, readingAheadMsMax: century }
   await service.ask({ op: 'cellar_policy', cellar: worstCellar, changes, isConfirmed: true })
 }
 
-/** A short body is sent in two ways only. */
+/**
+ * A batch is sent plain and packed, each with and without an `Idempotency-Key`. A single reading is never packed, and a
+ * gzip body is sent as it is.
+ */
 export const requestsOf = (body: WorstBody): readonly WorstRequest[] => {
   const { name, kind, isWithinStructure } = body
   const path = kind === 'reading' ? '/api/v1/ingest' : '/api/v1/ingest/batch'
@@ -102,7 +104,7 @@ const unpackedBytesOf = (bytes: Uint8Array): number | null => {
 
 type Watched = { readonly service: EmptyService; readonly watchUrl: string }
 
-/** The first requests of a process are always slow. */
+/** The first requests of a process are always slow, because its code is not compiled yet. */
 const compileHotPaths = async (watched: Watched): Promise<void> => {
   for (const body of worstBodies(worstCellar)) {
     const isUsual = body.name.startsWith('valid:') || body.name.startsWith('invalid:') || body.name === 'reading: valid'

@@ -1,26 +1,29 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The same on every current Linux. */
+/** Linux reports processor time in ticks. Every current Linux has 100 ticks per second. */
 const ticksPerSecond = 100
 
-/** Of all threads. */
+/** Processor time of all threads since the start of the process. */
 export const busySecondsOf = (processId: number): number => {
   const fields = readFileSync(`/proc/${processId}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
 }
 
-/** In MiB. `anonymous`: without files. */
+/** Resident memory in MiB. `anonymous` leaves out pages of files, which the kernel can drop. */
 export const mebibytesOf = (processId: number): { readonly rss: number; readonly anonymous: number } => {
   const status = readFileSync(`/proc/${processId}/status`, 'utf8')
   const of = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1_024
   return { rss: of('VmRSS'), anonymous: of('RssAnon') }
 }
 
-/** To files and sockets. */
+/** Counts the bytes that went to files and to sockets. */
 export const writtenBytesOf = (processId: number): number =>
   Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${processId}/io`, 'utf8'))?.[1])
 
-/** More exact than `busySecondsOf`, if the process is idle: the kernel counts a running thread late. */
+/**
+ * Processor time of each thread. It is more exact than `busySecondsOf` while the process is idle, because the kernel
+ * adds the time of a running thread late.
+ */
 export const busyNanosecondsOf = (processId: number): ReadonlyMap<string, number> => {
   const threads = new Map<string, number>()
   for (const thread of readdirSync(`/proc/${processId}/task`)) {
@@ -33,7 +36,7 @@ export const busyNanosecondsOf = (processId: number): ReadonlyMap<string, number
   return threads
 }
 
-/** Leaves out threads that have ended. */
+/** Threads that have ended are not in `after`, so they do not count. */
 export const busyMicrosecondsBetween = (
   before: ReadonlyMap<string, number>,
   after: ReadonlyMap<string, number>,

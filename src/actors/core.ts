@@ -1,8 +1,9 @@
 /**
  * The interface of the actors: every request that the rest of the program can make to them. Imports no actor.
  *
- * A command returns a refusal, or `done` when its events are durable. The refusal `not_confirmed` means that the events
- * can still be stored. Unless a docstring says otherwise, a promise rejects only for a bug.
+ * A command returns a refusal, or `done` when its events are durable. The refusal `not_confirmed` means that the
+ * outcome is unknown: the events can still be stored. A promise rejects only for a bug, except where a comment says
+ * otherwise.
  */
 import type { Projections } from '../../projections/queries.ts'
 import type { Clock } from '../clock.ts'
@@ -48,8 +49,8 @@ export type Rotating = {
 export type CreatedKey = { readonly key: string; readonly state: KeyState }
 
 /**
- * `replaced` is an unused earlier successor, which the new key replaces. `null` if there is none, or if this node does
- * not know that key yet.
+ * `replaced` is an unused earlier successor, which still works until an admin revokes it. `null` if there is none, or
+ * if this node does not know that key yet.
  */
 export type RotatedKey = CreatedKey & { readonly replaced: KeyState | null }
 
@@ -71,7 +72,8 @@ export type Keys = {
   revoke(keyId: string, reason: string, asker: Asker): Answer<KeyState>
 
   /**
-   * Appends all readings of the request, or none. Event ids are derived from `requestId`. The promise never rejects.
+   * Appends all readings of the request, or none. The ids of the events come from `requestId`, so each request needs a
+   * new id. The promise never rejects.
    */
   accept(keyId: string, readings: Readings, requestId: string): Promise<Outcome<Accepted, ReadingRefusal>>
   /** Like `accept`, for a request with an `Idempotency-Key` (docs/protocol.md, "Idempotency"). */
@@ -81,13 +83,15 @@ export type Keys = {
     request: IdempotentRequest,
   ): Promise<Outcome<Accepted, ReadingRefusal>>
   /**
-   * True if a request with this hash of an idempotency key has stored readings, or is under way on this node. False
-   * while the index of idempotency keys is incomplete.
+   * True if a request with this hash of an idempotency key has stored readings, or is under way on this node. False can
+   * be wrong, for example while the index of idempotency keys is incomplete. A repeat then gets the refusal of a new
+   * request.
    */
   knowsIdempotencyKey(keyId: string, keyHash: string): boolean
   /**
-   * Returns how much of the rate window is used, at once if the key is loaded. `null` if the key is unknown or the
-   * store is unavailable. Counts other nodes' readings up to revision `heardTo`, at most `usageCatchUpMs` late.
+   * Returns how much of the rate window is used, without a promise if the key is loaded. `null` if the key is unknown
+   * or the store is unavailable. `heardTo` is a revision of the readings stream. Other nodes' readings up to this
+   * revision are counted with a delay of at most `usageCatchUpMs`.
    */
   usage(keyId: string, heardTo?: number): Usage | null | Promise<Usage | null>
 }
@@ -123,9 +127,11 @@ export type Usage = {
 
 /** The client that sent a password. Decides which password is hashed next (`operator/passwords.ts`). */
 export type PasswordClient = {
-  /** An IPv4 address, or the /48 of an IPv6 address. Networks take turns in the queue of passwords. */
+  /** An IPv4 address, or the first 48 bits of an IPv6 address. Networks take turns in the queue of passwords. */
   readonly network: string
-  /** True for a client with an open session, an unspent link or a known browser. */
+  /**
+   * True for a client with an open session, an unspent link or a known browser. Known clients come before strangers.
+   */
   readonly isKnown: boolean
   /** Aborted when the client disconnects. */
   readonly signal?: AbortSignal
@@ -139,9 +145,15 @@ export type Session = {
   /** `startedAt` and `expiresAt` are in ms. */
   readonly startedAt: number
   readonly expiresAt: number
-  /** Who made the link that set the password: an e-mail, or `cli`. `null` if no such person is known. */
+  /**
+   * The other person who made the link that set the password, because this person can know the password. An e-mail, or
+   * `cli` for the command line. `null` if there is no such person.
+   */
   readonly linkMadeBy: string | null
-  /** Revision of the event `SignInSeen`, which holds the sign-in's address and browser (`signInPlaces`). */
+  /**
+   * Revision of the event `SignInSeen`, which holds the sign-in's address and browser (`signInPlaces`). `null` if the
+   * session is older than such events.
+   */
   readonly seenRevision: number | null
 }
 
@@ -158,7 +170,10 @@ export type SignedIn = {
   /** The browser keeps this secret, and so counts as known until the password changes. */
   readonly deviceSecret: string
   readonly session: Session
-  /** True if another person made a link to the account, and the link was made or used within 30 days. */
+  /**
+   * True if another person made a link to the account, and the link was made or used within 30 days. The dashboard then
+   * warns the operator.
+   */
   readonly isToldOfLink: boolean
 }
 
@@ -171,7 +186,7 @@ export type RefusedSignIn = {
 
 export type SignInPlace = { readonly address: string; readonly browser: string }
 
-/** `at` and `from` are in ms. A row `refused` sums up the refusals in that time. */
+/** `at` and `from` are in ms. A row `refused` counts the refused sign-ins between `from` and `at`. */
 export type SignInRow =
   | {
       readonly kind: 'signed_in'
@@ -198,7 +213,10 @@ export type SignInRow =
       readonly addresses: readonly string[]
     }
 
-/** `id` names the session to end. `allBut` ends all sessions except the one with that secret; with `null`, all. */
+/**
+ * With `id`, only the session with this id ends. With `allBut`, all sessions end except the session with this secret.
+ * If `allBut` is `null`, all sessions end.
+ */
 export type EndingSessions = { readonly id: string } | { readonly allBut: string | null }
 
 export type OwnPassword = { readonly password: string; readonly client?: PasswordClient }
@@ -225,7 +243,10 @@ export type SignIns = {
   useSession(sessionSecret: string): void
   signOut(sessionSecret: string, requestId: string): Answer<null>
   isKnownDevice(email: string, deviceSecret: string): boolean
-  /** Returns the oldest session first. `lastUsedAt` (ms) is the last use on this node, or `null` without one. */
+  /**
+   * Returns the oldest session first. `lastUsedAt` (ms) is the last use on this node; `null` if this node has seen no
+   * use.
+   */
   openSessions(email: string): readonly (Session & { readonly lastUsedAt: number | null })[]
   endSessions(email: string, which: EndingSessions, asker: Asker): Answer<null>
   /** Only counts refusals, so that a flood of attempts writes few events. */
@@ -240,8 +261,8 @@ export type SignIns = {
 
 export type Operators = SignIns & {
   /**
-   * Makes a one-time link: for the first admin (`email` null), a new operator, or a lost password. If the account
-   * exists or existed, an operator must give their own password (`own`).
+   * Makes a one-time link: for the first admin (`email` is `null`), a new operator, or a lost password. If the account
+   * exists or existed, an operator must give their own password (`own`), because the link can reset a password.
    */
   issueLink(
     input: { readonly email: string | null; readonly role: Role; readonly own?: OwnPassword },
@@ -283,7 +304,7 @@ export type Core = {
   readonly operators: Operators
   /**
    * Calls `listener` with the events of all nodes, after the projections have folded them. Events of one stream come in
-   * order, but some come twice. The returned function ends the calls.
+   * order. An event can come twice, so a second call with it must do no harm. The returned function ends the calls.
    */
   onFolded(listener: FoldListener): () => void
   /** Refuses new requests, and waits up to `drainMsMax` for requests under way. Does not close the log. */

@@ -9,11 +9,14 @@ import { SteadyClock } from './time/steady-clock.ts'
 
 export type Flushable = { flush(): void }
 
-/** What key actors can ask the memory of idempotency keys (`repeats/repeat-memory.ts`). */
+/** The part of the memory of idempotency keys (`repeats/repeat-memory.ts`) that key actors use. */
 export type KnownRepeats = {
   /** The memory is complete up to this position in the log. -1 while some idempotency keys are missing. */
   readonly foldedTo: number
-  /** Returns `null` if no append has this idempotency key, and `unknown` while the memory is incomplete. */
+  /**
+   * Returns `null` if no append has this idempotency key. Returns `unknown` while the memory is incomplete: the request
+   * must then be refused, because it can be a repeat.
+   */
   find(stream: string, keyHash: string): IdempotentAppend | null | 'unknown'
   /** True if the event is so old that its idempotency key does not count any more. */
   isPast(event: Pick<RecordedEvent, 'recordedAt'>): boolean
@@ -34,12 +37,12 @@ export class Host {
   /** Number of heartbeats so far: a time that is cheap to read and never goes back. */
   beat = 0
   /**
-   * Grows with each change of a cellar, which can change the limit of its keys. Key actors then look up their limit
-   * again.
+   * Grows with each change of a cellar, because the change can alter the limit of the cellar's keys. A key actor that
+   * sees a new number looks up its limit again.
    */
   limitsEpoch = 0
   isStopping = false
-  /** True when the actors have stopped. A failed append is then not retried. */
+  /** True when the actors have stopped. A failed append is then not retried, so that the node can end. */
   gaveUp = false
   #flushing: Flushable[] = []
 

@@ -38,7 +38,10 @@ export type CoreParts = {
   readonly sessionIdleMs?: number
   /** Default: Argon2id. */
   readonly passwordHasher?: PasswordHasher
-  /** Refuses passwords that are easy to guess. Default: knows only names, and has no dictionary. */
+  /**
+   * Refuses passwords that are easy to guess. The default has no dictionary: it refuses only passwords made of the
+   * e-mail or of names.
+   */
   readonly passwordJudge?: PasswordJudge
   /** Where the projections are saved. Default: nowhere, so each start reads the whole log. */
   readonly checkpoints?: CheckpointParts
@@ -63,7 +66,7 @@ export class Node {
   readonly #onBroken: (bug: unknown) => void
   readonly #foldListeners = new Set<FoldListener>()
   readonly #subscriptions: Subscription[] = []
-  /** The newest event in the log at the end of the start. `null` if the log was empty. */
+  /** The newest event that the start has read from the log. `null` if the log is empty. */
   #newest: RecordedEvent | null
   #isCaughtUp = false
   #forgetBeat = (): void => {}
@@ -85,7 +88,7 @@ export class Node {
     this.signInRecords = new SignInRecords(host)
     this.sweeps = new Sweeps(host, this.keys)
     this.rotations = new Rotations(host, this.keys)
-    // The start has found the newest event. To search a large EventStoreDB for that event would take long.
+    // Uses the newest event that the start has read, because a search for it in a large EventStoreDB would take long.
     const newestMs = (): number => this.#newest?.recordedAt ?? host.clock.now()
     this.retention = new Retention(host, this.cellars, { newestMs, onTimes })
     this.#checkpoints = new Checkpoints(host, parts.checkpoints ?? null, last)
@@ -98,8 +101,7 @@ export class Node {
   /** Resolves when the whole log is folded. @throws the error of the log if the log cannot be read. */
   async follow(): Promise<void> {
     const begin = this.#newest
-    // Reads idempotency keys up to the present end of the log. The subscription, which begins afterwards, delivers the
-    // later events.
+    // Reads older idempotency keys from the log first, because the subscription delivers only the events after `begin`.
     await this.remembered?.begin(begin)
     const after = begin?.position ?? null
     await this.#subscribe({ after, categories: foldedCategories, onEvents: this.#receive })
@@ -108,8 +110,8 @@ export class Node {
     this.remembered?.caughtUp()
     if (this.host.log.lags !== true) return
     // Many readings can delay the first subscription. So a second subscription, without readings, delivers changes of
-    // keys. Projections fold each event only once. Checkpoints and idempotency keys need the first subscription, which
-    // delivers all events.
+    // keys early. The projections fold each event only once. Checkpoints and idempotency keys need the first
+    // subscription, which delivers all events.
     const { position } = this.host.projections
     await this.#subscribe({ after: position, categories: lifecycleCategories, onEvents: this.#fold })
   }
@@ -223,7 +225,9 @@ export class Node {
     void this.retention.run()
   }
 
-  /** Answers all waiting requests. Appends under way are not retried, so their outcome stays unknown. */
+  /**
+   * Answers all waiting requests. Appends under way are not retried, so it can stay unknown whether they are stored.
+   */
   #stopActors(): void {
     this.host.isStopping = true
     this.host.gaveUp = true
@@ -234,7 +238,7 @@ export class Node {
 }
 
 const throwUncaught = (bug: unknown): void => {
-  // Throws in a later turn of the event loop, because in this turn the log would catch the error.
+  // Throws in a later turn of the event loop and so ends the process. In this turn the log would catch the error.
   setImmediate(() => {
     throw bug
   })

@@ -9,7 +9,7 @@ import type { IndexTrouble } from './repeats/repeat-memory.ts'
 import { beginFrom } from './saved-state/checkpoints.ts'
 
 export type OpenCore = Core & {
-  /** Runs now what the node otherwise does every minute: finishes revocations, records expiries, and purges. */
+  /** Does the node's periodic work now: finishes revocations and rotations, records expiries, and purges. */
   sweep(): Promise<void>
   indexTrouble(): IndexTrouble | null
 }

@@ -37,7 +37,7 @@ export class Registry<A extends Actor> {
     return true
   }
 
-  /** Makes the actor if necessary. `null` if there is no room, or if the node is stopping. */
+  /** Makes the actor if necessary. `null` if all `actorsMax` places hold busy actors, or if the node is stopping. */
   get(name: string): A | null {
     if (this.#host.isStopping) return null
     const actor = this.#actors.get(name) ?? this.#add(name)

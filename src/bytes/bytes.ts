@@ -1,6 +1,11 @@
-/** Writes and reads the bytes of packed rows (`log/codec`) and of checkpoints (`projections`). */
+/**
+ * Turns numbers and texts into bytes and back, for packed rows of readings (`log/codec`) and for checkpoints
+ * (`projections`).
+ */
 
-/** All rows use the same buffer, which grows when needed. */
+/**
+ * Writes one row after another into the same buffer, so that a row needs no new buffer. The buffer grows when needed.
+ */
 export class ByteWriter {
   #bytes = new Uint8Array(4_096)
   #view = new DataView(this.#bytes.buffer)
@@ -15,7 +20,9 @@ export class ByteWriter {
     return this.#length
   }
 
-  /** Returns the bytes without copying them. The next row overwrites these bytes. */
+  /**
+   * Returns the bytes without copying them. The next row overwrites these bytes, so the caller must use them before.
+   */
   get written(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)
   }
@@ -44,7 +51,10 @@ export class ByteWriter {
     this.#bytes[this.#length++] = rest
   }
 
-  /** `value` is from -2^52 to 2^52 - 1. Negative numbers are stored as odd numbers, the others as even numbers. */
+  /**
+   * `value` is from -2^52 to 2^52 - 1. Negative numbers are stored as odd numbers and the others as even numbers, so
+   * that a small negative number is short too.
+   */
   signedVarint(value: number): void {
     this.varint(value < 0 ? -2 * value - 1 : 2 * value)
   }
@@ -61,7 +71,10 @@ export class ByteWriter {
     this.#length += bytes.length
   }
 
-  /** Returns false and writes nothing if the text has a character that is not ASCII. */
+  /**
+   * Returns false and writes nothing if the text has a character that is not ASCII. The caller must then write the text
+   * in another encoding.
+   */
   ascii(text: string): boolean {
     this.#need(text.length)
     const bytes = this.#bytes
@@ -88,7 +101,7 @@ export class ByteWriter {
   }
 }
 
-/** @throws RangeError if the bytes end too early, or for a number that is too long */
+/** @throws RangeError if the bytes end before a value is complete, or if a number has more than 8 bytes */
 export class ByteReader {
   readonly bytes: Uint8Array
   readonly #view: DataView
@@ -129,7 +142,7 @@ export class ByteReader {
     return this.#view.getFloat64(this.skip(8), true)
   }
 
-  /** Returns the offset of the first skipped byte. */
+  /** Returns the offset of the first skipped byte, so that the caller can read the skipped bytes there. */
   skip(count: number): number {
     const from = this.at
     if (from + count > this.bytes.length) throw new RangeError('it ends too early')

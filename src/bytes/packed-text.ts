@@ -1,6 +1,7 @@
 /**
- * A packed text is a header, with its kind and its length in bytes, and then its bytes. UTF-8 cannot hold half of a
- * surrogate pair, so a text with such a half is stored as UTF-16.
+ * A packed text begins with one number, which holds its kind and its length in bytes. Then the bytes of the text
+ * follow. JavaScript allows a text with only half of a surrogate pair, but UTF-8 cannot hold it. Such a text is stored
+ * as UTF-16, so that nothing is lost.
  */
 import { internedNameBytesMax, internedNamesMax } from '../limits.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
@@ -8,7 +9,10 @@ import type { ByteReader, ByteWriter } from './bytes.ts'
 const kinds = { utf8: 0, seenBefore: 1, utf16: 2 } as const
 const kindBits = 4
 
-/** The names that a row contains already, with their numbers. A name that occurs again is written as its number. */
+/**
+ * Holds the names that a row already contains, numbered from 0. A name that occurs again is written as its number, to
+ * save space.
+ */
 export type WrittenTexts = Map<string, number>
 
 export const writeText = (writer: ByteWriter, text: string): void => {
@@ -79,7 +83,7 @@ const decode = (bytes: Uint8Array, kind: number): string => {
 type Interned = { readonly bytes: Uint8Array; readonly text: string }
 
 // A hash table of decoded names. A replay of the log reads the same names a million times. A look-up is faster than
-// decoding, and readings share one string.
+// decoding, and all readings with a name share one string in memory.
 const internTable = new Array<Interned | undefined>(internedNamesMax).fill(undefined)
 
 const interned = (bytes: Uint8Array, from: number, length: number): string => {

@@ -9,7 +9,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** `message` is written to stderr. */
+/** `message` is written to stderr; `null` means that nothing is written. */
 export type End = { readonly exitCode: ExitCode; readonly message: string | null }
 
 /** Ends a command with `message` on stderr. */

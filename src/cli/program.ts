@@ -152,7 +152,7 @@ const present = async (
       else kept.push(step.value)
     }
   } finally {
-    // Closes the log, also if the reader of stdout left early (`| head`).
+    // `return` ends the operation, which then closes the log, also if the reader of stdout left early (`| head`).
     await answer.return({ exitCode: exitCodes.done, message: null })
   }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { launcherLookMs, sameSignalMsMax } from '../limits.ts'
 
-/** Resolves at the first SIGTERM or SIGINT, or when npx has ended. A second signal ends the process immediately. */
+/** Resolves at the first SIGTERM or SIGINT, or when npx has ended (`onNpxGone`). A second signal ends the process at once. */
 export const untilStopped = (): Promise<string> =>
   new Promise((resolve) => {
     let firstAtMs: number | null = null

@@ -1,4 +1,6 @@
-/** Durations and limits as people type them, like `90m` and `6000/60`. */
+/**
+ * Parses and writes durations and limits as people type them, like `90m` (90 minutes) and `6000/60` (6,000 readings per 60 s).
+ */
 import {
   durationMsMax,
   keyLimitReadingsMax,
@@ -37,7 +39,10 @@ export const overlapWithin = (overlapMs: number): Typed<number> =>
     ? done(overlapMs)
     : invalidField('overlap', `The overlap must be one of ${rotationOverlapsMs.map(overlapTyped).join(', ')}.`)
 
-/** Writes one day as `24h`, because docs/contract.md, "Keys" names the overlaps in this form. */
+/**
+ * An overlap is the time for which a rotated key still works. One day is written as `24h`, because docs/contract.md, "Keys"
+ * names the overlaps in this form.
+ */
 export const overlapTyped = (ms: number): string => {
   if (ms === 0) return '0'
   return ms === unitMs['d'] ? '24h' : durationTyped(ms)

@@ -1,6 +1,6 @@
 /** A map with at most `entriesMax` entries. A further entry removes the entry that was set longest ago. */
 export class BoundedMap<Key, Value> {
-  /** The entry that was set longest ago is first. */
+  /** A `Map` keeps the order of insertion, so the entry that was set longest ago is first. */
   readonly #entries = new Map<Key, Value>()
 
   constructor(readonly entriesMax: number) {}

@@ -1,6 +1,6 @@
 /**
- * Days, dates and instants in UTC, in the years 0000 to 9999. This file does not use `Date`, because `new Date(text)` turns 30
- * February into March.
+ * Converts between days, dates and instants in UTC, in the years 0000 to 9999. This file does not use `Date`, because `new
+ * Date(text)` turns 30 February into March.
  *
  * In the formulas a year begins in March, so that the leap day is the last day of the year. 400 years have 146,097 days, 4
  * years have 1,461. With March as month 0, the months before month `m` have floor((153 m + 2) / 5) days. 0000-03-01 is 719,468
@@ -13,8 +13,8 @@ export const dayMs = 86_400_000
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
 
 /**
- * Returns a midnight (ms). Readings that were accepted before this midnight are deleted, so each key loses readings at most
- * once a day. A reading stays at most a day and `retentionMarginMs` longer than `retentionMs`.
+ * Returns a midnight (ms, UTC). Readings that were accepted before this midnight are deleted, so each key loses readings at
+ * most once a day. A reading stays at most a day and `retentionMarginMs` longer than `retentionMs`.
  */
 export const purgeBefore = (now: number, retentionMs: number): number =>
   Math.max(0, Math.floor((now - retentionMs - retentionMarginMs) / retentionMsMin) * retentionMsMin)

@@ -3,8 +3,8 @@ import { sameLimit } from './key.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 /**
- * The state of a cellar, computed from the events of the stream `cellar-<digest>`. `cellar` is the identifier, which never
- * changes.
+ * The state of a cellar, computed from the events of the stream `cellar-<digest>`. `cellar` is the identifier that devices
+ * send. The identifier never changes.
  */
 export type CellarState = {
   readonly cellar: string
@@ -30,7 +30,8 @@ export type CellarCommand =
   /** A missing field is not changed, so two admins can change two fields at the same time. */
   | { readonly type: 'ChangeCellarPolicy'; readonly changes: Partial<CellarPolicy> }
   /**
-   * `purges` was computed for this `retentionMs`. Nothing is deleted if the retention of the cellar was changed after that.
+   * `purges` was computed for this `retentionMs`. If the retention of the cellar was changed after that, nothing is deleted,
+   * because the new retention can keep the readings.
    */
   | {
       readonly type: 'PurgeReadings'
@@ -64,7 +65,7 @@ export const decideCellar = (
     }
     case 'PurgeReadings': {
       const { purges, acceptedBefore, retentionMs } = command
-      // The retention was changed after `purges` was computed. With the new retention, the cellar can keep these readings.
+      // A changed retention can keep the readings in `purges` longer, so nothing is deleted.
       if (cellar.policy.retentionMs !== retentionMs) return done([])
       const common = { cellar: cellar.cellar, acceptedBefore }
       return done(purges.map((purge) => ({ type: 'ReadingsPurged', data: { ...common, ...purge } })))

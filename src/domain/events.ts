@@ -1,6 +1,6 @@
 /**
- * Every event that the log can contain. Stored events are never rewritten. If the fields of an event change, the event gets a
- * new schema version, and `src/log/codec/upcast.ts` converts old events. Times are in ms.
+ * This file defines every event that the log can contain. Stored events are never rewritten. If the fields of an event change,
+ * the event gets a new schema version, and `src/log/codec/upcast.ts` converts old events. Times are in ms.
  */
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { dayMs } from './calendar.ts'
@@ -23,10 +23,16 @@ export type Role = Static<typeof Role>
 export const LinkPurpose = Type.Union([Type.Literal('set_up'), Type.Literal('invite'), Type.Literal('reset')])
 export type LinkPurpose = Static<typeof LinkPurpose>
 
-/** `failed` counts wrong passwords. `throttled` counts sign-ins that were refused without comparing the password. */
+/**
+ * `failed` counts wrong passwords. `throttled` counts sign-ins that were refused without comparing the password, because there
+ * were too many sign-ins.
+ */
 const refusedCounts = { failed: Type.Integer({ minimum: 0 }), throttled: Type.Integer({ minimum: 0 }) }
 
-/** `null`: the cellar sets no bound. `retentionMs` is whole days, and `null` keeps readings for ever. */
+/**
+ * If `limit` is `null`, the default limit holds. Any other field that is `null` sets no bound, so a `retentionMs` of `null`
+ * keeps readings for ever. `retentionMs` is a whole number of days.
+ */
 export const CellarPolicy = Type.Object(
   { limit: orNull(Limit), readingAgeMsMax: orNull(ms), readingAheadMsMax: orNull(ms), retentionMs: orNull(ms) },
   strict,
@@ -35,11 +41,17 @@ export type CellarPolicy = Static<typeof CellarPolicy>
 
 export const eventData = {
   LogCreated: Type.Object({ logId: Type.String() }, strict),
-  /** This log is a copy of another log. No node can use the copy before `LogCopyEnded`, because events are missing. */
+  /** This log is a copy of another log. No node can use the copy before `LogCopyEnded`, because events are still missing. */
   LogCopyBegun: Type.Object({ copyId: Type.String() }, strict),
-  /** The copy is complete. `digest` is the SHA-256 of the events, equal in both logs. */
+  /**
+   * The copy is complete. `digest` is the SHA-256 of the events. The source and the copy gave the same digest, so no copied
+   * event differs.
+   */
   LogCopyEnded: Type.Object({ digest: Type.String(), events: Type.Integer({ minimum: 0 }) }, strict),
-  /** In a copy of a log, takes the place of a reading that was deleted. So later readings keep their revisions. */
+  /**
+   * When a log is copied, this event takes the place of a reading that was deleted in the source. So later readings keep their
+   * revisions.
+   */
   RevisionVacant: Type.Object({}, strict),
 
   /** The SQLite file had another schema than expected, and a person accepted that schema. */
@@ -49,14 +61,14 @@ export const eventData = {
     {
       firstRevision: Type.Integer({ minimum: 0 }),
       lastRevision: Type.Integer({ minimum: 0 }),
-      /** A midnight (UTC): older records were due. */
+      /** A midnight (UTC). Records from before this midnight were old enough to be deleted. */
       recordedBefore: Type.Integer({ minimum: 0, multipleOf: dayMs }),
     },
     strict,
   ),
   /**
-   * Never stored. Replaces a record, such as a sign-in, that is damaged or newer than this version. `recordedAt` is 0 if the
-   * time is unreadable too.
+   * This event is never stored. Reads return it in place of a record, such as a sign-in, that is damaged or newer than this
+   * version of the service. `recordedAt` is 0 if the time is unreadable too.
    */
   RecordUnreadable: Type.Object({ type: Type.String(), why: Type.String() }, strict),
 
@@ -64,8 +76,8 @@ export const eventData = {
   CellarRenamed: Type.Object({ title: Type.String() }, strict),
   CellarPolicyChanged: Type.Object({ policy: CellarPolicy }, strict),
   /**
-   * Written to the cellar's stream: events of a key's readings stream were deleted. `readings` does not count deleted fence
-   * events (docs/protocol.md).
+   * This event is in the cellar's stream. It says which revisions of a key's readings stream are deleted because of their age.
+   * `readings` does not count deleted fence events (docs/protocol.md).
    */
   ReadingsPurged: Type.Object(
     {
@@ -74,7 +86,7 @@ export const eventData = {
       firstRevision: Type.Integer({ minimum: 0 }),
       lastRevision: Type.Integer({ minimum: 0 }),
       readings: Type.Integer({ minimum: 0 }),
-      /** A midnight (UTC): older readings were due. */
+      /** A midnight (UTC). Readings from before this midnight were old enough to be deleted. */
       acceptedBefore: Type.Integer({ minimum: 0, multipleOf: dayMs }),
       lastAcceptedAt: ms,
     },
@@ -99,14 +111,17 @@ export const eventData = {
   KeyRelabelled: Type.Object({ label: Type.String(), note: Type.String() }, strict),
   KeyLimitChanged: Type.Object({ limit: orNull(Limit) }, strict),
   KeyExpirySet: Type.Object({ expiresAt: orNull(ms) }, strict),
-  /** In the old key's stream. The old key expires `overlapMs` after the first use of the new key. */
+  /** This event is in the old key's stream. The old key expires `overlapMs` after the first use of the new key. */
   KeyRotated: Type.Object({ successorId: Type.String(), overlapMs: Type.Integer({ minimum: 0 }) }, strict),
-  /** The successor was used. `expiresAt` is the new expiry of the old key, never later than before. */
+  /**
+   * The new key of a rotation (the successor) was used for the first time. `expiresAt` is the new expiry of the old key, and is
+   * never later than before.
+   */
   KeySuperseded: Type.Object({ successorId: Type.String(), usedAt: ms, expiresAt: ms }, strict),
   KeySuspended: Type.Object({ reason: Type.String() }, strict),
   KeyResumed: Type.Object({ reason: Type.String() }, strict),
   KeyExpired: Type.Object({ expiresAt: ms }, strict),
-  /** `sealId` is the id of the `ReadingsSealed` event that was appended before. */
+  /** `sealId` is the id of the `ReadingsSealed` event. That event was appended first and stopped the key's readings. */
   KeyRevoked: Type.Object({ reason: Type.String(), sealId: Type.String() }, strict),
 
   ReadingAccepted: Type.Object(
@@ -121,7 +136,10 @@ export const eventData = {
   ),
   /** Ends a readings stream, because the key is revoked. No event can follow (docs/protocol.md, "Taking a right away"). */
   ReadingsSealed: Type.Object({ reason: Type.String() }, strict),
-  /** A node that meets this event must read the key's stream up to `keyRevision` before it appends more readings. */
+  /**
+   * A node that meets this event must read the key's stream up to `keyRevision` before it appends more readings, because the
+   * key lost a right.
+   */
   ReadingsFenced: Type.Object({ keyRevision: Type.Integer({ minimum: 0 }) }, strict),
 
   OperatorLinkIssued: Type.Object(
@@ -134,9 +152,11 @@ export const eventData = {
     },
     strict,
   ),
-  /** Only in the stream `operator-setup`: a link for the first admin was used. */
+  /**
+   * This event is only in the stream `operator-setup`. A link for the first admin was used, which ends all other such links.
+   */
   OperatorLinkUsed: Type.Object({ linkHash: Type.String(), email: Type.String() }, strict),
-  /** `linkHash` and `linkMadeBy` are `null` in events of version 1. */
+  /** Events of version 1 did not store `linkHash` and `linkMadeBy`, so both fields are `null` there. */
   OperatorAdded: Type.Object(
     {
       email: Type.String(),
@@ -148,19 +168,20 @@ export const eventData = {
     strict,
   ),
   /**
-   * Ends every session, and forgets all known browsers. `linkMadeBy` is an e-mail or `cli`. If the operator used the old
-   * password and no link, `linkHash` is `null`, and `linkMadeBy` is that of the old password.
+   * This event ends every session and forgets all known browsers, because another person can know the old password.
+   * `linkMadeBy` is the e-mail of the person who made the link, or `cli`. If the operator entered the old password instead of
+   * using a link, `linkHash` is `null`, and `linkMadeBy` does not change.
    */
   OperatorPasswordSet: Type.Object(
     { passwordHash: Type.String(), linkHash: orNull(Type.String()), linkMadeBy: orNull(Type.String()) },
     strict,
   ),
   OperatorRoleChanged: Type.Object({ role: Role }, strict),
-  /** Ends the account, its sessions and its links, or withdraws an invitation. */
+  /** This event ends the account, its sessions and its links, or withdraws an invitation. */
   OperatorRemoved: Type.Object({}, strict),
   /**
-   * The session ends at `idleAt` if it is not used before. `deviceHash` is the hash of a secret in the browser. `seenRevision`
-   * is the revision of the `SignInSeen` event of this sign-in.
+   * The session ends at `idleAt` if it is not used before. `deviceHash` is the hash of a secret in the browser, so that a later
+   * sign-in recognizes the browser. `seenRevision` is the revision of the `SignInSeen` event of this sign-in.
    */
   OperatorSignedIn: Type.Object(
     {
@@ -176,8 +197,8 @@ export const eventData = {
   OperatorSignedOut: Type.Object({ sessionHash: Type.String() }, strict),
 
   /**
-   * Contains personal data, so this event is in `signins-node`, whose old events are deleted. It is appended before the
-   * `OperatorSignedIn` event.
+   * This event contains personal data. So it is in the stream `signins-node`, whose old events are deleted. It is appended
+   * before the `OperatorSignedIn` event.
    */
   SignInSeen: Type.Object(
     { email: Type.String(), sessionId: Type.String(), address: Type.String(), browser: Type.String() },
@@ -190,7 +211,7 @@ export const eventData = {
       accounts: Type.Array(
         Type.Object({ email: Type.String(), ...refusedCounts, addresses: Type.Array(Type.String()) }, strict),
       ),
-      /** Counts for e-mails without an account, and for accounts that did not fit into `accounts`. */
+      /** These are the counts for e-mails without an account, and for accounts that did not fit into `accounts`. */
       others: Type.Object(refusedCounts, strict),
     },
     strict,
@@ -211,15 +232,15 @@ export const schemaVersion = {
 }
 
 /**
- * `id` is the beginning of the session's hash. `linkMadeBy` is who made the link that set the password. This person can know
- * the password and be the one in the session.
+ * `id` is the beginning of the session's hash. `linkMadeBy` is the person who made the link that set the password. That person
+ * can know the password, so that person can be the one who uses the session.
  */
 export const BySession = Type.Object({ id: Type.String(), linkMadeBy: orNull(Type.String()) }, strict)
 export type BySession = Static<typeof BySession>
 
 /**
- * `cli` is a person who can use the data folder. `system` is the service. `session` is missing in old events, and if a link was
- * used.
+ * `cli` is a person who can use the data folder. `system` is the service. `session` is missing in old events. It is also
+ * missing if the operator used a link and so had no session.
  */
 export const By = Type.Union([
   Type.Object({ kind: Type.Literal('operator'), email: Type.String(), session: Type.Optional(BySession) }, strict),
@@ -261,7 +282,10 @@ export type NewEvent<T extends EventType = EventType> = {
   }
 }[T]
 
-/** `position` is the event's place in the whole log. EventStoreDB and the embedded log number positions differently. */
+/**
+ * `position` is the event's place in the whole log. EventStoreDB and the embedded log number positions differently, so events
+ * of a copied log get other positions.
+ */
 export type RecordedEvent<T extends EventType = EventType> = {
   [K in T]: NewEvent<K> & { readonly stream: string; readonly revision: number; readonly position: number }
 }[T]

@@ -2,7 +2,7 @@ import { parseTimestamp } from './reading/timestamp.ts'
 import { done } from './refusal.ts'
 import { invalidField, type Typed } from './text.ts'
 
-/** A key, link or session is expired already in the millisecond `expiresAt`. `null`: it never expires. */
+/** A key, link or session is already expired in the millisecond `expiresAt` itself. `null`: it never expires. */
 export const isExpired = ({ expiresAt }: { readonly expiresAt: number | null }, nowMs: number): boolean =>
   expiresAt !== null && nowMs >= expiresAt
 
@@ -13,7 +13,8 @@ const expiryRule =
   'The expiry must be a date that exists, like 2026-03-31 (valid until the end of that day, UTC), or a time in UTC, like 2026-03-31T18:00:00Z.'
 
 /**
- * A date expires at the end of that day, UTC. The result (ms) can be in the past, so the caller must compare it with the clock.
+ * A date without a time means the end of that day, UTC. The result (ms) can be in the past, so the caller must compare it with
+ * the clock.
  */
 export const parseExpiry = (text: string): Typed<number> => {
   const typed = text.trim()

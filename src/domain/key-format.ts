@@ -1,6 +1,6 @@
 /**
- * The text of an API key: `clr_<id>_<secret><checksum>` (docs/contract.md, "Keys"). The checksum is a CRC-32. It finds typing
- * errors and guesses before the slower SHA-256, and lets a scanner recognize a leaked key.
+ * The text of an API key is `clr_<id>_<secret><checksum>` (docs/contract.md, "Keys"). The checksum is a CRC-32. It finds typing
+ * errors and guesses before the slower SHA-256 is computed, and lets a scanner recognize a leaked key.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { base62, base62Digits } from './base62.ts'
@@ -31,7 +31,10 @@ export type MadeKey = {
   readonly secretHash: string
 }
 
-/** `chance` is `keyIdBytes` random bytes: so many that all ids are equally likely, to one part in 2^80. */
+/**
+ * `chance` is `keyIdBytes` random bytes. The id is shorter than that. With so many bytes, all ids are equally likely, to one
+ * part in 2^80.
+ */
 export const makeKeyId = (chance: Uint8Array): string => {
   if (chance.length !== keyIdBytes) throw new Error(`Cannot make a key id from ${chance.length} bytes of chance`)
   return base62(chance, idChars).slice(-idChars)
@@ -60,7 +63,8 @@ export type ParsedKey = {
 }
 
 /**
- * Returns `null` if the text is not a key. It runs for every request, so it computes no SHA-256 before the checksum is right.
+ * Returns `null` if the text is not a key. It runs for every request, so it computes the slower SHA-256 only after the checksum
+ * was right.
  */
 export const parseKey = (text: string): ParsedKey | null => {
   if (text.length !== keyChars || !text.startsWith(prefix) || text.charCodeAt(idEnd) !== underscore) return null
@@ -80,7 +84,10 @@ export const parseKey = (text: string): ParsedKey | null => {
   return { keyId: text.slice(idStart, idEnd), secretHash }
 }
 
-/** Compares in constant time, so that an attacker learns nothing from the time. `storedHash` is 64 hex digits. */
+/**
+ * Compares in constant time. Otherwise an attacker could learn parts of the hash from the time of the answer. `storedHash` is
+ * 64 hex digits.
+ */
 export const secretMatches = (parsed: ParsedKey, storedHash: string): boolean => {
   if (storedHash.length !== 64 || stored.write(storedHash, 'hex') !== 32) return false
   return timingSafeEqual(parsed.secretHash, stored)

@@ -6,8 +6,8 @@ export const keyStatuses = ['active', 'expired', 'suspended', 'revoked'] as cons
 export type KeyStatus = (typeof keyStatuses)[number]
 
 /**
- * Decides which reason counts if a key is refused for several (docs/contract.md, "Keys"). `isSealed` is true after a
- * `ReadingsSealed` event. The key then counts as revoked, even if a node died before it appended `KeyRevoked`.
+ * Decides which status counts if several apply, such as suspended and expired (docs/contract.md, "Keys"). `isSealed` is true
+ * after a `ReadingsSealed` event. The key then counts as revoked, even if a node died before it appended `KeyRevoked`.
  */
 export const keyStatus = (key: KeyState, now: number, isSealed = false): KeyStatus => {
   if (isSealed || key.revoked !== null) return 'revoked'

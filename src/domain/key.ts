@@ -2,18 +2,21 @@ import type { By, Decided, EventData, Limit, RecordedEvent } from './events.ts'
 import { isExpired } from './expiry.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
-/** Who changed a key, when (ms) and why. */
+/** Says who changed a key, when (ms) and why. */
 export type Attribution = { readonly at: number; readonly by: By; readonly reason: string }
 
 export type Rotation = {
   /** The id of the new key. If the rotation stopped before `KeyCreated`, no key has this id. */
   readonly successorId: string
   readonly overlapMs: number
-  /** The first use of the new key, and the expiry that this use gave to the old key. `null`: not used yet. */
+  /** The first use of the new key, and the expiry that this use gave to the old key. `null`: the new key was not used yet. */
   readonly superseded: { readonly usedAt: number; readonly expiresAt: number } | null
 }
 
-/** The state of a key, computed from the stream `key-<id>`. `keyStatus` says whether the key is expired. */
+/**
+ * The state of a key, computed from the stream `key-<id>`. A `KeyExpired` event can come long after the expiry, so call
+ * `keyStatus` to know whether the key is expired.
+ */
 export type KeyState = {
   readonly keyId: string
   readonly cellar: string
@@ -23,7 +26,8 @@ export type KeyState = {
   readonly limit: Limit | null
   readonly expiresAt: number | null
   /**
-   * The key that this key replaces, if the rotation of that key names this key. A second rotation can name another key instead.
+   * The old key, if this key was created by a rotation. This key replaces the old key only if the old key's `rotation` names
+   * this key. A second rotation can name another key instead.
    */
   readonly predecessorId: string | null
   readonly rotation: Rotation | null
@@ -129,7 +133,7 @@ export const isExpiryToRecord = (key: KeyState, now: number): boolean =>
   key.revoked === null && isExpired(key, now) && key.expiryRecorded !== key.expiresAt
 
 /**
- * Until the successor is used, a second rotation replaces the first, because the text of the successor can be lost
+ * Until the successor is used, a second rotation replaces the first, because the admin can have lost the successor's text
  * (docs/decisions/012-a-rotation-is-two-appends.md).
  */
 const decideRotation = (
@@ -139,7 +143,7 @@ const decideRotation = (
 ): Outcome<readonly DecidedKey[], CommandRefusal> => {
   const { rotation } = key
   if (rotation?.successorId === successorId) {
-    // Another overlap changes the same rotation, but only until the successor is used.
+    // A command with another `overlapMs` changes the same rotation, but only until the successor is used.
     if (rotation.overlapMs === overlapMs || rotation.superseded !== null) return done([])
   }
   const refusal = rotationRefusal(key, now)
@@ -151,7 +155,10 @@ export type RotationRefusal = Extract<
   { readonly kind: 'key_is_revoked' | 'key_is_superseded' | 'key_is_expired' }
 >
 
-/** A suspended key can be rotated. An expired key cannot, because its successor gets the same expiry. */
+/**
+ * A suspended key can be rotated. An expired key cannot, because its successor gets the same expiry, and so would be expired
+ * too.
+ */
 export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | null => {
   const { rotation, revoked } = key
   if (revoked !== null) return { kind: 'key_is_revoked' }
@@ -159,7 +166,7 @@ export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | n
   return isExpired(key, now) ? { kind: 'key_is_expired' } : null
 }
 
-/** True if the successor was used, and this key got no later expiry after that use. */
+/** True if the successor was used, and this key got no later expiry after that use. This key cannot be rotated again. */
 export const isEnding = ({ rotation, expiresAt }: KeyState): boolean =>
   rotation !== null && rotation.superseded !== null && expiresAt !== null && expiresAt <= rotation.superseded.expiresAt
 

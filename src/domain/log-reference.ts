@@ -1,9 +1,12 @@
-/** How saved state, such as a checkpoint, names its log. State from another log would be wrong. */
+/**
+ * Saved state, such as a checkpoint, names the log that it was computed from. A node must not use the state of another log,
+ * because it would be wrong.
+ */
 import type { RecordedEvent } from './events.ts'
 
 /**
  * `events` are all events of the stream `cellarbook-log`. A copied log has an id of its own, because its events have other
- * positions.
+ * positions than the source.
  */
 export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
   let id: string | null = null
@@ -14,7 +17,7 @@ export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
   return id
 }
 
-/** The last event that the saved state includes. A start continues to read after it. */
+/** The last event that the saved state includes. A node that starts with this state reads the log after this event. */
 export type FoldedTo = Pick<RecordedEvent, 'position' | 'stream' | 'revision' | 'id'>
 
 /** Copies four fields, because a reference to the event would keep the whole event in memory. */

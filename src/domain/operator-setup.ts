@@ -5,8 +5,8 @@ import { makerOf, type OperatorLink } from './operator.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 /**
- * The links for the first admin, computed from the stream `operator-setup`. The first use of a link ends all other links. Each
- * could make another admin, and can still be visible in a terminal.
+ * The links for the first admin, computed from the stream `operator-setup`. The first use of a link ends all other links,
+ * because each could make another admin, and can still be visible in a terminal.
  */
 export type SetupState = {
   /** Unused links, oldest first. */

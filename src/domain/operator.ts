@@ -19,7 +19,7 @@ export type OperatorSession = {
   readonly idleAt: number
   readonly deviceHash: string | null
   readonly seenRevision: number | null
-  /** Who made the link that set the password. This person can know the password, and so be the one in the session. */
+  /** The person who made the link that set the password, and who can know it. `null`: see `OperatorAccountState`. */
   readonly linkMadeBy: string | null
 }
 
@@ -42,7 +42,7 @@ export type OperatorState = {
   readonly account: OperatorAccountState | null
   /** Oldest first. */
   readonly links: readonly OperatorLink[]
-  /** Oldest first. Some can be expired. */
+  /** Oldest first. Some can be expired, because expired sessions are dropped only at the next sign-in. */
   readonly sessions: readonly OperatorSession[]
   /** True if there ever was an account, also after `OperatorRemoved`. */
   readonly wasAdded: boolean
@@ -55,8 +55,8 @@ export type OperatorAccountState = {
   readonly addedAt: number
   readonly passwordSetAt: number
   /**
-   * Who made the link that set the password: an e-mail or `cli`. `null` if the operator made it, or if it was the first
-   * invitation.
+   * The person who made the link that set the password: an e-mail or `cli`. `null` if the operator made the link, or if the
+   * link was the first invitation.
    */
   readonly passwordLinkMadeBy: string | null
   readonly lastSignedInAt: number | null
@@ -65,14 +65,17 @@ export type OperatorAccountState = {
   readonly linksFromOthers: readonly LinkFromOther[]
 }
 
-/** The number of other admins. The last admin can neither be removed nor lose the role. */
+/** The number of other admins. The last admin can neither be removed nor lose the admin role. */
 type Remaining = { readonly otherAdmins: number }
 
 export type OperatorCommand =
-  /** A link does not change the role of an operator who has an account. */
+  /** If the operator already has an account, `role` is ignored, because a link must not change a role. */
   | {
       readonly type: 'IssueOperatorLink'
-      /** If false, the link is refused when the e-mail has or had an account. */
+      /**
+       * If false, a link for an e-mail that has or had an account is refused. An admin must enter their own password before
+       * such a link.
+       */
       readonly mayReset: boolean
       readonly email: string
       readonly role: Role
@@ -91,7 +94,8 @@ export type OperatorCommand =
   /** Removes an operator, or withdraws an invitation. */
   | ({ readonly type: 'RemoveOperator' } & Remaining)
   /**
-   * The typed password was compared with `passwordHash`. `endsSessionHash` is the earlier session of the browser, which ends.
+   * The caller has compared the typed password with `passwordHash`. `endsSessionHash` is the browser's earlier session, which
+   * ends now, because the browser keeps only one session.
    */
   | ({
       readonly type: 'SignIn'
@@ -101,7 +105,10 @@ export type OperatorCommand =
   | { readonly type: 'RenewSession'; readonly sessionHash: string; readonly idleAt: number }
   | { readonly type: 'SignOut'; readonly sessionHash: string }
   | { readonly type: 'EndSessions'; readonly which: EndedSessions }
-  /** The typed old password was compared with `oldPasswordHash`. A new session replaces all other sessions. */
+  /**
+   * The caller has compared the typed old password with `oldPasswordHash`. A new session replaces all sessions of the operator,
+   * because other people can know the old password.
+   */
   | ({
       readonly type: 'ChangePassword'
       readonly inSessionHash: string
@@ -203,7 +210,7 @@ const remove = (operator: OperatorState | null, remaining: Remaining, now: numbe
 const isLastAdmin = ({ role }: OperatorAccountState, { otherAdmins }: Remaining): boolean =>
   role === 'admin' && otherAdmins === 0
 
-/** Refuses if the stored password changed during the comparison. If there are too many sessions, the oldest end. */
+/** Refuses if the stored password changed during the comparison. If there are too many sessions, the oldest sessions end. */
 const signIn = (
   operator: OperatorState | null,
   command: Extract<OperatorCommand, { readonly type: 'SignIn' }>,
@@ -245,7 +252,9 @@ const renewSession = (
   return done([{ type: 'OperatorSessionRenewed', data: { sessionHash, idleAt } }])
 }
 
-/** Keeps `linkMadeBy`. The maker of the link can have used it, and could otherwise hide that by changing the password. */
+/**
+ * Keeps `linkMadeBy`. The person who made the link can have used it, and could otherwise hide this by changing the password.
+ */
 const changePassword = (
   operator: OperatorState | null,
   command: Extract<OperatorCommand, { readonly type: 'ChangePassword' }>,
@@ -314,8 +323,9 @@ const withLink = (operator: OperatorState | null, event: Fold<'OperatorLinkIssue
 }
 
 /**
- * Returns who made a link for `account`: an e-mail, or `cli`. If another person's link set the password, that person can be the
- * one in the session. So the new link counts as made by that person.
+ * Returns the e-mail of the person who made a link for `account`, or `cli`. An operator can make a link for their own account.
+ * If another person's link had set their password, that person can be the one in the session. So the new link counts as made by
+ * that person.
  */
 export const makerOf = (by: By, account: string | null): string => {
   if (by.kind !== 'operator') return 'cli'
@@ -327,7 +337,7 @@ const withNewAccount = (
   { data, revision, recordedAt }: Fold<'OperatorAdded'>,
 ): OperatorState => {
   const { email, role, passwordHash, linkHash } = data
-  // An admin can set a person's password by removing and inviting that person, so this counts as a reset.
+  // An admin can set a person's password by removing and inviting that person. So a second `OperatorAdded` counts as a reset.
   const isReset = operator?.wasAdded === true
   // Version 1 of `OperatorAdded` does not say who made the link, so the newest link counts.
   const linkMadeBy = isReset ? (data.linkMadeBy ?? operator.links.at(-1)?.madeBy ?? null) : null

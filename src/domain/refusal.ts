@@ -78,7 +78,7 @@ export type CommandRefusal =
   /** A removed operator used a set-up link, but needs an invitation. */
   | { readonly kind: 'operator_was_removed' }
   | { readonly kind: 'last_admin' }
-  /** A link without an e-mail was requested, but there is already an operator. */
+  /** Only a link for the first admin can have no e-mail, and there is already an operator. */
   | { readonly kind: 'link_needs_email' }
   | { readonly kind: 'link_keeps_role'; readonly role: Role }
   | { readonly kind: 'link_invalid' }
@@ -86,7 +86,7 @@ export type CommandRefusal =
   /** The signed-in operator must enter their own password before this command. */
   | { readonly kind: 'own_password_needed' }
   | { readonly kind: 'wrong_own_password' }
-  /** The session ended, or the operator lost the right, while the command ran. */
+  /** The session ended, or the operator lost the admin role, while the command ran. */
   | { readonly kind: 'session_has_ended' }
   | { readonly kind: 'busy' }
   | { readonly kind: 'not_confirmed' }

@@ -7,7 +7,10 @@ const digest = (text: string): string =>
   base62(new Uint8Array(new Bun.CryptoHasher('sha256').update(text).digest()), 43).slice(0, digestChars)
 
 export const logStream = 'cellarbook-log'
-/** Links for the first admin. Their stream is not named by an e-mail, because the e-mail is not known yet. */
+/**
+ * The stream of links for the first admin. The streams of other operators are named by their e-mail, but the first admin's
+ * e-mail is not known yet.
+ */
 export const setupStream = 'operator-setup'
 /** Sign-ins are personal data. So they have a stream of their own, in which events are deleted after `recordsKeptMs`. */
 export const signInsStream = 'signins-node'
@@ -15,12 +18,15 @@ export const signInsStream = 'signins-node'
 export const readingsCategory = 'readings'
 export const lifecycleCategories = ['cellarbook', 'cellar', 'key', 'operator'] as const
 /**
- * Streams of records, such as sign-ins. No decision depends on records, so an unreadable record stops nothing
+ * Streams of records, such as sign-ins. No decision depends on records, so a node goes on when a record is unreadable
  * (docs/decisions/007-records-decide-nothing.md).
  */
 export const recordCategories = ['refusals', 'signins', 'exports', 'proofs'] as const
 export const foldedCategories: readonly string[] = [...lifecycleCategories, readingsCategory]
-/** Only streams with these first words can lose events. A test compares this list with the list in SQLite's triggers. */
+/**
+ * Only streams whose names begin with one of these words can lose events. SQLite's triggers have the same list, and a test
+ * compares both.
+ */
 export const purgeableCategories: readonly string[] = [readingsCategory, ...recordCategories]
 export const categories: readonly string[] = [...foldedCategories, ...recordCategories]
 

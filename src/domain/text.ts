@@ -37,7 +37,10 @@ export type Typed<T> = Outcome<T, FieldRefusal>
 export const invalidField = (field: string, rule: string): { readonly ok: false; readonly refusal: FieldRefusal } =>
   refused({ kind: 'invalid_field', field, rule })
 
-/** Does not remove spaces at the ends. Devices send the identifier as it was typed, and would not match a trimmed one. */
+/**
+ * Refuses spaces at the ends instead of removing them. Devices send the identifier as it was typed, and would not match a
+ * trimmed one.
+ */
 export const parseCellar = (text: string): Typed<string> => {
   const fault = nameFault(text)
   return fault === null ? done(text) : invalidField('cellar', `The identifier ${ruleOf(fault, nameCodePointsMax)}`)
@@ -53,7 +56,7 @@ export const parseLabel = (text: string): Typed<string> =>
 export const parseReason = (text: string): Typed<string> =>
   parseLine(text, { field: 'reason', noun: 'reason', codePointsMax: reasonCodePointsMax })
 
-/** Browsers send line breaks as CR LF. They become LF, so that a form does not change an unedited note. */
+/** Browsers send line breaks as CR LF. This function stores LF, so that saving a form does not change an unedited note. */
 export const parseNote = (text: string): Typed<string> => {
   const note = text.trim().replaceAll('\r\n', '\n')
   const fault = unicodeFault(note.replaceAll('\n', ' '), noteCodePointsMax)
@@ -110,7 +113,7 @@ const ruleOf = (fault: NameFault, codePointsMax: number): string => {
   }
 }
 
-/** Loops over UTF-16 code units, because a loop over code points would create a string for each. */
+/** Loops over UTF-16 code units, because a loop over code points would create a string for each code point, which is slow. */
 const unicodeFault = (text: string, codePointsMax: number): NameFault | null => {
   const trimmed = text.trim()
   if (trimmed === '') return 'blank'

@@ -24,7 +24,7 @@ export class Trouble {
     return this.#why
   }
 
-  /** True if no failure is shown or waits for the next check, so the timer that calls `look` can stop. */
+  /** True if no failure is shown, and none waits for the next check. The timer that calls `look` can then stop. */
   get isOver(): boolean {
     return this.#why === null && this.#noted === null && this.#looksWith === 0
   }
@@ -34,7 +34,7 @@ export class Trouble {
     if (this.#why !== null || this.#bounds.beginsAfterLooks === 0) this.#why = why
   }
 
-  /** Call this after a success. */
+  /** Call this after a success, because the failure is over. */
   end(): void {
     this.#why = null
     this.#noted = null

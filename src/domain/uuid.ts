@@ -2,7 +2,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-9a-f][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{
 
 export const isUuid = (id: string): boolean => uuid.test(id)
 
-/** Returns the same id on every node, so two nodes that finish the same revocation write one `KeyRevoked` event. */
+/** Returns the same id on every node, so two nodes that finish the same revocation append one `KeyRevoked` event, not two. */
 export const derivedId = (cause: string, effect: string): string => uuidOf(`${effect}:${cause}`)
 
 /** Makes a UUID from the SHA-256 of `text` (RFC 9562, version 8). */
@@ -12,7 +12,10 @@ export const uuidOf = (text: string): string => {
   return [...parts, digest.slice(20, 32)].join('-')
 }
 
-/** True if the id is not random, so another node can write an event with the same id. */
+/**
+ * True if the id is not random. Another node can then write an event with the same id, so a caller must check which node wrote
+ * it.
+ */
 export const isDerivedId = (id: string): boolean => !isUuid(id) || id.charAt(versionAt) === '8'
 
 const versionAt = 'xxxxxxxx-xxxx-'.length
@@ -48,7 +51,7 @@ const numbered = (requestId: string): Numbered => {
   return { requestId, front, first, ids: [requestId] }
 }
 
-// Keeps the ids of the last request, because the codec needs the same ids again.
+// Keeps the ids of the last request, because the codec asks for the same ids again when it encodes the readings.
 let last = numbered('000')
 
 const textOffsets = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const
@@ -78,7 +81,7 @@ export const uuidBytes = (text: string): Uint8Array | null => {
 
 const highCode = Array.from({ length: 256 }, (_, byte) => digitCodes[byte >> 4] ?? 0)
 const lowCode = Array.from({ length: 256 }, (_, byte) => digitCodes[byte & 15] ?? 0)
-// One call of `fromCharCode` is a third faster than joining pieces of text.
+// Makes the text with one call of `fromCharCode`, which is a third faster than joining pieces of text.
 const codes = new Array<number>(36).fill(dash)
 
 export const uuidText = (bytes: Uint8Array, from: number): string => {

@@ -8,7 +8,7 @@ export type Weakness = 'common' | 'names'
 
 const product = 'Cellarbook'
 
-/** Returns lower-case words. The words that an attacker tries first come first. */
+/** Returns words in lower case, in the order in which an attacker would try them. */
 export const guessedWords = ({ email, names }: PasswordContext): readonly string[] => {
   const words = [...email.split('@'), product, ...names].flatMap((name) => {
     const parts = partsOf(name)
@@ -18,8 +18,8 @@ export const guessedWords = ({ email, names }: PasswordContext): readonly string
 }
 
 /**
- * Finds passwords with little besides the words of `guessedWords`. Only letters and digits count, because attackers add other
- * signs too.
+ * Finds passwords that contain little besides the words of `guessedWords`. Only letters and digits count, because attackers
+ * also try these words with other characters between or after them.
  */
 export const weaknessByNames = (password: string, context: PasswordContext): Weakness | null => {
   const whole = bare(password)

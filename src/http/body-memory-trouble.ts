@@ -2,14 +2,20 @@ import type { Schedule } from '../actors/schedule.ts'
 import { Trouble } from '../domain/trouble.ts'
 import { bodyHoldersToldMax, bodyHolderToldBytesMin, overloadedLooksMin, troubleLookMs } from '../limits.ts'
 
-/** `bodies`: all request bodies over 1 KiB are refused. `batches`: only bodies that are too large for a single reading. */
+/**
+ * Which request bodies of devices are refused, because the memory for them is full. `bodies`: all that are over 1 KiB or gzip.
+ * `batches`: only bodies that are too large for a single reading.
+ */
 export type RefusedKind = 'bodies' | 'batches'
 
 export type BodyTrouble = { readonly kind: RefusedKind; readonly why: string }
 
 export type Reserved = { readonly bytes: number; readonly holders: ReadonlyMap<string, { readonly bytes: number }> }
 
-/** Reports that bodies of devices are refused because their memory is full. The timer runs only while bodies are refused. */
+/**
+ * Tells the health check that bodies of devices are refused, because the memory for unfinished bodies is full. The timer runs
+ * only while bodies are refused.
+ */
 export class BodyMemoryTrouble {
   readonly #schedule: Schedule
   readonly #reserved: () => Reserved
@@ -29,7 +35,7 @@ export class BodyMemoryTrouble {
     })
   }
 
-  /** Only sets a flag, because there can be thousands of refusals a second. A timer makes the report once a second. */
+  /** Only sets a flag, because there can be thousands of refusals a second. A timer looks at the flag once a second. */
   note(kind: RefusedKind): void {
     this.#noted[kind] = true
     if (!this.#isLooking) this.#lookLater()

@@ -5,13 +5,17 @@ export type CameFrom = {
   readonly address: string
   /** The scheme by which the client reached a trusted proxy. `null` if no trusted proxy has told it. */
   readonly scheme: 'http' | 'https' | null
-  /** True if the request has `X-Forwarded-For` or `X-Forwarded-Proto`, even from a peer that is not trusted. */
+  /**
+   * True if the request has `X-Forwarded-For` or `X-Forwarded-Proto`, even from a peer that is not trusted. The client of such
+   * a request can be on another machine than the peer.
+   */
   readonly isForwarded: boolean
 }
 
 /**
- * Finds the client of a request. Forwarded headers count only if the peer is one of `trustedProxies` (IP addresses). They are
- * read from the end, where each proxy adds its value. A client can send false values, but only before those of the proxies.
+ * Finds the client of a request. Its `X-Forwarded-…` headers count only if the peer, which opened the connection, is one of
+ * `trustedProxies` (IP addresses). Each proxy adds its value at the end, so the headers are read from the end. Values that a
+ * client invented stand before those of the proxies, and are ignored.
  */
 export const cameFrom = (headers: Headers, peerAddress: string | null, trustedProxies: readonly string[]): CameFrom => {
   const peer = plainAddress(peerAddress ?? '')
@@ -34,7 +38,10 @@ const lastOf = (values: string | null): string | null => values?.split(',').at(-
 const withoutPort = (hop: string): string =>
   /^\[([^\]]*)\](:\d{1,5})?$/.exec(hop)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop
 
-/** After `mapped` (IPv4 clients of an IPv6 socket) or `nat64` (a NAT64 gateway), an IPv6 address contains an IPv4 address. */
+/**
+ * An IPv6 address that begins with one of these texts ends with an IPv4 address. `mapped`: an IPv4 client of an IPv6 socket.
+ * `nat64`: an address from a gateway between IPv6 and IPv4 (NAT64).
+ */
 const mapped = '0:0:0:0:0:ffff'
 const nat64 = '64:ff9b:0:0:0:0'
 
@@ -50,16 +57,25 @@ const ipv4In = (address: string, firstGroups: string): string | null => {
     .join('.')
 }
 
-/** Removes the zone, such as `%eth0` from `fe80::1%eth0`, because a client can send any text after the `%`. */
+/**
+ * Removes the zone, such as `%eth0` from `fe80::1%eth0`. A client can send any text after the `%`, and the address is shown on
+ * pages and in log lines.
+ */
 const withoutZone = (address: string): string => address.split('%', 1)[0] ?? ''
 
-/** The network that counts as one client: an IPv4 address or IPv6 /64. All spellings of an IPv6 address give the same text. */
+/**
+ * Returns the network that counts as one client: an IPv4 address, or an IPv6 /64, because one device can have a whole /64. All
+ * spellings of an IPv6 address give the same text.
+ */
 export const networkOf = (address: string): string => prefixOf(address, 4)
 
 /** Like `networkOf`, but with an IPv6 /48, because a provider can give a whole /48 to one customer. */
 export const siteOf = (address: string): string => prefixOf(address, 3)
 
-/** All clients of a NAT64 gateway have the same first 96 bits. So the IPv4 address in the last 32 bits is used instead. */
+/**
+ * For an address from a NAT64 gateway, returns the IPv4 address in the last 32 bits. All clients of the gateway have the same
+ * first 96 bits, and would otherwise count as one client.
+ */
 const prefixOf = (address: string, groupCount: number): string => {
   if (!isIPv6(address)) return address
   const network = hexOf(groupsOf(address).slice(0, groupCount))

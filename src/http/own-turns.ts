@@ -1,5 +1,6 @@
 /**
- * A queue for heavy work: one caller continues in each turn of the event loop. Other requests wait for one piece of work only.
+ * Returns a function that waits in a queue for heavy work. In each turn of the event loop, only one caller continues. So other
+ * requests wait for one piece of heavy work at most.
  */
 export const ownTurns = (): (() => Promise<void>) => {
   let last: Promise<void> = Promise.resolve()

@@ -32,7 +32,7 @@ export const jsonHeaders = {
 
 const noHeaders: Problem['headers'] = {}
 const challenge: Problem['headers'] = { 'WWW-Authenticate': 'ApiKey realm="cellarbook"' }
-/** Needed if a body was not read to its end. Without this header, Bun would read the rest of the body as the next request. */
+/** For a body that came too slowly. Without this header, Bun would read the rest of the body as the next request. */
 export const closeConnection: Problem['headers'] = { Connection: 'close' }
 export const retrySoon: Problem['headers'] = { 'Retry-After': String(unavailableRetryAfterSeconds) }
 
@@ -59,7 +59,7 @@ export const problemResponse = (problem: Problem, headers: Readonly<Record<strin
 
 const keyInvalidCodes = { unknown: 'KEY_UNKNOWN', revoked: 'KEY_REVOKED', suspended: 'KEY_SUSPENDED' } as const
 
-/** The body of a 401 has other fields than the other refusals: devices rely on them (docs/contract.md, "Keys"). */
+/** The body of a 401 has other fields than the other refusals, and devices rely on these fields (docs/contract.md, "Keys"). */
 const keyProblem = (code: string, error: string): Problem => ({
   status: 401,
   code,
@@ -71,7 +71,7 @@ type CodedRefusal = Exclude<ReadingRefusal, { readonly kind: 'key_missing' | 'ke
 type CodedKind = CodedRefusal['kind']
 type CodedOf<K extends CodedKind> = Extract<CodedRefusal, { readonly kind: K }>
 
-/** `kind` is always `refusal.kind`. As a parameter of its own, it tells the compiler the type of the row in `deviceProblems`. */
+/** `kind` is `refusal.kind`. As a parameter of its own, it tells the compiler the type of the row in `deviceProblems`. */
 const codedProblem = <K extends CodedKind>(kind: K, refusal: CodedOf<K>): Problem => {
   const { status, headers = noHeaders } = deviceProblems[kind]
   const code = codeOf(kind)
@@ -87,7 +87,7 @@ const wordsFor = <R>(refusal: R, words: Words<R>): string => (typeof words === '
 const deviceWords = <K extends CodedKind>(kind: K, refusal: CodedOf<K>): string =>
   wordsFor(refusal, deviceProblems[kind].words)
 
-/** The body has the fields of a refusal and those of the answer to a stored batch (docs/contract.md, "Many readings"). */
+/** The body has the fields of a refusal, and also those of the answer to a stored batch (docs/contract.md, "Many readings"). */
 const batchProblem = (refusal: CodedOf<'batch_rejected'>): Problem => {
   const { kind, rejected, atMs } = refusal
   const { status } = deviceProblems[kind]
@@ -123,7 +123,7 @@ const dayMs = 86_400_000
 const durationWords = (ms: number): string => count(ms / 1_000, 'second')
 const ageWords = (ms: number): string => (ms % dayMs === 0 ? count(ms / dayMs, 'day') : durationWords(ms))
 
-/** Rounded up, because a device that retries too early is refused again. With 0, a device would retry in a loop. */
+/** Rounds up, because a device that retries too early is refused again. At least 1: with 0, devices would retry in a loop. */
 const retryAfterSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000))
 
 const everyField: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
@@ -217,7 +217,7 @@ const deviceProblems: {
   timestamp_too_old: {
     status: 400,
     words: ({ ageMsMax }) =>
-      `timestamp must be at most ${ageWords(ageMsMax)} old in this cellar: skip the reading, or ask an admin of the cellar.`,
+      `timestamp must be at most ${ageWords(ageMsMax)} old in this cellar: skip the reading, or ask an admin to allow older readings.`,
   },
   timestamp_in_future: {
     status: 400,
@@ -248,7 +248,7 @@ const deviceProblems: {
   },
   request_timeout: {
     status: 408,
-    words: `body must arrive at ${bodyBytesPerSecondMin} bytes a second or more after its first ${durationWords(bodyGraceMs)}: send smaller batches, or use a faster connection.`,
+    words: `body must arrive at ${bodyBytesPerSecondMin} bytes a second or faster after its first ${durationWords(bodyGraceMs)}: send smaller batches, or use a faster connection.`,
     headers: closeConnection,
   },
   idempotency_in_progress: {
@@ -266,7 +266,7 @@ const deviceProblems: {
   idempotency_key_reused: {
     status: 422,
     words:
-      'Idempotency-Key must be new for every new payload, and this one has stored another: send a new Idempotency-Key.',
+      'Idempotency-Key must be new for every new payload, but this one belongs to another payload: send a new Idempotency-Key.',
   },
   rate_limited: {
     status: 429,
@@ -285,7 +285,7 @@ const deviceProblems: {
   },
   storage_full: {
     status: 503,
-    words: `store is full, and nothing was stored: ${sendAgain}, then less and less often.`,
+    words: `store is full, and nothing was stored: ${sendAgain}, then wait longer each time.`,
     headers: retrySoon,
   },
   overloaded: {
@@ -295,7 +295,7 @@ const deviceProblems: {
   },
 }
 
-/** A refused command, for a page or the command line. `field` is the form field to mark; `null` marks none. */
+/** The answer to a refused command, on a page or the command line. `field` is the form field to mark; `null` marks none. */
 export type CommandProblem = { readonly status: number; readonly field: string | null; readonly text: string }
 
 type CommandKind = CommandRefusal['kind']

@@ -5,11 +5,11 @@ import type { BodyHolder, UnfinishedBodies, UnfinishedBody } from './unfinished-
 export type BodyFault = 'too_large' | 'overloaded' | 'too_slow' | 'client_gone'
 
 /**
- * Every route must read its body with this function, because the server itself does not bound bodies (`server-options.ts`).
- * A body without a `Content-Length` is counted while its bytes arrive.
+ * Every route must read its body with this function, because the server itself does not bound bodies (`server-options.ts`). A
+ * body without a `Content-Length` is counted while its bytes arrive.
  *
- * A short body reserves no memory, because reserving takes a twentieth of the processor time of a reading. If a short body
- * stalls, Bun's idle timer closes the connection after 30 s.
+ * A plain body of up to 1 KiB reserves no memory, because reserving takes a twentieth of the processor time of a reading. If
+ * such a body stalls, Bun's idle timer closes the connection after 30 s.
  *
  * A large body, or a gzip body that can become large, gets its own turn of the event loop. Parsing and checking a large body
  * takes up to 10 ms, and several in one turn would delay all other requests.
@@ -27,7 +27,8 @@ export const readBody = (
   if (declared !== null && bytes <= bodyReservedBytesMin && !isPacked) return request.bytes().catch(clientGone)
   const body = bodies.begin(request, bound, bytes)
   if (body === null) return overloaded
-  // Only a stream shows how many bytes have arrived, which finds slow bodies. A stream takes 0.1 ms more than `bytes()`.
+  // Only a stream shows how many bytes have arrived, which finds slow bodies. But a stream takes 0.1 ms more than `bytes()`, so
+  // a short body of known length is read in one piece.
   if (declared === null || bytes > bodyInOnePieceBytesMax) {
     return settled(bodies, body, inItsTurn(bodies, counted(body, bytesMax)))
   }

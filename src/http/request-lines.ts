@@ -1,7 +1,7 @@
 import type { Schedule } from '../actors/schedule.ts'
 import { errorLineMs, errorLinesMax } from '../limits.ts'
 
-/** Writes log lines about requests. They contain names, numbers and codes, never a header, a body or an API key. */
+/** Writes log lines about requests. A line contains names, numbers and codes, never a header, a body or an API key. */
 export type RequestLines = {
   debug(what: string, facts: { readonly [name: string]: string | number | null }): void
   info(what: string, facts: { readonly [name: string]: string | number | null | Counts }): void

@@ -50,9 +50,9 @@ export const askToCloseConnections = (server: Bun.Server<unknown>, { routes }: A
 type Handler = (request: Request) => Response | Promise<Response>
 
 /**
- * Answers requests with an unknown method, such as `FOO`. Normally Bun closes their connections. If a route is `false`, Bun calls
- * `fetch` instead, and the method looks like GET. Real GETs have routes of their own, so a GET in `fetch` had an unknown method.
- * The only other GETs in `fetch` have a path that begins with `//`, which no page has.
+ * Answers requests with an unknown method, such as `FOO`. Normally Bun closes their connections without an answer. If a route
+ * is `false`, Bun calls `fetch` instead, and the method looks like GET. Real GETs have routes of their own, so a GET in `fetch`
+ * had an unknown method. The only other GETs in `fetch` have a path that begins with `//`, which no page has.
  */
 const handlersOf = (answer: Handler) => {
   const guarded: Handler = (request) =>

@@ -18,7 +18,10 @@ import {
 import { BodyMemoryTrouble, type BodyTrouble } from './body-memory-trouble.ts'
 import { ownTurns } from './own-turns.ts'
 
-/** Each pool has its own bound: request bodies of devices, forms of signed-in operators, forms of other visitors. */
+/**
+ * Each pool has a bound of its own, so that a flood of one kind of body leaves memory for the others. `devices`: bodies of the
+ * API. `operators`: forms of signed-in operators. `visitors`: forms of other visitors.
+ */
 export type BodyPool = 'devices' | 'operators' | 'visitors'
 
 /** `holder` names the client that sends the body: a key's id, an operator's e-mail or a network address. */
@@ -43,25 +46,28 @@ export type UnfinishedBody = {
   readonly holderName: string
   readonly reservedBytes: number
   index: number
-  /** For a body that is read in one piece, its declared size from the start, because Bun does not show how much has arrived. */
+  /** If a body is read in one piece, this is its declared size from the start. Bun does not show how much of it has arrived. */
   receivedBytes: number
   beats: number
-  /** Called at most once: when the body was too slow, and its memory is free again. */
+  /** Called at most once: when the body was too slow and was given up. At that time its memory is free again. */
   onTooSlow: () => void
 }
 
 export type ConnectionTimer = { timeout(request: Request, seconds: number): void }
 
 /**
- * Bounds the memory of unfinished request bodies (docs/decisions/020-unfinished-bodies-reserve-memory.md). A heartbeat every 5 s
- * gives up slow bodies. For all other bodies it restarts Bun's idle timer, which would close their connections without an answer.
- * Age is counted in heartbeats, so that a jump of the clock ends no body.
+ * Bounds the memory of unfinished request bodies (docs/decisions/020-unfinished-bodies-reserve-memory.md). Every
+ * `bodyHeartbeatMs`, a heartbeat gives up slow bodies. For all other bodies it restarts Bun's idle timer, which would close
+ * their connections without an answer. Age is counted in heartbeats, so that a jump of the clock ends no body.
  */
 export class UnfinishedBodies {
   readonly #schedule: Schedule
   readonly #trouble: BodyMemoryTrouble
   readonly #pools: Readonly<Record<BodyPool, Pool>>
-  /** Each body stores its `index` in this array, so that removing it needs no search. A `Set` would cost twice as much. */
+  /**
+   * Each body stores its `index` in this array, so that removing it needs no search. A `Set` would take twice the processor
+   * time.
+   */
   readonly #bodies: UnfinishedBody[] = []
   readonly nextTurn = ownTurns()
   #timer: ConnectionTimer | null = null
@@ -153,7 +159,8 @@ export class UnfinishedBodies {
     pool.bytes -= reservedBytes
     if (reservedBytes > readingBodyBytesMax) pool.largeBytes -= reservedBytes
     holder.bytes -= reservedBytes
-    // The heartbeat removes holders without bodies. Removing and adding a busy key for each of its readings would be slow.
+    // Normally the heartbeat removes holders without bodies. Removing and adding a busy key for each of its readings would be
+    // slow. Only if there are very many holders, one is removed at once.
     if (holder.bytes === 0 && pool.holders.size > bodyHoldersKeptMax) pool.holders.delete(body.holderName)
   }
 
@@ -179,7 +186,10 @@ export class UnfinishedBodies {
   }
 }
 
-/** The bytes that must have arrived. The first heartbeat does not count, because it can come just after the body began. */
+/**
+ * Returns the number of bytes that must have arrived by this heartbeat. The first heartbeat does not count, because it can come
+ * just after the body began.
+ */
 const bytesDue = (beats: number): number => {
   const ms = (beats - 1) * bodyHeartbeatMs - bodyGraceMs
   return ms <= 0 ? 0 : (ms * bodyBytesPerSecondMin) / 1_000

@@ -14,7 +14,10 @@ import { digestLog, type LogDigest } from './log-digest.ts'
 import { beginCopy, endCopy } from './log-identity.ts'
 import { pagesOfLog } from './pages-of-log.ts'
 
-/** `cellarbook log copy` shows the message to a person. */
+/**
+ * The copy stopped, and its target must not be used. `cellarbook log copy` prints the message, so it is written for a
+ * person.
+ */
 export class CopyRefused extends Error {
   override readonly name = 'CopyRefused'
 }
@@ -23,14 +26,17 @@ export type CopyProgress = {
   readonly phase: 'copying' | 'verifying the source' | 'verifying the copy'
   /** Events that this phase has read, including events that an earlier, interrupted copy has copied. */
   readonly events: number
-  /** How much of this phase is done, from 0 to 1. Estimated from positions. */
+  /** How much of this phase is done, from 0 to 1. It is estimated from the position of the last event that was read. */
   readonly share: number
 }
 
 export type CopyParts = {
   readonly from: EventLog
   readonly to: EventLog
-  /** Changes of the source's SQL schema that a person accepted. */
+  /**
+   * Changes of the SQL schema that were found in the source, and that a person accepted. The finished copy lists them
+   * in its own log.
+   */
   readonly accepted?: readonly string[]
   readonly clock: Clock
   readonly entropy: Entropy
@@ -41,8 +47,9 @@ export type CopyParts = {
 /**
  * Copies all events to another log, and then compares both logs (docs/protocol.md, "Copying a log"). Continues an
  * interrupted copy. Nobody is allowed to write to either log meanwhile.
- * @throws NotACopy or UnfinishedCopy if these logs cannot be copied. CopyRefused if a record is unreadable, or the logs
- * differ. Outage if a store does not answer for too long: copy again.
+ * @throws NotACopy or UnfinishedCopy if these logs cannot be copied. CopyRefused if the source is empty, an event is
+ * unreadable, somebody else writes to the target, or the logs differ. Outage if a store does not answer for too long:
+ * copy again.
  */
 export const copyLog = async (parts: CopyParts): Promise<LogDigest> => {
   const { from, to, onProgress } = parts
@@ -89,8 +96,8 @@ async function* pagesUpTo(log: EventLog, last: number): AsyncGenerator<readonly 
 }
 
 /**
- * Copies events other than readings in the order of the log. Readings between two such events are copied in parallel,
- * stream by stream, to save time.
+ * Copies events other than readings in the order of the log. Between two such events, the readings of all streams are
+ * copied at the same time, to save time. So the order between readings of different streams can change.
  */
 const copyPage = async (streams: TargetStreams, page: readonly RecordedEvent[]): Promise<void> => {
   let waiting = new Map<string, RecordedEvent[]>()
@@ -136,7 +143,10 @@ class TargetStreams {
     this.#logs = logs
   }
 
-  /** Appends the events of `run` that the target lacks. Their revisions are consecutive. */
+  /**
+   * Appends those events of `run` that the target lacks, because an interrupted copy can have copied some of them. The
+   * revisions in `run` must be consecutive.
+   */
   async copy(stream: string, run: readonly RecordedEvent[]): Promise<void> {
     const target = await this.#get(stream)
     const fresh = run.filter(({ revision }) => revision > target.revision && revision >= target.keptFrom)
@@ -189,8 +199,9 @@ class TargetStreams {
 }
 
 /**
- * Ids are derived from the revision, so a retry writes the same events. `idempotency` is left out, because it can be
- * large and every placeholder would repeat it.
+ * Creates placeholders for purged revisions, with the time and metadata of the event `kept`. Their ids are derived from
+ * stream and revision, so that a log recognizes a retry and writes them only once. `idempotency` is left out, because
+ * it can be large and every placeholder would repeat it.
  */
 function* vacantRevisions(
   stream: string,
@@ -223,11 +234,17 @@ function* chunksOf(events: Iterable<NewEvent>): Generator<readonly NewEvent[]> {
   if (chunk.length > 0) yield chunk
 }
 
-/** Returns an upper bound: UTF-8 has at most 3 bytes for each unit of `length`. */
+/**
+ * Returns an upper bound: `length` counts UTF-16 units, and each unit takes at most 3 bytes in UTF-8. 200 bytes more
+ * are for the id, the type and the time.
+ */
 const bytesAtMost = ({ data, metadata }: NewEvent): number =>
   3 * (JSON.stringify(data).length + JSON.stringify(metadata).length) + 200
 
-/** Repeating `work` is safe: a log writes events with the same ids only once. */
+/**
+ * Tries `work` at most `copyRetriesMax` times while the store cannot answer. Repeating an append is safe: a log writes
+ * events with the same ids only once.
+ */
 const retrying =
   (wait: CopyParts['wait']): Retry =>
   async (work) => {

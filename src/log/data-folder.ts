@@ -42,7 +42,7 @@ export type DataFolder = { readonly logPath: string; release(): void }
 
 /**
  * Returns warnings about other users of the machine who can read or write the folder's files.
- * @throws DataFolderShared if other users can change the folder or a file, unless `allowShared` is true.
+ * @throws DataFolderShared if other users can change the folder or a file. With `allowShared`, this is only a warning.
  */
 export const checkDataFolder = (
   path: string,
@@ -64,7 +64,8 @@ export type HoldOptions = {
 
 /**
  * Creates the folder and locks it, so that no second process writes the same log. The lock ends with `release` or with
- * the process, even after a crash. A lock on the log itself would stop other programs from reading the log.
+ * the process, even after a crash. The lock is a file of its own, because a lock on the log would stop other programs
+ * from reading the log.
  * @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld
  */
 export const holdDataFolder = (
@@ -78,7 +79,8 @@ export const holdDataFolder = (
   } catch (cause) {
     throw unwritable(path, cause)
   }
-  // The check comes before any file is opened, because another user may have put a file there.
+  // The check comes before any file is opened. Otherwise a file that another user has put into the folder would be
+  // used.
   for (const warning of checkDataFolder(path, { allowShared })) onWarning?.(warning)
   try {
     makeFile(lockPath)
@@ -95,7 +97,8 @@ export const holdDataFolder = (
   } catch (cause) {
     lock.close(true)
     if (!(cause instanceof SQLiteError)) throw cause
-    // Writing the lock failed, for example on a full disk. Nobody else holds the lock.
+    // An error other than `SQLITE_BUSY` means that SQLite could not write the lock file, for example on a full disk.
+    // Then no other process holds the lock.
     if (!cause.code?.startsWith('SQLITE_BUSY')) throw unwritable(path, cause)
     throw new DataFolderHeld(`Cannot use the data folder "${path}": another process holds it`, { cause })
   }
@@ -103,8 +106,9 @@ export const holdDataFolder = (
 }
 
 /**
- * Never opens an existing file. On POSIX, closing a file removes all locks that this process has on the file. Another
- * log of this process could lose its lock on the folder.
+ * Creates the file if it is missing, and never opens an existing file. On POSIX, closing a file removes all locks that
+ * this process has on the file. So opening and closing the lock file could remove the lock of another log in this
+ * process.
  */
 const makeFile = (path: string): void => {
   if (!existsSync(path)) {

@@ -2,21 +2,25 @@
 import type { NewEvent, RecordedEvent } from '../domain/events.ts'
 
 /**
- * An append conflicts unless the stream is as expected. `none`: it does not exist. A number: its last event has this
- * revision.
+ * The state of the stream that the caller has seen. `none`: the stream does not exist. A number: the last event of the
+ * stream has this revision. If the stream has changed since, the append is a conflict and writes nothing.
  */
 export type ExpectedRevision = 'none' | number
 
 export type AppendResult =
   /**
-   * The events are durable. `events` can be empty for several readings, because EventStoreDB does not tell their
-   * positions.
+   * The events are durable. For an append of several readings, `events` can be empty, because EventStoreDB does not
+   * tell their positions.
    */
   | { readonly outcome: 'written'; readonly events: readonly RecordedEvent[] }
-  /** Nothing was written now: an earlier try has written events with the same ids at this revision. */
+  /**
+   * Nothing was written now: an earlier try, or another node, has already written events with the same ids at this
+   * revision.
+   */
   | { readonly outcome: 'already_written'; readonly events: readonly RecordedEvent[] }
   /**
-   * Nothing was written: the stream is not at the expected revision. `currentRevision` is `null` if it does not exist.
+   * Nothing was written: the stream is not at the expected revision. `currentRevision` is `null` if the stream does not
+   * exist.
    */
   | { readonly outcome: 'conflict'; readonly currentRevision: number | null }
 
@@ -24,14 +28,14 @@ export type ReadOptions = {
   /** Reading begins at this revision. Default: the first revision of the stream, or the last when reading backwards. */
   readonly from?: number
   readonly direction?: 'forwards' | 'backwards'
-  /** Events to return at most, 1 to `readPageEventsMax`. */
+  /** A read returns at most this many events: 1 to `readPageEventsMax`. */
   readonly limit: number
 }
 
 export type ReadAllOptions = {
   /**
-   * Reading begins after this position, or before it when reading backwards. Default: at the beginning of the log, or
-   * at its end.
+   * Reading begins after this position, or before it when reading backwards. The event at this position is not
+   * returned. Default: at the beginning of the log, or at its end when reading backwards.
    */
   readonly from?: number
   readonly direction?: 'forwards' | 'backwards'
@@ -41,7 +45,7 @@ export type ReadAllOptions = {
 export type Subscriber = {
   /** Receives events in the order of the log, each event once. If `onEvents` throws, the subscription ends. */
   onEvents(events: readonly RecordedEvent[]): void
-  /** Called one time, after all events that were in the log when the subscription began. */
+  /** Called once, after the delivery of all events that were in the log when the subscription began. */
   onCaughtUp?(): void
   /** The subscription failed. To continue, subscribe again after the position of the last delivered event. */
   onDropped?(cause: unknown): void
@@ -76,29 +80,29 @@ export type LogTroubleKind =
   | 'survived_fsync'
 
 /**
- * A read throws `UndecodableEvent` if this version cannot decode an event. In a stream of records, such as sign-ins, it
- * returns a `RecordUnreadable` instead.
+ * A read throws `UndecodableEvent` if this version of the program cannot decode an event. In a stream of records, such
+ * as sign-ins, the read returns a `RecordUnreadable` instead, because no decision needs a record.
  */
 export interface EventLog {
   /**
-   * True if several nodes can write (EventStoreDB). Many readings can then delay a subscription, so nodes follow
-   * changes of keys by a second one.
+   * True if several nodes can write (EventStoreDB). Many readings can then delay a subscription. So each node receives
+   * changes of keys, such as revocations, by a second subscription without readings.
    */
   readonly lags?: boolean
   /** Appends all events or none, at consecutive revisions. Resolves when the events are durable. @throws Outage */
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult>
   /**
    * Returns no events if the stream does not exist. Shows every event that an append has reported, and every revision
-   * that a conflict has named.
+   * that a conflict has named. So a caller that reads after a conflict decides on new state.
    */
   read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]>
   readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]>
   subscribe(options: SubscribeOptions, subscriber: Subscriber): Subscription
   /**
-   * Deletes the events before revision `before` in a stream of readings or records, but never its last event. Other
-   * events keep their revisions and positions. `readAll` and subscriptions can show deleted events until the store
-   * frees their space. A second call finishes an interrupted truncation. An append at a deleted revision is not
-   * written.
+   * Deletes the events before revision `before` in a stream of readings or records, but never the last event of the
+   * stream. Other events keep their revisions and positions. `readAll` and subscriptions can show deleted events until
+   * the store frees their space. A second call finishes an interrupted truncation. An append at a deleted revision is
+   * not written, so a late retry does not bring deleted events back.
    * @throws Outage: call `truncate` again. Error: these events must not be deleted.
    */
   truncate(stream: string, before: number): Promise<void>
@@ -111,7 +115,10 @@ export interface EventLog {
   close(): Promise<void>
 }
 
-/** The store cannot do the work. If `outcome` is `unknown`, the append may be stored nevertheless, now or later. */
+/**
+ * The store cannot do the work. If `outcome` is `unknown`, the append may be stored nevertheless, now or later. Then
+ * only a retry with the same event ids is safe.
+ */
 export class Outage extends Error {
   override readonly name = 'Outage'
   constructor(
@@ -124,7 +131,10 @@ export class Outage extends Error {
   }
 }
 
-/** This version cannot read a stored event. The event is never skipped, because decisions without it could be wrong. */
+/**
+ * This version of the program cannot read a stored event. The event is never skipped, because decisions without it
+ * could be wrong.
+ */
 export class UndecodableEvent extends Error {
   override readonly name = 'UndecodableEvent'
   constructor(

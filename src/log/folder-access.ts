@@ -1,15 +1,18 @@
 /**
- * Checks that no other user of the machine can write the data folder. Such a user could change the log, or answer
- * commands in place of the service. Parent folders are not checked: if somebody replaces the data folder, the new folder
- * has another owner, which is a fault.
+ * Checks that no other user of the machine can write the data folder. Such a user could change the log, or answer the
+ * commands of the CLI in place of the service. Parent folders are not checked: if somebody replaces the data folder,
+ * the new folder has another owner, and this check reports the owner.
  */
 import { type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type FolderAccess = {
-  /** How another user can change the folder or a file. By default, the service then does not start. */
+  /** How another user can change the folder or a file. If there is a fault, the service does not start by default. */
   readonly faults: readonly string[]
-  /** How other users can read a file, or members of a group of this process can write it. */
+  /**
+   * How other users can read a file, or how members of a group of this process can write a file. The service starts
+   * nevertheless.
+   */
   readonly warnings: readonly string[]
 }
 
@@ -38,7 +41,10 @@ const lookAt = (path: string): OwnerAndMode | null => {
 }
 
 const databases = ['log.db', 'log.lock', 'idempotency.db']
-/** SQLite itself creates the files that end with `-wal`, `-shm` and `-journal`. */
+/**
+ * SQLite itself creates the files that end with `-wal`, `-shm` and `-journal`. They hold parts of the database, so they
+ * are checked too.
+ */
 const fileNames: readonly string[] = [
   'control.sock',
   'checkpoint',

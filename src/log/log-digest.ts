@@ -8,14 +8,14 @@ export type LogDigest = {
   /** SHA-256 as 64 hex digits. Equal events have equal digests in SQLite and in EventStoreDB. */
   readonly digest: string
   readonly events: number
-  /** The digest of each stream, by the stream's name. */
+  /** The digest of each stream, by the stream's name. With it, an error can name a stream that differs in two logs. */
   readonly streams: ReadonlyMap<string, string>
 }
 
 /**
  * The digest covers id, revision, type, time, data and metadata of each event, and the order of all events except
- * readings. It leaves out positions and the order of readings of different streams, because a correct copy can differ
- * there.
+ * readings. It leaves out positions, and the order between readings of different streams, because a correct copy can
+ * differ in both.
  */
 export const digestLog = async (
   log: EventLog,
@@ -30,7 +30,8 @@ export const digestLog = async (
       if (event.stream === logStream) continue
       const stream = streams.get(event.stream) ?? { keptFrom: await firstRevision(log, event.stream), digest: '' }
       streams.set(event.stream, stream)
-      // EventStoreDB can still show truncated events in `readAll`. A copy does not have these events.
+      // EventStoreDB can still show truncated events in `readAll`. A copy lacks these events, so the digest leaves them
+      // out.
       if (event.revision < stream.keptFrom) continue
       const text = canonicalText(event)
       stream.digest = chained(stream.digest, text)
@@ -57,8 +58,8 @@ const canonicalText = ({ stream, revision, id, type, recordedAt, data, metadata 
   JSON.stringify([stream, revision, id, type, recordedAt, data, metadata], canonical)
 
 /**
- * Sorts properties, because SQLite and EventStoreDB order them differently. Writes -0 as a text, because JSON would
- * write 0.
+ * Sorts properties, because SQLite and EventStoreDB return them in different orders, and equal events must have equal
+ * digests. Writes -0 as a text, because JSON would write 0 and hide the difference.
  */
 const canonical = (_: string, value: unknown): unknown => {
   if (Object.is(value, -0)) return '-0'

@@ -7,7 +7,7 @@ import { readPageEventsMax } from '../limits.ts'
 import { type EventLog, UndecodableEvent } from './event-log.ts'
 import type { LogDigest } from './log-digest.ts'
 
-/** The log is the target of an unfinished copy. Events are missing, so no service may use it. */
+/** The log is the target of an unfinished copy. Events can be missing, so no service may use it. */
 export class UnfinishedCopy extends Error {
   override readonly name = 'UnfinishedCopy'
   constructor() {
@@ -20,7 +20,7 @@ export class NotOurLog extends Error {
   override readonly name = 'NotOurLog'
 }
 
-/** The target of a copy holds other events, the source is no log, or somebody else writes to the log. */
+/** The target of a copy holds other events, the source is not a Cellarbook log, or somebody else writes to the log. */
 export class NotACopy extends Error {
   override readonly name = 'NotACopy'
 }
@@ -28,7 +28,8 @@ export class NotACopy extends Error {
 export type Naming = { readonly clock: Clock; readonly entropy: Entropy }
 
 /**
- * Returns the log's id. A new log gets a new id. If two nodes write one at the same time, both return the first.
+ * Returns the id of the log. A new log gets a new id. If two nodes write an id at the same time, both return the id
+ * that was written first.
  * @throws UnfinishedCopy, NotOurLog
  */
 export const ensureLogCreated = async (log: EventLog, clock: Clock, entropy: Entropy): Promise<string> => {
@@ -65,7 +66,10 @@ export const beginCopy = async (from: EventLog, to: EventLog, naming: Naming): P
   await append(to, -1, [...beginning, mark])
 }
 
-/** Marks the copy as finished. `accepted` lists the changes of the source's SQL schema that a person accepted. */
+/**
+ * Marks the copy as finished. `accepted` lists the changes of the source's SQL schema that a person accepted. They are
+ * written too, so that the copy shows them.
+ */
 export const endCopy = async (
   to: EventLog,
   { digest, events, accepted }: LogDigest & { readonly accepted: readonly string[] },
@@ -77,8 +81,8 @@ export const endCopy = async (
 }
 
 /**
- * Writes to the log which changes of the SQL schema a person accepted. The same changes are written once. Otherwise
- * every start that accepts them would add an event.
+ * Writes to the log which changes of the SQL schema a person accepted. An unchanged list is not written again.
+ * Otherwise every start that accepts these changes would add an event.
  */
 export const recordAcceptedSchema = async (
   log: EventLog,

@@ -10,7 +10,10 @@ export class LogTroubles {
   readonly #overloaded = new Trouble({ beginsAfterLooks: overloadedLooksMin, endsAfterLooks: overloadedLooksMin })
   readonly #survivedFsync = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: survivedFsyncLooks })
 
-  /** Failing writes are reported after this many calls of `look` in a row that found a failure. 0 means immediately. */
+  /**
+   * Failing writes are reported after `writesFailForLooks` checks in a row (calls of `look`) have found a failure. 0
+   * means that the first failure is reported immediately.
+   */
   constructor({ writesFailForLooks }: { readonly writesFailForLooks: number }) {
     this.#unwritable = new Trouble({ beginsAfterLooks: writesFailForLooks, endsAfterLooks: troubleCalmLooks })
   }
@@ -38,7 +41,7 @@ export class LogTroubles {
     if (reason === 'overloaded') this.#overloaded.note(why)
   }
 
-  /** Takes room in the queue. If the queue is full, notes this trouble. @throws Outage */
+  /** Takes room in the queue. If the queue has no room, notes this as the trouble `overloaded`. @throws Outage */
   takeRoom(room: QueueRoom, stream: string, share: Share): void {
     try {
       room.take(stream, share)
@@ -66,7 +69,10 @@ export class LogTroubles {
     this.#unreadable.end()
   }
 
-  /** Call this every `troubleLookMs`. Each call is one check. Most troubles begin and end after several checks. */
+  /**
+   * Call this every `troubleLookMs`. Each call is one check. A trouble ends after several checks without a new failure.
+   * Some troubles are reported only after several checks with a failure.
+   */
   look(): void {
     this.#full.look()
     this.#unreadable.look()

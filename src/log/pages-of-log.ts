@@ -4,7 +4,7 @@ import type { EventLog } from './event-log.ts'
 export type Paging = {
   /** The first page begins after this position. `null` means at the beginning of the log. */
   readonly after: number | null
-  /** Events per page at most, 1 to `readPageEventsMax`. */
+  /** A page has at most this many events: 1 to `readPageEventsMax`. */
   readonly limit: number
 }
 

@@ -6,7 +6,10 @@ import type { IdempotentAppend } from '../domain/reading/idempotency-key.ts'
  * can build it again.
  */
 export interface RepeatsIndex {
-  /** The index has every append with an idempotency key up to this event. `null` means that appends can be missing. */
+  /**
+   * The index has every append with an idempotency key up to this event. `null` means that the index is incomplete, and
+   * must be built from the log.
+   */
   readonly foldedTo: FoldedTo | null
   /** Returns the newest append to the stream whose idempotency key has this hash, or `null`. @throws IndexUnusable */
   find(stream: string, keyHash: string): IdempotentAppend | null
@@ -25,13 +28,16 @@ export type RepeatsChange = {
   /** After this change, the index is complete up to this event. `null` keeps the old `foldedTo`. */
   readonly foldedTo: FoldedTo | null
   /**
-   * A time in ms. Each change deletes some of the appends that were recorded earlier, because repeats of them are no
-   * longer expected.
+   * A time in ms. Each change deletes some of the appends that were recorded before this time, because repeats of these
+   * appends are no longer expected.
    */
   readonly forgetBeforeMs: number
 }
 
-/** The index cannot be used: its file is damaged, or its disk fails. */
+/**
+ * The index cannot be used: its file is damaged, or its disk fails. A running node then empties the index (`startAnew`)
+ * and builds it again from the log.
+ */
 export class IndexUnusable extends Error {
   override readonly name = 'IndexUnusable'
 }

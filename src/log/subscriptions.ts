@@ -1,7 +1,7 @@
 /**
- * A follower is one subscription of the embedded log. It reads pages up to the end of the log, and then receives each
- * commit. No other code runs between these two steps, so no event is lost. Do not call `publish` from a subscriber: new
- * events would overtake older ones.
+ * A follower is one subscription of the embedded log. It reads pages up to the end of the log. In the same turn of the
+ * event loop, it then begins to receive each commit, so it misses no event. Do not call `publish` from a subscriber:
+ * new events would overtake older ones.
  */
 
 import type { RecordedEvent } from '../domain/events.ts'
@@ -10,7 +10,10 @@ import type { SubscribeOptions, Subscriber, Subscription } from './event-log.ts'
 
 export type Scan = {
   readonly events: readonly RecordedEvent[]
-  /** Position of the last event that was read, wanted or not. If there was none, the position where the scan began. */
+  /**
+   * Position of the last event that was read, even if the follower does not want this event. The next scan begins after
+   * it. If no event was read: the position where the scan began.
+   */
   readonly scannedTo: number | null
   readonly atEnd: boolean
 }
@@ -54,14 +57,14 @@ export class Subscriptions {
   }
 
   /**
-   * `events` are in the order of the log. Most followers want all events except records, such as sign-ins. If there are
-   * no records, no category is checked, which saves time for each reading.
+   * `events` are in the order of the log. Most followers want all events except records, such as sign-ins. If `events`
+   * has no records, these followers receive all events without a check of each category, which saves time.
    */
   publish(events: readonly RecordedEvent[], { hasRecords }: { readonly hasRecords: boolean }): void {
     const first = events[0]
     if (first === undefined) return
     for (const follower of this.#live) {
-      // A follower that reads pages can receive committed events before this call. They must not be delivered twice.
+      // The last page of a follower can contain events of this commit. They must not be delivered twice.
       const wantsAll = follower.wantsAllButRecords && !hasRecords && (follower.after ?? 0) < first.position
       this.#deliver(follower, wantsAll ? events : events.filter((event) => isNewAndWanted(follower, event)))
     }

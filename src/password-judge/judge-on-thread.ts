@@ -17,9 +17,9 @@ export type JudgeParts = {
 
 /**
  * First looks for the e-mail and names of cellars in the password, because the dictionary would miss some of them. Then
- * a thread asks the dictionary. The answer comes after the thread has ended. So its memory and the memory for hashing a
- * password are never used together. If the thread fails, only the names are checked: people must be able to choose a
- * password.
+ * a thread compares the password with the dictionary. The answer comes after the thread has ended, so that its memory
+ * is free before the password is hashed. If the thread fails, only the names are checked, because people must still be
+ * able to choose a password.
  */
 export const judgeOnThread = (parts: JudgeParts): PasswordJudge => {
   const { schedule, onFault, thread = new URL('./judge-thread.ts', import.meta.url) } = parts

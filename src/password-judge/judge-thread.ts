@@ -1,6 +1,6 @@
 /**
  * This thread judges one password by a dictionary and then ends, because the dictionary takes too much memory to keep.
- * The thread starts by importing this file.
+ * Only a thread may import this file, because the code below runs at import.
  */
 import { ZxcvbnFactory, type ZxcvbnResult } from '@zxcvbn-ts/core'
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common'

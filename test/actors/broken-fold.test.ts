@@ -39,7 +39,6 @@ test('a node whose fold fails says so once, accepts nothing more, and writes no 
   expect(store.writes).toBe(0)
 })
 
-/** A log that delivers every event but those. */
 const losingSuspensions = (log: EventLog): EventLog => ({
   ...passingLog(log),
   subscribe: (options, subscriber) =>

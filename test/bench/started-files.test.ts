@@ -6,7 +6,7 @@ import { startBare } from '../../bench/servers.ts'
 
 const bench = join(import.meta.dir, '../../bench')
 
-/** Strings such as `join(import.meta.dir, 'load/ingest-load.lua')`: no compiler checks them. */
+/** Finds strings such as `join(import.meta.dir, 'load/ingest-load.lua')`, because no compiler checks such a path. */
 const joinedPaths = (text: string): readonly string[] =>
   [...text.matchAll(/join\(import\.meta\.dir, '([^']+\.(?:ts|lua))'\)/g)].map(([, path = '']) => path)
 

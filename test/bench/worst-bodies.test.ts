@@ -20,7 +20,7 @@ const structuralCharsMax = { reading: readingStructuralCharsMax, batch: batchStr
 const policy = { limit: null, readingAgeMsMax: durationMsMax, readingAheadMsMax: durationMsMax, retentionMs: null }
 const now = Date.UTC(2026, 2, 1, 12)
 
-/** `null`: it unpacks to more than the service takes, or to nothing. */
+/** `null`: the body unpacks to more than the service accepts, or cannot be unpacked. */
 const unpacked = ({ encoding, bytes }: WorstBody): Uint8Array | null => {
   if (encoding === 'plain') return bytes
   try {
@@ -55,7 +55,7 @@ test('every worst body is within the size limits, and says truly whether it is v
     const bytes = unpacked(body)
     expect(bytes !== null && isStorable(body, jsonOf(bytes)), body.name).toBe(body.isValid)
   }
-  // As many as there were when this was written, each with a name of its own.
+  // Fewer names mean that a body was lost, or that two bodies have the same name.
   expect(names.size).toBeGreaterThanOrEqual(151)
 }, 60_000)
 

@@ -8,7 +8,7 @@ import { seededEntropy } from '../support/seeded-entropy.ts'
 import { testAsker } from '../support/test-service.ts'
 import { manualClock } from '../support/time/manual-clock.ts'
 
-// Each command is a process of its own.
+// Each command starts a process, so the default timeout of 5 s is too short.
 setDefaultTimeout(60_000)
 
 const cellar = 'wine-berlin'
@@ -122,7 +122,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
       'Readings are kept for 90d now. With a retention of 89d, readings of this cellar',
     )
     expect(await retentionMs()).toMatchObject({ retentionMs: 90 * dayMs })
-    // These delete nothing.
+    // These changes delete no readings, so they need no `--yes`.
     expect(await policy('--retention', '90d', '--max-age', '1d')).toMatchObject({ policy: { retentionMs: 90 * dayMs } })
     expect(await policy('--retention', '91d')).toMatchObject({ policy: { retentionMs: 91 * dayMs } })
     expect(await policy('--retention', 'none')).toMatchObject({ policy: { retentionMs: null } })

@@ -17,7 +17,7 @@ import { createMemoryLog } from '../support/logs/memory-log.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 import { manualClock } from '../support/time/manual-clock.ts'
 
-// Each command is a process of its own.
+// Each command starts a process, so the default timeout of 5 s is too short.
 setDefaultTimeout(60_000)
 
 const folder = newFolder()
@@ -160,7 +160,7 @@ describe('the command line', () => {
 
   test('a reader that closes the pipe ends log read with exit code 0', async () => {
     const filled = newFolder()
-    // More than a pipe holds.
+    // The output must be longer than a pipe can hold. Otherwise the program would not notice that its reader is gone.
     const title = 'x'.repeat(100)
     const log = await openLogOf(filled.path)
     const by = { kind: 'system' } as const
@@ -187,7 +187,7 @@ describe('the command line', () => {
 })
 
 describe('performAnywhere()', () => {
-  /** Another process holds the folder. No service listens. */
+  /** Another process holds the folder for the first `looksUntilFree` looks. No service listens on the socket. */
   const heldPlace = (looksUntilFree: number) => {
     const looks = { count: 0, waitedMs: 0 }
     const place: Place = {
@@ -235,7 +235,7 @@ describe('the control socket', () => {
     place.remove()
   })
 
-  // The timeouts of Bun take 10 s and 5 minutes, so this only checks its options.
+  // Bun's own timeouts are 10 s and 5 minutes. A test cannot wait so long, so it only checks the options.
   test('neither side ends a silent answer', async () => {
     const place = newFolder()
     using serve = spyOn(Bun, 'serve')

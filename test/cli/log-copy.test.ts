@@ -12,7 +12,7 @@ const place = (name: string): string => join(folder.path, name)
 const source = place('source')
 afterAll(() => folder.remove())
 
-// These tests use both engines.
+// These tests need both engines, whichever engine the other tests use.
 const eventStore = { EVENTSTORE_URL: await storeUrl(), EVENTSTORE_PREFIX: freshPrefix() }
 const embedded = (dataDir: string) => ({ DATA_DIR: dataDir, EVENTSTORE_URL: '' })
 const keysIn = async (environment: Readonly<Record<string, string>>) =>

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { logLinesBytesMax } from '../../src/limits.ts'
 import { createLogLines } from '../../src/log-lines.ts'
 
-/** Reads nothing until the test says so. */
+/** The reader takes the next piece only when the test calls `take`. */
 const stalledReader = () => {
   const taken: string[] = []
   let take = (): void => {}

@@ -3,7 +3,7 @@ import { cellarbook, newFolder, type Ran, type ServiceProcess, startProcess } fr
 import { openLogOf } from '../support/logs/engine.ts'
 import { addOperators, emailOf } from '../support/test-operators.ts'
 
-// Each command is a process of its own.
+// Each command starts a process, so the default timeout of 5 s is too short.
 setDefaultTimeout(60_000)
 
 const ways = [

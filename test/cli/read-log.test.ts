@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const log of opened.splice(0)) await log.close()
 })
 
-/** The readings of two keys alternate over several pages. */
+/** Fills a log so that the readings of two keys alternate over several pages. */
 const filledLog = async (): Promise<{ readonly log: EventLog; readonly keyIds: readonly [string, string] }> => {
   const log = await openFreshLog()
   opened.push(log)
@@ -38,7 +38,7 @@ describe('readLog()', () => {
     expect(all.length).toBeGreaterThan(logReadPageEvents * 2)
     const streams = [null, `readings-${keyIds[0]}`, `readings-${keyIds[1]}`, `key-${keyIds[0]}`, 'key-none']
     const places = [0, 1, 7, logReadPageEvents, logReadPageEvents + 1, all.length - 2, all.length - 1]
-    // A separate store accepts only positions of events.
+    // A separate store accepts only positions of events. The embedded log accepts any position.
     const elsewhere = isEmbedded ? [0, all.length + 9] : []
     const positions = [null, ...places.map((index) => all[index]?.position ?? 0), ...elsewhere]
     for (const stream of streams) {

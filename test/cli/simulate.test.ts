@@ -5,7 +5,7 @@ import { newTally, runDevices } from '../../src/cli/simulate/simulated-devices.t
 import { cellarbook, newFolder } from '../support/cellarbook.ts'
 import { type Service, startService, testCellar } from '../support/test-service.ts'
 
-// Each command is a process of its own.
+// Each command starts a process, so the default timeout of 5 s is too short.
 setDefaultTimeout(60_000)
 
 const folder = newFolder()
@@ -124,7 +124,7 @@ describe('runDevices()', () => {
         const { readings } = Object(await request.json())
         sizes.push(readings.length)
         if (sizes.length === 2) stop.abort()
-        // One invalid item; then the second batch exceeds the limit.
+        // The first batch has one invalid item. The second batch exceeds the key's limit of 7 readings.
         return service.postBatch(sizes.length === 1 ? [7, ...readings.slice(1)] : readings, small.key)
       },
     })

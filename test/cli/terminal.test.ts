@@ -9,7 +9,7 @@ setDefaultTimeout(60_000)
 const folder = newFolder()
 afterAll(() => folder.remove())
 
-/** Clears the screen, sets the title and reverses text. */
+/** A terminal that obeys this text clears its screen, changes its title and reverses the order of letters. */
 const hostile = 'a\u001b[2J\u009b31m\u001b]0;owned\u0007\u202egnp\u2066\nb'
 const escaped = 'a\\u001b[2J\\u009b31m\\u001b]0;owned\\u0007\\u202egnp\\u2066\\u000ab'
 const steering = /[\p{Cc}\u202e\u2066]/u
@@ -27,7 +27,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.stop(true)
 })
 
-/** A fake service with hostile text. */
+/** Starts a fake service that answers every command with these frames. */
 const answering = (...frames: readonly Parameters<typeof encodeFrame>[0][]): string => {
   const dataDir = freshFolder()
   const body = frames.map(encodeFrame).join('')
@@ -37,7 +37,7 @@ const answering = (...frames: readonly Parameters<typeof encodeFrame>[0][]): str
   return dataDir
 }
 
-/** Runs before the program. */
+/** Returns an environment in which Bun runs this text before the program. */
 const preload = (text: string): Readonly<Record<string, string>> => {
   const path = join(folder.path, `preload-${count++}.ts`)
   writeFileSync(path, text)

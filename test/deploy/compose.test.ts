@@ -9,7 +9,7 @@ afterAll(() => folder.remove())
 const composeText = readFileSync(join(root, 'compose.cluster.yaml'), 'utf8')
 const lines = composeText.split('\n').filter((line) => !/^\s*#/.test(line))
 
-/** An image, and the variable with its digest. */
+/** Each entry is an image name with the variable that holds its digest. */
 const images = lines.flatMap((line) => {
   const [, image] = /^\s*(?:image|BUN_IMAGE): (.*)$/.exec(line) ?? []
   return image === undefined ? [] : [image]
@@ -46,7 +46,7 @@ describe('deploy/Caddyfile', () => {
 })
 
 describe('deploy/pin-images', () => {
-  /** Runs the script with a fake `docker`. */
+  /** Runs the script. `docker` is the text of a fake docker program. */
   const pinImages = async (docker: string) => {
     const bin = join(folder.path, crypto.randomUUID())
     mkdirSync(bin)
@@ -59,7 +59,7 @@ describe('deploy/pin-images', () => {
   }
 
   test('prints a digest for every variable that the compose file requires', async () => {
-    // The last word is the image.
+    // The fake program prints its last argument, because the script names the image there.
     const ran = await pinImages(`for word; do :; done; printf 'sha256:%s\\n' "of-$word"`)
     expect([ran.exitCode, ran.stderr]).toEqual([0, ''])
     const expected = images.flatMap((image) => {

@@ -43,7 +43,7 @@ describe('makeKey()', () => {
   })
 
   test('spreads ids evenly over all 62 characters at every place', () => {
-    // Of 6,200 ids, each character is expected 100 times at each place.
+    // With 6,200 ids, each of the 62 characters should occur about 100 times at each place.
     const counts = new Map<string, number>()
     for (let number = 0; number < 6_200; number += 1) {
       const id = new Uint8Array(createHash('sha256').update(String(number)).digest().subarray(0, keyIdBytes))
@@ -133,7 +133,7 @@ describe('parseKey()', () => {
   })
 
   test('refuses a checksum beyond 32 bits', () => {
-    // The right checksum + 2^32 also fits into 6 digits.
+    // The right checksum + 2^32 also fits into 6 digits. If only 32 bits are compared, it looks right.
     const { key } = keyOf({ id: new Uint8Array(keyIdBytes), secret: new Uint8Array(secretBytes) })
     const checksum = [...key.slice(-6)].reduce((sum, char) => sum * 62 + base62Digits.indexOf(char), 0)
     const wide = new Uint8Array(8)
@@ -151,7 +151,8 @@ describe('secretMatches()', () => {
       const other = made.secretHash[at] === '0' ? '1' : '0'
       expect(secretMatches(parsed, made.secretHash.slice(0, at) + other + made.secretHash.slice(at + 1))).toBe(false)
     }
-    // The shared buffer now has the right hash, which must not match the next ones.
+    // `secretMatches` decodes into one shared buffer. It now holds the right hash, and the wrong hashes below must not match
+    // it.
     expect(secretMatches(parsed, made.secretHash)).toBe(true)
     expect(secretMatches(parsed, '')).toBe(false)
     expect(secretMatches(parsed, made.secretHash.slice(0, 62))).toBe(false)

@@ -54,7 +54,7 @@ describe('nameFault()', () => {
     const ascii = fc.string({ unit: fc.constantFrom('a', ' ', '\t', '~', '\x7f'), maxLength: 140 })
     fc.assert(
       fc.property(ascii, (name) => {
-        // An inner letter beyond ASCII takes the slow path.
+        // A letter beyond ASCII makes `nameFault` take its slow path, which must find the same fault.
         const wide = name === '' ? name : `${name[0]}é${name.slice(1)}`
         fc.pre(name.trim() !== '' && name.trimStart() === name && name.length < 128)
         expect(nameFault(wide)).toBe(nameFault(name))

@@ -34,10 +34,10 @@ test(`of ${batchCount} batches the valid readings are stored as sent and no othe
   const sampled = fc.sample(anyBatch, { numRuns: batchCount, seed })
   for (let from = 0; from < batchCount; from += atOnce) {
     await Promise.all(sampled.slice(from, from + atOnce).map(postOne))
-    // Refills the key's cost budget.
+    // Refills the key's cost budget, so that no batch is refused for its cost.
     service.clock.advance(60_000)
   }
-  // Proves that every answer occurred.
+  // Every answer must occur. Otherwise the batches no longer test all rules.
   expect([...met].toSorted()).toEqual(
     [
       ...['200', '207', 'MALFORMED_JSON', 'INVALID_BODY', 'BATCH_EMPTY', 'BATCH_TOO_LARGE', 'BATCH_REJECTED'],
@@ -50,7 +50,7 @@ test(`of ${batchCount} batches the valid readings are stored as sent and no othe
   await service.stop()
 }, 120_000)
 
-/** The codes of the answer and of its items. The answer must name exactly the invalid items. */
+/** Returns the codes of the answer and of its items. The answer must name all invalid items, and no others. */
 const documentedCodes = (answer: Answer, items: readonly (Sent | null)[] | null): readonly string[] => {
   const code = answer.status === 400 ? String(Reflect.get(Object(JSON.parse(answer.body)), 'code')) : null
   if (code !== null && code !== 'BATCH_REJECTED') {
@@ -64,7 +64,7 @@ const documentedCodes = (answer: Answer, items: readonly (Sent | null)[] | null)
   return [code ?? String(answer.status), ...errors.map((error) => `item ${error.code}`)]
 }
 
-/** By request. */
+/** The stored readings of each request id. */
 const storedBatches = async (log: EventLog): Promise<ReadonlyMap<string, readonly unknown[]>> => {
   const stored = new Map<string, unknown[]>()
   for (let page = await log.readAll({ limit: 1_000 }); page.length > 0; ) {

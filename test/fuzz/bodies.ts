@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import { testCellar, validReading } from '../support/test-service.ts'
 
-/** Most bodies from this grammar are wrong in one place only. Then some bytes are changed. */
+/**
+ * Most bodies of this grammar are wrong in one place only, so each rule is tested alone. In some bodies, bytes are changed,
+ * too.
+ */
 const hostileText = fc.constantFrom(
   '',
   ' ',
@@ -136,7 +139,7 @@ const batch = fc
 
 const anyBatchText = fc.oneof({ arbitrary: batch, weight: 8 }, { arbitrary: fc.json(), weight: 1 })
 
-/** Sent plain, packed, or packed and cut short. */
+/** A batch is sent plain, packed with gzip, or packed and then cut short. */
 export const anyBatch = fc.record({
   body: fc.oneof(
     { arbitrary: encoded(anyBatchText), weight: 9 },

@@ -4,15 +4,15 @@ import { testCellar } from '../support/test-service.ts'
 export type Sent = Readonly<Record<'cellar' | 'rack' | 'keg' | 'value' | 'timestamp', unknown>>
 
 /**
- * The rules of a reading again, by other means than the service: patterns, and the calendar of the platform. `null`:
- * invalid.
+ * Checks a reading with patterns and the platform's calendar, and uses no code of the service. So a mistake in either one shows
+ * as a difference. `null`: invalid.
  */
 export const judgeNaively = (body: Uint8Array): Sent | null => {
   if (body.length > 16_384 || !isUtf8(body)) return null
   return judged(parsedOrNull(new TextDecoder().decode(body), 32))
 }
 
-/** `null`: not a batch. */
+/** `null`: the body is not a batch. A `null` in the list: this item is invalid. */
 export const judgeBatchNaively = (body: Uint8Array): readonly (Sent | null)[] | null => {
   if (body.length > 1_048_576 || !isUtf8(body)) return null
   const parsed = parsedOrNull(new TextDecoder().decode(body), 32_000)
@@ -40,7 +40,7 @@ const parsedOrNull = (text: string, structuralCharsMax: number): object | null =
   }
 }
 
-/** Counts how often the innermost brackets can be removed. */
+/** The depth is how often the innermost brackets can be removed until none is left. */
 const levelsOf = (structure: string): number => {
   let brackets = structure.replace(/[:,]/g, '')
   let levels = 0
@@ -53,7 +53,7 @@ const isName = (name: unknown): boolean =>
 
 const form = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,9})?(Z|\+00:00)$/
 
-/** A time exists if the platform prints it unchanged. */
+/** A time such as 30 February does not exist. For such a time, `Date` prints another time or fails. */
 const isInstant = (text: unknown): boolean => {
   const seconds = typeof text === 'string' ? form.exec(text)?.[1] : undefined
   if (seconds === undefined) return false

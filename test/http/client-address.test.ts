@@ -4,7 +4,7 @@ import { cameFrom, networkOf, siteOf } from '../../src/http/client-address.ts'
 const from = (peer: string | null, headers: Readonly<Record<string, string>>, trusted: readonly string[] = []) =>
   cameFrom(new Headers(headers), peer, trusted)
 
-/** As proxies write it, and the client. */
+/** Each row has an address as a proxy writes it, and the client address that the service reads from it. */
 const spellings = [
   ['198.51.100.1', '198.51.100.1'],
   ['198.51.100.1:5678', '198.51.100.1'],

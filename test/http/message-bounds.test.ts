@@ -1,4 +1,7 @@
-/** If a proxy and the service see different ends of a request, its rest becomes the next client's request. Bun refuses it. */
+/**
+ * If a proxy and the service see different ends of a request, its rest counts as the next client's request (request smuggling).
+ * So Bun refuses such requests.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { acceptedReadings } from '../support/answers.ts'
 import { rawConnect, rawExchange } from '../support/raw-http.ts'
@@ -25,7 +28,10 @@ const requestOf = (lines: readonly string[], sent: string): string => {
   return `${[...head, ...lines].join('\r\n')}\r\n\r\n${sent}`
 }
 
-/** Statuses of all answers until the connection is closed. A second request follows the body. */
+/**
+ * Sends the request and a second one directly behind its body. Returns the statuses of all answers until the connection is
+ * closed.
+ */
 const statusesOf = async (lines: readonly string[], sent: string): Promise<readonly number[]> => {
   const connection = await rawConnect(service.url)
   await connection.send(`${requestOf(lines, sent)}GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`)

@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 
-/** Elysia differs in production, from the moment it is loaded. So a process of its own checks each route there. */
+/**
+ * Elysia behaves differently if it is loaded in production. So another process runs the tests of these routes in production.
+ */
 test('every answer is the same in production', async () => {
   const folders = [`${import.meta.dir}/ingest`, `${import.meta.dir}/ops`]
   const child = Bun.spawn([process.execPath, 'test', ...folders], {

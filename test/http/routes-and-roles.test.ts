@@ -1,6 +1,6 @@
 /**
- * A new route fails here until it has a row. The columns of a row are stranger, auditor and admin. A device gets the answers of
- * a stranger. Other methods get a 405.
+ * A new route fails here until it has a row. Each row has the statuses for a stranger, an auditor and an admin. A device gets
+ * the answers of a stranger. Other methods get a 405.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { systemSchedule } from '../../src/actors/schedule.ts'
@@ -19,10 +19,10 @@ type Methods = { readonly GET?: Three; readonly POST?: Three }
 type Row = Methods | 'api' | 'nothing'
 
 const all = (status: number): Three => [status, status, status]
-/** Strangers go to the sign-in page. */
+/** Strangers are redirected (303) to the sign-in page. */
 const pageForAll: Methods = { GET: [303, 200, 200] }
 const pageForAdmins: Methods = { GET: [303, 403, 200] }
-/** The status for an admin shows that the form was let through. */
+/** For an admin, `status` is the answer of the form itself. It shows that the form was let through. */
 const formForAdmins = (status: number): Methods => ({ POST: [303, 403, status] })
 const pageWithForm = (status: number): Methods => ({ ...pageForAdmins, ...formForAdmins(status) })
 const stream: Methods = { GET: all(200) }
@@ -48,11 +48,11 @@ const table: Readonly<Record<string, Row>> = {
   '/keys/:keyId': pageForAll,
   '/keys/:keyId/edit': pageWithForm(422),
   '/keys/:keyId/suspend': pageWithForm(303),
-  // An active key cannot be resumed.
+  // The key of this row is active, so there is nothing to resume and the pages redirect.
   '/keys/:keyId/resume': { GET: [303, 403, 303], POST: [303, 403, 303] },
   '/keys/:keyId/revoke': pageWithForm(303),
   '/keys/:keyId/rotate': pageWithForm(422),
-  // An unknown session is over already. The other form has no password.
+  // The form for a new password is sent empty. The session to end is unknown, which counts as ended.
   '/account': pageForAll,
   '/account/password': { POST: [303, 422, 422] },
   '/account/sessions': { POST: all(303) },
@@ -60,7 +60,7 @@ const table: Readonly<Record<string, Row>> = {
   '/operators/links': formForAdmins(422),
   '/operators/:email/role': pageWithForm(200),
   '/operators/:email/sessions': pageWithForm(303),
-  // Late, since it removes the operator.
+  // This row must come after the other rows of this operator, because it removes the operator.
   '/operators/:email/remove': pageWithForm(303),
   '/sign-in': { GET: [200, 303, 303], POST: all(401) },
   '/link/:secret': { GET: all(410), POST: all(410) },
@@ -75,7 +75,7 @@ const table: Readonly<Record<string, Row>> = {
   '/assets/icon.svg': forEveryone,
   '/assets/htmx.min.js': forEveryone,
   '/assets/hx-sse.min.js': forEveryone,
-  // Last, since it ends the session.
+  // This row must be the last one with a session, because it ends the session.
   '/sign-out': { POST: all(303) },
   '/*': 'nothing',
 }
@@ -105,7 +105,7 @@ const mountedPaths = (): ReadonlySet<string> => {
   return new Set([...app.routes.routes.map(({ path }) => path), ...Object.keys(app.straight)])
 }
 
-/** A form may end the key. */
+/** Each path gets a key of its own, because a form may end the key. */
 const filledIn = async (path: string): Promise<string> =>
   path
     .replace(':cellar', testCellar)
@@ -116,7 +116,7 @@ const filledIn = async (path: string): Promise<string> =>
 
 type Asked = { readonly status: number; readonly allow: string | null; readonly location: string | null }
 
-/** Bun does not know `FOO` and `get`. */
+/** `FOO` and `get` are methods that Bun does not know. */
 const rawMethods = ['TRACE', 'CONNECT', 'PURGE', 'FOO', 'get']
 const otherMethods = ['PUT', 'PATCH', 'DELETE', 'OPTIONS', ...rawMethods]
 
@@ -126,7 +126,7 @@ const ask = async (method: string, path: string, headers: Readonly<Record<string
     : await fetchHead(method, path, headers)
   const asked = `${method} ${path}`
   expect([asked, answer.get('x-content-type-options')]).toEqual([asked, 'nosniff'])
-  // Only assets may be cached.
+  // Only assets may be cached, because pages can contain secrets.
   const cache = /^(GET|HEAD) \/assets\//.test(asked) ? 'no-cache' : 'no-store'
   expect([asked, answer.get('cache-control')]).toEqual([asked, cache])
   expect([asked, answer.get('strict-transport-security')]).toEqual([asked, null])

@@ -9,7 +9,7 @@ const oneYear = 'max-age=31536000'
 
 type Headers = Readonly<Record<string, string>>
 
-/** As a browser of that `Host` gets it. */
+/** Gets a page as a browser does that opened the address of this `Host` header. */
 const look = async (service: Service, path: string, headers: Headers) => {
   const connection = await rawConnect(service.url)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -99,12 +99,12 @@ test('Strict-Transport-Security is never sent over plain http', async () => {
 describe('TLS', () => {
   let service: Service
   beforeAll(async () => {
-    // Only RSA certificates allow suites without forward secrecy.
+    // Suites without forward secrecy need an RSA certificate. With another one, the tests below could not try them.
     service = await startService({ tls: selfSigned('rsa') })
   })
   afterAll(() => service.stop())
 
-  /** Or the alert of the server. */
+  /** Returns the TLS version and the cipher suite, or the alert of the server. */
   const handshake = (options: ConnectionOptions): Promise<string> =>
     new Promise((resolve) => {
       const { hostname, port } = new URL(service.url)

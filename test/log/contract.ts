@@ -1,6 +1,6 @@
 /**
- * The promises of every log. Positions may have gaps, the log may hold events of other tests, and deliveries may come
- * later than answers.
+ * Every log must pass these tests. They allow gaps between positions, events of other tests in the log, and deliveries that
+ * come after answers.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
@@ -40,7 +40,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
 
     const appended = async (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) => {
       const result = eventsOf(await log.append(stream, expected, events))
-      // An engine need not give the positions of several readings.
+      // If an append has several readings, an engine need not return their positions. Then the events are read back.
       return result.length > 0 ? result : readEach(stream, expected === 'none' ? 0 : expected + 1, events.length)
     }
     const written = (stream: string, events: readonly NewEvent[]) => appended(stream, 'none', events)
@@ -233,7 +233,6 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
           id: `id-${text}`,
           recordedAt: startMs + 1,
         }))
-        // First each alone, and then all in one append.
         for (const [revision, event] of readings.entries()) {
           await log.append(stream, revision === 0 ? 'none' : revision - 1, [event])
         }
@@ -261,7 +260,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         expect(await log.read(freshKeyStream(), { limit: 1, direction: 'backwards' })).toEqual([])
       })
 
-      // A page may begin and end anywhere in either.
+      // A page may begin or end between two appends or inside one, so appends of several sizes are read.
       const shapes = [
         { title: 'one append', sizes: [25] },
         { title: 'many appends', sizes: Array.from({ length: 25 }, () => 1) },
@@ -345,7 +344,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
       })
     })
 
-    // A follower must get past a row as large as a page.
+    // An append can have as many events as a page, or more. A follower must get past it.
     describe.each([readPageEventsMax, readPageEventsMax + 1, 3 * readPageEventsMax])(
       'an append of %i events',
       (count) => {
@@ -670,7 +669,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
     })
 
     describe('truncate()', () => {
-      /** A truncation may fall between two appends or inside one. */
+      /** The appends have several sizes, so that a truncation may fall between two appends or inside one. */
       const filled = async (): Promise<{ readonly stream: string; readonly events: readonly RecordedEvent[] }> => {
         const stream = freshReadingsStream()
         const events: RecordedEvent[] = []
@@ -733,7 +732,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
           const result = await log.append(stream, expected, events.slice(first, end).map(newEventOf))
           expect(result.outcome).not.toBe('written')
         }
-        // An id that exists, at a truncated revision.
+        // The id exists in this stream, but the revision after the expected one is truncated. So this is a conflict.
         const conflict = { outcome: 'conflict' as const, currentRevision: lastRevision }
         expect(await log.append(stream, 0, events.slice(3, 4).map(newEventOf))).toEqual(conflict)
         expect(await readWhole(stream)).toEqual(before)
@@ -880,7 +879,7 @@ const expectBug = async (answer: Promise<unknown>): Promise<void> => {
   expect(failure).not.toBeInstanceOf(Outage)
 }
 
-/** `toEqual` ignores the sign of zero. */
+/** Compares the values again with `Object.is`, because `toEqual` ignores the sign of zero. */
 const assertSame = (stored: readonly RecordedEvent[], given: readonly NewEvent[]): void => {
   expect(stored.map(({ stream: _, revision: __, position: ___, ...event }) => event)).toEqual([...given])
   for (const [index, event] of stored.entries()) {

@@ -51,7 +51,7 @@ const naming = () => ({ clock: manualClock(), entropy: seededEntropy(7) })
 const copy = (from: EventLog, to: EventLog) =>
   copyLog({ from, to, ...naming(), wait: async () => {}, onProgress: () => {} })
 
-/** Readings of two keys between changes. One stream is sealed, and one is truncated. */
+/** Writes readings of two keys between other changes. One stream is sealed, and one is truncated. */
 const fill = async (log: EventLog): Promise<void> => {
   await ensureLogCreated(log, manualClock(), seededEntropy(1))
   const [cellar, key] = [freshCellarStream(), freshKeyStream()]
@@ -88,7 +88,7 @@ const everything = async (log: EventLog): Promise<readonly RecordedEvent[]> => {
   }
 }
 
-/** By stream, without the engine's own fields. */
+/** Groups events by stream. Positions are left out, because each engine gives its own. */
 const streamsOf = (events: readonly RecordedEvent[]) =>
   Map.groupBy(
     events.filter(({ stream }) => stream !== logStream).map(({ position: _, ...event }) => event),

@@ -12,7 +12,7 @@ import { addUnknownToFile, addUnknownToServer, unknownType } from '../support/lo
 import { seededEntropy } from '../support/seeded-entropy.ts'
 import { manualClock } from '../support/time/manual-clock.ts'
 
-// For a busy machine.
+// The default timeout of 5 s is too short on a busy CPU.
 setDefaultTimeout(60_000)
 
 let server: LogServer
@@ -55,7 +55,7 @@ const copy = (from: EventLog, to: EventLog) =>
 
 const streams = recordCategories.map((category) => `${category}-node`)
 
-/** Three records of each category. Two of them are purged. */
+/** In each category of records, three are written, and the first two are purged. */
 const fill = async (log: EventLog): Promise<void> => {
   await ensureLogCreated(log, manualClock(), seededEntropy(1))
   await log.append('key-one', 'none', [keySuspended('before')])

@@ -56,7 +56,7 @@ describe('faultyLog()', () => {
       const log = faultyLog(inner)
       const held = log.hold(where)
       const answer = log.append('key-one', 'none', [keySuspended()])
-      // More turns than the read needs.
+      // Waits more turns of the event loop than an append needs. So an append that is still open is really held.
       for (let turn = 0; turn < 20; turn++) await inner.read('key-one', { limit: 1 })
       expect(held.waiting).toBe(1)
       expect(await inner.read('key-one', { limit: 9 })).toHaveLength(stored)

@@ -35,7 +35,7 @@ describe('inspectDataFolder()', () => {
     const what = '"/data" can be written by other users (mode 0777), so they can change the log'
     expect(faults).toEqual([`${what}. Run: chmod go-w '/data' '/data/log.db-wal'`])
     expect(inspect({ log: { mode: 0o100602 } }).faults).toHaveLength(1)
-    // Sticky, like a temporary folder: others can still create files there.
+    // The sticky bit only protects files of other users, as in a temporary folder. Other users can still create files there.
     expect(inspect({ itself: { mode: 0o41777 } }).faults).toHaveLength(1)
   })
 

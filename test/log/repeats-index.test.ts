@@ -276,7 +276,7 @@ describe('the file of the repeats index', () => {
     const folder = temporaryFolder()
     await closed(folder.path)
     const file = join(folder.path, 'idempotency.db')
-    // The second page is the root of the table of appends.
+    // Damages the second page of the file, which is the root of the table of appends.
     writeFileSync(file, readFileSync(file).fill(0xa5, 4_096, 8_192))
     const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
     const look = (): unknown => index.find('readings-one', keyHash(1))

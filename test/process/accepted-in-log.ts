@@ -1,6 +1,6 @@
 import { cellarbook } from '../support/cellarbook.ts'
 
-/** Receipts by value. */
+/** The receipts of each stored value. */
 export const acceptedInLog = async (dataDir: string): Promise<ReadonlyMap<number, readonly string[]>> => {
   const { lines, stderr } = await cellarbook(['log', 'read', '--type', 'ReadingAccepted', '--json'], {
     DATA_DIR: dataDir,

@@ -1,4 +1,3 @@
-/** The log's file was changed by a person, or written by an older version. */
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'

@@ -41,7 +41,6 @@ test('the service starts and shows pages with only the files of its container', 
   expect(await service.stop()).toBe(0)
 })
 
-/** The command in the Dockerfile. */
 const healthCheck = (): readonly string[] => {
   const [, words = '[]'] = /^HEALTHCHECK[^[]*(\[.*\])$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? []
   const [program, ...rest] = JSON.parse(words)

@@ -31,7 +31,7 @@ const newKey = async (): Promise<string> => {
 let value = 0
 const nextValue = (): number => value++
 
-/** The service has its head and half of its body. */
+/** A request of which the service has received the head and half of the body. */
 type HalfPost = { readonly value: number; finish(): void; readonly answer: Promise<string> }
 
 const startHalfPost = async (service: ServiceProcess, key: string): Promise<HalfPost> => {
@@ -79,7 +79,7 @@ describe('a drain', () => {
       const key = await newKey()
       const service = await startProcess(folder.path)
       const posts = await Promise.all(Array.from({ length: 20 }, () => startHalfPost(service, key)))
-      // The service reads this later than all of the above.
+      // The service reads this request last. So when it is answered, all requests above have been read.
       await (await fetch(`${service.url}/livez`)).text()
       service.signal('SIGTERM')
       await untilDraining(service)
@@ -109,7 +109,7 @@ describe('a drain', () => {
       expect(load.refused).toEqual([])
       const accepted = await acceptedInLog(folder.path)
       expect(load.acknowledged.filter((post) => accepted.get(post.value)?.join() !== post.receipt)).toEqual([])
-      // The system resets connections that were not accepted yet.
+      // Connections that the service had not accepted yet are reset by the system. So their readings must not be in the log.
       expect(load.unanswered.filter((post) => accepted.has(post.value))).toEqual([])
     },
     slowMs,
@@ -135,7 +135,7 @@ describe('a drain', () => {
       await (await fetch(`${stubborn.url}/livez`)).text()
       stubborn.signal('SIGTERM')
       await untilDraining(stubborn)
-      // The bound is of the process's own clock, so the signal is repeated.
+      // The process ignores a second signal that comes too soon by its own clock. So the signal is sent again and again.
       const repeat = setInterval(() => stubborn.signal('SIGTERM'), sameSignalMsMax / 2)
       expect(await stubborn.exited).toBe(143)
       clearInterval(repeat)
@@ -202,7 +202,7 @@ describe('a drain', () => {
       const stdout = gather(npx.stdout)
       await stdout.until(/"msg":"listening"/)
       npx.kill('SIGTERM')
-      // The pipe closes when the service ends.
+      // The pipe closes only when the service itself has ended.
       await stdout.ended
       expect(stdout.text()).toMatch(/"because":"npx has ended".*\n.*"msg":"stopped"/)
     },

@@ -21,14 +21,14 @@ const folderOfMode = (mode: number): string => {
   return path
 }
 
-/** The process believes that it runs as another user. */
+/** Makes the process believe that it runs as another user. */
 const anotherUser = (): Readonly<Record<string, string>> => {
   const path = join(folder.path, 'another-user.ts')
   writeFileSync(path, 'process.geteuid = () => 54321')
   return { BUN_OPTIONS: `--preload ${path}` }
 }
 
-/** Every user accepts files of root. So tests that run as root change the owner. */
+/** Every user accepts files of root. So if the tests run as root, they give the file to another user. */
 const notOfRoot = (path: string): void => {
   if (process.geteuid?.() === 0) chownSync(path, 12345, 12345)
 }
@@ -110,7 +110,7 @@ test('every file belongs to its user only, whatever the mask of the process', as
     const service = await start(dataDir)
     await cellarbook(['cellar', 'create', 'c'], { DATA_DIR: dataDir })
     const made = await cellarbook(['key', 'create', '--cellar', 'c', '--json'], { DATA_DIR: dataDir })
-    // Enough for a checkpoint.
+    // After this number of readings, the service writes a checkpoint file.
     expect((await postBatch(service.url, textOf(made.lines[0], 'key'), checkpointEventsMin)).status).toBe(200)
     const alive = modesIn(dataDir)
     expect(await service.stop()).toBe(0)

@@ -12,7 +12,7 @@ afterAll(async () => {
   folder.remove()
 })
 
-// The reserve is larger than any disk.
+// The reserve is larger than any disk, so every disk counts as almost full.
 test('a service below DISK_RESERVE refuses readings, says so once, and still revokes keys', async () => {
   const environment = { EVENTSTORE_URL: '', DATA_DIR: folder.path }
   service = await startProcess(folder.path, { environment: { ...environment, DISK_RESERVE: '8191TiB' } })

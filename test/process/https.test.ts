@@ -39,7 +39,7 @@ test(
       })
     const answer = await post(service.url, { ca: cert })
     expect([answer.status, answer.headers.get('X-Receipt')]).toEqual([200, `${readingsStream(keyId)}@0`])
-    // A device refuses another certificate. Plain http gets no answer.
+    // A client that trusts another certificate refuses this one. Plain HTTP gets no answer.
     await expect(post(service.url, { ca: selfSigned().cert })).rejects.toThrow()
     await expect(post(service.url.replace('https:', 'http:'), {})).rejects.toThrow()
     expect(await service.stop()).toBe(0)

@@ -41,7 +41,7 @@ const send = async (service: ServiceProcess, key: string, batch: Batch) => {
   }
 }
 
-/** A start on a distant log may answer 503. */
+/** On a separate store, the service may answer 503 for a moment after its start. */
 const sendUntilTaken = async (service: ServiceProcess, key: string, batch: Batch) => {
   let answer = await send(service, key, batch)
   while (!isEmbedded && answer?.status === 503) answer = await send(service, key, batch)
@@ -87,7 +87,7 @@ const batchesAreWhole = async (): Promise<void> => {
     expect(await send(service, key, nextBatch())).toMatchObject({ status: 200 })
     const onceMs = performance.now() - before
 
-    // Before, within and after the commit of a batch.
+    // The kills come before, within and after the commit of a batch.
     const batches = Array.from({ length: batchesAtOnce }, nextBatch)
     const sent = batches.map((batch) => send(service, key, batch))
     await wait(((kill % 10) / 5) * onceMs)
@@ -106,7 +106,8 @@ const batchesAreWhole = async (): Promise<void> => {
       tally[answer !== null ? 'answered' : count === 0 ? 'lostUnstored' : 'lostStored'] += 1
 
       const retried = await sendUntilTaken(service, key, batch)
-      // A separate store may append later what was sent before the kill.
+      // A separate store may append a batch of the killed service only now. Then the retry is a repeat, although no reading was
+      // found.
       if (isEmbedded || count > 0) expect(retried?.isReplay).toBe(count > 0)
       expect(retried?.status).toBe(200)
       if (answer !== null) expect(retried?.receipt).toBe(answer.receipt)

@@ -24,7 +24,7 @@ const readingsAreKept = async (): Promise<void> => {
     const service = await startProcess(folder.path)
     const load = startLoad({ url: service.url, key, cellar: 'load', devices: 24, nextValue: () => value++ })
     loads.push(load)
-    // Hits different moments of a commit.
+    // Each kill comes at another moment of a commit.
     await load.untilAcknowledged(acknowledgedEachMin + kill * 37)
     service.signal('SIGKILL')
     expect(await service.exited).toBe(137)
@@ -37,7 +37,7 @@ const readingsAreKept = async (): Promise<void> => {
   const lost = acknowledged.filter(({ value, receipt }) => accepted.get(value)?.[0] !== receipt)
   expect(lost).toEqual([])
   expect([...accepted.values()].filter((receipts) => receipts.length !== 1)).toEqual([])
-  // The kill cut off the answers of all other readings.
+  // All other stored readings must be those whose answers were cut off by a kill.
   const unanswered = new Set(loads.flatMap((load) => load.unanswered).map((post) => post.value))
   const known = new Set(acknowledged.map((post) => post.value))
   expect([...accepted.keys()].filter((each) => !known.has(each) && !unanswered.has(each))).toEqual([])

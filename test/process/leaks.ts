@@ -1,12 +1,11 @@
-/** Every `text` has letters and digits only. */
+/** `text` must have letters and digits only, because the search compares only runs of these. */
 export type Secret = { readonly what: string; readonly text: string }
 
 export type Place = { readonly where: string; readonly text: string }
 
-/** This also finds cut secrets. */
+/** A part of a secret is also found if it has this number of characters. */
 const pieceChars = 16
 
-/** Whole secrets or parts. */
 export const leaksIn = (places: readonly Place[], secrets: readonly Secret[]): readonly string[] => {
   const whose = new Map<string, string>()
   for (const { what, text } of secrets) for (const piece of piecesOf(text)) whose.set(piece, what)

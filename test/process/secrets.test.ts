@@ -13,7 +13,7 @@ import { leaksIn, type Place, type Secret } from './leaks.ts'
 setDefaultTimeout(180_000)
 
 const keysEach = 100
-/** At the same time. */
+/** The number of commands that run at the same time. */
 const lanes = 4
 const cellar = 'wine-berlin'
 const folder = newFolder()
@@ -32,16 +32,16 @@ type Key = { readonly id: string; readonly text: string }
 
 const keys: Key[] = []
 const passwords: Secret[] = []
-/** One answer must have these. */
+/** Links and sessions: one answer must have them, but files and output must not. */
 const handedOut: Secret[] = []
-/** Without the secrets that they must show. */
+/** All answers and output, without the secrets that they must show, such as a new key. */
 const heard: Place[] = []
 
 const hear = (where: string, text: string, shown = ''): void => {
   heard.push({ where, text: shown === '' ? text : text.replaceAll(shown, '') })
 }
 
-/** Pages may show the id. */
+/** Pages may show the id of a key, so only the characters after it are a secret. */
 const secretOf = ({ id, text }: Key): Secret => ({ what: `the secret of key ${id}`, text: text.slice(13, 56) })
 
 const keep = (text: string): void => {
@@ -70,7 +70,7 @@ const createByCommand = async (index: number): Promise<void> => {
   hear('cellarbook key create', stdout + stderr, keys.at(-1)?.text)
 }
 
-/** Some keys are created before the start. */
+/** Creates some keys before the start, and the others while the service runs. */
 const startWithKeys = async (): Promise<ServiceProcess> => {
   await command('cellar', 'create', cellar)
   for (let index = 0; index < lanes; index += 1) await createByCommand(index)
@@ -136,7 +136,7 @@ const createByForm = async (admin: Visitor): Promise<void> => {
   expect(created.status).toBe(201)
   keep(created.body)
   hear('the page of a new key', answerText(created), keys.at(-1)?.text)
-  // Like a reload of that page.
+  // A reload of the page sends the form again, and must not show the key again.
   hear('the form sent again', answerText(await admin.post(paths.keys(cellar), fields)))
 }
 
@@ -156,7 +156,7 @@ const send = async (service: ServiceProcess, key: string, sent: Sent = {}): Prom
   return status
 }
 
-/** With the key in every place where a device could put it. */
+/** Sends requests with the key in every wrong place where a device could put it. */
 const sendEverythingWrong = async (service: ServiceProcess, { text }: Key): Promise<void> => {
   const wrong: [status: number, sent: Sent][] = [
     [400, { body: text }],
@@ -175,7 +175,7 @@ const sendEverythingWrong = async (service: ServiceProcess, { text }: Key): Prom
   for (const [status, sent] of wrong) expect([sent, await send(service, text, sent)]).toEqual([sent, status])
 }
 
-/** Up to the first push of a live page. */
+/** Reads a live page up to its first push. */
 const watch = async (service: ServiceProcess, person: Visitor, path: string): Promise<void> => {
   const abort = new AbortController()
   const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
@@ -198,7 +198,7 @@ const visitEveryPage = async (service: ServiceProcess, person: Visitor): Promise
   for (const { id, text } of keys) {
     await look(person, paths.key(id))
     await look(person, `${paths.key(id)}?at=${new Date().toISOString().slice(0, 19)}Z`)
-    // The whole key in place of the id.
+    // The address has the whole key in place of the id.
     await look(person, paths.key(text), 'the page of what is no key')
   }
   const [first] = keys
@@ -227,13 +227,13 @@ const tellEverything = async (asked: readonly Key[]): Promise<void> => {
   }
 }
 
-/** Every byte: SQLite keeps deleted content. */
+/** Reads every byte of the files, because SQLite keeps deleted content. */
 const filesOf = (when: string): readonly Place[] =>
   readdirSync(folder.path)
     .filter((name) => statSync(join(folder.path, name)).isFile())
     .map((name) => ({ where: `${name}, ${when},`, text: readFileSync(join(folder.path, name), 'latin1') }))
 
-/** The log on a separate store. */
+/** The events of a log on a separate store. An embedded log is already in the files. */
 const logElsewhere = async (): Promise<readonly Place[]> => {
   if (isEmbedded) return []
   const log = await openLogOf(folder.path)
@@ -287,7 +287,7 @@ test('secrets are shown once and are in no file, log line or later answer', asyn
   await tellEverything([used, byHand])
   const files = [...openFiles, ...filesOf('closed'), ...(await logElsewhere())]
 
-  // Proves that the search finds other content.
+  // The search must find other content. Otherwise it proves nothing.
   const wal = openFiles.find(({ where }) => where.startsWith('log.db-wal'))
   if (isEmbedded) expect(wal?.text.length).toBeGreaterThan(100_000)
   const log = files.find(({ where }) => where === 'log.db, closed,' || where === 'the log')

@@ -142,7 +142,7 @@ describe('serve', () => {
     }
   })
 
-  // Addresses for documents: RFC 5737, RFC 3849. A name would depend on the resolver.
+  // These addresses are reserved for documents (RFC 5737, RFC 3849). A host name would depend on the resolver.
   test.each(['192.0.2.1', '2001:db8::1'])('HOST=%s is refused as not an address of this machine', async (HOST) => {
     const { exitCode, stderr } = await refusedStart({ DATA_DIR: freshFolder(), HOST })
     expect([exitCode, stderr]).toEqual([
@@ -157,7 +157,7 @@ describe('serve', () => {
       const dataDir = freshFolder()
       await cellarbook(['cellar', 'create', 'sound'], { DATA_DIR: dataDir })
       const plain = new Database(join(dataDir, 'log.db'))
-      // Like a disk fault. The triggers refuse writers, so they are removed meanwhile.
+      // Changes an event as a disk fault does. The triggers refuse every change, so they are removed for a moment.
       const triggers = plain
         .query<{ name: string; sql: string }, []>(`SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`)
         .all()
@@ -297,7 +297,7 @@ const acceptedReading = (keyId: string): NewEvent<'ReadingAccepted'> => {
   return { id, type: 'ReadingAccepted', recordedAt, data, metadata }
 }
 
-/** stderr is a terminal, stdout a file. */
+/** Starts the service with a terminal as stderr and a file as stdout. */
 const onTerminal = async (dataDir: string): Promise<{ readonly screen: string; readonly kept: string }> => {
   const file = `${dataDir}.lines`
   const main = join(import.meta.dir, '../../src/main.ts')

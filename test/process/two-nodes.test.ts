@@ -44,7 +44,7 @@ const statusOf = async (url: string, key: string): Promise<number> => {
   return response.status
 }
 
-/** A node learns about another node's key within a second. */
+/** A node answers 401 until it learns about the other node's key, usually within a second. */
 const firstStatusOf = async (url: string, key: string): Promise<number> => {
   for (const deadline = Date.now() + 20_000; Date.now() < deadline; ) {
     const status = await statusOf(url, key)

@@ -54,7 +54,7 @@ const isServed = async ({ url }: ServiceProcess, key: string): Promise<readonly 
   return [(await fetch(`${url}/readyz`)).status, post.status]
 }
 
-/** Returns the account page of the first admin. */
+/** Signs the first admin in. Returns their account page. */
 const signInFirst = async (place: Place, url: string): Promise<{ readonly status: number; readonly body: string }> => {
   const { lines } = await run(place, 'operator', 'link', '--json')
   const browser = visitor(url)
@@ -86,7 +86,7 @@ describe.each(Object.entries(onEngine))('records of a newer version in %s', (eng
     const service = await startProcess(place.folder.path, { environment: place.environment })
     try {
       expect(await isServed(service, key)).toEqual([200, 200])
-      // Only a store can have another writer.
+      // While this node runs, another node can write only on a separate store.
       const live = engine === 'EventStoreDB' ? streams : []
       for (const stream of live) place.add(stream)
       expect(await isServed(service, key)).toEqual([200, 200])

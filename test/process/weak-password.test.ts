@@ -20,7 +20,7 @@ test('the program has the dictionary of common passwords', async () => {
   await person.get(path)
   const spend = (password: string) =>
     person.post(path, { email: 'ada@example.org', password, password_again: password })
-  // Only the dictionary refuses this password: it contains no name.
+  // This password contains no name, so only the dictionary can refuse it.
   const refused = await spend('administrator')
   expect([refused.status, refused.body.includes('This password is easy to guess')]).toEqual([422, true])
   expect((await spend('glacier tumble orbit pickle')).status).toBe(303)

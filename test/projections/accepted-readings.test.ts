@@ -195,7 +195,7 @@ describe('the kegs of a cellar', () => {
     const [watched, unwatched] = [scene(), scene()]
     const names = (projections: Projections) => kegNamesOf(projections, 'c').map(({ rack, keg }) => [rack, keg])
     for (let number = 0; number < kegsPerCellarMax + 2_000; number += 1) {
-      // A step that is prime to the count shuffles the names.
+      // The steps have no common factor with the counts, so the names come in a shuffled order.
       const reading = { rack: `rack ${(number * 37) % 11}`, keg: `k${(number * 4_001) % 20_011}` }
       watched.post(reading)
       unwatched.post(reading)
@@ -227,7 +227,7 @@ describe('the kegs of a cellar', () => {
     expect(names.size).toBe(kegsPerCellarMax)
     expect([names.has('k0'), names.has('k1'), names.has('k2'), names.has('new')]).toEqual([true, false, true, true])
     expect(kegsOf(projections, 'other')).toHaveLength(1)
-    // A new keg gets the row of a forgotten one, and must not show its points.
+    // The new keg takes the storage of the forgotten keg, and must not show the values of that keg.
     post({ rack: 'new', keg: 'newer' })
     const fresh = kegsOf(projections, 'c').find(({ keg }) => keg === 'newer')
     expect([fresh?.values, fresh?.latest.repeatOf]).toEqual([[1], null])

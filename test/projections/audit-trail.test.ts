@@ -23,7 +23,7 @@ const created: Draft = {
   },
 }
 
-/** Who did what, in seconds after noon. */
+/** Records who did what, and when, in seconds after noon. */
 const life = (...steps: readonly [seconds: number, draft: Draft, by?: By][]): readonly AuditEvent[] => {
   const recorder = new Recorder(noon)
   for (const [seconds, draft, by] of steps) {

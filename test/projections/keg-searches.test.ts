@@ -31,7 +31,6 @@ const fullScene = () => {
 const found = (projections: Projections, ...words: readonly string[]) =>
   kegNamesOf(projections, 'c', words).map(({ rack, keg }) => `${rack}/${keg}`)
 
-/** Number of yields before the answer. */
 const pausesOf = ({ readings }: Projections, ...words: readonly string[]): number => {
   const search = readings.findKegs('c', words)
   for (let pauses = 0; ; pauses += 1) if (search.next().done === true) return pauses
@@ -49,7 +48,7 @@ describe('a search for kegs', () => {
     expect(found(projections, 'ü')).toEqual(['Nord/TEMPERATUR Ü', 'Süd/Temperatur'])
     expect(found(projections, 'nord', 'temp')).toEqual(['Nord/TEMPERATUR Ü'])
     expect(found(projections, 'nord', 'süd')).toEqual([])
-    // A word does not match across rack and keg.
+    // A word must not match the end of the rack's name together with the start of the keg's name.
     expect(found(projections, 'norddruck')).toEqual([])
   })
 

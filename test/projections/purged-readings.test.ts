@@ -170,7 +170,7 @@ describe('after a purge the projections', () => {
       fc.property(stepsOf(80, step), stepsOf(60, reading), (steps, late) => {
         const cellar = new Cellar()
         for (const one of steps) cellar.do(one)
-        // A purge removes the latest, and the checkpoint must know the next one.
+        // The purge removes the latest reading of a keg. The checkpoint must then know the next one.
         for (const one of late) cellar.do({ ...one, skewMs: 0, behindMs: one.behindMs + 20 * dayMs })
         cellar.do({ kind: 'purge', keys: [true, true, true], ageMs: dayMs })
         const survivors = cellar.surviving

@@ -16,7 +16,7 @@ const folded = (events: readonly RecordedEvent[], into: Projections = createProj
   return into
 }
 
-/** Copies, because the next piece overwrites each. */
+/** Copies each piece, because the next piece overwrites it. */
 const kept = (pieces: Iterable<Uint8Array>): readonly Uint8Array[] => Array.from(pieces, (piece) => piece.slice())
 
 const hashOf = (projections: Projections): string => Bun.SHA256.hash(Buffer.concat(kept(projections.save())), 'hex')

@@ -11,19 +11,19 @@ import { createMemoryRepeatsIndex } from '../support/logs/memory-repeats-index.t
 import { asker, Cluster, cellar, makeTestKey, reading, type TestNode } from '../support/two-nodes.ts'
 import { acceptedIn, expectLawful, statesOf } from './naive.ts'
 
-/** Set the variable to the seed of a failing run to repeat it. */
+/** Every run uses a new seed and prints it. To repeat a failing run, set `SIMULATION_SEED` to its seed. */
 const seed = Number(process.env['SIMULATION_SEED'] ?? crypto.getRandomValues(new Uint32Array(1))[0])
 
 type Place = 0 | 1
 
-/** Promises are only in answers. */
+/** What the answers of the nodes have promised. At the end, the log must agree with all of it. */
 type Promised = {
   readonly acknowledged: Map<string, { readonly keyId: string; readonly revision: number }>
   readonly refused: Set<string>
-  /** `first`: the revision of the first reading. */
+  /** Requests with an idempotency key that got an answer. `first` is the revision of their first reading. */
   readonly repeatable: StoredRequest[]
   readonly revoked: Set<string>
-  /** Confirmed, and no resume was tried since. */
+  /** Keys whose suspension was confirmed, without an attempt to resume them since. */
   readonly suspended: Set<string>
 }
 
@@ -34,7 +34,7 @@ type StoredRequest = {
   readonly first: number
 }
 
-/** Two nodes share a log, and die and start again. */
+/** Two nodes share one log. They die and start again, at random. */
 class System {
   readonly cluster = new Cluster()
   readonly keyIds: string[] = []
@@ -46,7 +46,7 @@ class System {
     suspended: new Set(),
   }
   #nodes: [TestNode, TestNode] | null = null
-  /** The index survives its node, unless it is lost too. */
+  /** The index of idempotency keys of each place. A new node takes it over, unless a step says that it is lost. */
   readonly #indexes: [RepeatsIndex, RepeatsIndex] = [createMemoryRepeatsIndex(), createMemoryRepeatsIndex()]
 
   async begin(): Promise<void> {
@@ -60,7 +60,7 @@ class System {
     return this.#nodes[place]
   }
 
-  /** `null`: the node died. Another one replaces it. */
+  /** Asks a node. Returns `null` if the node dies before its answer; a new node then takes its place. */
   async ask<T>(place: Place, begin: (node: TestNode) => Promise<T>): Promise<T | null> {
     const node = this.node(place)
     const asked = begin(node)
@@ -73,7 +73,10 @@ class System {
     }
   }
 
-  /** The old node stays, with its open work. */
+  /**
+   * Cuts the old node off from the log and starts a new one. The old node keeps its unfinished work, as a dying process
+   * can.
+   */
   async replace(place: Place, { losesIndex = false }: { readonly losesIndex?: boolean } = {}): Promise<void> {
     const old = this.node(place)
     old.faults.goAway()
@@ -82,7 +85,7 @@ class System {
     if (this.#nodes !== null) this.#nodes[place] = fresh
   }
 
-  /** The second node has a slow clock. */
+  /** The clock of the second node is 2.5 s slow, because nodes must not depend on equal clocks. */
   #open(place: Place): Promise<TestNode> {
     return this.cluster.open({ skewMs: place === 0 ? 0 : -2_500, idempotency: this.#indexes[place] })
   }
@@ -100,7 +103,7 @@ class System {
       }
       return null
     }
-    // An answer wins over a death.
+    // If the node answers and dies at the same time, the answer counts, because it was a promise.
     return Promise.race([asked, died()])
   }
 }
@@ -117,7 +120,7 @@ const place = fc.constantFrom<Place>(0, 1)
 const pick = fc.nat({ max: 4 })
 const keyOf = (system: System, index: number): string => system.keyIds[index % system.keyIds.length] ?? ''
 
-/** Certainly not written. */
+/** True for refusals which promise that the reading is not stored. After others, it may be stored. */
 const isDefinite = ({ kind }: ReadingRefusal): boolean =>
   kind === 'key_invalid' || kind === 'key_expired' || kind === 'rate_limited'
 
@@ -273,7 +276,7 @@ const changing = fc
     ),
   )
 
-/** A suspension promises nothing while a resume is open. */
+/** A node may let in readings while it resumes a key. So the key counts as not suspended before all three begin. */
 const meanwhile = fc.record({ place, pick, change }).map(({ place, pick, change }) =>
   step(`${change.name} key ${pick} on ${place} while both post`, async (system) => {
     const keyId = keyOf(system, pick)
@@ -335,7 +338,7 @@ const steps = fc.commands<object, System, true>(
 
 const isOf = (keyId: string) => (event: RecordedEvent) => event.stream.slice(event.stream.indexOf('-') + 1) === keyId
 
-/** A new node, a replay from zero and the plain rules agree. */
+/** A new node, projections replayed from the start, and the plain rules of `naive.ts` must agree on the key. */
 const expectAgreement = async (system: System, keyId: string): Promise<void> => {
   const { cluster, promised } = system
   const fresh = await cluster.open()
@@ -365,7 +368,10 @@ const expectAgreement = async (system: System, keyId: string): Promise<void> => 
   await expectVerdict(fresh, { keyId, key, times, now })
 }
 
-/** Between 63/64 of the limit and the limit, both answers are right. */
+/**
+ * Posts one more reading and checks the answer. The rate window may count a reading for up to 64/63 of its length. If
+ * the limit is reached only by such old readings, both answers are right.
+ */
 const expectVerdict = async (
   node: TestNode,
   at: { keyId: string; key: readonly RecordedEvent[]; times: readonly number[]; now: number },
@@ -387,7 +393,7 @@ const expectVerdict = async (
   else if ((most ?? 0) < readings) expect(verdict).toBe('accepted')
 }
 
-/** An idle node counts only stored readings. */
+/** An idle node may count only stored readings. Otherwise, a place in the window was reserved and never given back. */
 const expectNoPlaceLost = async (system: System, keyId: string): Promise<void> => {
   for (const place of [0, 1] as const) {
     const node = system.node(place)
@@ -413,7 +419,7 @@ const expectPromisesKept = async ({ cluster, promised }: System): Promise<void> 
   for (const append of all.map(idempotentAppendAt)) {
     if (append === null) continue
     const name = `${append.stream} ${append.idempotency.keyHash}`
-    // No run lasts a day, so no key expires.
+    // No run lasts a day, so each idempotency key is still known and may be stored only once for each stream.
     expect(stored.has(name)).toBe(false)
     stored.set(name, append)
   }
@@ -423,7 +429,7 @@ const expectPromisesKept = async ({ cluster, promised }: System): Promise<void> 
   }
 }
 
-/** Once: at the successor's first reading plus the overlap, never after its own expiry. */
+/** Each rotated key ends once: at its successor's first reading plus the overlap, but never after its own expiry. */
 const expectRotationsEnded = async ({ cluster }: System): Promise<number> => {
   const fresh = await cluster.open()
   expect(fresh.bugs).toEqual([])

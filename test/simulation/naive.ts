@@ -2,7 +2,10 @@ import { expect } from 'bun:test'
 import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
 import { keyLimitDefault } from '../../src/limits.ts'
 
-/** The rules of the protocol over a plain list of events: no slots, folds or actors. Slow, and hard to get wrong. */
+/**
+ * The rules of the protocol over a plain list of events, without slots, folds and actors. It is slow, but so simple
+ * that a mistake is unlikely. The simulation compares the real code with it.
+ */
 export type NaiveKey = {
   readonly isSuspended: boolean
   readonly isRevoked: boolean
@@ -30,8 +33,8 @@ export const acceptedIn = (times: readonly number[], now: number, windowMs: numb
   times.filter((at) => at > now - windowMs && at <= now).length
 
 /**
- * Some state of its key allowed each reading: a state not older than the last fence before the reading, and not newer
- * than the reading.
+ * Each accepted reading must have been allowed by some state of its key. That state may not be older than the last
+ * fence before the reading, and not newer than the reading.
  */
 export const expectLawful = (key: readonly RecordedEvent[], readings: readonly RecordedEvent[]): void => {
   const states = statesOf(key)
@@ -41,7 +44,7 @@ export const expectLawful = (key: readonly RecordedEvent[], readings: readonly R
   let isSealed = false
   let recordedAt = 0
   for (const event of readings) {
-    // A node writes a seal without reading earlier events, and by its own clock.
+    // A node writes a seal by its own clock and without reading earlier events, so the time of a seal can be earlier.
     if (event.type !== 'ReadingsSealed') expect(event.recordedAt).toBeGreaterThanOrEqual(recordedAt)
     recordedAt = event.recordedAt
     if (event.type === 'ReadingsFenced') {

@@ -39,7 +39,7 @@ test('500 appends with lost answers store each reading once, and each 200 is sto
   expect([...codes].filter((code) => code !== 'STORE_UNAVAILABLE')).toEqual([])
 }, 600_000)
 
-/** Proves the comparison: it fails if a reading is missing, moved or stored twice. */
+/** Proves that `expectKept` can fail: it gets logs in which a reading is missing, moved or stored twice. */
 const expectLossesSeen = ({ all }: LogState, loads: readonly Load[]): void => {
   const receipt = loads[0]?.acknowledged[0]?.receipt
   const answered = all.find(({ stream, revision }) => `${stream}@${revision}` === receipt)
@@ -51,7 +51,10 @@ const expectLossesSeen = ({ all }: LogState, loads: readonly Load[]): void => {
   }
 }
 
-/** A fault of the connection makes every open append ambiguous. */
+/**
+ * Most faults hit one append only. `cut` and `clean_end` are rarer, because they leave the outcome of all open appends
+ * unknown.
+ */
 const endOf = (chance: number): AppendFault['ends'] => {
   if (chance < 0.55) return 'timeout'
   if (chance < 0.75) return 'silence'

@@ -13,10 +13,10 @@ import { type Service, startService, testAsker } from '../support/test-service.t
 import { manualClock } from '../support/time/manual-clock.ts'
 import { until } from '../support/time/until.ts'
 
-// For a busy machine. It only ends a page that never loads.
+// The time is long for a busy machine. It only ends the test of a page that never loads.
 setDefaultTimeout(120_000)
 
-/** Would end a shell string and start a command. */
+/** If a page did not escape this name in a shell command, the quote would end the string and start a command. */
 const hostileCellar = "'; rm -rf ~ #"
 const hostileText = '"><img src=x onerror=alert(1)>'
 const email = 'ada@example.org'
@@ -27,7 +27,8 @@ let service: Service
 const home = mkdtempSync(join(tmpdir(), 'cellarbook-shell-'))
 
 beforeAll(async () => {
-  // The pasted lines use the shell's time, so the service needs a similar time.
+  // The commands that a page offers for copying send the shell's time. The service must have a similar time to accept
+  // it.
   service = await startService({ clock: manualClock(Date.now()) })
   browser = await launchChromium()
 })
@@ -40,7 +41,10 @@ afterAll(async () => {
 
 type Window = { readonly context: BrowserContext; readonly page: Page; readonly complaints: string[] }
 
-/** Records blocked resources, exceptions and dialogs. Only an injected script could open a dialog. */
+/**
+ * Records blocked resources, exceptions and dialogs, which no page should have. Only an injected script could open a
+ * dialog.
+ */
 const newWindow = async (options: Parameters<Browser['newContext']>[0] = {}): Promise<Window> => {
   const context = await browser.newContext(options)
   const page = await context.newPage()
@@ -62,7 +66,7 @@ const setUpLink = async (): Promise<string> => {
   return service.url + paths.link(link.value.secret)
 }
 
-/** Runs pasted lines in a separate home. */
+/** Runs pasted lines with a home folder of its own. An injected command could delete only that. */
 const runInShell = async (lines: string): Promise<string> => {
   const shell = Bun.spawn(['sh'], { stdin: new Blob([lines]), env: { PATH: process.env['PATH'] ?? '', HOME: home } })
   const output = await new Response(shell.stdout).text()
@@ -70,7 +74,7 @@ const runInShell = async (lines: string): Promise<string> => {
   return output
 }
 
-/** Pastes into another site's page: the dashboard's pages may not read the clipboard. */
+/** Pastes the copied text into an empty page, because the dashboard's pages may not read the clipboard. */
 const copied = async ({ context, page }: Window, button: string): Promise<string> => {
   await page.getByRole('button', { name: button, exact: true }).click()
   await page.getByRole('button', { name: 'Copied' }).waitFor()
@@ -246,7 +250,7 @@ test('served pages pass WCAG 2.2 AA, block nothing by their policy, and never sc
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'Cellars', exact: true }).waitFor()
     for (const path of signedInPaths) await judge(path)
-    // Chromium reports expected 404 and 422 pages as errors.
+    // Chromium reports each page with status 404, 410 or 422 as an error. This test expects such pages.
     const unexpected = complaints.filter((complaint) => !/status of (404|410|422)/.test(complaint))
     expect(unexpected).toEqual([])
     await context.close()
@@ -330,16 +334,19 @@ test('a page is live even if the script for its stream loads late', async () => 
   })
   const live = slow.waitForRequest((request) => request.url().includes('/live/'))
   await slow.goto(service.url + paths.cellars, { waitUntil: 'commit' })
-  // A function, because the policy forbids compiling a string.
+  // A function instead of a string, because the content policy forbids to compile strings.
   await slow.waitForFunction(() => 'htmx' in globalThis)
-  // As long as htmx would wait if it did not wait for the document.
+  // Two timers pass. If htmx did not wait for the whole document, it would start now, without the script for streams.
   await slow.evaluate('new Promise((resolve) => setTimeout(() => setTimeout(resolve)))')
   released.resolve()
   expect((await live).url()).toContain('/live/cellars')
   await context.close()
 })
 
-/** Headless pages believe that they are visible, so this one is told otherwise. */
+/**
+ * Opens a page that believes it is in the background until `show()`. Without a window, Chromium calls every page
+ * visible.
+ */
 const openHidden = async (context: BrowserContext, path: string): Promise<Page> => {
   const page = await context.newPage()
   await page.addInitScript(`
@@ -356,7 +363,8 @@ const openHidden = async (context: BrowserContext, path: string): Promise<Page> 
 test('a page opened in the background holds no connection until somebody looks at it', async () => {
   const { context, page } = await newWindow()
   await signIn(page)
-  // One more than a browser's connections to a host: if pages held theirs, this would never end.
+  // Chromium opens at most six connections to a host. If seven hidden pages kept one each, the next page would never
+  // load.
   const hidden: Page[] = []
   for (let opened = 0; opened < 7; opened += 1) hidden.push(await openHidden(context, paths.cellars))
   await page.goto(service.url + paths.operators)
@@ -369,7 +377,7 @@ test('a page opened in the background holds no connection until somebody looks a
 })
 
 test('a page that stopped for newer pages says so, and a click restarts it', async () => {
-  // Pages of earlier tests may still be open.
+  // Pages of earlier tests may still have a stream open.
   await until(() => service.live.streams === 0)
   const { context, page } = await newWindow()
   await signIn(page)
@@ -438,7 +446,7 @@ test('a page whose stream cannot begin says so, and tries again', async () => {
     asked += 1
     if (asked === 1) return route.abort()
     if (asked === 2) return route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' })
-    // Like a node that does not know the session, key or cellar yet.
+    // A node answers so if it does not know the session, key or cellar yet.
     if (asked === 3) return route.fulfill({ status: 503, contentType: 'text/event-stream', body: '' })
     return route.continue()
   })
@@ -458,7 +466,7 @@ test('a page whose session has ended says so, stops asking, and leads to the sig
   const watching = await context.newPage()
   await watching.goto(service.url + paths.keys(hostileCellar, 'revoked'))
   await until(() => service.live.streams === 3)
-  // Loses its stream first, and hears of the end when it reconnects.
+  // This page loses its stream before the session ends. It learns of the end only when it reconnects.
   let requests = 0
   asksLater.on('request', (request) => {
     if (request.url().includes('/live/')) requests += 1

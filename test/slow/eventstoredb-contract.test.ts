@@ -1,4 +1,4 @@
-/** The contract on the test log server, and on the server of `TEST_EVENTSTORE_URL` if it is set. */
+/** Runs the contract of the log on the test log server, and on the server of `TEST_EVENTSTORE_URL` if it is set. */
 import { afterAll, setDefaultTimeout } from 'bun:test'
 import { describeEventLog } from '../log/contract.ts'
 import { startLogServer } from '../support/log-server/server.ts'

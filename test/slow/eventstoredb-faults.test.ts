@@ -1,4 +1,7 @@
-/** Each event must be stored once, and every promise must settle. */
+/**
+ * Faults of the connection and of the store. Whatever fails, each event must be stored once, and every promise must
+ * settle.
+ */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb'
@@ -44,7 +47,7 @@ const outageOf = async (answer: Promise<unknown>): Promise<Outage> => {
   if (failure instanceof Outage) return failure
   throw new Error('there was no outage', { cause: failure })
 }
-/** Repeats the identical append, like an actor. */
+/** Repeats the same append until its outcome is known, like an actor. */
 const untilKnown = async <T>(append: () => Promise<T>): Promise<T> => {
   for (;;) {
     try {
@@ -140,7 +143,7 @@ describe('an unreachable store', () => {
       await server.kill()
       await untilHealth(log, false)
       expect(log.health()).toMatchObject({ why: expect.stringContaining('EventStoreDB is away') })
-      // In the same turn, so nothing was sent or waited for.
+      // The append must be refused within this turn of the event loop, so it cannot have waited for the server.
       const refused = log.append(stream, 0, [keySuspended()])
       let isSettled = false
       const settle = (): void => {
@@ -270,7 +273,7 @@ describe('an append of several events, whose positions have to be read', () => {
 })
 
 describe('a read behind a conflict', () => {
-  /** A conflict named revision 1, but `reads` reads show only revision 0. */
+  /** Prepares a late store: a conflict has named revision 1, but the next `reads` reads show only revision 0. */
   const beaten = async (reads: number) => {
     const { server, log } = await opened()
     const stream = freshKeyStream()
@@ -301,7 +304,7 @@ describe('a read behind a conflict', () => {
       const { log, stream } = await beaten(Number.POSITIVE_INFINITY)
       const outage = await outageOf(log.read(stream, { limit: 9 }))
       expect(outage).toMatchObject({ outcome: 'not_written', message: expect.stringContaining('revision 1') })
-      // Waits once: a dead leader may have named a lost event.
+      // The next read does not wait again: if a dead leader named the revision, its event may be lost for ever.
       expect(await log.read(stream, { limit: 9 })).toHaveLength(1)
     },
     slowMs,
@@ -347,7 +350,7 @@ test(
     const { server, log } = await opened()
     server.faults.beforeReadOfAll = () => new Promise(() => {})
     const outage = outageOf(log.readAll({ limit: 1 }))
-    // Only appends get no answer.
+    // Appends get no answer, so the log closes the connection, though the server still answers pings.
     server.faults.ofAppend = () => ({ isWritten: false, ends: 'silence' })
     await outageOf(log.append(freshKeyStream(), 'none', keySuspensions(1)))
     expect(await outage).toMatchObject({ outcome: 'not_written' })
@@ -434,18 +437,18 @@ describe('the queue', () => {
       }
       const out = Array.from({ length: eventStoreAppendsOutMax }, () => append(1))
       const ofMany = Array.from({ length: Math.ceil(logQueueReadingsMax / 1_000) + 1 }, () => append(1_000))
-      // These fill what the large appends have left.
+      // These fill the room that the large appends have left in the queue.
       const small = Array.from({ length: 1_000 }, () => append(1))
       const change = settle(freshKeyStream(), [keySuspended()])
       stuck.resolve()
       const isOverloaded = (what: unknown): boolean => what instanceof Outage && what.reason === 'overloaded'
-      // A slow machine can leave its outcome unknown. A full queue would refuse it.
+      // On a slow machine, the outcome of the change can be unknown. But a full queue must never refuse it.
       expect(isOverloaded(await change)).toBe(false)
       const settled = await Promise.all(ofMany)
       const overloaded = settled.filter(isOverloaded)
       expect(overloaded.length).toBeGreaterThan(0)
       for (const outage of overloaded) expect(outage).toMatchObject({ outcome: 'not_written' })
-      // Accepted appends settle before refused ones.
+      // The refused appends must come last: the queue takes appends in order until it is full.
       expect(settled.slice(-overloaded.length)).toEqual(overloaded)
       expect(isOverloaded((await Promise.all(small)).at(-1))).toBe(true)
       await Promise.all(out)
@@ -482,7 +485,7 @@ describe('a subscription', () => {
         await interrupt()
         await appendMore()
       }
-      // Received events must be delivered before the end.
+      // The subscription ends right after each append. It must deliver the events that it has already received.
       const forget = server.state.onAppended(() =>
         setImmediate(() => setImmediate(() => server.faults.dropSubscriptions())),
       )
@@ -524,7 +527,7 @@ describe('a subscription', () => {
       collector.subscription.unsubscribe()
       expect(collector.events.map(({ revision }) => revision)).toEqual(Array.from({ length: turns }, (_, at) => at))
       expect(collector.told.filter((what) => what === 'caught_up')).toHaveLength(1)
-      // The last server loses its subscription too.
+      // Waits until no server has a subscription. The last leader must lose its subscription too.
       for (const { faults } of cluster.servers) while (faults.subscriptions > 0) await turnOfTheLoop()
     },
     slowMs,
@@ -585,7 +588,7 @@ describe('a subscription', () => {
 })
 
 describe('an answer that can not be read', () => {
-  /** A field with a wrong length. */
+  /** A protobuf field that claims 127 bytes, but has none. */
   const malformed = Buffer.from([0x0a, 0x7f])
 
   test(

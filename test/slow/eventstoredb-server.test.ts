@@ -1,4 +1,4 @@
-/** How much the log sends at once, and which server it chooses. */
+/** Tests how many appends the log sends at once, and which server of a cluster it chooses. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { NewEvent } from '../../src/domain/events.ts'
 import { eventStoreAppendsOutMax } from '../../src/limits.ts'
@@ -61,7 +61,7 @@ const untilWritten = async (log: EventLog): Promise<void> => {
   }
   expect(answer.outcome).toMatch(/written$/)
 }
-/** Appends wait for the gate. */
+/** Makes appends wait at the server until `open`. `until` resolves when so many have arrived. */
 const gateOf = (server: LogServer) => {
   const opening = Promise.withResolvers<void>()
   const gate = {
@@ -91,7 +91,7 @@ describe('appends that are many', () => {
     const same = [log.append(stream, 'none', [first]), log.append(stream, 0, [second])]
     const others = Array.from({ length: eventStoreAppendsOutMax + 20 }, () => append(log, freshKeyStream()))
     await gate.until(eventStoreAppendsOutMax)
-    // The append would have arrived earlier.
+    // The server answers this read, so an append sent before it would have arrived by now.
     await log.read(stream, { limit: 1 })
     expect(gate.arrived).toBe(eventStoreAppendsOutMax)
     gate.open()
@@ -122,7 +122,7 @@ describe('appends that are many', () => {
     for (let count = 0; count < 20; count += 1) {
       expect(await append(log, freshKeyStream())).toMatchObject({ outcome: 'written' })
     }
-    // Other answers came, so the connection is kept.
+    // Other answers came in time, so the log keeps the connection.
     expect(log.health()).toEqual({ ok: true })
     expect(await lost).toMatchObject({ outcome: 'unknown' })
   })
@@ -179,7 +179,7 @@ describe('in a cluster the log', () => {
     if (first === undefined || second === undefined || third === undefined) throw new Error('too few servers')
     return { cluster, first, second, third }
   }
-  /** Servers that got an append. */
+  /** Returns a set that collects the indexes of the servers that get appends. */
   const writersOf = (servers: readonly LogServer[]) => {
     const asked = new Set<number>()
     for (const [index, { faults }] of servers.entries()) {

@@ -1,4 +1,4 @@
-/** One sentence, its exit code, and nothing of the password. */
+/** A start that fails says why in one sentence, ends with the right exit code, and shows nothing of the password. */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { selfSigned } from '../support/certificate.ts'
 import { startLogCluster } from '../support/log-server/cluster.ts'
 import { type LogServerOptions, startLogServer } from '../support/log-server/server.ts'
 
-// Without a leader, a start searches for some seconds.
+// If no server leads, a start searches for some seconds before it gives up.
 setDefaultTimeout(60_000)
 
 const folder = newFolder()

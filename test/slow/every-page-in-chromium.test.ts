@@ -7,10 +7,13 @@ import { launchChromium } from '../support/chromium.ts'
 import { areTrialsLong } from '../support/long-trials.ts'
 import { everyPage, harmless, nowMs, sampleKey, sampleKeyList, sampleReading } from '../views/every-page.ts'
 
-// For a busy machine. It only ends a page that never loads.
+// The time is long for a busy machine. It only ends the test of a page that never loads.
 setDefaultTimeout(300_000)
 
-/** Every page in Chromium, without the service but under its policy: checks contrast, overflow and blocked scripts. */
+/**
+ * The content policy of the real service. The tests serve every page under it, without the service, to find blocked
+ * scripts and styles.
+ */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -25,12 +28,12 @@ const assets = new Map([
 const pages = everyPage(harmless).filter((page) => page.name !== 'first-reading')
 const byPath = new Map(pages.map((page) => [`/${page.name}`, page]))
 
-/** Open streams by path. A message goes to all of them. */
+/** For each path, the functions that send a message to its open streams. */
 const streams = new Map<string, Set<(message: string) => void>>()
 
 const lookers = new Set<() => void>()
 
-/** Checks `isSo` whenever a stream opens or closes. */
+/** Resolves when `isSo` is true. Checks it whenever a stream opens or closes. */
 const until = (isSo: () => boolean): Promise<void> =>
   new Promise((resolve) => {
     const look = (): void => {
@@ -75,7 +78,7 @@ const answer = async (request: Request): Promise<Response> => {
   })
 }
 
-// No idle timeout: a stream that a page fails to close must stay visible to the test.
+// Without an idle timeout, a stream stays open if a page fails to close it, and the test can see that.
 const server = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 0, fetch: answer })
 const base = `http://127.0.0.1:${server.port}`
 let browser: Browser
@@ -105,7 +108,10 @@ const visitor = async (options: Parameters<Browser['newContext']>[0]): Promise<V
 
 const rulesets = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
-/** Themes only change colour values, so axe judges the wide layout in one theme. */
+/**
+ * `isJudged` asks axe to check accessibility, which is slow. Themes differ only in colours, so one theme is enough for
+ * the wide layout.
+ */
 const usualLooks = [
   { colorScheme: 'light', width: 1280, isJudged: true },
   { colorScheme: 'dark', width: 360, isJudged: true },

@@ -26,7 +26,7 @@ test(`${changes} changes of the leader under load lose and repeat no reading`, a
   expect(ledBy.size).toBe(cluster.servers.length)
 }, 600_000)
 
-/** The leader dies, is silent or loses its role. Returns the repair. */
+/** By turns, the leader dies, goes silent or only loses its role. The returned function repairs it. */
 const takeLeaderAway = async (cluster: LogCluster, change: number): Promise<() => Promise<void>> => {
   const leader = cluster.leader()
   cluster.depose()

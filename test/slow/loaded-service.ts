@@ -6,7 +6,7 @@ import { type Service, startService, testAsker, testCellar } from '../support/te
 
 const devicesPerKey = 3
 
-/** Devices post to several keys and record every answer. */
+/** A service with devices that post with several keys and record every answer. */
 export type LoadedService = {
   readonly loads: readonly Load[]
   acknowledged(): number
@@ -49,7 +49,7 @@ export const startLoadedService = async (url: string, keys: number): Promise<Loa
   }
 }
 
-/** Repeats if a busy machine misses the deadline of the store. */
+/** Repeats while the store is unavailable, because on a busy machine it can answer too late. */
 const createKey = async (service: Service): Promise<string> => {
   const cellar = testCellar
   if (service.core.projections.cellars.get(cellar) === null) {
@@ -66,7 +66,10 @@ const createKey = async (service: Service): Promise<string> => {
 
 type Told = Pick<Load, 'acknowledged' | 'refused' | 'unanswered'>
 
-/** All acknowledged readings are stored once, at their receipts. All others had an unknown outcome. */
+/**
+ * Each acknowledged reading must be stored once, where its receipt says. A refused reading may be stored once, because
+ * its outcome was unknown. Every request must have got an answer.
+ */
 export const expectKept = (state: Pick<LogState, 'all'>, loads: readonly Told[]): void => {
   const receipts = new Map<number, string[]>()
   for (const { stream, revision, type, data } of state.all) {

@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 
-/** A `Response` or a raw answer. */
+/** The common form of a `Response` and of an answer of `rawConnect`, so one check serves both. */
 export type Answer = { readonly status: number; readonly body: string; header(name: string): string | null }
 
 export const answerOf = async (response: Response): Promise<Answer> => ({
@@ -18,7 +18,7 @@ const expectGuarded = (answer: Answer): void => {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** Checks the whole body (docs/contract.md, "One reading"). Returns its text. */
+/** Checks the whole body (docs/contract.md, "One reading"). Returns its error text. */
 export const expectRefusal = (answer: Answer, status: number, code: string): string => {
   const body: unknown = JSON.parse(answer.body)
   expect({ status: answer.status, body }).toEqual({
@@ -32,7 +32,7 @@ export const expectRefusal = (answer: Answer, status: number, code: string): str
   return Reflect.get(Object(body), 'error')
 }
 
-/** Byte for byte (docs/contract.md, sections 5 and 7). */
+/** Checks the answer byte for byte, because docs/contract.md promises these bytes (sections 5 and 7). */
 export const expectUnauthorized = (answer: Answer, error: string): void => {
   expect(answer.status).toBe(401)
   expect(answer.body).toBe(`{"error":"${error}","status":401}`)
@@ -56,7 +56,7 @@ export type BatchBody = {
   readonly errors: readonly { readonly index: number; readonly code: string; readonly error: string }[]
 }
 
-/** The body has nothing else (docs/contract.md, "Many readings"). */
+/** Checks that the body has these fields and no others (docs/contract.md, "Many readings"). Returns the body. */
 export const expectBatch = (answer: Answer, status: 200 | 207 | 400): BatchBody => {
   const body: BatchBody = JSON.parse(answer.body)
   expect({ status: answer.status, body }).toEqual({
@@ -85,7 +85,7 @@ export const expectBatch = (answer: Answer, status: 200 | 207 | 400): BatchBody 
   return body
 }
 
-/** The body has nothing else (docs/contract.md, section 4.1). */
+/** Checks that the body has these fields and no others (docs/contract.md, section 4.1). */
 export const expectAccepted = (answer: Answer): void => {
   expect({ status: answer.status, body: JSON.parse(answer.body) }).toEqual({
     status: 200,
@@ -100,7 +100,7 @@ export const expectAccepted = (answer: Answer): void => {
   expectGuarded(answer)
 }
 
-/** In log order, at most one page. */
+/** All accepted readings in the order of the log. It reads one page, and fails if the log is longer. */
 export const acceptedReadings = async (log: EventLog): Promise<readonly RecordedEvent<'ReadingAccepted'>[]> => {
   const events = await log.readAll({ limit: 1_000 })
   expect(events.length).toBeLessThan(1_000)

@@ -1,4 +1,4 @@
-/** Runs the program as a process. */
+/** Runs the program as a process, with its real arguments, environment, output and exit code. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,8 +8,8 @@ export const root = join(import.meta.dir, '../..')
 const main = join(root, 'src/main.ts')
 
 /**
- * Without the variables of the shell. With a `DATA_DIR` and no `EVENTSTORE_URL`, the log is on the engine of the
- * stories. An empty `EVENTSTORE_URL` means the embedded log.
+ * The environment of a started process, without other variables of the developer's shell. `TEST_ENGINE` chooses the log
+ * engine if there is a `DATA_DIR` and no `EVENTSTORE_URL`. An empty `EVENTSTORE_URL` means the embedded log.
  */
 export const environmentOf = (more: Readonly<Record<string, string>>): Record<string, string> => ({
   PATH: process.env['PATH'] ?? '',
@@ -64,7 +64,7 @@ export type ServiceProcess = {
   readonly exited: Promise<number>
   stdout(): string
   stderr(): string
-  /** `null`: the process ended without a match. */
+  /** Resolves with `null` if the process ends without a match. */
   untilStdout(pattern: RegExp): Promise<RegExpExecArray | null>
   untilStderr(pattern: RegExp): Promise<RegExpExecArray | null>
   signal(signal: NodeJS.Signals): void
@@ -75,11 +75,10 @@ export type ServiceProcess = {
 export type ProcessOptions = {
   readonly words?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  /** Its folder. Default: this checkout. */
+  /** The folder of the program's version. Default: this checkout. */
   readonly program?: string
 }
 
-/** Resolves when the service listens. */
 export const startProcess = async (
   dataDir: string,
   { words = [], environment = {}, program = root }: ProcessOptions = {},
@@ -111,7 +110,7 @@ export const startProcess = async (
   }
 }
 
-/** `killAll` kills the processes that a test left. */
+/** `killAll` kills the processes that the tests have not stopped, for example after a failed test. */
 export const startedProcesses = () => {
   const running: ServiceProcess[] = []
   return {
@@ -129,7 +128,7 @@ export const startedProcesses = () => {
   }
 }
 
-/** `until` resolves with `null` at the end of the stream. */
+/** Collects the output of a process. `until` resolves with `null` if the output ends without a match. */
 export const gather = (stream: ReadableStream<Uint8Array>) => {
   let text = ''
   let look = (): void => {}

@@ -1,4 +1,7 @@
-/** Self-signed, for 127.0.0.1 and localhost (RFC 5280, section 4.1, in DER). A stored one would expire. */
+/**
+ * Makes a self-signed certificate for 127.0.0.1 and localhost. A certificate in the repository would expire. RFC 5280,
+ * section 4.1, lists its fields. DER is their binary form: each value has a tag, a length and its content.
+ */
 import { generateKeyPairSync, sign } from 'node:crypto'
 
 export type Certificate = { readonly cert: string; readonly key: string }
@@ -36,7 +39,7 @@ export const selfSigned = (kind: 'ec' | 'rsa' = 'ec'): Certificate => {
 const tagged = (tag: number, ...parts: readonly Buffer[]): Buffer => {
   const content = Buffer.concat(parts)
   const { length } = content
-  // Short form below 128 bytes. The long form begins with the number of its length bytes.
+  // A length below 128 is one byte. A larger one begins with 128 plus the number of bytes that the length takes.
   const lengthBytes = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
   return Buffer.concat([Buffer.from([tag, ...lengthBytes]), content])
 }
@@ -47,12 +50,12 @@ const integer = (value: number): Buffer => tagged(0x02, Buffer.from([value]))
 const octets = (content: Buffer): Buffer => tagged(0x04, content)
 const oid = (...bytes: readonly number[]): Buffer => tagged(0x06, Buffer.from(bytes))
 const text = (value: string): Buffer => tagged(0x0c, Buffer.from(value))
-/** UTCTime, `YYMMDDhhmmssZ`. */
+/** A UTCTime of DER, `YYMMDDhhmmssZ`. */
 const time = (ms: number): Buffer => {
   const digits = new Date(ms).toISOString().replaceAll(/[-:T]/g, '').slice(2, 14)
   return tagged(0x17, Buffer.from(`${digits}Z`))
 }
 
 const ecdsaWithSha256 = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02))
-/** RSA needs NULL parameters; ECDSA has none. */
+/** Besides the name of the algorithm, RSA needs the value NULL (bytes 5 and 0). ECDSA must not have it. */
 const rsaWithSha256 = sequence(oid(0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0b), Buffer.from([0x05, 0x00]))

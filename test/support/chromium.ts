@@ -1,6 +1,6 @@
 import { type Browser, chromium } from 'playwright-core'
 
-/** Without a window and without its own network requests. */
+/** Starts Chromium without a window. The flags stop its own requests to the network, so tests do not depend on it. */
 export const launchChromium = (): Promise<Browser> =>
   chromium.launch({
     executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',

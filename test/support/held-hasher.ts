@@ -1,13 +1,16 @@
 import type { PasswordHasher } from '../../src/actors/operator/passwords.ts'
 import { testPassword } from './test-operators.ts'
 
-/** A hasher that accepts `testPassword` for any hash. It answers only when a test says so. */
+/**
+ * A password hasher that finishes only when a test calls `endOne` or `endAll`. So a test can fill the queue of
+ * sign-ins. It accepts `testPassword` for any hash.
+ */
 export type HeldHasher = PasswordHasher & {
-  /** In order of their start. */
+  /** The passwords whose hashing has begun, in order of their start. */
   readonly begun: readonly string[]
   readonly underWay: number
   endOne(): void
-  /** Later ones then end immediately. */
+  /** Ends all calls that wait. Later calls end immediately. */
   endAll(): void
 }
 

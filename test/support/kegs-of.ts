@@ -1,6 +1,6 @@
 import type { KegLatest, KegName, Projections } from '../../projections/queries.ts'
 
-/** All names at once; pages ask for less. */
+/** Runs the whole search at once. Pages pause between its steps, so that other work can run. */
 export const kegNamesOf = (
   { readings }: Pick<Projections, 'readings'>,
   cellar: string,

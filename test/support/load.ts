@@ -10,14 +10,14 @@ export type Refused = {
 
 export type Load = {
   readonly acknowledged: readonly Acknowledged[]
-  /** All answers but 200. */
+  /** All answers with a status other than 2xx. */
   readonly refused: readonly Refused[]
   readonly unanswered: readonly { readonly value: number; readonly code: string }[]
   untilAcknowledged(count: number): Promise<void>
   untilRefused(count: number): Promise<void>
-  /** Resolves after the last answer. */
+  /** No device posts again. Resolves after the last answer. */
   stop(): Promise<void>
-  /** A device ends when it cannot reach the service. */
+  /** Resolves when all devices have ended. A device also ends when it cannot reach the service. */
   readonly ended: Promise<void>
 }
 
@@ -26,7 +26,7 @@ export type LoadOptions = {
   readonly key: string
   readonly cellar: string
   readonly devices: number
-  /** Each reading has its own value, so a test finds it in the log. */
+  /** Returns a new value for each reading, by which a test finds the reading in the log. */
   nextValue(): number
   /** Default: 0. */
   readonly pauseAfterRefusalMs?: number

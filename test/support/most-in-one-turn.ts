@@ -1,6 +1,6 @@
 /**
- * The largest growth in one turn of the event loop. Work of each turn may come before or after the check, so it gives
- * up to two.
+ * Returns the largest growth of `count` between two checks, one in each turn of the event loop. The work of two turns
+ * can lie between two checks, so the result is at most twice the growth of one turn.
  */
 export const mostInOneTurn = async (count: () => number, until: Promise<unknown>): Promise<number> => {
   let most = 0

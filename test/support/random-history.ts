@@ -26,7 +26,7 @@ const step = fc.record({
   hard: fc.boolean(),
 })
 
-/** Every kind of event in any allowed order; most are readings. */
+/** Histories with every kind of event, in any order that the rules allow. Most events are readings. */
 export const randomHistory = (stepsMax = 120): fc.Arbitrary<readonly RecordedEvent[]> =>
   fc.array(step, { maxLength: stepsMax, size: 'max' }).map((steps) => {
     const recorder = begun()
@@ -35,7 +35,7 @@ export const randomHistory = (stepsMax = 120): fc.Arbitrary<readonly RecordedEve
     return recorder.events
   })
 
-/** The cellars, keys and operators of the steps. */
+/** A history needs these first events: they create the cellars, keys and operators that later events are about. */
 const begun = (): Recorder => {
   const recorder = new Recorder(noon)
   recorder.record('cellarbook-log', { type: 'LogCreated', data: { logId: 'log-1' } })
@@ -55,14 +55,14 @@ const begun = (): Recorder => {
   return recorder
 }
 
-/** `removed`: streams of operators. */
+/** `sealed` holds ids of keys; `removed` holds streams of operators. */
 type Ended = { readonly sealed: Set<string>; readonly removed: Set<string> }
 
 const take = (recorder: Recorder, one: Step, { sealed, removed }: Ended): void => {
   const keyId = keyIds[one.whom] ?? 'k1'
   const stream = streamOf(one, keyId)
   if (stream.startsWith('readings-') && sealed.has(keyId)) return
-  // A removed operator does nothing until a link restores access.
+  // A removed operator cannot act. The next act of this operator becomes `OperatorAdded`, as after a new link.
   const isBack = removed.has(stream) && one.what >= 12 && removed.delete(stream)
   const draft = isBack ? addedAgain(one) : draftOf(one)
   if (draft.type === 'ReadingsSealed') sealed.add(keyId)
@@ -138,7 +138,7 @@ const keyChange = (which: number, at: number): Draft => {
   return { type: 'KeyLimitChanged', data: { limit: { readings: which, windowMs: 60_000 } } }
 }
 
-/** Few names and values, so that some readings are duplicates. */
+/** There are few names and values, so that some readings are duplicates. */
 const reading = (which: number, { cellar, what }: { readonly cellar: string; readonly what: number }): Draft => ({
   type: 'ReadingAccepted',
   data: {

@@ -1,20 +1,20 @@
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 
-/** For requests that no client library sends. */
+/** Sends bytes as they are over a socket, for requests that no client library would send. */
 export type RawAnswer = {
   readonly status: number
-  /** Names in lower case. A repeated header is joined with `, `. */
+  /** The names are in lower case. The values of a repeated header are joined with `, `. */
   readonly headers: ReadonlyMap<string, string>
   readonly body: string
 }
 
 export type RawConnection = {
-  /** Never rejects: `answers` reports an error of the socket. */
+  /** Never rejects, because a server may close early. `answers` then returns what came before. */
   send(text: string | Uint8Array): Promise<void>
-  /** Returns fewer if the server closes first. */
+  /** Resolves with `count` answers, or with fewer if the server closes first. */
   answers(count: number): Promise<readonly RawAnswer[]>
-  /** For answers that do not end. */
+  /** All bytes so far as text, for answers that never end, such as live streams. */
   received(): string
   readonly closed: Promise<void>
   drop(): void
@@ -29,7 +29,7 @@ export const rawConnect = async (url: string): Promise<RawConnection> => {
     received = Buffer.concat([received, chunk])
     wake()
   })
-  // A server may close early. Its answers count.
+  // A server may refuse a request and close early. Without this listener, the error would end the test process.
   socket.on('error', () => {})
   const closed = new Promise<void>((resolve) => {
     socket.on('close', () => {
@@ -55,7 +55,7 @@ export const rawConnect = async (url: string): Promise<RawConnection> => {
   }
 }
 
-/** Closes after `count` answers. */
+/** Sends one text, reads `count` answers and closes the connection. */
 export const rawExchange = async (url: string, text: string | Uint8Array, count = 1): Promise<readonly RawAnswer[]> => {
   const connection = await rawConnect(url)
   await connection.send(text)
@@ -64,7 +64,7 @@ export const rawExchange = async (url: string, text: string | Uint8Array, count 
   return answers
 }
 
-/** Accepts every certificate. */
+/** With TLS, accepts every certificate, because test servers sign their own. */
 const opened = ({ protocol, hostname, port }: URL): Promise<Socket> =>
   new Promise((resolve, reject) => {
     const address = { host: hostname, port: Number(port) }

@@ -2,7 +2,7 @@ import type { By, EventData, EventType, RecordedEvent } from '../../src/domain/e
 
 export type Draft = { [K in EventType]: { readonly type: K; readonly data: EventData<K> } }[EventType]
 
-/** Numbers drafts like a log, one second apart. */
+/** Gives events the ids, revisions and positions that a log would give. By default they are one second apart. */
 export class Recorder {
   readonly events: RecordedEvent[] = []
   readonly #revisions = new Map<string, number>()

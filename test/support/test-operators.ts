@@ -14,7 +14,10 @@ export const fromSomewhere: SignInFrom = {
   sessionSecret: null,
 }
 
-/** Appends an admin and an auditor. Their hashes have the lowest cost: a real one takes half a second. */
+/**
+ * Appends an admin and an auditor with the password `testPassword`. Its hash has the lowest cost, because a real hash
+ * takes half a second.
+ */
 export const addOperators = async (log: EventLog, nowMs: number): Promise<void> => {
   for (const role of ['admin', 'auditor'] as const) await addOperator(log, nowMs, { email: emailOf[role], role })
 }

@@ -34,21 +34,21 @@ export const validReading = {
 }
 
 export type ServiceOptions = {
-  /** Default: an empty log. The test closes its own log. */
+  /** Default: an empty log, which `stop` closes. A test must close a log that it gives. */
   readonly log?: EventLog
   readonly clock?: ManualClock
   readonly seed?: number
-  /** Default: an empty one in memory. The test closes its own. */
+  /** Default: an empty index in memory. A test must close an index that it gives. */
   readonly idempotency?: RepeatsIndex
-  /** For states that are hard to reach. */
+  /** Lets a test replace calls of the core, for states that are hard to reach otherwise. */
   readonly wrapCore?: (core: Core) => Core
-  /** Default: directly, on loopback only. */
+  /** Default: no proxy, and plain HTTP only from this machine. */
   readonly web?: Partial<WebConfig>
   /** Default: system timers. */
   readonly schedule?: Schedule
-  /** Default: as in production. */
+  /** Default: the hasher of production, which takes half a second. */
   readonly passwordHasher?: PasswordHasher
-  /** Default: compares with names only, which is fast. */
+  /** Default: only compares the password with names, which is fast. */
   readonly passwordJudge?: PasswordJudge
   /** Default: system timers. */
   readonly liveSchedule?: Schedule
@@ -56,7 +56,7 @@ export type ServiceOptions = {
   readonly lineSchedule?: Schedule
   /** Default: system timers. */
   readonly bodySchedule?: Schedule
-  /** Default: the manual clock, so rendering takes no time. */
+  /** Measures how long rendering takes. Default: the manual clock, which stands still meanwhile. */
   readonly livePassedMs?: () => number
   /** Default: a free port. */
   readonly port?: number
@@ -70,7 +70,7 @@ export type LoggedLine = {
   readonly facts: object
 }
 
-/** The real app on a real socket, with the test's time and chance. */
+/** The real app on a real socket. The test controls its time and its random numbers. */
 export type Service = {
   readonly url: string
   readonly core: Core
@@ -86,15 +86,15 @@ export type Service = {
   reasons(): readonly Reason[]
   /** Creates the cellar if it is missing. */
   createKey(options?: Partial<NewKey>): Promise<{ readonly key: string; readonly keyId: string }>
-  /** A string is sent as it is. */
+  /** Posts one reading. A string or bytes are sent unchanged. */
   post(body: unknown, key: string | null, headers?: Readonly<Record<string, string>>): Promise<Response>
-  /** Sends `{"readings":[…]}`; a string is sent as it is. */
+  /** Posts a batch as `{"readings":[…]}`. A string or bytes are sent unchanged. */
   postBatch(
     readings: readonly unknown[] | string | Uint8Array<ArrayBuffer>,
     key: string | null,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Response>
-  /** Projections may fold a reading after its answer. */
+  /** Waits until the projections have folded so many readings of the key, because this can happen after the answers. */
   untilFolded(keyId: string, accepted: number): Promise<void>
   stop(): Promise<void>
 }

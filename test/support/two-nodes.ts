@@ -19,7 +19,7 @@ export const asker: Asker = { by: { kind: 'cli' }, requestId: 'request' }
 export const cellar = 'wine-berlin'
 export const reading = { cellar, rack: 'rack-1', keg: 'temperature', value: 21.5, timestamp: '2026-03-01T12:00:00Z' }
 
-/** A node on a shared log, with its own faults, lag and timers. */
+/** A node on a shared log. The test controls its faults, its timers, and when it hears of other nodes (`late`). */
 export type TestNode = {
   readonly core: OpenCore
   readonly faults: FaultyLog
@@ -27,7 +27,7 @@ export type TestNode = {
   readonly schedule: DrivenSchedule
   readonly bugs: readonly unknown[]
   readonly times: readonly TimesTold[]
-  /** With new ids. */
+  /** Posts `count` readings, each with a new id. */
   post(keyId: string, count?: number): Promise<readonly Awaited<ReturnType<OpenCore['keys']['accept']>>[]>
 }
 
@@ -38,7 +38,7 @@ type NodeOptions = {
   readonly checkpoints?: CheckpointStore
 }
 
-/** Nodes on one log with one clock. */
+/** Opens nodes on one log with one clock. */
 export class Cluster {
   readonly log: EventLog = createMemoryLog()
   readonly clock: ManualClock = manualClock()
@@ -46,8 +46,8 @@ export class Cluster {
   #seeds = 0
 
   /**
-   * `clock`, `log`: default: the cluster's. `skewMs`: added to the clock. `idempotency`: default: an empty index.
-   * `checkpoints`: default: none.
+   * Defaults: `clock` and `log` are the cluster's, `idempotency` is an empty index, and there are no `checkpoints`.
+   * `skewMs` is added to the node's clock.
    */
   async open(options: NodeOptions = {}, log: EventLog = this.log): Promise<TestNode> {
     const { skewMs = 0, clock: machine = this.clock, idempotency = createMemoryRepeatsIndex(), checkpoints } = options
@@ -83,7 +83,7 @@ export class Cluster {
     }
   }
 
-  /** Counts in the first digits: ids of a batch count in the last ones. */
+  /** Counts in the first digits of the id. Ids of a batch are counted in the last digits, so the two never collide. */
   newId(): string {
     this.#ids += 1
     return `${this.#ids.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`

@@ -38,7 +38,7 @@ const parse = async (page: Page): Promise<readonly Element[]> => {
   return elements
 }
 
-/** Without the marks of hidden characters. */
+/** Leaves out our own marks of hidden characters. */
 const shape = (elements: readonly Element[]): readonly string[] =>
   elements
     .filter((element) => value(element, 'class') !== 'hidden-character')
@@ -103,7 +103,7 @@ describe('text from people and devices', () => {
         expect([text, harmless('title'), harmless('label'), '30d', '365', '2020-01-01']).toContain(shown)
       }
       for (const [, inner] of html.matchAll(/<textarea[^>]*>([\s\S]*?)<\/textarea>/g)) {
-        // The parser drops the first newline.
+        // An HTML parser drops the first newline of a textarea.
         expect(['', text, harmless('note')]).toContain(decode((inner ?? '').replace(/^\n/, '')))
       }
     }
@@ -123,7 +123,7 @@ describe('text from people and devices', () => {
       (character) => character !== 'a' && /[\p{Default_Ignorable_Code_Point}\p{M}]/u.test(character),
     )
     let marks = 0
-    // No person or device chooses these.
+    // The program itself chooses the texts of these fields, so they cannot be hostile.
     const ours: readonly TextField[] = ['timestamp', 'url', 'notice']
     for (const page of everyPage((field) => (ours.includes(field) ? 'a' : text))) {
       const shown = await textOf(page)

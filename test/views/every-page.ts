@@ -44,7 +44,7 @@ const limit: Limit = { readings: 6_000, windowMs: 60_000 }
 const second = 1_000
 const day = 86_400_000
 
-/** The text of each field that a person or device can fill. */
+/** Returns the text of a field, so that a test can put hostile text into all fields of all pages. */
 export type Texts = (field: TextField) => string
 
 export type TextField =
@@ -89,7 +89,6 @@ export const harmless: Texts = (field) =>
 
 export type Page = { readonly name: string; readonly html: JSX.Element }
 
-/** Every page in all its variants. */
 export const everyPage = (texts: Texts): readonly Page[] => [
   ...pagesBeforeSignIn(texts),
   ...cellarListPages(texts),
@@ -656,7 +655,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
   ]
 }
 
-/** From the page `keys-active`. */
+/** The key list that the page `keys-active` shows. */
 export const sampleKeyList = (texts: Texts) => ({
   cellar: texts('cellar'),
   status: 'active' as const,

@@ -12,7 +12,7 @@ import {
 } from '../../views/cellars/snippets.ts'
 import { sampleKey } from './every-page.ts'
 
-/** Wrong quoting would change each of these cellar names. */
+/** Most of these names change the command if they are quoted wrongly. */
 const hostileCellars = [
   'wine-berlin',
   "'; touch owned #",
@@ -68,7 +68,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** Returns what the server received. Files in the empty folder show that a name broke out of its quotes. */
+/** Returns what the server received. A name that breaks out of its quotes would create a file in the empty folder. */
 const run = async (command: readonly string[], environment: Record<string, string> = {}): Promise<readonly Sent[]> => {
   sent = []
   const work = mkdtempSync(join(folder, 'run-'))

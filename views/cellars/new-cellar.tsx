@@ -24,7 +24,7 @@ export const NewCellarPage = (props: { readonly shell: Shell; readonly form: For
         form={props.form}
         name="title"
         label="Title"
-        hint="The name on these pages. You can change it at any time. Default: the identifier."
+        hint="The dashboard shows this name. You can change it at any time. Default: the identifier."
         placeholder="Wine cellar, Berlin"
       />
       <div class="form-end">

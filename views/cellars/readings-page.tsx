@@ -74,8 +74,8 @@ const NoReadings = (props: {
     <h2>No readings yet</h2>
     {props.hasActiveKey ? (
       <p>
-        This cellar has an active key. When a device sends a reading, it appears here without a reload. If a reading is
-        refused, the page of the key shows why.
+        This cellar has an active key. When a device sends a reading, the reading appears here without a reload. If a
+        reading is refused, the page of the key shows why.
       </p>
     ) : (
       <p>To send readings, a device needs an API key of this cellar.</p>
@@ -119,7 +119,7 @@ const FindKegs = (props: {
     </form>
     {props.ignoredWords.length === 0 ? null : (
       <p class="quiet" role="status">
-        <span safe>{`Only the first ${props.find.split(' ').length} words are used. Ignored:`}</span>{' '}
+        <span safe>{`Only the first ${props.find.split(' ').length} words are used. These words are ignored:`}</span>{' '}
         <Name text={props.ignoredWords.join(' ')} />
       </p>
     )}
@@ -149,7 +149,7 @@ const Kegs = (props: KegListView & { readonly cellar: string }): JSX.Element => 
 const NoKegs = (props: { readonly find: string }): JSX.Element => (
   <div class="empty small">
     {props.find === '' ? (
-      <p>No keg has a latest value yet: the timestamps of all its readings are more than 10 minutes in the future.</p>
+      <p>No keg has a latest value yet: the timestamps of all readings are more than 10 minutes in the future.</p>
     ) : (
       <p>
         No rack or keg name matches{' '}
@@ -270,7 +270,10 @@ const Marks = (props: { readonly reading: ReadingView }): JSX.Element => (
       </span>
     ) : null}
     {props.reading.repeatOf !== null ? (
-      <span class="mark duplicate" title="Same timestamp and value as one of this keg’s last 24 readings">
+      <span
+        class="mark duplicate"
+        title="This reading has the same timestamp and value as one of this keg’s last 24 readings"
+      >
         duplicate
       </span>
     ) : null}

@@ -81,8 +81,8 @@ const WhatGoes = (props: { readonly retentionMs: number; readonly purgeBefore: n
   <>
     <p class="last-use in-use">
       <strong>Older readings are deleted permanently.</strong> Readings accepted before{' '}
-      <Instant at={props.purgeBefore} /> are deleted at once, and one more day of readings every day after that. This
-      cannot be undone.
+      <Instant at={props.purgeBefore} /> are deleted at once. After that, one more day of readings is deleted every day.
+      This cannot be undone.
     </p>
     <ul>
       <li

@@ -61,7 +61,7 @@ const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit
         <Fact term="Maximum time in the future">
           <span safe>
             {readingAheadMsMax === null
-              ? 'No maximum, but readings over 10 min are marked'
+              ? 'No maximum, but readings more than 10 min ahead are marked'
               : durationText(readingAheadMsMax)}
           </span>
         </Fact>
@@ -100,7 +100,7 @@ const RenameForm = (props: {
       form={props.form}
       name="title"
       label="Title"
-      hint="The name on these pages. Devices do not use it."
+      hint="The dashboard shows this name. Devices do not use it."
       required
     />
     <div class="form-end">
@@ -132,7 +132,7 @@ const PolicyForm = (props: {
       form={props.form}
       name="ahead_max"
       label="Maximum time in the future"
-      hint="For example 10m. Readings further in the future are refused with TIMESTAMP_IN_FUTURE. Default: no maximum, but readings over 10 minutes are marked."
+      hint="For example 10m. Readings further in the future are refused with TIMESTAMP_IN_FUTURE. Default: no maximum, but readings more than 10 minutes ahead are marked."
       placeholder="10m"
     />
     <div class="form-end">

@@ -30,7 +30,7 @@ export const pythonString = (text: string): string =>
 export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 export type Snippet = {
-  /** The address of this service, without a final slash: `{base_url}` in docs/contract.md. */
+  /** The address of this service, without a final slash, like `https://cellars.example`. */
   readonly baseUrl: string
   readonly cellar: string
 }

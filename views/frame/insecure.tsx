@@ -2,8 +2,8 @@ import type { Shell } from '../types.ts'
 import { Layout } from './layout.tsx'
 
 /**
- * Shown for plain http from another machine, unless `ALLOW_INSECURE_HTTP` is set. The first way in the list suits most
- * people.
+ * Shown for plain http from another machine, if `ALLOW_INSECURE_HTTP` is not set. The list begins with the solution that
+ * suits most people.
  */
 export const InsecurePage = (props: { readonly shell: Shell; readonly port: number }): JSX.Element => (
   <Layout shell={props.shell} title="Sign-in needs https" narrow>

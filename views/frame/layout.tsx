@@ -5,8 +5,9 @@
  * kitajs escapes the text of an element only if the element has the attribute `safe`. So every element with dynamic
  * text has `safe`. Typed text in an attribute goes through `attribute()`.
  *
- * Live pages get server-sent events. Each message holds one HTML fragment, made by the same function as in the page.
- * The event `end` tells the page to stop: the session has ended, the role has changed, or too many pages are open.
+ * Live pages get server-sent events. Each message holds one HTML fragment. The function that renders the fragment in the
+ * page also renders the message. The event `end` tells the page to stop: the session has ended, the role has changed, or
+ * too many pages are open.
  */
 import type { Children } from '@kitajs/html'
 import { plainName } from '../../src/hidden-characters.ts'
@@ -20,8 +21,8 @@ import { Wordmark } from './logo.tsx'
 export type Section = 'cellars' | 'operators' | 'guide' | 'account'
 
 /**
- * The Content-Security-Policy (CSP) forbids inline styles, so htmx must not add its own. Of all htmx extensions, only
- * `sse` can register.
+ * The Content-Security-Policy (CSP) forbids inline styles, so htmx must not add its own. htmx accepts only the extensions
+ * named here, and the pages need only `sse`.
  */
 const htmxConfig = JSON.stringify({ includeIndicatorCSS: false, extensions: 'sse', history: false })
 
@@ -46,7 +47,7 @@ export const Layout = (props: {
           <meta name="server-time-ms" content={String(shell.nowMs)} />
           <link rel="icon" href={attribute(shell.assets.icon)} type="image/svg+xml" />
           <link rel="stylesheet" href={attribute(shell.assets.css)} />
-          {/* htmx has no `defer`. Otherwise htmx would start before its extension, and open no live stream. */}
+          {/* This script has no `defer`. Otherwise htmx would start before its extension `sse`, and open no live stream. */}
           <script src={attribute(shell.assets.htmx)}></script>
           <script src={attribute(shell.assets.htmxSse)} defer></script>
           <script src={attribute(shell.assets.js)} defer></script>

@@ -1,6 +1,6 @@
 import { paths } from '../paths.ts'
 
-/** Hidden until live updates stop. Then `assets/app.js` shows the paragraph with the cause, and fills in the time. */
+/** Hidden until live updates stop. Then `assets/app.js` shows the paragraph of the cause, and fills in when they stopped. */
 export const LiveState = (): JSX.Element => (
   <div id="live-state" role="status">
     <p data-live="lost" hidden>

@@ -75,19 +75,19 @@ const words: Readonly<
     title: 'Too many forms at once',
     changed: 'Nothing was changed.',
     advice:
-      'The service is still receiving too many other forms, perhaps from your own address. Wait a moment, then go back and try again.',
+      'The service is still receiving too many other forms, perhaps from your own network address. Wait a moment, then go back and try again.',
   },
   no_cookie: {
     title: 'Your browser blocks cookies',
     changed: 'Nothing was changed.',
     advice:
-      'Every form here needs a cookie. Allow cookies for this site, then open the page again. Over plain http on localhost, some browsers such as Safari block it: use another browser or https.',
+      'Every form here needs a cookie. Allow cookies for this site, then open the page again. Over plain http on localhost, some browsers such as Safari block this cookie: use another browser or https.',
   },
   not_found: {
     title: 'Page not found',
     changed: 'There is no page at this address.',
     advice:
-      'Check the address for typing errors. It may also name a cellar or key that was never created, or an operator or invitation that was removed.',
+      'Check the address for typing errors. The address may also name a cellar or key that was never created, or an operator or invitation that was removed.',
   },
   busy: {
     title: 'The service is busy',
@@ -104,7 +104,7 @@ const words: Readonly<
     title: 'Only part of your change is saved',
     changed: 'Some fields are saved and in force. The others are not saved, or not confirmed.',
     advice:
-      'Open the page that you changed: it shows what is saved. In a moment, make the rest of the change again. Repeating a change does no harm.',
+      'Open the page that you changed: it shows what is saved. Wait a moment, then make the missing changes again. Repeating a change does no harm.',
   },
   store_unavailable: {
     title: 'The event log is unavailable',

@@ -18,7 +18,7 @@ export const ConfirmPage = (props: {
   readonly cellar: CellarView
   readonly apiKey: KeyView
   readonly action: KeyAction
-  /** True if the expiry of the key has passed, even if its status is `suspended`. */
+  /** True if the expiry of the key has passed, even if its status is `suspended`. To resume such a key is not enough. */
   readonly isExpired: boolean
   readonly form: Form<'reason'>
 }): JSX.Element => {

@@ -11,16 +11,17 @@ import { Instant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import type { CellarView, KeyView, ReadingView, Shell } from '../types.ts'
 import { AfterRotation } from './after-rotation.tsx'
-import { KeyLink } from './rotation-state.tsx'
+import { KeyId, KeyLink } from './rotation-state.tsx'
 
-/** The only page that shows the whole text of a key. Never store this page. */
+/** The only page that shows the whole text of a key. The text is stored nowhere, so do not store this page either. */
 export const KeyCreatedPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly apiKey: KeyView
   readonly secretText: string
   /**
-   * The unused key of an earlier rotation, perhaps created by another admin in the meantime. `null` if there is none.
+   * The unused key of an earlier rotation. Another admin can have created it after this admin opened the form. `null` if
+   * there is no such key.
    */
   readonly replaced: Pick<KeyView, 'keyId' | 'label' | 'created'> | null
   readonly baseUrl: string
@@ -101,9 +102,10 @@ const Replaced = ({ keyId, label, created }: Pick<KeyView, 'keyId' | 'label' | '
   <section class="card warn" aria-labelledby="replaced-title">
     <h2 id="replaced-title">An earlier new key is still unused</h2>
     <p>
-      The old key was rotated before: <KeyLink keyId={keyId} label={label} />, created <Instant at={created.at} /> by{' '}
-      <ByWhom by={created.by} />, has not been used. That key still works, but using it no longer stops the old key. If
-      nobody needs it, revoke it.
+      An earlier rotation of the old key created <KeyLink keyId={keyId} label={label} /> (<Instant at={created.at} />,
+      by <ByWhom by={created.by} />
+      ). <KeyId keyId={keyId} /> has not been used. It still works, but using it no longer stops the old key. If nobody
+      needs <KeyId keyId={keyId} />, revoke it.
     </p>
   </section>
 )
@@ -125,9 +127,9 @@ export const FirstReading = (props: { readonly keyId: string; readonly reading: 
           <b>Waiting for the first reading …</b>
         </p>
         <p class="quiet">
-          <span class="only-live">It will appear here.</span>
+          <span class="only-live">The reading will appear here.</span>
           <span class="only-static">
-            When it arrives, you see it on <a href={paths.key(props.keyId)}>the page of this key</a>.
+            When the reading arrives, you see it on <a href={paths.key(props.keyId)}>the page of this key</a>.
           </span>
         </p>
       </section>

@@ -72,7 +72,7 @@ const KeyText = (props: { readonly form: Form<NewKeyField>; readonly isNew: bool
       form={props.form}
       name="label"
       label="Label"
-      hint={`The application that uses this key.${props.isNew ? ' Default: “Key” and a number.' : ''}`}
+      hint={`Name the application that uses this key.${props.isNew ? ' Default: “Key” and a number.' : ''}`}
       placeholder="Fermentation controller"
       required={!props.isNew}
       autofocus
@@ -87,10 +87,10 @@ const editChoices: readonly ExpiryChoice[] = ['keep', ...newChoices]
 const choiceWords: Readonly<Record<ExpiryChoice, string>> = {
   keep: 'No change',
   never: 'Never',
-  '7d': '7 days',
-  '30d': '30 days',
-  '90d': '90 days',
-  '1y': '1 year',
+  '7d': 'In 7 days',
+  '30d': 'In 30 days',
+  '90d': 'In 90 days',
+  '1y': 'In 1 year',
   date: 'On a date',
 }
 
@@ -123,7 +123,7 @@ const ExpiryField = (props: {
         ))}
       </div>
       <div class="choice-detail">
-        <label for="field-expires_on">Last valid day (ends at midnight UTC)</label>
+        <label for="field-expires_on">Last valid day (until 24:00 UTC)</label>
         <input
           type="date"
           id="field-expires_on"

@@ -22,7 +22,7 @@ export const KeyHistory = (props: { readonly keyId: string; readonly history: Hi
             <th scope="col">Event</th>
             <th scope="col">When and who</th>
             <th scope="col">What changed</th>
-            <th scope="col">Status after it</th>
+            <th scope="col">Status afterwards</th>
             <th scope="col">In the log</th>
           </tr>
         </thead>
@@ -69,7 +69,7 @@ const HistoryLine = (props: { readonly row: HistoryRow }): JSX.Element => {
           </ul>
         )}
       </td>
-      <td data-label="Status after it">
+      <td data-label="Status afterwards">
         <StatusPill status={row.statusAfter} />
         <Name class="under" text={besidePill(row.statusAfter, row.stateAfter)} />
       </td>

@@ -6,7 +6,7 @@ import { Instant } from '../parts/time.tsx'
 import { durationWords } from '../parts/time-words.ts'
 import { paths } from '../paths.ts'
 import type { CellarView, Form, KeyView, RotateField, Shell } from '../types.ts'
-import { KeyLink } from './rotation-state.tsx'
+import { KeyId, KeyLink } from './rotation-state.tsx'
 
 /** One choice of how long the old key keeps working. `typed` is the value that the form sends. */
 type Overlap = { readonly typed: string; readonly ms: number }
@@ -33,19 +33,18 @@ export const RotateKeyPage = (props: {
         <FormFault fault={form.faults.form} />
         <p>
           This creates a new key with the label, note, limit and expiry of <code safe>{`clr_${apiKey.keyId}_…`}</code>.
-          The new key is shown only once. The time below begins with the first reading from the new key. A test reading
-          starts it too. Until then, the old key keeps working.
+          The new key is shown only once. Until the first reading with the new key, nothing changes for the old key.
         </p>
         {apiKey.expiresAt === null ? null : (
           <p>
-            Both keys expire <Instant at={apiKey.expiresAt} />, unless the old key stops earlier.
+            The new key expires <Instant at={apiKey.expiresAt} />. The old key never works past this time.
           </p>
         )}
         {apiKey.status === 'suspended' ? <p>The old key stays suspended. The new key is active.</p> : null}
         <Replaced apiKey={apiKey} />
         <fieldset class={form.faults.overlap === undefined ? 'field' : 'field refused'}>
-          <legend>Keep the old key working for</legend>
-          <p class="hint">Counted from the first reading with the new key.</p>
+          <legend>When the old key stops</legend>
+          <p class="hint">The time is counted from the first reading with the new key. A test reading counts too.</p>
           <div class="choices">
             {props.overlaps.map(({ typed, ms }) => (
               <label class="choice">
@@ -56,7 +55,7 @@ export const RotateKeyPage = (props: {
                   value={typed}
                   checked={form.values.overlap === typed}
                 />
-                <span safe>{ms === 0 ? 'Stop at once' : durationWords(ms)}</span>
+                <span safe>{ms === 0 ? 'At once' : `After ${durationWords(ms)}`}</span>
               </label>
             ))}
           </div>
@@ -71,16 +70,27 @@ export const RotateKeyPage = (props: {
   )
 }
 
-/** Names the unused key of an earlier rotation. Nobody may have saved that key, or a device may be about to use it. */
+/**
+ * Names the unused key of an earlier rotation, so that the admin can decide about it. Perhaps a device will soon use that
+ * key, or perhaps nobody saved its text.
+ */
 const Replaced = (props: { readonly apiKey: KeyView }): JSX.Element => {
   const { successor } = props.apiKey
   if (successor === null || successor.label === null || successor.usedAt !== null) return ''
   return (
     <p>
-      An earlier rotation created <KeyLink keyId={successor.keyId} label={successor.label} />.{' '}
-      {successor.awaitedId === successor.keyId
-        ? 'That key has not been used. The new key takes its place. If nobody needs that key, revoke it.'
-        : 'That key is revoked. The new key takes its place.'}
+      An earlier rotation created <KeyLink keyId={successor.keyId} label={successor.label} />, which{' '}
+      {successor.awaitedId === successor.keyId ? (
+        <>
+          has not been used. After this rotation, <KeyId keyId={successor.keyId} /> still works, but using it no longer
+          stops the old key. If nobody needs <KeyId keyId={successor.keyId} />, revoke it.
+        </>
+      ) : (
+        <>
+          was revoked before its first use. So <KeyId keyId={successor.keyId} /> cannot stop the old key, but the new
+          key of this rotation can.
+        </>
+      )}
     </p>
   )
 }

@@ -34,7 +34,7 @@ export const KeysPage = (props: {
   readonly keys: readonly KeyView[]
   readonly page: number
   readonly pages: number
-  /** The address of this service: `{base_url}` in docs/contract.md. */
+  /** The address of this service, for the example commands. */
   readonly baseUrl: string
 }): JSX.Element => {
   const isAdmin = props.shell.operator?.role === 'admin'
@@ -130,7 +130,7 @@ const NoKeys = (props: ListProps): JSX.Element => {
   if (!none) {
     return (
       <div class="empty small">
-        <p safe>{`No ${props.status} keys in this cellar.`}</p>
+        <p safe>{`This cellar has no ${props.status} keys.`}</p>
       </div>
     )
   }

@@ -39,9 +39,11 @@ export const KeyLink = (props: { readonly keyId: string; readonly label: string 
         </a>{' '}
       </>
     )}
-    <code safe>{knownPart(props.keyId)}</code>
+    <KeyId keyId={props.keyId} />
   </>
 )
+
+export const KeyId = (props: { readonly keyId: string }): JSX.Element => <code safe>{knownPart(props.keyId)}</code>
 
 const knownPart = (keyId: string): string => `clr_${keyId}_…`
 
@@ -52,7 +54,7 @@ const SuccessorWords = (props: {
 }): JSX.Element => {
   const { usedAt, isEnding, label } = props.successor
   const { expiresAt, status } = props.apiKey
-  if (label === null) return <>the rotation failed: this key was not created</>
+  if (label === null) return <>the rotation failed: the new key was not created</>
   if (usedAt === null) {
     return status === 'active' || status === 'suspended' ? (
       <span safe>{pendingText(props.successor, expiresAt)}</span>
@@ -113,7 +115,7 @@ const pendingText = ({ keyId, awaitedId, overlapMs }: SuccessorView, expiresAt: 
   return `revoked before its first use; this key ${stopsText(overlapMs, knownPart(awaitedId))}`
 }
 
-/** For the page of the new key. */
+/** For the page of the new key, while that key is unused: says when the old key stops. */
 const oldKeyStopsText = ({ keyId, awaitedId, overlapMs }: SuccessorView): string => {
   if (awaitedId === keyId) return stopsText(overlapMs, 'this key')
   if (awaitedId === null) return 'keeps working: this key was revoked before its first use'

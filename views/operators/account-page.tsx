@@ -39,7 +39,7 @@ const PasswordForm = (props: {
   return (
     <form method="post" action={paths.accountPassword} class="card">
       <h2>Change password</h2>
-      <p class="hint">This ends all your other sessions.</p>
+      <p class="hint">Changing the password ends all your other sessions.</p>
       <Csrf token={props.shell.csrf} />
       <FormFault fault={faults.form} />
       {/* Password managers read this field to know whose password the form changes. */}

@@ -69,7 +69,7 @@ export const LinkPage = (props: {
   )
 }
 
-/** The link decides the e-mail, so nobody can edit this field. With a field, password managers know the account. */
+/** The link decides the e-mail, so nobody can edit this field. It is still a field, because password managers read it. */
 const GivenEmail = (props: { readonly email: string }): JSX.Element => (
   <div class="field">
     <label for="field-email">E-mail</label>
@@ -99,7 +99,7 @@ const leadOf = (purpose: LinkPurpose): string => {
     case 'join':
       return `You are invited as an ${purpose.role}: ${roleMeanings[purpose.role]}. Choose a password to sign in.`
     case 'reset':
-      return 'This ends all your open sessions.'
+      return 'Setting a new password ends all your open sessions.'
     default:
       return unknownPurpose(purpose)
   }

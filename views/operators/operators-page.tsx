@@ -8,7 +8,7 @@ import { Day, Instant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import type { Form, InvitationRow, LinkField, OperatorRow, Shell } from '../types.ts'
 
-/** Only admins see actions and the form. */
+/** Only admins see the actions in the table and the form for one-time links. */
 export const OperatorsPage = (props: {
   readonly shell: Shell
   readonly operators: readonly OperatorRow[]
@@ -21,7 +21,7 @@ export const OperatorsPage = (props: {
       <div class="heading">
         <h1>Operators</h1>
         <p class="quiet">
-          People who can sign in. Admins can make changes. Auditors can see everything, but change nothing.
+          These people can sign in. Admins can make changes. Auditors can see everything, but change nothing.
         </p>
       </div>
       <section aria-label="Operators">
@@ -117,8 +117,8 @@ const LinkForm = (props: { readonly csrf: string; readonly form: Form<LinkField>
   <form method="post" action={paths.operatorLinks} class="card below-table">
     <h2>Create a one-time link</h2>
     <p class="hint">
-      For a new operator, or for an operator who lost the password. No mail is sent: give the link to that person
-      yourself.
+      Use a link for a new operator, or for an operator who lost the password. No mail is sent: give the link to that
+      person yourself.
     </p>
     <Csrf token={props.csrf} />
     <FormFault fault={props.form.faults.form} />

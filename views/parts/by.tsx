@@ -21,7 +21,10 @@ export const ByWhom = (props: { readonly by: By }): JSX.Element => {
   }
 }
 
-/** If the password was set with a one-time link from somebody else, names that person, who can be the one who acted. */
+/**
+ * Names the operator. If the password was set with a one-time link from somebody else, also names that person. That person
+ * can have opened the link, and can have acted in the operator's name.
+ */
 const Operator = (props: { readonly by: Extract<By, { readonly kind: 'operator' }> }): JSX.Element => {
   const { email, session } = props.by
   const linkMadeBy = session?.linkMadeBy ?? null
@@ -40,8 +43,8 @@ const LinkMaker = (props: { readonly madeBy: string }): JSX.Element =>
   props.madeBy === 'cli' ? <span>the command line</span> : <Name text={props.madeBy} />
 
 /**
- * Says who created a one-time link. If somebody else created the link, it is marked, because that person can have used
- * it.
+ * Says who created a one-time link. A link that somebody else created is marked, because that person can have used the
+ * link.
  */
 export const LinkMark = (props: { readonly madeBy: string; readonly isOwn: boolean }): JSX.Element =>
   props.isOwn ? (

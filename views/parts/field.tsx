@@ -98,7 +98,7 @@ export const PasswordField = (
   </FieldFrame>
 )
 
-/** The HTML parser drops the first newline of a textarea. So one newline is added, and a note keeps its own. */
+/** The HTML parser drops the first newline of a textarea. One newline is added, so that the parser drops none of the note. */
 export const NoteField = <Field extends string>(
   props: Wording & { readonly form: Form<Field>; readonly name: Field; readonly rows: number },
 ): JSX.Element => {

@@ -28,7 +28,10 @@ type Naming = {
 
 const cellarEvent = narrowTo('CellarCreated', 'CellarRenamed', 'CellarPolicyChanged', 'ReadingsPurged')
 
-/** The actor of a cellar. It also creates the cellar's keys, so that it can count and number them. */
+/**
+ * The actor of a cellar. It also creates the cellar's keys one after the other, so that it can count them for their
+ * limit and their default labels.
+ */
 export class CellarActor extends StreamActor<CellarState | null> {
   constructor(stream: string, host: Host) {
     const evolve = (state: CellarState | null, event: RecordedEvent) => evolveCellar(state, cellarEvent(event))
@@ -49,8 +52,8 @@ export class CellarActor extends StreamActor<CellarState | null> {
   }
 
   /**
-   * Leaves out a purge that another node has made meanwhile: the purge's range no longer begins at the key's first kept
-   * reading.
+   * Records which readings are purged. Skips a key that another node has purged meanwhile, because `firstRevision` is
+   * then no longer the first revision that the key has kept.
    */
   purge(command: PurgeReadings): Answer<null> {
     return this.ask(async () => {
@@ -71,7 +74,7 @@ export class CellarActor extends StreamActor<CellarState | null> {
 
   /**
    * Writes the successor's id to the old key before the successor is created. If the node dies in between, nobody can
-   * use the successor, so the old key does not end. A retry with the same id creates the successor.
+   * use the missing successor, so the old key keeps working. A retry with the same id creates the successor.
    */
   rotateKey({ successorId, name }: Naming, asker: Asker): Answer<CreatedKey & Pick<NamedSuccessor, 'replacedId'>> {
     return this.ask(async () => {
@@ -79,8 +82,8 @@ export class CellarActor extends StreamActor<CellarState | null> {
       if (cellar === null) return refused({ kind: 'cellar_not_found' })
       const full = this.#noRoomIn(cellar.cellar)
       if (full !== null) return full
-      // If the successor exists, the same form was sent again. Writing its id to the old key again could replace a
-      // newer successor.
+      // If the successor exists, the same form was sent again. Writing this successor's id to the old key again could
+      // replace a newer successor.
       const [known] = await this.host.log.read(keyStream(successorId), { limit: 1 })
       if (known !== undefined) return refused({ kind: 'key_exists' })
       const named = await name(successorId)

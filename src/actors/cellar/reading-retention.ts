@@ -13,24 +13,35 @@ import type { CellarActor } from './cellar-actor.ts'
 import { RecordRetention } from './record-retention.ts'
 
 export type Purging = {
-  /** The time of the newest event at the node's start. Only the first run calls this function. */
+  /**
+   * Returns the time (ms) of the newest event at the node's start. The first run compares this node's clock with that
+   * time.
+   */
   newestMs(): number
   onTimes(told: TimesTold): void
 }
 
 /**
- * Purges old readings: appends `ReadingsPurged`, then truncates the stream (docs/protocol.md, "Retention"). All nodes
- * try, but only one append finds the expected revision. Each node truncates what any node has purged, also at its
- * start, because a node can die between the two steps.
+ * Purges old readings: appends `ReadingsPurged`, then deletes the readings by truncating the stream (docs/protocol.md,
+ * "Retention"). All nodes try, but only one append finds the expected revision, so readings are purged once. A node can
+ * die between the two steps. So every node truncates all streams with purged readings, also at its start.
  */
 export class Retention {
   readonly #host: Host
   readonly #cellars: Registry<CellarActor>
-  /** Keys whose readings must be truncated, with the first revision to keep. `null` before the first run. */
+  /**
+   * Keys whose readings must be truncated, with the first revision to keep. `null` until the first run fills the map.
+   */
   #untruncated: Map<string, number> | null = null
-  /** For each cellar, a time in ms. Readings that were accepted earlier are purged already. */
+  /**
+   * For each cellar, a time in ms. Readings that were accepted before this time are already purged, so a run with the
+   * same time skips the cellar.
+   */
   readonly #doneBefore = new Map<string, number>()
-  /** Keys whose readings are missing without a purge event. The value is true after the gap was reported. */
+  /**
+   * Keys whose readings are missing without a purge event. The value is true once the missing readings were reported as
+   * a bug.
+   */
   #gaps: ReadonlyMap<string, boolean> = new Map()
   #running: Promise<void> | null = null
   readonly #purging: Purging
@@ -94,7 +105,8 @@ export class Retention {
     const record = async (): Promise<boolean> => {
       const actor = this.#cellars.get(cellarStream(cellar))
       const recorded = await actor?.purge({ type: 'PurgeReadings', purges, acceptedBefore, retentionMs })
-      // If the retention was changed meanwhile, the cellar's actor has recorded nothing.
+      // The cellar's actor records nothing if the retention was changed meanwhile. The cellar is then not marked as
+      // done, so the next run tries again.
       const isRecorded = recorded?.ok === true && projections.cellars.get(cellar)?.policy.retentionMs === retentionMs
       for (const { keyId } of purges) this.#mustTruncate(keyId)
       purges = []
@@ -112,8 +124,9 @@ export class Retention {
   }
 
   /**
-   * A binary search finds the end of the range, and revisions give the number of readings. The key's last reading
-   * stays, because it shows the last use. So the stream's last event and a seal stay, too.
+   * Returns the range to purge; `null` if there is none. A binary search finds the end of the range, and revisions give
+   * the number of readings, so few events are read. The key's last reading stays, because it shows the last use. Events
+   * after that reading stay too, such as a seal.
    */
   async #purgeOf(keyId: string, acceptedBefore: number): Promise<Purge | null> {
     const { log, projections } = this.#host
@@ -165,8 +178,8 @@ export class Retention {
   }
 
   /**
-   * Reports missing readings only when a second run finds them missing. By then the purge events of other nodes have
-   * arrived.
+   * Reports missing readings as a bug, but only when two runs in a row find them missing. By the second run, the purge
+   * events of other nodes have arrived.
    */
   #tellGaps(): void {
     const before = this.#gaps

@@ -11,23 +11,29 @@ type PurgedStream = { readonly stream: string; readonly keptMs: number }
 const purgedStreams: readonly PurgedStream[] = [{ stream: signInsStream, keptMs: recordsKeptMs.signins }]
 
 type DueDate = PurgedStream & { readonly now: number; readonly recordedBefore: number }
-/** The records from `first` on, without the revision `end`, can be purged. */
+/** The records from `first` up to the revision before `end` can be purged. */
 type Due = DueDate & { readonly first: RecordedEvent; readonly end: number }
 
 /**
- * Purges old records, such as sign-ins: appends `RecordsPurged` to their stream, then truncates the stream. Each node
- * tries once a day, but only one append finds the expected revision.
+ * Purges old records, such as sign-ins: appends `RecordsPurged` to their stream, then deletes the records by truncating
+ * the stream. Each node tries once a day. Only one append finds the expected revision, so the records are purged once.
  */
 export class RecordRetention {
   readonly #host: Host
-  /** For each stream, a time in ms. Records with an earlier time are purged already. */
+  /**
+   * For each stream, a time in ms. Records from before this time are already purged, so a run with the same time skips
+   * the stream.
+   */
   readonly #doneBefore = new Map<string, number>()
 
   constructor(host: Host) {
     this.#host = host
   }
 
-  /** Call this method only while the clock is trusted (`time/purge-clock.ts`). @throws Outage */
+  /**
+   * Call this method only while the clock is trusted (`time/purge-clock.ts`), because a purge cannot be undone.
+   * @throws Outage
+   */
   async run(now: number): Promise<void> {
     for (const purged of purgedStreams) {
       if (this.#host.isStopping) return
@@ -52,7 +58,7 @@ export class RecordRetention {
     this.#doneBefore.set(stream, recordedBefore)
   }
 
-  /** Returns false if another append came first. The next run tries again. */
+  /** Returns false if another node has appended to the stream first. The next run tries again. */
   async #purgeDue({ stream, first, end, keptMs, recordedBefore }: Due): Promise<boolean> {
     const { last, purgedTo } = await this.#lastPurge(stream, Math.min(first.recordedAt, recordedBefore) + keptMs)
     if (purgedTo < end) {
@@ -84,7 +90,10 @@ export class RecordRetention {
     }
   }
 
-  /** Returns the stream's last event, and the revision after the newest purge, which is perhaps not truncated yet. */
+  /**
+   * Returns the stream's last event, and the first revision that the newest purge has kept, or 0 without a purge. The
+   * caller truncates the stream again: the node that appended that purge can have stopped before it did so.
+   */
   async #lastPurge(stream: string, sinceMs: number): Promise<{ last: RecordedEvent; purgedTo: number }> {
     let last: RecordedEvent | null = null
     for (let from: number | undefined; ; ) {
@@ -116,9 +125,9 @@ export class RecordRetention {
 }
 
 /**
- * The clock that wrote a record can have been wrong (docs/protocol.md, "Retention"). So a record is also purged if a
- * later record is old enough. Two times are not trusted: a time in the future, and a very old time after a younger
- * record.
+ * Judges whether a record is old enough to be purged. The clock of the node that wrote the record can have been wrong
+ * (docs/protocol.md, "Retention"). So a record is also purged if a later record in the stream is old enough. Two times
+ * count as `unknown`: a time in the future, and a very old time after a younger record.
  */
 const scanned = (
   scan: { end: number; isBehindYounger: boolean },

@@ -17,7 +17,7 @@ export type KeyChanges = {
 
 export type ChangeRefused = {
   readonly refusal: CommandRefusal
-  /** The fields that were refused. Empty if the whole change was refused. */
+  /** The fields of the part that was refused. Empty if the change was refused before its first part. */
   readonly refused: KeyPart
   readonly done: KeyPart
 }
@@ -26,7 +26,8 @@ export type ChangeRefused = {
 export type KeyPart = readonly (keyof KeyChanges)[]
 
 /**
- * Appends one event for each part of the change. If the store fails after some parts, a retry changes the other parts.
+ * Appends one event for each part of the change. After a failure the caller can send the same change again: parts that
+ * are already stored append nothing.
  */
 export const changeKeyInParts = async (
   core: Core,

@@ -12,7 +12,7 @@ import { retryPauseMs } from '../stream/append-until-known.ts'
 import { readFrom } from '../stream/read-stream.ts'
 import type { Draft, KeyStreams } from './key-streams.ts'
 
-/** `onDoubt` is called when it is unknown whether an append was stored. */
+/** `onDoubt` is called when it is unknown whether an append was stored. The actor then refuses readings. */
 export type KeyWork = { readonly host: Host; readonly streams: KeyStreams; readonly onDoubt: () => void }
 
 type Answer = Outcome<KeyState, CommandRefusal>
@@ -33,8 +33,8 @@ export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker)
 }
 
 /**
- * Writes the successor's id to the old key. The append expects the revision of `before`, so `before` names the
- * successor that is replaced.
+ * Writes the successor's id to the old key. The append succeeds only at the revision on which the command was decided.
+ * So the key's state at that revision shows which earlier successor is replaced.
  */
 export const rotateKey = async (
   work: KeyWork,
@@ -55,8 +55,8 @@ const waitingSuccessor = ({ rotation }: KeyState): string | null =>
   rotation === null || rotation.superseded !== null ? null : rotation.successorId
 
 /**
- * For a repeated command: returns the unused successor before `successorId`. The function reads the stream, because the
- * state holds only the latest successor.
+ * For a repeated command: returns the unused successor before `successorId`; `null` if there is none. The function
+ * reads the stream, because the state holds only the latest successor.
  */
 const successorBefore = async ({ host, streams }: KeyWork, successorId: string): Promise<string | null> => {
   let before: string | null = null
@@ -73,7 +73,8 @@ type Changed = { readonly before: KeyState; readonly after: KeyState }
 
 /**
  * A command that takes a right away needs a fence event before the answer (docs/protocol.md, "Taking a right away").
- * Even if the command's event is already in the log, the node that wrote it can have died before its fence.
+ * Otherwise another node could still accept readings by the old right. The fence is needed even if the command changes
+ * nothing: the node that made the change can have died before its fence.
  */
 const decideAndAppend = async (
   work: KeyWork,
@@ -130,8 +131,8 @@ const mayTakeAway = (command: ChangeKey | RotateKey): boolean =>
   (command.type === 'SetKeyExpiry' && command.expiresAt !== null)
 
 /**
- * A fence event must never follow a seal (docs/protocol.md, "Taking a right away"). So, unlike `seal`, this function
- * reads new events before each retry.
+ * A fence event must never follow a seal (docs/protocol.md, "Taking a right away"). So after a conflict this function
+ * reads the new events before it tries again: they can contain a seal.
  */
 const fence = async ({ host, streams, onDoubt }: KeyWork, keyRevision: number, metadata: Metadata): Promise<void> => {
   const draft = { id: host.entropy.uuid(), type: 'ReadingsFenced' as const, data: { keyRevision }, metadata }
@@ -167,8 +168,8 @@ type Seal = Draft<'ReadingsSealed'>
 
 /**
  * Appends the seal event (docs/protocol.md). Returns false if other nodes wrote first at each try. A retry expects the
- * revision that the conflict names: reading first would take longer and lose again. So the seal's time can be a little
- * before the last reading's.
+ * revision that the conflict names, because reading the stream first would take longer and lose again. Without that
+ * read, the seal's time can be a little before the last reading's time.
  */
 const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean> => {
   let expected: ExpectedRevision = streams.readings.revision ?? 'none'
@@ -185,9 +186,9 @@ const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean
 }
 
 /**
- * Used if a busy node closer to the store wins every append. `KeySuspended` stops that node: few events go to the key's
- * own stream, so this append succeeds. If this node dies before the seal, the key stays suspended and must be revoked
- * again.
+ * Used if a busy node that is closer to the store wins every append against the seal. `KeySuspended` stops that node.
+ * Few events go to the key's own stream, so the append of `KeySuspended` succeeds. If this node dies before the seal,
+ * the key stays suspended and must be revoked again.
  */
 const suspendAndSeal = async (work: KeyWork, draft: Seal): Promise<void> => {
   const { host, streams } = work

@@ -34,8 +34,8 @@ const nothing: RequestGroup = { requests: [], count: 0 }
 /**
  * The only writer of one key's streams on this node. At most one append of readings is under way.
  *
- * - Fast path: `accept` admits a reading at once, without an async function. At the end of the event loop's turn, one
- *   append takes all admitted readings.
+ * - Fast path: `accept` admits or refuses a reading at once, without an async function. At the end of the event loop's
+ *   turn, one append takes all admitted readings.
  * - Slow path: loads the state and runs commands. Readings that arrive meanwhile wait, and are admitted or refused when
  *   the slow path ends.
  */
@@ -52,7 +52,7 @@ export class KeyActor {
   #run: Run | null = null
   /** Number of waiting readings with a reserved place in the rate window, without those of `#run`. */
   #reservedByWaiting = 0
-  /** True if waiting readings came while the state was outdated. The slow path judges these readings. */
+  /** True if waiting readings are not admitted yet: the state is outdated. The slow path admits or refuses them. */
   #mustJudge = false
   #isOnSlowPath = false
   #isFlushDue = false
@@ -112,7 +112,7 @@ export class KeyActor {
    * is unknown or the store is unavailable.
    */
   usage(heardTo = -1): Usage | null | Promise<Usage | null> {
-    // During an append, `heardTo` can be this node's own reading, so nothing is read.
+    // During an append, `heardTo` can be the revision of this node's own readings, which are counted already.
     const isEnough = this.#streams.checkLoaded() && (this.#run !== null || !this.#streams.orderNews(heardTo))
     if (isEnough) return this.#streams.usage
     this.#loading ??= { ...Promise.withResolvers<void>(), beat: this.#host.beat }
@@ -132,7 +132,7 @@ export class KeyActor {
     return this.#ask(() => revokeKey(this.#work, reason, asker))
   }
 
-  /** Reads missing events, and finishes a revocation that a dead node left half done. */
+  /** Asks for an empty command: before each command, the slow path reads missing events and ends half-done revocations. */
   catchUp(): Promise<Outcome<null, CommandRefusal>> {
     return this.#ask(async () => done(null))
   }
@@ -161,7 +161,7 @@ export class KeyActor {
     this.#endLoading()
   }
 
-  /** Returns `null` if the readings are admitted, or if the slow path must judge them (`#mustJudge`). */
+  /** Returns `null` if the readings are admitted, or if the slow path must admit or refuse them later. */
   #refusal(readings: Readings): ReadingRefusal | null {
     const full = this.#noRoomFor(readings)
     if (full !== null) return full
@@ -192,7 +192,7 @@ export class KeyActor {
     return refusal === null ? null : refused(refusal)
   }
 
-  /** True if the store is unavailable while an append of unknown outcome blocks all later appends. */
+  /** True if new readings would only wait, because an append of unknown outcome blocks all later ones. */
   get #isStuck(): boolean {
     return this.#run?.isDoubtful === true && !this.#host.log.health().ok
   }
@@ -232,7 +232,7 @@ export class KeyActor {
     let taken: readonly ReadingsRequest[] = []
     try {
       const { key, readings, readingsStream, now } = this.#streams
-      // One check is enough for all waiting readings, because they share the key and the time.
+      // The key can have changed or expired since the readings were admitted. They share the key and the time.
       const refusal = refusalOfKey(key, readings.sealed !== null, now)
       if (refusal !== null) {
         this.#releaseWaiting()

@@ -18,8 +18,8 @@ export const keyEvent = narrowTo(
 )
 
 /**
- * Returns the key's own stream, the newest `barriersPerKeyMax` seals and fences of its readings (docs/protocol.md), and
- * the last purge. Older fences add nothing to the key's history.
+ * Returns the events of the key's own stream, the newest `barriersPerKeyMax` seals and fences of its readings
+ * (docs/protocol.md), and the last purge. Older fences add nothing to the key's history.
  */
 export const readKeyEvents = async (
   { log, projections }: Pick<Core, 'log' | 'projections'>,

@@ -78,7 +78,8 @@ const rotateKey =
   }
 
 /**
- * Returns the successor that was replaced. `null` if that key was used or revoked, or if an unrelated key has its id.
+ * Returns the replaced successor, so that the admin can revoke it. `null` if that key was used or revoked, or if an
+ * unrelated key has its id.
  */
 const unusedFollower = ({ projections }: Host, keyId: string, successorId: string | null): KeyState | null => {
   const key = successorId === null ? null : projections.keys.get(successorId)
@@ -87,7 +88,10 @@ const unusedFollower = ({ projections }: Host, keyId: string, successorId: strin
   return isUnused ? key : null
 }
 
-/** Records that the key has expired, before a new expiry is set. Otherwise the key's history would not show it. */
+/**
+ * Records that the key has expired, before a new expiry is set. Otherwise the key's history would not show that the key
+ * was expired.
+ */
 const recordPassedExpiry = async (
   host: Host,
   { keys }: Actors,

@@ -20,7 +20,7 @@ type Place = { readonly revision: number; readonly position: number }
 
 const beginning: Place = { revision: 0, position: -1 }
 
-/** What this node knows of one key: the folded state of its two streams, and the newest revisions there. */
+/** The state of one key on this node: folded from its two streams, with the newest revisions that are known there. */
 export class KeyStreams {
   readonly keyStream: string
   readonly readingsStream: string
@@ -35,16 +35,20 @@ export class KeyStreams {
   #keySeen = -1
   #isLoaded = false
   /**
-   * The time (ms) for which the rate window was counted from the log. At an earlier time the count would be too low.
+   * The time (ms) for which the rate window was counted from the log. If the clock goes back before this time, the
+   * count would be too low, so the state is loaded again.
    */
   #countedAtMs = 0
-  /** `host.repeats` knows the idempotency keys of this stream's readings, from this revision and position on. */
+  /**
+   * This actor has passed the idempotency keys of its readings to `host.repeats`, from this revision and position on.
+   * Idempotency keys of older readings come from the log's subscription.
+   */
   #repeatsReadFrom: Place = beginning
   #keyRecordedAt = 0
   #limitsEpoch = -1
   /**
-   * Makes `catchUp` read other nodes' readings, for a page. An append does not need this: an outdated append meets a
-   * conflict.
+   * True if `catchUp` must read other nodes' readings, because a page shows the use of the rate window. An append does
+   * not need this: an outdated append meets a conflict.
    */
   #mustReadNews = false
   #readForUsageBeat = Number.NEGATIVE_INFINITY
@@ -56,7 +60,10 @@ export class KeyStreams {
     this.#host = host
   }
 
-  /** True if the state is loaded, its limit is current, and no wrong clock has moved the rate window too far ahead. */
+  /**
+   * True if the state is loaded, its limit is current, and no wrong clock has moved the rate window too far ahead. If
+   * false, `catchUp` loads the state again.
+   */
   checkLoaded(): boolean {
     if (this.#limitsEpoch !== this.#host.limitsEpoch) this.#refreshLimit()
     // If the clock was ahead and went back, the window stays at the later time. New readings would get that time, and
@@ -66,7 +73,10 @@ export class KeyStreams {
     return this.#isLoaded
   }
 
-  /** True if the state holds every event that this node knows to be in the log. Otherwise no append can be decided. */
+  /**
+   * True if the state holds every event that this node knows to be in the log. If false, `catchUp` must run before the
+   * next append.
+   */
   checkCurrent(): boolean {
     return this.checkLoaded() && !this.#areReadingsBehind && !this.#isKeyBehind
   }
@@ -76,8 +86,8 @@ export class KeyStreams {
   }
 
   /**
-   * The time (ms) of the next reading. Never before the last reading or the window's time, because times in a stream
-   * never decrease.
+   * The time (ms) that the next reading gets. It is never before the last reading or the window's time, because times
+   * in a stream never decrease.
    */
   get now(): number {
     return Math.max(this.#host.clock.now(), this.readings.recordedAt, this.readings.window.latestMs)
@@ -126,7 +136,7 @@ export class KeyStreams {
 
   /**
    * Learns the idempotency keys of older readings that the subscription has not delivered yet. `#load` reads only the
-   * newest readings.
+   * newest readings. Until all idempotency keys are known, a repeat cannot be told from a new request.
    */
   async readOlderRepeats(): Promise<void> {
     const { repeats, log } = this.#host
@@ -143,8 +153,9 @@ export class KeyStreams {
   }
 
   /**
-   * A conflict named `currentRevision`. `null` means that the stream no longer exists. A revision lower than this
-   * node's means that the store was restored from an older backup. In both cases the state is loaded again.
+   * `currentRevision` is the revision that a conflict named; `null` means that the stream no longer exists. A revision
+   * lower than this node's means that the store was restored from an older backup. In both cases the state is loaded
+   * again.
    */
   noteConflict(currentRevision: number | null): void {
     if (currentRevision === null || currentRevision < (this.readings.revision ?? -1)) this.forget()
@@ -185,8 +196,8 @@ export class KeyStreams {
   }
 
   /**
-   * Remembers the seal event (docs/protocol.md) without folding it, because this node has perhaps not read the events
-   * before the seal.
+   * Remembers the seal event (docs/protocol.md), so that no reading is admitted. The event is not folded: folding would
+   * skip the events before the seal, which this node has perhaps not read.
    */
   noteSeal(seal: RecordedEvent<'ReadingsSealed'>): void {
     this.readings.sealed = seal
@@ -202,14 +213,14 @@ export class KeyStreams {
 
   /**
    * Reads the readings stream before the key's stream. A fence event is written after its key event (docs/protocol.md).
-   * So if the first read finds a fence, the second read finds its key event. The next append finds a later fence by a
-   * conflict.
+   * So if the first read finds a fence, the second read finds its key event. A fence that is written later makes the
+   * next append fail with a conflict.
    */
   async #load(): Promise<void> {
-    // If one of the reads below fails, only half of the state is loaded.
+    // If one of the reads below fails, only half of the state is loaded, so it must not be used.
     this.#isLoaded = false
-    // A store server that died can have named revisions that were then lost. Waiting for those revisions would block
-    // the key.
+    // A server of the store can name a revision and lose it when it dies. Waiting for that revision would block the
+    // key, so the named revisions are forgotten.
     this.#readingsSeen = -1
     this.#keySeen = -1
     const tail = await readTail(this.#host.log, this.readingsStream)
@@ -243,7 +254,8 @@ export class KeyStreams {
     })
     // Loads the state again if the next events were purged, or if there are too many to fold one by one.
     if (isGone || !isAll) return this.#load()
-    // A stream with purged events can read as empty. Then only the conflict tells the stream's revision.
+    // A stream with purged events can read as empty. Then its revision is known only from a conflict, which has set
+    // `#readingsSeen`.
     if (this.readings.revision === null && this.#readingsSeen >= 0) this.readings.revision = this.#readingsSeen
     if (this.#areReadingsBehind) throw this.#notShown(this.readingsStream, this.#readingsSeen)
   }
@@ -273,7 +285,7 @@ export class KeyStreams {
     if (this.#isLoaded) this.#refreshLimit()
   }
 
-  /** Uses the projection's equal state, so that memory holds the state only once. */
+  /** Uses the equal state object of the projections, so that memory holds the key's state only once. */
   #shareKey(): void {
     const shared = this.key === null ? null : this.#host.projections.keys.get(this.key.keyId)
     if (shared !== null && shared.revision === this.key?.revision) this.key = shared

@@ -16,7 +16,7 @@ export class Sweeps {
   readonly #keys: Registry<KeyActor>
   /**
    * Keys with a seal event but without `KeyRevoked`. The value is the heartbeat of the seal or of the last try to
-   * finish; infinity during a try.
+   * finish. During a try it is infinity, so that no second try begins.
    */
   readonly #halfRevoked = new Map<string, number>()
   #recording: Promise<void> | null = null
@@ -26,7 +26,10 @@ export class Sweeps {
     this.#keys = keys
   }
 
-  /** Finds half-done revocations in the projections that the checkpoint has restored. */
+  /**
+   * Finds half-done revocations in the projections that the checkpoint has restored. The subscription does not deliver
+   * their events again.
+   */
   recall(): void {
     const { keys, readings } = this.#host.projections
     for (const { keyId, revoked } of keys.list()) {
@@ -40,7 +43,10 @@ export class Sweeps {
     if (event.type === 'KeyRevoked') this.#halfRevoked.delete(keyIdOf(event.stream))
   }
 
-  /** Waits for `revocationFinishMs`, because the node that wrote the seal probably finishes the revocation itself. */
+  /**
+   * Finishes a revocation only after `revocationFinishMs`, because the node that wrote the seal probably finishes it
+   * itself.
+   */
   onBeat(): void {
     const before = this.#host.beat - revocationFinishMs / heartbeatMs
     for (const [keyId, beat] of this.#halfRevoked) if (beat <= before) void this.#finish(keyId)
@@ -55,7 +61,10 @@ export class Sweeps {
     for (const keyId of [...this.#halfRevoked.keys()]) await this.#finish(keyId)
   }
 
-  /** Records one expiry after the other, because after a long stop many keys can have expired. */
+  /**
+   * Records one expiry after the other. After a long stop many keys can have expired, and many appends at once would
+   * delay other requests.
+   */
   recordExpiries(): Promise<void> {
     this.#recording ??= this.#recordExpiries().finally(() => {
       this.#recording = null

@@ -15,8 +15,8 @@ export const readTail = async (log: EventLog, stream: string): Promise<readonly 
 
 /**
  * Returns the state at the end of `tail`. If the rate window begins before `tail`, a binary search finds the window's
- * beginning, and readings are counted by revisions (docs/protocol.md, "The window"). That count includes fence events.
- * So the window can admit fewer readings than the limit, never more.
+ * beginning (docs/protocol.md, "The window"). The difference of revisions then gives the number of readings. This
+ * number includes fence events, so the window can admit fewer readings than the limit, never more.
  */
 export const loadReadings = async (
   log: EventLog,
@@ -37,14 +37,14 @@ export const loadReadings = async (
   const start = tail.findIndex(({ recordedAt }) => recordedAt >= fromMs)
   for (const event of tail.slice(start)) foldReadings(state, event)
   // Readings that left the window before `now` were not counted. So the window moves to `now`: at an earlier time it
-  // would admit too many readings.
+  // would count too few readings and admit too many.
   state.window.leaveUntil(now)
   return state
 }
 
 /**
- * Finds the first event of a stream that was recorded at `fromMs` or later. `last` must also be recorded at `fromMs` or
- * later.
+ * Finds the first event of a stream that was recorded at `fromMs` or later. `last` is an event of the same stream, also
+ * recorded at `fromMs` or later.
  */
 export const firstSince = async (log: EventLog, last: EventAt, fromMs: number): Promise<EventAt> => {
   let found = last
@@ -59,8 +59,8 @@ export const firstSince = async (log: EventLog, last: EventAt, fromMs: number): 
 }
 
 /**
- * Counts the events from `first` on, without `end`. Halves the range until a part fits in one slot of the window or one
- * page of the log.
+ * Counts the events from `first` up to the event before `end`. Halves the range until each part fits in one slot of the
+ * window or one page of the log. A part within one slot needs no further read, so few events are read.
  */
 const countRun = async (log: EventLog, state: ReadingsState, first: EventAt, end: EventAt): Promise<void> => {
   const runs: [EventAt, EventAt][] = [[first, end]]

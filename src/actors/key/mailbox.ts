@@ -17,7 +17,10 @@ const keepResolve = (resolve: (answer: ReadingAnswer) => void): void => {
   lastResolve = resolve
 }
 
-/** Readings that wait for their answer. After the first `settle`, later calls change nothing. */
+/**
+ * One request with readings that waits for its answer. A timeout can answer before the append ends, so only the first
+ * `settle` has an effect.
+ */
 export class ReadingsRequest {
   readonly answer: Promise<ReadingAnswer>
   settled = false
@@ -27,7 +30,7 @@ export class ReadingsRequest {
   constructor(
     readonly readings: Readings,
     readonly requestId: string,
-    /** The heartbeat in which the request came. */
+    /** The heartbeat in which the request came, so that it can be refused after a timeout. */
     readonly beat: number,
   ) {
     this.count = isBatch(readings) ? readings.length : 1
@@ -153,7 +156,10 @@ export class Mailbox {
     return command.answer
   }
 
-  /** Returns `null` if there is room for `readings`. Readings in the current append still count. */
+  /**
+   * Returns `null` if there is room for `readings`. Readings in the current append still count, because they also take
+   * memory.
+   */
   refusalOf(readings: Readings, appending: RequestGroup): ReadingRefusal | null {
     if (this.#isStopped) return { kind: 'store_unavailable' }
     const count = this.#readingsCount + appending.count + (isBatch(readings) ? readings.length : 1)
@@ -173,7 +179,7 @@ export class Mailbox {
     this.#readingsCount = readingsOf(this.#requests)
   }
 
-  /** @throws a bug of the command. */
+  /** Performs the oldest command. An outage becomes a refusal. @throws a bug of the command. */
   async performNext(): Promise<void> {
     const command = this.#commands.shift()
     if (command === undefined) return
@@ -212,8 +218,8 @@ export class Mailbox {
   }
 
   /**
-   * Settles each request for which `judge` returns an answer. The other requests stay. If `judge` throws, the requests
-   * that are not judged yet stay, too.
+   * Settles each request for which `judge` returns an answer. The other requests stay in the mailbox. If `judge`
+   * throws, it has not judged all requests: these stay too, so that the caller can refuse them.
    */
   judgeReadings(judge: (request: ReadingsRequest) => ReadingAnswer | null): void {
     const waiting = this.#takeAll()
@@ -247,8 +253,8 @@ export class Mailbox {
   }
 
   /**
-   * Refuses requests and commands that came in heartbeat `beat` or earlier. Returns the number of refused readings. A
-   * command that has begun runs to its end.
+   * Refuses requests and commands that came in heartbeat `beat` or earlier. Returns the number of refused readings, so
+   * that the caller can give back their places in the rate window. A command that has begun runs to its end.
    */
   answerOverdue(beat: number): number {
     if (this.#performing !== null && this.#performing.beat <= beat) this.#performing.refuse({ kind: 'not_confirmed' })

@@ -15,12 +15,18 @@ export type Run = RequestGroup & {
   readonly events: readonly NewEvent[]
   readonly expected: ExpectedRevision
   readonly recordedAt: number
-  /** True if an earlier try is perhaps stored. A later answer "not written" is about the later try only. */
+  /**
+   * True if an earlier try is perhaps stored. A later answer "not written" then proves nothing, because it is about the
+   * later try only.
+   */
   isDoubtful: boolean
   tries: number
 }
 
-/** The first event of each request also stores the hash of its idempotency key. */
+/**
+ * Builds the events of one append. If a request has an idempotency key, its first event also stores the hash of that
+ * key.
+ */
 export const readingEvents = (
   by: By,
   requests: readonly ReadingsRequest[],

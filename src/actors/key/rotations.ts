@@ -16,7 +16,7 @@ import type { KeyActor } from './key-actor.ts'
 export class Rotations {
   readonly #host: Host
   readonly #keys: Registry<KeyActor>
-  /** Ids of old keys whose successor is unused, by the successor's readings stream. */
+  /** Maps the readings stream of an unused successor to the id of its old key. */
   readonly #waitingForUse = new Map<string, string>()
   readonly #toEnd = new Map<string, 'waiting' | 'under_way'>()
   /**
@@ -30,7 +30,10 @@ export class Rotations {
     this.#keys = keys
   }
 
-  /** Finds unfinished rotations in the projections that the checkpoint has restored. */
+  /**
+   * Finds unfinished rotations in the projections that the checkpoint has restored. The subscription does not deliver
+   * their events again.
+   */
   recall(): void {
     for (const { keyId, revoked, rotation } of this.#host.projections.keys.list()) {
       if (rotation === null || rotation.superseded !== null) continue
@@ -71,8 +74,8 @@ export class Rotations {
   }
 
   /**
-   * A revoked or superseded successor that nobody used counts as used when its own successor is used. Otherwise the old
-   * key would never end.
+   * A successor can be revoked, or end in its own rotation, before anybody uses it. It then counts as used when its own
+   * successor is used. Otherwise the old key would never end.
    */
   #passOnUse(keyId: string): void {
     if (this.#isUsed(keyId)) this.#used(readingsStream(keyId))
@@ -125,7 +128,10 @@ export class Rotations {
     return null
   }
 
-  /** Skips fence events (docs/protocol.md), which can come before the first reading. */
+  /**
+   * Returns the first reading; `null` if there is none. Skips fence events (docs/protocol.md), which can come before
+   * it.
+   */
   async #firstReadingIn(stream: string): Promise<RecordedEvent | null> {
     let from = 0
     while (true) {
@@ -153,8 +159,8 @@ export class Rotations {
   }
 
   /**
-   * Returns the successor of a revoked or superseded key. A use of that successor counts as a use of this key. The
-   * chain of successors ends, because each successor is newer.
+   * Returns the successor of a key that was revoked or has ended in a rotation; `null` for other keys. A use of that
+   * successor counts as a use of the key. A loop over successors ends, because each successor is newer.
    */
   #substituteOf(keyId: string): string | null {
     const isRevoked = (this.#state(keyId)?.revoked ?? null) !== null

@@ -23,7 +23,7 @@ export class StreamSharing {
     this.#onResume = onResume
   }
 
-  /** True during a pause: no append begins. `onResume` is called when the last pause ends. */
+  /** True during a pause, in which the actor must begin no append. `onResume` is called when the last pause ends. */
   get isPausing(): boolean {
     return this.#pausesLeft > 0
   }
@@ -41,23 +41,23 @@ export class StreamSharing {
   }
 
   /**
-   * Leaves time for the fence event of another node (docs/protocol.md): at worst a conflict, a read and an append,
-   * twice.
+   * Called when another node has changed the key. The pause leaves time for that node's fence event (docs/protocol.md).
+   * The fence needs at most six round trips: a conflict, a read and an append, twice.
    */
   pauseForFence(): void {
     this.#pause(this.#roundTripsMs(6))
   }
 
   /**
-   * True if a far turn is due (docs/protocol.md). Far turns follow the clock, so that all busy nodes pause together. A
-   * stream with pauses of its own needs no far turn.
+   * True if a far turn is due (docs/protocol.md). All nodes compute its time from the clock, so that all busy nodes
+   * pause together. A stream that has just paused for `farTurnMs` needs no far turn.
    */
   #isFarTurnDue(): boolean {
     if (this.#host.log.lags !== true) return false
     const now = this.#host.clock.now()
     const restedMs = now - this.#appendedMs
     this.#appendedMs = now
-    // `restedMs` is negative if the clock was set back.
+    // `restedMs` is negative if the clock was set back. Then the time of the next far turn is computed again.
     if (restedMs >= 0 && restedMs < farTurnMs) return now >= this.#farTurnDueMs
     const earliestMs = now + farTurnEveryMs / 2 - this.#farTurnOffsetMs
     this.#farTurnDueMs = Math.ceil(earliestMs / farTurnEveryMs) * farTurnEveryMs + this.#farTurnOffsetMs
@@ -78,8 +78,8 @@ export class StreamSharing {
 }
 
 /**
- * When far turns begin, in ms after each multiple of `farTurnEveryMs`. Computed from the key's id, so that all nodes
- * pause together.
+ * Returns when far turns begin, in ms after each multiple of `farTurnEveryMs`. The time is computed from the key's id,
+ * so that all nodes pause together.
  */
 const offsetOf = (keyId: string): number => {
   let offset = 0

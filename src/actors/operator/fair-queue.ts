@@ -1,6 +1,9 @@
 type Bounds = { readonly waitingMax: number; readonly perNetworkMax: number }
 
-/** A queue in which networks take turns. So a network with many items delays another network by one item only. */
+/**
+ * A queue in which networks take turns. So a network with many items delays the next item of another network by one
+ * item only.
+ */
 export class FairQueue<T> {
   /** The first entry is the network whose turn is next. No network has an empty list. */
   readonly #byNetwork = new Map<string, readonly T[]>()

@@ -22,7 +22,7 @@ const operatorEvent = narrowTo(
 )
 const setupEvent = narrowTo('OperatorLinkIssued', 'OperatorLinkUsed')
 
-/** The actor of one operator. An invited e-mail also has an actor. */
+/** The actor of one operator. An invited e-mail also has an actor, before its account exists. */
 export class OperatorActor extends StreamActor<OperatorState | null> {
   constructor(stream: string, host: Host) {
     const evolve = (state: OperatorState | null, event: RecordedEvent) => evolveOperator(state, operatorEvent(event))
@@ -48,8 +48,8 @@ export class SetupActor extends StreamActor<SetupState> {
   }
 
   /**
-   * Runs `work` while no other such change runs on this node. Otherwise two changes at once could remove the last two
-   * admins.
+   * Runs `work`, which changes an account's role or removes the account, while no other such change runs on this node.
+   * Otherwise two changes at once could remove the last two admins.
    */
   inTurn<T>(work: () => Answer<T>): Answer<T> {
     return this.ask(work)

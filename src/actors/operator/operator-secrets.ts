@@ -1,6 +1,6 @@
 /**
- * Secrets of links, sessions and browsers: 256 bits. Only their SHA-256 is stored, so a copy of the log gives no
- * access.
+ * The secrets of links, sessions and browsers have 256 random bits. Only their SHA-256 is stored, so a copy of the log
+ * gives no access.
  */
 import { base62 } from '../../domain/base62.ts'
 import type { Entropy } from '../../entropy.ts'

@@ -12,8 +12,8 @@ import type { OperatorActor } from './operator-actor.ts'
 import { hashOf } from './operator-secrets.ts'
 
 /**
- * Knows when each session was last used on this node. Only some uses are written to the log (`OperatorSessionRenewed`),
- * for other nodes and for this node's next start.
+ * Knows when each session was last used on this node. Other nodes and this node's next start need the time of use from
+ * the log. To keep the log small, only some uses are written (`OperatorSessionRenewed`).
  */
 export class Sessions {
   readonly #host: Host
@@ -21,7 +21,7 @@ export class Sessions {
   readonly #idleMs: number
   /** Time of the last use on this node, in ms, by session hash. */
   readonly #lastUsedAt = new BoundedMap<string, number>(sessionUsesMax)
-  /** Hashes of sessions whose renewal is being written. */
+  /** Hashes of sessions whose renewal is being written, so that it is not written twice. */
   readonly #renewing = new Set<string>()
 
   constructor(host: Host, operators: Registry<OperatorActor>, idleMs: number) {

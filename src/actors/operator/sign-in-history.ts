@@ -6,8 +6,8 @@ import type { EventLog } from '../../log/event-log.ts'
 import type { SignInPlace, SignInRow } from '../core.ts'
 
 /**
- * Newest first: the operator's own events, joined with the records that are not purged. Strangers can cause any number
- * of refusals. So neighbouring refusals become one row, and push no other rows out of the list.
+ * Returns the newest row first: the operator's own events, and the records of sign-ins that are not purged. Strangers
+ * can cause any number of refusals. So neighbouring refusals become one row, and push no other rows out of the list.
  * @throws Outage
  */
 export const signInHistory = async (log: EventLog, email: string): Promise<readonly SignInRow[]> => {
@@ -36,9 +36,9 @@ export const signInPlaces = async (
 type OwnRow = SignInRow & { readonly seenRevision?: number | null }
 
 /**
- * The revision that first added the account: earlier links are invitations. -1 if `own` lacks the stream's first event;
- * infinity if no account was added. The link's event can be wrong: version 1 stores no purpose, and a link for a
- * removed account the wrong one.
+ * Returns the revision of the event that first added the account, because each earlier link is an invitation. -1 if
+ * `own` lacks the stream's first event; infinity if no account was added. The field `purpose` of the link's event is
+ * not used. Version 1 stores none, and for a removed account it is wrong.
  */
 const addedAt = (own: readonly RecordedEvent[]): number => {
   if (own.at(-1)?.revision !== 0) return -1

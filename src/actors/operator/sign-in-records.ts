@@ -63,7 +63,9 @@ export class SignInRecords {
     if (this.#host.beat % (refusedSignInsToldMs / heartbeatMs) === 0) void this.writeRefused()
   }
 
-  /** Writes the counted refusals as one event. After an outage, these counts are added to the next ones. */
+  /**
+   * Writes the counted refusals as one event. If nothing was written, the counts are kept and added to the next event.
+   */
   async writeRefused(): Promise<void> {
     const sums = this.#sums
     if (sums === null || this.#isWriting) return
@@ -76,7 +78,7 @@ export class SignInRecords {
       )
       if (!told.ok && told.refusal.kind !== 'not_confirmed') this.#sums = merged(sums, this.#sums)
     } catch {
-      // The bug is already reported. The counts can be its cause, so they are dropped.
+      // The bug is already reported. The counts can be its cause, so they are not kept for the next event.
     } finally {
       this.#isWriting = false
     }
@@ -90,8 +92,8 @@ export class SignInRecords {
     const { clock, entropy, log } = this.#host
     for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
       const [last] = await log.read(signInsStream, { direction: 'backwards', limit: 1 })
-      // Unlike in other streams, this time can be before the last event's time. Otherwise an event from a clock that
-      // was ahead would delay all later purges.
+      // Unlike in other streams, this time can be before the last event's time. Otherwise one clock that was ahead
+      // would give all later records a time in the future, and so delay their purge.
       const recordedAt = clock.now()
       const event: NewEvent = { ...record, id: entropy.uuid(), recordedAt, metadata: askedBy(asker) }
       const append = { stream: signInsStream, expected: last?.revision ?? ('none' as const), events: [event] }

@@ -111,7 +111,10 @@ const changePassword = async (
   return answer.ok ? answerOf(parts, begun.value) : answer
 }
 
-/** The record of the address is written before the session, so that no session lacks its record. */
+/**
+ * The record of the address is written before the session. Otherwise a crash between them would leave a session without
+ * its record.
+ */
 const beginSession = async ({ host, signInRecords, sessions }: Parts, email: string, { from, requestId }: Visit) => {
   const { operators } = host.projections
   const sessionSecret = newSecret(host)

@@ -14,8 +14,8 @@ export class IdempotentRequests {
   /** Requests without an answer, by the hash of their idempotency key. The mailbox limits the number of requests. */
   readonly #waiting = new Map<string, IdempotentRequest>()
   /**
-   * Requests that came before the last read of other nodes' events. Only these are answered as repeats: otherwise a
-   * revoked key could get an answer.
+   * Requests for which this node has read other nodes' events after the request came. Only these requests are answered
+   * as repeats, because those events can show that the key is revoked.
    */
   readonly #confirmed = new Set<IdempotentRequest>()
   #mustConfirm = false
@@ -34,7 +34,10 @@ export class IdempotentRequests {
     return this.#waiting.has(keyHash) || (at.isAppending && this.#sent.has(keyHash))
   }
 
-  /** Can wrongly return false for a request that another node stored a moment ago. */
+  /**
+   * True if a request with this idempotency key has stored readings or is under way. False can be wrong, because
+   * another node can have stored the request a moment ago.
+   */
   knows(keyHash: string, at: { readonly isAppending: boolean }): boolean {
     if (this.isUnderWay(keyHash, at)) return true
     const known = this.#host.repeats?.find(this.#streams.readingsStream, keyHash)
@@ -62,8 +65,8 @@ export class IdempotentRequests {
   }
 
   /**
-   * Reads other nodes' new events before older idempotency keys. Reading new events can load the state again, and then
-   * skips some readings.
+   * Reads other nodes' new events first, and older idempotency keys after them. The first read can load the state
+   * again, which skips some readings. Their idempotency keys must be read, too.
    */
   async catchUp(): Promise<void> {
     if (this.#mustConfirm) await this.#confirm()
@@ -74,7 +77,8 @@ export class IdempotentRequests {
     this.#mustConfirm = false
     const asked = [...this.#waiting]
     await this.#streams.readNews()
-    // During the read, a newer request with the same idempotency key can have replaced this request.
+    // During the read, a newer request with the same idempotency key can have replaced this request. The newer request
+    // must wait for a read of its own.
     for (const [keyHash, request] of asked) {
       if (this.#waiting.get(keyHash) === request) this.#confirmed.add(request)
     }
@@ -104,7 +108,10 @@ export class IdempotentRequests {
 
 const unavailable: ReadingAnswer = refused({ kind: 'store_unavailable' })
 
-/** Also compares the endpoint (`batch`): the same bytes mean something else at the other endpoint. */
+/**
+ * Also compares the endpoint: `batch` is `null` for the endpoint of single readings. The same bytes mean something else
+ * at the other endpoint.
+ */
 const isSamePayload = (known: Idempotency, asked: Idempotency): boolean =>
   known.bodyHash === asked.bodyHash && (known.batch === null) === (asked.batch === null)
 

@@ -50,8 +50,8 @@ export class RepeatMemory {
   readonly #caughtUp = Promise.withResolvers<void>()
   /**
    * The time (ms) by which entries are forgotten. This time starts at the newest event and runs at most at twice the
-   * normal speed. A clock that is ahead for a moment would forget entries too early, and requests would be stored
-   * twice.
+   * normal speed. Otherwise a clock that is ahead for a moment would forget entries too early, and requests would be
+   * stored twice.
    */
   #clockMs = 0
   #writing: Promise<void> | null = null
@@ -83,7 +83,8 @@ export class RepeatMemory {
   find(stream: string, keyHash: string): IdempotentAppend | null | 'unknown' {
     if (!this.#isComplete) return 'unknown'
     try {
-      // A rebuild reads the log backwards, so the entry in memory can be older than the entry on disk.
+      // A rebuild reads the log backwards, so the entry in memory can be older than the entry on disk. The later entry
+      // counts.
       const found = laterOf(this.#unwritten.get(nameOf(stream, keyHash)) ?? null, this.#index.find(stream, keyHash))
       return found === null || isForgotten(found, this.#forgettingNowMs) ? null : found
     } catch (fault) {
@@ -125,8 +126,8 @@ export class RepeatMemory {
   }
 
   /**
-   * Rebuilds the index from the log, because the subscription delivers only the events after `last`. Resolves at the
-   * end, or earlier if the rebuild is slow.
+   * Rebuilds the index from the log, because the subscription delivers only the events after `last`. Resolves when the
+   * rebuild ends. If the rebuild is slow, resolves earlier, so that the node can start.
    */
   begin(last: RecordedEvent | null): Promise<void> {
     this.#deliveredAfter = last?.position ?? -1
@@ -240,8 +241,8 @@ export class RepeatMemory {
         await this.#writing
         if (this.#mustStartAnew) await this.#index.startAnew()
         this.#mustStartAnew = false
-        // After a loss, waits until the subscription has delivered old events. Both together could again add entries
-        // faster than the index writes them.
+        // After a loss, waits until the subscription has delivered the old events. The rebuild and the subscription
+        // together could again add entries faster than the index writes them.
         if (this.#losses > 0) await this.#caughtUp.promise
         const losses = this.#losses
         const end = await this.#readBackwards(onSlow)
@@ -254,7 +255,8 @@ export class RepeatMemory {
       } catch (fault) {
         if (fault instanceof IndexUnusable || fault instanceof Outage) this.#unusable = fault.message
         if (fault instanceof IndexUnusable) this.#mustStartAnew = true
-        // An event that cannot be decoded is ignored here, because `follow` reports it.
+        // An event that cannot be decoded is no bug here, because `stream/follow.ts` reports it. The rebuild tries
+        // again.
         else if (!(fault instanceof Outage || fault instanceof UndecodableEvent)) throw fault
       }
       onSlow()
@@ -263,8 +265,9 @@ export class RepeatMemory {
   }
 
   /**
-   * Returns the position up to which the index is complete; -1 if it is incomplete. Empties an index whose last event
-   * is not in the log. If that event was purged, all entries are too old to count.
+   * Returns the position up to which the index is complete; -1 if it is incomplete. Empties the index if its last event
+   * is not in the log, because the index is then of another log. Also empties it if that event was purged: all entries
+   * are then too old to count.
    */
   async #indexCompleteTo(): Promise<number> {
     const { foldedTo } = this.#index
@@ -287,7 +290,8 @@ export class RepeatMemory {
     for (let pages = 0; !this.#isStopped; pages += 1) {
       const options = { direction: 'backwards', limit: readPageEventsMax } as const
       const page = await this.#host.log.readAll(before === null ? options : { ...options, from: before })
-      // Skips streams of records, such as sign-ins: their times can be wrong, and their events are purged soon.
+      // Skips streams of records, such as sign-ins. Their times can be wrong. Their events are purged soon, and an
+      // index whose last event was purged is discarded.
       const folded = page.filter(({ stream }) => !isRecordStream(stream))
       if (end === null && folded[0] !== undefined) {
         end = foldedToOf(folded[0])
@@ -319,7 +323,7 @@ const nameOf = (stream: string, keyHash: string): string => `${stream} ${keyHash
 
 /**
  * How much memory the entry takes, compared with a usual entry. The first version stored a verdict for each refused
- * reading of a batch.
+ * reading of a batch, so its entries can be large.
  */
 const weightOf = ({ idempotency: { batch } }: IdempotentAppend): number =>
   batch?.refusals?.kind === 'verdicts' ? 1 + batch.refusals.items.length : 1

@@ -20,8 +20,9 @@ import { foldedEvent } from '../stream/folded-event.ts'
 /** Stores one checkpoint. The last checkpoint stays readable until the next checkpoint is complete. */
 export type CheckpointStore = {
   /**
-   * Returns the pieces in order. Each piece is valid only until the next piece is read. `null` if there is no
-   * checkpoint. @throws RangeError if the checkpoint is damaged.
+   * Returns the pieces in order. Each piece is valid only until the next piece is read, because both can use the same
+   * memory. `null` if there is no checkpoint.
+   * @throws RangeError if the checkpoint is damaged.
    */
   read(): Generator<Uint8Array> | null
   /** Takes each piece in its own turn of the event loop, so that the node answers requests in between. */
@@ -144,7 +145,10 @@ export class Checkpoints {
     this.#forgetLook()
   }
 
-  /** Writes a last checkpoint. Call this method after the last event. */
+  /**
+   * Writes a last checkpoint if enough events are new or the checkpoint is old. Call this method when no more events
+   * will be folded.
+   */
   async end(): Promise<void> {
     this.#forgetLook()
     await this.#writing
@@ -152,7 +156,10 @@ export class Checkpoints {
     this.stop()
   }
 
-  /** One new event is enough to replace an old checkpoint: a checkpoint is useless when its last event is purged. */
+  /**
+   * One new event is enough to replace an old checkpoint. If the last event of a checkpoint is purged, the checkpoint
+   * is useless, because the log cannot confirm it.
+   */
   get #isWorthIt(): boolean {
     if (this.#eventsSince >= checkpointEventsMin) return true
     if (this.#savedRecordedAt === null || this.#eventsSince === 0) return false
@@ -190,7 +197,10 @@ export class Checkpoints {
     }
   }
 
-  /** The header and the first piece are made in one turn of the event loop, so no event is folded between them. */
+  /**
+   * The header and the first piece are made in one turn of the event loop, so no event is folded between them.
+   * Otherwise the header would name a wrong last event.
+   */
   *#pieces(logId: string | null): Generator<Uint8Array> {
     const last = this.#last
     if (logId === null || last === null) throw new Error('Cannot write a checkpoint: the log has no name, or no events')

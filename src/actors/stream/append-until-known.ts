@@ -10,9 +10,15 @@ export type Append = {
 }
 
 export type AppendOptions = {
-  /** If true, retries even if the store says that nothing was written. */
+  /**
+   * If true, retries even if the store says that nothing was written. Used after an earlier event is stored, so that no
+   * change stays half done.
+   */
   readonly mustFinish: boolean
-  /** Called at most once, before the second try. */
+  /**
+   * Called at most once, when the first try has failed and a second try will follow. The caller can then refuse new
+   * requests.
+   */
   readonly onDoubt?: () => void
 }
 

@@ -8,7 +8,7 @@ export type Following = {
   readonly after: number | null
   /** Default: all streams. */
   readonly categories?: readonly string[]
-  /** If this function throws, no more events are delivered. */
+  /** If this function throws, no more events are delivered, because the folded state can be wrong. */
   readonly onEvents: (events: readonly RecordedEvent[]) => void
   readonly onBroken: (bug: unknown) => void
 }

@@ -3,8 +3,8 @@ import type { Host } from '../host.ts'
 import { Mailbox } from '../key/mailbox.ts'
 
 /**
- * Performs an actor's commands one after the other. Calls `forget` after a bug, because the bug can have damaged the
- * actor's state.
+ * Performs an actor's commands one after the other. Calls `forget` after a bug, so that the actor loads its state
+ * again: the bug can have damaged the state.
  */
 export class SerialCommands {
   readonly #mailbox = new Mailbox()

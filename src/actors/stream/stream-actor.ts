@@ -22,7 +22,10 @@ type Folding<State> = {
   readonly stream: string
   readonly initial: State
   readonly evolve: (state: State, event: RecordedEvent) => State
-  /** The state in this node's projections, and the revision of that state. */
+  /**
+   * The state in this node's projections, and the revision of that state. `null` if the projections do not know the
+   * stream.
+   */
   readonly projected?: () => { readonly state: State; readonly revision: number } | null
 }
 
@@ -94,7 +97,10 @@ export abstract class StreamActor<State> implements Actor {
     return refused({ kind: 'busy' })
   }
 
-  /** Begins with the state in the projections, because a cellar's stream can have a million purge events. */
+  /**
+   * Begins with the state in the projections. A cellar's stream can have a million purge events, and reading them would
+   * take long.
+   */
   async #begin(): Promise<void> {
     const { stream, initial, projected } = this.#folding
     const known = projected?.() ?? null

@@ -3,8 +3,8 @@ import { clockCalmMs, clockDifferenceMsMax, heartbeatMs, lagCalmMs, lagMsMax } f
 import type { Host } from '../host.ts'
 
 /**
- * - `ahead`: an event has a time in the future. `late`: an event comes too late.
- * - `leapt`: this node's clock jumped ahead, so the node does not use it.
+ * - `ahead`: an event has a time in the future. `late`: an event arrives on this node too late.
+ * - `leapt`: this node's clock jumped ahead, so the node does not use its time yet.
  * - `doubted`: this node's clock is far ahead, so the node purges nothing.
  */
 export type TimesTold =
@@ -13,7 +13,8 @@ export type TimesTold =
 
 /**
  * Compares the times of events with this node's clock. An event from the future proves that two clocks differ
- * (docs/protocol.md, "Versions and clocks"). A late event is the only sign that this node receives changes too late.
+ * (docs/protocol.md, "Versions and clocks"). A late event is the only sign that this node receives other nodes' changes
+ * with a delay.
  */
 export class ClockWatch {
   readonly #host: Host
@@ -34,18 +35,22 @@ export class ClockWatch {
     this.#leapt = warning('leapt', heartbeatMs)
   }
 
-  /** Call this method when the old events are read. Only new events can be late. */
+  /**
+   * Call this method when the start has read all old events. Before this call no event counts as late, because old
+   * events always have an old time.
+   */
   caughtUp(): void {
     this.#isCaughtUp = true
   }
 
   hear(events: readonly RecordedEvent[]): void {
-    // Looks only at the newest time. Otherwise a node with a slow clock would look like a delay of events.
+    // Looks only at the newest time. An older time can come from a node whose clock is behind, and would look like a
+    // delay of events.
     let newest = 0
     for (const { recordedAt } of events) if (recordedAt > newest) newest = recordedAt
     const lateMs = this.#host.clock.now() - newest
-    // Compares with the machine's own clock, by adding its jump. After the machine slept, that clock has jumped and is
-    // right.
+    // `host.clock` does not follow a jump of the machine's clock at once. Without `leapMs`, a right clock that jumped
+    // because the machine slept would cause a warning.
     const aheadMs = -lateMs - this.#host.clock.leapMs()
     if (aheadMs > clockDifferenceMsMax) this.#ahead.see(aheadMs, this.#host.beat)
     if (lateMs > lagMsMax && this.#isCaughtUp) this.#late.see(lateMs, this.#host.beat)

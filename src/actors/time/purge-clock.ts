@@ -8,12 +8,18 @@ export class PurgeClock {
   #believedMs: number
   #doubt: { readonly sinceMs: number; lastMs: number } | null = null
 
-  /** @param newestMs time of the newest event before this node wrote any event */
+  /**
+   * @param newestMs time of the newest event before this node wrote any event, because its own events have the time of
+   * its own clock
+   */
   constructor(newestMs: number) {
     this.#believedMs = newestMs
   }
 
-  /** Returns how many ms the clock is ahead, or 0 if the clock is trusted. Call this method once in each sweep. */
+  /**
+   * Returns how many ms the clock is ahead, or 0 if the clock is trusted. Call this method once in each sweep, because
+   * each call is compared with the call before.
+   */
   doubtedBy(now: number): number {
     const aheadMs = now - this.#believedMs
     if (aheadMs <= clockLeapMsMax) return this.#believe(now)

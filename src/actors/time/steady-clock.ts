@@ -2,14 +2,14 @@ import type { Clock, MachineClock } from '../../clock.ts'
 import { clockStandMs, clockStepMsMax } from '../../limits.ts'
 
 /**
- * The clock with which the node judges readings and dates events (docs/decisions/017-clocks.md): the machine's clock,
- * but without short jumps ahead. After a jump, time goes on from the last trusted time until the machine's clock has
- * stayed ahead for `clockStandMs`.
+ * The clock with which the node judges readings and gives events their times (docs/decisions/017-clocks.md). It is the
+ * machine's clock, but without short jumps ahead. After a jump, time goes on from the last trusted time until the
+ * machine's clock has stayed ahead for `clockStandMs`.
  */
 export class SteadyClock implements Clock {
   readonly #machine: MachineClock
   #believed: Moment
-  /** The first moment after a jump ahead. `null` without a jump. */
+  /** The first moment after a jump ahead that is not trusted yet. `null` if there is no such jump. */
   #leap: Moment | null = null
 
   constructor(machine: MachineClock) {
@@ -20,7 +20,8 @@ export class SteadyClock implements Clock {
   now(): number {
     const nowMs = this.#machine.now()
     const sinceMs = nowMs - this.#believed.nowMs
-    // The fast path: each reading calls `now` about five times. A step of at most `clockStepMsMax` is no jump.
+    // This is the fast path, because each reading calls `now` about five times. A step of at most `clockStepMsMax` is
+    // no jump.
     if (sinceMs >= 0 && sinceMs <= clockStepMsMax && this.#leap === null) return nowMs
     return this.#judge({ nowMs, passedMs: this.#machine.passedMs() })
   }
@@ -33,7 +34,7 @@ export class SteadyClock implements Clock {
     return moment.nowMs
   }
 
-  /** How many ms the machine's clock is ahead of the trusted time. 0 without a jump. */
+  /** Returns how many ms the machine's clock is ahead of the trusted time; 0 without a jump. */
   leapMs(): number {
     const believedMs = this.now()
     return this.#leap === null ? 0 : this.#machine.now() - believedMs
@@ -55,5 +56,5 @@ type Moment = { readonly nowMs: number; readonly passedMs: number }
 
 const momentOf = (machine: MachineClock): Moment => ({ nowMs: machine.now(), passedMs: machine.passedMs() })
 
-/** The time that the clock shows now if nobody has set it after `then`. */
+/** Returns the time that the machine's clock shows now if nobody has set it after `then`. */
 const continued = (then: Moment, passedMs: number): number => then.nowMs + Math.floor(passedMs - then.passedMs)

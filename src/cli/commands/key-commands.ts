@@ -181,7 +181,7 @@ const replacedNotes = (lines: readonly Line[]): readonly string[] =>
   keysOf(lines).flatMap(({ replaced }) => (replaced === undefined ? [] : [replacedNote(replaced)]))
 
 const replacedNote = (keyId: string): string =>
-  `An earlier rotation created clr_${visibleText(keyId)}, which has not been used. The new key takes its place. If nobody needs clr_${visibleText(keyId)}, revoke it.`
+  `An earlier rotation created clr_${visibleText(keyId)}, which has not been used. It still works, but using it no longer stops the old key. If nobody needs clr_${visibleText(keyId)}, revoke it.`
 
 const oldKeyEnds = (overlapMs: number): string =>
   overlapMs === 0

@@ -6,7 +6,7 @@ import { parseTimestamp } from '../../domain/reading/timestamp.ts'
 import type { Typed } from '../../domain/text.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 
-/** A missing option becomes an empty text. The help shows `instead` as its default. */
+/** If the option is missing, its value is `''`. The help shows the word `instead` as the default, because `''` is invisible. */
 export const textOption = (flags: string, description: string, instead = 'none'): Option =>
   new Option(flags, description).default('', instead)
 
@@ -20,8 +20,8 @@ export const acceptSchemaFlag = [
 
 export const durationOption = (text: string): number => parsedValue(parseDurationMs(text, 'duration'))
 /**
- * Parses the text, or returns 'none' for `word`. Commander takes `null` for a missing option, so `orNull` turns 'none' into
- * `null` later.
+ * Parses the text of an option, or returns 'none' if the text is `word`. Commander, the library that reads the options, takes
+ * `null` for a missing option. So `orNull` turns 'none' into `null` only later.
  */
 export const orNone =
   <T>(parse: (text: string) => T, word = 'none') =>

@@ -23,7 +23,7 @@ export type ProgramDeps = {
 
 export type ServeOptions = { readonly demo: boolean; readonly acceptChangedSchema: boolean }
 
-/** `from` and `to` are a data folder, or the word `eventstore`. */
+/** `from` and `to` are each a data folder, or the word `eventstore`, which means the store at EVENTSTORE_URL. */
 export type LogCopy = {
   readonly from: string
   readonly to: string

@@ -5,8 +5,8 @@ import { decodeFrame, encodeOperation, socketPathOf } from './control-protocol.t
 import type { Operation } from './operations.ts'
 
 /**
- * Returns `null` if no service listens. Sends nothing to a socket of another user, because that user could read the command and
- * fake the answer.
+ * Returns `null` if no service listens. Sends nothing to a socket of another user (root is trusted), because that user could
+ * read the command and fake the answer.
  * @throws CommandFailed, also if the answer ends early: then the change can be stored or not.
  */
 export const askService = async (
@@ -38,7 +38,8 @@ const assertOwnSocket = (path: string, look: Look): void => {
 const rootId = 0
 
 /**
- * Returns `null` if the path cannot be read: opening the socket then fails too, and says why. Does not follow a symbolic link.
+ * Returns `null` if the path cannot be read: opening the socket then fails too, and says why. Does not follow a symbolic link,
+ * so a link in the place of the socket is refused.
  */
 const lookAt: Look = (path) => {
   try {
@@ -65,7 +66,7 @@ const post = async (dataDir: string, body: string): Promise<Response | null> => 
 /** With these error codes of `fetch`, no service listens. ECONNREFUSED: a killed process has left its socket behind. */
 const nobodyThere: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED'])
 
-/** Error codes that mean: the data folder cannot be used, and nothing was sent. */
+/** With these error codes of `fetch`, the data folder cannot be used, and the operation was not sent. */
 const unfitFolder: ReadonlyMap<string, string> = new Map([
   ['ENOTDIR', 'it is not a folder'],
   ['EACCES', 'this user has no permission to use it'],

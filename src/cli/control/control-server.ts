@@ -6,7 +6,7 @@ import { decodeOperation, encodeFrame, type Frame, socketPathOf } from './contro
 import { type OperationContext, perform } from './operations.ts'
 
 export type ControlServer = {
-  /** Waits for open commands, at most `drainMsMax`. */
+  /** Waits until the running commands have ended, but at most `drainMsMax`. */
   stop(): Promise<void>
 }
 
@@ -23,7 +23,7 @@ export type ControlServerOptions = {
  */
 export const startControlServer = ({ dataDir, context, onBug }: ControlServerOptions): ControlServer => {
   const path = socketPathOf(dataDir)
-  // This process holds the lock of the data folder, so an existing socket belongs to a killed process.
+  // This process holds the lock of the data folder, so an existing socket belongs to a killed process and can be removed.
   removeIfThere(path)
   // The mask sets the mode when the socket is created. Other users could connect before a later chmod.
   const maskBefore = process.umask(0o177)
@@ -56,7 +56,7 @@ const listen = (path: string, context: OperationContext, onBug: (error: unknown)
 
 /**
  * A pager like `less` can stop reading for hours. Bun ends a silent answer after 10 s, even with `server.timeout(request, 0)`.
- * Bun's types allow `idleTimeout` only for ports, so the type here is `object`.
+ * Bun's types allow `idleTimeout` only for a server on a port, not on a Unix socket. So the type here is `object`.
  */
 const neverIdle: object = { idleTimeout: 0 }
 

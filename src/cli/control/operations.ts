@@ -1,4 +1,4 @@
-/** All operations of the command line, with or without a running service. */
+/** Performs all operations of the command line, in the running service or without one. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { Invitation } from '../../../projections/queries.ts'
 import type { Asker, Core } from '../../actors/core.ts'
@@ -21,7 +21,7 @@ import { eventView, readLog } from './read-log.ts'
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const text = Type.String()
 const ms = Type.Integer({ minimum: 0 })
-/** Ms since 1970. Negative for a time before 1970. */
+/** A time in ms since 1970. It is negative for a time before 1970. */
 const instant = Type.Integer()
 
 const keyChanges = Type.Partial(Type.Object({ label: text, note: text, limit: orNull(Limit), expiresAt: orNull(ms) }))
@@ -165,7 +165,7 @@ const retentionWarning = ({ policy }: CellarState, retentionMs: number | null, n
   if (before !== null && retentionMs >= before) return null
   const kept = before === null ? 'for ever' : `for ${durationTyped(before)}`
   const first = isoOf(purgeBefore(nowMs, retentionMs))
-  return `Nothing was changed. Readings are kept ${kept} now. With a retention of ${durationTyped(retentionMs)}, readings of this cellar accepted before ${first} are deleted at once, and one more day of readings every day after that. The last reading of each key is kept. This cannot be undone. To confirm, add --yes.`
+  return `Nothing was changed. Readings are kept ${kept} now. With a retention of ${durationTyped(retentionMs)}, readings of this cellar accepted before ${first} are deleted at once. After that, one more day of readings is deleted every day. The last reading of each key is kept. This cannot be undone. To confirm, add --yes.`
 }
 
 async function* listKeys(core: Core, cellar: string | null): AsyncGenerator<Line, End> {
@@ -175,7 +175,10 @@ async function* listKeys(core: Core, cellar: string | null): AsyncGenerator<Line
   return done
 }
 
-/** The first operator is an admin by default, a later one an auditor. Only the first link needs no e-mail. */
+/**
+ * By default, the first operator becomes an admin, and a later one becomes an auditor. While there is no operator, the link
+ * needs no e-mail: the person who opens the link then chooses one.
+ */
 async function* issueLink(
   core: Core,
   asked: { readonly email: string | null; readonly role: Role | null },
@@ -247,7 +250,7 @@ const namesOf = (part: KeyPart): string => part.map((name) => (name === 'expires
 const refusedEnd = (refusal: CommandRefusal, prefix = ''): End => {
   const { status, text: words } = commandProblemOf(refusal)
   const message = prefix + words
-  // After a 503 the change can be stored or not. This exit code tells a script to check.
+  // After a 503 the change can be stored or not. The exit code `unreachable` tells a script to check.
   return { exitCode: status === 503 ? exitCodes.unreachable : exitCodes.refused, message }
 }
 

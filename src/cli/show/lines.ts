@@ -1,4 +1,4 @@
-/** The lines with which commands answer. Times are ISO 8601 with milliseconds. */
+/** The lines of the answer to a command. Times are ISO 8601 with milliseconds. */
 import { type Static, Type } from '@sinclair/typebox'
 import { By, CellarPolicy, Limit, Role } from '../../domain/events.ts'
 import { keyStatuses } from '../../domain/key-refusal.ts'
@@ -11,14 +11,14 @@ const CellarView = Type.Object({
   title: Type.String(),
   keys: Type.Integer(),
   createdAt: Type.String(),
-  /** Durations are in ms. `null`: the cellar has no such rule. */
+  /** Durations are in ms. `null` means that the cellar has no such rule. */
   policy: CellarPolicy,
 })
 export type CellarView = Static<typeof CellarView>
 
 const KeyView = Type.Object({
   id: Type.String(),
-  /** The whole API key, only in the answer to `key create` and `key rotate`. */
+  /** The whole API key. Only the answers to `key create` and `key rotate` have this field. */
   key: Type.Optional(Type.String()),
   cellar: Type.String(),
   label: Type.String(),
@@ -28,10 +28,10 @@ const KeyView = Type.Object({
   expiresAt: textOrNull,
   createdAt: Type.String(),
   lastUsedAt: textOrNull,
-  /** Ids of the key that this key replaces, and of the key that its last rotation created. */
+  /** The id of the key that this key replaces, and the id of the key that the last rotation of this key created. */
   predecessor: Type.Optional(Type.String()),
   successor: Type.Optional(Type.String()),
-  /** Only in `key rotate`: the id of the unused successor that the new key replaces. */
+  /** Only `key rotate` has this field: the id of the unused successor that the new key replaces. */
   replaced: Type.Optional(Type.String()),
 })
 export type KeyView = Static<typeof KeyView>
@@ -39,17 +39,20 @@ export type KeyView = Static<typeof KeyView>
 const LinkView = Type.Object({ url: Type.String(), email: textOrNull, role: Role, expiresAt: Type.String() })
 export type LinkView = Static<typeof LinkView>
 
-/** `role` and `addedAt` are `null` for an invitation, and after access was removed. */
+/** `role` and `addedAt` are `null` for an invitation, and for a person whose access was removed. */
 const OperatorView = Type.Object({
   email: Type.String(),
   role: Type.Union([Role, Type.Null()]),
   addedAt: textOrNull,
-  /** Only in `operator list`: a person who has an unused link and no account. */
+  /** Only `operator list` has this field, for a person who has an unused one-time link and no account. */
   invitation: Type.Optional(Type.Object({ role: Role, expiresAt: Type.String() })),
 })
 export type OperatorView = Static<typeof OperatorView>
 
-/** Hashes of secrets are redacted. `position` is a string, because its number means nothing to other programs. */
+/**
+ * Hashes of secrets are redacted. `position` is a string, because no program may calculate with it: each log numbers its
+ * positions differently.
+ */
 const EventView = Type.Object({
   position: Type.String(),
   stream: Type.String(),
@@ -70,13 +73,13 @@ const HistoryView = Type.Object({
   recordedAt: Type.String(),
   by: By,
   changes: Type.Array(Type.String()),
-  /** The status of the key immediately after the event, and its reason. */
+  /** The status of the key immediately after the event, and the reason for that status. */
   status: KeyStatus,
   reason: Type.String(),
 })
 export type HistoryView = Static<typeof HistoryView>
 
-/** `status` is `null` before the key was created. */
+/** `status` is `null` if the key did not exist yet at the time `at`. */
 const StateView = Type.Object({
   key: Type.String(),
   at: Type.String(),

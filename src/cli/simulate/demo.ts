@@ -15,7 +15,7 @@ const cellar = 'demo-cellar'
 const label = 'Demo devices'
 
 /**
- * Each start creates a key and revokes the earlier one, whose text is stored nowhere.
+ * Each start creates a new key and revokes the earlier one. The demo cannot use the earlier key again: only its hash is stored.
  * @throws Error if the new key is refused
  */
 export const startDemo = async ({ core, url }: DemoOptions): Promise<Demo> => {

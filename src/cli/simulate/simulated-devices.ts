@@ -7,9 +7,9 @@ export type DevicesOptions = {
   readonly key: string
   readonly cellar: string
   readonly devices: number
-  /** Readings per second of all devices together. */
+  /** The number of readings per second of all devices together. */
   readonly ratePerSecond: number
-  /** Readings in one request. 1: each reading is sent alone, not in a batch. */
+  /** The number of readings in one request. With 1, each reading is sent alone, not in a batch. */
   readonly batch: number
   readonly stop: AbortSignal
   /** True for the demo, which connects to an address that the certificate does not name. */
@@ -48,7 +48,7 @@ const runDevice = async (
   { index, pauseMs }: { readonly index: number; readonly pauseMs: number },
 ): Promise<void> => {
   const rack = `rack-${String(index + 1).padStart(2, '0')}`
-  // The first readings are spread, so that devices do not post at the same time.
+  // Each device begins at a random time, so that the devices do not all send at the same time.
   let nextAtMs = options.now() + options.random() * pauseMs
   let collected: object[] = []
   for (let count = index; ; count++) {

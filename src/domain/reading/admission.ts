@@ -29,7 +29,7 @@ export const noReadings = (windowMs: number): ReadingsState => ({
   window: new RateWindow(windowMs),
 })
 
-/** The first event can have any revision, because loading begins at the rate window. */
+/** The first event can have any revision, because an actor loads only the events that still count in the rate window. */
 export const foldReadings = (readings: ReadingsState, event: RecordedEvent<ReadingsEventType>): void => {
   if (readings.revision !== null && event.revision !== readings.revision + 1) {
     throw new Error(
@@ -53,7 +53,7 @@ export const foldReadings = (readings: ReadingsState, event: RecordedEvent<Readi
   }
 }
 
-/** Counts all readings of one append. `revision` is that of the first reading. */
+/** Counts all readings of one append. `revision` is the revision of the first reading. */
 export const foldRun = (
   state: ReadingsState,
   run: { readonly revision: number; readonly recordedAt: number; readonly readings: number },
@@ -67,7 +67,8 @@ export const foldRun = (
 }
 
 /**
- * Returns `null` if all `readings` can be stored. Checks the key first, so that a revoked key is never told to retry later.
+ * Returns `null` if all `readings` can be stored. Checks the key first, so that a device with a revoked key is never told to
+ * retry later.
  */
 export const admit = (
   key: KeyState | null,

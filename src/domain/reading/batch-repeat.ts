@@ -1,6 +1,6 @@
 /**
  * The answer to a repeated batch must name the refused items again. The log does not store refused items. So all items are
- * judged again, with the time and the bounds of the first request
+ * checked again, with the time and the bounds of the first request
  * (docs/decisions/014-repeats-are-judged-where-readings-are-appended.md).
  */
 import { done, type ItemRefusal, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../refusal.ts'
@@ -9,8 +9,8 @@ import type { BatchContext, JudgedBatch, ParsedItem } from './judge-batch.ts'
 import { policyRefusal } from './reading.ts'
 
 /**
- * Raise this number when other items become valid, or are refused for another reason. Keep the old rules for `idempotencyMs`,
- * or repeats of older batches get a 503.
+ * Raise this number when a change of the checks accepts other items, or refuses items for another reason. Keep the old checks
+ * too for `idempotencyMs`. Otherwise repeats of older batches get a 503.
  */
 export const judgementRules = 1
 
@@ -21,7 +21,7 @@ export const refusalsOf = ({ rejected }: JudgedBatch, { policy, now }: BatchCont
   return { kind: 'judgement', rejected: rejected.length, rules: judgementRules, atMs: now, bounds }
 }
 
-/** An item after all checks that do not need the time: its refusal, or its timestamp (ms). */
+/** An item after all checks that do not depend on the current time: its refusal, or its timestamp (ms). */
 export type TimelessItem = ItemRefusal | number
 
 /** A waiting request keeps only this list in memory, because the items can take 1 MiB. */
@@ -32,9 +32,9 @@ export const timelessItems = (items: readonly ParsedItem[]): readonly TimelessIt
 export type RepeatedBatch = { readonly items: readonly TimelessItem[]; readonly cellar: string }
 
 /**
- * Returns the refused items of the first answer. Refuses with `store_unavailable` if another version of the service judged the
+ * Returns the refused items of the first answer. Refuses with `store_unavailable` if another version of the service checked the
  * batch by other rules.
- * @throws Error if another number of items is refused now, because a wrong answer would look like the first one.
+ * @throws Error if the number of refused items differs from the first answer, because the device would believe a wrong answer.
  */
 export const rejectedThen = (
   refusals: Refusals | null,

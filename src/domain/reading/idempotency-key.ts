@@ -1,6 +1,6 @@
 /**
- * What the first event of a request with an `Idempotency-Key` stores about the request (docs/protocol.md, "Idempotency"). The
- * stored JSON has a version of its own (`log/codec/stored-idempotency.ts`).
+ * The first event of a request with an `Idempotency-Key` also stores facts about the request (docs/protocol.md, "Idempotency").
+ * The stored JSON has a version of its own (`log/codec/stored-idempotency.ts`).
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { idempotencyKeyCharsMax, idempotencyMs } from '../../limits.ts'
@@ -24,10 +24,10 @@ const Judgement = Type.Object(
   {
     kind: Type.Literal('judgement'),
     rejected: Type.Integer({ minimum: 1 }),
-    /** Which rules judged the items: see `judgementRules`. */
+    /** The value of `judgementRules` when the items of the batch were checked. */
     rules: Type.Integer({ minimum: 1 }),
     atMs: ms,
-    /** The cellar's bounds. All are `null` if the node did not know the cellar. */
+    /** The cellar's bounds at the first request. All are `null` if the node did not know the cellar. */
     bounds: Type.Object(
       { readingAgeMsMax: orNull(ms), readingAheadMsMax: orNull(ms), retentionMs: orNull(ms) },
       strict,
@@ -38,8 +38,8 @@ const Judgement = Type.Object(
 export type Judgement = Static<typeof Judgement>
 
 /**
- * A refusal as version 1 stored it. The cellar and the endpoint are left out, because a repeat has the same cellar and
- * endpoint.
+ * A refusal as version 1 of the stored JSON has it. The cellar and the endpoint are left out, because a repeat has the same
+ * cellar and endpoint.
  */
 const KeptRefusal = Type.Union([
   Type.Object({ kind: kind('invalid_body') }, strict),
@@ -62,7 +62,10 @@ const KeptRefusal = Type.Union([
 const KeptItem = Type.Object({ index: Type.Integer({ minimum: 0 }), refusal: KeptRefusal }, strict)
 export type KeptItem = Static<typeof KeptItem>
 
-/** Version 1 stored all refusals instead of a `Judgement`. Old events have this form, new events do not. */
+/**
+ * Version 1 of the stored JSON had all refusals instead of a `Judgement`. Nodes still read this form in old events, but no
+ * longer write it.
+ */
 const KeptVerdicts = Type.Object(
   { kind: Type.Literal('verdicts'), items: Type.Array(KeptItem, { minItems: 1 }) },
   strict,
@@ -73,7 +76,9 @@ export type Refusals = Static<typeof Refusals>
 
 export const Idempotency = Type.Object(
   {
-    /** SHA-256 of the `Idempotency-Key`. Its text is never stored, because a careless device can put its API key there. */
+    /**
+     * SHA-256 of the `Idempotency-Key`. The header's text is never stored, because a careless device can put its API key there.
+     */
     keyHash: sha256,
     /** SHA-256 of the decompressed body, because a retry can be compressed differently. */
     bodyHash: sha256,
@@ -92,7 +97,7 @@ export const idempotencyKeyHash = (text: string): string | null =>
 
 export const bodyHash = (body: Uint8Array): string => Bun.SHA256.hash(body, 'hex')
 
-/** What a request with an idempotency key stored. `revision` is that of its first event. */
+/** What a request with an idempotency key stored. `revision` is the revision of its first event. */
 export type IdempotentAppend = {
   readonly stream: string
   readonly revision: number
@@ -105,5 +110,5 @@ type Appended = Omit<IdempotentAppend, 'idempotency'> & { readonly metadata: { r
 export const idempotentAppendAt = ({ stream, revision, recordedAt, metadata }: Appended): IdempotentAppend | null =>
   metadata.idempotency === undefined ? null : { stream, revision, recordedAt, idempotency: metadata.idempotency }
 
-/** True if another request can use the idempotency key at `now` (ms). */
+/** True if the idempotency key has expired at `now` (ms). Another request can then use it. */
 export const isForgotten = ({ recordedAt }: IdempotentAppend, now: number): boolean => now - recordedAt >= idempotencyMs

@@ -9,7 +9,7 @@ import {
   type TimestampPolicy,
 } from './reading.ts'
 
-/** Each item is judged alone: a refused item does not refuse the other items. */
+/** Each item is checked alone, so the valid `readings` are stored even if other items are `rejected`. */
 export type JudgedBatch = { readonly readings: readonly Reading[]; readonly rejected: readonly RejectedItem[] }
 
 /** Returns the items of `{"readings":[…]}`. Other fields are ignored. */
@@ -40,7 +40,7 @@ type Time = Omit<BatchContext, 'cellar'>
 export const judgeItems = (items: readonly ParsedItem[], time: Time): JudgedBatch =>
   judgeEach(items, (item) => item, time)
 
-/** Parses and judges one item after the other. A list of parsed items would keep 2,000 objects in memory. */
+/** Parses and checks one item after the other. A list of all parsed items would keep 2,000 objects in memory. */
 const judgeEach = <T>(items: readonly T[], parsedOf: (item: T) => ParsedItem, { policy, now }: Time): JudgedBatch => {
   const readings: Reading[] = []
   const rejected: RejectedItem[] = []

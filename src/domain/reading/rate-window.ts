@@ -14,7 +14,6 @@ import { rateWindowSlots } from '../../limits.ts'
 export class RateWindow {
   /** Two numbers for each slot: its readings, and the ms from its beginning to its last reading. */
   #slots: Uint32Array = noSlots
-  /** Slots are numbered from 1970 on. */
   #oldest = 0
   #newest = 0
   #recorded = 0
@@ -44,8 +43,8 @@ export class RateWindow {
   }
 
   /**
-   * `atMs` never decreases, but can be earlier than `latestMs`. An append gets its time when it is sent, and the window can
-   * move before the store confirms it.
+   * `atMs` never decreases from call to call, but can be earlier than `latestMs`. An append gets its time when it is sent, and
+   * the window can move before the store confirms the append.
    */
   record(atMs: number, readings: number): void {
     this.leaveUntil(atMs)
@@ -62,8 +61,8 @@ export class RateWindow {
   }
 
   /**
-   * Counts admitted readings until `giveBack`, which must follow, also if the append fails. Otherwise these readings would
-   * count for ever.
+   * Counts admitted readings before they are stored. The caller must then call `giveBack`, even if the append fails. Otherwise
+   * these readings would count for ever.
    */
   reserve(readings: number, now: number): void {
     this.leaveUntil(now)
@@ -111,7 +110,7 @@ export class RateWindow {
     return this.windowMs
   }
 
-  /** Returns the first slot that counts at `now`, or the slot after the newest if none counts. */
+  /** Returns the first slot whose readings count at `now`, or the slot after the newest if no slot counts. */
   #firstAt(now: number): number {
     if (this.#recorded === 0 || this.#leavesAt(this.#newest) <= now) return this.#newest + 1
     let slot = this.#oldest
@@ -127,7 +126,7 @@ export class RateWindow {
     return this.#beginOf(slot) + (this.#slots[this.#indexOf(slot) + 1] ?? 0) + this.windowMs
   }
 
-  /** Slots are allocated only when needed, because most of 10,000 keys post rarely. */
+  /** Slots are allocated only when needed, because most of 10,000 keys post rarely and need little memory. */
   #makeRoom(slots: number): void {
     const before = this.#slots
     this.#slots = new Uint32Array(2 * Math.min(rateWindowSlots, 2 ** Math.ceil(Math.log2(slots))))
@@ -145,7 +144,7 @@ export class RateWindow {
     return Math.ceil((slot * this.windowMs) / (rateWindowSlots - 1))
   }
 
-  /** The product is far below 2^53, so it is exact. */
+  /** The product is far below 2^53, so JavaScript computes it exactly. */
   #slotOf(atMs: number): number {
     return Math.floor((atMs * (rateWindowSlots - 1)) / this.windowMs)
   }

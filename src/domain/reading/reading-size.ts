@@ -8,7 +8,10 @@ export const encodedBytesExceed = (readings: readonly Reading[], bytesMax: numbe
   return sumOf(readings, encodedBytes) > bytesMax
 }
 
-/** Never below `encodedBytes`: a UTF-16 code unit takes at most 3 bytes, an escaped one 2, and a number 24. */
+/**
+ * The result is never below `encodedBytes`. In UTF-8, a UTF-16 code unit takes at most 3 bytes, an escaped character takes 2,
+ * and a number takes 24.
+ */
 export const encodedBytesAtMost = ({ cellar, rack, keg, timestamp }: Reading): number =>
   3 * (cellar.length + rack.length + keg.length) +
   timestamp.length +
@@ -28,7 +31,10 @@ const encodedBytes = ({ cellar, rack, keg, value, timestamp }: Reading): number 
   fieldNameBytes +
   encodedReadingBytesBesideData
 
-/** Counts quotes and backslashes twice: JSON escapes no other characters of a valid name. */
+/**
+ * Counts quotes and backslashes twice, because JSON writes a backslash before each. JSON escapes no other characters of a valid
+ * name.
+ */
 const jsonBytes = (name: string): number => {
   let escapes = 0
   for (let at = 0; at < name.length; at += 1) {

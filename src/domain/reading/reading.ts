@@ -70,10 +70,10 @@ export const cellarRefusal = (reading: Reading, cellar: string): ItemRefusal | n
 
 export type TimestampPolicy = Pick<CellarPolicy, 'readingAgeMsMax' | 'readingAheadMsMax' | 'retentionMs'>
 
-/** Only the cellar sets bounds for timestamps, not the service. `now` is in ms. */
+/** Checks the timestamp against the bounds that the cellar sets. The service itself sets no bounds. `now` is in ms. */
 export const policyRefusal = (timestampMs: number, policy: TimestampPolicy, now: number): ItemRefusal | null => {
   const { readingAgeMsMax, readingAheadMsMax, retentionMs } = policy
-  // The retention is a maximum age too, or the service would accept readings that are too old to be kept.
+  // The retention is also a maximum age. Otherwise the service would accept readings that are too old to be kept.
   const ageMsMax = Math.min(readingAgeMsMax ?? Number.POSITIVE_INFINITY, retentionMs ?? Number.POSITIVE_INFINITY)
   if (now - timestampMs > ageMsMax) return { kind: 'timestamp_too_old', ageMsMax }
   if (readingAheadMsMax !== null && timestampMs - now > readingAheadMsMax) {

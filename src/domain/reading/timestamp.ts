@@ -64,8 +64,8 @@ const twoDigits = (text: string, at: number): number => {
 }
 
 /**
- * Returns the 4th to 9th fractional digit of a valid timestamp as nanoseconds. One number for ms and nanoseconds would be exact
- * only to about 200 ns.
+ * Returns the 4th to 9th fractional digit of a valid timestamp as nanoseconds. They are a separate number, because one number
+ * for ms and nanoseconds would be exact only to about 200 ns.
  */
 export const nanosecondsPastMs = (timestamp: string): number => {
   if (timestamp.length < '2026-03-01T12:00:00.0000Z'.length) return 0

@@ -12,7 +12,10 @@ type Asset = {
 
 export type Assets = { readonly urls: AssetUrls; readonly routes: readonly Route[] }
 
-/** The address of an asset contains the hash of its content. So browsers can keep the asset forever. */
+/**
+ * The address of an asset contains the hash of its content, so a changed file has another address. Browsers can keep an asset
+ * forever.
+ */
 export const loadAssets = (): Assets => {
   const css = ours('app.css', 'text/css; charset=utf-8')
   const js = ours('app.js', script)
@@ -45,8 +48,8 @@ const assetOf = (name: string, type: string, path: string): Asset => {
 const urlOf = ({ name, hash }: Asset): string => `/assets/${name}?v=${hash}`
 
 /**
- * If `?v=` has another hash, the browser wants another version of the file. So caches must ask again before they reuse this
- * answer.
+ * If `?v=` has another hash, the browser has a page from another version of this service. So caches must ask again before they
+ * reuse this answer.
  */
 const serveAsset = ({ type, bytes, hash }: Asset, { query }: Visit): Response => {
   const isThis = query.get('v') === hash

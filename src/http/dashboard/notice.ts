@@ -1,6 +1,6 @@
 /**
- * The texts about the result of a form. The next page shows the text once. The cookie holds only the name of the text. So
- * somebody who can set the cookie cannot choose the words on the page.
+ * The texts about the result of a form. The next page shows the text once. A cookie carries the name of the text to that page.
+ * So somebody who can set the cookie cannot choose the words on the page.
  */
 const notices = {
   cellar_created: 'Cellar created. Next: create an API key for your devices.',

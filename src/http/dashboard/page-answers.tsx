@@ -7,7 +7,10 @@ import { noStore } from './door/security-headers.ts'
 import { type NoticeName, noticeMs } from './notice.ts'
 import type { Visit } from './visit.ts'
 
-/** Also deletes the cookie of the notice, so that the notice is shown only once. */
+/**
+ * Answers with a page. If the page shows a notice, the answer deletes the notice's cookie, so that the notice is shown only
+ * once.
+ */
 export const htmlPage = async (visit: Visit, page: JSX.Element, status = 200): Promise<Response> => {
   const headers = new Headers({ 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': noStore })
   for (const cookie of visit.cookies) headers.append('Set-Cookie', cookie)
@@ -44,7 +47,7 @@ export const problemPage = (
 
 export const notFound = (visit: Visit): Promise<Response> => problemPage(visit, { problem: 'not_found', status: 404 })
 
-/** Returns the problem that replaces the whole page. Returns `null` if the form can be shown again with the refusal. */
+/** Returns the problem to show on a page of its own. Returns `null` if the form can be shown again with the refusal. */
 export const wholePageProblem = (refusal: CommandRefusal): PageProblem | null => {
   switch (refusal.kind) {
     case 'busy':
@@ -82,7 +85,7 @@ export const refusedPage = (
   return htmlPage(visit, again({ [field ?? 'form']: text }), status)
 }
 
-/** One sentence for each refused field. The name `form` stands for the whole form. */
+/** One sentence for each refused field, by the name of the field. The name `form` stands for the whole form. */
 export type Faults = Readonly<Record<string, string>>
 
 export const noFaults: Faults = {}

@@ -26,7 +26,7 @@ export type DashboardDeps = {
   readonly bodies: UnfinishedBodies
 }
 
-/** A request, with the facts that every page needs. `door.tsx` checks it before a page gets it. */
+/** A request, with the facts that every page needs. `door.tsx` has checked the request before a page gets it. */
 export type Visit = {
   readonly request: Request
   readonly requestId: string
@@ -40,7 +40,10 @@ export type Visit = {
   readonly session: OpenSession | null
   readonly shell: Shell
   readonly notice: NoticeName | null
-  /** The `Set-Cookie` headers that a page must send. */
+  /**
+   * The `Set-Cookie` headers that a page must send: a new `visitor` cookie, if the browser has neither this cookie nor a
+   * session.
+   */
   readonly cookies: readonly string[]
 }
 

@@ -5,7 +5,10 @@ import type { KeyState } from '../../domain/key.ts'
 import { itemErrors, jsonHeaders, readingsWords } from '../problem.ts'
 import type { AcceptedBatch } from './api-call.ts'
 
-/** The body of a 200 to a single reading (docs/contract.md, "One reading"). One text is used for a whole second. */
+/**
+ * The body of a 200 to a single reading (docs/contract.md, "One reading"). All answers of one second have the same text, so it
+ * is made once a second.
+ */
 export const successBody = (acceptedAtMs: number): string => {
   const second = Math.floor(acceptedAtMs / 1_000)
   if (second === bodySecond) return body
@@ -34,15 +37,15 @@ export const batchBody = ({ accepted, rejected }: AcceptedBatch): string => {
 
 export type AnswerHeaders = Record<string, string>
 
-/** The service makes the request id. A client could send the id of another request, and make the log lines ambiguous. */
+/** The service makes the request id itself. A client could send the id of another request, and make the log lines ambiguous. */
 export const plainHeaders = (requestId: string): AnswerHeaders => ({
   ...jsonHeaders,
   'X-Request-Id': requestId,
 })
 
 /**
- * Adds the headers about the limit (IETF draft "RateLimit header fields") and the expiry of a valid key. `used` is not known while
- * the store is unavailable.
+ * Adds the headers about the limit (IETF draft "RateLimit header fields") and the expiry of a valid key. While the store is
+ * unavailable, `used` is not known, and the header `RateLimit` is left out.
  */
 export const addKeyHeaders = (
   headers: AnswerHeaders,
@@ -55,9 +58,9 @@ export const addKeyHeaders = (
 }
 
 /**
- * The headers of a 200 to a single reading. All calls return the same object, because a new object would take three times as
- * long. So the caller must copy the headers at once, as `new Response` does. Readings of one append have the same `usage`
- * object, so only the first reading of an append sets all headers.
+ * The headers of a 200 to a single reading. All calls for new readings return the same object, because a new object would take
+ * three times as long. So the caller must copy the headers at once, as `new Response` does. Readings of one append have the
+ * same `usage` object, so only the first reading of an append sets all headers.
  */
 export const acceptedHeaders = (requestId: string, key: KeyState, reading: Accepted): Headers => {
   const { stream, first, usage, repeats } = reading

@@ -14,7 +14,10 @@ export type ApiDeps = {
   readonly work: IngestWork
   readonly lines: RequestLines
   readonly refusalLines: RefusalLines
-  /** Finds the client's IP address, for the log line of a refusal without a known key. Too slow to call for each reading. */
+  /**
+   * Finds the client's IP address, for the log line of a refusal without a known key. The search is too slow to run for each
+   * reading.
+   */
   readonly addressOf: (request: Request) => string
   readonly bodies: UnfinishedBodies
 }

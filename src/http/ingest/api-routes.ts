@@ -24,7 +24,7 @@ export const ingestHandlers = (deps: ApiDeps): IngestHandlers => {
 
 /**
  * Each handler checks the API key itself. A check in front of the router would compare paths, and could miss a path that the
- * router accepts. With `parse: 'none'`, Elysia reads no body, so the API key is checked first.
+ * router accepts. With `parse: 'none'`, Elysia does not read the body, so the key is checked before the body is read.
  */
 export const apiRoutes = (deps: ApiDeps, ingest: IngestHandlers) => {
   const api = (route: ApiRoute) => {

@@ -5,7 +5,10 @@ import { refusalOfKey } from '../../domain/key-refusal.ts'
 import type { ReadingRefusal } from '../../domain/refusal.ts'
 import { hasTwoHosts } from '../host-header.ts'
 
-/** `key` is set if the secret is right, even if the key has expired: then the key's page shows the refusal. */
+/**
+ * `key` is set if the secret is right, even if the key is refused, for instance because it has expired. Then the key's page
+ * shows the refusal.
+ */
 export type Authentication =
   | { readonly key: KeyState; readonly refusal: ReadingRefusal | null }
   | { readonly key: null; readonly refusal: ReadingRefusal }

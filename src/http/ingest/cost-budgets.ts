@@ -14,8 +14,9 @@ import {
 export type Cost = { readonly requests: number; readonly bytes: number }
 
 /**
- * The rest of a key's budget at the time `atMs`. `bytes` can be negative, because the size of a body is known only after reading.
- * `requests` is never negative: otherwise a device that sends to a full rate window would stay refused when the window has room.
+ * The rest of a key's budget at the time `atMs`. `bytes` can be negative, because the size of a body is known only after
+ * reading. `requests` is never negative. Otherwise a device that sends to a full rate window would still be refused after the
+ * window has room again.
  */
 type Budget = { requests: number; bytes: number; atMs: number }
 
@@ -70,7 +71,10 @@ const fullBudget = (rate: Cost, atMs: number): Budget => ({
   atMs,
 })
 
-/** Adds what the budget earned after `atMs`. If the clock was set back, adds nothing: a negative time would reduce the budget. */
+/**
+ * Adds what the budget earned since `atMs`, its last refill. If the clock was set back, adds nothing: a negative time would
+ * reduce the budget.
+ */
 const refill = (budget: Budget, rate: Cost, now: number): void => {
   const seconds = Math.max(0, now - budget.atMs) / 1_000
   budget.requests = Math.min(rate.requests * savedSeconds, budget.requests + seconds * rate.requests)

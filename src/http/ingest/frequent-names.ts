@@ -1,7 +1,7 @@
 /**
- * Counts the most frequent names in bounded memory (the algorithm of Misra and Gries). When all counters are in use, a new name
- * lowers every counter by one. So a count is never too high. It is too low by at most the number of all calls of `count`, divided
- * by `countersMax + 1`.
+ * Counts the most frequent names in bounded memory, however many names there are (the algorithm of Misra and Gries). When all
+ * counters are in use, a new name lowers every counter by one. So a count is never too high. It is too low by at most the
+ * number of all calls of `count`, divided by `countersMax + 1`.
  */
 export class FrequentNames {
   readonly #counts = new Map<string, number>()

@@ -45,7 +45,10 @@ type PossiblyRepeatedBatch = {
   readonly context: BatchContext
 }
 
-/** A repeated request gets the answer of the first request, even if a new request with this batch would be refused. */
+/**
+ * A repeated request gets the answer of the first request. A new request with this batch could be refused, for instance because
+ * its readings are too old by now.
+ */
 const judgePossibleRepeat = (
   deps: ApiDeps,
   call: ApiCall,

@@ -7,7 +7,7 @@ export type IngestBody = Uint8Array | BodyFault | 'not_gzip'
 
 const json = 'application/json'
 
-/** Ignores parameters of the type such as `charset=latin1`, because JSON is always UTF-8 (RFC 8259, section 8.1). */
+/** Ignores parameters of the content type, such as `charset=latin1`, because JSON is always UTF-8 (RFC 8259, section 8.1). */
 export const contentTypeRefusal = (headers: Headers): ReadingRefusal | null => {
   const type = headers.get('content-type')
   if (type === json || isJson(type ?? '')) return null
@@ -36,7 +36,7 @@ export const contentEncoding = (headers: Headers): 'plain' | 'gzip' | 'unknown' 
   }
 }
 
-/** Unpacks at most `bytesMax` bytes. A body can be several gzip members in a row (RFC 1952, section 2.2). */
+/** Unpacks at most `bytesMax` bytes, also from a body of several gzip members in a row (RFC 1952, section 2.2). */
 export const gunzip = (packed: Uint8Array, bytesMax: number): Uint8Array | 'too_large' | 'not_gzip' => {
   try {
     return gunzipSync(packed, { maxOutputLength: bytesMax, chunkSize: Math.min(bytesMax, gunzipChunkBytes) })
@@ -48,11 +48,14 @@ export const gunzip = (packed: Uint8Array, bytesMax: number): Uint8Array | 'too_
   }
 }
 
-/** The bytes that a faulty body costs the key's budget: an upper bound, because the exact number is not known. */
+/**
+ * Returns the number of bytes that a faulty body takes from the key's cost budget. If unpacking failed, or the body was read up
+ * to `bytesMax`, its size is not known, and the largest possible size is taken. For other faults, returns 0.
+ */
 export const failedBodyBytes = (sent: Uint8Array | BodyFault, headers: Headers, bytesMax: number): number => {
   if (typeof sent !== 'string') return Math.min(bytesMax, sent.byteLength * deflateRatioMax)
   return sent === 'too_large' && !headers.has('content-length') ? bytesMax : 0
 }
 
-/** Gzip cannot compress data better than this: deflate packs at most 258 bytes into 2 bits. */
+/** One byte of gzip unpacks to at most this number of bytes, because deflate packs at most 258 bytes into 2 bits. */
 const deflateRatioMax = 1_032

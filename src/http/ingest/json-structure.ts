@@ -4,13 +4,13 @@ import { batchNamesMax, jsonNestingMax } from '../../limits.ts'
 export type StructureFault = 'too_deep' | 'too_many' | 'too_many_names'
 
 /**
- * Bounds the time of `JSON.parse` before it runs (docs/contract.md, "Cost"). Returns the number of bytes that were checked, or a
- * fault.
+ * Bounds the time of `JSON.parse` before it runs (docs/contract.md, "Cost"). Returns the number of bytes that were checked, or
+ * a fault.
  *
  * - Counts nesting, and the characters `{}[]:,` outside strings, because `JSON.parse` takes up to 290 ms for a megabyte of `[`.
- * - Overwrites texts in `body` that no reading uses. The JavaScript engine keeps short texts in a hash table, and an attacker can
- *   find texts with equal hashes. 16,000 such texts took a second. Invalid strings are not overwritten, so that `JSON.parse`
- *   refuses them.
+ * - Overwrites texts in `body` that no reading uses. The JavaScript engine keeps short texts in a hash table, and an attacker
+ *   can find texts with equal hashes. 16,000 such texts took a second. Invalid strings are not overwritten, so that
+ *   `JSON.parse` refuses them.
  */
 export const limitStructure = (body: Uint8Array, structuralCharsMax: number): number | StructureFault => {
   const { length } = body
@@ -23,8 +23,8 @@ export const limitStructure = (body: Uint8Array, structuralCharsMax: number): nu
     const role = roles[body[at] ?? 0]
     if (role === none) continue
     if (role === quote) {
-      // Two strings in a row are invalid JSON, which `JSON.parse` refuses. The check ends, because a megabyte of quotes would be
-      // half a million strings.
+      // Two strings in a row are invalid JSON, which `JSON.parse` refuses. The check can end here. Going on would be slow: a
+      // megabyte of quotes is half a million strings.
       if (isBehindString) return at
       isBehindString = true
       const from = at + 1
@@ -74,7 +74,8 @@ const letterU = 0x75
 const filler = 0x78
 
 /**
- * Returns the index of the closing quote, or the end of the body. Looks at single bytes: no part of a UTF-8 character is a quote.
+ * Returns the index of the closing quote, or the end of the body. Single bytes are enough to look at, because no byte of a
+ * longer UTF-8 character equals a quote.
  */
 const endOfString = (body: Uint8Array, from: number): number => {
   const { length } = body
@@ -150,7 +151,9 @@ const hasEscape = (body: Uint8Array, from: number, end: number): boolean => {
 /** The longest name, `timestamp`, has nine characters. Each character can be written as an escape of 6 bytes, like `\u0074`. */
 const escapedNameBytesMax = 9 * 6
 
-/** The number that four hexadecimal digits mean. Negative if one of the four characters is not a hexadecimal digit. */
+/**
+ * The number that four hexadecimal digits stand for. It is negative if one of the four characters is not a hexadecimal digit.
+ */
 const hexAt = (body: Uint8Array, from: number): number =>
   (digitAt(body, from) << 12) |
   (digitAt(body, from + 1) << 8) |
@@ -188,5 +191,5 @@ const isValidString = (body: Uint8Array, from: number, end: number): boolean => 
   return isAscii || isUtf8(body.subarray(from, end))
 }
 
-/** The characters, besides `u`, that can follow a backslash in a JSON string. */
+/** These characters, and `u`, can follow a backslash in a JSON string. */
 const escapable = Buffer.from('"\\/bfnrt')

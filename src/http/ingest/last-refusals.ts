@@ -8,10 +8,15 @@ export type LastRefusal = {
   readonly isCost: boolean
 }
 
-/** If the cost budget is empty, `cause` is the code of the last refusal before: it tells what used up the budget. */
+/**
+ * If the cost budget is empty, `cause` is the code of the last refusal for another reason. It tells what used up the budget.
+ */
 export type NotedRefusal = LastRefusal & { readonly cause: string | null }
 
-/** The last refusal of each key, for the key's page. Kept only in memory, and only for requests with the right secret. */
+/**
+ * The last refusal of each key, for the key's page. Only requests with the right secret are noted, so strangers cannot change
+ * the page. The refusals are kept only in memory.
+ */
 export class LastRefusals {
   readonly #byKey: BoundedMap<string, NotedRefusal>
 

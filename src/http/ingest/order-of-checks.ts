@@ -15,15 +15,21 @@ export type IngestEndpoint = ApiDeps & {
   readonly judgeAndStore: JudgeAndStore
 }
 
-/** Checks the fields and the cellar of readings. Then the key's actor checks the key and its rate window, and stores the readings. */
+/**
+ * Checks the fields and the cellar of readings. Then the key's actor checks the key and its rate window, and stores the
+ * readings.
+ */
 export type JudgeAndStore = (call: ApiCall, json: unknown, repeat: PossibleRepeat | null) => Judged | Promise<Judged>
 
-/** A request with an idempotency key. With a full rate window or disk, `refusal` is the answer if the request is not a repeat. */
+/**
+ * A request with an idempotency key, which may be a repeat. If the rate window or the disk is full, `refusal` is the answer to
+ * a request that is no repeat. Otherwise `refusal` is `null`.
+ */
 export type PossibleRepeat = Pick<Idempotency, 'keyHash' | 'bodyHash'> & { readonly refusal: ReadingRefusal | null }
 
 /**
- * The key, the path and the method are already checked. Runs all further checks, in the order of docs/contract.md, "One order of
- * checks". The last step, `judgeAndStore`, is in `ingest-reading.ts` and in `ingest-batch.ts`.
+ * Runs all checks after those of the API key, the path and the method, in the order of docs/contract.md, "One order of checks".
+ * The last step, `judgeAndStore`, is in `ingest-reading.ts` and in `ingest-batch.ts`.
  */
 export const ingestRoute =
   (endpoint: IngestEndpoint): ApiRoute =>
@@ -103,7 +109,10 @@ const unpacked = ({ work, bytesMax }: IngestEndpoint, sent: IngestBody): IngestB
   return gunzip(sent, bytesMax)
 }
 
-/** A slow body gets a 408, which must close the connection. A full rate window or disk is reported before all other faults. */
+/**
+ * A slow body always gets a 408, because only the 408 closes the connection. A full rate window or disk is reported before all
+ * other faults.
+ */
 const bodyRefusal = (
   { what, bytesMax }: IngestEndpoint,
   fault: Exclude<IngestBody, Uint8Array | 'client_gone'>,

@@ -5,7 +5,10 @@ import { limitStructure } from './json-structure.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Overwrites texts in `body` that no reading uses, so that `JSON.parse` stays fast. A byte order mark is allowed (RFC 8259, section 8.1). */
+/**
+ * Parses the body. Before that, `limitStructure` overwrites texts in `body` that no reading uses, so that `JSON.parse` stays
+ * fast. A byte order mark is allowed (RFC 8259, section 8.1).
+ */
 export const parseJson = (
   body: Uint8Array,
   what: 'reading' | 'batch',
@@ -63,7 +66,7 @@ const [quote, backslash, letterN, letterI] = [0x22, 0x5c, 0x4e, 0x49]
 const nan = Buffer.from('NaN')
 const infinity = Buffer.from('Infinity')
 
-/** A plain loop: for a body of a million letters N, a million calls of a library function would take too long. */
+/** Compares in a plain loop. For a body of a million letters N, a million calls of a library function would take too long. */
 const isBareNaN = (body: Uint8Array, from: number): boolean => {
   const word = body[from] === letterN ? nan : infinity
   for (let at = 1; at < word.length; at += 1) if (body[from + at] !== word[at]) return false

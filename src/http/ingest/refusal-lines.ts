@@ -9,7 +9,10 @@ export type RefusedRequest = { readonly requestId: string; readonly status: numb
   | { readonly keyId: null; readonly address: string }
 )
 
-/** Writes only one log line a second about refused requests: anyone can cause them (docs/decisions/019-bounded-lines-for-refusals.md). */
+/**
+ * Writes only one log line a second about all refused requests, because anyone can cause refusals
+ * (docs/decisions/019-bounded-lines-for-refusals.md).
+ */
 export class RefusalLines {
   readonly #lines: RequestLines
   readonly #schedule: Schedule

@@ -7,7 +7,7 @@ import type { Cost } from './cost-budgets.ts'
 /** Returns what a refused request costs the key's budget (docs/devices.md, "Requests that store nothing"). */
 export const costOfRefusal = (refusal: ReadingRefusal, { bodyBytes }: ApiCall): Cost => {
   switch (refusal.kind) {
-    // Free, because a device that paid for its retries during an outage would be refused when the outage is over.
+    // These refusals cost nothing. Otherwise a device that retries during an outage would be refused when the outage is over.
     case 'internal_error':
     case 'store_unavailable':
     case 'storage_full':

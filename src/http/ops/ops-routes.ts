@@ -1,7 +1,10 @@
 import { Elysia } from 'elysia'
 import { jsonHeaders, problemOf, problemResponse } from '../problem.ts'
 
-/** Health checks without an API key. `/livez`: the process runs. `/readyz`: a load balancer can send readings to this node. */
+/**
+ * Health checks, which need no API key. `/livez` says that the process runs. `/readyz` says whether a load balancer can send
+ * readings to this node.
+ */
 export const opsRoutes = (isReady: () => boolean) =>
   new Elysia({ name: 'ops' })
     .get('/livez', () => yesOrNo(true))

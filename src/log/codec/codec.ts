@@ -1,7 +1,7 @@
 /**
  * The embedded log stores readings as packed bytes, and all other events as JSON, which any SQLite tool shows. Stored
- * events keep their schema version, and are converted to the newest version when read. Only this file asserts types,
- * after the schema check.
+ * events keep their schema version, and are converted to the newest version when read. Only this file uses `as` to give
+ * stored data a type, after the schema check.
  */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
@@ -76,7 +76,10 @@ const StoredEvent = Type.Object({
 
 const storedEventCheck = TypeCompiler.Compile(StoredEvent)
 const metadataCheck = TypeCompiler.Compile(Metadata)
-/** Packed rows store no schema version: all their readings have this version. */
+/**
+ * Packed rows store no schema version, because all their readings have this version. If `ReadingAccepted` gets a newer
+ * version, packed readings are converted when they are read.
+ */
 const packedSchemaVersion = 1
 
 export const createCodec = (registry: EventRegistry = currentRegistry): Codec => {

@@ -1,20 +1,21 @@
 /**
- * The `Idempotency-Key` of a request, packed behind the first reading that the request stored:
+ * Packs the data of an `Idempotency-Key` behind the first reading that the request stored. So a repeat of the request
+ * gets the same answer. The fields are:
  *
- *   varint    version of this data: 2. Version 1 does not have this field.
+ *   varint    version of this data: 2. Data of version 1 has no such number.
  *   32 bytes  hash of the idempotency key.
  *   32 bytes  hash of the request's body.
  *   varint    number of accepted readings in a batch; 0: the request was a single reading.
  *   then, for a batch:
  *     varint    number of refused items; 0: nothing follows.
- *     varint    number of the rules that refused the items; 0: only a text follows, with all verdicts as JSON.
- *     varint    time of the refusals, in ms.
+ *     varint    `judgementRules` when the items were refused; 0: only a text follows, with all refusals as JSON.
+ *     varint    time at which the items were refused, in ms.
  *     3 varints the cellar's bounds at that time, in ms plus 1: age, time ahead, retention; 0: no bound.
  *
- * Version 1:
+ * Version 1, which only old rows have:
  *
- *   32 bytes, 32 bytes, varint   as above.
- *   text      for a batch: verdicts on its refused items as JSON; empty if there are none.
+ *   32 bytes, 32 bytes, varint   the hashes and the number of accepted readings, as in version 2.
+ *   text      for a batch: the refusals of its items as JSON; empty if no item was refused.
  */
 import type { ByteReader, ByteWriter } from '../../bytes/bytes.ts'
 import { readText, writeText } from '../../bytes/packed-text.ts'

@@ -3,7 +3,7 @@
  * JSON takes about 450.
  *
  *   byte      format: 1.
- *   byte      flags of the row, none of which is used yet: a row with a flag is refused.
+ *   byte      flags of the row. No flag is used yet, so a row with a flag is refused.
  *   then, for each reading:
  *     byte      flags.
  *     varint    if `movedOn`: ms since `recordedAt` of the previous reading.
@@ -11,7 +11,8 @@
  *               the previous reading (`domain/uuid.ts`).
  *     3 names   cellar, rack, keg; a name that occurs earlier in the row is stored as its number.
  *     8 bytes   value, IEEE 754, lowest byte first.
- *     varint    timestamp, seconds after `recordedAt`; text if `timestampIsText`, in any form but `YYYY-MM-DDThh:mm:ssZ`.
+ *     varint    timestamp, seconds after `recordedAt`. If `timestampIsText`: the text, because its form is not
+ *               `YYYY-MM-DDThh:mm:ssZ`.
  *     text      if `hasMetadata`: metadata as JSON; otherwise the metadata is computed (`usualMetadata`).
  *     bytes     if `hasIdempotency`: the idempotency key with its version (`packed-idempotency.ts`); if
  *               `hasFirstIdempotency`: the idempotency key in version 1.
@@ -67,11 +68,11 @@ export const packReadings = (stream: string, readings: readonly ReadingToPack[])
 type Row = {
   readonly keyId: string | null
   readonly names: WrittenTexts
-  /** `recordedAt` of the previous reading in the row. */
+  /** `recordedAt` of the previous reading in the row. For the next reading, only the difference is stored. */
   recordedAt: number
   /**
-   * The request id of the previous reading; `null` before the first reading, or if its id is not a UUID. `ofRequest`
-   * counts that request's readings in the row.
+   * The request id of the previous reading, which is the id of that request's first reading. `null` before the first
+   * reading of the row, or if this id is not a UUID. `ofRequest` counts the request's readings in the row.
    */
   requestId: string | null
   ofRequest: number
@@ -113,7 +114,7 @@ const pack = (reading: ReadingToPack, row: Row): void => {
   }
 }
 
-/** True if id and metadata follow from the previous reading of the same batch, and need not be stored. */
+/** True if id and metadata can be computed from the previous reading of the same batch. Then they are not stored. */
 const isNextOfBatch = ({ id, metadata }: ReadingToPack, { keyId, requestId, ofRequest }: Row): boolean =>
   requestId !== null &&
   metadata.idempotency === undefined &&
@@ -133,8 +134,8 @@ const usualMetadata = (by: Metadata['by'], requestId: string): Metadata => ({
 })
 
 /**
- * True if the metadata follows from the key and the request id. Ignores `idempotency`, which has its own field in the
- * row.
+ * True if the metadata can be computed from the ids of the key and the request. Then it is not stored. Ignores
+ * `idempotency`, which has its own field in the row.
  */
 const isUsualMetadata = (metadata: Metadata, keyId: string | null, requestId: string): boolean =>
   metadata.requestId === requestId &&
@@ -155,7 +156,7 @@ export type PackedRow = {
 export type Part = { readonly first: number; readonly end: number }
 
 /**
- * Skips the readings before `part` and never looks at later ones, so one reading of a long row is cheap.
+ * Skips the readings before `part` and never looks at later ones, so that reading one event of a long row is cheap.
  * @param metadataOf decodes stored JSON.
  * @throws RangeError for bytes that are not a packed row
  */
@@ -204,11 +205,11 @@ class UnpackedIds {
   readonly #reader: ByteReader
   readonly #by: Metadata['by']
   /**
-   * The last id that the row stores: its text, or the offset of its 16 bytes until the text is needed. `null` before
-   * the first.
+   * The last id that was found in the row. It is a text, or the offset of its 16 bytes until the text is needed. `null`
+   * before the first id. Later readings of the same batch store no id: their ids are computed from this one.
    */
   #ownId: string | number | null = null
-  /** All readings of a request share this metadata object. */
+  /** All readings of a request share this metadata object, to save time and memory. */
   #metadata: Metadata | null = null
   #ofRequest = 0
 

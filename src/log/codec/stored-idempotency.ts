@@ -15,8 +15,8 @@ export const storedMetadata = (metadata: Metadata): object =>
     : { ...metadata, idempotency: { version: idempotencyVersion, ...metadata.idempotency } }
 
 /**
- * Converts idempotency data to its newest version. Does not check the schema, because the codec checks all metadata
- * later.
+ * Converts the idempotency data in the stored metadata to the newest version. Does not check the schema, because the
+ * codec checks all metadata later.
  * @throws RangeError for a version that this program does not know
  */
 export const newestMetadata = (stored: unknown): unknown => {

@@ -4,12 +4,13 @@ const secondsMax = Date.parse('9999-12-31T23:59:59Z') / 1_000
 
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
 
-// The text of the last day is kept: making it is most of the cost, and neighbouring readings usually share the day.
+// Keeps the text of the day that the previous call used. Formatting a day is most of the cost, and neighbouring
+// readings usually have the same day.
 let lastDay = Number.NaN
 let lastDayText = ''
 
 /**
- * Returns `YYYY-MM-DDThh:mm:ssZ` for a number of seconds after 1970 began.
+ * Returns `YYYY-MM-DDThh:mm:ssZ` for a number of seconds since 1970-01-01T00:00:00Z.
  * @throws RangeError outside the years 0000 to 9999
  */
 export const timestampText = (seconds: number): string => {

@@ -7,15 +7,15 @@ export type Unread = {
   readonly stream: string
   readonly revision: number
   readonly position: number
-  /** An empty text if the id cannot be read. */
+  /** The id is an empty text if it cannot be read. */
   readonly id: string
-  /** 0 if the time cannot be read. */
+  /** The time is 0 if it cannot be read. */
   readonly recordedAt: number
 }
 
 /**
- * Replaces an event that cannot be decoded, in a stream of records, such as sign-ins. No decision uses a record, so the
- * service can go on.
+ * Returns a `RecordUnreadable` in place of an event that cannot be decoded, in a stream of records, such as sign-ins.
+ * No decision uses a record, so the service can go on.
  * @throws `cause` if the stream holds no records, or if `cause` is not an `UndecodableEvent`
  */
 export const unreadableRecord = (

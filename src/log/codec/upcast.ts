@@ -3,7 +3,10 @@ import type { EventType } from '../../domain/events.ts'
 /** Converts the data of an event to the next schema version. */
 export type Upcast = (data: unknown) => unknown
 
-/** Conversions by event type and by the version to convert from. Stored data is never rewritten. */
+/**
+ * Holds a conversion for each event type and each old version. Stored data is never rewritten, so an old event is
+ * converted at each read.
+ */
 export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: number]: Upcast } } = {
   CellarPolicyChanged: {
     // Version 1 was written before retention existed: `null` means that readings are never purged.
@@ -21,7 +24,7 @@ export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: num
     1: (data) => (isObject(data) ? { ...data, purpose: null } : data),
   },
   OperatorPasswordSet: {
-    // In version 1 every password was set with a link. The link's own event names its maker, so this event does not.
+    // In version 1 every password was set with a link. The link's own event names its maker, so `linkMadeBy` is `null`.
     1: (data) => (isObject(data) ? { ...data, linkMadeBy: null } : data),
   },
   OperatorSignedIn: {
@@ -37,7 +40,7 @@ export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: num
 export const idempotencyVersion = 2
 
 export const idempotencyUpcasts: { readonly [fromVersion: number]: Upcast } = {
-  // Version 1 stored the verdicts on the refused items of a batch in `rejected`. Version 2 stores them in `refusals`.
+  // Version 1 stored the refusals of a batch's items in `rejected`. Version 2 stores them in `refusals`.
   1: (form) => {
     if (!hasVerdicts(form)) return form
     const { rejected: items, ...batch } = form.batch

@@ -11,8 +11,8 @@ import { encodeAppend } from './wire.ts'
 
 export type AppendAnswer =
   /**
-   * `position` is the position of the append's last event; `null` means that the server named none. An append that an
-   * earlier try stored gets this answer again.
+   * `position` is the position of the append's last event; `null` means that the server named no position. An append
+   * that an earlier try stored also gets this answer.
    */
   | { readonly kind: 'stored'; readonly position: number | null }
   | { readonly kind: 'conflict'; readonly currentRevision: number | null }
@@ -26,15 +26,15 @@ export type SentAppend = {
   readonly streamName: string
   readonly expected: ExpectedRevision
   readonly run: Buffer
-  /** Called exactly once, even if no answer ever arrives. */
+  /** Called exactly once, even if no answer ever arrives, so that no caller waits forever. */
   settle(answer: AppendAnswer): void
 }
 
 export type AppendStreamEnd = { readonly why: string; readonly leader: EventStoreEndpoint | null }
 
 /**
- * Carries all appends to one EventStoreDB server. When this gRPC stream ends, unanswered appends can be stored or not.
- * Later appends are refused here, because gRPC would lose them silently.
+ * Carries all appends to one EventStoreDB server. When this gRPC stream ends, nobody knows whether its unanswered
+ * appends are stored. Later appends are refused here, because gRPC would lose them silently.
  */
 export class AppendStream {
   readonly #call: ClientDuplexStream<Buffer, BatchAppendResp>
@@ -72,8 +72,8 @@ export class AppendStream {
   }
 
   /**
-   * Settles appends without an answer in `eventStoreAppendMsMax` as unknown. Returns true if the server has answered
-   * nothing at all in that time.
+   * Settles appends that got no answer in `eventStoreAppendMsMax`. Their outcome is `unknown`. Returns true if the
+   * server has answered nothing at all since such an append was sent. The caller must then connect again.
    */
   expire(): boolean {
     const now = performance.now()
@@ -107,7 +107,8 @@ export class AppendStream {
     this.#isEnded = true
     const out = [...this.#out.values()]
     this.#out.clear()
-    // Before `settle`: a settled append makes room for the next append, which must not go to this ended stream.
+    // `#onEnd` comes before `settle`: a settled append makes room for the next append, which must not go to this ended
+    // stream.
     this.#onEnd(end)
     for (const { sent } of out) sent.settle({ kind: 'failed', outcome: 'unknown', why: end.why })
   }
@@ -136,7 +137,8 @@ const answerIn = (response: BatchAppendResp): AppendAnswer => {
 }
 
 /**
- * The gRPC library can throw while it decodes an answer. Inside an event handler, such an error would end the process.
+ * Returns `null` if the gRPC library throws while it decodes an answer. Inside an event handler, such an error would
+ * end the process.
  */
 const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   try {
@@ -146,7 +148,10 @@ const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   }
 }
 
-/** After an unexpected message, such as a timeout, the outcome is unknown: the events can be stored all the same. */
+/**
+ * After an unexpected message, such as a timeout, the outcome is unknown, because the events can be stored
+ * nevertheless.
+ */
 const failureOf = (why: string): AppendAnswer => {
   if (/no space left|not enough space|disk (is )?full/i.test(why)) return { kind: 'full', why }
   if (why.includes('Server Is Busy')) return { kind: 'failed', outcome: 'not_written', why }

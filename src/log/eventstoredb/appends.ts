@@ -16,8 +16,9 @@ export type StoreAppend = {
 
 export type Appended =
   /**
-   * `isNew` is true if this append certainly wrote the events, and false if an earlier try could have written them.
-   * `position` is the last event's position; `null` means that the server did not name a position.
+   * `isNew` is true if this append certainly wrote the events. It is false if an earlier try could have written them,
+   * so the caller must read them. `position` is the last event's position; `null` means that the server did not name a
+   * position.
    */
   | { readonly outcome: 'stored'; readonly isNew: boolean; readonly position: number | null }
   | { readonly outcome: 'conflict'; readonly currentRevision: number | null }
@@ -30,17 +31,17 @@ type Waiting = StoreAppend & {
 
 /**
  * Sends appends to EventStoreDB. Each event stream has at most one unanswered append; later appends wait in a bounded
- * queue. While EventStoreDB is away, appends are refused at once.
+ * queue. While no leader of EventStoreDB is connected, appends are refused at once.
  */
 export class Appends {
   readonly #connection: Connection
   #stream: AppendStream | null = null
   /**
-   * By stream name: appends that wait for an earlier append of their stream. The list is empty if the stream has only
-   * that earlier append.
+   * Holds, by stream name, the appends that wait for an earlier append of their stream. The list is empty if the stream
+   * has only that earlier append.
    */
   readonly #behind = new Map<string, Waiting[]>()
-  /** Appends that can be sent now, because their streams have no unanswered append. In order of arrival. */
+  /** Appends that can be sent now, because their streams have no unanswered append. They are in order of arrival. */
   #ready: Waiting[] = []
   #out = 0
   readonly #room = new QueueRoom()
@@ -115,7 +116,8 @@ export class Appends {
       append.reject(new Outage(`Cannot append: the store went away: ${why}`, 'not_written', 'unavailable'))
     }
     stream?.end(why)
-    // A refused append gets no answer that would start its stream's next append.
+    // Usually, the answer to an append starts the next append of the stream. Refused appends get no answer, so their
+    // streams are set free here.
     for (const { streamName } of waiting) this.#next(streamName)
   }
 

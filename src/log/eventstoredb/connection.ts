@@ -74,7 +74,7 @@ export class Connection {
 
   /**
    * Call this after EventStoreDB has denied an append. If reads are denied too, for example after a password change,
-   * the link is closed as failed.
+   * the link is closed and a new connection is tried.
    */
   async check(link: Link): Promise<void> {
     if (this.#isChecking) return

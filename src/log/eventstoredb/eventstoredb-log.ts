@@ -112,7 +112,8 @@ class EventStoreLog implements EventLog {
     if (isOwn && isReadings) return { outcome: 'written', events: [] }
     this.#unread.add(stream, last)
     const recorded = await this.#readBack(stream, revision, events.length)
-    // EventStoreDB knows the append, but its events are truncated, so nobody can see which node wrote them.
+    // EventStoreDB has stored the append, but its events are truncated. Nobody can see which node wrote them, so the
+    // answer is a conflict.
     if (recorded === null) return { outcome: 'conflict', currentRevision: await this.#lastRevision(stream) }
     const isWritten = isNew && recorded.every((event, index) => isSameWrite(event, events[index]))
     return { outcome: isWritten ? 'written' : 'already_written', events: recorded }
@@ -209,7 +210,7 @@ class EventStoreLog implements EventLog {
   }
 
   /**
-   * Reads an append's events, because the answer names only the last event's position. Returns `null` if they are
+   * Reads an append's events, because the answer names only the last event's position. Returns `null` if the events are
    * truncated.
    */
   async #readBack(stream: string, first: number, count: number): Promise<readonly RecordedEvent[] | null> {
@@ -226,7 +227,10 @@ class EventStoreLog implements EventLog {
     return events
   }
 
-  /** The append was stored. An error that says `not_written` would make the caller believe that nothing was stored. */
+  /**
+   * Reads events of an append that was stored. Changes the outcome of an Outage to `unknown`: with `not_written`, the
+   * caller would believe that nothing was stored.
+   */
   async #readStored(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
     try {
       return await this.read(stream, options)

@@ -6,7 +6,10 @@ import { type CallFault, callFaultOf, noLeaderKnown } from './call-faults.ts'
 import { readAll, readBackwards, readEvents } from './requests.ts'
 import { type Access, deadlineIn, Link } from './store-link.ts'
 
-/** Earlier versions of EventStoreDB do not report when a filtered subscription has delivered all existing events. */
+/**
+ * The oldest supported version of EventStoreDB. Earlier versions do not report when a filtered subscription has
+ * delivered all existing events, which a node must know before its start ends.
+ */
 const versionMin = [23, 10] as const
 
 export type Found = { readonly link: Link } | { readonly at: string; readonly fault: StartFault }

@@ -24,8 +24,8 @@ const readStream = (streamName: string, { from, limit }: Page, direction: 0 | 1)
 }
 
 /**
- * Reads all streams whose names begin with one of the `prefixes`; `null` means all streams. EventStoreDB includes the
- * event at `from` forwards, but not backwards.
+ * Reads all streams whose names begin with one of the `prefixes`; `null` means all streams. When reading forwards,
+ * EventStoreDB includes the event at `from`; when reading backwards, EventStoreDB leaves it out.
  */
 export const readAll = (
   { from, limit }: Page,
@@ -36,7 +36,10 @@ export const readAll = (
   return requestOf(filtered(options.setReadDirection(direction === 'forwards' ? 0 : 1), prefixes))
 }
 
-/** Asks for all events after the position `after`; `null` begins with the first event of the log. */
+/**
+ * Asks for all events after the position `after`, in streams whose names begin with one of the `prefixes`. `null`
+ * begins with the first event of the log.
+ */
 export const subscribeToAll = (after: number | null, prefixes: readonly string[]): ReadReq => {
   const options = new ReadReq.Options().setAll(allFrom(after, 'forwards'))
   return requestOf(filtered(options.setSubscription(new ReadReq.Options.SubscriptionOptions()), prefixes))
@@ -84,7 +87,7 @@ export const readEvents = (
         const response = decodeResponse(bytes)
         if (response.kind === 'event') events.push(response.event)
       } catch (cause) {
-        // An error thrown inside this event handler would end the process.
+        // An error thrown inside this event handler would end the process, so the error rejects the promise instead.
         reject(cause)
         answers.cancel()
       }

@@ -10,7 +10,7 @@ export type Response =
   /** A message without an event, such as the confirmation of a subscription, or "stream not found". */
   | { readonly kind: 'other' }
 
-/** EventStoreDB sent bytes that cannot be decoded as an answer. */
+/** EventStoreDB sent bytes that cannot be decoded as an answer. A new connection may help. */
 export class MalformedAnswer extends Error {
   override readonly name = 'MalformedAnswer'
 }
@@ -105,8 +105,8 @@ const uuidOfHalves = (reader: Reader): string => {
 }
 
 /**
- * After each `next`, call exactly one other method to read or skip the field's value. Otherwise `next` reads a part of
- * that value as a field number.
+ * Reads the fields of a Protobuf message. After each `next`, call exactly one other method to read or skip the field's
+ * value. Otherwise `next` reads a part of that value as a field number.
  */
 class Reader {
   readonly #bytes: Buffer

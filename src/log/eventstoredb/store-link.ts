@@ -46,8 +46,9 @@ export const accessOf = ({ tls, credentials: user }: EventStoreSettings): Access
 type Call = { cancel(): void }
 
 /**
- * One gRPC connection to one EventStoreDB server. `close` does not wait for the server, which can hang. Uses the
- * generated stubs, not the client object (docs/decisions/002-eventstoredb-without-its-client-object.md).
+ * One gRPC connection to one EventStoreDB server. `close` does not wait for the server, because a server can hang. Uses
+ * the gRPC functions that are generated for EventStoreDB, not its client object
+ * (docs/decisions/002-eventstoredb-without-its-client-object.md).
  */
 export class Link {
   readonly endpoint: EventStoreEndpoint

@@ -47,8 +47,8 @@ export const createReads = (
       return (await page(`"${stream}"`, request(names.nameOf(stream), { from, limit }))).map(decode)
     },
     readAll: async ({ from = null, direction = 'forwards', limit }) => {
-      // The caller wants events after `from`. Forwards, EventStoreDB includes the event at `from`, so one event more is
-      // read.
+      // The caller wants events after `from`. When reading forwards, EventStoreDB includes the event at `from`. So one
+      // event more is read, and the event at `from` is removed.
       const isInclusive = direction === 'forwards' && from !== null
       const request = requests.readAll(
         { from, limit: isInclusive ? limit + 1 : limit },

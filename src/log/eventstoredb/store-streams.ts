@@ -1,6 +1,6 @@
 import { categories } from '../../domain/stream-names.ts'
 
-/** Stream names have a prefix from the settings in EventStoreDB, and no prefix in the program. */
+/** In EventStoreDB, stream names have the prefix from this service's settings. In the program, they have no prefix. */
 export class StreamNames {
   readonly #prefix: string
 
@@ -21,7 +21,9 @@ export class StreamNames {
     return name.slice(this.#prefix.length)
   }
 
-  /** Returns how the stream names of these categories begin. `null` means all categories. */
+  /**
+   * Returns how the stream names of the categories `of` begin, for EventStoreDB's filter. `null` means all categories.
+   */
   prefixes(of: readonly string[] | null): readonly string[] {
     return (of ?? categories).map((category) => `${this.#prefix}${category}-`)
   }

@@ -19,9 +19,9 @@ export type StoreSubscriptionParts = {
 }
 
 /**
- * After any failure, the subscription continues after the last delivered event. The subscription has its own
- * connection, so that a slow subscriber delays no append. It moves with the leader of EventStoreDB, because a former
- * leader can answer pings but send no more events.
+ * After a failure of the connection, the subscription continues after the last delivered event. The subscription has
+ * its own connection, so that a slow subscriber delays no append. It moves to each new leader of EventStoreDB, because
+ * a former leader can answer pings but send no more events.
  */
 export class StoreSubscription {
   readonly #parts: StoreSubscriptionParts
@@ -33,7 +33,8 @@ export class StoreSubscription {
   #isDelivering = false
   #isCaughtUp = false
   /**
-   * True until the subscriber is told that all existing events were delivered. The waiting events are delivered first.
+   * True after EventStoreDB has reported that all existing events were sent, until the subscriber is told so. Events
+   * that still wait are delivered first.
    */
   #mustTellCaughtUp = false
   #isEnded = false
@@ -181,7 +182,10 @@ export class StoreSubscription {
     this.#deliverSoon()
   }
 
-  /** Delivers the events of one turn of the event loop together, so that many events cost one call. */
+  /**
+   * Delivers the events of one turn of the event loop together, so that many events need only one call of the
+   * subscriber.
+   */
   #deliverSoon(): void {
     if (this.#isDelivering) return
     this.#isDelivering = true

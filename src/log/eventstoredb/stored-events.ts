@@ -1,6 +1,6 @@
 /**
- * Converts events to the JSON that EventStoreDB stores, and back. Metadata that follows from a reading's stream or id
- * is left out.
+ * Converts events to the JSON that EventStoreDB stores, and back. Metadata that can be computed from a reading's stream
+ * or id is not stored, to save space.
  */
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
@@ -22,8 +22,8 @@ export type StoredEvent = {
 }
 
 /**
- * EventStoreDB accepts only UUIDs, and returns them in lower case. Any other id is hashed to a UUID, and the id itself
- * is stored in the metadata.
+ * EventStoreDB accepts only UUIDs as event ids, and returns them in lower case. Any other id is hashed to a UUID, and
+ * the id itself is stored in the metadata.
  */
 const storedIdOf = (id: string): string => (isUuid(id) ? id : uuidOf(id))
 
@@ -59,7 +59,8 @@ const dataText = (event: NewEvent): string => {
 }
 
 /**
- * `stream` has no prefix. An unreadable event in a stream of records, such as sign-ins, becomes `RecordUnreadable`.
+ * `stream` is the name without the prefix from the settings. An unreadable event in a stream of records, such as
+ * sign-ins, becomes `RecordUnreadable`.
  * @throws UndecodableEvent if an event of another stream is unreadable
  */
 export const recordedEventOf = (codec: Codec, stream: string, stored: StoredEvent): RecordedEvent => {

@@ -9,13 +9,13 @@ import {
 import type { Access } from './store-link.ts'
 
 export type StreamReceiver = {
-  /** Use `bytes` only during this call, and copy what must be kept. */
+  /** `bytes` is a part of a larger buffer. Use `bytes` only during this call, and copy what must be kept. */
   onMessage(bytes: Buffer): void
   onEnd(): void
 }
 
 /**
- * Receives a subscription over plain HTTP/2, because the gRPC library would be most of the cost of a received reading.
+ * Receives a subscription with Node's HTTP/2 module. The gRPC library would be most of the cost of a received reading.
  * On any failure this stream ends, and `StoreSubscription` opens a new one.
  */
 export class SubscriptionStream {
@@ -23,7 +23,7 @@ export class SubscriptionStream {
   readonly #stream: ClientHttp2Stream
   readonly #receiver: StreamReceiver
   readonly #keepAlive: ReturnType<typeof setInterval>
-  /** Parts of a message, until all its `#wantedBytes` have arrived. */
+  /** Bytes of an incomplete message. They wait until `#wantedBytes` have arrived. */
   #waiting: Buffer[] = []
   #waitingBytes = 0
   #wantedBytes = headBytes

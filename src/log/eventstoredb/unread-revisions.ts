@@ -3,8 +3,8 @@ import { storeStreamsRememberedMax } from '../../limits.ts'
 import type { ReadOptions } from '../event-log.ts'
 
 /**
- * Revisions that EventStoreDB has named, but no read has shown yet. Reads show an event some milliseconds after its
- * append. A caller that reads too early would decide again on old state.
+ * Keeps the revisions that EventStoreDB has named, but no read has shown yet. Reads show an event some milliseconds
+ * after its append. A caller that reads too early after a conflict would decide again on old state.
  */
 export class UnreadRevisions {
   readonly #unread = new BoundedMap<string, number>(storeStreamsRememberedMax)
@@ -15,7 +15,10 @@ export class UnreadRevisions {
     this.#unread.set(stream, revision)
   }
 
-  /** Removes the revision, because a dead leader of EventStoreDB can have named a revision that no other server has. */
+  /**
+   * Removes the revision, because a dead leader of EventStoreDB can have named a revision that no other server has.
+   * Otherwise every read of the stream would fail.
+   */
   forget(stream: string): void {
     this.#unread.delete(stream)
   }
@@ -33,7 +36,10 @@ export class UnreadRevisions {
     if (unread !== undefined && unread <= revision) this.#unread.delete(stream)
   }
 
-  /** True if a read with these options should have shown the unread revision, but returned only `revisions`. */
+  /**
+   * True if a read with these options should have shown the unread revision, but returned only `revisions`. The caller
+   * must read again, because it has seen an old state.
+   */
   isMissing(stream: string, { from, direction, limit }: ReadOptions, revisions: readonly number[]): boolean {
     const unread = this.#unread.get(stream)
     if (unread === undefined) return false

@@ -43,7 +43,7 @@ const proposed = { id: 1, metadata: 2, customMetadata: 3, data: 4 } as const
 const mapEntry = { key: 1, value: 2 } as const
 
 const uuidChars = 36
-/** A UUID as a protobuf text field, with tag and length. */
+/** Size of a UUID that is written as a Protobuf text field, with its tag and length. */
 const uuidBytes = 2 + uuidChars
 
 type Piece = {
@@ -102,7 +102,7 @@ const varintBytes = (value: number): number => {
   return count
 }
 
-/** Writes into a buffer whose exact size the caller has computed. */
+/** Writes into a buffer whose exact size the caller has computed, so that the buffer never has to grow. */
 class Writer {
   readonly buffer: Buffer
   #at = 0
@@ -111,7 +111,7 @@ class Writer {
     this.buffer = Buffer.allocUnsafe(bytes)
   }
 
-  /** The caller must write exactly `bytes` bytes next. */
+  /** Writes the tag and the length of a Protobuf field. The caller must write exactly `bytes` bytes next. */
   begin(field: number, bytes: number): void {
     this.buffer[this.#at++] = field * 8 + 2
     this.#varint(bytes)

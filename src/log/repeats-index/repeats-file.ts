@@ -15,7 +15,7 @@ const fileName = 'idempotency.db'
  * `formatWithoutVersions` is upgraded.
  */
 const formatVersion = 3
-/** In this format, rows have no `version`. All rows count as version 1. */
+/** In this old format, rows have no column `version`. The upgrade adds the column, with version 1 for all old rows. */
 const formatWithoutVersions = 2
 const fileMode = 0o600
 
@@ -46,7 +46,7 @@ export type RepeatsFileOptions = {
 /**
  * Opens the index as an SQLite file. A damaged file, or a file of another log or format, is replaced. A thread writes
  * the file, so that no fsync stops the event loop.
- * @throws IndexUnusable
+ * @throws IndexUnusable if the file cannot be opened or replaced
  */
 export const openRepeatsFile = (options: RepeatsFileOptions): RepeatsIndex => new RepeatsFile(options)
 
@@ -130,7 +130,10 @@ class Reads {
   }
 }
 
-/** `version` is the version of the idempotency data (`codec/stored-idempotency.ts`). `batch` is JSON. */
+/**
+ * `version` is the version of the idempotency data (`codec/stored-idempotency.ts`). `batch` is JSON, or `null` if the
+ * request was a single reading.
+ */
 type Row = { revision: number; recorded_at: number; body_hash: Uint8Array; batch: string | null; version: number }
 
 const idempotencyOf = (keyHash: string, { body_hash, batch, version }: Row): Idempotency =>
@@ -190,8 +193,8 @@ const orNull = <T>(open: () => T): T | null => {
 }
 
 /**
- * Throws IndexUnusable if the file is damaged. SQLite, the file system, JSON and the codec each report that by a
- * different error.
+ * Throws IndexUnusable if the file is damaged. SQLite, the file system, JSON and the codec each report a damaged file
+ * with a different error.
  */
 const orUnusable = <T>(use: () => T): T => {
   try {

@@ -29,8 +29,8 @@ self.onmessage = ({ data }: MessageEvent<ToRepeatsThread>): void => {
 const answer = (message: FromRepeatsThread | 'closed'): void => self.postMessage(message)
 
 /**
- * With `synchronous = NORMAL`, a power failure can lose the last changes. Their `foldedTo` is lost with them, so the
- * node reads those events from the log again.
+ * With `synchronous = NORMAL`, a power failure can lose the last changes. `foldedTo`, up to which the index is
+ * complete, is lost with them. So the node reads the lost events from the log again.
  */
 const open = (path: string) => {
   const database = new Database(path)
@@ -55,7 +55,7 @@ const open = (path: string) => {
       const batchJson = batch === null ? null : JSON.stringify(batch)
       insert.run(hashBytesOf(keyHash), stream, revision, recordedAt, hashBytesOf(bodyHash), batchJson)
     }
-    // Can delete more appends than were added, so that a long index gets shorter.
+    // A change can delete more old appends than it adds, so that an index with too many old appends gets shorter.
     forget.run(forgetBeforeMs, appends.length + idempotencyForgottenAtOnceMax)
     if (foldedTo !== null) foldTo.run(foldedTo.position, foldedTo.stream, foldedTo.revision, foldedTo.id)
   })

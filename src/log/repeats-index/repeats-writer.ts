@@ -3,7 +3,10 @@ import { WorkerThread } from '../../worker-thread.ts'
 import { IndexBusy, IndexUnusable, type RepeatsChange } from '../repeats-index.ts'
 
 export type RepeatsWriter = {
-  /** Writes the whole change or nothing, in the order of the calls. Rejects with IndexBusy or IndexUnusable. */
+  /**
+   * Writes the whole change or nothing. Changes are written in the order of the calls. Rejects with IndexBusy or
+   * IndexUnusable.
+   */
   write(change: RepeatsChange): Promise<void>
   close(): Promise<void>
 }

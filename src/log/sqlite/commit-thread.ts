@@ -1,6 +1,6 @@
 /**
- * This thread writes the log's file. On the event loop, its fsyncs would delay every request. The thread starts by
- * importing this file.
+ * This thread writes the log's file. On the event loop, its fsyncs would delay every request. Only a thread may import
+ * this file, because the code below runs at import.
  */
 
 import { checkpointRetryPauseMs } from '../../limits.ts'
@@ -35,8 +35,8 @@ let toldFault: string | null = null
 let retrying: Timer | undefined
 
 /**
- * Reports when copying the write-ahead log begins to fail, and when it works again. A timer retries after a failure:
- * the node is not ready then, so perhaps no write comes that would start the next copying.
+ * Reports when copying the write-ahead log begins to fail, and when it works again. After a failure, `/readyz` says not
+ * ready, so load balancers may send no write that starts the next copying. Therefore a timer retries.
  */
 const watchWalCopying = (commits: SqliteCommits): void => {
   const fault = commits.walCopyFault

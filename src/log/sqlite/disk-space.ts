@@ -15,9 +15,12 @@ import {
 export type Later = (ms: number, run: () => void) => () => void
 
 export type FileRoom = {
-  /** Empty pages of the log's file. They count as free space, because SQLite uses them again. */
+  /** Size of the empty pages in the log's file. They count as free space, because SQLite uses them again. */
   readonly freeBytes: number
-  /** The file grows by this much when the write-ahead log is copied into it. */
+  /**
+   * The file grows by this much when the write-ahead log is copied into it. So these bytes of the disk do not count as
+   * free.
+   */
   readonly owedBytes: number
 }
 
@@ -51,7 +54,10 @@ export class DiskSpace {
     return this.#short.why ?? this.#ranOut
   }
 
-  /** Why the last check of the disk failed, or `null`. After a failure, the result of the check before still counts. */
+  /**
+   * Why the last check of the disk failed, or `null`. After a failure, the result of the last successful check still
+   * counts.
+   */
   get fault(): string | null {
     return this.#fault
   }
@@ -140,7 +146,7 @@ export const freeBytesOf = async (folder: string): Promise<number> => {
   return bavail * bsize
 }
 
-/** Uses timers that do not keep the process alive. */
+/** Uses timers that do not keep the process alive, so that a command can end. */
 export const laterByTimer: Later = (ms, run) => {
   const timer = setTimeout(run, ms)
   timer.unref()

@@ -2,12 +2,12 @@ import type { NewRow } from '../codec/codec.ts'
 
 /**
  * Several appends for one commit, as they are posted to the commit thread. Bun posts a flat object of texts and numbers
- * without its serializer, at half the cost.
+ * without its serializer, at half the cost of byte arrays.
  */
 export type PackedGroup = {
   /**
-   * Grows after each failed group. A group depends on the earlier groups of its epoch: if one fails, the later groups
-   * are not written.
+   * Grows after each failed group. Positions in a group depend on the earlier groups of the same epoch: if one of these
+   * fails, the later groups are not written.
    */
   readonly epoch: number
   readonly firstPosition: number
@@ -15,9 +15,9 @@ export type PackedGroup = {
   readonly streams: string
   readonly rows: number
   /**
-   * Bytes as a text, one character per byte. First come six float64 for each row: position, stream, revision, count,
-   * time of recording, length of the body. A negative length means that the body is a text. The bodies of all rows
-   * follow.
+   * Bytes as a text, one character per byte. First come six numbers for each row, as float64: position, stream,
+   * revision, count, time of recording, length of the body. A negative length means that the body is a text. The bodies
+   * of all rows follow.
    */
   readonly bytes: string
 }

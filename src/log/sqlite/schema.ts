@@ -1,6 +1,6 @@
 /**
- * The SQL schema of the log's file. A row of `events` holds one append: consecutive events of one stream. `position`
- * and `revision` are those of the first event.
+ * The SQL schema of the log's file. A row of `events` holds consecutive events of one stream that were appended
+ * together. `position` and `revision` of a row belong to its first event.
  */
 import { Database } from 'bun:sqlite'
 import { schemaDifferencesMax, schemaNameCharsMax } from '../../limits.ts'
@@ -21,8 +21,8 @@ const tables = `
   ) STRICT;
 `
 
-// An INSERT that overlaps an existing row is refused: a REPLACE would delete that row without firing the DELETE
-// triggers.
+// The triggers refuse to change or delete stored events. The INSERT triggers are needed because `INSERT OR REPLACE`
+// deletes an existing row without firing the DELETE triggers.
 const triggers = `
   CREATE TRIGGER streams_are_appended BEFORE INSERT ON streams BEGIN
     SELECT RAISE(ABORT, 'append-only: this stream is there already')
@@ -50,8 +50,8 @@ const triggers = `
   END;
 `
 
-// Events of a stream before revision `kept_from` are truncated. A row can be deleted only if all its events are
-// truncated. `kept_from` can only grow, so a truncated event stays hidden.
+// Events of a stream before revision `kept_from` are truncated: reads hide them. A row can be deleted only if all its
+// events are truncated. `kept_from` can only grow, so a truncated event stays hidden.
 const truncations = `
   CREATE TABLE truncations (
     stream INTEGER PRIMARY KEY,
@@ -83,7 +83,8 @@ const truncations = `
   END;
 `
 
-// This step lets records, such as sign-ins, be purged too (docs/decisions/007-records-decide-nothing.md).
+// This step allows truncating records, such as sign-ins, and not only readings
+// (docs/decisions/007-records-decide-nothing.md).
 const purgeableRecords = `
   DROP TRIGGER IF EXISTS truncations_are_of_readings;
   CREATE TRIGGER truncations_are_of_purgeable_streams BEFORE INSERT ON truncations BEGIN
@@ -101,15 +102,18 @@ const purgeableRecords = `
 `
 
 /**
- * Each step upgrades the file to the next format. Never change a step, not even by a space: files are compared with the
- * steps, and would count as changed.
+ * Each step upgrades the file to the next format. Never change a step, not even by a space. The schema of each file is
+ * compared with these steps, so existing files would be refused as changed.
  */
 const steps: readonly string[] = [`${tables}${triggers}`, truncations, purgeableRecords]
 export const formatVersion = steps.length
 
 export const stepsFrom = (version: number): readonly string[] => steps.slice(version)
 
-/** Returns the differences in words for people. SQLite makes the expected schema in memory. */
+/**
+ * Compares the file's schema with that of format `version`. Returns the differences as text for people: each means that
+ * somebody has changed the file.
+ */
 export const schemaDifferences = (database: Database, version: number): readonly string[] => {
   using model = new Database(':memory:')
   for (const step of steps.slice(0, version)) model.run(step)
@@ -127,8 +131,8 @@ export const schemaDifferences = (database: Database, version: number): readonly
 type SchemaObject = { readonly type: string; readonly name: string; readonly sql: string | null }
 
 /**
- * Returns SQL by type and name, because a trigger and a table can have the same name. The SQL is `null` for SQLite's
- * own indexes.
+ * Maps the type and name of each object to its SQL, because a trigger and a table can have the same name. The SQL is
+ * `null` for indexes that SQLite makes itself.
  */
 const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
   const objects = database
@@ -137,7 +141,7 @@ const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
   return new Map(objects.map(({ type, name, sql }) => [`${type} ${name}`, sql]))
 }
 
-/** The person who changed the file chose this name. Control characters in it could change what a terminal shows. */
+/** Somebody who changed the file chose this name. Control characters in it could change what a terminal shows. */
 const printable = (name: string): string => name.slice(0, schemaNameCharsMax).replaceAll(/[^A-Za-z0-9_. -]/g, '?')
 
 const bounded = (differences: readonly string[]): readonly string[] => {

@@ -6,12 +6,12 @@ import { copyWal } from './sqlite-file.ts'
 import { WalCopying } from './wal-copying.ts'
 
 export type CommitVerdict =
-  /** If only the second COMMIT succeeded, `survived` says why the first one failed. */
+  /** If the first COMMIT failed and the second one succeeded, `survived` says why the first one failed. */
   | { readonly kind: 'written'; readonly survived?: string }
   | { readonly kind: 'not_written'; readonly reason: 'full' | 'unavailable'; readonly why: string }
-  /** Not written: another program has written to the file, so these positions are taken. */
+  /** Not written: another program has written rows to the file, so the positions of this group are taken. */
   | { readonly kind: 'overlaps'; readonly why: string }
-  /** The COMMIT failed, but its rows may be on the disk. This process writes nothing more. */
+  /** The COMMIT failed, but its rows may be on the disk. This process writes nothing more until a restart. */
   | { readonly kind: 'unknown'; readonly why: string }
   /** Not tried: an earlier group was not written, so the positions of this group are wrong. */
   | { readonly kind: 'superseded' }
@@ -22,7 +22,10 @@ export type CommitVerdict =
 export type Commits = {
   commit(group: PackedGroup): Promise<CommitVerdict>
   truncate(truncation: Truncation): Promise<CommitVerdict>
-  /** Deletes a limited number of truncated rows, so that no commit waits long behind this call. */
+  /**
+   * Deletes a limited number of truncated rows, so that no commit waits long behind this call. Call it again until none
+   * is left.
+   */
   trim(trimming: Trimming): Promise<CommitVerdict>
   /**
    * Empties the write-ahead log, which can still hold deleted personal data. Answers `not_written` while another
@@ -54,8 +57,8 @@ export class SqliteCommits {
   readonly #statements: ReturnType<typeof prepare>
   #stoppedBy: string | null = null
   /**
-   * The epoch of the last failed group, or -1 if none failed. Later groups of this epoch depend on it, so they are not
-   * written.
+   * The epoch of the last group that failed, or -1 if none failed. Later groups of the same epoch have positions that
+   * depend on the failed group, so they are not written.
    */
   #failedEpoch = -1
 
@@ -72,8 +75,8 @@ export class SqliteCommits {
   }
 
   /**
-   * After a failed COMMIT, the rows may be on the disk or not. So the group is written again, and the second fsync
-   * decides (docs/protocol.md, "A failed fsync").
+   * After a failed COMMIT, the rows may be on the disk or not. So the group is written again. If the second COMMIT
+   * succeeds, the group is durable (docs/protocol.md, "A failed fsync").
    */
   commit(group: PackedGroup): CommitVerdict {
     if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
@@ -136,8 +139,8 @@ export class SqliteCommits {
     if (first === null) return { kind: 'written' }
     if (this.#stoppedBy === null && !first.isInDoubt) return verdictOf(first.cause)
     if (this.#stoppedBy === null) {
-      // The rows are visible although COMMIT failed. They cannot be written again, so no second fsync can prove that
-      // they are durable.
+      // If the rows are visible although COMMIT failed, they cannot be written again. So no second COMMIT can prove
+      // that they are durable.
       if (this.#isVisible(transaction)) this.#stop('a commit that had failed took effect')
       else {
         const second = this.#try(transaction)
@@ -159,8 +162,8 @@ export class SqliteCommits {
       return null
     } catch (cause) {
       this.#undo()
-      // After a full disk it is certain that nothing was committed: SQLite writes the page that makes a commit valid
-      // last.
+      // If the disk was full, nothing was committed: the last page that SQLite writes is the one that makes a commit
+      // valid.
       return { cause, isInDoubt: isCommitting && !isFull(cause) }
     }
   }

@@ -7,14 +7,15 @@ import { formatVersion, schemaDifferences, stepsFrom } from './schema.ts'
 /** "Clrb" in ASCII. This id in the file marks a Cellarbook log, and the Unix command `file` shows it. */
 const applicationId = 0x436c7262
 /**
- * A commit writes whole index pages. With half of SQLite's default of 4,096 bytes, 64 keys that append together commit
- * a fifth faster.
+ * A commit writes whole pages, even if few of their bytes have changed. When 64 keys append together, commits are a
+ * fifth faster than with SQLite's default of 4,096 bytes.
  */
 export const pageBytes = 2_048
 
 export type OpenOptions = {
   /**
-   * Called if somebody has changed the SQL schema of the file, which is then opened. Default: throws `ChangedSchema`.
+   * Called if somebody has changed the SQL schema of the file. The file is opened nevertheless. Default: throws
+   * `ChangedSchema`.
    */
   readonly acceptSchema?: (differences: readonly string[]) => void
 }
@@ -96,7 +97,7 @@ const refuseSchema =
 
 const configure = (database: Database, cacheBytes: number): void => {
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
-  // SQLite ignores this setting in a file that already has pages.
+  // SQLite ignores this setting in a file that already has pages, so it only affects new files.
   database.run(`PRAGMA page_size = ${pageBytes}`)
   const mode = database.query<{ journal_mode: string }, []>('PRAGMA journal_mode = WAL').get()
   if (mode?.journal_mode !== 'wal') {
@@ -108,7 +109,7 @@ const configure = (database: Database, cacheBytes: number): void => {
   assertSettings(database)
 }
 
-/** The first two settings make commits durable. The third keeps the CHECKs of the tables working. */
+/** The first two settings make commits durable. The third makes SQLite test the CHECK constraints of the tables. */
 const settings = { journal_mode: 'wal', synchronous: 2, ignore_check_constraints: 0 }
 
 /** Reads the settings back, because SQLite silently ignores a setting that it cannot apply. @throws Outage */
@@ -131,7 +132,8 @@ const bringUpToDate = (database: Database, version: number): void => {
 
 /**
  * A killed process can leave events in the write-ahead log without a successful fsync. Copying them into the file makes
- * them durable (docs/protocol.md, "A failed fsync").
+ * them durable (docs/protocol.md, "A failed fsync"). Without this copy, a power failure could delete events that the
+ * node has already read.
  */
 const settleWriteAheadLog = (database: Database, path: string): void => {
   if (!copyWal(database, 'FULL').isBlocked) return
@@ -141,13 +143,16 @@ const settleWriteAheadLog = (database: Database, path: string): void => {
 }
 
 export type WalCopy = {
-  /** True if another reader or writer stopped the copying. */
+  /** True if another connection that reads or writes the file has stopped the copying before its end. */
   readonly isBlocked: boolean
   readonly pages: number
   readonly copied: number
 }
 
-/** Copies the write-ahead log into the file. `NOOP` only counts pages. `TRUNCATE` also empties the write-ahead log. */
+/**
+ * Copies the write-ahead log into the file. `NOOP` only counts pages. `PASSIVE` copies only what it can without
+ * waiting. `FULL` waits at most `storeBusyMsMax` for readers and writers. `TRUNCATE` also empties the write-ahead log.
+ */
 export const copyWal = (database: Database, mode: 'NOOP' | 'PASSIVE' | 'FULL' | 'TRUNCATE'): WalCopy => {
   const row = database.query<WalCopyRow, []>(`PRAGMA wal_checkpoint(${mode})`).get()
   if (row === null) throw new Error('Cannot happen: SQLite does not answer wal_checkpoint')

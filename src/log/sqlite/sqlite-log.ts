@@ -33,17 +33,15 @@ import { commitOnThread } from './threaded-commits.ts'
 
 export type SqliteLogOptions = {
   readonly dataDir: string
-  /** True accepts a data folder that other users of the machine can write. Default: false. */
+  /** True accepts a data folder in which other users of the machine can change files. Default: false. */
   readonly allowSharedFolder?: boolean
   readonly onFolderWarning?: ((warning: string) => void) | undefined
   readonly codec?: Codec
   readonly commits?: (path: string) => Commits
-  /** Readings are refused while the disk has fewer free bytes. Default: the free space is not checked. */
+  /** Readings are refused while the disk has fewer free bytes than this. Default: the free space is not checked. */
   readonly diskReserveBytes?: number
   readonly freeBytes?: (folder: string) => Promise<number>
-  /**
-   * Called if somebody has changed the SQL schema of the file, which is then opened. Default: throws `ChangedSchema`.
-   */
+  /** Called if the file's SQL schema was changed. The file is opened nevertheless. Default: throws `ChangedSchema`. */
   readonly acceptSchema?: (differences: readonly string[]) => void
   readonly later?: Later
 }
@@ -61,7 +59,8 @@ export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
     return new SqliteLog(folder, options)
   } catch (cause) {
     folder.release()
-    // If a person accepted a changed SQL schema, a table can be missing. Then preparing a statement fails.
+    // If a person accepted a changed SQL schema, a table can be missing. Then preparing a statement fails, which is no
+    // bug of this program.
     if (!(cause instanceof SQLiteError)) throw cause
     throw new Outage(`Cannot open "${folder.logPath}": ${cause.message}`, 'not_written', 'unavailable', { cause })
   }
@@ -92,7 +91,7 @@ class SqliteLog implements EventLog {
   #room = new QueueRoom()
   #underWay = 0
   #stagedEpoch = 0
-  /** Resolves when the appends of the newest commit group are answered. */
+  /** Resolves when the newest commit group is answered. The next group waits for this before its own answers. */
   #lastGroup: Promise<void> = Promise.resolve()
   #truncations: Promise<void> = Promise.resolve()
   #publishedTo: number
@@ -181,7 +180,7 @@ class SqliteLog implements EventLog {
     await this.#truncations
     this.#subscriptions.dropAll(new Outage('The log was closed', 'not_written', 'closed'))
     await this.#commits.close()
-    // SQLite copies the write-ahead log into the file when the last connection closes.
+    // This closes the last connection, so SQLite copies the write-ahead log into the file.
     this.#database.close(true)
     this.#folder.release()
   }
@@ -262,19 +261,22 @@ class SqliteLog implements EventLog {
       for (const [index, staged] of (await this.#commitGroup(group, before)).entries())
         answer(group.appends[index], staged)
     } catch (cause) {
-      // This group can fail before the previous group is answered. The previous group must be answered first.
+      // This group can fail before the previous group is answered. Groups are answered in order, so this one waits.
       await before
       for (const append of group.appends) append.reject(cause)
     }
   }
 
-  /** Commits a group. If an earlier group was not written, commits it again with new positions. @throws Outage */
+  /**
+   * Commits a group. If an earlier group fails, stages this group again with new positions, and commits that.
+   * @throws Outage
+   */
   async #commitGroup(group: WaitingGroup, before: Promise<void>): Promise<readonly StagedAppend[]> {
     if (this.#stoppedBy !== null) throw stopped(this.#stoppedBy)
     for (let tries = 1; ; tries += 1) {
       const staged = this.#readOrOutage('where streams end', () => this.#staging.stage(group.appends))
-      // If this group is staged again, the next group has outdated positions. `#stagedEpoch` stays old until the next
-      // group is staged too, so no new group starts.
+      // If this group is staged again, the next group under way has outdated positions. `#stagedEpoch` stays old until
+      // that group is staged again too, so no new group starts.
       if (tries === 1 || this.#underWay === 1) this.#stagedEpoch = staged.epoch
       const verdict = await this.#verdictOf(staged, before)
       if (verdict.kind === 'written') {
@@ -290,8 +292,8 @@ class SqliteLog implements EventLog {
   }
 
   /**
-   * A group that writes no row is not sent to the thread. But it depends on the groups before it: if one fails, this
-   * group is staged again.
+   * A group that writes no row, for example because each append is a conflict, is not sent to the commit thread. But
+   * its outcomes depend on the earlier groups: if one fails, this group is staged again.
    */
   async #verdictOf({ packed, epoch }: Staged, before: Promise<void>): Promise<CommitVerdict> {
     const verdict = packed === null ? null : this.#commits.commit(packed)
@@ -313,7 +315,7 @@ class SqliteLog implements EventLog {
   /**
    * Hides the events before `keptFrom`, and then deletes their rows in small steps. If the log is closed meanwhile, the
    * next truncation deletes the rest. Records, such as sign-ins, hold personal data, so they are overwritten with
-   * zeros. For the many readings, that would take long.
+   * zeros. Readings are only deleted, because overwriting so many would take long.
    */
   async #truncate(trimming: Trimming, keptFrom: number): Promise<void> {
     const { stream: id, isErased } = trimming
@@ -326,7 +328,7 @@ class SqliteLog implements EventLog {
       this.#assertWritten(await this.#commits.trim(trimming))
     }
     // The write-ahead log also holds the deleted records. Emptying the write-ahead log fails while another program
-    // reads the file. No retry is needed: closing the log and the next purge do the same.
+    // reads the file. No retry is needed: the next purge, or closing the log, empties it too.
     if (isErased && !this.#isClosed) await this.#commits.emptyWriteAheadLog()
   }
 
@@ -371,8 +373,8 @@ class SqliteLog implements EventLog {
 }
 
 /**
- * On a full disk, a revocation can fit without the readings of its group. So the readings are rejected. Returns false
- * if the group has only readings, or none.
+ * On a full disk, a revocation can fit without the readings of its group. So the readings are rejected, and the rest is
+ * committed again. Returns false if the group has only readings or no readings: then the whole group fails.
  */
 const refuseReadings = (group: WaitingGroup, full: Outage): boolean => {
   const changes = group.appends.filter(({ isReadings }) => !isReadings)

@@ -48,7 +48,10 @@ export class SqliteReads {
     return { nextPosition: ends?.next_position ?? 1, nextStreamId: ends?.next_stream ?? 1 }
   }
 
-  /** The bytes of the log's file, including pages that are only in the write-ahead log. */
+  /**
+   * Returns the size of the log's file in bytes, including pages that are only in the write-ahead log. `free` is the
+   * size of the empty pages.
+   */
   fileBytes(): { readonly all: number; readonly free: number } {
     const { pages, freePages, pageSize } = this.#statements
     const size = pageSize.get()?.page_size ?? 0
@@ -73,7 +76,9 @@ export class SqliteReads {
     return this.#stream(id).keptFrom
   }
 
-  /** Call this after a truncation. Otherwise reads would still use the old `keptFrom`, which is remembered here. */
+  /**
+   * Call this after a truncation. Otherwise reads would use the old `keptFrom` in memory, and show truncated events.
+   */
   truncated(id: number): void {
     this.#known.delete(id)
   }
@@ -95,8 +100,9 @@ export class SqliteReads {
   }
 
   /**
-   * Reads `limit` events and the rest of the last row. `publishedTo` is the position of the last event that subscribers
-   * received. When the scan has reached it, `atEnd` is true.
+   * Reads old events for a subscription: `limit` events and the rest of the last row. `publishedTo` is the position of
+   * the last published event. When the scan has reached it, `atEnd` is true, and the subscription gets further events
+   * when they are published.
    */
   scan(
     after: number | null,
@@ -107,8 +113,8 @@ export class SqliteReads {
     let scannedTo = after ?? 0
     let looked = 0
     for (const row of this.#statements.allForwards.iterate(scannedTo)) {
-      // All events of the first row may lie before the scan. If these events counted, a large row would end every scan,
-      // and a subscription would never get past that row.
+      // An earlier scan may have read the whole first row. If its events counted towards `limit`, a large row would end
+      // every scan, and a subscription would never get past it.
       if (row.position + row.count - 1 <= scannedTo) continue
       if (wants(this.#stream(row.stream).category)) {
         const kept = this.#kept(row, { first: scannedTo - row.position + 1 })
@@ -137,7 +143,10 @@ export class SqliteReads {
     return taken
   }
 
-  /** Leaves out truncated events. A row with events on both sides of `keptFrom` stays whole in the file. */
+  /**
+   * Leaves out truncated events. A row with events on both sides of `keptFrom` stays whole in the file, so reads must
+   * hide a part of it.
+   */
   #kept({ stream, revision, count }: Row, { first = 0, end = count }: Partial<Part>): Part {
     return { first: Math.max(0, first, this.#stream(stream).keptFrom - revision), end: Math.min(count, end) }
   }
@@ -175,7 +184,8 @@ const prepare = (database: Database) => ({
     SELECT streams.id, revision + count AS next_revision FROM streams JOIN events ON stream = streams.id
       WHERE name = ? ORDER BY revision DESC LIMIT 1
   `),
-  // Revision ?2 may be inside a row, because a row holds several events. So reading begins with that row.
+  // Revision ?2 may be inside a row, because a row holds several events. So reading begins with the row that contains
+  // it.
   streamForwards: database.prepare<Row, [number, number]>(`
     SELECT ${columns} FROM events WHERE stream = ?1
       AND revision >= coalesce((SELECT max(revision) FROM events WHERE stream = ?1 AND revision <= ?2), 0)

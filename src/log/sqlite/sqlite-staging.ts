@@ -14,7 +14,10 @@ export type EncodedAppend = {
   readonly rows: readonly NewRow[]
 }
 
-/** The outcome of an append. Do not tell the caller before the commit group of this append is committed. */
+/**
+ * The outcome of an append if its commit group is committed. Do not tell the caller earlier, because the commit can
+ * fail.
+ */
 export type StagedAppend = { readonly result: AppendResult } | { readonly fault: UndecodableEvent }
 
 export type Staged = {
@@ -25,19 +28,24 @@ export type Staged = {
 }
 
 /**
- * Decides the outcome of appends and numbers new events, as if all earlier groups were committed. So a group can be
- * sent to the commit thread before the previous group is committed.
+ * Decides the outcome of appends and gives new events their positions, as if all earlier groups were committed. So a
+ * group can be sent to the commit thread before the previous group is committed.
  */
 export class SqliteStaging {
   readonly #reads: SqliteReads
-  /** The next revisions of the streams that were used last. For other streams, they are read from the file. */
+  /**
+   * The next revision of each recently used stream, after its staged events. For other streams, it is read from the
+   * file.
+   */
   readonly #heads = new BoundedMap<string, Head>(storeStreamsRememberedMax)
-  /** Staged events that are not committed yet. The outer array has the groups, the inner arrays have their appends. */
+  /**
+   * Staged events that are not committed yet. The outer array has one entry per group, the inner arrays one per append.
+   */
   #uncommitted: (readonly RecordedEvent[])[][] = []
   #epoch = 0
   #nextPosition = 0
   #nextStreamId = 0
-  /** True if the log's last position must be read from the file before an event gets a position. */
+  /** True after `reset`: the next position and stream id must be read from the file before the next group is staged. */
   #mustReadEnds = false
 
   constructor(reads: SqliteReads) {
@@ -49,7 +57,9 @@ export class SqliteStaging {
     return this.#nextPosition
   }
 
-  /** Grows each time the staged groups are discarded, which makes them outdated. */
+  /**
+   * Grows each time the staged groups are discarded. A group that was staged in an older epoch must be staged again.
+   */
   get epoch(): number {
     return this.#epoch
   }
@@ -94,7 +104,10 @@ export class SqliteStaging {
     this.#mustReadEnds = false
   }
 
-  /** If a stored event cannot be decoded, an append cannot be compared with it. Only that append of the group fails. */
+  /**
+   * An append that is sent again is compared with the stored events. If a stored event cannot be decoded, only this
+   * append fails, and not its whole group.
+   */
   #stageAppend(append: EncodedAppend, packer: GroupPacker): StagedAppend {
     try {
       return { result: this.#append(append, packer) }
@@ -137,12 +150,12 @@ export class SqliteStaging {
   }
 
   /**
-   * Returns committed events, and then staged ones. Staged events may be in the file by now, and must not be returned
+   * Returns committed events, and then staged ones. A staged event may already be in the file, and must not be returned
    * twice.
    */
   #eventsAt(stream: string, revision: number, count: number): readonly RecordedEvent[] {
     const committed = this.#reads.read(stream, { from: revision, limit: count })
-    // The first event has a later revision, because the event at `revision` is truncated.
+    // If the first event has a later revision, the event at `revision` is truncated, and cannot be compared.
     if ((committed[0]?.revision ?? revision) !== revision) return []
     const next = revision + committed.length
     const onTheirWay = this.#uncommitted.flat(2).filter((event) => event.stream === stream && event.revision >= next)

@@ -2,7 +2,10 @@ import { WorkerThread } from '../../worker-thread.ts'
 import type { PackedGroup } from './packed-group.ts'
 import type { Commits, CommitVerdict, Trimming, Truncation } from './sqlite-commits.ts'
 
-/** Requests to the commit thread. A `commit` message holds only texts and numbers, which Bun posts at half the cost. */
+/**
+ * Requests to the commit thread. A `commit` message holds only texts and numbers, which Bun posts at half the cost of
+ * byte arrays.
+ */
 export type CommitThreadWork =
   | ({ readonly kind: 'commit' } & PackedGroup)
   | { readonly kind: 'truncate'; readonly truncation: Truncation }
@@ -23,7 +26,8 @@ export type FromCommitThread =
   | { readonly kind: 'wal_copied'; readonly fault: string | null }
 
 /**
- * If the thread dies, nobody knows whether unanswered groups were written, so the log writes nothing more.
+ * Starts a thread that writes the log's file. If the thread dies, nobody knows whether unanswered groups were written,
+ * so the log writes nothing more until a restart.
  * @param thread The thread's module. A test gives a module with a failing disk.
  */
 export const commitOnThread = (path: string, thread = new URL('./commit-thread.ts', import.meta.url)): Commits =>

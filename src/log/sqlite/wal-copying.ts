@@ -24,13 +24,13 @@ export class WalCopying {
   }
 
   runIfDue(): void {
-    // After a failure, copying waits for a timer of the commit thread, which calls `retry`.
+    // After a failure, commits no longer start the copying. A timer of the commit thread calls `retry` instead.
     if (this.#fault === null) this.#run(this.#dueAtPages)
   }
 
   /**
-   * Copies after a failure, even if few pages wait. The node is not ready then, so perhaps no write comes that would
-   * start the copying.
+   * Tries to copy again after a failure, even if few pages wait. After a failure, `/readyz` says not ready, so load
+   * balancers may send no write that starts the copying.
    */
   retry(): void {
     if (this.#fault !== null) this.#run(0)
@@ -40,7 +40,8 @@ export class WalCopying {
     try {
       const waiting = this.#pagesWaiting('NOOP')
       if (waiting < fromPages) return
-      // Another program that reads the file can block copying. A new try is slow, so the next one waits for more pages.
+      // Another program that reads the file can block the copying. Each try is slow, so the next try waits until the
+      // write-ahead log has more pages.
       this.#dueAtPages = waiting + walPagesMax / 4
       if (this.#pagesWaiting('PASSIVE') === 0) this.#dueAtPages = walPagesMax
       this.#fault = null

@@ -60,7 +60,7 @@ describe('a cellar', () => {
     const later = await cluster.open({}, counting)
     expect(await later.core.cellars.rename(cellar, 'Köln', asker)).toMatchObject({ value: { title: 'Köln' } })
     expect(eventsRead).toBeLessThanOrEqual(1)
-    // Time never decreases in a stream, and the purges are from a clock that is ahead.
+    // The purges were written by a clock that is ahead. Time never decreases in a stream, so the rename gets the same time.
     const all = await cluster.log.read(stream, { from: 2_001, limit: 1 })
     expect(all).toMatchObject([{ type: 'CellarRenamed', recordedAt: latestMs }])
   })

@@ -6,7 +6,6 @@ import { snapshotOf } from '../../support/snapshot.ts'
 import { asker, Cluster, cellar, makeTestKey, type TestNode } from '../../support/two-nodes.ts'
 
 const dayMs = 24 * 3_600_000
-/** All readings from before noon, when the clock of the tests starts, may be purged from this time on. */
 const oneDayKept = { limit: null, readingAgeMsMax: null, readingAheadMsMax: null, retentionMs: dayMs }
 
 const keep = async (node: TestNode, retentionMs: number | null): Promise<void> => {
@@ -16,7 +15,7 @@ const keep = async (node: TestNode, retentionMs: number | null): Promise<void> =
   expect(changed.ok).toBe(true)
 }
 
-/** Three readings, a fence, and two readings a day later. */
+/** The key has three readings, a fence, and two readings of the next day. The suspension wrote the fence. */
 const openWithReadings = async () => {
   const cluster = new Cluster()
   const node = await cluster.open()
@@ -31,7 +30,10 @@ const openWithReadings = async () => {
   return { cluster, node, keyId }
 }
 
-/** To the first moment at which readings of the first `days` days may be purged. A sweep a day earlier makes it believable. */
+/**
+ * Sets the clock to the time from which readings of the first `days` days may be purged. Each node sweeps one day earlier
+ * first, so that it trusts the new time.
+ */
 const passDays = async ({ clock }: Cluster, days: number, ...nodes: readonly TestNode[]): Promise<void> => {
   const startOfTests = Date.UTC(2026, 2, 1)
   clock.set(startOfTests + days * dayMs + retentionMarginMs)
@@ -258,7 +260,7 @@ describe('a key after a purge', () => {
     await keep(node, dayMs)
     await node.post(keyId, 1_500)
     await passDays(cluster, 1, node)
-    // More than a page, so that the window's beginning is found by binary search.
+    // More than one page of readings, so that a start must find the beginning of the rate window by binary search.
     await node.post(keyId, 2_400)
     node.late.deliver()
     await sweep(node)

@@ -17,7 +17,7 @@ import { addOperators, emailOf, fromSomewhere, testPassword } from '../../suppor
 import { type ManualClock, manualClock } from '../../support/time/manual-clock.ts'
 import { Cluster } from '../../support/two-nodes.ts'
 
-// A busy machine needs more than 5 s.
+// The default timeout of 5 s is too short on a busy CPU.
 setDefaultTimeout(60_000)
 
 const dayMs = 24 * 3_600_000
@@ -67,7 +67,7 @@ const dayStartMs = Date.UTC(2026, 2, 2)
 /** Records of the first day may be purged from this time on. */
 const dueMs = dayStartMs + recordsKeptMs.signins + retentionMarginMs
 
-/** Any event stands for a sign-in. */
+/** A purge does not look at what a record says, so any event can stand for a sign-in. */
 const record = async (log: EventLog, recordedAts: readonly number[]): Promise<void> => {
   for (const recordedAt of recordedAts) {
     const [last] = await log.read(signInsStream, { direction: 'backwards', limit: 1 })

@@ -96,7 +96,7 @@ describe('revoke()', () => {
     const { cluster, one, two, keyId } = await twoNodes()
     await one.post(keyId)
     await two.post(keyId)
-    // The first node's fence is held while the second node revokes.
+    // The first node's fence is held back until the second node has revoked the key.
     const append = one.faults.append.bind(one.faults)
     const { promise: revoked, resolve } = Promise.withResolvers<void>()
     one.faults.append = async (stream, expected, events) => {
@@ -154,7 +154,7 @@ describe('a command during an outage', () => {
   test.each(['suspend', 'revoke'] as const)('(%s) is not confirmed between its two events', async (command) => {
     const { cluster, one, two, keyId } = await twoNodes()
     await one.post(keyId)
-    // Makes the second append meet a conflict.
+    // The other node writes to the stream of the command's second append, so that this append meets a conflict.
     if (command === 'suspend') await two.post(keyId)
     else await two.schedule.until(two.core.keys.relabel(keyId, { label: 'Roof', note: '' }, asker))
 

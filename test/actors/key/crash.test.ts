@@ -10,7 +10,8 @@ import { drivenSchedule } from '../../support/time/driven-schedule.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode, typesOf } from '../../support/two-nodes.ts'
 
 /**
- * A node dies while it takes a right away: before one of its appends, or after it. The other nodes have heard nothing.
+ * A command that takes a right away from a key. Each test kills a node before or after one of the command's appends. The other
+ * nodes have not heard of the command.
  */
 type Taking = {
   readonly name: string
@@ -49,7 +50,10 @@ const takings: readonly Taking[] = [
 ]
 
 const faults = ['unknown_not_written', 'unknown_written'] as const
-/** Two appends, and a third if the other node wrote last, because of a conflict. */
+/**
+ * A command needs two appends. If another node wrote the last reading, one append meets a conflict and is tried again: three
+ * appends.
+ */
 const views = [
   { view: 'knows the last reading', isStale: false, appends: 2 },
   { view: 'does not know the last reading', isStale: true, appends: 3 },
@@ -64,7 +68,10 @@ const points = takings.flatMap((taking) =>
 
 type Nodes = { cluster: Cluster; dying: TestNode; other: TestNode; bystander: TestNode; keyId: string }
 
-/** All nodes have written readings of the key. None hears of the others. */
+/**
+ * All nodes have written readings of the key, and no node has heard of the others. `isStale`: the dying node did not write
+ * last.
+ */
 const openNodes = async (options: { readonly isStale: boolean }): Promise<Nodes> => {
   const cluster = new Cluster()
   const dying = await cluster.open()
@@ -76,7 +83,7 @@ const openNodes = async (options: { readonly isStale: boolean }): Promise<Nodes>
   return { cluster, dying, other, bystander, keyId }
 }
 
-/** Readings wait before and after the command. */
+/** Sends one reading before the command and one after it, so that both wait when the node dies. */
 const dieOf = async (taking: Taking, node: TestNode, keyId: string, cluster: Cluster): Promise<void> => {
   void node.core.keys.accept(keyId, { cellar: '', rack: '', keg: '', value: 1, timestamp: '' }, cluster.newId())
   void taking.run(node, keyId, cluster)

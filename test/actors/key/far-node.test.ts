@@ -13,7 +13,7 @@ import { asker, cellar, reading, typesOf } from '../../support/two-nodes.ts'
 
 type Load = { accepted: number; refused: string[]; stop(): void }
 
-/** Nodes at several distances from one store, with one clock. */
+/** One store, and nodes at several distances from it. All nodes use the same clock. */
 class Network {
   readonly inner: EventLog = createMemoryLog()
   readonly schedule: DrivenSchedule = drivenSchedule()
@@ -43,7 +43,7 @@ class Network {
     return distantLog(this.inner, this.schedule, distance)
   }
 
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   readonly chance = (): number => (this.#chance.bytes(1)[0] ?? 0) / 255
 
   async makeKey(core: OpenCore): Promise<string> {
@@ -178,7 +178,7 @@ describe('a revocation after many conflicts', () => {
     const { network, near, far, keyId, loads } = await openFar(ways, { leaveTurns: false })
     const resume = async (): Promise<void> => {
       const { ok } = await near.keys.resume(keyId, '', asker)
-      // There may be nothing to resume yet.
+      // If the key is not suspended yet, there is nothing to resume. Then the resume is tried again.
       if (!ok || !typesOf((await network.history(keyId)).key).includes('KeyResumed')) network.schedule.after(1, resume)
     }
     void resume()
@@ -234,7 +234,7 @@ describe('a node alone on a shared log', () => {
   test('loses at most a tenth of its throughput', async () => {
     const alone = await acceptedIn10s((network) => ({ ...network.far(ways), lags: false }))
     const shared = await acceptedIn10s((network) => network.far(ways))
-    // Four in each round trip of 5 ms.
+    // A round trip takes 5 ms: 1 ms each way and 3 ms for the commit. It stores four readings, so 8,000 fit into 10 s.
     expect(alone).toBeGreaterThanOrEqual(7_990)
     expect(shared).toBeLessThan(alone)
     expect(shared).toBeGreaterThan(alone * 0.9)

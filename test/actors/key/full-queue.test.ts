@@ -15,7 +15,7 @@ setDefaultTimeout(60_000)
 let folder: TemporaryFolder
 let log: EventLog
 let core: OpenCore
-/** Commits wait for it. */
+/** Each commit waits until this promise resolves. */
 let disk: Promise<void>
 
 beforeEach(async () => {
@@ -39,7 +39,7 @@ test('revocation and suspension succeed while readings fill the log’s queue', 
   await Promise.all(keyIds.map((keyId) => core.keys.accept(keyId, reading, crypto.randomUUID())))
   const back = Promise.withResolvers<void>()
   disk = back.promise
-  // Two commit groups are under way. The rest waits.
+  // Two commit groups are under way, so all later appends wait in the queue.
   const [first = '', second = '', ...more] = others
   const answers = [core.keys.accept(first, reading, crypto.randomUUID())]
   await turn()
@@ -64,7 +64,7 @@ test('revocation and suspension succeed while readings fill the log’s queue', 
   }
 })
 
-/** They fill the queue. One more is refused. */
+/** This number of keys fills the queue with batches. The reading of the last key is refused. */
 const fillers = Math.ceil(logQueueReadingsMax / batchReadingsMax) + 1
 
 const makeKey = async (): Promise<string> => {

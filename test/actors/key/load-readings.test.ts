@@ -78,7 +78,7 @@ describe('accept()', () => {
     const asked = Array.from({ length: 1_000 }, () => node.core.keys.accept(keyId, wide, cluster.newId()))
     await node.schedule.until(Promise.all(asked))
     const appends = node.faults.appends - before
-    // 1,000 of these have more than 1 MB. An append has at most 512 KiB.
+    // 1,000 readings with these long names have more than 1 MB. One append takes at most 512 KiB.
     expect(appends).toBeGreaterThanOrEqual(2)
     expect(appendReadingsMax).toBeGreaterThanOrEqual(1_000)
   })
@@ -210,7 +210,6 @@ describe('the window of a key', () => {
       await cluster.log.append(`readings-${keyId}`, revision < 0 ? 'none' : revision, events)
       revision += count
     }
-    // A reading a second for an hour, then 40,000 within the last 40 seconds.
     for (let second = 0; second < 3_600; second += 1) {
       await append(1)
       recordedAt += 1_000
@@ -429,7 +428,7 @@ test('a bug in one request’s events does not spoil the next request', async ()
   const cluster = new Cluster()
   const node = await cluster.open()
   const keyId = await makeTestKey(node)
-  // No reading ids can be derived from this request id.
+  // The ids of readings are derived from the request id, which is not a UUID here. So this request meets a bug.
   const spoilt = await node.schedule.until(node.core.keys.accept(keyId, [reading, reading], 'not a UUID'))
   expect(spoilt).toMatchObject({ ok: false, refusal: { kind: 'internal_error' } })
   expect(node.bugs).toHaveLength(1)

@@ -22,7 +22,7 @@ const rotated = async (node: TestNode, keyId: string, rotating: Rotating = {}): 
   return state.keyId
 }
 
-/** Posts one reading, which all nodes hear of. */
+/** Posts one reading, and then the node hears of all events that it has not heard of yet. */
 const use = async (node: TestNode, keyId: string): Promise<string> => {
   const [answer] = await node.post(keyId)
   node.late.deliver()
@@ -37,7 +37,7 @@ const setExpiry = (node: TestNode, keyId: string, expiresAt: number | null) =>
 const expiryOf = (node: TestNode, keyId: string): number | null =>
   node.core.projections.keys.get(keyId)?.expiresAt ?? null
 
-/** Without `KeyExpired`, whose time is not fixed. */
+/** Leaves out `KeyExpired`, because a sweep may record it earlier or later. */
 const keyTypes = async (cluster: Cluster, keyId: string): Promise<readonly string[]> =>
   typesOf((await cluster.streams(keyId)).key).filter((type) => type !== 'KeyExpired')
 
@@ -345,7 +345,7 @@ describe('the new key’s first use', () => {
       const { cluster, node, keyId, second, third, last, revoke } = await leaked()
       const other = await cluster.open()
       for (const each of [second, third]) await revoke(other, each)
-      // The node hears of its own reading first.
+      // The node folds its own reading before it hears of the revocations.
       expect(await use(node, last)).toBe('accepted')
       expect(await keyTypes(cluster, keyId)).toEqual(ended)
       expect(node.bugs).toEqual([])
@@ -419,7 +419,7 @@ describe('a node dies in a rotation', () => {
     const isMade = at.nth === 2 && at.fault === 'unknown_written'
     expect(again).toMatchObject(isMade ? { ok: false, refusal: { kind: 'key_exists' } } : { ok: true })
     other.late.deliver()
-    // Its text may be lost, so another key replaces it.
+    // If the successor was made, its text may be lost, because nobody got an answer. So another key replaces it.
     const successorId = isMade ? await rotated(other, keyId, { overlapMs: 0 }) : 'follows0'
     expect(await use(other, successorId)).toBe('accepted')
     expect(await use(other, keyId)).toBe('key_expired')

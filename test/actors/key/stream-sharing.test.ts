@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { givingWayMsMax, heartbeatMs, sharedStreamMs } from '../../../src/limits.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode } from '../../support/two-nodes.ts'
 
-/** `one` wrote last, after a conflict with `other`. */
+/** Both nodes have posted readings. `one` wrote last, after a conflict with `other`. */
 const openShared = async (): Promise<{ cluster: Cluster; one: TestNode; other: TestNode; keyId: string }> => {
   const cluster = new Cluster()
   const [one, other] = [await cluster.open(), await cluster.open()]
@@ -55,7 +55,7 @@ test('a node that hears of a change leaves time for its fence', async () => {
   other.late.deliver()
   await other.post(keyId)
 
-  // Holds the fence.
+  // The change is written, but its answer is held back, so the fence is not written yet.
   const held = one.faults.hold('after')
   const changed = one.core.keys.setLimit(keyId, { readings: 5, windowMs: 60_000 }, asker)
   await one.schedule.quiet()
@@ -84,7 +84,7 @@ test('the end of an earlier append does not shorten that pause', async () => {
   await other.schedule.quiet()
   const before = other.faults.appends
   posted.push(other.core.keys.accept(keyId, reading, cluster.newId()))
-  // Longer than the pause after an append.
+  // These 3 ms are longer than the pause after an append. The pause for the fence must go on.
   await other.schedule.advance(3)
   expect(other.faults.appends).toBe(before)
   await other.schedule.advance(givingWayMsMax)

@@ -31,7 +31,7 @@ const withOperators = async () => {
   return { cluster, node: await cluster.open() }
 }
 
-/** A record of a newer version. */
+/** A record that a newer version wrote, as this version reads it. */
 const unread = ({ stream, revision, position, id, metadata }: RecordedEvent): RecordedEvent<'RecordUnreadable'> => {
   const data = { type: 'Newer', why: 'this version does not know its type' }
   return { stream, revision, position, id, metadata, recordedAt: 0, type: 'RecordUnreadable', data }
@@ -329,7 +329,7 @@ describe('a link to an existing account', () => {
   })
   const forAuditor = { email: emailOf.auditor, role: 'auditor' } as const
 
-  /** The auditor’s password, set by a link of the admin. */
+  /** Sets the auditor's password with a link that `by` issued. */
   const takeOver = async ({ core }: Pick<TestNode, 'core'>, by: Asker, password: string): Promise<void> => {
     const issued = await core.operators.issueLink({ ...forAuditor, own: { password: testPassword } }, by)
     if (!issued.ok) throw new Error(issued.refusal.kind)

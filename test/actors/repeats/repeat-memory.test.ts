@@ -48,10 +48,13 @@ const verdicts: Refusals = {
   items: Array.from({ length: 999 }, (_, index) => ({ index, refusal: { kind: 'invalid_value' } })),
 }
 
-/** As many as may wait. */
+/** The most batches with `verdicts` that may wait for the index. Each one counts as 1,000 idempotency keys. */
 const verdictsMax = Math.floor(idempotencyWaitingMax / 1_000)
 
-/** As another node would: no node knows of them before it hears. Each has its own idempotency key. */
+/**
+ * Appends readings as another node does: no node of the test knows them before it hears of them. Each reading has its own
+ * idempotency key.
+ */
 const appendElsewhere = async (
   cluster: Cluster,
   keyId: string,
@@ -81,7 +84,7 @@ const send = async (node: TestNode, cluster: Cluster, keyId: string, key = 'one'
   return answer.ok ? (answer.value.repeats === null ? 'stored' : 'repeated') : answer.refusal.kind
 }
 
-/** An index with the faults of a disk. */
+/** An index that fails as a file on a bad disk does. */
 class FaultyIndex implements RepeatsIndex {
   readonly inner = createMemoryRepeatsIndex()
   readonly changes: RepeatsChange[] = []
@@ -89,7 +92,7 @@ class FaultyIndex implements RepeatsIndex {
   isDamaged = false
   isBusy = false
   busyWrites = 0
-  /** Writes wait for it. */
+  /** Writes wait until this promise resolves. `null`: writes do not wait. */
   held: Promise<void> | null = null
 
   get foldedTo(): FoldedTo | null {
@@ -294,7 +297,7 @@ describe('the memory of idempotency keys', () => {
     })
   }
 
-  /** The log loses what `lost` wrote before the index is opened again. */
+  /** Restores a copy of the log that lacks what `lost` wrote. The index still has it. */
   const putBack = async (lost: (node: TestNode, cluster: Cluster, keyId: string) => Promise<void>) => {
     const { cluster, index, node, keyId } = await opened()
     const copy = await cluster.all()
@@ -304,7 +307,7 @@ describe('the memory of idempotency keys', () => {
     await node.core.drain()
     const restored = new Cluster()
     const last = cluster.newId()
-    // Draws no id twice.
+    // The restored cluster must not draw an id that the first one has drawn.
     while (restored.newId() < last);
     for (const { stream, revision, position: _, ...event } of copy) {
       await restored.log.append(stream, revision === 0 ? 'none' : revision - 1, [event])
@@ -369,7 +372,7 @@ describe('the memory of idempotency keys', () => {
 })
 
 describe('a start', () => {
-  /** A checkpoint, and an index with everything in it but the idempotency key `late`. */
+  /** Leaves a checkpoint, and an index with all idempotency keys except `late`. */
   const withCheckpoint = async () => {
     const cluster = new Cluster()
     await ensureLogCreated(cluster.log, cluster.clock, seededEntropy(99))
@@ -388,7 +391,7 @@ describe('a start', () => {
     expect(checkpoints.writes).toBe(1)
     return { cluster, index, checkpoints, keyId }
   }
-  /** The cluster's log, and which of its pages were read. */
+  /** The cluster's log, which adds each read of a page to `pages`. */
   const watched = (cluster: Cluster, pages: ReadAllOptions[]): EventLog => ({
     ...passingLog(cluster.log),
     readAll: (options) => {
@@ -411,7 +414,7 @@ describe('a start', () => {
     const { cluster, index, checkpoints, keyId } = await withCheckpoint()
     await (await cluster.open({ idempotency: index, checkpoints })).core.drain()
     const pages: ReadAllOptions[] = []
-    // Ahead of the checkpoint, without a checkpoint, and lost together with it.
+    // In turn, the index is ahead of the checkpoint, the checkpoint is lost, and both are lost.
     for (const parts of [{ idempotency: index, checkpoints }, { idempotency: index }, {}]) {
       const node = await cluster.open(parts, watched(cluster, pages))
       expect(await send(node, cluster, keyId, 'late')).toBe('repeated')
@@ -523,7 +526,7 @@ test('key events that come early do not make repeats known', async () => {
   expect(await send(second, cluster, keyId)).toBe('repeated')
 })
 
-/** Only the subscription to all events lags. */
+/** Delays only the subscription to all events. Subscriptions to some categories are not late. */
 const splitLog = (log: EventLog): EventLog => {
   const late = lateLog(log)
   return {
@@ -545,7 +548,7 @@ test('of two uses of an idempotency key the later one is found', async () => {
   await first.post(keyId)
   const node = await cluster.open({ checkpoints })
   expect(await send(node, cluster, keyId)).toBe('stored')
-  // The later use is in the index before the earlier one is read.
+  // Enough uses to cause a write to the index. So the later use is in the index before the node hears of the earlier one.
   for (let other = 1; other < idempotencyWrittenAtOnce; other += 1) await send(node, cluster, keyId, `other ${other}`)
   node.late.deliver()
   await node.schedule.until(node.core.drain())

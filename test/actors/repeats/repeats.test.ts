@@ -205,7 +205,7 @@ describe('a repeat', () => {
   })
 
   describe('around a clock leap', () => {
-    /** The node believes the new time. */
+    /** The clock jumps ahead, and stays there until the node believes the new time. */
     const leap = async (at: Sent): Promise<void> => {
       at.cluster.clock.leap(ahead)
       await at.node.schedule.advance(heartbeatMs)

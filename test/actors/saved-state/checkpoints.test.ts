@@ -28,7 +28,7 @@ import { asker, cellar, reading } from '../../support/two-nodes.ts'
 type Life = {
   readonly core: OpenCore
   readonly schedule: DrivenSchedule
-  /** Where each subscription began. */
+  /** The position after which each subscription began. `null`: the beginning of the log. */
   readonly begunAfter: readonly (number | null)[]
   readonly thrownAway: readonly string[]
   readonly failed: readonly unknown[]
@@ -105,7 +105,7 @@ const allOf = async (log: EventLog): Promise<readonly RecordedEvent[]> => {
 const bytesOf = (projections: Projections): Buffer =>
   Buffer.concat(Array.from(projections.save(), (piece) => piece.slice()))
 
-/** Pages show the same as after a replay of the whole log. */
+/** Expects pages to show the same as after a replay of the whole log. */
 const expectShown = async ({ core }: Life, log: EventLog): Promise<Projections> => {
   const events = await allOf(log)
   const replayed = createProjections()
@@ -114,13 +114,13 @@ const expectShown = async ({ core }: Life, log: EventLog): Promise<Projections> 
   return replayed
 }
 
-/** Every saved byte is the same too, if nothing was purged. */
+/** Expects every saved byte to be the same, too. This holds only if nothing was purged. */
 const expectReplay = async (life: Life, log: EventLog): Promise<void> => {
   const replayed = await expectShown(life, log)
   expect(bytesOf(life.core.projections)).toEqual(bytesOf(replayed))
 }
 
-/** A checkpoint, and events after it. */
+/** Leaves a checkpoint, and events after it. */
 const withCheckpoint = async () => {
   const here = await place()
   const first = await here.live()
@@ -188,7 +188,7 @@ describe('a start', () => {
       const keyId = await makeKey(first)
       return [keyId, await rotate(keyId)]
     }
-    /** The unused successor is replaced. */
+    /** Rotates a key. The successor leaks before its first use, so another key replaces it. */
     const leaked = async (): Promise<readonly [old: string, last: string]> => {
       const [keyId, successorId] = await rotated()
       const last = await rotate(successorId)
@@ -213,7 +213,7 @@ describe('a start', () => {
   })
 })
 
-/** The first event of a revocation. */
+/** A revocation appends this event first, before `KeyRevoked`. */
 const seal: NewEvent<'ReadingsSealed'> = {
   id: 'seal',
   type: 'ReadingsSealed',
@@ -312,7 +312,7 @@ describe('a checkpoint is discarded,', () => {
   }
 })
 
-/** Readings are kept for a day, and the last event of the checkpoint is one of them. */
+/** Readings are kept for a day. The last event of the checkpoint is a reading, so it will be purged. */
 const withReadingsOfADay = async () => {
   const here = await place()
   const first = await here.live()
@@ -322,7 +322,7 @@ const withReadingsOfADay = async () => {
   await end(first)
   const last = await lastOf(here.log)
   expect(last).toMatchObject({ stream: readingsStream(keyId), revision: checkpointEventsMin - 1 })
-  /** Until that event is purged. */
+  /** Lets days pass until the last event of the checkpoint is purged. */
   const goOn = async (life: Life): Promise<void> => {
     for (let days = 0; days < 3; days += 1) {
       here.clock.advance(retentionMsMin)

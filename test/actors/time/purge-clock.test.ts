@@ -54,7 +54,7 @@ describe('PurgeClock', () => {
   })
 })
 
-/** A key with ten readings, one per day, kept for 30 days or for ever. */
+/** Makes a key with ten readings, one per day. `null`: readings are kept for ever. */
 const openWithReadings = async (retentionMs: number | null = 30 * dayMs) => {
   const cluster = new Cluster()
   const node = await cluster.open()
@@ -103,7 +103,7 @@ describe('a sweep', () => {
     const times: TimesTold[] = []
     const onTimes = (told: TimesTold) => times.push(told)
     const schedule = drivenSchedule()
-    // Not a node of the cluster, since this one must hear its own events at once.
+    // A node of `Cluster` hears of its own events late, but this node must hear of them at once.
     const ahead = await openCore({ log: cluster.log, clock, entropy: seededEntropy(99), schedule, onTimes })
     const [sealed] = await cluster.log.readAll({ direction: 'backwards', limit: 1 })
     expect(sealed?.recordedAt).toBe(clock.now())

@@ -24,7 +24,7 @@ const runs = fc
   .record({ windowMs: fc.integer({ min: 1_000, max: 100_000 }), limit: fc.integer({ min: 1, max: 40 }) })
   .chain((policy) => fc.record({ policy: fc.constant(policy), steps: steps(policy.windowMs) }))
 
-/** Calls `look` with each verdict and the times accepted so far. */
+/** Offers readings to a window. After each one, `look` gets the verdict and the times of all accepted readings. */
 const offer = (
   { windowMs, limit }: { readonly windowMs: number; readonly limit: number },
   steps: readonly Step[],

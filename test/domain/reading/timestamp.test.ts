@@ -89,7 +89,7 @@ describe('parseTimestamp()', () => {
     const year = fc.integer({ min: 0, max: 9_999 }).map((n) => String(n).padStart(4, '0'))
     fc.assert(
       fc.property(year, part(14), part(33), (yyyy, mm, dd) => {
-        // Date turns 30 February into March.
+        // `Date` turns 30 February into a day of March. So a day exists if `Date` prints it unchanged.
         const platform = new Date(0)
         platform.setUTCFullYear(Number(yyyy), Number(mm) - 1, Number(dd))
         const exists = platform.toISOString().startsWith(`${yyyy}-${mm}-${dd}`)

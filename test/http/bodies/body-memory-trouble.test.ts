@@ -3,7 +3,7 @@ import { BodyMemoryTrouble } from '../../../src/http/body-memory-trouble.ts'
 import { bodyHoldersToldMax, bodyHolderToldBytesMin, overloadedLooksMin, troubleLookMs } from '../../../src/limits.ts'
 import { drivenSchedule } from '../../support/time/driven-schedule.ts'
 
-/** The cause when each key reserves these bytes. */
+/** The reported cause when each key reserves the bytes of one entry. */
 const causeOf = async (held: readonly number[]): Promise<string | undefined> => {
   const schedule = drivenSchedule()
   const holders = new Map(held.map((bytes, key) => [`key-${key}`, { bytes }]))

@@ -47,7 +47,7 @@ type Leaked = { readonly key: string; readonly keyId: string }
 
 type Bodies = { readonly path: string; readonly leaked: string; readonly count: number }
 
-/** Bodies that reserve the most and never end. */
+/** Starts bodies that reserve the most memory possible, and never end. */
 const stall = async ({ path, leaked, count }: Bodies): Promise<void> => {
   const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${leaked}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`
   const stalled = service.bodies.count + count
@@ -60,7 +60,7 @@ const stall = async ({ path, leaked, count }: Bodies): Promise<void> => {
   await until(() => service.bodies.count === stalled)
 }
 
-/** Returns the keys that fill the room for batches. */
+/** Fills the memory for batches with stalled bodies. Returns the keys that sent them. */
 const stallBatches = async (): Promise<readonly Leaked[]> => {
   const keys: Leaked[] = []
   for (let left = deviceLargeBodiesBytesMax; left > 0; left -= keyBodiesBytesMax) {
@@ -72,7 +72,7 @@ const stallBatches = async (): Promise<readonly Leaked[]> => {
   return keys
 }
 
-/** And the rest with single readings. */
+/** Fills the rest of the memory with stalled single readings. */
 const stallReadings = async (): Promise<void> => {
   const { key: leaked } = await service.createKey()
   const count = (deviceBodiesBytesMax - deviceLargeBodiesBytesMax) / readingBodyBytesMax
@@ -86,7 +86,7 @@ const postReading = async () => answerOf(await service.post(validReading, key))
 const kinds = (): readonly string[] => service.reasons().map(({ kind }) => kind)
 const readyStatus = async (): Promise<number> => (await fetch(`${service.url}/readyz`)).status
 
-/** One refusal in each second. */
+/** Causes one refusal in each second. */
 const refusedFor = async (looks: number, refuse: () => Promise<unknown>): Promise<void> => {
   for (let look = 0; look < looks; look += 1) {
     await refuse()

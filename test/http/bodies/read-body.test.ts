@@ -35,7 +35,7 @@ type Sender = {
   fail(thrown: unknown): void
 }
 
-/** The test sends its body. */
+/** A request whose body the test sends in pieces. */
 const sender = (declared: number | null): Sender => {
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null
   const body = new ReadableStream<Uint8Array>({
@@ -75,7 +75,7 @@ const beat = (): Promise<void> => schedule.advance(bodyHeartbeatMs)
 const beats = async (count: number): Promise<void> => {
   for (let passed = 0; passed < count; passed += 1) await beat()
 }
-/** The first 30 s. */
+/** The heartbeats of the first 30 s, and one more, because the first heartbeat may come at once. */
 const graceBeats = 1 + bodyGraceMs / bodyHeartbeatMs
 const dueBytesPerBeat = (bodyHeartbeatMs / 1_000) * bodyBytesPerSecondMin
 
@@ -257,7 +257,7 @@ describe('readBody() gives up', () => {
     await beat()
     expect(read.state).toBe('too_slow')
     expectNothingHeld()
-    // Later bytes change nothing.
+    // A failure of the connection after the end changes nothing.
     from.fail(new DOMException('gone', 'AbortError'))
     await schedule.quiet()
     expect(read.state).toBe('too_slow')

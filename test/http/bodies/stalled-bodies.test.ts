@@ -33,7 +33,7 @@ afterEach(async () => {
 const readingPath = '/api/v1/ingest'
 const batchPath = '/api/v1/ingest/batch'
 const largeBytes = bodyInOnePieceBytesMax + 20_000
-/** Long enough to reserve memory. */
+/** Bodies of this length reserve memory. */
 const longBytes = bodyReservedBytesMin + 1
 const chunked = 'Transfer-Encoding: chunked'
 const declared = (bytes: number): string => `Content-Length: ${bytes}`
@@ -60,7 +60,7 @@ const expectOverloaded = (answer: RawAnswer): void => {
 const reserved = (pool: BodyPool = 'devices'): number => service.bodies.reservedBytes(pool)
 const untilInFlight = (count: number): Promise<void> => until(() => service.bodies.count === count)
 
-/** When this is answered, the same event loop has read all earlier bytes. */
+/** The event loop reads requests in order. When this one is answered, all bytes that were sent before have been read. */
 const untilRead = async (): Promise<void> => {
   await (await fetch(`${service.url}/livez`)).text()
   await schedule.quiet()
@@ -195,7 +195,7 @@ describe('a request without a valid key', () => {
 })
 
 describe('a slow body', () => {
-  /** The first 30 s, after the one that may come at once. */
+  /** The first 30 s, and the time of one heartbeat, because the first heartbeat may come at once. */
   const graceMs = bodyGraceMs + bodyHeartbeatMs
 
   test.each([
@@ -217,7 +217,7 @@ describe('a slow body', () => {
       header: (name: string) => answer.headers.get(name.toLowerCase()) ?? null,
     }
     expect(expectRefusal(refusal, 408, 'REQUEST_TIMEOUT')).toBe(
-      'body must arrive at 1024 bytes a second or more after its first 30 seconds: send smaller batches, or use a faster connection.',
+      'body must arrive at 1024 bytes a second or faster after its first 30 seconds: send smaller batches, or use a faster connection.',
     )
     expect([service.bodies.count, reserved()]).toEqual([0, 0])
     expect(service.lines.filter(({ level }) => level === 'error')).toEqual([])

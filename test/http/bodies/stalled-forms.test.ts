@@ -33,7 +33,7 @@ afterEach(async () => {
 
 type Form = { readonly address?: string; readonly person?: Visitor; readonly line?: string }
 
-/** Only the head of the largest form. */
+/** Sends only the head of a form of the largest size, and never its body. */
 const stall = async ({ address, person, line }: Form = {}): Promise<RawConnection> => {
   const cookies = [...(person?.cookies ?? [])].map(([name, value]) => `${name}=${value}`).join('; ')
   const head = [
@@ -60,7 +60,7 @@ const expectTooMany = (answer: RawAnswer): void => {
 
 const untilInFlight = (count: number): Promise<void> => until(() => service.bodies.count === count)
 
-/** Fills the share of an address. */
+/** Fills the share of memory that one address may use. */
 const fillAddress = async (address: string): Promise<void> => {
   const forms = visitorAddressFormsBytesMax / visitorFormBodyBytesMax
   const count = service.bodies.count + forms
@@ -137,7 +137,7 @@ describe('stalled forms of signed-in people', () => {
 })
 
 describe('a slow form', () => {
-  /** When the last byte of the largest form is due. */
+  /** The time at which the last byte of a form of this size is due. */
   const dueMs = (formBytes: number): number => bodyGraceMs + (formBytes / bodyBytesPerSecondMin) * 1_000
 
   test('gets a page with 408, and a closed connection', async () => {

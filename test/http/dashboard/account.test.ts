@@ -230,7 +230,7 @@ describe('wrong own passwords', () => {
 
   test('write a line each, and are recorded for the account', async () => {
     for (let at = 0; at <= signInAttemptsMax; at += 1) await guess(at)
-    // The next line would exceed the bound of a second.
+    // The last refusal gets no line, because at most 10 lines are written in a second.
     expect(warnings()).toEqual(Array(signInAttemptsMax).fill(['sign-in refused', 'wrong_own_password']))
     const of = { email: emailOf.admin, address: '127.0.0.1' }
     expect(told).toEqual([

@@ -5,7 +5,7 @@ import { testAsker } from '../../support/test-service.ts'
 import { until } from '../../support/time/until.ts'
 import { signedIn, startWithOperators } from './visitor.ts'
 
-/** The admin is signed in. Later hashes wait until the test ends them. */
+/** Signs the admin in. All later password hashes wait until the test ends them. */
 const startHeld = async () => {
   const passwordHasher = heldHasher()
   const service = await startWithOperators({ passwordHasher })
@@ -18,7 +18,7 @@ const startHeld = async () => {
 test('an admin who is removed during the password comparison gets no link', async () => {
   const { passwordHasher, service, admin } = await startHeld()
   try {
-    // The last admin cannot be removed.
+    // A second admin is needed, because the last admin cannot be removed.
     await service.core.operators.setRole(emailOf.auditor, 'admin', testAsker)
     await admin.get('/operators')
     const fields = { email: emailOf.auditor, role: 'admin', own_password: testPassword }

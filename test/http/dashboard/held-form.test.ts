@@ -36,7 +36,7 @@ afterEach(() => service.stop())
 
 type Held = { finish(): Promise<RawAnswer> }
 
-/** The door has admitted it, but its last byte is missing. */
+/** Sends a form without its last byte, and waits until the door has looked up the session. */
 const hold = async (person: Visitor, path: string, fields: Readonly<Record<string, string>>): Promise<Held> => {
   const page = await person.get(paths.operators)
   const _csrf = /name="_csrf" value="([^"]*)"/.exec(page.body)?.[1] ?? ''

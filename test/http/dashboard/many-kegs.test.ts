@@ -12,7 +12,7 @@ let admin: Visitor
 const racks = 100
 const kegsPerRack = kegsPerCellarMax / racks
 
-/** A row takes less than 700 bytes. */
+/** A page has at most 100 rows, and each row takes less than 700 bytes. */
 const pageBytesMax = 128 * 1024
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 afterAll(() => service.stop())
 
-/** Like `rack 3/keg 7`. */
+/** The names of the shown kegs, such as `rack 3/keg 7`. */
 const kegRows = (html: string): readonly string[] => {
   const [table = ''] = html.split('id="latest-title"')
   const rows = [...table.matchAll(/<bdi class="under">([^<]*)<\/bdi><bdi class="row-name">([^<]*)<\/bdi>/g)]
@@ -80,7 +80,7 @@ describe(`readings of ${kegsPerCellarMax} kegs`, () => {
   })
 
   test('are found by words, on the page and live', async () => {
-    // Keg 42 of the 19 racks with a 7, and of rack 42 the 19 kegs with one.
+    // The words find keg 42 in the 19 racks with a 7 in their number. In rack 42, they find the 19 kegs with a 7.
     const one = (await admin.get(paths.cellar(testCellar, 'KEG 42  rack 7'))).body
     expect(one).toContain('38 of 10,000 kegs')
     expect(kegRows(one)).toContain('rack 7/keg 42')

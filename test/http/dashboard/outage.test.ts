@@ -45,7 +45,7 @@ describe('when the store is away', () => {
     await until(() => service.core.projections.keys.get(keyId)?.label === 'Pump')
     await admin.get(paths.editKey(keyId))
     log.failAppend({ fault: 'not_written', nth: 1 })
-    // Now only the limit still differs.
+    // The label is saved already, so the form changes only the limit. Its append fails, so this time nothing is changed.
     expect((await admin.post(paths.editKey(keyId), values)).body).toContain('Nothing was changed.')
     expect((await admin.post(paths.editKey(keyId), values)).status).toBe(303)
     await until(() => service.core.projections.keys.get(keyId)?.limit?.readings === 7)

@@ -108,7 +108,7 @@ describe('cellars', () => {
       await admin.get('/cellars/new')
       const made = await admin.post('/cellars', { cellar, title: '' })
       expect([cellar, made.status]).toEqual([cellar, 303])
-      // Browsers resolve an address first.
+      // A browser resolves an address such as `/cellars/..` before it sends it, as `URL` does here.
       for (const path of [made.location ?? '', paths.cellar(cellar), paths.settings(cellar)]) {
         const { pathname } = new URL(path, service.url)
         const opened = await admin.get(pathname)
@@ -145,7 +145,7 @@ describe('cellars', () => {
 })
 
 describe('a repeated reading', () => {
-  const bound = `title="Same timestamp and value as one of this keg’s last ${pointsPerKegMax} readings"`
+  const bound = `title="This reading has the same timestamp and value as one of this keg’s last ${pointsPerKegMax} readings"`
 
   test.each([
     [pointsPerKegMax - 1, true],
@@ -227,7 +227,7 @@ describe('settings', () => {
     expect(policyNow()).toMatchObject({ limit: { readings: 10, windowMs: 5_000 }, retentionMs: 365 * dayMs })
     const shown = (await admin.get(paths.settings(testCellar))).body
     for (const said of ['Retention saved.', 'for 365 days', 'value="365"']) expect(shown).toContain(said)
-    // Other bounds do not change it.
+    // A change of other settings must not change the retention.
     await admin.post(paths.policy(testCellar), { limit_readings: '', limit_seconds: '', age_max: '', ahead_max: '' })
     expect(policyNow()).toMatchObject({ limit: null, retentionMs: 365 * dayMs })
 
@@ -698,7 +698,7 @@ describe('operators', () => {
     expect((await admin.get('/operators')).body).not.toContain('/link/')
   })
 
-  /** Sends the confirmation as it is shown. */
+  /** Sends the confirmation with the fields that its page shows. */
   const answered = async (path: string, person = admin) => {
     const asked = await person.get(path)
     expect([path, asked.status]).toEqual([path, 200])
@@ -827,7 +827,7 @@ describe('operators', () => {
       await linkFor('auditor')
       const page = (await admin.get(paths.operators)).body
       expect([page.includes(email), page.includes('>Invited<')]).toEqual([true, false])
-      // A confirmation from before they joined.
+      // This confirmation was opened to withdraw the invitation, but the person has joined since. So it removes an operator.
       expect((await admin.post(paths.removeOperator(email), {})).status).toBe(303)
       expect((await admin.get(paths.operators)).body).toContain(
         'Operator removed. Their sessions and one-time links no longer work.',

@@ -161,15 +161,15 @@ describe('the form that rotates a key', () => {
     expect(second.answer.status).toBe(201)
     const words = plainText(second.answer)
     expect(words).toContain(
-      `clr_${first.keyId}_…, created 2026-03-01 12:00:00 UTC by ${emailOf.admin}, has not been used.`,
+      `clr_${first.keyId}_… (2026-03-01 12:00:00 UTC, by ${emailOf.admin}). clr_${first.keyId}_… has not been used.`,
     )
-    expect(words).toContain('That key still works, but using it no longer stops the old key.')
-    // What the page says is so.
+    expect(words).toContain('It still works, but using it no longer stops the old key.')
+    // As the page says, the replaced key works, but its use does not stop the old key.
     expect((await service.post(validReading, first.key)).status).toBe(200)
     await service.untilFolded(first.keyId, 1)
     expect(endOf(old.keyId)).toBeNull()
     const third = await rotate('24h')
-    expect(plainText(third.answer)).toContain(`clr_${second.keyId}_…, created`)
+    expect(plainText(third.answer)).toContain(`clr_${second.keyId}_… (`)
     expect(plainText(third.answer)).not.toContain(`clr_${first.keyId}_…`)
   })
 
@@ -180,7 +180,7 @@ describe('the form that rotates a key', () => {
     const [told, ...others] = answers.filter(({ answer }) => answer.body.includes(replacedWords))
     expect([told?.keyId, others]).toEqual([lastId, []])
     const replaced = answers.find(({ keyId }) => keyId !== lastId)
-    expect(plainText(told?.answer)).toContain(`clr_${replaced?.keyId}_…, created`)
+    expect(plainText(told?.answer)).toContain(`clr_${replaced?.keyId}_… (`)
   })
 
   test('names none that was used, or is revoked', async () => {
@@ -223,7 +223,7 @@ describe('the form that rotates a key', () => {
     isReplacing = true
     const { _key_id, answer } = await rotateOnce()
     expect([answer.status, wholeKey.exec(answer.body)?.[0]]).toEqual([201, expect.stringContaining(_key_id)])
-    expect(plainText(answer)).toContain(`clr_${first._key_id}_…, created`)
+    expect(plainText(answer)).toContain(`clr_${first._key_id}_… (`)
     log.comeBack()
     await broken.stop()
     await inner.close()
@@ -312,15 +312,15 @@ describe('a rotated key', () => {
     const { keyId } = await rotate('1h')
     const listed = async () => (await admin.get(paths.keys(testCellar))).body
     const form = async () => (await admin.get(paths.rotateKey(old.keyId))).body.replace(/\s+/g, ' ')
-    expect(await form()).toContain('If nobody needs that key, revoke it.')
+    expect(await form()).toContain(`If nobody needs <code>clr_${keyId}_…</code>, revoke it.`)
     await service.core.keys.revoke(keyId, '', testAsker)
     expect(await pageOf(old.keyId)).toContain('revoked before its first use, so this key keeps working<')
     expect(await listed()).toContain(`rotated: clr_${keyId}_… was revoked, so this key keeps working<`)
     expect(await pageOf(keyId)).toContain('keeps working: this key was revoked before its first use')
-    expect(await form()).toContain('That key is revoked. The new key takes its place.')
+    expect(await form()).toContain('which was revoked before its first use. So')
     for (const page of [await pageOf(old.keyId), await listed(), await pageOf(keyId), await form()]) {
       expect(page).not.toMatch(/after the first reading with (the new key|this key|clr_)/)
-      expect(page).not.toContain('If nobody needs that key')
+      expect(page).not.toContain('If nobody needs')
     }
     await service.core.keys.setExpiry(old.keyId, service.clock.now() + 86_400_000, testAsker)
     expect(await pageOf(old.keyId)).toContain(

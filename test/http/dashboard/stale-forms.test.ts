@@ -15,7 +15,7 @@ type Fields = Readonly<Record<string, string>>
 
 const dayMs = 86_400_000
 
-/** The fields of that page's form, as a browser would send them. */
+/** The fields of the form for `action`, as a browser would send them from this page. */
 const formOn = async (page: string, action: string): Promise<Fields> => {
   const { body } = await admin.get(page)
   const form = body.split('<form ').find((html) => html.includes(`action="${action}"`)) ?? ''

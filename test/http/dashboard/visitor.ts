@@ -4,11 +4,11 @@ import { addOperators, emailOf, testPassword } from '../../support/test-operator
 import { type Service, type ServiceOptions, startService } from '../../support/test-service.ts'
 import { manualClock } from '../../support/time/manual-clock.ts'
 
-/** A browser: keeps cookies, fills in forms, but follows no redirect. */
+/** Acts as a browser: keeps cookies and sends forms, but follows no redirect. */
 export type Visitor = {
   readonly cookies: Map<string, string>
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Seen>
-  /** With the token of its last page, or `_csrf` from the fields. */
+  /** Sends the CSRF token of the last page, or `_csrf` if the fields have it. */
   post(
     path: string,
     fields: Readonly<Record<string, string>>,

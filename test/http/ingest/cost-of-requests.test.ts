@@ -27,7 +27,7 @@ const postBatch = async (readings: readonly unknown[] | string, headers: Record<
 
 const megabyte = 'x'.repeat(1_000_000)
 
-/** Spends 3,840,000 bytes. */
+/** Sends 4,000,000 bytes. The full budget is 3,840,000 bytes. */
 const emptyBudget = async (): Promise<void> => {
   for (let sent = 0; sent < 4; sent += 1) expectRefusal(await postBatch(megabyte), 400, 'MALFORMED_JSON')
 }
@@ -49,7 +49,7 @@ describe('requests that store nothing', () => {
     await emptyBudget()
     const before = { ...service.work }
     const refused = await postBatch(megabyte)
-    // 160,000 bytes too many, at 64,000 a second.
+    // The requests exceed the budget by 160,000 bytes, and 64,000 come back each second. That takes 2.5 s, rounded up.
     expect(refused.header('Retry-After')).toBe('3')
     expect(expectRefusal(refused, 429, code)).toBe(
       'X-API-Key allows at most 100 requests and 64000 bytes a second that store nothing: correct the requests that are refused, and send again after 3 seconds.',
@@ -123,7 +123,7 @@ describe('requests that store nothing', () => {
       const repeat = await postBatch(body, headers)
       expect([repeat.status, repeat.header('Idempotent-Replayed')]).toEqual([200, 'true'])
     }
-    // The rest of the first body is charged, too.
+    // The budget is empty, because the first body was charged, too, except for its reading.
     expectRefusal(await postBatch(body, headers), 429, code)
   })
 

@@ -27,7 +27,7 @@ describe('FrequentNames', () => {
     const countersMax = 16
     const names = new FrequentNames(countersMax)
     const truth = new Map<string, number>()
-    // With a fixed seed: a few names are frequent.
+    // The names come from a generator with a fixed seed. A few of them are frequent.
     let state = 1
     const total = 20_000
     for (let at = 0; at < total; at += 1) {

@@ -61,7 +61,7 @@ describe('a gzip body', () => {
     const before = process.memoryUsage.rss()
     for (let sent = 0; sent < 20; sent += 1) {
       expectRefusal(await postBatch(bomb), 413, 'PAYLOAD_TOO_LARGE')
-      // The cost budget is full again.
+      // After a minute, the cost budget is full again.
       service.clock.advance(60_000)
     }
     expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 * 1024)
@@ -101,7 +101,7 @@ describe('a gzip body', () => {
   })
 })
 
-/** Members of 64 MiB of zeros. */
+/** A gzip file of several parts. Each part unpacks to 64 MiB of zeros. */
 const bombOf = (members: number): Uint8Array<ArrayBuffer> => {
   const member = gzipSync(new Uint8Array(64 * 1024 * 1024), { level: 9 })
   return new Uint8Array(Buffer.concat(Array.from({ length: members }, () => member)))

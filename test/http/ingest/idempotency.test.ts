@@ -36,7 +36,6 @@ const post = async (text: string, body: unknown = validReading, apiKey = key) =>
 const postBatch = async (text: string, readings: readonly unknown[], apiKey = key) =>
   answerOf(await service.postBatch(readings, apiKey, keyed(text)))
 
-/** A replay of the first answer. */
 const expectReplayOf = (first: Answer, answer: Answer): void => {
   expect(first.header('Idempotent-Replayed')).toBeNull()
   expect(answer.header('Idempotent-Replayed')).toBe('true')
@@ -119,7 +118,8 @@ describe('a repeat', () => {
   test('is stored again a day later', async () => {
     await post('one')
     service.clock.advance(idempotencyMs)
-    // A start trusts the newest event at once, and heartbeats would take half a day.
+    // A restarted node trusts the time of the newest event at once. Without a restart, the node would trust the new time only
+    // after half a day of heartbeats.
     const { key: other } = await service.createKey()
     expectAccepted(await post('one', validReading, other))
     await service.stop()

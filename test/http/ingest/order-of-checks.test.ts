@@ -29,7 +29,6 @@ type Fault =
   | 'cellar'
   | 'used idempotency key'
 
-/** With all these faults at once. */
 const send = async (faults: ReadonlySet<Fault>, headers: Record<string, string> = {}): Promise<string> => {
   const response = await fetch(`${service.url}/api/v1/${faults.has('route') ? 'nothing' : 'ingest'}`, {
     method: faults.has('method') ? 'PUT' : 'POST',
@@ -57,7 +56,7 @@ const bodyWith = (faults: ReadonlySet<Fault>): string => {
   return faults.has('size') ? text.padEnd(readingBodyBytesMax + 1) : text
 }
 
-// docs/contract.md, "One order of checks".
+// This is the order of docs/contract.md, "One order of checks".
 const inOrder: readonly (readonly [Fault, string])[] = [
   ['key', '401 Invalid API key'],
   ['route', '404 NOT_FOUND'],

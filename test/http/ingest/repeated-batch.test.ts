@@ -21,7 +21,7 @@ import { type Service, startService, testAsker, testCellar, validReading } from 
 import { type ManualClock, manualClock } from '../../support/time/manual-clock.ts'
 
 const at = (timestamp: string) => ({ ...validReading, timestamp })
-/** One for each refusal, between valid ones. It is 12:00. */
+/** One item for each refusal, between two valid readings. The clock shows 12:00. */
 const items = [
   validReading,
   7,
@@ -38,7 +38,7 @@ const items = [
 const policy: CellarPolicy = { limit: null, readingAgeMsMax: 3_600_000, readingAheadMsMax: 60_000, retentionMs: null }
 const hourMs = 3_600_000
 
-/** Answers of the first version to `items`. */
+/** The answer that the first version of the program gave to `items`. */
 const answerOfFirstVersion = JSON.stringify({
   status: 'partial',
   message: '2 readings stored, 9 refused.',
@@ -49,7 +49,7 @@ const answerOfFirstVersion = JSON.stringify({
     ['INVALID_BODY', 'reading must be a JSON object: send cellar, rack, keg, value and timestamp as its fields.'],
     [
       'TIMESTAMP_TOO_OLD',
-      'timestamp must be at most 3600 seconds old in this cellar: skip the reading, or ask an admin of the cellar.',
+      'timestamp must be at most 3600 seconds old in this cellar: skip the reading, or ask an admin to allow older readings.',
     ],
     ['TIMESTAMP_IN_FUTURE', "timestamp must be at most 60 seconds ahead in this cellar: correct the device's clock."],
     [
@@ -73,7 +73,7 @@ const answerOfFirstVersion = JSON.stringify({
   ].map(([code, error], index) => ({ index: index + 1, code, error })),
 })
 
-/** Stored by the first version. */
+/** The verdicts on `items`, as the first version of the program stored them. */
 const verdictsOfFirstVersion: readonly KeptItem[] = [
   { index: 1, refusal: { kind: 'invalid_body' } },
   { index: 2, refusal: { kind: 'timestamp_too_old', ageMsMax: hourMs } },
@@ -163,7 +163,7 @@ const withoutCellars = (core: Core): Core => ({
   projections: { ...core.projections, cellars: { ...core.projections.cellars, get: () => null } },
 })
 
-/** As a version stores it. */
+/** The valid readings of `items` and the hashes of the request, as a node stores them. */
 const storedBatch = (keyId: string, key: string) => {
   const stream = readingsStream(keyId)
   const requestId = crypto.randomUUID()

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-// Each test has its own key, which pays for refused bodies.
+// Refused bodies use up the cost budget of their key, so each test has its own key.
 let key: string
 beforeEach(async () => {
   key = (await service.createKey()).key
@@ -22,7 +22,7 @@ const post = async (body: unknown) => answerOf(await service.post(body, key))
 const postBatch = async (body: string) => answerOf(await service.postBatch(body, key))
 const postPacked = async (body: string) => answerOf(await service.postBatch(new Uint8Array(gzipSync(body)), key, gzip))
 
-/** The input of `JSON.parse`. */
+/** The text that the service passes to `JSON.parse`. */
 const limited = (text: string | Uint8Array): string => {
   const body = typeof text === 'string' ? Buffer.from(text) : text
   expect(limitStructure(body, 32_000)).toBe(body.byteLength)
@@ -32,7 +32,7 @@ const limited = (text: string | Uint8Array): string => {
 const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`
 const json = JSON.stringify(validReading)
 const withField = (value: string): string => `${json.slice(0, -1)},"extra":${value}}`
-/** Has one structural character more than zeros. */
+/** A JSON list with `many` zeros. It has `many` + 1 structural characters. */
 const zeros = (many: number): string => `[${'0,'.repeat(many - 1)}0]`
 
 const parsedBy = async (send: () => Promise<unknown>): Promise<number> => {
@@ -47,7 +47,7 @@ describe('the structure of a reading', () => {
     'body must have at most 32 of the characters {}[]:, outside strings: send one reading, without other data.'
 
   test('may have 32 structural characters, and no more', async () => {
-    // Five fields 11, a sixth 2, the list 18 + 1.
+    // Of the 32 structural characters, the five fields have 11, the sixth field 2, and the list of 18 zeros 19.
     expectAccepted(await post(withField(zeros(18))))
     expect(
       await parsedBy(async () =>
@@ -81,7 +81,7 @@ describe('the structure of a batch', () => {
   })
 
   test('may have 32,000 structural characters, and no more', async () => {
-    // Around the list 7, in the reading 11, in the list one more than zeros.
+    // Seven structural characters are around the two values, and the reading has 11. The list has one more than zeros.
     const most = 32_000 - 7 - 11 - 1
     expectBatch(await postBatch(batchWith(zeros(most))), 200)
     const refused = async () =>

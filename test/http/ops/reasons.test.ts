@@ -34,7 +34,7 @@ let log: EventLog
 let service: Service
 let key: string
 let keyId: string
-/** At the coming commits, the next one first. */
+/** What goes wrong at the coming commits. The first entry is for the next commit. */
 let faults: ((database: Database) => void)[]
 let diskFault: Error | null
 let lines: [level: string, what: string, reason: unknown][]
@@ -136,7 +136,7 @@ describe('a reason to refuse readings', () => {
     alter('ALTER TABLE streams RENAME TO gone')
     await log.read('readings-other', { limit: 1 }).catch(() => {})
     expect([kinds(), await readyStatus()]).toEqual([['unreadable'], 503])
-    // The disk is still bad.
+    // The file still cannot be read, so the reason must stay.
     await schedule.advance(3 * troubleCalmLooks * troubleLookMs)
     expect(kinds()).toEqual(['unreadable'])
     alter('ALTER TABLE gone RENAME TO streams')
@@ -215,7 +215,7 @@ describe('an idempotency index that fails', () => {
   })
 })
 
-/** One more than the queue takes. */
+/** Sends 17 appends. The queue has room for 16 of them, so at least one is refused. */
 const overfill = async (): Promise<void> => {
   const stream = `readings-${crypto.randomUUID()}`
   const event = reading(stream)

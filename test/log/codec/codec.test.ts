@@ -247,7 +247,7 @@ describe('the codec', () => {
     )
   })
 
-  // And these, though a later version writes another form.
+  // Every later version must read these bytes, too, although it writes them in another form.
   test('reads the verdicts of the first stored batch with an idempotency key', () => {
     const requestId = '00112233-4455-6677-8899-aabbccddefff'
     const usual = { by, requestId, correlationId: requestId, causationId: requestId }
@@ -459,7 +459,6 @@ describe('the codec', () => {
   }
 })
 
-/** The registry with one type at a made-up version. */
 const registryWith = (type: string, version: number, upcasts: { [from: number]: Upcast } = {}): EventRegistry => {
   const known = currentRegistry.get(type)
   if (known === undefined) throw new Error(`there is no ${type}`)
@@ -562,7 +561,8 @@ describe('a log with a newer event', () => {
     await follower.until(dropped)
     expect(follower.told).toEqual([{ dropped: expect.objectContaining(named) }])
 
-    // An append that cannot be compared must not harm other appends of its group.
+    // The stored event cannot be decoded, so the first append cannot be compared with it. This must not harm the other append
+    // of the group.
     const [again, other] = await Promise.allSettled([
       log.append('key-new', 'none', [unreadable]),
       log.append('cellar-one', 0, [{ ...keySuspended(), type: 'CellarRenamed', data: { title: 'two' } }]),

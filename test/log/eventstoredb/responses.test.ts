@@ -14,7 +14,7 @@ const plain = {
   data: '{}',
 }
 
-/** Encoded by the server's own library. */
+/** Encodes an answer with EventStoreDB's own library, so that our decoder is tested against it. */
 const answer = (given: Partial<typeof plain> & { readonly id?: UUID }): Buffer => {
   const { streamName, type, revision, position, metadata, data } = { ...plain, ...given }
   const event = new ReadResp.ReadEvent.RecordedEvent()

@@ -38,7 +38,7 @@ const hear = (port: number) => {
   return { lengths, ended, heard: heard.promise }
 }
 
-/** A server that announces a message of `saidBytes` and sends `body`. */
+/** Starts a server that announces a message of `saidBytes` bytes, and then sends `body`. */
 const speaking = (saidBytes: number, body: Uint8Array): Promise<number> => {
   const server = createHttp2Server()
   server.on('stream', (stream: ServerHttp2Stream) => {

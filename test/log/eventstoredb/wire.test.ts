@@ -21,7 +21,7 @@ const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
 const encoded = (stream: string, events: readonly NewEvent[]) =>
   encodeRun(events.map((event) => proposedEventOf(stream, event, 1)))
 
-/** Decoded by the client's own library. */
+/** Decodes our bytes with EventStoreDB's own library, so that our encoder is tested against it. */
 const decoded = (stream: string, events: readonly NewEvent[], expected: 'none' | number = 'none') =>
   BatchAppendReq.deserializeBinary(
     encodeAppend('0f0e0d0c-0b0a-4908-8706-050403020100', { streamName: stream, expected }, encoded(stream, events)),

@@ -1,6 +1,6 @@
 /**
- * A process that appends to many streams until it is killed. It prints "stream revision id", unbuffered, only after the
- * append was answered.
+ * A process that appends to many streams until it is killed. After each answered append, it prints "stream revision id" without
+ * a buffer, so that a kill loses no line.
  */
 import { writeSync } from 'node:fs'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'

@@ -13,7 +13,7 @@ import { commitsHere } from './commits-here.ts'
 
 let folder: TemporaryFolder
 let log: EventLog
-/** Sent groups, the oldest first. */
+/** Each entry lets one waiting group commit. The oldest group is first. */
 let handedOver: (() => void)[]
 let faults: ((database: Database) => void)[]
 
@@ -56,7 +56,7 @@ const commitAll = async (): Promise<void> => {
 /** `null`: no answer yet. */
 type Told = { outcome: AppendResult['outcome'] | 'not_written' | null; revision: number | null }
 
-/** In a turn of its own, so a group of its own. */
+/** Appends in a turn of its own, so that the append gets a group of its own. */
 const append = async (stream: string, expected: 'none' | number, event: NewEvent): Promise<Told> => {
   const told: Told = { outcome: null, revision: null }
   log.append(stream, expected, [event]).then(
@@ -140,7 +140,7 @@ test('after rows of another program, older groups go before new ones', async () 
   const other = new Database(join(folder.path, 'log.db'))
   other.run("INSERT INTO streams (id, name) VALUES (1, 'key-other')")
   other.run("INSERT INTO events (position, stream, revision, count, recorded_at, body) VALUES (1, 1, 0, 1, 1, '[]')")
-  // Groups that depend on the next one must not count as written.
+  // If a group fails, the groups that were built on it must not count as written.
   await commitNext()
   await commitNext()
   await commitNext()
@@ -178,7 +178,7 @@ test('a repeated append is written itself when the first one fails', async () =>
 test('a group that cannot be judged fails after the group under way', async () => {
   const other = new Database(join(folder.path, 'log.db'))
   const underWay = await append('key-one', 'none', keySuspended())
-  // The end of the second stream cannot be looked up.
+  // Without this table, the log cannot look up the last revision of the second stream.
   other.run('ALTER TABLE streams RENAME TO gone')
   const unjudged = await append('key-two', 'none', keySuspended())
   other.run('ALTER TABLE gone RENAME TO streams')

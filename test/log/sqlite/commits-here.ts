@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { type Commits, type CommitVerdict, SqliteCommits } from '../../../src/log/sqlite/sqlite-commits.ts'
 import { openForWriting } from '../../../src/log/sqlite/sqlite-file.ts'
 
-/** Commits without a thread. A test fails before a COMMIT like a disk. */
+/** Commits without a thread. With `beforeCommit`, a test can make a commit fail as a disk does. */
 export const commitsHere =
   (beforeCommit: (database: Database) => void) =>
   (path: string): Commits => {
@@ -27,13 +27,13 @@ export const commitsHere =
 const diskFault = (code: string, message: string): Error =>
   Object.assign(new Error(message), { name: 'SQLiteError', code })
 
-/** For `beforeCommit`: the commit fails, and may be retried. */
+/** Used as `beforeCommit`: the commit fails, and may be tried again. */
 export const failedFsync = (database: Database): void => {
   database.run('ROLLBACK')
   throw diskFault('SQLITE_IOERR_FSYNC', 'disk I/O error')
 }
 
-/** For `beforeCommit`: the disk is full. */
+/** Used as `beforeCommit`: the disk is full. */
 export const outOfSpace = (): never => {
   throw diskFault('SQLITE_FULL', 'database or disk is full')
 }

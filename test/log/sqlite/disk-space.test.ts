@@ -104,7 +104,7 @@ describe('DiskSpace', () => {
     expect(space.fault).toBe('the disk did not report its free space within 5 s')
     expect(space.shortage).toContain('the disk has 0 MiB free')
 
-    // Each open question blocks a thread of the runtime, so there is only one.
+    // An unanswered question blocks a thread of the runtime, so the log must not ask a second one.
     await schedule.advance(20 * (diskLookMs + diskAnswerMsMax))
     expect([disk.looks, space.fault === null]).toEqual([2, false])
     delete disk.answer

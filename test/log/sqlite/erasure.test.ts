@@ -1,4 +1,4 @@
-/** As far as SQLite controls the log's files. */
+/** These tests cover only the log's files, as far as SQLite controls them. Copies that the disk keeps are not covered. */
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
@@ -22,10 +22,10 @@ afterEach(async () => {
 })
 
 const markOf = (index: number): string => `address-of-${index};`
-/** The last texts take pages of their own. */
+/** Every 50th text is longer than a page of the file, so SQLite gives it pages of its own. */
 const textOf = (index: number): string => markOf(index).repeat(index % 50 === 0 ? 400 : 3)
 
-/** Streams between them share their pages. */
+/** Events of other streams are written in between, so that they share pages of the file with the sign-ins. */
 const recordSignIns = async (count: number): Promise<void> => {
   const others = ['key-one', 'key-two', 'key-three']
   for (let index = 0; index < count; index += 1) {
@@ -35,7 +35,7 @@ const recordSignIns = async (count: number): Promise<void> => {
   }
 }
 
-/** Records with bytes left in the files. */
+/** The indexes of the records whose text is still in the files. */
 const found = (count: number): readonly number[] => {
   const bytes = ['log.db', 'log.db-wal']
     .map((file) => join(folder.path, file))

@@ -37,7 +37,7 @@ afterEach(async () => {
 
 test('a reader of many pages leaves turns to the event loop', async () => {
   for await (const _ of pagesOfLog(log, { after: null, limit: readPageEventsMax })) {
-    // Asks for each page at once.
+    // The loop does nothing, so that it asks for the next page at once.
   }
   expect(turns).toBeGreaterThanOrEqual(pages - 1)
 })

@@ -18,12 +18,12 @@ import { keySuspended, keySuspensions, reading } from '../../support/logs/sample
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { commitsHere, failedFsync, outOfSpace } from './commits-here.ts'
 
-// Longer than the default 5 s, for a busy machine.
+// The default timeout of 5 s is too short on a busy CPU.
 setDefaultTimeout(60_000)
 
 let folder: TemporaryFolder
 let log: EventLog
-/** For the coming commits. */
+/** What goes wrong at the coming commits. The first entry is for the next commit. */
 let faults: ((database: Database) => void)[]
 let commits: number
 
@@ -50,7 +50,6 @@ const failureOf = (answer: Promise<unknown>): Promise<unknown> =>
     (cause: unknown) => cause,
   )
 
-/** SQLite has rolled back, and cannot say what is on disk. */
 describe('group commit', () => {
   test('writes all appends of one turn in one commit', async () => {
     const appends = Array.from({ length: 500 }, (_, index) => log.append(`key-${index}`, 'none', [keySuspended()]))
@@ -126,6 +125,7 @@ describe('the queue of the log', () => {
     })
 })
 
+/** After a failed fsync, SQLite has rolled back, and cannot say what is on disk. */
 describe('a commit whose fsync fails', () => {
   test('is repeated before its appends are answered', async () => {
     await log.append('key-one', 'none', keySuspensions(1))
@@ -269,7 +269,7 @@ describe('a truncation', () => {
 })
 
 describe('a file that cannot be read', () => {
-  /** Remembered streams still work. */
+  /** Runs on another connection. The log can still append to streams that it remembers. */
   const otherwise = (statement: string): void => {
     const other = new Database(join(folder.path, 'log.db'))
     other.run(statement)
@@ -312,7 +312,7 @@ describe('a file that cannot be read', () => {
     faults = [
       failedFsync,
       (database) => {
-        // Before the log hears the verdict.
+        // Reads fail before the log hears that the commit failed.
         queueMicrotask(failReads)
         failedFsync(database)
       },
@@ -345,7 +345,7 @@ describe('a full disk', () => {
     expect(log.health()).toEqual({ ok: true })
     expect(await log.read('key-two', { limit: 1 })).toEqual([])
 
-    // At the revision that was not written.
+    // The append gets the revision that was not written.
     faults = [(database) => limitPages(database, 10_000)]
     expect(await log.append('key-one', 1, [keySuspended()])).toMatchObject({ outcome: 'written' })
     expect(await log.append('key-two', 'none', [large])).toMatchObject({ outcome: 'written' })
@@ -422,7 +422,7 @@ describe('a group that was undone', () => {
       },
       (database) => database.run('PRAGMA max_page_count = 10000'),
     ]
-    // The log must look up the stream that the first has just begun.
+    // For the second append, the log must look up the stream that the first append has just begun.
     const failures = await Promise.all([
       failureOf(log.append('key-lost', 'none', [lost])),
       failureOf(log.append('key-lost', 'none', [lost])),

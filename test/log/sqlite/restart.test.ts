@@ -67,7 +67,7 @@ describe('a log that is opened again', () => {
 })
 
 describe('a write-ahead log of a killed process', () => {
-  /** The folder of a killed process. */
+  /** Copies the log's files before it is closed, as a killed process leaves them. */
   const abandoned = async (): Promise<string> => {
     const log = openSqliteLog({ dataDir: folder.path })
     await log.append('key-one', 'none', keySuspensions(3))
@@ -121,7 +121,7 @@ describe('a process killed while it appends', () => {
       isKilled = true
     }
     await child.exited
-    // The last line may be incomplete.
+    // The kill may have cut off the last line.
     return text.split('\n').slice(0, -1)
   }
 

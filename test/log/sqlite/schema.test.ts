@@ -34,7 +34,7 @@ const differencesNow = async (): Promise<readonly string[]> => {
   return told
 }
 
-/** A file of an older version. */
+/** Makes a file as an older version wrote it. */
 const makeFormat = (version: number): void =>
   change(
     'PRAGMA journal_mode = WAL',

@@ -80,7 +80,7 @@ describe('openSqliteLog()', () => {
   })
 
   test('refuses a folder in which not even the lock can be written', () => {
-    // Like a full disk: the lock cannot create its journal.
+    // A folder stands where the lock needs its journal, so SQLite cannot write the lock, as on a full disk.
     mkdirSync(join(folder.path, 'log.lock-journal'))
     const fault = openFault(folder.path)
     expect(fault).toBeInstanceOf(DataFolderUnwritable)

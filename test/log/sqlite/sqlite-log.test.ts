@@ -4,7 +4,7 @@ import { describeInProcessLog } from '../../support/logs/in-process.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { describeEventLog } from '../contract.ts'
 
-// Longer than the default 5 s, for a busy machine.
+// The default timeout of 5 s is too short on a busy CPU.
 setDefaultTimeout(60_000)
 
 const open = async () => {

@@ -38,7 +38,7 @@ test('failed WAL copying is retried without a write, and then the log is healthy
   const folder = temporaryFolder()
   const thread = new URL('./failing-wal-copies-thread.ts', import.meta.url)
   const log = openSqliteLog({ dataDir: folder.path, commits: (path) => commitOnThread(path, thread) })
-  // More than may wait for WAL copying, and no more than the queue takes.
+  // This event makes the WAL so long that it must be copied, but it still fits into the queue.
   await log.append('key-one', 'none', [keySuspended('x'.repeat(storeWalBytesMax - 1_000))])
   await until(() => !log.health().ok)
   expect(log.health()).toMatchObject({ ok: false, why: expect.stringContaining('disk I/O error') })

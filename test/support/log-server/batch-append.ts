@@ -18,7 +18,10 @@ import { performAppend } from './perform-append.ts'
 import { isAuthorized, type LogNode, refusalOfCall } from './server-node.ts'
 import type { Append, Judgement, ProposedEvent } from './state.ts'
 
-/** An append comes in one or several pieces, and answers come in any order. */
+/**
+ * Serves an append stream: many appends over one call. An append comes in one or several messages, and answers come in
+ * any order.
+ */
 export const serveBatchAppend =
   (node: LogNode) =>
   (call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>): void => {
@@ -35,7 +38,7 @@ export const serveBatchAppend =
       if (early !== null || request.getIsFinal()) pieces.drop(append)
       if (early !== null) call.write(response(append, early))
       if (early !== null || !request.getIsFinal()) return
-      // The node may have led when the call began.
+      // The call passed this check at its start, but the node may have lost the leadership since.
       const late = refusalOfCall(node, call.metadata)
       if (late !== null) {
         call.emit('error', late)
@@ -50,7 +53,7 @@ export const serveBatchAppend =
       else call.write(response(append, verdict))
     })
     call.on('end', () => call.end())
-    // Nobody is left to tell.
+    // The client has gone, so nobody is left to tell. Without a listener, the error would end the test process.
     call.on('error', () => {})
   }
 
@@ -59,7 +62,7 @@ type Assembled = Append & { readonly id: string; readonly events: ProposedEvent[
 class Pieces {
   readonly #assembled = new Map<string, Assembled>()
 
-  /** `null`: the append was already answered. */
+  /** Adds a message to its append. `null` means that the append was already refused, so the rest of it is ignored. */
   add(request: BatchAppendReq): Assembled | null {
     const id = request.getCorrelationId()?.getString() ?? ''
     const options = request.getOptions()

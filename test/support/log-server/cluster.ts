@@ -2,13 +2,13 @@ import type { Member } from './describe.ts'
 import { type LogServer, startLogServer } from './server.ts'
 import { LogState } from './state.ts'
 
-/** Several servers over one state, for changes of the leader. */
+/** Several servers that share one log, so that tests can change the leader. */
 export type LogCluster = {
   readonly state: LogState
   readonly servers: readonly LogServer[]
   readonly url: string
   leader(): LogServer | null
-  /** No server leads or writes. */
+  /** Takes the leadership away: until `elect`, no server leads, and none writes. */
   depose(): void
   elect(server: LogServer): void
   stop(): Promise<void>

@@ -1,4 +1,7 @@
-/** A fault that does not happen would prove nothing. */
+/**
+ * Checks that each fault of the test log server really happens. Otherwise the tests that plan this fault would prove
+ * nothing.
+ */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +13,7 @@ import { type LogServer, startLogServer } from './server.ts'
 import type { AppendFault } from './server-faults.ts'
 
 const running: (LogServer | LogCluster)[] = []
-// Not disposed: a client with a lost append would never end.
+// The clients are not disposed: `dispose` would wait forever for an append whose answer is lost.
 afterEach(async () => {
   await Promise.all(running.splice(0).map((server) => server.stop()))
 })
@@ -40,7 +43,7 @@ const append = async (client: EventStoreDBClient, stream: string, options = {}):
   }
 }
 const isStored = ({ state }: LogServer | LogCluster, stream: string): boolean => state.stream(stream) !== null
-/** Resolves when the append has met its fault. */
+/** Plans a fault for the append to `stream`. Resolves when the append has met it. */
 const plan = ({ faults }: LogServer, stream: string, fault: AppendFault): Promise<void> =>
   new Promise((resolve) => {
     faults.ofAppend = (append) => {
@@ -89,7 +92,7 @@ describe('an append', () => {
       const answers: string[] = []
       void append(client, 'swallowed').then((answer) => answers.push(answer))
       await met
-      // This answer comes after the end of the call.
+      // When this read is answered, the append's call has already ended.
       await client.getStreamMetadata('a')
       void append(client, 'after').then((answer) => answers.push(answer))
       await client.getStreamMetadata('a')
@@ -131,7 +134,7 @@ describe('an append', () => {
   })
 })
 
-/** A client waits before it looks for a server again. */
+/** Repeats the append, because a client that has lost its server waits before it looks for a server again. */
 const untilWritten = async (client: EventStoreDBClient, stream: string): Promise<string> => {
   let answer = await append(client, stream)
   while (answer !== 'written' && answer !== 'wrong-expected-version') answer = await append(client, stream)

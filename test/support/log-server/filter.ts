@@ -1,7 +1,10 @@
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb'
 import type { StoredEvent } from './state.ts'
 
-/** By prefix or pattern of the stream or the type. */
+/**
+ * Returns whether a filter wants an event. A filter tests the stream's name or the event's type, by prefix or regular
+ * expression.
+ */
 export const wantedBy = (filter: ReadReq.Options.FilterOptions | undefined): ((event: StoredEvent) => boolean) => {
   if (filter === undefined) return () => true
   const onStream = filter.getStreamIdentifier()

@@ -73,7 +73,7 @@ export const checkpointResponse = (position: number): ReadResp => {
   return response
 }
 
-/** Refuses one append of an append stream. */
+/** These statuses refuse one append of an append stream. The stream and its other appends continue. */
 export const notReady = (): Status => status('Server Is Not Ready', 'google.protobuf.Empty', new Empty())
 export const accessDenied = (): Status => status('AccessDenied', 'event_store.client.AccessDenied', new AccessDenied())
 export const noSpace = (): Status => status('No space left on device', 'event_store.client.Unknown', new Empty())

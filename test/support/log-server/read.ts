@@ -27,7 +27,7 @@ export const serveRead =
     else void answerRead(node, call, options)
   }
 
-/** Serves reads that require no leader. */
+/** True if the client requires a leader and there is none. Other reads are still served. */
 const lacksLeader = (node: LogNode, metadata: Metadata): boolean =>
   node.role() === 'leaderless' && metadata.get('requires-leader').includes('true')
 
@@ -68,7 +68,7 @@ const readStream = (
   return end <= 0 ? [] : events.slice(Math.max(0, end - count), end).reverse()
 }
 
-/** Inclusive forwards, exclusive backwards. */
+/** Forwards, the event at the position is included. Backwards, it is not. */
 const readAll = (state: LogState, options: ReadReq.Options): readonly StoredEvent[] | 'broken_position' => {
   const from = options.getAll()
   const position = from?.getPosition()

@@ -1,6 +1,9 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
-/** The socket in front of the server. It fails like machines and networks, below the gRPC library. */
+/**
+ * A TCP proxy in front of the gRPC server. It cuts or silences connections below the gRPC library, as failing machines
+ * and networks do.
+ */
 export class Door {
   readonly #innerPort: number
   readonly #sockets = new Set<Socket>()
@@ -16,7 +19,7 @@ export class Door {
     return this.#port
   }
 
-  /** On its earlier port, if it had one. */
+  /** Listens again on its earlier port, if it had one, so that clients find the restarted server. */
   open(): Promise<void> {
     const listener = createServer((client) => this.#accept(client))
     this.#listener = listener
@@ -42,7 +45,7 @@ export class Door {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  /** Holds all bytes until the silence ends. */
+  /** Keeps connections open, but passes no bytes on until `speak`. */
   silence(): void {
     this.#isSilent = true
     for (const socket of this.#sockets) socket.pause()
@@ -70,7 +73,7 @@ export class Door {
       if (!this.#isSilent) to.resume()
     })
     from.on('end', () => to.end())
-    // The other side learns of a reset by `close`.
+    // An error also closes the socket, and the handler of `close` then closes the other side.
     from.on('error', () => {})
     from.on('close', () => {
       this.#sockets.delete(from)

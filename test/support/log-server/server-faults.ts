@@ -2,11 +2,11 @@ import type { Append } from './state.ts'
 
 export type AppendFault = {
   readonly isWritten: boolean
-  readonly ends: /** Nothing ever comes. */
+  readonly ends: /** The server never answers. */
     | 'silence'
-    /** All connections of the server. */
+    /** The server cuts all its connections. */
     | 'cut'
-    /** The append stream ends cleanly, though appends wait on it. */
+    /** The append stream ends without an error, though appends still wait for their answers. */
     | 'clean_end'
     | 'timeout'
     | 'no_space'
@@ -14,25 +14,28 @@ export type AppendFault = {
 
 export class Faults {
   ofAppend: (append: Append) => AppendFault | null = () => null
-  /** Delays appends before they are judged. */
+  /** Each append waits for this promise before the server accepts or refuses it. */
   beforeAppend: (() => Promise<void>) | null = null
-  /** A server that starts accepts connections and does nothing. */
+  /** False imitates a server that is starting: it accepts connections, but refuses reads and appends. */
   isReady: () => boolean = () => true
-  /** `all`: reads and subscriptions of all streams. */
+  /** Whether the server denies access. `all` means reads and subscriptions of all streams together. */
   denies: (what: 'all' | 'stream' | 'append') => boolean = () => false
-  /** Delays reads of everything, like a long log. */
+  /** Reads of all streams wait for this promise, as if the log were long. */
   beforeReadOfAll: (() => Promise<void>) | null = null
-  /** How many of the newest events reads do not show yet. */
+  /** How many of the newest events of a stream are stored, but not shown by reads yet. */
   unindexed: (stream: string) => number = () => 0
-  /** Replaces each answer. */
+  /** Can replace the bytes of each answer, for example by broken ones. */
   ofAnswer: (bytes: Buffer, to: 'read' | 'append') => Buffer = (bytes) => bytes
-  /** Subscriptions bring nothing, though the server answers. */
+  /**
+   * True imitates a server that is cut off from its cluster: it still answers, but its subscriptions deliver nothing
+   * new.
+   */
   isCutOff = false
-  /** Without metadata and types. */
+  /** The largest append, counting only the events' data. */
   appendBytesMax = 1024 * 1024
   readonly #subscriptions = new Set<(why: string) => void>()
 
-  /** Like a server whose client reads too slowly. */
+  /** Ends all subscriptions, as a server does if a client reads too slowly. */
   dropSubscriptions(): void {
     for (const drop of this.#subscriptions) drop('Consumer too slow to handle event while live')
   }
@@ -41,7 +44,7 @@ export class Faults {
     return this.#subscriptions.size
   }
 
-  /** Returns a function that cancels. */
+  /** Returns a function that cancels the registration. */
   onDrop(drop: (why: string) => void): () => void {
     this.#subscriptions.add(drop)
     return () => this.#subscriptions.delete(drop)

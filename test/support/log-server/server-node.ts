@@ -4,7 +4,7 @@ import type { LogState } from './state.ts'
 
 export type Endpoint = { readonly host: string; readonly port: number }
 
-/** `leaderless`: writes nothing. */
+/** `leaderless` means that the cluster has no leader now, so the server refuses appends. */
 export type Role = 'leader' | 'follower' | 'leaderless'
 
 export type Credentials = { readonly username: string; readonly password: string }
@@ -12,11 +12,11 @@ export type Credentials = { readonly username: string; readonly password: string
 export type LogNode = {
   readonly state: LogState
   readonly faults: Faults
-  /** Default: everybody. */
+  /** The only user who has access. `null` means that everybody has. */
   readonly user: Credentials | null
   role(): Role
   leader(): Endpoint | null
-  /** Work of an earlier start is dropped. */
+  /** The number of this start of the server. An append that was waiting at an earlier start is dropped. */
   life(): number
   cutConnections(): void
 }
@@ -47,7 +47,7 @@ export const accessDeniedError = (): ServiceError =>
 
 export const notReadyError = (): ServiceError => callError(status.UNAVAILABLE, 'Server Is Not Ready')
 
-/** `facts` are trailers, by which the client distinguishes refusals. */
+/** `facts` are sent as trailers, the headers at the end of a gRPC answer. The client tells refusals apart by them. */
 export const callError = (
   code: status,
   details: string,

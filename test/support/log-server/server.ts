@@ -23,11 +23,11 @@ export type Membership = {
 
 export type LogServerOptions = {
   readonly state?: LogState
-  /** Default: alone, and leading. */
+  /** Default: the server is alone and is the leader. */
   readonly membership?: Membership
-  /** Then clients use `localhost`, since they take no certificate for an address. */
+  /** With TLS, the URL names `localhost`, because the client accepts no certificate for an IP address. */
   readonly tls?: Certificate
-  /** Clients send credentials over TLS only. */
+  /** The only user who has access. Set `tls` too, because clients send credentials only over TLS. */
   readonly user?: Credentials
   readonly version?: string
 }
@@ -39,11 +39,11 @@ export type LogServer = {
   readonly state: LogState
   readonly faults: Faults
   readonly isAlive: boolean
-  /** Accepts connections, and does not even answer a ping. */
+  /** From now on, the server accepts connections, but sends nothing, not even an answer to a ping. */
   silence(): void
   speak(): void
   cutConnections(): void
-  /** Loses unjudged appends. */
+  /** Closes the port and all connections. Appends that wait in `beforeAppend` are lost. */
   kill(): Promise<void>
   restart(): Promise<void>
   stop(): Promise<void>

@@ -13,7 +13,10 @@ import {
 } from './server-node.ts'
 import type { Append, Judgement, ProposedEvent } from './state.ts'
 
-/** For an append with credentials of its own. */
+/**
+ * Serves one append per call. The official client does this for an append with credentials of its own, and uses an
+ * append stream for all others.
+ */
 export const serveSingleAppend =
   (node: LogNode) =>
   (call: ServerReadableStream<AppendReq, AppendResp>, reply: sendUnaryData<AppendResp>): void => {

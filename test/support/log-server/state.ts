@@ -1,8 +1,7 @@
 /**
  * The test log server: it speaks EventStoreDB's protocol over a real socket, keeps its log in memory, and fails as a
- * test asks (`server-faults.ts`).
- *
- * This file stores events and judges appends. It knows no wire and no time.
+ * test asks (`server-faults.ts`). This file stores events and accepts or refuses appends. It knows neither the protocol
+ * nor the time.
  */
 
 export type ProposedEvent = {
@@ -28,18 +27,21 @@ export type Append = {
 }
 
 export type Judgement =
-  /** Of the last event. A repeated append is a success. */
+  /** The revision and position of the last event. A repeated append is a success with the same values. */
   | { readonly outcome: 'success'; readonly revision: number; readonly position: number }
   | { readonly outcome: 'wrong_expected_revision'; readonly currentRevision: number | null }
 
 export class LogState {
-  /** By position. */
+  /** The events in order of their positions. */
   #all: StoredEvent[] = []
-  /** By revision, truncated or not. */
+  /** The event at index i has revision i, because truncated events stay in these arrays. */
   readonly #streams = new Map<string, StoredEvent[]>()
   readonly #truncatedBefore = new Map<string, number>()
   readonly #listeners = new Set<() => void>()
-  /** Positions of all events ever written. A scavenge keeps them. */
+  /**
+   * Positions of all events ever written, also of those that a scavenge has removed: a client may still read from
+   * there.
+   */
   readonly #boundaries = new Set<number>()
   #endPosition = 0
 
@@ -63,13 +65,13 @@ export class LogState {
     return this.#write(append, stored)
   }
 
-  /** `null`: no such stream. */
+  /** `null` means that the stream does not exist. */
   stream(name: string): readonly StoredEvent[] | null {
     const stored = this.#streams.get(name)
     return stored === undefined ? null : stored.slice(this.#truncatedBefore.get(name) ?? 0)
   }
 
-  /** Also truncated events that no scavenge has removed. */
+  /** All events, also truncated ones until `scavenge` removes them. */
   get all(): readonly StoredEvent[] {
     return this.#all
   }
@@ -78,7 +80,7 @@ export class LogState {
     return this.#endPosition
   }
 
-  /** The first event at or after the position. */
+  /** The index in `all` of the first event at or after the position. */
   indexFrom(position: number): number {
     let [low, high] = [0, this.#all.length]
     while (low < high) {
@@ -89,28 +91,33 @@ export class LogState {
     return low
   }
 
-  /** An event began there, or will. Elsewhere a read fails. */
+  /**
+   * True if an event began or will begin at this position. A read from any other position fails, as on a real server.
+   */
   isBoundary(position: number): boolean {
     return position >= this.#endPosition || this.#boundaries.has(position)
   }
 
-  /** Positions and revisions of the rest stay. */
+  /** Removes truncated events from the log. The other events keep their positions and revisions. */
   scavenge(): void {
     this.#all = this.#all.filter(({ stream, revision }) => revision >= (this.#truncatedBefore.get(stream) ?? 0))
   }
 
-  /** Returns a function that ends it. */
+  /** Returns a function that removes the listener. */
   onAppended(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** The last revision before the events. -1: a new stream; `null`: impossible. */
+  /**
+   * The revision after which the append wants its events. -1 means a new stream; `null` means that no revision fits.
+   */
   #exactRevision({ expected, events }: Append, stored: readonly StoredEvent[]): number | null {
     if (expected === 'none') return -1
     if (typeof expected === 'number') return expected
     if (expected === 'exists' && stored.length === 0) return null
-    // Without an exact revision, the ids may be anywhere.
+    // The append names no revision. If its first event is stored already, it is a repeat and belongs where that event
+    // is.
     const earlier = stored.findIndex(({ id }) => id === events[0]?.id)
     return earlier === -1 ? stored.length - 1 : earlier - 1
   }
@@ -143,7 +150,7 @@ const wrongRevision = (current: number): Judgement => ({
   currentRevision: current === -1 ? null : current,
 })
 
-/** Positions grow by an event's bytes. */
+/** As on a real server, positions are bytes: the next event begins where this one ends. */
 const recordBytes = ({ stream, type, data, metadata }: StoredEvent): number =>
   96 + stream.length + type.length + data.length + metadata.length
 

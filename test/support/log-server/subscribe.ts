@@ -7,10 +7,13 @@ import type { LogState, StoredEvent } from './state.ts'
 
 type Call = ServerWritableStream<ReadReq, ReadResp>
 
-/** Events between two checkpoints of a filtered subscription. */
+/**
+ * A filtered subscription gets a checkpoint after so many events, so that its client can resume behind events that the
+ * filter skipped.
+ */
 const searchWindowEvents = 32
 
-/** The most answers that wait for a slow client. */
+/** If more answers wait for a slow client, the server sends none until the client has read them. */
 const responsesWaitingMax = 1_000
 
 export const subscribe = (node: LogNode, call: Call, options: ReadReq.Options): void => {
@@ -42,7 +45,7 @@ export const subscribe = (node: LogNode, call: Call, options: ReadReq.Options): 
       if (considered % checkpointEvery === 0) send(checkpointResponse(event.position))
     }
   }
-  // An append never waits for subscribers.
+  // Delivers in a later turn, so that an append never waits for subscribers.
   const plan = (): void => {
     if (!isPlanned) setImmediate(pump)
     isPlanned = true
@@ -69,7 +72,7 @@ export const subscribe = (node: LogNode, call: Call, options: ReadReq.Options): 
   plan()
 }
 
-/** `undefined`: no event yet. */
+/** Returns the next event at each call. `undefined` means that there is none yet. */
 const cursorOf = (state: LogState, options: ReadReq.Options): (() => StoredEvent | undefined) => {
   const stream = options.getStream()
   if (stream === undefined) return allCursor(state, options.getAll())
@@ -87,7 +90,8 @@ const allCursor = (state: LogState, from: ReadReq.Options.AllOptions | undefined
   let position = from?.hasEnd() ? state.endPosition : 0
   const given = from?.getPosition()
   if (given !== undefined) {
-    // Skips the first event at or after the position. If no event is at the position, the client loses one.
+    // Like a real server, skips the first event at or after the position. If no event is exactly there, the client
+    // misses one event.
     const passed = state.all[state.indexFrom(Number(given.getCommitPosition()))]
     position = passed === undefined ? state.endPosition : passed.position + 1
   }

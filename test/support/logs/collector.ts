@@ -1,14 +1,14 @@
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import type { EventLog, SubscribeOptions, Subscription } from '../../../src/log/event-log.ts'
 
-/** In order. */
+/** One thing that the log told a subscriber. `Collector.told` has them in their order. */
 export type Told = { readonly event: RecordedEvent } | 'caught_up' | { readonly dropped: unknown }
 
 export type Collector = {
   readonly told: readonly Told[]
   readonly events: readonly RecordedEvent[]
   readonly subscription: Subscription
-  /** Settles when the condition is true. */
+  /** Resolves when the condition is true. */
   until(condition: (collected: Collector) => boolean): Promise<void>
 }
 
@@ -20,7 +20,10 @@ export const hasEvents =
 export const dropped = ({ told }: Collector): boolean =>
   told.some((what) => typeof what === 'object' && 'dropped' in what)
 
-/** Subscribes and collects. `onEvent` runs inside the delivery. */
+/**
+ * Subscribes to the log and collects what it tells. `onEvent` runs while the log delivers, so it can test calls from
+ * there.
+ */
 export const collect = (
   log: EventLog,
   options: SubscribeOptions,

@@ -5,11 +5,14 @@ import { passingLog } from './passing-log.ts'
 export type Distance = {
   readonly oneWayMs: number
   readonly commitMs: number
-  /** 0 to 1, moves `oneWayMs` up or down. Default: one half, which moves nothing. */
+  /**
+   * Returns a number from 0 to 1. By it, each way to or from the store takes 60% to 140% of `oneWayMs`. Default: always
+   * one half, which is 100%.
+   */
   readonly chance?: () => number
 }
 
-/** A store that nodes reach over a slow network. */
+/** Delays each call and answer, as if the node reached the store over a slow network. */
 export const distantLog = (
   inner: EventLog,
   schedule: Schedule,
@@ -36,7 +39,7 @@ export const distantLog = (
     subscribe: (options, subscriber) =>
       inner.subscribe(options, {
         ...subscriber,
-        // In order, as over one connection.
+        // All deliveries have the same delay, so they keep their order, as over one connection.
         onEvents: (events) => schedule.after(oneWayMs, () => subscriber.onEvents(events)),
         onCaughtUp: () => schedule.after(oneWayMs, () => subscriber.onCaughtUp?.()),
       }),

@@ -1,6 +1,6 @@
 /**
- * The engine of the tests by `TEST_ENGINE`. Unset: the embedded log. `test-server`: the EventStoreDB adapter on the
- * test log server. `esdb://…`: on a real server.
+ * The log engine of tests that name none, chosen by `TEST_ENGINE`. Unset: the embedded log. `test-server`:
+ * EventStoreDB's protocol with the test log server. `esdb://…`: a real server.
  */
 import { test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -18,7 +18,7 @@ if (engine !== '' && engine !== 'test-server' && !engine.startsWith('esdb')) {
 
 export const isEmbedded = engine === ''
 
-/** One for all tests of this process. */
+/** One test log server serves all tests of this process. */
 const startOwnServer = async (): Promise<string> => (await startLogServer()).url
 let ownServer: Promise<string> | null = null
 
@@ -30,14 +30,14 @@ export const storeUrl = async (): Promise<string> => {
 
 const urlOfAll = isEmbedded ? null : await storeUrl()
 
-/** A real server is never emptied. */
+/** A real server keeps the events of earlier runs, so each run and each folder has its own prefix. */
 const run = crypto.randomUUID()
 const prefixOf = (dataDir: string): string => `test${Bun.hash(run + dataDir).toString(36)}-`
 
 export const logEnvironment = (dataDir: string): Readonly<Record<string, string>> =>
   urlOfAll === null ? {} : { EVENTSTORE_URL: urlOfAll, EVENTSTORE_PREFIX: prefixOf(dataDir) }
 
-/** The embedded log holds the folder until it is closed. */
+/** Opens the log of a folder. The test must close it: the embedded log locks the folder until then. */
 export const openLogOf = async (dataDir: string): Promise<EventLog> =>
   urlOfAll === null ? openSqliteLog({ dataDir }) : openAt(urlOfAll, prefixOf(dataDir))
 
@@ -52,7 +52,7 @@ export const openFreshLog = async (): Promise<EventLog> => {
   return log
 }
 
-/** The title gives the reason to skip on other engines. */
+/** A test that runs on the embedded log only. Elsewhere it is skipped, and its title says why. */
 export const onEmbedded = (because: string) => (title: string, story: () => Promise<void>, msMax?: number) => {
   if (isEmbedded) test(title, story, msMax)
   else test.skip(`${title} (only on the embedded log: ${because})`, story)

@@ -2,7 +2,7 @@ import { parseEventStore } from '../../../src/eventstore-url.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { openEventStoreLog } from '../../../src/log/eventstoredb/eventstoredb-log.ts'
 
-/** A prefix of its own, since a real server is never emptied. */
+/** A new prefix for each log, because a real server keeps the events of earlier runs. */
 export const freshPrefix = (): string => `test${crypto.randomUUID().slice(0, 8)}-`
 
 export const openAt = (url: string, prefix = freshPrefix()): Promise<EventLog> => {

@@ -12,31 +12,34 @@ import {
   type Subscription,
 } from '../../../src/log/event-log.ts'
 
-/** `unknown_not_written` fails before the append, `unknown_written` after it. Both do not say so. */
+/**
+ * `unknown_not_written` fails before the append and `unknown_written` after it. Both throw the same outage, so the
+ * caller cannot know whether the events are stored.
+ */
 export type AppendFault = 'not_written' | 'unknown_not_written' | 'unknown_written'
 
 export type FaultPlan = {
   readonly fault: AppendFault
-  /** From the next append on, from 1. Default: the next. */
+  /** Which append fails, counted from the next one, which is 1. Default: 1. */
   readonly nth?: number
   readonly reason?: Outage['reason']
-  /** Nothing works until `comeBack`, as after the death of a process. */
+  /** Then nothing works until `comeBack`, as if the process of the log had died. */
   readonly thenAway?: boolean
 }
 
 export type Held = {
   readonly waiting: number
-  /** In order. Stops holding. */
+  /** Lets the waiting calls go on in their order. Later calls are not held. */
   release(): void
 }
 
-/** Faults by plan: no timers, no seeds. */
+/** A log that fails exactly when a test says so. It has no timers and no chance, so each run is the same. */
 export type FaultyLog = EventLog & {
   readonly appends: number
   failAppend(plan: FaultPlan): void
-  /** Holds appends before they happen, or their answers. */
+  /** `before` holds appends before they are stored; `after` holds only their answers. */
   hold(where: 'before' | 'after'): Held
-  /** Health is not ok, and subscriptions are dropped. */
+  /** The log is away until `comeBack`: calls throw, `health` is not ok, and subscriptions end. */
   goAway(): void
   comeBack(): void
 }
@@ -100,7 +103,7 @@ class FaultInjectingLog implements FaultyLog {
     this.#appends += 1
     const plan = this.#plans.get(this.#appends)
     this.#assertThere()
-    // Asked in this turn, as without the wrapper.
+    // If nothing is held, the inner log must get the append in this turn of the event loop, as without this wrapper.
     if (this.#holds.length > 0) {
       await this.#pass('before')
       this.#assertThere()

@@ -1,4 +1,7 @@
-/** The first version stored a verdict for each refused item of a batch. */
+/**
+ * Writes data as the first version of the service did, to prove that this version can still read it. The first version
+ * stored a verdict for each refused item of a batch.
+ */
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { ByteWriter } from '../../../src/bytes/bytes.ts'
@@ -9,14 +12,14 @@ import { createCodec } from '../../../src/log/codec/codec.ts'
 
 export type FirstVersionBatch = {
   readonly stream: string
-  /** Of one request. */
+  /** The readings of one request. */
   readonly readings: readonly NewEvent<'ReadingAccepted'>[]
   readonly keyHash: string
   readonly bodyHash: string
   readonly rejected: readonly KeptItem[]
 }
 
-/** As this version reads it. */
+/** What this version must read from data of the first version. */
 export const idempotencyOf = ({ readings, keyHash, bodyHash, rejected }: FirstVersionBatch): Idempotency => {
   const refusals = rejected.length === 0 ? null : { kind: 'verdicts' as const, items: [...rejected] }
   return { keyHash, bodyHash, batch: { accepted: readings.length, refusals } }
@@ -30,7 +33,8 @@ export const packedByFirstVersion = (batch: FirstVersionBatch): Uint8Array => {
   )
   const [row] = createCodec().encode(stream, keyed)
   if (row === undefined || typeof row.body === 'string') throw new Error('readings are not packed')
-  // Version, hashes, accepted readings, and no refused one.
+  // How this version begins such a batch: format version 2, both hashes, the number of accepted readings, and no
+  // refused one.
   const newForm = Buffer.from([2, ...Uint8Array.fromHex(keyHash + bodyHash), readings.length, 0])
   const at = Buffer.from(row.body).indexOf(newForm)
   if (at < 0) throw new Error('the form of this version is another than this test knows')
@@ -45,7 +49,7 @@ export const packedByFirstVersion = (batch: FirstVersionBatch): Uint8Array => {
   return writer.finish()
 }
 
-/** Appends to a closed log, as the first event of the stream. */
+/** The log must be closed. The batch becomes the first event of a new stream. */
 export const appendByFirstVersion = (dataDir: string, batch: FirstVersionBatch): void => {
   const database = new Database(join(dataDir, 'log.db'), { readwrite: true })
   const { stream, readings } = batch

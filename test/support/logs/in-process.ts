@@ -3,7 +3,10 @@ import type { OpenedLog } from '../../log/contract.ts'
 import { caughtUp, collect } from './collector.ts'
 import { freshKeyStream, freshReadingsStream, keySuspended, keySuspensions, reading } from './sample-events.ts'
 
-/** What a log in this process adds to the contract: subscribers hear an append before its answer. */
+/**
+ * What a log in this process must keep besides the contract of all logs: subscribers get an append's events before its
+ * caller gets the answer.
+ */
 export const describeInProcessLog = (name: string, open: () => Promise<OpenedLog>): void => {
   describe(`${name} log in this process`, () => {
     test('delivers an append’s events before its answer', async () => {

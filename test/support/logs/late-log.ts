@@ -2,7 +2,10 @@ import type { RecordedEvent } from '../../../src/domain/events.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { passingLog } from './passing-log.ts'
 
-/** After the catch-up, subscriptions bring nothing until the test calls `deliver`. */
+/**
+ * Imitates a node that hears late of other nodes. Once it has caught up, a subscription brings events only when the
+ * test calls `deliver`.
+ */
 export type LateLog = EventLog & { deliver(): void }
 
 export const lateLog = (inner: EventLog): LateLog => {

@@ -16,17 +16,17 @@ import {
 import { assertPage, assertStorable, assertTruncatable, recordRun } from '../../../src/log/storable.ts'
 import { type Scan, Subscriptions, type Wants } from '../../../src/log/subscriptions.ts'
 
-/** Keeps every promise of the port but durability. */
+/** Keeps every promise of `EventLog`, but is lost when the process ends. */
 export const createMemoryLog = (): EventLog => new MemoryLog()
 
 type Stream = {
-  /** The event at revision r is at index r - `keptFrom`. */
+  /** The event at revision r is at index r - `keptFrom`, because truncated events are removed from the front. */
   events: RecordedEvent[]
   keptFrom: number
 }
 
 class MemoryLog implements EventLog {
-  /** By position. */
+  /** The events in order of their positions. */
   #all: RecordedEvent[] = []
   readonly #streams = new Map<string, Stream>()
   readonly #subscriptions = new Subscriptions((after, wants) => this.#scan(after, wants))
@@ -35,7 +35,8 @@ class MemoryLog implements EventLog {
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
     this.#assertOpen(`append to "${stream}"`)
     assertStorable(stream, events)
-    // An append inside a subscriber is delivered after the current one.
+    // A subscriber may append while it gets events. The new events must come after the current ones, so this append
+    // waits.
     await Promise.resolve()
 
     const before = this.#stream(stream)
@@ -97,7 +98,7 @@ class MemoryLog implements EventLog {
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    // Earlier appends run first.
+    // Appends wait one microtask, so `close` waits too, and earlier appends come first.
     await Promise.resolve()
     this.#subscriptions.dropAll(new Outage('The log was closed', 'not_written', 'closed'))
   }
@@ -116,7 +117,7 @@ class MemoryLog implements EventLog {
     return this.#streams.get(name) ?? { events: [], keptFrom: 0 }
   }
 
-  /** At that position or after it. */
+  /** The index of the first event at the position or after it. */
   #indexFrom(position: number): number {
     let [low, high] = [0, this.#all.length]
     while (low < high) {

@@ -2,7 +2,7 @@ import type { FoldedTo } from '../../../src/domain/log-reference.ts'
 import type { IdempotentAppend } from '../../../src/domain/reading/idempotency-key.ts'
 import type { RepeatsChange, RepeatsIndex } from '../../../src/log/repeats-index.ts'
 
-/** Keeps every promise of the port but durability. */
+/** Keeps every promise of `RepeatsIndex`, but is lost when the process ends. */
 export const createMemoryRepeatsIndex = (): RepeatsIndex => new MemoryRepeatsIndex()
 
 class MemoryRepeatsIndex implements RepeatsIndex {

@@ -1,6 +1,6 @@
 import type { EventLog } from '../../../src/log/event-log.ts'
 
-/** Passes every call on. A test replaces the calls that it watches or fails. */
+/** A log that passes every call on. A test replaces the calls that it wants to watch or to fail. */
 export const passingLog = (inner: EventLog): EventLog => ({
   append: (...args) => inner.append(...args),
   read: (...args) => inner.read(...args),

@@ -3,7 +3,7 @@ import { keyStream, readingsStream } from '../../../src/domain/stream-names.ts'
 
 export const startMs = Date.UTC(2026, 2, 1, 12)
 
-// Unique names, because a log on a server keeps events of earlier tests.
+// Each test needs new names, because a log on a server keeps the events of earlier tests.
 const freshId = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 12)
 export const freshKeyStream = (): string => keyStream(freshId())
 export const freshReadingsStream = (): string => readingsStream(freshId())
@@ -24,7 +24,7 @@ export const recordsPurged = (recordedAt = startMs): NewEvent<'RecordsPurged'> =
   data: { firstRevision: 0, lastRevision: 0, recordedBefore: 0 },
 })
 
-/** Each has its number as its reason. */
+/** Makes events that a test can tell apart: each has its number as its reason. */
 export const keySuspensions = (count: number): readonly NewEvent<'KeySuspended'>[] =>
   Array.from({ length: count }, (_, index) => keySuspended(String(index), startMs + index))
 
@@ -34,7 +34,7 @@ export const cellarRenamed = (title: string): NewEvent<'CellarRenamed'> => ({
   data: { title },
 })
 
-/** With the metadata that the service writes. */
+/** A reading with the metadata that the service writes, so that the log can pack it. */
 export const reading = (
   stream: string,
   data: Partial<EventData<'ReadingAccepted'>> = {},
@@ -62,7 +62,7 @@ export const reading = (
   }
 }
 
-/** Each text can be lost in another way. */
+/** Texts that a log must return unchanged. A wrong encoding would change each of them in a different way. */
 export const hostileTexts = [
   '🍷'.repeat(128),
   '\u{feff}begins with a byte order mark',

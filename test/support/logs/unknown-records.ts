@@ -1,4 +1,4 @@
-/** Events of an unknown type, as a newer version would leave them. */
+/** Adds events of a type that this version does not know, as a newer version could leave them. */
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import type { LogState } from '../log-server/state.ts'
@@ -7,7 +7,7 @@ export const unknownType = 'WrittenByANewerVersion'
 
 const metadata = { by: { kind: 'system' }, requestId: 'r', correlationId: 'r', causationId: 'r' }
 
-/** Appends to a file that no process holds. */
+/** Appends to the file of the embedded log. No process may have it open. */
 export const addUnknownToFile = (dataDir: string, stream: string, recordedAt: number): void => {
   using database = new Database(join(dataDir, 'log.db'), { readwrite: true })
   const event = { id: crypto.randomUUID(), type: unknownType, schemaVersion: 1, recordedAt, data: { new: 1 }, metadata }
@@ -23,7 +23,7 @@ export const addUnknownToFile = (dataDir: string, stream: string, recordedAt: nu
   )
 }
 
-/** Appends to a test log server. `name` includes the prefix. */
+/** Appends to a test log server. `name` is the stream's name with the prefix of the log. */
 export const addUnknownToServer = (state: LogState, name: string, recordedAt: number): void => {
   const bytes = (value: object): Uint8Array => new TextEncoder().encode(JSON.stringify(value))
   const event = {

@@ -1,6 +1,6 @@
 /**
- * The rules of ARCHITECTURE.md, "The house", as functions, so a test can break each one. They check the syntax tree,
- * not comments and strings.
+ * The rules of ARCHITECTURE.md, "The house", as functions: a test can give them a file that breaks a rule. They check
+ * the syntax tree, so words in comments and strings do not count.
  */
 import { dirname, join, normalize } from 'node:path'
 import ts from 'typescript'
@@ -28,7 +28,7 @@ type Layer =
   | 'projections'
   | 'views'
 
-/** The first match counts. `words`: refusal texts. */
+/** The first pattern that matches a path decides its layer. `words` is the file with the texts of refusals. */
 const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/(main|service|open-log|health|listen)\.ts$/, 'start'],
   [/^src\/app\.ts$/, 'app'],
@@ -76,7 +76,7 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   views: ['characters'],
 }
 
-/** The layers whose types it may also name. All may name the types of time and chance. */
+/** The layers from which a layer may import types only. For instance, `parameters` has the types of time and chance. */
 const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
   app: ['actors', 'domain', 'projections'],
   log: ['parameters'],
@@ -101,7 +101,7 @@ const packages: Readonly<Partial<Record<Layer, RegExp>>> = {
   views: /^@kitajs\/html$/,
 }
 
-/** Without clock, chance, `await` and I/O. */
+/** These layers may not use clock, chance, `await` and I/O, so that they give the same result at each call. */
 const pureLayers: readonly Layer[] = ['bytes', 'domain', 'projections', 'views', 'limits', 'characters']
 
 const impureGlobals = new Set([
@@ -123,7 +123,7 @@ const impureGlobals = new Set([
 const pureMembersOfBun = new Set(['SHA256', 'CryptoHasher', 'hash'])
 const pureNamesOfNodeCrypto = new Set(['timingSafeEqual', 'createHash', 'hash'])
 
-/** Entry points of a process or a thread. */
+/** Only these entry points of a process or a thread may do something when they are imported. */
 const beginners = new Set([
   'src/main.ts',
   'src/log/sqlite/commit-thread.ts',
@@ -131,7 +131,7 @@ const beginners = new Set([
   'src/password-judge/judge-thread.ts',
 ])
 
-/** Each violation as `rule: what` with its line. */
+/** Returns what breaks a rule, each as `path:line` and a reason. */
 export const violationsOf = (path: string, text: string): readonly string[] => {
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true)
   const found: string[] = []
@@ -153,7 +153,7 @@ export const violationsOf = (path: string, text: string): readonly string[] => {
 
 type Report = (node: ts.Node, what: string) => void
 
-/** The rules that also hold for tests and benches. */
+/** The rules about text. They also hold for tests and benchmarks. */
 export const judgeText = (path: string, text: string): readonly string[] => {
   const found: string[] = []
   const lines = text.split('\n')
@@ -161,7 +161,7 @@ export const judgeText = (path: string, text: string): readonly string[] => {
     if (/\b(?:TO|FIX)(?:DO|ME)\b|\bX{3}\b/.test(line)) found.push(`${path}:${index + 1} leaves work undone`)
   }
   const count = lines.length - 1
-  // `limits.ts` is a list of every bound.
+  // `limits.ts` may be longer, because it must list every bound.
   if (/^(src|projections|views)\//.test(path) && path !== 'src/limits.ts' && count > linesMax) {
     found.push(`${path}:1 has ${count} lines: the most is ${linesMax}`)
   }
@@ -234,7 +234,9 @@ const namedFrom = (node: ts.ImportSpecifier): string => {
   return ts.isStringLiteral(moduleSpecifier) ? moduleSpecifier.text : ''
 }
 
-/** False for members, types and declarations. */
+/**
+ * True if the name is used as a value here, so it can be a global. False for names of members, types and declarations.
+ */
 const isReference = (node: ts.Identifier): boolean => {
   const { parent } = node
   if (ts.isPropertyAccessExpression(parent)) return parent.expression === node
@@ -250,7 +252,7 @@ const isReference = (node: ts.Identifier): boolean => {
   return !(isNamed && parent.name === node)
 }
 
-/** An import must have no side effects. */
+/** Reports statements that run at import, because importing a file must have no side effects. */
 const judgeAtImport = (statement: ts.Statement, report: Report): void => {
   const defines =
     ts.isImportDeclaration(statement) ||
@@ -271,7 +273,7 @@ const judgeAtImport = (statement: ts.Statement, report: Report): void => {
   }
 }
 
-/** A loop that only fills a table of its own file. */
+/** True for a loop that only fills a table of its own file, which has no effect elsewhere. */
 const fillsTable = (statement: ts.Statement): boolean =>
   ts.isForOfStatement(statement) &&
   ts.isExpressionStatement(statement.statement) &&
@@ -280,7 +282,7 @@ const fillsTable = (statement: ts.Statement): boolean =>
   ts.isElementAccessExpression(statement.statement.expression.left) &&
   ts.isIdentifier(statement.statement.expression.right)
 
-/** For instance `status: 429`: only `problem.ts` and pages have one. */
+/** Reports for instance `status: 429`. Only `problem.ts` and the dashboard may decide an HTTP status of 400 or more. */
 const judgeStatus = (node: ts.Node, report: Report): void => {
   if (!ts.isPropertyAssignment(node) || !ts.isIdentifier(node.name) || node.name.text !== 'status') return
   if (ts.isNumericLiteral(node.initializer) && Number(node.initializer.text) >= 400) {

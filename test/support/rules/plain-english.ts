@@ -1,13 +1,14 @@
-/** Finds the sentences of comments, documents and test titles, so that a test can keep them short (CONTRIBUTING.md, "Write it"). */
+/**
+ * Finds the sentences of comments, documents and test titles. A test keeps them short (CONTRIBUTING.md, "Write it").
+ */
 import ts from 'typescript'
 
 export const sentenceWordsMax = 25
 export const titleWordsMax = 15
 
-/** Text that people read in one go, with the line on which it begins. */
+/** A text that people read without a break, and the line on which it begins. */
 export type Passage = { readonly line: number; readonly text: string }
 
-/** The sentences of a passage that have more than `sentenceWordsMax` words. */
 export const longSentences = (text: string): readonly string[] =>
   sentencesOf(text).filter((sentence) => wordsOf(sentence) > sentenceWordsMax)
 
@@ -24,7 +25,10 @@ const sentencesOf = (text: string): readonly string[] =>
     .split(/(?<=[.!?][")”]?)\s+|\n\s*\n/)
     .map((sentence) => sentence.trim())
 
-/** The comments of a source file. Line comments that follow one another are one passage. */
+/**
+ * The comments of a source file. Consecutive line comments are one passage, because a sentence can continue on the next
+ * line.
+ */
 export const commentsOf = (path: string, source: string): readonly Passage[] => {
   const file = ts.createSourceFile(path, source, ts.ScriptTarget.ESNext, true)
   const found = new Map<number, Passage>()
@@ -44,7 +48,7 @@ export const commentsOf = (path: string, source: string): readonly Passage[] => 
   return joined([...found.entries()].sort(([a], [b]) => a - b).map(([, passage]) => passage))
 }
 
-/** Without the comment's own signs. An annotation such as `@throws` begins a sentence. */
+/** Removes the signs of the comment itself. An annotation such as `@throws` counts as the start of a sentence. */
 const plainText = (comment: string): string =>
   comment
     .replace(/^\/\*\*?|\*\/$|^\/\/ ?/g, '')
@@ -64,7 +68,7 @@ const joined = (passages: readonly Passage[]): readonly Passage[] => {
   return result
 }
 
-/** The prose of a Markdown document, without code blocks and tables. Each item of a list is a passage. */
+/** The prose of a Markdown document, without code blocks and tables. Each item of a list is a passage of its own. */
 export const proseOf = (markdown: string): readonly Passage[] => {
   const passages: { line: number; text: string }[] = []
   let isCode = false
@@ -83,7 +87,7 @@ export const proseOf = (markdown: string): readonly Passage[] => {
   return passages.map(({ line, text }) => ({ line, text: text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1') }))
 }
 
-/** Titles of tests and of their groups: what `test('…')`, `test.each(…)('…')` and `describe('…')` are called with. */
+/** The titles of tests and of their groups, also of tables such as `test.each(…)('…')`. */
 export const titlesOf = (path: string, source: string): readonly Passage[] => {
   const file = ts.createSourceFile(path, source, ts.ScriptTarget.ESNext, true)
   const titles: Passage[] = []

@@ -5,16 +5,15 @@ import ts from 'typescript'
 export const filesPerFolderMax = 20
 export const functionLinesMax = 70
 
-/** A file by its path and text. */
 export type SourceText = readonly [path: string, text: string]
 
-/** Folders that hold more than `filesPerFolderMax` files. Folders inside are counted by themselves. */
+/** Folders that hold more than `filesPerFolderMax` files. Files of a subfolder count for the subfolder only. */
 export const crowdedFolders = (paths: readonly string[]): readonly string[] =>
   [...grouped(paths, dirname)]
     .filter(([, files]) => files.length > filesPerFolderMax)
     .map(([folder, files]) => `${folder} holds ${files.length} files`)
 
-/** Files whose name, without its extension, another file has too: a reader who searches for it finds both. */
+/** Files that share their name without its extension. A reader who searches for one of them would find both. */
 export const sharedNames = (paths: readonly string[]): readonly string[] =>
   [...grouped(paths, baseNameOf)].filter(([, files]) => files.length > 1).map(([, files]) => files.join(' and '))
 
@@ -29,7 +28,6 @@ const grouped = (
   return groups
 }
 
-/** Functions of more than `functionLinesMax` lines, each as `path name`. */
 export const longFunctions = ([path, text]: SourceText): readonly string[] => {
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true)
   const found: string[] = []
@@ -49,7 +47,9 @@ const nameOf = (node: ts.SignatureDeclaration): string => {
   return ts.isVariableDeclaration(node.parent) ? node.parent.name.getText() : 'a function without a name'
 }
 
-/** Groups of files that import one another, types included. A newcomer cannot read such a file by itself. */
+/**
+ * Groups of files that import one another, also for types only. A newcomer cannot read one of them without the others.
+ */
 export const importCircles = (files: readonly SourceText[]): readonly (readonly string[])[] => {
   const imports = new Map(files.map((file) => [file[0], importsOf(file)]))
   const reached = new Map([...imports.keys()].map((path) => [path, reachableFrom(imports, path)]))

@@ -1,14 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Schedule } from '../../../src/actors/schedule.ts'
 
-/** Timers that only a test fires. */
+/** Timers that run only when a test says so, so a test does not depend on the machine's speed. */
 export type DrivenSchedule = Schedule & {
   readonly nowMs: number
-  /** Resolves when nothing more happens without a timer. */
+  /** Resolves when nothing is left to do until a timer runs. */
   quiet(): Promise<void>
-  /** Fires the timers one by one. */
+  /** Lets `ms` pass: runs the timers that become due one by one, in the order of their times. */
   advance(ms: number): Promise<void>
-  /** @throws after `msMax`. */
+  /** Lets time pass until the promise settles. @throws if it has not settled after `msMax`. */
   until<T>(promise: Promise<T>, msMax?: number): Promise<T>
 }
 
@@ -22,7 +22,7 @@ export const drivenSchedule = (): DrivenSchedule => {
   const quiet = async (): Promise<void> => {
     do await turn()
     while (soon > 0)
-    // Some promises settle only in the next turn.
+    // Some promises settle only in the next turn of the event loop, and can then start more work.
     await turn()
     if (soon > 0) await quiet()
   }

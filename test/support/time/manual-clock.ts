@@ -1,7 +1,8 @@
 import type { MachineClock } from '../../../src/clock.ts'
 
 /**
- * Starts at 2026-03-01T12:00:00.000Z. `leap` sets only the clock. Every other step forwards also counts as passed time.
+ * Starts at 2026-03-01T12:00:00.000Z. `leap` changes only the time, as somebody does who sets the machine's clock.
+ * Other steps forwards also count as passed time.
  */
 export type ManualClock = MachineClock & { set(ms: number): void; advance(ms: number): void; leap(ms: number): void }
 

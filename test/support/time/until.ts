@@ -1,6 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
-/** Checks at every turn of the event loop. The timeout of the test ends an endless wait. */
+/**
+ * Checks the condition in every turn of the event loop. If it never becomes true, the test's own timeout ends the wait.
+ */
 export const until = async (isSo: () => boolean): Promise<void> => {
   while (!isSo()) await turn()
 }

@@ -5,7 +5,10 @@ import { siteOf } from '../../client-address.ts'
 import type { DashboardDeps, Visit } from '../visit.ts'
 import { readCookie } from './cookies.ts'
 
-/** With `isKnown`, this password waits in the queue of known browsers. There, a flood of strangers cannot delay it. */
+/**
+ * Passwords wait in queues until they are compared. With `isKnown`, this password waits in the queue of known browsers. There,
+ * a flood of strangers cannot delay it.
+ */
 export const signInFrom = (visit: Visit, { isKnown }: { readonly isKnown: boolean }): SignInFrom => {
   const { request, origin } = visit
   return {
@@ -24,7 +27,8 @@ export const passwordClient = ({ request, origin }: Visit, isKnown: boolean): Pa
 })
 
 /**
- * Returns the hash of the secret in the browser's `device` cookie. Returns `null` if this account was never used in this browser.
+ * Returns the hash of the secret in the browser's `device` cookie, by which the sign-in attempts of this browser are counted.
+ * Returns `null` if this account was never used in this browser.
  */
 export const knownBrowser = ({ core }: DashboardDeps, { request, origin }: Visit, email: string): string | null => {
   const secret = readCookie(request.headers, 'device', origin.trust)
@@ -45,6 +49,7 @@ const browserName = (userAgent: string | null): string => {
 const unknownBrowser = 'an unknown browser'
 
 /**
- * A client can send any characters as `User-Agent`, and pages show the result. So unprintable and foreign characters become `?`.
+ * A client can send any characters as `User-Agent`, and pages show the result. So all characters outside printable ASCII become
+ * `?`.
  */
 const printableAscii = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, '?')

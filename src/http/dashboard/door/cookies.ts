@@ -4,8 +4,9 @@ import type { Visit } from '../visit.ts'
 import type { Trust } from './origin.ts'
 
 /**
- * - The prefix `__Host-` binds a cookie to one host, and needs `Secure`. Over plain http from `localhost` or 127.0.0.1, Chromium
- *   keeps such a cookie. Safari drops it, and the next form is answered with the page `no_cookie`.
+ * - The prefix `__Host-` stops other hosts of the domain from setting the cookie. The prefix needs `Secure`. Over plain http
+ *   from `localhost` or 127.0.0.1, Chromium keeps such a cookie. Safari drops it, and the next form is answered with the page
+ *   `no_cookie`.
  * - `SameSite=Lax`, not `Strict`, so that an operator who follows a link from a chat is signed in. That is safe, because a GET
  *   changes nothing.
  * - `device` marks a browser in which an operator has signed in before. `visitor` holds the secret for form tokens before
@@ -21,8 +22,8 @@ const suffixes: Readonly<Record<CookieKind, string>> = {
 }
 
 /**
- * Over insecure plain http, cookies have other names. Otherwise a cookie that an attacker set over plain http could be read over
- * https.
+ * Over insecure plain http, cookies have other names. Otherwise an attacker could set a cookie over plain http, and this
+ * service would trust the cookie over https.
  */
 const nameOf = (kind: CookieKind, trust: Trust): string =>
   `${trust === 'secure' ? '__Host-cellarbook' : 'cellarbook-insecure'}${suffixes[kind]}`

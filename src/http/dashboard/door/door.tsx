@@ -68,8 +68,8 @@ const checkAndAnswer = async (deps: DashboardDeps, route: Route, visit: Visit): 
   const isPost = request.method === 'POST'
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   const hasNoPage = route.get === undefined && route.post === undefined
-  // This request probably comes from a device with a wrong path. The page about https would mislead its developer, so the answer
-  // is 404.
+  // A POST or PUT to an unknown path probably comes from a device with a wrong path. The page about https would mislead the
+  // device's developer, so the answer is 404.
   if (hasNoPage && !isRead) return notFound(visit)
   if (origin.trust === 'insecure')
     return htmlPage(visit, <InsecurePage shell={visit.shell} port={portOf(visit)} />, 403)
@@ -87,7 +87,10 @@ const checkAndAnswer = async (deps: DashboardDeps, route: Route, visit: Visit): 
   return action.access === 'public' ? permission.answer(visit) : answerPageInTurn(deps, action, visit)
 }
 
-/** Checks the session again, because the session can end while the page waits for its turn of the event loop. */
+/**
+ * Each page waits for its own turn of the event loop, so that several pages do not delay readings. Then the session is checked
+ * again, because it can end while the page waits.
+ */
 const answerPageInTurn = async (deps: DashboardDeps, action: Action, arrived: Visit): Promise<Response> => {
   await waitForTurn()
   const visit: Visit = { ...arrived, ...currentFacts(deps, arrived) }
@@ -153,8 +156,8 @@ const signInFirst = (deps: DashboardDeps, visit: Visit): Response => {
 const livePrefix = '/live/'
 
 /**
- * True if this node does not know that the session is over. Another node can have opened the session a moment ago, so the page
- * must ask again.
+ * True if this node does not know that the session is over. Another node can have opened the session a moment ago. So the live
+ * page must ask again, instead of stopping.
  */
 const mayBeOpenElsewhere = ({ core }: DashboardDeps, { request, origin }: Visit): boolean => {
   const secret = readCookie(request.headers, 'session', origin.trust)
@@ -246,18 +249,21 @@ const methodNotAllowed = async (visit: Visit, route: Route): Promise<Response> =
 }
 
 /**
- * The answer if `request.url` is not a valid URL. `originOf` cannot refuse such a host, because over TLS it accepts any host
- * name.
+ * The answer if the `Host` header makes `request.url` an invalid URL. `originOf` cannot refuse such a host, because over TLS it
+ * accepts any host name.
  */
 const unreadableHost = (): Response =>
-  inWords('The Host header is not valid. Send a host name or an IP address, with a port of at most 65535.', 400)
+  inWords(
+    'The Host header is not valid. Send a host name or an IP address. A port is optional, and must be at most 65535.',
+    400,
+  )
 
 const unknownHost = (): Response =>
   inWords(
-    'This service does not accept this host name. Use localhost or the IP address, or set PUBLIC_URL to this address.',
+    'This service does not accept this host name. Use localhost or the IP address, or set PUBLIC_URL to the address that you use.',
     421,
   )
 
-/** Answers with plain text. The links of an HTML page would need a valid host name. */
+/** Answers with plain text, because the links of an HTML page would need a valid host name. */
 const inWords = (words: string, status: number): Response =>
   new Response(`${words}\n`, { status, headers: { 'Content-Type': 'text/plain; charset=utf-8' } })

@@ -18,7 +18,7 @@ export type WebConfig = {
 export type Trust = 'secure' | 'insecure_allowed' | 'insecure' | 'unknown_host'
 
 export type Origin = {
-  /** Scheme and host of this service as the browser shows them: `{base_url}` in docs/contract.md. */
+  /** Scheme and host of this service as the browser shows them, for links and snippets. */
   readonly baseUrl: string
   /** The `Origin` headers that forms of this dashboard can have. A form with another `Origin` comes from another site. */
   readonly own: readonly string[]
@@ -66,7 +66,8 @@ type Way = {
 }
 
 const trustOf = ({ host, name, scheme, isTls, isLocal }: Way, config: WebConfig): Trust => {
-  // DNS rebinding cannot use TLS, because the certificate proves the name. An IP address is safe too, because it needs no DNS.
+  // In DNS rebinding, a hostile site lets its own host name point to this service. Over TLS that fails, because the certificate
+  // proves the name. An IP address as host is safe too, because it needs no DNS.
   const isOurs = isTls || isLoopback(name) || isIP(name) !== 0 || host === hostOf(config.publicUrl)
   if (!isOurs) return 'unknown_host'
   if (scheme === 'https') return 'secure'
@@ -84,7 +85,7 @@ const hostName = (host: string): string => {
 const isLoopback = (name: string): boolean =>
   name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'))
 
-/** Tests the address of the connection, because any client can send `Host: localhost`. */
+/** Tests the address of the connection and not the `Host` header, because any client can send `Host: localhost`. */
 const isLoopbackPeer = (address: string | null): boolean => address !== null && isLoopback(plainAddress(address))
 
 const isLocalName = (name: string): boolean => /(^|\.)localhost\.?$/.test(name)

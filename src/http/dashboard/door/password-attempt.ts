@@ -39,8 +39,8 @@ export const withPasswordAttempt = async <T>(
 }
 
 /**
- * For forms where signed-in operators enter their own password again. These attempts count too. Otherwise, with a stolen session,
- * somebody could guess the password without a limit.
+ * Used by forms where signed-in operators enter their own password again. Their attempts count too. Otherwise somebody with a
+ * stolen session could guess the password without a limit.
  */
 export const withOwnPassword = <T>(
   deps: DashboardDeps,
@@ -59,7 +59,7 @@ export const tooManyAttempts = async (
 ): Promise<Response> => {
   const minutes = Math.ceil(waitMs / 60_000)
   const wait = `Wait ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}, then try again.`
-  const form = `Too many attempts for this account or from this address. ${wait}`
+  const form = `Too many password attempts for this account or from your network address. ${wait}`
   const answer = await htmlPage(visit, again({ form }), 429)
   answer.headers.set('Retry-After', String(Math.ceil(waitMs / 1_000)))
   return answer

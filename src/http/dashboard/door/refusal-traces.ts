@@ -8,8 +8,8 @@ import type { RequestLines } from '../../request-lines.ts'
 import type { ThrottledAttempt } from './sign-in-throttle.ts'
 
 /**
- * `busy`: too many passwords were waiting, so this one was not compared. `wrong_own_password`: a signed-in operator had to enter
- * the password again, and it was wrong.
+ * `busy`: too many passwords were waiting, so this one was not compared. `wrong_own_password`: a signed-in operator had to
+ * enter the password again, and it was wrong.
  */
 export type SignInReason =
   | 'wrong_password'
@@ -31,7 +31,9 @@ export const throttledReasons: Readonly<Record<ThrottledAttempt['reason'], SignI
 }
 
 export type RefusedVisitor = {
-  /** Set only if the account exists. Other typed text must not reach the log, because it can be a password in the wrong field. */
+  /**
+   * Set only if the account exists. Other typed text must not reach the log, because it can be a password in the wrong field.
+   */
   readonly email: string | null
   readonly address: string
   readonly requestId: string

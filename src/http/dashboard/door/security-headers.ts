@@ -1,8 +1,8 @@
 import type { Origin } from './origin.ts'
 
 /**
- * `Referrer-Policy` must not be `no-referrer`. With that value, browsers send `Origin: null` with the dashboard's own forms, and
- * `isCrossSite` would refuse them.
+ * `Referrer-Policy` must not be `no-referrer`. With that value, browsers send `Origin: null` with the dashboard's own forms,
+ * and `isCrossSite` would refuse them.
  */
 export const securityHeaders = {
   'Content-Security-Policy':
@@ -21,8 +21,8 @@ export const securityHeaders = {
 export const noStore = 'no-store'
 
 /**
- * Tells the browser to use only https for this host, for a year. It leaves out subdomains, because only the owner of the domain
- * can decide about them.
+ * Tells the browser to use only https for this host, for a year. The value leaves out subdomains, because only the owner of the
+ * domain can decide about them.
  */
 const strictTransport = 'max-age=31536000'
 

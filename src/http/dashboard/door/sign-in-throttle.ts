@@ -1,9 +1,11 @@
 /**
- * Counts password attempts of the last 15 minutes (docs/decisions/022-a-flood-of-sign-ins-keeps-nobody-out.md):
+ * Counts password attempts of the last 15 minutes, and refuses more than a maximum
+ * (docs/decisions/022-a-flood-of-sign-ins-keeps-nobody-out.md):
  *
  * - By account. This table has no maximum size, so a flood of attempts never removes the counter of an account.
  * - By e-mail that has no account, in another table. When that table is full, invented e-mails only replace each other.
- * - By address. An IPv6 address counts for its /64 and its /48. Otherwise one /48 could fill the table with its 65,536 networks.
+ * - By address. An IPv6 address counts for its /64 and its /48. Otherwise one /48 could fill the table with its 65,536
+ *   networks.
  * - By known browser. Its attempts count only in this table, so that strangers cannot lock the browser out.
  *
  * With wrong passwords, strangers can lock an account for unknown browsers. A one-time link still works then.
@@ -19,13 +21,16 @@ export type Attempt = {
   readonly device: string | null
 }
 
-/** `takeBack` removes this object itself from the tables. So taking back one attempt twice does not remove another attempt. */
+/**
+ * `takeBack` removes exactly this object from the tables. If the tables held only numbers, taking back one attempt twice would
+ * remove another attempt.
+ */
 export type CountedAttempt = { readonly isCounted: true; readonly atMs: number; readonly counts: readonly Count[] }
 
 export type ThrottledAttempt = {
   readonly isCounted: false
   readonly waitMs: number
-  /** The counter that is full. `account` also stands for an e-mail without an account. */
+  /** The counter that has reached its maximum. `account` also stands for an e-mail without an account. */
   readonly reason: 'account' | 'address' | 'device'
 }
 
@@ -111,7 +116,10 @@ type Bounds = {
 
 /** A subject is an e-mail, an address or a browser. A full table drops the subject whose last attempt is the oldest. */
 class Attempts {
-  /** The subject whose last attempt is the oldest comes first. Within a subject, the oldest attempt comes first. */
+  /**
+   * The subject whose last attempt is the oldest comes first, so `#dropOld` stops at the first recent subject. Within a
+   * subject, the oldest attempt comes first.
+   */
   readonly #attempts = new Map<string, readonly CountedAttempt[]>()
   readonly #bounds: Bounds
 

@@ -27,9 +27,11 @@ const rotationNotices: Readonly<Record<RotationRefusal['kind'], NoticeName>> = {
 }
 
 /**
- * True if a successful command changed nothing, because the key was already in this state. Then the reason in this form is not
- * stored. `before` is not enough to know: another node can have made the change before this node knew. So the author and the
- * reason of `after` are compared too.
+ * True if a successful command changed nothing, because the key was already in this state. Then the typed reason was not
+ * stored, and the page must say that nothing was changed.
+ *
+ * `before` is the state that this node knew. Another node can have changed the key since then, so the author and the reason of
+ * `after` are compared too.
  */
 export const wasDoneBefore = (before: Attribution | null, after: Attribution, visit: SignedInVisit): boolean => {
   const reason = parseReason(visit.form('reason'))

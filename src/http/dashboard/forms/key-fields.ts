@@ -7,7 +7,7 @@ import { invalidField, type Typed } from '../../../domain/text.ts'
 import { keyLimitReadingsMax, keyWindowMsMax, keyWindowMsMin } from '../../../limits.ts'
 import type { FormFields } from './read-form.ts'
 
-/** Returns the fields as the person typed them. */
+/** Returns the fields as typed, so that the form can show them again after a refusal. */
 export const keyFormValues = (form: FormFields) => ({
   label: form('label'),
   note: form('note'),
@@ -57,7 +57,7 @@ export const chosenExpiry = (form: FormFields, { nowMs, isNew }: ExpiryForm): Ty
 
 const expiryChoices: readonly ExpiryChoice[] = ['keep', 'never', '7d', '30d', '90d', '1y', 'date']
 
-/** A browser without date fields sends any text, so the text is checked here. */
+/** A browser without support for date fields can send any text, so the text is checked here. */
 const typedDate = (text: string, { nowMs, isNew }: ExpiryForm): Typed<number> => {
   if (text.trim() === '') return invalidField('expires_on', 'Choose the last valid day of the key.')
   const parsed = parseExpiry(text)
@@ -69,7 +69,7 @@ const typedDate = (text: string, { nowMs, isNew }: ExpiryForm): Typed<number> =>
   )
 }
 
-/** Returns `null` if both fields are blank: then no limit of its own is set. */
+/** Returns `null` if both fields are blank. Then a key has the limit of its cellar, and a cellar has the default limit. */
 export const typedLimit = (form: FormFields): Typed<Limit | null> => {
   const readings = form('limit_readings').trim()
   const seconds = form('limit_seconds').trim()

@@ -7,12 +7,12 @@ export type Topic = { readonly cellar: string } | { readonly keyId: string } | '
 type Count = { changes: number; pages: number }
 
 /**
- * Counts changes by topic. At each tick, `LivePages` compares the counts. So an event costs the same for any number of open
- * pages.
+ * Counts changes by topic. Every `livePushMs`, `LivePages` compares the counts with those of the last rendering. So an event
+ * costs the same for any number of open pages.
  */
 export class LiveChanges {
   readonly #cellars = new Map<string, Count>()
-  /** By the name of the stream that has the readings of the key, because events carry this name. */
+  /** Uses the name of the key's readings stream and not the key id, because the event of a reading carries this name. */
   readonly #keys = new Map<string, Count>()
   #readings = 0
   #others = 0
@@ -34,7 +34,10 @@ export class LiveChanges {
     if (known.pages === 0) counts.delete(name)
   }
 
-  /** The number of changes so far. Readings of a cellar or key are counted only while a page about it is open. */
+  /**
+   * Returns the number of changes so far. Readings of a cellar or key are counted only while a page about it is open, so the
+   * maps stay small.
+   */
   of(topic: Topic): number {
     if (topic === 'all') return this.#others + this.#readings
     const [counts, name] = this.#placeOf(topic)

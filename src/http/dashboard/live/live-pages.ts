@@ -2,9 +2,9 @@
  * Pushes new HTML to all open live pages (docs/decisions/024-live-pages-have-a-budget.md). A stream connects one browser to one
  * page.
  *
- * Every `livePushMs`, a tick queues the pages that have changed, or that some browser shows in an old version. Pages are rendered
- * until the time of this tick is spent (`live-render-queue.ts`). The next tick continues with the rest. Each message replaces the
- * one before, so a slow browser can miss some without harm.
+ * Every `livePushMs`, a tick queues the pages that have changed, or that some browser shows in an old version. Pages are
+ * rendered until the time of this tick is spent (`live-render-queue.ts`). The next tick continues with the rest. Each message
+ * contains everything that can change on the page, so a slow browser can miss some messages without harm.
  */
 
 import type { Core } from '../../../actors/core.ts'
@@ -34,8 +34,8 @@ export type LivePage = {
   readonly topic: Topic
   readonly readsStore: boolean
   /**
-   * Returns `null` if there is nothing to show yet. Must call `pause` between pieces of work, and after each wait for the store.
-   * Otherwise readings would wait for the page.
+   * Returns `null` if there is nothing to show yet. Must call `pause` between pieces of work, and after each wait for the
+   * store. Otherwise readings would wait for the page.
    */
   readonly render: (pause: Pause) => Promise<string | null>
 }
@@ -62,9 +62,12 @@ type OpenPage = {
   readonly streams: Set<LiveStream>
   /** Streams whose browser does not show the newest rendering: the stream is new, or the browser reads slowly. */
   readonly outdated: Set<LiveStream>
-  /** The topic's number of changes at the last rendering. `null` makes the next tick render the page again. */
+  /** The topic's number of changes at the last rendering. `null`: the page must be rendered even without a change. */
   renderedAt: number | null
-  /** The hash of the last message; `null` if there was none. The message itself can have 300 KB, so it is not kept. */
+  /**
+   * The hash of the last message, so that an equal message is not sent again. `null` if there was none. The message itself can
+   * have 300 KB, so it is not kept.
+   */
   lastHash: number | bigint | null
   isQueued: boolean
   restsUntilMs: number
@@ -84,7 +87,7 @@ export class LivePages {
   readonly #pages = new Map<string, OpenPage>()
   readonly #sessions = new Map<string, ViewingSession>()
   readonly #queue: OpenPage[] = []
-  /** Names of pages. No page is rendered twice at the same time. */
+  /** Names of the pages that are being rendered now. No page is rendered twice at the same time. */
   readonly #rendering = new Set<string>()
   #streams = 0
   #unfollow: (() => void) | null = null
@@ -109,7 +112,8 @@ export class LivePages {
   }
 
   /**
-   * Returns `full` if all sessions together have too many streams. If this session alone has too many, its oldest stream ends.
+   * Returns `full` if all sessions together have too many streams, and `closed` if the service stops or the browser has gone.
+   * If this session alone has too many, its oldest stream ends.
    */
   open({ page, viewer, signal }: Viewing): ReadableStream<Uint8Array> | 'closed' | 'full' {
     if (this.#isClosed || signal.aborted) return 'closed'
@@ -174,7 +178,8 @@ export class LivePages {
   #noteChanges(events: readonly RecordedEvent[]): void {
     let previous = ''
     for (const event of events) {
-      // Many consecutive readings belong to one stream. One of these readings is enough to count a change.
+      // Consecutive events are often readings of the same key, in the same event stream. The first of these readings is enough
+      // to count a change.
       if (event.type === 'ReadingAccepted' && event.stream === previous) continue
       previous = event.type === 'ReadingAccepted' ? event.stream : ''
       if (categoryOf(event.stream) === 'operator') this.#endRefused(event.stream)
@@ -183,7 +188,8 @@ export class LivePages {
   }
 
   /**
-   * Ends the streams of sessions that have ended or changed their role. Otherwise these streams would still get the next push.
+   * Ends the operator's live streams whose session has ended or has another role now. Otherwise these streams would still get
+   * the next push.
    */
   #endRefused(operatorStream: string): void {
     for (const { viewer, streams } of this.#sessions.values()) {
@@ -210,7 +216,9 @@ export class LivePages {
     this.#renderings.beginTick()
   }
 
-  /** Also makes the next tick render every page again, because rate windows become empty and keys expire without an event. */
+  /**
+   * Sends heartbeats. Also marks every page for rendering, because rate windows become empty and keys expire without an event.
+   */
   #beat(): void {
     this.#sendHeartbeats().catch((thrown) => {
       this.#lines.error('live heartbeats failed', { error: thrownError(thrown) })
@@ -219,7 +227,7 @@ export class LivePages {
   }
 
   async #sendHeartbeats(): Promise<void> {
-    // An open page counts as use of the session. Otherwise the operator of a page on a wall display would be signed out.
+    // An open page counts as use of the session. Otherwise the session of a page on a wall display would expire.
     for (const secret of this.#sessions.keys()) this.#core.operators.useSession(secret)
     const streams = [...this.#sessions.values()].flatMap((session) => [...session.streams])
     for (const [index, stream] of streams.entries()) {
@@ -243,8 +251,8 @@ export class LivePages {
   }
 
   /**
-   * Skips pages whose browsers all read too slowly to take a message. While too many pages wait for the store, starts no other
-   * page that reads the store.
+   * Returns the next rendering. Skips pages whose browsers all read too slowly to take a message. While too many pages wait for
+   * the store, starts no other page that reads the store.
    */
   readonly #next = (): ReturnType<NextRendering> => {
     for (;;) {
@@ -259,7 +267,10 @@ export class LivePages {
     }
   }
 
-  /** Does nothing if the page was closed meanwhile. A newer page can have the same name by now, and must keep its place. */
+  /**
+   * Does nothing if all browsers left the page while the page was queued. A newer page can have the same name by now, and must
+   * keep its place.
+   */
   #moveToEnd(opened: OpenPage): void {
     const { name } = opened.page
     if (this.#pages.get(name) !== opened) return
@@ -287,7 +298,8 @@ export class LivePages {
     const html = await this.#render(page, turns.pause)
     opened.restsUntilMs = this.#passedMs() + Math.min(turns.tookMs() * liveRestFactor, liveHeartbeatMs)
     if (html === null) {
-      // With hash `null`, the next rendering counts as new, so all streams get it.
+      // There is nothing to show, so the streams get no message. With hash `null`, the next HTML counts as new, and all streams
+      // get it.
       outdated.clear()
       opened.lastHash = null
       return

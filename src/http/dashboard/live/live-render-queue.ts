@@ -1,9 +1,10 @@
 /**
  * A rendering makes the HTML of one live page, in pieces. This queue runs one piece in each turn of the event loop, so that
- * readings do not wait for pages. When the pieces of a tick have taken `liveRenderMsPerTick`, the queue waits for the next tick.
+ * readings do not wait for pages. When the pieces of a tick have taken `liveRenderMsPerTick`, the queue waits for the next
+ * tick.
  *
- * If a piece has not ended when its turn ends, the rendering waits for the store. Other renderings run meanwhile, and the waiting
- * time is not counted. When the store has answered, the rendering calls `pause` to join the queue again.
+ * A rendering that neither calls `pause` nor ends in its turn is waiting for the store. Other renderings run meanwhile, and the
+ * waiting time is not counted. When the store has answered, the rendering calls `pause` to join the queue again.
  */
 import type { Schedule } from '../../../actors/schedule.ts'
 import { liveRenderMsPerTick } from '../../../limits.ts'

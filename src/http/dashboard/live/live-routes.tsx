@@ -18,8 +18,8 @@ import type { LivePage } from './live-pages.ts'
 import { askAgain, eventStreamType, tooManyStreams } from './server-sent-events.ts'
 
 /**
- * A live page whose name does not have the visitor's role yet: `watch` adds the role. Parts of the query that do not change the
- * page are left out, so that one rendering serves more browsers.
+ * A live page with its name in parts. `watch` adds the visitor's role to the name, because roles see different pages. Parts of
+ * the query that do not change the page are not in the name, so that one rendering serves more browsers.
  */
 type PageWithoutRole = Omit<LivePage, 'name'> & { readonly name: readonly (string | number)[] }
 
@@ -98,7 +98,7 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageW
   const key = keyInPath(deps, visit)
   if (key === null) return null
   const asked = requestedPage(visit.query)
-  // Page 1 always exists. For a higher number, the log tells how many pages the history has.
+  // Page 1 always exists, so the log is not read. For a higher number, the log tells how many pages the history has.
   const page = asked === 1 ? 1 : historyPage(await readKeyEvents(core, key.keyId), asked).page
   const history = watchedHistory(core, key.keyId, page)
   return {
@@ -131,8 +131,8 @@ const firstReadingPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithou
 }
 
 /**
- * Reads the first reading from the log: `usage` has only the last one, and many can arrive before the first push. If the first
- * event is a fence event (docs/protocol.md), returns the last reading.
+ * Reads the key's first reading from the log. `usage` has only the last reading, and many readings can arrive before the first
+ * push. If the stream begins with a fence event (docs/protocol.md), returns the last reading instead.
  */
 const firstReading = async ({ core }: DashboardDeps, keyId: string): Promise<AcceptedReading | null> => {
   const last = core.projections.readings.usage(keyId)?.last

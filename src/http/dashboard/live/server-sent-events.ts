@@ -34,7 +34,8 @@ export const openLiveStream = (
       leave()
     },
   }
-  // When the browser closes the connection, the signal is always aborted, but `cancel` is not always called.
+  // When the browser closes the connection, the signal is always aborted, but `cancel` is not always called. So both call
+  // `leave`.
   signal.addEventListener('abort', leave)
   const body = new ReadableStream<Uint8Array>(
     {
@@ -57,8 +58,8 @@ export const heartbeat = encoder.encode(': still here\n\n')
 export const serverSentEvent = (html: string): Uint8Array => encoder.encode(`data: ${dataLines(html)}\n\n`)
 
 /**
- * In server-sent events, each line needs `data:`. Looks for line breaks first, because splitting 250 KB would delay all readings
- * by 2 ms.
+ * In server-sent events, each line needs `data:`. HTML without line breaks is not split, because splitting 250 KB would delay
+ * all readings by 2 ms.
  */
 const dataLines = (html: string): string =>
   html.includes('\n') || html.includes('\r') ? html.split(/\r\n|\r|\n/).join('\ndata: ') : html
@@ -71,7 +72,10 @@ export const endMessages = {
 
 export const eventStreamType = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' }
 
-/** The status must be 200. With another status, the page would not read the message, and would try to connect forever. */
+/**
+ * Tells the page that its session is over. The status must be 200. With another status, the page would not read the message,
+ * and would try to connect forever.
+ */
 export const endOfStream = (): Response => new Response(endMessages.sessionOver, { headers: eventStreamType })
 
 /** With status 503, the page connects again, after longer and longer pauses. */

@@ -68,7 +68,7 @@ const accountPage = async (deps: DashboardDeps, visit: SignedInVisit, faults = n
 /** Password fields are always empty, so that no page contains a password. */
 const noPasswords = { own_password: '', password: '', password_again: '' }
 
-/** The session of this browser comes first, then the newest. */
+/** The session of this browser comes first, then the other sessions, newest first. */
 const sessionRows = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<readonly SessionRow[]> => {
   const sessions = core.operators.openSessions(visit.session.email).toReversed()
   const revisions = sessions.map(({ seenRevision }) => seenRevision).filter((revision) => revision !== null)

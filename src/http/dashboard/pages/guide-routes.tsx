@@ -5,7 +5,7 @@ import { paths } from '../../../../views/paths.ts'
 import { htmlPage } from '../page-answers.tsx'
 import type { Route } from '../visit.ts'
 
-/** The page with the guide for devices. Its HTML is not escaped. That is safe, because its only source is docs/devices.md. */
+/** Shows the guide for devices. Its HTML is not escaped. That is safe, because its only source is docs/devices.md. */
 export const guideRoutes = (): readonly Route[] => {
   const markdown = readFileSync(fileURLToPath(new URL('../../../../docs/devices.md', import.meta.url)), 'utf8')
   const safeHtml = focusableBlocks(Bun.markdown.html(markdown))

@@ -71,7 +71,11 @@ const typedKey = ({ form, nowMs }: SignedInVisit, { cellar }: CellarState): Outc
   const expiry = chosenExpiry(form, { nowMs, isNew: true })
   if (!expiry.ok) return expiry
   if (expiry.value === 'keep')
-    return refused({ kind: 'invalid_field', field: 'expires', rule: 'A new key has no expiry to keep.' })
+    return refused({
+      kind: 'invalid_field',
+      field: 'expires',
+      rule: 'A new key has no expiry yet, so “No change” is not possible. Choose another expiry.',
+    })
   const limit = typedLimit(form)
   if (!limit.ok) return limit
   const [label, note, keyId] = [form('label'), form('note'), form('_key_id')]

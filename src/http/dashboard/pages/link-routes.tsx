@@ -7,9 +7,9 @@ import { type DashboardDeps, type Route, refusedVisitor, type Visit } from '../v
 import { intoDashboard } from './sign-in-routes.tsx'
 
 /**
- * One-time links. The secret is in the path: after a `#`, reading the secret would need JavaScript. So log lines must not contain
- * the path, and `Referrer-Policy` hides the path from other sites. A GET does not use up the link, because mail scanners and chat
- * programs open links. Only the POST uses up the link.
+ * Shows and uses up one-time links. The secret is in the path, because reading a secret after a `#` would need JavaScript. So
+ * log lines must not contain the path, and `Referrer-Policy` hides the path from other sites. A GET does not use up the link,
+ * because mail scanners and chat programs open links. Only the POST uses up the link.
  */
 export const linkRoutes = (deps: DashboardDeps): readonly Route[] => [
   {
@@ -38,7 +38,8 @@ const spendLink = async (deps: DashboardDeps, visit: Visit): Promise<Response> =
     )
   }
   const email = purpose.kind === 'set_up' ? visit.form('email') : purpose.email
-  // The person with the link counts as known. So the new password does not wait behind a flood of sign-ins by strangers.
+  // The person with the link counts as known, like a known browser. So the new password does not wait behind a flood of
+  // sign-ins by strangers.
   const client = passwordClient(visit, true)
   const spent = await core.operators.spendLink(
     { secret, email, password, client },

@@ -94,8 +94,8 @@ const confirmAgain = (deps: DashboardDeps, visit: SignedInVisit, { change, refus
 }
 
 /**
- * Returns what the page asks. If the e-mail has no account, only its invitation can be withdrawn. For any other change, returns
- * `null`.
+ * Returns the change that the page asks to confirm. If the e-mail has no account, only its invitation can be withdrawn. Returns
+ * `null` if the requested change is not possible.
  */
 const confirmationOf = (deps: DashboardDeps, visit: SignedInVisit, requested: RequestedChange) => {
   const email = emailOf(visit)

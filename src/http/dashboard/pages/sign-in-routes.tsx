@@ -41,8 +41,8 @@ const signIn = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
 }
 
 /**
- * If somebody else created a one-time link for the account, the account page comes first. Its notice tells the operator about the
- * link.
+ * If somebody else created a one-time link for the account, the account page comes first. Its notice tells the operator about
+ * the link.
  */
 export const intoDashboard = (visit: Visit, opened: SignedIn, next: string): Response => {
   const cookies = signedInCookies(visit, opened)
@@ -62,13 +62,13 @@ export const signOut = async ({ core }: DashboardDeps, visit: SignedInVisit): Pr
   return answer
 }
 
-/** Does not clear cookies: `device` keeps the browser known, and `notice` tells the next page what to show. */
+/** The header clears no cookies: `device` keeps the browser known, and `notice` tells the next page what to show. */
 const clearedAtSignOut = '"cache", "storage"'
 
 /**
- * Returns the path to open after the sign-in, always on this site. Browsers take `//host`, `/\host` and `/<tab>/host` for another
- * site. The URL parser reads them as browsers do, so the parser decides. It turns `/..//host` into `//host`, so its result is
- * checked again.
+ * Returns the path to open after the sign-in, always on this site. Browsers take `//host`, `/\host` and `/<tab>/host` for
+ * another site. The URL parser reads them as browsers do, so the parser decides. It turns `/..//host` into `//host`, so its
+ * result is checked again.
  */
 export const safeNext = (text: string): string => {
   if (!text.startsWith('/')) return paths.cellars

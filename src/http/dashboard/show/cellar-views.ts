@@ -17,7 +17,10 @@ export const cellarView = ({ cellar, title, policy, createdAt, createdBy }: Cell
 
 type Now = { readonly nowMs: number; readonly pause: Pause }
 
-/** Counts the keys cellar by cellar, with pauses for readings, because a cellar can have thousands of keys. */
+/**
+ * Counts the keys cellar by cellar. A cellar can have thousands of keys, so the count pauses to let the service answer
+ * readings.
+ */
 export const cellarListOf = async (deps: DashboardDeps, asked: number, now: Now) => {
   const { shown, page, pages } = pageOf(deps.core.projections.cellars.list(), asked, cellarsPerPageMax)
   const pause = pauseEvery(keysCountedPerPiece, now.pause)

@@ -15,8 +15,8 @@ export const historyPage = (events: readonly AuditEvent[], pageNumber: number): 
 }
 
 /**
- * Returns a function that loads the history for a live page. New readings cause a rendering of the page up to twice a second. So
- * the function reads the log only if the history has changed.
+ * Returns a function that loads the history for a live page. New readings cause a rendering of the page up to twice a second.
+ * So the function reads the log only if the history has changed.
  */
 export const watchedHistory = (core: Core, keyId: string, pageNumber: number): (() => Promise<HistoryView>) => {
   let last: { readonly revisions: string; readonly history: HistoryView } | null = null
@@ -29,7 +29,7 @@ export const watchedHistory = (core: Core, keyId: string, pageNumber: number): (
   }
 }
 
-/** Returns a text that differs after every event that is shown in the history of the key (`readKeyEvents`). */
+/** Returns a text that changes with every event that the key's history shows (`readKeyEvents`). */
 const historyRevisions = ({ projections: { keys, readings } }: Core, keyId: string): string =>
   [keys.get(keyId)?.revision, readings.barriers(keyId).at(-1)?.revision, readings.purged(keyId)?.keptFrom].join(' ')
 
@@ -47,5 +47,5 @@ const typedInstant = (text: string): Typed<number> => {
     /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?)?(?: ?(?:UTC|Z))?$/i.exec(text.trim()) ?? []
   const parsed = parseTimestamp(`${date}T${time}${seconds}${fraction}Z`)
   if (typeof parsed === 'number') return done(parsed)
-  return invalidField('at', 'Enter a time that exists, in UTC, like 2026-03-01 10:14:07.')
+  return invalidField('at', 'Enter a valid date and time in UTC, like 2026-03-01 10:14:07.')
 }

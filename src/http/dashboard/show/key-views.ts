@@ -52,8 +52,8 @@ const followerIn = ({ core }: DashboardDeps, key: KeyState): KeyState | null =>
   followerOf(key, (keyId) => core.projections.keys.get(keyId))
 
 /**
- * Returns the id of the key whose first reading stops the old key, or `null`. A successor that was revoked before its first use
- * can never have a reading. Then the successor of that successor takes its place.
+ * Returns the id of the key whose first reading stops the old key, or `null` if there is no such key. A successor that was
+ * revoked before its first use can never have a reading. Then the successor of that successor takes its place.
  */
 const awaitedIn = (deps: DashboardDeps, key: KeyState): string | null => {
   const isSpent = ({ revoked, keyId }: KeyState): boolean =>
@@ -72,8 +72,8 @@ const predecessorOf = (deps: DashboardDeps, key: KeyState, nowMs: number): Prede
 }
 
 /**
- * Returns the number of readings in the rate window; `null` means unknown. If the last reading is older than the window, returns
- * 0 without loading the key's actor.
+ * Returns the number of readings in the rate window; `null` means that the store cannot tell. If the last reading is older than
+ * the window, returns 0 without loading the key's actor.
  */
 export const usedInWindow = async ({ core }: DashboardDeps, key: KeyState, nowMs: number): Promise<number | null> => {
   const { windowMs } = core.projections.keys.effectiveLimit(key)

@@ -1,4 +1,4 @@
-/** One page of a list. Rendering a whole list at every live update would delay readings. */
+/** One page of a list. Lists have pages, because rendering a whole list at every live update would delay readings. */
 export type Paged<T> = { readonly shown: readonly T[]; readonly page: number; readonly pages: number }
 
 /** If `pageNumber` is too high, returns the last page. */

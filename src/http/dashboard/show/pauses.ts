@@ -16,7 +16,9 @@ export const runWithPauses = async <T>(work: Generator<void, T>, pause: Pause): 
   }
 }
 
-/** Returns a function that pauses at every `count`-th call. At other calls it returns `null`: no pause. */
+/**
+ * Returns a function that pauses at every `count`-th call. At other calls it returns `null`, and the caller continues at once.
+ */
 export const pauseEvery = (count: number, pause: Pause): (() => Promise<void> | null) => {
   let calls = 0
   return () => {

@@ -44,7 +44,7 @@ export const readingsOf = async (
   const kegs = kegListOf(deps, wanted, await foundKegs(deps, wanted, pause))
   const latest = readings.latest(cellar).map((reading) => readingView(deps, reading))
   const isActive = (key: KeyState): boolean => keyStatus(key, nowMs) === 'active'
-  // The page uses `hasActiveKey` only if the cellar has no readings. If it has some, the keys are not searched.
+  // The page uses `hasActiveKey` only if the cellar has no readings. With readings, the search through the keys is saved.
   const hasActiveKey = latest.length === 0 && keys.ofCellar(cellar).some(isActive)
   return { cellar, kegs, readings: latest, hasActiveKey }
 }

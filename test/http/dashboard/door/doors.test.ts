@@ -55,7 +55,7 @@ const filledIn = (path: string): string =>
 const isPublic = (path: string): boolean =>
   ['/sign-in', '/link/no-such-link', '/no/such/page'].includes(path) || path.startsWith('/assets/')
 
-/** All other pages are for admins. */
+/** The pages that an auditor may open. All other pages are for admins. */
 const auditorSees = (): readonly string[] => [
   '/',
   paths.cellars,
@@ -68,7 +68,7 @@ const auditorSees = (): readonly string[] => [
   paths.devicesGuide,
 ]
 
-/** Forms of every operator. */
+/** Every operator may send these forms. */
 const isOwn = (path: string | undefined): boolean => path === paths.signOut || path?.startsWith('/account/') === true
 
 const isLive = (path: string): boolean => path.startsWith('/live/')

@@ -17,7 +17,7 @@ const hostileTexts = [
 
 type Page = { readonly name: string; readonly html: string }
 
-/** The pages after the text was typed into every field and every part of an address. */
+/** Types the text into every field and every part of an address. Returns all pages that may show it. */
 const tour = async (text: string): Promise<readonly Page[]> => {
   const service = await startWithOperators()
   const admin = await signedIn(service, 'admin')
@@ -97,7 +97,7 @@ const tour = async (text: string): Promise<readonly Page[]> => {
   return pages
 }
 
-/** Parsed elements and attribute names, without our marks of hidden characters. */
+/** Lists the elements and attribute names of a page. Our own marks of hidden characters are left out. */
 const shapeOf = async ({ html }: Page): Promise<readonly string[]> => {
   const shape: string[] = []
   const rewriter = new HTMLRewriter().on('*', {

@@ -73,10 +73,10 @@ const signIn = async (person: Visitor, { email, password, address }: Try): Promi
 
 const admin = { email: emailOf.admin, password: testPassword, address: '192.0.2.1' }
 const guess = (at: number, address: string): Try => ({ email: `${at}@x.org`, password: `guess ${at}`, address })
-/** From another /64 of one /48. */
+/** Each guess comes from another /64 network of the same /48 network. */
 const guessFromSite = (at: number): Try => guess(at, `2001:db8:1:${at.toString(16)}::1`)
 
-/** Resolves once the queue has all of them. */
+/** Resolves as soon as all sign-ins are in the queue. Their answers come later. */
 const queued = async (person: Visitor, tries: readonly Try[]): Promise<readonly Promise<number>[]> => {
   const before = asked.length
   const answers = tries.map((each) => signIn(person, each))
@@ -186,7 +186,7 @@ test('an attempt that met an outage of the store is not counted', async () => {
 test('attempts at the same time are all counted before one is answered', async () => {
   await start()
   const person = await atPage()
-  // Each address has its own room in the queue.
+  // Each address has its own share of the queue, so no guess is refused because the queue is full.
   const guesses = upTo(signInAttemptsMax).map((at) => ({ ...guess(at, `192.0.2.${at + 10}`), email: emailOf.admin }))
   const answers = await queued(person, guesses)
   expect(await signIn(person, { ...admin, address: '192.0.2.99' })).toBe(429)

@@ -132,7 +132,7 @@ test('a password change refuses weak passwords, after the old one was right', as
   expect(await change(testPassword, 'ada@example.org')).toMatchObject({
     refusal: { kind: 'invalid_field', field: 'password', rule: expect.stringContaining(ofNames) },
   })
-  // The new one was not hashed.
+  // Only the old password was hashed, to compare it. A weak new password costs no hash.
   expect(hasher.begun.slice(hashes)).toEqual([testPassword])
   expect(await change(testPassword, 'glacier tumble orbit pickle')).toMatchObject({ ok: true })
 })
@@ -215,7 +215,7 @@ describe('a judgement', () => {
       const judged = judgements()
       if (how === 'never ends') for (let at = 0; at < 2; at += 1) await schedule.advance(passwordJudgementMsMax)
       expect(await judged).toEqual(['names', 'names', null, null])
-      // Passwords from names need no thread.
+      // The first two passwords contain names, so they are refused without the thread. Only the other two report a fault.
       expect(told).toHaveLength(2)
       for (const fault of told) expect(fault).toStartWith(why)
     })

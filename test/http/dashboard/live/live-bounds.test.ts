@@ -20,14 +20,14 @@ import { until } from '../../../support/time/until.ts'
 let service: Service
 let timers: DrivenSchedule
 let turns: number
-/** The time of all renderings, which a test sets. */
+/** The time that all renderings have taken together. `costMsOf` says how long each one takes. */
 let renderingMs: number
 let costMsOf: (cellar: string) => number
 /** Cellars in the order of their renderings. */
 let rendered: string[]
 let connections: RawConnection[]
 
-/** Counts renderings, and lets them take time. */
+/** Notes each rendering, and lets it take the time of `costMsOf`. */
 const countedCore = (core: Core): Core => {
   const { readings } = core.projections
   const counted = {
@@ -115,7 +115,7 @@ const openAll = async (pathsOf: readonly string[], cookies: readonly string[]): 
   return streams
 }
 
-/** One by one: the queue takes only a few passwords of one network. */
+/** Signs in one by one, because the queue takes only a few passwords of one network at a time. */
 const sessions = async (count: number): Promise<readonly string[]> => {
   const cookies: string[] = []
   for (let session = 0; session < count; session += 1) cookies.push(await signIn(session))
@@ -149,7 +149,7 @@ describe('the streams of one session', () => {
 })
 
 describe(`${liveStreamsMax} streams of 64 sessions`, () => {
-  /** All show the first page of all kegs. */
+  /** These addresses have different queries, but all show the first page of all kegs. */
   const sameAddress = (number: number): string => {
     const queries = [`x=${number}`, `page=1&x=${number}`, `x=${number}&page=${number + 2}`, `find=+&page=0${number}`]
     return `${paths.liveReadings(testCellar)}?${queries[number % queries.length]}`
@@ -216,7 +216,9 @@ describe('addresses of live pages', () => {
     expect(eight).toContain('1 of 1 keg')
     expect(eight).not.toContain('Ignored')
     expect(nine).toContain('1 of 1 keg')
-    expect(nine).toContain(`Only the first ${kegFilterWordsMax} words are used. Ignored:</span> <bdi>i</bdi>`)
+    expect(nine).toContain(
+      `Only the first ${kegFilterWordsMax} words are used. These words are ignored:</span> <bdi>i</bdi>`,
+    )
     for (const count of [8, 9]) await open(paths.liveReadings(testCellar, words.slice(0, count).join(' ')), cookie)
     expect(service.live.pages).toBe(1)
   })

@@ -78,7 +78,10 @@ const postFolded = async (reading: unknown, { key, keyId }: { readonly key: stri
   await service.untilFolded(keyId, before + 1)
 }
 
-/** The projections may fold an event a moment after its answer. */
+/**
+ * Lets pages push until `isSo` is true. The projections may fold an event a moment after its answer, so one push may be too
+ * early.
+ */
 const pushedUntil = async (isSo: () => boolean): Promise<void> => {
   while (!isSo()) await schedule.advance(livePushMs)
 }
@@ -167,7 +170,7 @@ describe('a live page', () => {
     await list.until(/Pump/)
     await admin.get(paths.revokeKey(keyId))
     await admin.post(paths.revokeKey(keyId), { reason: '' })
-    await pushedUntil(() => /pill revoked/.test(facts.text()) && /No active key/.test(list.text()))
+    await pushedUntil(() => /pill revoked/.test(facts.text()) && /no active keys/.test(list.text()))
   })
 
   test('shows who changed a key, and offers only what is still possible', async () => {
@@ -212,7 +215,7 @@ describe('a live page', () => {
     await counted.core.keys.relabel(keyId, { label: 'Pump', note: '' }, testAsker)
     await until(() => counted.core.projections.keys.get(keyId)?.label === 'Pump')
     await pushedUntil(() => /KeyRelabelled/.test(watching.text()))
-    // Another node's fence does not change the key.
+    // The fence of another node must be shown, although it does not change the key.
     await log.append(readingsStream(keyId), 3, [
       {
         id: crypto.randomUUID(),
@@ -444,7 +447,7 @@ describe('a live stream', () => {
     log.comeBack()
     await timers.advance(liveHeartbeatMs)
     while ((await shaken.post(validReading, key)).status !== 200) await turn()
-    // The projections follow the log again, and then the pages show it.
+    // The pages show the reading only after the projections follow the log again.
     await until(() => shaken.core.projections.readings.usage(keyId) !== null)
     await timers.advance(livePushMs)
     await watching.until(/rack-17/)

@@ -61,7 +61,7 @@ const post = async ({ key, keyId }: Key): Promise<void> => {
   await service.untilFolded(keyId, before + 1)
 }
 
-/** With two readings, so that a page reads the first from the log. */
+/** The key has two readings, so that a page must read the first one from the log. */
 const usedKey = async (): Promise<Key> => {
   const key = await service.createKey()
   await post(key)
@@ -127,7 +127,7 @@ describe('a page that waits for the store', () => {
         .toSorted(),
     )
     await until(() => pushes(readings) === 1)
-    // Each rendering gets its key once.
+    // Each rendering looks up its key once, so this counts the renderings.
     const { keys: known } = service.core.projections
     const get = known.get.bind(known)
     let rendered = 0

@@ -39,7 +39,7 @@ describe('POST /api/v1/ingest/batch answers 200', () => {
         recordedAt: service.clock.now(),
         metadata: { by: { kind: 'key', keyId }, requestId },
       })
-      // -0 is 0 in JSON, as JavaScript writes it.
+      // JavaScript writes -0 as 0 in JSON. So the events are compared as JSON.
       expect(JSON.stringify(event.data)).toBe(JSON.stringify(readings[index]))
     }
   })

@@ -40,7 +40,7 @@ describe('POST /api/v1/ingest/batch stores nothing and answers', () => {
     expect(expectRefusal(refused, 429, 'RATE_LIMITED')).toEndWith('send the request again after 30 seconds.')
     expect(refused.header('Retry-After')).toBe('30')
     expect(refused.header('RateLimit')).toBe('"default";r=1;t=30')
-    // All ten leave with the second batch.
+    // Ten readings fit only when the second batch has left the window, 50 s from now.
     expect((await post(copies(10), key)).header('Retry-After')).toBe('50')
     service.clock.advance(30_000)
     expectBatch(await post(copies(2), key), 200)
@@ -81,7 +81,7 @@ describe('POST /api/v1/ingest/batch stores nothing and answers', () => {
 
   test('413 one byte past the bound of its events', async () => {
     const { key } = await service.createKey({ limit: { readings: 10_000, windowMs: 60_000 } })
-    // Exactly the bound.
+    // The events of `fits` have exactly the largest size. The events of `over` have one byte more.
     const bare = JSON.stringify({ ...validReading, rack: '' }).length
     const rack = fill(1_000 - encodedReadingBytesBesideData - bare)
     const fits = Array.from({ length: 1_000 }, () => ({ ...validReading, rack }))
@@ -131,5 +131,5 @@ describe('POST /api/v1/ingest/batch stores nothing and answers', () => {
   )
 })
 
-/** Many bytes in few characters. */
+/** Text with many bytes in few characters, because the length of a name is limited in characters. */
 const fill = (bytes: number): string => '🍷'.repeat(Math.floor(bytes / 4)) + 'x'.repeat(bytes % 4)

@@ -170,7 +170,7 @@ describe('POST /api/v1/ingest answers 200', () => {
     connection.drop()
   })
 
-  // Bun closes a connection with a second request before the first answer.
+  // Bun closes the connection when a second request comes before the first answer. So a stored reading may get no answer.
   test('only to stored readings, when requests are pipelined', async () => {
     const body = JSON.stringify({ ...validReading, rack: 'pipelined' })
     const request = `${head([`Content-Length: ${body.length}`])}${body}`
@@ -189,7 +189,7 @@ describe('POST /api/v1/ingest answers 200', () => {
     connection.drop()
   })
 
-  // Elysia looks for the path at a fixed place in the URL.
+  // Elysia looks for the path at a fixed place in the URL, which a very short host name could break.
   test.each(['a', 'pi', 'nas', 'a.b', ''])('under the host name %j', async (host) => {
     const body = JSON.stringify(validReading)
     const lines = [

@@ -13,7 +13,7 @@ afterAll(() => service.stop())
 const refusal = async (timestamp: string) =>
   expectRefusal(await answerOf(await service.post({ ...validReading, timestamp }, key)), 400, 'INVALID_TIMESTAMP')
 
-// The test of the rule has all forms.
+// These are examples only. The test of the rule in `test/domain/reading/timestamp.test.ts` has all forms.
 describe('POST /api/v1/ingest answers 400 INVALID_TIMESTAMP', () => {
   test.each([
     '',

@@ -14,7 +14,6 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** In ms after the clock. */
 const post = async (offsetMs: number) => {
   const timestamp = new Date(service.clock.now() + offsetMs).toISOString()
   return answerOf(await service.post({ ...validReading, timestamp }, key))

@@ -38,7 +38,6 @@ describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
     const late = await post(key)
     expect(late.header('Retry-After')).toBe('1')
     expect(expectRefusal(late, 429, code)).toEndWith('send the request again after 1 second.')
-    // A device that waited is admitted.
     service.clock.advance(1_000)
     expectAccepted(await post(key))
     expect((await acceptedReadings(log)).length).toBe(4)
@@ -121,7 +120,7 @@ describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
     }
     await service.core.keys.setLimit(keyId, { readings: 1, windowMs: 60_000 }, testAsker)
     const refused = await post(key)
-    // Sent at 0, 10 and 20 s. The last one leaves at 80 s.
+    // The readings came at 0, 10 and 20 s, and it is 30 s now. The last one leaves the window at 80 s.
     expect(refused.header('Retry-After')).toBe('50')
     service.clock.advance(50_000)
     expectAccepted(await post(key))

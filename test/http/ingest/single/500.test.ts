@@ -5,7 +5,7 @@ import { startService, validReading } from '../../../support/test-service.ts'
 
 const secret = 'words of a bug, with a path /srv/secret.ts'
 
-/** Between routes and actors. */
+/** Replaces commands of the actors, so that a route meets a bug. */
 const broken =
   (keys: Partial<Core['keys']>, isIn: Partial<Core> = {}) =>
   (core: Core): Core => ({
