@@ -16,7 +16,7 @@ import {
 } from './log/data-folder.ts'
 import { type EventLog, Outage, UndecodableEvent } from './log/event-log.ts'
 import type { EventStoreLogOptions } from './log/eventstoredb/eventstoredb-log.ts'
-import { StoreMisfit, StoreUnreachable } from './log/eventstoredb/store-link.ts'
+import { StoreMisfit, StoreUnreachable } from './log/eventstoredb/start-faults.ts'
 import {
   ensureLogCreated,
   type Naming,

@@ -1,7 +1,8 @@
 import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-url.ts'
 import { eventStoreRetryPauseMs, eventStoreStartMsMax } from '../../limits.ts'
 import { faultOfLink, findLeader, nameOf, type StartFault } from './leader.ts'
-import { type Access, accessOf, type Link, StoreMisfit, StoreUnreachable } from './store-link.ts'
+import { StoreMisfit, StoreUnreachable } from './start-faults.ts'
+import { type Access, accessOf, type Link } from './store-link.ts'
 
 export type ConnectionListener = {
   onUp(link: Link): void

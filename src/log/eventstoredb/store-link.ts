@@ -7,16 +7,7 @@ import { Channel, type ChannelCredentials, credentials, Metadata } from '@grpc/g
 import { messageOf } from '../../domain/error-message.ts'
 import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-url.ts'
 import { eventStoreKeepAliveMs, eventStoreKeepAliveTimeoutMs, eventStoreMessageBytesMax } from '../../limits.ts'
-
-/** No leader of EventStoreDB answered. A later start can succeed. */
-export class StoreUnreachable extends Error {
-  override readonly name = 'StoreUnreachable'
-}
-
-/** Waiting does not help: for example, the credentials are wrong or the EventStoreDB server is too old. */
-export class StoreMisfit extends Error {
-  override readonly name = 'StoreMisfit'
-}
+import { StoreMisfit } from './start-faults.ts'
 
 export type Access = {
   readonly channel: ChannelCredentials

@@ -65,8 +65,30 @@ export const importCircles = (files: readonly SourceText[]): readonly (readonly 
 const importsOf = ([path, text]: SourceText): readonly string[] =>
   ts
     .preProcessFile(text)
-    .importedFiles.filter(({ fileName }) => fileName.startsWith('.'))
+    .importedFiles.filter(({ fileName }) => isFile(fileName))
     .map(({ fileName }) => normalize(join(dirname(path), fileName)))
+
+const isFile = (imported: string): boolean => imported.startsWith('.')
+
+/** The packages that a program loads when it starts with the file `path`. Imports of types and `import()` load nothing then. */
+export const packagesLoadedBy = (path: string, files: readonly SourceText[]): ReadonlySet<string> => {
+  const loaded = new Map(files.map((file) => [file[0], loadedBy(file)]))
+  const reached = [path, ...reachableFrom(loaded, path)]
+  return new Set(reached.flatMap((file) => loaded.get(file) ?? []).filter((imported) => !loaded.has(imported)))
+}
+
+/** Imported files as paths of the project, imported packages by their name. */
+const loadedBy = ([path, text]: SourceText): readonly string[] =>
+  ts
+    .createSourceFile(path, text, ts.ScriptTarget.ESNext)
+    .statements.filter((statement) => ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement))
+    .filter((statement) => !isOfTypes(statement))
+    .map(({ moduleSpecifier }) => moduleSpecifier)
+    .filter((specifier) => specifier !== undefined && ts.isStringLiteral(specifier))
+    .map(({ text: imported }) => (isFile(imported) ? normalize(join(dirname(path), imported)) : imported))
+
+const isOfTypes = (statement: ts.ImportDeclaration | ts.ExportDeclaration): boolean =>
+  ts.isImportDeclaration(statement) ? statement.importClause?.isTypeOnly === true : statement.isTypeOnly
 
 const reachableFrom = (imports: ReadonlyMap<string, readonly string[]>, path: string): ReadonlySet<string> => {
   const reached = new Set<string>()
