@@ -147,7 +147,10 @@ export class Keg {
     )
   }
 
-  /** Returns `null` if no reading was accepted since `keptFromMs`, or if every timestamp was too far in the future. */
+  /**
+   * Returns the latest reading, and the values accepted since `keptFromMs`. `null` if no such reading can be the latest: a
+   * reading with the mark `clockSkew` never becomes the latest (`accepted-readings.ts`).
+   */
   show(cellar: string, keptFromMs: number): KegLatest | null {
     const kept = this.#candidates().find(({ recordedAt }) => recordedAt >= keptFromMs)
     if (kept === undefined) return null

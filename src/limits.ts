@@ -52,7 +52,10 @@ export const idempotencyMarginMs = 3_600_000
 export const idempotencyWaitingMax = 65_536
 /** Bytes that an append reserves for an idempotency key, which takes at most 406 bytes as JSON. */
 export const encodedIdempotencyBytes = 410
-/** When this number of idempotency keys waits, they are written. Fewer keys wait for the next heartbeat. */
+/**
+ * New idempotency keys wait in memory. When this many wait, they are written to the index at once. Otherwise the next heartbeat
+ * writes them.
+ */
 export const idempotencyWrittenAtOnce = 4_096
 /** How often the index of idempotency keys saves its position in the log. The next start reads the log from there. */
 export const idempotencyMarkMs = 5_000

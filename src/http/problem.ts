@@ -183,7 +183,7 @@ const rateWords = (refusal: CodedOf<'rate_limited'>): string => {
     return `X-API-Key allows at most ${readingsWords(readings)} in ${durationWords(windowMs)}: send the request again after ${wait}.`
   }
   const { requests, bytes } = refusal.allowed
-  return `X-API-Key allows at most ${Math.floor(requests)} requests and ${Math.floor(bytes)} bytes a second that store nothing: correct the requests that are refused, and send again after ${wait}.`
+  return `X-API-Key has used up its budget for requests that store nothing, which grows by ${Math.floor(requests)} requests and ${Math.floor(bytes)} bytes a second: correct the requests that are refused, and send again after ${wait}.`
 }
 
 /** Status and text of each refusal to a device, except the 401s, which `keyProblem` makes. */

@@ -394,7 +394,7 @@ test('a page that stopped for newer pages says so, and a click restarts it', asy
   expect(service.live.streams).toBe(liveStreamsPerSessionMax)
   await page.setViewportSize({ width: 320, height: 800 })
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
-  await page.getByRole('button', { name: 'Update this page again' }).click()
+  await page.getByRole('button', { name: 'Resume live updates here' }).click()
   await page.getByText('You opened more pages').waitFor({ state: 'hidden' })
   expect(service.live.streams).toBe(liveStreamsPerSessionMax)
   for (const abort of newer) abort.abort()

@@ -61,7 +61,7 @@ const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit
         <Fact term="Maximum time in the future">
           <span safe>
             {readingAheadMsMax === null
-              ? 'No maximum, but readings more than 10 min ahead are marked'
+              ? 'No maximum. More than 10 min ahead: marked “clock ahead”'
               : durationText(readingAheadMsMax)}
           </span>
         </Fact>
@@ -132,7 +132,7 @@ const PolicyForm = (props: {
       form={props.form}
       name="ahead_max"
       label="Maximum time in the future"
-      hint="For example 10m. Readings further in the future are refused with TIMESTAMP_IN_FUTURE. Default: no maximum, but readings more than 10 minutes ahead are marked."
+      hint="For example 10m. Readings further in the future are refused with TIMESTAMP_IN_FUTURE. Default: no maximum. Readings more than 10 minutes ahead are then marked “clock ahead”, and never become the latest value."
       placeholder="10m"
     />
     <div class="form-end">

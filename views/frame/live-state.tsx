@@ -7,21 +7,22 @@ export const LiveState = (): JSX.Element => (
       <b>
         Live updates stopped at <time></time>.
       </b>{' '}
-      The service does not answer, so this page may be out of date. It keeps trying to reconnect.
+      The service does not answer, so this page may be out of date. This page keeps trying to reconnect.
     </p>
     <p data-live="full" hidden>
       <b>
         Live updates stopped at <time></time>.
       </b>{' '}
-      Too many pages are open on this service, so this page may be out of date. It keeps trying to reconnect.
+      Too many pages are open on this service, so this page may be out of date. This page keeps trying to reconnect.
     </p>
     <p data-live="crowded" hidden>
       <b>
         Live updates stopped at <time></time>.
       </b>{' '}
-      You opened more pages than can be updated together, so this page may be out of date.{' '}
+      You opened more pages than can be updated together, so this page may be out of date. If you resume here, another
+      page stops.{' '}
       <button type="button" class="plain" data-live-again>
-        Update this page again
+        Resume live updates here
       </button>
     </p>
     <p data-live="ended" hidden>

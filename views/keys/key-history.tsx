@@ -108,7 +108,7 @@ const fieldWords: Readonly<Record<Change['field'], string>> = {
   predecessor: 'Rotated from',
   successor: 'Rotated to',
   superseded: 'New key',
-  keyRevision: 'Revision of the key',
+  keyRevision: 'In force up to revision',
   purged: 'Deleted',
 }
 

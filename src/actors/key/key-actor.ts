@@ -75,7 +75,7 @@ export class KeyActor {
     return this.#run === null && !this.#isOnSlowPath && !this.#isFlushDue && this.#mailbox.isEmpty
   }
 
-  /** Answers when the readings are committed, or with a refusal after `requestWaitMsMax`. Never throws. */
+  /** Answers when the readings are committed or refused. Waits at most `requestWaitMsMax`, then refuses. Never throws. */
   accept(readings: Readings, requestId: string): Promise<ReadingAnswer> {
     try {
       const refusal = this.#refusal(readings)

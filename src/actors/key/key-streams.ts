@@ -20,7 +20,10 @@ type Place = { readonly revision: number; readonly position: number }
 
 const beginning: Place = { revision: 0, position: -1 }
 
-/** The state of one key on this node: folded from its two streams, with the newest revisions that are known there. */
+/**
+ * The state of one key on this node, folded from the key's two streams. It can be behind the newest revisions that this
+ * node has heard of; then `catchUp` reads the missing events.
+ */
 export class KeyStreams {
   readonly keyStream: string
   readonly readingsStream: string

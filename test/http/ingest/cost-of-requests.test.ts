@@ -52,7 +52,7 @@ describe('requests that store nothing', () => {
     // The requests exceed the budget by 160,000 bytes, and 64,000 come back each second. That takes 2.5 s, rounded up.
     expect(refused.header('Retry-After')).toBe('3')
     expect(expectRefusal(refused, 429, code)).toBe(
-      'X-API-Key allows at most 100 requests and 64000 bytes a second that store nothing: correct the requests that are refused, and send again after 3 seconds.',
+      'X-API-Key has used up its budget for requests that store nothing, which grows by 100 requests and 64000 bytes a second: correct the requests that are refused, and send again after 3 seconds.',
     )
     expectRefusal(await post(validReading), 429, code)
     expectRefusal(await post(validReading, { 'Idempotency-Key': 'new' }), 429, code)

@@ -21,8 +21,8 @@ export const dropped = ({ told }: Collector): boolean =>
   told.some((what) => typeof what === 'object' && 'dropped' in what)
 
 /**
- * Subscribes to the log and collects what it tells. `onEvent` runs while the log delivers, so it can test calls from
- * there.
+ * Subscribes to the log and collects what it delivers. `onEvent` runs during a delivery. So a test can call the log, or
+ * unsubscribe, in the middle of a delivery.
  */
 export const collect = (
   log: EventLog,

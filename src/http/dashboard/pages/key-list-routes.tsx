@@ -74,7 +74,7 @@ const typedKey = ({ form, nowMs }: SignedInVisit, { cellar }: CellarState): Outc
     return refused({
       kind: 'invalid_field',
       field: 'expires',
-      rule: 'A new key has no expiry yet, so “No change” is not possible. Choose another expiry.',
+      rule: 'A new key has no earlier expiry that could stay. Choose one of the other options.',
     })
   const limit = typedLimit(form)
   if (!limit.ok) return limit
