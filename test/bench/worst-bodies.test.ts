@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { gunzipSync } from 'node:zlib'
 import { structuralCharsOf, type WorstBody, worstBodies } from '../../bench/load/worst-bodies.ts'
+import { columnsOf, encodedBytesExceed } from '../../src/domain/reading/columns.ts'
 import { judgeBatch, parseBatch } from '../../src/domain/reading/judge-batch.ts'
 import { parseReading } from '../../src/domain/reading/reading.ts'
-import { encodedBytesExceed } from '../../src/domain/reading/reading-size.ts'
 import {
   batchBodyBytesMax,
   batchEncodedBytesMax,
@@ -43,7 +43,7 @@ const isStorable = ({ kind }: WorstBody, json: unknown): boolean => {
   const items = parseBatch(json)
   if (!items.ok) return false
   const { readings } = judgeBatch(items.value, { cellar, policy, now })
-  return readings.length > 0 && !encodedBytesExceed(readings, batchEncodedBytesMax)
+  return readings.length > 0 && !encodedBytesExceed(columnsOf(readings), batchEncodedBytesMax)
 }
 
 test('every worst body is within the size limits, and says truly whether it is valid', () => {

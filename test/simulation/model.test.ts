@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createProjections } from '../../projections/projections.ts'
 import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
+import { columnsOf } from '../../src/domain/reading/columns.ts'
 import { bodyHash, type IdempotentAppend, idempotentAppendAt } from '../../src/domain/reading/idempotency-key.ts'
 import type { ReadingRefusal } from '../../src/domain/refusal.ts'
 import { rotationOverlapsMs } from '../../src/limits.ts'
@@ -159,7 +160,7 @@ const postRepeatable = async (system: System, at: RepeatablePost & { readonly ke
   const keyHash = hashOf(at.name)
   const batch = at.payload === 'batch' ? { accepted: count, refusals: null } : null
   const idempotency = { keyHash, bodyHash: hashOf(`${at.payload} of ${count}`), batch }
-  const readings = batch === null ? reading : Array.from({ length: count }, () => reading)
+  const readings = batch === null ? reading : columnsOf(Array.from({ length: count }, () => reading))
   const isTaken = promised.revoked.has(keyId) || promised.suspended.has(keyId)
   const answer = await system.ask(at.place, ({ core }) =>
     core.keys.acceptIdempotent(keyId, readings, { requestId, idempotency, refusal: null }),

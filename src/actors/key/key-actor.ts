@@ -1,7 +1,7 @@
 import type { By, RecordedEvent } from '../../domain/events.ts'
 import { refusalOfKey } from '../../domain/key-refusal.ts'
 import { admit, foldRun } from '../../domain/reading/admission.ts'
-import { isBatch, type Readings } from '../../domain/reading/reading.ts'
+import { countOf, type Readings } from '../../domain/reading/columns.ts'
 import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { appendBytesMax, appendReadingsMax, conflictRetriesMax, storeRetriesMax } from '../../limits.ts'
 import { type AppendResult, Outage } from '../../log/event-log.ts'
@@ -166,7 +166,7 @@ export class KeyActor {
     const full = this.#noRoomFor(readings)
     if (full !== null) return full
     this.#mustJudge ||= this.#isOnSlowPath || !this.#streams.checkCurrent()
-    return this.#mustJudge ? null : this.#admit(isBatch(readings) ? readings.length : 1)
+    return this.#mustJudge ? null : this.#admit(countOf(readings))
   }
 
   #earlyAnswer(readings: Readings, request: IdempotentRequest): ReadingAnswer | null {
@@ -176,7 +176,7 @@ export class KeyActor {
     const full = this.#noRoomFor(readings)
     if (full !== null) return refused(full)
     this.#mustJudge ||= this.#isOnSlowPath || !this.#streams.checkCurrent() || !this.#streams.knowsAllRepeats
-    return this.#mustJudge ? null : this.#judgement(isBatch(readings) ? readings.length : 1, request)
+    return this.#mustJudge ? null : this.#judgement(countOf(readings), request)
   }
 
   #noRoomFor(readings: Readings): ReadingRefusal | null {

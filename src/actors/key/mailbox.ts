@@ -1,5 +1,5 @@
-import { isBatch, type Readings } from '../../domain/reading/reading.ts'
-import { encodedBytesAtMost, sumOf } from '../../domain/reading/reading-size.ts'
+import { countOf, isBatch, type Readings } from '../../domain/reading/columns.ts'
+import { encodedBytesAtMost } from '../../domain/reading/reading-size.ts'
 import { type CommandRefusal, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { encodedIdempotencyBytes, mailboxCommandsMax, mailboxReadingsMax, mailboxRequestsMax } from '../../limits.ts'
 import { Outage } from '../../log/event-log.ts'
@@ -33,7 +33,7 @@ export class ReadingsRequest {
     /** The heartbeat in which the request came, so that it can be refused after a timeout. */
     readonly beat: number,
   ) {
-    this.count = isBatch(readings) ? readings.length : 1
+    this.count = countOf(readings)
     this.answer = new Promise(keepResolve)
     this.#resolve = lastResolve
   }
@@ -162,7 +162,7 @@ export class Mailbox {
    */
   refusalOf(readings: Readings, appending: RequestGroup): ReadingRefusal | null {
     if (this.#isStopped) return { kind: 'store_unavailable' }
-    const count = this.#readingsCount + appending.count + (isBatch(readings) ? readings.length : 1)
+    const count = this.#readingsCount + appending.count + countOf(readings)
     if (this.#requests.length + appending.requests.length >= mailboxRequestsMax || count > mailboxReadingsMax) {
       return { kind: 'overloaded' }
     }
@@ -288,5 +288,5 @@ const readingsOf = (requests: readonly ReadingsRequest[]): number =>
   requests.reduce((count, request) => count + request.count, 0)
 
 const bytesAtMost = ({ readings, idempotent }: ReadingsRequest): number =>
-  (isBatch(readings) ? sumOf(readings, encodedBytesAtMost) : encodedBytesAtMost(readings)) +
+  (isBatch(readings) ? readings.encodedBytesAtMost : encodedBytesAtMost(readings)) +
   (idempotent === null ? 0 : encodedIdempotencyBytes)

@@ -1,5 +1,5 @@
 import type { By, Metadata, NewEvent } from '../../domain/events.ts'
-import { isBatch } from '../../domain/reading/reading.ts'
+import { isBatch } from '../../domain/reading/columns.ts'
 import { done } from '../../domain/refusal.ts'
 import { readingId } from '../../domain/uuid.ts'
 import type { ExpectedRevision } from '../../log/event-log.ts'
@@ -37,11 +37,10 @@ export const readingEvents = (
     const metadata = { by, requestId, correlationId: requestId, causationId: requestId }
     const ofFirst: Metadata = idempotent === null ? metadata : { ...metadata, idempotency: idempotent.idempotency }
     if (isBatch(readings)) {
-      let index = 0
-      for (const data of readings) {
+      for (let index = 0; index < readings.count; index += 1) {
         const id = readingId(requestId, index)
+        const data = readings.readingAt(index)
         events.push({ id, type: 'ReadingAccepted', recordedAt, data, metadata: index === 0 ? ofFirst : metadata })
-        index += 1
       }
     } else events.push({ id: requestId, type: 'ReadingAccepted', recordedAt, data: readings, metadata: ofFirst })
   }

@@ -1,6 +1,6 @@
 import { refusalOfKey } from '../../domain/key-refusal.ts'
+import type { Readings } from '../../domain/reading/columns.ts'
 import type { Idempotency, IdempotentAppend } from '../../domain/reading/idempotency-key.ts'
-import type { Readings } from '../../domain/reading/reading.ts'
 import { done, refused } from '../../domain/refusal.ts'
 import type { IdempotentRequest, Usage } from '../core.ts'
 import type { Host } from '../host.ts'

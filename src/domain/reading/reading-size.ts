@@ -1,28 +1,23 @@
 import { encodedReadingBytesBesideData } from '../../limits.ts'
 import type { Reading } from './reading.ts'
 
-/** Measures the size as JSON, the largest stored form. So the embedded log and EventStoreDB have the same bound. */
-export const encodedBytesExceed = (readings: readonly Reading[], bytesMax: number): boolean => {
-  // This cheap estimate is never too low, and is enough for nearly every batch.
-  if (sumOf(readings, encodedBytesAtMost) <= bytesMax) return false
-  return sumOf(readings, encodedBytes) > bytesMax
-}
-
 /**
  * The result is never below `encodedBytes`. In UTF-8, a UTF-16 code unit takes at most 3 bytes, an escaped character takes 2,
  * and a number takes 24.
  */
 export const encodedBytesAtMost = ({ cellar, rack, keg, timestamp }: Reading): number =>
-  3 * (cellar.length + rack.length + keg.length) +
-  timestamp.length +
-  24 +
-  fieldNameBytes +
-  encodedReadingBytesBesideData
+  bytesAtMost(1, { nameChars: cellar.length + rack.length + keg.length, timestampChars: timestamp.length })
+
+/** The same for several readings, from the sums of the lengths of their texts. */
+export const bytesAtMost = (
+  readings: number,
+  { nameChars, timestampChars }: { readonly nameChars: number; readonly timestampChars: number },
+): number => 3 * nameChars + timestampChars + readings * (24 + fieldNameBytes + encodedReadingBytesBesideData)
 
 const fieldNameBytes = '{"cellar":"","rack":"","keg":"","value":,"timestamp":""}'.length
 
 /** Counts without writing the JSON: writing 1 MB would stop all other requests for 26 ms. */
-const encodedBytes = ({ cellar, rack, keg, value, timestamp }: Reading): number =>
+export const encodedBytes = ({ cellar, rack, keg, value, timestamp }: Reading): number =>
   jsonBytes(cellar) +
   jsonBytes(rack) +
   jsonBytes(keg) +
@@ -45,9 +40,3 @@ const jsonBytes = (name: string): number => {
 }
 
 const [quote, backslash] = [0x22, 0x5c]
-
-export const sumOf = (readings: readonly Reading[], bytesOf: (reading: Reading) => number): number => {
-  let bytes = 0
-  for (const reading of readings) bytes += bytesOf(reading)
-  return bytes
-}

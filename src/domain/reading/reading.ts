@@ -14,11 +14,6 @@ import { parseTimestamp } from './timestamp.ts'
 /** A reading as the device sent it. The log stores it unchanged. */
 export type Reading = EventData<'ReadingAccepted'>
 
-/** The readings of one request, at least one. The log stores all of these readings, or none. */
-export type Readings = Reading | readonly Reading[]
-
-export const isBatch = (readings: Readings): readings is readonly Reading[] => Array.isArray(readings)
-
 export type ParsedReading = { readonly reading: Reading; readonly timestampMs: number }
 
 /** Keep this order of checks: docs/contract.md, "One reading", says which fault is reported first. */

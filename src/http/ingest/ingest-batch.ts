@@ -1,5 +1,6 @@
 import type { Accepted } from '../../actors/core.ts'
 import { type RepeatedBatch, refusalsOf, rejectedThen, timelessItems } from '../../domain/reading/batch-repeat.ts'
+import { columnsOf, encodedBytesExceed, type ReadingColumns } from '../../domain/reading/columns.ts'
 import {
   type BatchContext,
   judgeBatch,
@@ -8,8 +9,6 @@ import {
   parseBatch,
   parseItems,
 } from '../../domain/reading/judge-batch.ts'
-import type { Reading } from '../../domain/reading/reading.ts'
-import { encodedBytesExceed } from '../../domain/reading/reading-size.ts'
 import { done, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../../domain/refusal.ts'
 import { batchBodyBytesMax, batchEncodedBytesMax } from '../../limits.ts'
 import type { AcceptedBatch, ApiCall, ApiDeps, ApiRoute, Judged } from './api-call.ts'
@@ -30,7 +29,9 @@ const judgeReadings = (deps: ApiDeps): JudgeAndStore => {
     if (repeat !== null) {
       return judgePossibleRepeat(deps, call, { repeat, items: parseItems(items.value, key.cellar), context })
     }
-    const { readings, rejected } = judgeBatch(items.value, context)
+    const judged = judgeBatch(items.value, context)
+    const readings = columnsOf(judged.readings)
+    const { rejected } = judged
     const refusal = batchRefusal(readings, rejected, context.now)
     if (refusal !== null) return refused(refusal)
     return core.keys
@@ -55,9 +56,10 @@ const judgePossibleRepeat = (
   { repeat, items, context }: PossiblyRepeatedBatch,
 ): Promise<Judged> => {
   const judged = judgeItems(items, context)
-  const { readings, rejected } = judged
+  const { rejected } = judged
+  const readings = columnsOf(judged.readings)
   const { keyHash, bodyHash } = repeat
-  const batch = { accepted: readings.length, refusals: refusalsOf(judged, context) }
+  const batch = { accepted: readings.count, refusals: refusalsOf(judged, context) }
   const idempotency = { keyHash, bodyHash, batch }
   const refusal = repeat.refusal ?? batchRefusal(readings, rejected, context.now)
   // The callback of `then` uses `asked`, because `items` would keep up to 1 MiB in memory while the request waits.
@@ -78,11 +80,11 @@ const acceptedOrRepeated = (
 }
 
 const batchRefusal = (
-  readings: readonly Reading[],
+  readings: ReadingColumns,
   rejected: readonly RejectedItem[],
   atMs: number,
 ): ReadingRefusal | null => {
-  if (readings.length === 0) return { kind: 'batch_rejected', rejected, atMs }
+  if (readings.count === 0) return { kind: 'batch_rejected', rejected, atMs }
   if (!encodedBytesExceed(readings, batchEncodedBytesMax)) return null
   return { kind: 'payload_too_large', what: 'events', bytesMax: batchEncodedBytesMax }
 }

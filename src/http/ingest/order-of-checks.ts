@@ -1,7 +1,7 @@
 import type { Accepted, IdempotentRequest, Usage } from '../../actors/core.ts'
 import { storageRefusal } from '../../actors/outage-refusals.ts'
+import type { Readings } from '../../domain/reading/columns.ts'
 import { bodyHash, type Idempotency, idempotencyKeyHash } from '../../domain/reading/idempotency-key.ts'
-import type { Readings } from '../../domain/reading/reading.ts'
 import { assertNever, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { readBody } from '../read-body.ts'
 import type { ApiCall, ApiDeps, ApiResult, ApiRoute, Judged } from './api-call.ts'

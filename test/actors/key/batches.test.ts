@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Reading } from '../../../src/domain/reading/reading.ts'
+import { columnsOf, type ReadingColumns } from '../../../src/domain/reading/columns.ts'
 import { readingId } from '../../../src/domain/uuid.ts'
 import { appendReadingsMax, batchReadingsMax, mailboxReadingsMax, requestWaitMsMax } from '../../../src/limits.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode } from '../../support/two-nodes.ts'
@@ -10,8 +10,8 @@ const opened = async (limit = { readings: 1_000_000, windowMs: 60_000 }) => {
   return { cluster, node, keyId: await makeTestKey(node, { limit }) }
 }
 
-const batchOf = (count: number): readonly Reading[] =>
-  Array.from({ length: count }, (_, index) => ({ ...reading, value: index }))
+const batchOf = (count: number): ReadingColumns =>
+  columnsOf(Array.from({ length: count }, (_, index) => ({ ...reading, value: index })))
 
 const send =
   ({ core }: TestNode, cluster: Cluster, keyId: string) =>

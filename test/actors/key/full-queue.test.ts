@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { type OpenCore, openCore } from '../../../src/actors/open-core.ts'
 import { systemClock } from '../../../src/clock.ts'
+import { columnsOf } from '../../../src/domain/reading/columns.ts'
 import { batchReadingsMax, logQueueReadingsMax } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import type { Commits } from '../../../src/log/sqlite/sqlite-commits.ts'
@@ -48,9 +49,9 @@ test('revocation and suspension succeed while readings fill the log’s queue', 
   const batch = Array.from({ length: batchReadingsMax }, () => reading)
   let room = logQueueReadingsMax
   for (const keyId of more) {
-    const readings = batch.slice(0, Math.max(1, room))
+    const readings = columnsOf(batch.slice(0, Math.max(1, room)))
     answers.push(core.keys.accept(keyId, readings, crypto.randomUUID()))
-    room -= readings.length
+    room -= readings.count
   }
   await turn()
   const changes = [core.keys.revoke(stolen, '', asker), core.keys.suspend(lost, '', asker)]

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { columnsOf } from '../../../src/domain/reading/columns.ts'
 import { RateWindow } from '../../../src/domain/reading/rate-window.ts'
 import { appendReadingsMax, conflictRetriesMax, mailboxRequestsMax, requestWaitMsMax } from '../../../src/limits.ts'
 import { acceptedIn } from '../../simulation/naive.ts'
@@ -429,7 +430,7 @@ test('a bug in one request’s events does not spoil the next request', async ()
   const node = await cluster.open()
   const keyId = await makeTestKey(node)
   // The ids of readings are derived from the request id, which is not a UUID here. So this request meets a bug.
-  const spoilt = await node.schedule.until(node.core.keys.accept(keyId, [reading, reading], 'not a UUID'))
+  const spoilt = await node.schedule.until(node.core.keys.accept(keyId, columnsOf([reading, reading]), 'not a UUID'))
   expect(spoilt).toMatchObject({ ok: false, refusal: { kind: 'internal_error' } })
   expect(node.bugs).toHaveLength(1)
   expect(await node.post(keyId)).toMatchObject([{ ok: true }])

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { openCore } from '../../../src/actors/open-core.ts'
 import type { NewEvent, RecordedEvent } from '../../../src/domain/events.ts'
 import type { FoldedTo } from '../../../src/domain/log-reference.ts'
+import { columnsOf } from '../../../src/domain/reading/columns.ts'
 import {
   bodyHash,
   type Idempotency,
@@ -80,7 +81,7 @@ const appendElsewhere = async (
 const send = async (node: TestNode, cluster: Cluster, keyId: string, key = 'one') => {
   const idempotency = idempotencyOf(key)
   const request = { requestId: cluster.newId(), idempotency, refusal: null }
-  const answer = await node.schedule.until(node.core.keys.acceptIdempotent(keyId, [reading], request))
+  const answer = await node.schedule.until(node.core.keys.acceptIdempotent(keyId, columnsOf([reading]), request))
   return answer.ok ? (answer.value.repeats === null ? 'stored' : 'repeated') : answer.refusal.kind
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { IdempotentRequest } from '../../../src/actors/core.ts'
+import { columnsOf } from '../../../src/domain/reading/columns.ts'
 import { bodyHash, idempotencyKeyHash } from '../../../src/domain/reading/idempotency-key.ts'
 import { encodedBytesAtMost } from '../../../src/domain/reading/reading-size.ts'
 import {
@@ -52,7 +53,7 @@ const sendBatch = ({ cluster, node, keyId }: Sent, count: number, rejected: numb
     ...request.idempotency,
     batch: { accepted: count, refusals: rejected === 0 ? null : judgement },
   }
-  const readings = Array.from({ length: count }, () => reading)
+  const readings = columnsOf(Array.from({ length: count }, () => reading))
   return node.schedule.until(node.core.keys.acceptIdempotent(keyId, readings, { ...request, idempotency }))
 }
 
@@ -261,7 +262,7 @@ describe('a repeat', () => {
     expect(await ask('two')).toEqual({ ok: false, refusal: tooOld })
     const node = await at.cluster.open()
     const unloaded = [requestWith(at.cluster, 'two', 'body', { refusal: tooOld }), requestWith(at.cluster, 'one')].map(
-      (request) => node.core.keys.acceptIdempotent(at.keyId, [], request),
+      (request) => node.core.keys.acceptIdempotent(at.keyId, columnsOf([]), request),
     )
     expect((await node.schedule.until(Promise.all(unloaded))).map(({ ok }) => ok)).toEqual([false, true])
     expect(await stored(at)).toBe(1)

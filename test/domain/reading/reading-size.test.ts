@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { columnsOf, encodedBytesExceed } from '../../../src/domain/reading/columns.ts'
 import type { Reading } from '../../../src/domain/reading/reading.ts'
-import { encodedBytesAtMost, encodedBytesExceed } from '../../../src/domain/reading/reading-size.ts'
+import { encodedBytesAtMost } from '../../../src/domain/reading/reading-size.ts'
 import { encodedReadingBytesBesideData } from '../../../src/limits.ts'
 
 const name = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 128 }), fc.constantFrom('"'.repeat(9), '\\', '🍷', 'ß'))
@@ -19,10 +20,11 @@ const bytesOf = (readings: readonly Reading[]): number =>
 describe('the encoded size of readings', () => {
   test('exceeds a bound from one byte past it on', () => {
     fc.assert(
-      fc.property(fc.array(anyReading, { minLength: 1, maxLength: 8 }), (readings) => {
+      fc.property(name, fc.array(anyReading, { minLength: 1, maxLength: 8 }), (cellar, different) => {
+        const readings = different.map((one) => ({ ...one, cellar }))
         const bytes = bytesOf(readings)
-        expect(encodedBytesExceed(readings, bytes)).toBe(false)
-        expect(encodedBytesExceed(readings, bytes - 1)).toBe(true)
+        expect(encodedBytesExceed(columnsOf(readings), bytes)).toBe(false)
+        expect(encodedBytesExceed(columnsOf(readings), bytes - 1)).toBe(true)
       }),
       { seed: 20_260_301 },
     )

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb'
 import type { NewEvent } from '../../../src/domain/events.ts'
-import { encodedBytesExceed } from '../../../src/domain/reading/reading-size.ts'
+import { columnsOf, encodedBytesExceed } from '../../../src/domain/reading/columns.ts'
 import { readingId } from '../../../src/domain/uuid.ts'
 import { batchEncodedBytesMax, encodedIdempotencyBytes, eventStoreAppendBytesMax } from '../../../src/limits.ts'
 import { createCodec } from '../../../src/log/codec/codec.ts'
@@ -142,12 +142,7 @@ describe('an event in EventStoreDB', () => {
     const readings: NewEvent<'ReadingAccepted'>[] = []
     const requestId = reading(stream).id
     const ids = { requestId, correlationId: requestId, causationId: requestId }
-    while (
-      !encodedBytesExceed(
-        readings.map((one) => one.data),
-        batchEncodedBytesMax,
-      )
-    ) {
+    while (!encodedBytesExceed(columnsOf(readings.map((one) => one.data)), batchEncodedBytesMax)) {
       const event = reading(stream, { ...data, timestamp: '2026-03-01T12:00:00.123456789+00:00' })
       readings.push({ ...event, id: readingId(requestId, readings.length), metadata: { ...event.metadata, ...ids } })
     }
@@ -175,12 +170,7 @@ describe('an event in EventStoreDB', () => {
         ...later.map((event, index) => ({ ...event, id: readingId(first.id, index + 1), metadata })),
       ]
       const { length } = encoded(stream, batch)
-      expect(
-        encodedBytesExceed(
-          batch.map(({ data }) => data),
-          length - 1,
-        ),
-      ).toBe(true)
+      expect(encodedBytesExceed(columnsOf(batch.map(({ data }) => data)), length - 1)).toBe(true)
     }
   })
 })

@@ -1,0 +1,156 @@
+import { batchReadingsMax } from '../../limits.ts'
+import { secondText } from '../calendar.ts'
+import type { Reading } from './reading.ts'
+import { bytesAtMost, encodedBytes } from './reading-size.ts'
+import { parseTimestamp } from './timestamp.ts'
+
+/** The name of a cellar, a rack or a keg. Readings with equal names usually share one `Name`, but need not. */
+export class Name {
+  readonly text: string
+  readonly utf8: Uint8Array
+  /** The number of the packed row that was written last with this name, and the number that the name has in that row. */
+  packedIn = 0
+  packedAs = 0
+
+  constructor(text: string, utf8: Uint8Array = Buffer.from(text)) {
+    this.text = text
+    this.utf8 = utf8
+  }
+}
+
+type Columns = Pick<ReadingColumns, 'cellar' | 'racks' | 'kegs' | 'values' | 'timesMs' | 'texts' | 'encodedBytesAtMost'>
+
+/**
+ * The valid readings of one batch, in their order. Each field is a list of its own, because an object for each reading
+ * would cost more than all other work on it. The lists never change.
+ */
+export class ReadingColumns {
+  readonly cellar: Name
+  readonly racks: readonly Name[]
+  readonly kegs: readonly Name[]
+  readonly values: Float64Array
+  /** The timestamps in ms since 1970, rounded down. */
+  readonly timesMs: Float64Array
+  /**
+   * The timestamps that have another form than `YYYY-MM-DDThh:mm:ssZ`, as the device sent them, at the index of their
+   * reading. `null` instead of the list: all timestamps have that form.
+   */
+  readonly texts: readonly (string | null)[] | null
+  /** Never below the size of the readings as JSON (`reading-size.ts`). */
+  readonly encodedBytesAtMost: number
+
+  constructor({ cellar, racks, kegs, values, timesMs, texts, encodedBytesAtMost: bytes }: Columns) {
+    this.cellar = cellar
+    this.racks = racks
+    this.kegs = kegs
+    this.values = values
+    this.timesMs = timesMs
+    this.texts = texts
+    this.encodedBytesAtMost = bytes
+  }
+
+  get count(): number {
+    return this.values.length
+  }
+
+  timestampAt(index: number): string {
+    return this.texts?.[index] ?? secondText(this.timesMs[index] ?? 0)
+  }
+
+  /** Makes an object of one reading, for code that is not on the way of every reading. */
+  readingAt(index: number): Reading {
+    return {
+      cellar: this.cellar.text,
+      rack: this.racks[index]?.text ?? '',
+      keg: this.kegs[index]?.text ?? '',
+      value: this.values[index] ?? 0,
+      timestamp: this.timestampAt(index),
+    }
+  }
+}
+
+/** The readings of one request, at least one. The log stores all of these readings, or none. */
+export type Readings = Reading | ReadingColumns
+
+export const isBatch = (readings: Readings): readings is ReadingColumns => readings instanceof ReadingColumns
+
+export const countOf = (readings: Readings): number => (isBatch(readings) ? readings.count : 1)
+
+/** Measures the size as JSON, the largest stored form. So the embedded log and EventStoreDB have the same bound. */
+export const encodedBytesExceed = (readings: ReadingColumns, bytesMax: number): boolean => {
+  if (readings.encodedBytesAtMost <= bytesMax) return false
+  let bytes = 0
+  for (let index = 0; index < readings.count; index += 1) bytes += encodedBytes(readings.readingAt(index))
+  return bytes > bytesMax
+}
+
+/** Collects the readings of one batch after the other. `finish` copies them, so the same lists serve the next batch. */
+export class ColumnsBuilder {
+  #cellar = new Name('')
+  readonly #racks: Name[] = []
+  readonly #kegs: Name[] = []
+  readonly #values = new Float64Array(batchReadingsMax)
+  readonly #timesMs = new Float64Array(batchReadingsMax)
+  #texts: (string | null)[] | null = null
+  #count = 0
+  #nameChars = 0
+  #timestampChars = 0
+
+  begin(cellar: Name): void {
+    this.#cellar = cellar
+    this.#texts = null
+    this.#count = 0
+    this.#nameChars = 0
+    this.#timestampChars = 0
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** `text` is the timestamp if it has another form than `YYYY-MM-DDThh:mm:ssZ`, otherwise `null`. */
+  push(rack: Name, keg: Name, value: number, timeMs: number, text: string | null): void {
+    const at = this.#count
+    if (at === batchReadingsMax) throw new RangeError(`Cannot hold more than ${batchReadingsMax} readings of a batch`)
+    this.#racks[at] = rack
+    this.#kegs[at] = keg
+    this.#values[at] = value
+    this.#timesMs[at] = timeMs
+    if (text !== null) this.#texts ??= new Array<string | null>(at).fill(null)
+    this.#texts?.push(text)
+    this.#count = at + 1
+    this.#nameChars += rack.text.length + keg.text.length
+    this.#timestampChars += text?.length ?? contractTimestampChars
+  }
+
+  finish(): ReadingColumns {
+    const count = this.#count
+    return new ReadingColumns({
+      cellar: this.#cellar,
+      racks: this.#racks.slice(0, count),
+      kegs: this.#kegs.slice(0, count),
+      values: this.#values.slice(0, count),
+      timesMs: this.#timesMs.slice(0, count),
+      texts: this.#texts,
+      encodedBytesAtMost: bytesAtMost(count, {
+        nameChars: this.#nameChars + count * this.#cellar.text.length,
+        timestampChars: this.#timestampChars,
+      }),
+    })
+  }
+}
+
+/** Makes columns of objects. All `readings` must be valid and have the same cellar. */
+export const columnsOf = (readings: readonly Reading[]): ReadingColumns => {
+  const builder = new ColumnsBuilder()
+  builder.begin(new Name(readings[0]?.cellar ?? ''))
+  for (const { rack, keg, value, timestamp } of readings) {
+    const timeMs = parseTimestamp(timestamp)
+    if (typeof timeMs === 'string') throw new Error(`Cannot hold "${timestamp}": it is no timestamp`)
+    const text = timestamp.length === contractTimestampChars ? null : timestamp
+    builder.push(new Name(rack), new Name(keg), value, timeMs, text)
+  }
+  return builder.finish()
+}
+
+const contractTimestampChars = '2026-03-01T12:00:00Z'.length
