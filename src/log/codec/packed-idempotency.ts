@@ -9,8 +9,8 @@
  *   varint    number of accepted readings in a batch; 0: the request was a single reading.
  *   then, for a batch:
  *     varint    number of refused items; 0: nothing follows.
- *     varint    version of the rules for items (`judgementRules`) at the first request; 0, for data that was converted
- *               from version 1: only a text follows, with all refusals as JSON.
+ *     varint    version of the rules for items (`judgementRules`) at the first request. 0: the data was converted from
+ *               version 1, and only a text follows, with all refusals as JSON.
  *     varint    time at which the items were refused, in ms.
  *     3 varints the cellar's bounds at that time, in ms plus 1: age, time ahead, retention; 0: no bound.
  *

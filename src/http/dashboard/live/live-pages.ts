@@ -271,7 +271,7 @@ export class LivePages {
   }
 
   /**
-   * Moves a page behind all others in `#pages`. Does nothing if all browsers left the page while it was queued: a newer page
+   * Moves a page behind all others in `#pages`. Does nothing if all browsers left the page while it was queued. A newer page
    * can have the same name by now, and must keep its place.
    */
   #moveToEnd(opened: OpenPage): void {
