@@ -12,7 +12,10 @@ export type Contender = {
 
 export type Rounds = { readonly rounds: number; readonly seconds: number }
 
-/** The JavaScript engine compiles the often used code in this time, so no round measures slow first requests. */
+/**
+ * Each contender runs this long before the rounds. By then the JavaScript engine has compiled its code, so no round
+ * measures slow first requests.
+ */
 const warmUpSeconds = 10
 
 /** Contenders take turns within each round, so noise on the machine hits all of them. @throws if a request failed. */
@@ -34,7 +37,8 @@ const measure = async (contender: Contender, connections: number, seconds: numbe
 }
 
 /**
- * Divides round by round and returns the median. Both figures of a ratio come from the same round, so noise hits both.
+ * Divides each run by the base run of the same round, and returns the median of the ratios. Noise on the machine hits
+ * both runs of a round, so it does not change their ratio much.
  */
 export const ratioPerRound = <Run>(
   runs: readonly Run[],

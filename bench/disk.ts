@@ -12,8 +12,7 @@ import { benchFolder, startService } from './servers.ts'
 const keys = 100
 
 /**
- * Bytes on disk per reading, after the log was closed. One reading in each append is the worst case; 16 are a better
- * one.
+ * Measures the bytes on disk per reading, after the log was closed. The worst case is an append with only one reading.
  */
 export const benchDisk = async (readings: number): Promise<void> => {
   const rows: string[][] = []
@@ -70,8 +69,8 @@ const reading = (key: number, index: number): NewEvent<'ReadingAccepted'> => {
 }
 
 /**
- * Bytes on disk for a batch of one valid and 999 invalid items, which is the request that stores least and is refused
- * most. The files of an empty service are not subtracted.
+ * Measures the bytes on disk for a batch of one valid and 999 invalid items. No stored batch can have more refused
+ * items. The result also contains the files of an empty service.
  */
 export const benchRefusedOnDisk = async (requests: number): Promise<void> => {
   const service = await startService(1)

@@ -13,8 +13,8 @@ const keys = 10_000
 const eventsPerKey = 100
 
 /**
- * Time until `/readyz` answers 200, with a million key events in EventStoreDB and no checkpoint. Rounds alternate with
- * the official client, which only reads the same events.
+ * Measures the time until `/readyz` answers 200, with a million key events in EventStoreDB and no checkpoint. For
+ * comparison, each round also measures the official client, which only reads the same events.
  */
 export const benchEventStoreStart = async (url: string | undefined, rounds: number): Promise<void> => {
   if (url === undefined) throw new Error('Cannot measure: say which server by --url esdb://…')

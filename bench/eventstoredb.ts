@@ -42,8 +42,8 @@ const loads: readonly Load[] = [
 const warmUpSeconds = 3
 
 /**
- * Compares the service with the official client on the same server, with as many streams and events. Each side and each
- * run has its own prefix, so earlier events do not disturb.
+ * Compares the service with the official client on the same server. Both write equal numbers of streams and events.
+ * Each side and each run has its own prefix, so events of earlier runs do not change its figures.
  */
 export const benchEventStore = async (url: string | undefined, options: Rounds): Promise<void> => {
   if (url === undefined) throw new Error('Cannot measure: say which server by --url esdb://…')

@@ -14,7 +14,7 @@ const warmUpSeconds = 3
 
 type Round = { readonly topPerSecond: number; readonly load: PacedResult; readonly lag: Lag }
 
-/** How late the event loop runs timers at 0.7 of the highest rate of single readings. */
+/** Measures how late the event loop runs timers, while readings come at 0.7 of the highest rate of single readings. */
 export const benchLag = async ({ rounds, seconds }: Rounds): Promise<void> => {
   if (!wrkIsInstalled()) throw new Error('Cannot measure: wrk is not installed (Debian: apt-get install wrk)')
   const port = await freePort()
@@ -52,7 +52,7 @@ const topRate = async (service: BenchService, seconds: number): Promise<number> 
   return result.requestsPerSecond
 }
 
-/** Each call returns the lag since the last call, because the service then begins to measure anew. */
+/** Each call returns the lag since the call before, because the service starts a new measurement after each answer. */
 const lagOf = async (port: number): Promise<Lag> => {
   const lag: Lag = JSON.parse(await (await fetch(`http://127.0.0.1:${port}`)).text())
   return lag

@@ -80,7 +80,8 @@ for (const name of positionals) {
   process.exit(64)
 }
 console.log(`${new Date().toISOString()}, ${machine}`)
-// Without a name, this runs every part, but not one that needs `--url` or `--with` when this option is missing.
+// Without a name, this runs every part. But a part that needs `--url` or `--with` is left out if that option is
+// missing.
 const needsMore = (name: string): boolean =>
   (name.startsWith('eventstoredb') && values.url === undefined) || (name === 'compare' && checkout === null)
 const isWanted = (name: string): boolean => positionals.includes(name) || (positionals.length === 0 && !needsMore(name))

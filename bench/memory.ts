@@ -43,7 +43,6 @@ const sample = (when: string, posted: number, processId: number): string[] => {
   return [when, String(posted), rss.toFixed(0), anonymous.toFixed(0)]
 }
 
-/** Posts with all keys in turn. Returns the number of posted readings. */
 const post = async (url: string, filled: readonly FilledKey[], untilMs: number): Promise<number> => {
   let posted = 0
   const worker = async (): Promise<void> => {

@@ -27,8 +27,8 @@ const shapes: readonly Shape[] = [
 ]
 
 /**
- * The two versions get their bursts one right after the other, so noise hits both. Among other ways to compare, the
- * median of these ratios varied least.
+ * A pair is a burst to each version, one right after the other, so noise hits both. Several ways to compare were tried:
+ * the median of the ratios of pairs varied least.
  */
 const pairsPerRound = 20
 /**
@@ -85,7 +85,7 @@ type Measured = { readonly service: EmptyService; readonly load: StartedLoad<Bur
 type PairOptions = {
   readonly checkout: string
   readonly rounds: number
-  /** Which service starts first also alternates, so that neither version has an advantage. */
+  /** True if the service of this checkout starts first. This alternates, so that neither version has an advantage. */
   readonly isOursFirst: boolean
 }
 
@@ -170,8 +170,8 @@ const medianRatio = (ratios: readonly number[]): number => {
 }
 
 /**
- * The 95% confidence interval of the median. It only counts how many values are smaller or larger (a sign test), so it
- * needs no normal distribution.
+ * Returns the range that holds the true median with a probability of 95% (sign test). It uses only the order of the
+ * values, so they need no normal distribution.
  */
 const medianInterval = (sorted: readonly number[]): readonly [number, number] => {
   const { length } = sorted

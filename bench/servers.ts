@@ -64,7 +64,7 @@ export const startEmptyService = async (options: ServiceOptions = {}): Promise<E
   }
 }
 
-/** The default limit is the highest one, which no load can reach. */
+/** The default limit is the highest one, which no load can reach. `null` means the limit of the cellar. */
 export const createKey = async (
   service: EmptyService,
   cellar: string,

@@ -5,7 +5,7 @@ import { benchLoopHolds, type HeldLoop } from './watch/loop-holds.ts'
 export type WorstCase = {
   readonly rounds: number
   readonly seconds: number
-  /** `loop`, `neighbours` or a part of a neighbour's name; `null` means all. */
+  /** `loop`, `neighbours`, or a part of the name of one neighbour (a kind of bad client). `null` means all. */
   readonly what: string | null
 }
 

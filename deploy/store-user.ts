@@ -27,7 +27,10 @@ const triesMax = 60
 const pauseMs = 2_000
 const answerMsMax = 5_000
 
-/** Asks each node in turn, because only the leader creates users. @throws Error with the answer of each node. */
+/**
+ * Creates the user, or gives an existing user the password. Asks each node in turn, because only the leader creates
+ * users. @throws Error with the answer of each node.
+ */
 export const makeUser = async (store: ManagedStore, user: StoreUser): Promise<void> => {
   const said: string[] = []
   for (const url of store.urls) {

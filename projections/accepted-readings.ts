@@ -18,8 +18,8 @@ type Stream = Source & {
   barriers: readonly Barrier[]
   purged: Purged | null
   /**
-   * The first revision after the last readings that this node did not get. 0: none are missing. If no purge explains
-   * the missing readings, `gaps` returns the key.
+   * The first revision after the newest gap: after readings that this node did not get. 0: there is no gap. If no
+   * purge explains the gap, `gaps` returns the key.
    */
   missingBefore: number
 }

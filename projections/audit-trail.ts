@@ -69,8 +69,8 @@ export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] 
 }
 
 /**
- * Returns the key's state at `atMs`. An event counts from its own millisecond on, and a key expires even without an
- * event. A time after `nowMs` is refused, because the key can still be revoked before that time.
+ * Returns the key's state at `atMs`. An event counts from its own millisecond on, and a key expires even without a
+ * `KeyExpired` event. A time after `nowMs` is refused, because the key can still be revoked before that time.
  */
 export const stateAt = (events: readonly AuditEvent[], atMs: number, nowMs: number): Typed<KeyAt> => {
   if (atMs <= nowMs) return done(stateThen(events, atMs))

@@ -3,11 +3,11 @@ import type { Keg } from './keg.ts'
 
 /**
  * A search of 10,000 names takes 20 ms, and a page searches twice a second. So results are remembered until a keg is
- * added or removed. A result is a list of indexes, at most 20 KB.
+ * added or removed. A result is a list of indexes in the list of kegs, at most 20 KB.
  */
 export class KegSearches {
   #kegs: readonly Keg[] = []
-  /** Results by the words of the search, the least recently used result first. */
+  /** Maps the words of a search to its result. The least recently used result is first, and is dropped first. */
   readonly #results = new Map<string, Uint16Array>()
   #remembered = 0
 

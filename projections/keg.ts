@@ -7,14 +7,17 @@ import type { PieceReader, PieceWriter } from './saved-pieces.ts'
 
 export type Source = { readonly number: number; readonly stream: string; readonly keyId: string }
 
-// The indexes of the numbers in a keg's row (`KegMemory`). Times are in ms.
+// Each keg has a row of numbers (`KegMemory`). The constants from here on are indexes in this row. Times are in ms.
 const latestMs = 0
 const latestRevision = 1
 const latestPosition = 2
 const latestRecordedAt = 3
 const latestValue = 4
 const latestRepeatOf = 5
-/** The highest timestamp of all points (remembered readings), including points that were dropped. */
+/**
+ * The highest timestamp of all points (remembered readings), including dropped points. A reading with a higher
+ * timestamp cannot repeat any of them.
+ */
 const newestMs = 6
 const pointCount = 7
 const nextPoint = 8
@@ -47,7 +50,7 @@ type Latest = {
 /**
  * Holds the latest reading of a keg, and its last points: values with timestamps
  * (docs/decisions/016-memory-of-kegs-and-heap.md). The points form a ring, ordered by the day of acceptance. A purge
- * removes whole days, so it leaves the same points whether or not the purged readings were folded.
+ * removes whole days. So a node that never folded the purged readings shows the same points as the other nodes.
  */
 export class Keg {
   readonly rack: string
@@ -56,8 +59,8 @@ export class Keg {
   newer: Keg | null
   usedPosition: number
   /**
-   * The number of the last checkpoint that contains this keg. A new keg gets the number of the newest checkpoint, so
-   * that it is not saved there (`KegSaving`).
+   * The number of the last checkpoint that contains this keg. A new keg gets the number of the newest checkpoint. So
+   * that checkpoint does not save the keg, which did not exist when the checkpoint began (`KegSaving`).
    */
   savedIn: number
   readonly row: number
@@ -107,7 +110,8 @@ export class Keg {
   }): number | null {
     const { recordedAt, value, timestampMs } = point
     const nanoseconds = nanosecondsPastMs(point.timestamp)
-    // Nearly every reading has the highest timestamp of its keg, so no earlier point can be equal.
+    // Nearly every reading has the highest timestamp of its keg. Then no earlier point can be equal, and no search is
+    // needed.
     const isNewest = this.#get(pointCount) === 0 || timestampMs > this.#get(newestMs)
     const repeatOf = isNewest ? null : this.#find(value, timestampMs, nanoseconds)
     if (isNewest) this.#set(newestMs, timestampMs)
@@ -148,8 +152,8 @@ export class Keg {
   }
 
   /**
-   * Returns the latest reading, and the values accepted since `keptFromMs`. `null` if no such reading can be the latest: a
-   * reading with the mark `clockSkew` never becomes the latest (`accepted-readings.ts`).
+   * Returns the latest reading and the values, all accepted since `keptFromMs`. Returns `null` if there is no such
+   * latest reading. A reading whose timestamp is too far in the future (`clockSkew`) never becomes the latest.
    */
   show(cellar: string, keptFromMs: number): KegLatest | null {
     const kept = this.#candidates().find(({ recordedAt }) => recordedAt >= keptFromMs)
@@ -228,7 +232,8 @@ export class Keg {
   }
 
   /**
-   * The index of this keg's first number. Computed each time, because a 13th field would make each `Keg` 50 % larger.
+   * The index of this keg's first number in its block. It is computed each time, because a 13th field would make each
+   * `Keg` object 50 % larger.
    */
   get #from(): number {
     return firstOf(this.row, numbersPerKeg)

@@ -38,8 +38,8 @@ export class Kegs {
   }
 
   /**
-   * Finds or creates the keg and marks it as the last used. The caller can then change the keg, because its earlier
-   * state is already in a running checkpoint.
+   * Finds or creates the keg and marks it as the last used. The caller can then change the keg, because a running
+   * checkpoint already contains the keg as it was before.
    */
   touch(rack: string, name: string, position: number): Keg {
     const known = this.#racks.get(rack)?.get(name)

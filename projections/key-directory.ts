@@ -14,7 +14,7 @@ export class KeyDirectory implements KeyQueries {
   readonly #cellars: CellarQueries
   readonly #byStream = new Map<string, Entry>()
   readonly #byId = new Map<string, Entry>()
-  /** A page asks for the keys of a cellar twice a second, so they are sorted only after an addition. */
+  /** A page asks for the keys of a cellar twice a second. So the keys are sorted again only if a key was added. */
   readonly #ofCellar = new Map<string, { readonly entries: Entry[]; isSorted: boolean }>()
 
   constructor(cellars: CellarQueries) {

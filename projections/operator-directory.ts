@@ -22,8 +22,8 @@ export class OperatorDirectory implements OperatorQueries {
   readonly #byEmail = new Map<string, OperatorState>()
   readonly #streamOfSession = new Map<string, string>()
   /**
-   * Hashes of ended sessions (`isSessionOver`). A session that this node does not know can still be open, because
-   * another node can have begun it a moment ago. A restart forgets the hashes.
+   * The hashes of ended sessions. Without this map, an ended session would look like a session that another node began
+   * a moment ago and that is still open. A restart forgets the hashes.
    */
   readonly #ended = new BoundedMap<string, true>(endedSessionsMax)
   readonly #streamOfLink = new Map<string, string>()

@@ -14,8 +14,8 @@ export type Projections = {
   readonly position: number | null
   /**
    * Yields the state as bytes, in pieces that each take about a millisecond. All pieces show the state at the time of
-   * the first piece, although events can be folded meanwhile. Each piece overwrites the piece before. Only one save can
-   * run at a time; `return()` ends a save early.
+   * the first piece, although events can be folded meanwhile. The next piece overwrites a piece, so the caller must
+   * use each piece before it asks for the next. Only one save can run at a time; `return()` ends a save early.
    */
   save(pieceBytes?: number): Generator<Uint8Array>
   readonly cellars: CellarQueries
@@ -139,13 +139,16 @@ export type OperatorQueries = {
   /** True if an operator signed in from this browser, and the operator's password has not been set again since then. */
   isDevice(deviceHash: string): boolean
   wasRemoved(email: string): boolean
-  /** `null` if the session has expired at `now`. The caller must also check `idleAt`, when an unused session ends. */
+  /**
+   * `null` if the session is unknown, or has ended or expired at `now`. The caller must also check `idleAt`, the time
+   * at which an unused session ends.
+   */
   session(sessionHash: string, now: number): OpenSession | null
   /** Sessions that have not expired at `now`, oldest first. */
   sessions(email: string, now: number): readonly OperatorSession[]
   /**
-   * True if this node knows that the session has ended or expired. Only the last `endedSessionsMax` ended sessions are
-   * known, so an older one gives false.
+   * True if this node knows that the session has ended or expired. The node remembers only the last `endedSessionsMax`
+   * ended sessions. For an older session the result is false.
    */
   isSessionOver(sessionHash: string, now: number): boolean
   /** `null` if the link cannot be used at `now`. */

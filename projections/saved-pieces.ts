@@ -52,8 +52,8 @@ export class PieceWriter {
   }
 
   /**
-   * Returns the piece without copying it, so the next entry overwrites the piece. Copies would create as many bytes of
-   * garbage as the whole state has.
+   * Returns the piece without copying it, so the caller must use the piece before the next entry overwrites it. Copies
+   * would create as many bytes of garbage as the whole state has.
    */
   lend(): Uint8Array {
     const piece = this.#bytes.written
@@ -102,7 +102,7 @@ export class PieceWriter {
   }
 }
 
-/** @throws RangeError if a `PieceWriter` did not write these bytes */
+/** Reads the entries of one piece. The methods throw a RangeError for bytes that no `PieceWriter` can have written. */
 export class PieceReader {
   readonly #bytes: ByteReader
   readonly #names: string[] = []

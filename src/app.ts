@@ -21,7 +21,7 @@ import { UnfinishedBodies } from './http/unfinished-bodies.ts'
 export type AppDeps = {
   readonly core: Core
   readonly lines: RequestLines
-  /** False while the node stops, or refuses any kind of reading. */
+  /** True if the node accepts readings of every kind and is not stopping. `/readyz` gives this answer. */
   readonly isReady: () => boolean
   readonly reasons: DashboardParts['reasons']
   readonly web: WebConfig
@@ -30,9 +30,9 @@ export type AppDeps = {
   /** Close `refusalLines` and `traces` after the last answer, so that their log lines count every refusal. */
   readonly refusalLines: RefusalLines
   readonly traces: Traces
-  /** Counts the work for requests, for tests. */
+  /** Tests pass this object to count the work that each request causes. */
   readonly work?: IngestWork
-  /** Default: system timers. */
+  /** Timers for the checks of unfinished bodies. Default: system timers. */
   readonly bodySchedule?: Schedule
 }
 

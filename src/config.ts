@@ -17,14 +17,17 @@ export type LogLevel = (typeof logLevels)[number]
 
 export type Config = {
   readonly host: string
-  /** 0: any free port. */
+  /** 0 means any free port. */
   readonly port: number
   readonly dataDir: string
   readonly diskReserveBytes: number
   readonly sessionIdleMs: number
-  /** `null`: the log is the embedded one. */
+  /** `null` means that the service uses the embedded log. */
   readonly eventStore: EventStoreSettings | null
-  /** The address for browsers, without a slash at the end. `null`: browsers use the address on which the service listens. */
+  /**
+   * The address for browsers, without a slash at the end. `null` means that browsers use the address on which the service
+   * listens.
+   */
   readonly publicUrl: string | null
   /**
    * IP addresses of proxies. An `X-Forwarded-For` header from any other address is ignored, because any client can invent such

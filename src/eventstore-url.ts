@@ -7,7 +7,7 @@ export type EventStoreSettings = {
   readonly endpoints: readonly EventStoreEndpoint[]
   /** True: the node asks the endpoints which server is the leader. False: the node connects to the only endpoint. */
   readonly discovers: boolean
-  /** `null`: connections do not use TLS. */
+  /** `null` means that connections do not use TLS. */
   readonly tls: {
     readonly caPath: string | null
     readonly certPath: string | null
@@ -93,8 +93,8 @@ const optionsOf = (query: string): Options => {
 }
 
 /**
- * Several services can share one EventStoreDB, each with another prefix. The rules ensure that no service takes streams of
- * another for its own.
+ * Several services can share one EventStoreDB, each with another prefix. The rules below ensure that no service takes streams
+ * of another service for its own.
  */
 const faultOfPrefix = (prefix: string): string | null => {
   if (!/^[A-Za-z0-9_.]{0,63}-?$/.test(prefix) || prefix === '-') {

@@ -31,12 +31,12 @@ export const reasonsOf = ({ log, indexTrouble, bodyTroubles }: HealthParts): rea
   ]
 }
 
-/** True if the node takes readings of every kind. */
+/** True if the node takes readings of every kind. If not, `/readyz` answers 503, so that load balancers use other nodes. */
 export const isReady = (reasons: readonly Reason[]): boolean => reasons.every(({ refuses }) => refuses === 'nothing')
 
 /**
- * Writes a log line when a reason begins and when it ends, because answers to devices do not name the reason. Returns a
- * function that ends the watching.
+ * Writes a log line when a problem of the node begins and when it ends, because answers to devices do not name the problem.
+ * Returns a function that ends the watching.
  */
 export const watchHealth = (reasons: () => readonly Reason[], lines: LogLines, schedule: Schedule): (() => void) => {
   let known = new Map<ReasonKind, Reason>()

@@ -1,10 +1,10 @@
 /**
  * Hidden characters can make one name look like another, or control a terminal. Pages mark hidden characters
  * (`views/parts/name.tsx`). Terminals and log lines show escapes like `\u200b`. Some emoji contain hidden characters that join
- * their parts. These characters stay, because without them an emoji is another picture.
+ * their parts. These joining characters stay, because without them the emoji becomes another picture.
  */
 const emoji = String.raw`\p{RGI_Emoji}`
-/** Unicode's list of invisible characters, and others that look empty. */
+/** Matches one character of Unicode's list of invisible characters, or another character that looks empty. */
 const hidden = String.raw`[\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\u2800]`
 /** A combining mark, such as an accent, without a letter is drawn over the text before the name. */
 const leadingMark = String.raw`(?<=^|\s|${hidden})\p{M}+`
@@ -17,8 +17,8 @@ const emojiOrSteering = new RegExp(`(${emoji})|${hidden}|${leadingMark}|\\p{Cc}`
 export type NamePiece = { readonly text: string; readonly hidden: boolean }
 
 /**
- * A quick check: if it is false, the name has no hidden character, so `piecesOf` is not needed. Also true for some emoji, which
- * need no mark.
+ * A quick check. If the result is false, the name has no hidden character, so `piecesOf` is not needed. The result is also true
+ * for some emoji, which need no mark.
  */
 export const mayHide = (name: string): boolean => hiddenAnywhere.test(name)
 

@@ -12,7 +12,10 @@ export const batchBodyBytesMax = 1024 * 1024
 export const gunzipChunkBytes = 128 * 1024
 /** Size of all events of a batch as JSON. EventStoreDB refuses an append over 1 MiB. */
 export const batchEncodedBytesMax = 1_000_000
-/** The size of a batch counts this number of bytes per event for its id, type, metadata and framing, which take at most 360. */
+/**
+ * `batchEncodedBytesMax` counts this number of bytes for each event besides its data: id, type, metadata and framing take at
+ * most 360.
+ */
 export const encodedReadingBytesBesideData = 400
 
 // Structure of a body: the cost of `JSON.parse` (docs/contract.md, "Cost")
@@ -26,7 +29,10 @@ export const batchStructuralCharsMax = 32_000
 export const batchNamesMax = 3_000
 
 // Cost budget of a key (docs/contract.md, "Cost")
-/** Each key may send requests that store nothing at a tenth of its limit. The next two bounds limit this rate. */
+/**
+ * A key may send requests that store nothing, such as refused ones, at a tenth of its rate limit. The next two bounds limit
+ * this rate.
+ */
 export const costLimitDivisor = 10
 export const costRequestsPerSecondMin = 100
 export const costRequestsPerSecondMax = 10_000
@@ -36,11 +42,14 @@ export const costSavedMsMax = 60_000
 /** This number of refused readings in a batch costs as much as one refused request. */
 export const costItemsPerRequest = 100
 /**
- * For each stored reading of a batch, this number of body bytes costs nothing. A valid reading is longer only if its JSON has
- * escapes.
+ * For each stored reading of a batch, this number of body bytes costs nothing. A valid reading takes more bytes only if its
+ * JSON has escapes.
  */
 export const storedReadingBytesMax = 2_048
-/** Keys whose cost budget is in memory, at 100 bytes each. All other keys have a full budget. */
+/**
+ * Keys whose cost budget stays in memory, at 100 bytes each. A further key replaces the key that was charged longest ago, which
+ * then has a full budget again.
+ */
 export const costBudgetsMax = 10_000
 
 // Idempotency keys (docs/contract.md, "Idempotency"; docs/protocol.md, "Idempotency")
@@ -48,7 +57,10 @@ export const idempotencyKeyCharsMax = 255
 export const idempotencyMs = 24 * 3_600_000
 /** Idempotency keys are kept for this time after `idempotencyMs` has passed, because the clocks of nodes can differ. */
 export const idempotencyMarginMs = 3_600_000
-/** Idempotency keys that can wait in memory to be written to the index: 56 MB, at 850 bytes each. */
+/**
+ * Idempotency keys that can wait in memory to be written to the index: 56 MB, at 850 bytes each. If more wait, the node
+ * discards them, and rebuilds the index from the log.
+ */
 export const idempotencyWaitingMax = 65_536
 /** Bytes that an append reserves for an idempotency key, which takes at most 406 bytes as JSON. */
 export const encodedIdempotencyBytes = 410
@@ -64,13 +76,20 @@ export const idempotencyMarkMs = 5_000
  * itself.
  */
 export const idempotencyBusyWritesMin = 2
-/** Pages of the log that a start reads to rebuild a lost index of idempotency keys. The node reads the rest while it serves. */
+/**
+ * Pages of the log that a start reads to rebuild a lost index of idempotency keys. Then the node begins to answer requests, and
+ * reads the rest meanwhile.
+ */
 export const idempotencyStartPagesMax = 200
 /**
- * A start waits at most this time for the index of idempotency keys. A shared EventStoreDB can have many other events to skip.
+ * A start waits at most this time for the index of idempotency keys. Rebuilding it takes long if a shared EventStoreDB has many
+ * events of other services.
  */
 export const idempotencyStartMsMax = 5_000
-/** A write deletes as many expired idempotency keys as it adds, plus at most this number, so that a long index gets shorter. */
+/**
+ * A write of new idempotency keys also deletes expired ones: at most this number more than it adds. So a long index gets
+ * shorter.
+ */
 export const idempotencyForgottenAtOnceMax = 2_000
 
 // Unfinished bodies (docs/contract.md, "Cost"; `http/unfinished-bodies.ts`)
@@ -95,16 +114,20 @@ export const visitorFormBodyBytesMax = 8 * 1024
  * `Content-Length`, always reserves memory.
  */
 export const bodyReservedBytesMin = 1024
-/** The service gives up a body that arrives more slowly than this after its first `bodyGraceMs`. */
+/** After `bodyGraceMs`, the service gives up a body that arrives more slowly than this, because its memory stays reserved. */
 export const bodyBytesPerSecondMin = 1024
 export const bodyGraceMs = 30_000
-/** How often unfinished bodies are checked. Each check restarts the idle timers, which would close the connections. */
-export const bodyHeartbeatMs = 5_000
 /**
- * A body up to this size is read in one piece. Reading a larger one as a stream takes 0.1 ms longer. A full batch has 105 KB.
+ * How often unfinished bodies are checked. Each check restarts Bun's idle timers, which would otherwise close connections with
+ * an unfinished body.
  */
+export const bodyHeartbeatMs = 5_000
+/** A body up to this size is read in one piece, which takes 0.1 ms less than a stream. This includes a full batch of 105 KB. */
 export const bodyInOnePieceBytesMax = 128 * 1024
-/** Keys, operators and addresses that stay in memory when their last body has ended. The next check of bodies removes them. */
+/**
+ * Keys, operators and addresses without an unfinished body that stay in memory until the next check. With more, they are
+ * removed at once.
+ */
 export const bodyHoldersKeptMax = 10_000
 
 // Keys (docs/contract.md, "Keys" and "Rate limiting")
@@ -134,7 +157,7 @@ export const recordsKeptMs = { signins: 30 * 24 * 3_600_000 } as const
 /** If the clock jumps further ahead than this, nothing is purged for `clockDoubtMs`. A wrong clock would purge too much. */
 export const clockLeapMsMax = 24 * 3_600_000
 export const clockDoubtMs = 24 * 3_600_000
-/** Purges of a cellar's keys that are written in one append, which then has about 200 KB. */
+/** Purges (one per key) that a cellar writes in one append. An append with this number of purges has about 200 KB. */
 export const purgesPerAppendMax = 256
 
 // Messages about a log that this version cannot read
@@ -150,17 +173,23 @@ export const passwordBytesMax = 512
 export const passwordJudgedCharsMax = 64
 /** A new password is refused if an attacker would need fewer guesses than this to find it. */
 export const passwordGuessesMin = 10_000_000_000
-/** Comparing a new password with the dictionary usually takes 100 ms. If it takes longer than this, only names are compared. */
+/**
+ * Comparing a new password with the dictionary usually takes 100 ms. If it takes longer than this, the password is compared
+ * only with the e-mail and the names of cellars.
+ */
 export const passwordJudgementMsMax = 2_000
 export const passwordCellarsMax = 1_000
 /**
- * A new password is not compared with parts of names that are shorter than this, because many good passwords contain such
- * parts.
+ * Shorter parts of an e-mail or of a cellar's name are not looked for in a new password, because many good passwords contain
+ * such parts.
  */
 export const guessedWordCharsMin = 3
-/** A new password that contains a name needs this number of other letters and digits. */
+/** A new password that contains an e-mail or the name of a cellar needs this number of other letters and digits. */
 export const ownPartCharsMin = 8
-/** Passwords from unknown browsers that wait to be hashed. A hash takes 80 ms, so 64 hashes take about `requestWaitMsMax`. */
+/**
+ * Passwords from unknown browsers that wait to be hashed. A hash takes 80 ms, so 64 take about 5 s, the longest wait of a
+ * request (`requestWaitMsMax`).
+ */
 export const passwordsWaitingMax = 64
 /** Passwords from known browsers and signed-in people that wait to be hashed. They are hashed before all others. */
 export const knownPasswordsWaitingMax = 16
@@ -275,7 +304,10 @@ export const logQueueChangesMax = 4_096
 export const logQueueChangesBytesMax = 4 * 1024 * 1024
 
 // Embedded log
-/** Streams whose last revision stays in memory, at about 100 bytes each. */
+/**
+ * Streams whose last revision stays in memory, at about 100 bytes each. For other streams, the revision is read from the log's
+ * file.
+ */
 export const storeStreamsRememberedMax = 50_000
 /** SQLite's page cache for writing. It can be small, because the operating system caches the file, too. */
 export const storeWriteCacheBytes = 4 * 1024 * 1024
@@ -284,24 +316,26 @@ export const storeReadCacheBytes = 1 * 1024 * 1024
 /** Events that are read in one turn of the event loop. With more, requests would wait too long. */
 export const storeReadEventsPerTurnMax = 1_000
 /**
- * Each read counts in `storeReadEventsPerTurnMax` as its events plus this number, because a read can take 300 µs to skip 4,095
- * events of a row.
+ * Each read counts as this number of events more towards `storeReadEventsPerTurnMax`. Even a read of one event can take 300 µs,
+ * because it can skip 4,095 other events of the same row.
  */
 export const storeReadEvents = 100
 /**
- * At this size, SQLite's write-ahead log is copied into the log's file, which takes 5 ms. At a quarter of this size, all
- * copying together would take three times as long.
+ * At this size, SQLite's write-ahead log is copied into the log's file, which takes 5 ms. With a quarter of this size, copying
+ * would take three times as much time in total.
  */
 export const storeWalBytesMax = 16 * 1024 * 1024
 export const checkpointRetryPauseMs = 1_000
 /**
- * Commit groups under way: one is written, one waits. After a failed commit, the log can stage only two groups again in order.
+ * Commit groups under way: one is written, one waits. After a failed commit, they get new positions. The log can keep the order
+ * of only two.
  */
 export const groupsUnderWayMax = 2
 /** Truncated events that one transaction deletes. With more, appends would wait too long for the transaction. */
 export const trimEventsMax = 256
 /**
- * Retries of a commit group after another program has written rows at the same positions. Then the appends of the group fail.
+ * Retries of a commit group after another program has written rows at the same positions. If the last retry meets such rows
+ * too, the appends of the group fail.
  */
 export const overlapRetriesMax = 1
 /** A write waits at most this time if another program has locked the database. */
@@ -310,11 +344,14 @@ export const internedNamesMax = 8_192
 export const internedNameBytesMax = 512
 
 // A full disk (docs/contract.md, "Cost")
-/** Default of `DISK_RESERVE`. Readings are refused if the free disk space and the log's empty pages are less than this. */
+/**
+ * Default of `DISK_RESERVE`. Readings are refused if the free disk space and the log's empty pages together are less than this.
+ */
 export const diskReserveBytesDefault = 256 * 1024 * 1024
 export const diskReserveBytesMin = 64 * 1024 * 1024
 /**
- * Readings are refused below this free disk space, even if the log has empty pages. Other events, like revocations, need it.
+ * Readings are refused below this free disk space, even if the log has empty pages. Other events, like revocations, need this
+ * space.
  */
 export const diskFreeBytesMin = 64 * 1024 * 1024
 /**
@@ -324,7 +361,7 @@ export const diskRecoveryBytes = 16 * 1024 * 1024
 export const diskLookMs = 1_000
 /** The shortest pause between two checks of the free disk space, when the disk is nearly full. */
 export const diskLookMsMin = 50
-/** A check of the free disk space that takes longer counts as failed. */
+/** A check of the free disk space that takes longer than this counts as failed. */
 export const diskAnswerMsMax = 5_000
 /** The log never writes faster than this. The disk is checked again before writing at this rate could fill it. */
 export const diskBytesPerSecondMax = 128 * 1024 * 1024
@@ -334,7 +371,8 @@ export const troubleLookMs = 1_000
 /** An overload is reported when this number of checks in a row found refused requests. */
 export const overloadedLooksMin = 5
 /**
- * Failed writes to EventStoreDB are reported after this number of checks in a row. The election of a leader takes less time.
+ * Failed writes to EventStoreDB are reported after this number of checks in a row. The election of a leader takes less time, so
+ * it is not reported.
  */
 export const storeWritesFailLooks = 3
 /** A reported failure counts as over when this number of checks in a row did not find it. */
@@ -343,7 +381,10 @@ export const troubleCalmLooks = 10
 export const survivedFsyncLooks = 3_600
 
 // Copying a log
-/** Size of one append to the copy as JSON, its largest stored form. Both SQLite and EventStoreDB accept this size. */
+/**
+ * Size of one append to the copy, as JSON. No log stores an append in a form larger than JSON, so SQLite and EventStoreDB both
+ * accept this size.
+ */
 export const copyAppendBytesMax = 800_000
 export const copyAppendEventsMax = 1_000
 /** Retries while a log is unavailable: five minutes. Then the copying ends, and a later command can continue it. */
@@ -364,7 +405,8 @@ export const eventStoreReadMsMax = 5_000
 /** If EventStoreDB does not confirm a subscription in this time, the node reports a failure. */
 export const eventStoreUnheardMsMax = 5_000
 /**
- * A read of all streams can take this time: EventStoreDB can skip millions of events silently. Pings show that it still runs.
+ * A read of all streams can take this time: EventStoreDB can skip millions of events silently. Pings show that EventStoreDB
+ * still runs.
  */
 export const eventStoreScanMsMax = 600_000
 /** After a conflict, a read can still miss the event that caused the conflict. The node pauses this time and reads again. */
@@ -382,7 +424,9 @@ export const eventStoreSearchWindowEvents = 1_024
 
 // Reading the log
 export const readPageEventsMax = 1_000
-/** Events that a new actor reads from the end of its stream. Few, because after a start all actors read at once. */
+/**
+ * Events that a new actor reads from the end of its stream. The number is small, because after a start all actors read at once.
+ */
 export const tailEventsMax = 16
 /**
  * Pages of other nodes' readings that an actor reads. If there are more, the actor loads its rate window from the log instead.
@@ -398,7 +442,10 @@ export const pointsPerKegMax = 24
 export const latestReadingsPerCellarMax = 50
 /** Readings of a keg in memory. If the latest reading is purged, another of them becomes the latest. */
 export const latestPerKegMax = 8
-/** Seal and fence events (docs/protocol.md) of one key in memory. Each comes from a command of an admin. */
+/**
+ * Seal and fence events (docs/protocol.md) of one key that stay in memory. Only commands of admins cause such events, so they
+ * are few.
+ */
 export const barriersPerKeyMax = 1_000
 /** Keys whose last refusal stays in memory. A further key replaces the key that was refused longest ago. */
 export const lastRefusalsMax = 10_000
@@ -409,7 +456,10 @@ export const checkpointPieceBytes = 128 * 1024
 export const checkpointSyncBytes = 2 * 1024 * 1024
 /** A checkpoint is saved after this number of new events, because a start needs half a second to read so many. */
 export const checkpointTailEventsMax = 250_000
-/** With this number of new events, a checkpoint is saved after `checkpointLooksMax` checks. */
+/**
+ * With at least this number of new events, a checkpoint is saved `checkpointLooksMax` checks (five minutes) after the previous
+ * one.
+ */
 export const checkpointEventsMin = 1_000
 export const checkpointLookMs = 10_000
 export const checkpointLooksMax = 30
@@ -444,7 +494,10 @@ export const liveSentBytesPerPiece = 1024 * 1024
 /** Keys that a page counts in one turn of the event loop, which takes about 1 ms. */
 export const keysCountedPerPiece = 500
 export const kegsSearchedPerPiece = 500
-/** Kegs that are sorted in one turn of the event loop. Few, because comparing names by the rules of a language is slow. */
+/**
+ * Kegs that are sorted in one turn of the event loop. The number is small, because comparing names by the rules of a language
+ * is slow.
+ */
 export const kegsOrderedPerPiece = 250
 
 // Pages and their forms
@@ -475,7 +528,7 @@ export const sameSignalMsMax = 500
 export const launcherLookMs = 250
 
 // The command line and its socket
-/** Size of one command as JSON. No command line is that long. */
+/** Size of one command as JSON. Every command line is shorter, so this bound refuses no real command. */
 export const operationBytesMax = 8 * 1024 * 1024
 /** Events that `log read` reads at once. With more, readings of devices would wait too long. */
 export const logReadPageEvents = 200
@@ -491,7 +544,10 @@ export const simulatedPostMsMax = 10_000
 export const logLinesBytesMax = 16 * 1024 * 1024
 export const refusalLineMs = 1_000
 export const refusalLineNamesMax = 5
-/** Counters for keys in a log line, and as many for addresses. Each count misses at most a 257th of all refused requests. */
+/**
+ * A log line counts the refused requests of the most frequent keys with this number of counters, and those of addresses with as
+ * many. A count is too low by at most a 257th of all refused requests.
+ */
 export const refusalLineCountersMax = 256
 /** Errors that are logged in full in each `errorLineMs`. Further errors are only counted. A stack trace has 1 to 2 KB. */
 export const errorLinesMax = 10

@@ -63,7 +63,10 @@ export const listenFault = (error: Error, host: string): string => {
   return `HOST ${JSON.stringify(host)} is not a name of this machine`
 }
 
-/** EINVAL means a link-local IPv6 address without its interface. EAFNOSUPPORT means that IPv6 is switched off. */
+/**
+ * EINVAL means a link-local IPv6 address without its network interface: `fe80::1` and not `fe80::1%eth0`. EAFNOSUPPORT means
+ * that IPv6 is switched off.
+ */
 const addressCodes: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EINVAL', 'EAFNOSUPPORT'])
 const processCodes: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'])
 

@@ -25,7 +25,7 @@ import { startService } from './service.ts'
 
 const output = createOutput(process.stdout)
 
-/** Prints an unexpected error. Bun itself would print its control characters unescaped, and a terminal would obey them. */
+/** Prints an unexpected error. Bun itself would print control characters unescaped, and a terminal would obey them. */
 const tellBug = (thrown: unknown): void => {
   const { message, stack = '' } = thrownError(thrown)
   const frames = stack.slice(stack.indexOf('\n    at '))
@@ -67,7 +67,10 @@ const perform: ProgramDeps['perform'] = async (config, operation) => {
   return performAnywhere(operation, placeOf(config))
 }
 
-/** Call this before using the socket in the data folder: another user who can write there can have created it. */
+/**
+ * Call this before using the socket in the data folder. Another user who can write to the folder can have created a false
+ * socket there.
+ */
 const tellFolderWarnings = ({ dataDir, allowSharedDataDir: allowShared }: Config): void => {
   try {
     const warnings = checkDataFolder(dataDir, { allowShared })

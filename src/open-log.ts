@@ -62,8 +62,8 @@ export const openLog = async (
 }
 
 /**
- * Retries, because after the election of a leader, EventStoreDB answers reads before it takes appends. Without retries, a start
- * at that moment would fail.
+ * Gives a new log its id. Retries, because after the election of a leader, EventStoreDB answers reads before it takes appends.
+ * Without retries, a start at that moment would fail.
  */
 const nameLog = async (log: EventLog, { clock, entropy }: Naming, waitMsMax: number): Promise<void> => {
   const untilMs = performance.now() + waitMsMax
@@ -104,8 +104,8 @@ const openEventStore = async (options: EventStoreLogOptions): Promise<EventLog> 
 export type LogPlace = OpenOptions & { readonly place: string; readonly role: 'from' | 'to' }
 
 /**
- * Opens a log for a copy, and creates no log id. Refuses a URL, which can contain a password, because other users can see the
- * command line.
+ * Opens a log for a copy, and creates no log id, because the copy does that. Refuses a URL on the command line: other users can
+ * see the command line, and a URL can contain a password.
  * @throws CommandFailed
  */
 export const openLogPlace = async (

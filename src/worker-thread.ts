@@ -11,7 +11,7 @@ export type ThreadParts<FromThread> = {
 
 /**
  * Runs a module on its own thread. When told to close, the module must post `closed` as its last message, because
- * `close` waits for it.
+ * `close` waits for this message.
  */
 export class WorkerThread<ToThread, FromThread> {
   readonly #worker: Worker

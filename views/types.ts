@@ -132,12 +132,12 @@ export type SuccessorView = {
   readonly label: string | null
   /**
    * The id of the key whose first reading stops the old key. Usually that is the new key. If the new key was revoked before
-   * its first use, it is the successor of the new key. `null` if there is no such key.
+   * its first use, the next key of the new key's own rotation takes its place. `null` if there is no such key.
    */
   readonly awaitedId: string | null
   /** How long the old key still works after the first reading with the new key. */
   readonly overlapMs: number
-  /** The time of the first use of the new key, from the events of the old key; `null` if it was not used yet. */
+  /** The time of the first use of the new key. An event of the old key records this time; `null` before that event. */
   readonly usedAt: number | null
   /** True if the new key was used, and no admin has set a later expiry for the old key after that. */
   readonly isEnding: boolean

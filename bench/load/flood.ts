@@ -32,7 +32,8 @@ const run = async (flood: Flood, { startMs, endMs }: Times): Promise<FloodResult
     let hasAnswer = false
     const push = (socket: Bun.Socket<undefined>): void => {
       unsent = unsent.subarray(Math.max(0, socket.write(unsent)))
-      // The service can answer before it has read the whole body. The next request must wait until the rest is sent.
+      // The service can answer before it has read the whole body. The next request must wait until the rest of this
+      // body is sent.
       if (unsent.length === 0 && hasAnswer) next(socket)
     }
     const next = (socket: Bun.Socket<undefined>): void => {

@@ -1,5 +1,5 @@
--- Single readings, taken in turn from BENCH_KEYS (separated by spaces), each with a rack and a keg of its own.
--- The requests are formatted once, so that the load costs little beside what it measures.
+-- Sends single readings of 16 racks for each key of BENCH_KEYS (separated by spaces), in turn.
+-- The requests are formatted once, so that the load costs little beside the service.
 local requests, turn = {}, 0
 
 function init()

@@ -4,7 +4,7 @@ import { type Answers, serveLoad, type Times, untilInstant } from './load-proces
 export type LiveViewers = {
   readonly url: string
   /**
-   * One link for each operator, by which the operator sets a password. The sessions are shared out among the operators.
+   * Each operator has one link, by which the load sets the password. The sessions are shared out among the operators.
    */
   readonly links: readonly { readonly url: string; readonly email: string }[]
   readonly sessions: number

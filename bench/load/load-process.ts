@@ -9,7 +9,7 @@ export type Times = { readonly startMs: number; readonly endMs: number }
 
 export type StartedLoad<Order, Result> = {
   ask(order: Order): Promise<Result>
-  /** Also stops the process after the answer. */
+  /** Sends the order like `ask`, and stops the process of the load after the answer. */
   askOnce(order: Order): Promise<Result>
   stop(): Promise<void>
 }

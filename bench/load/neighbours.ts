@@ -19,10 +19,11 @@ import type { StalledBodies, StalledBodiesResult } from './stalled-bodies.ts'
 import { worstBodies } from './worst-bodies.ts'
 
 const goodPerSecond = 200
-/** 5% of the readings come from bad devices. */
+/** Bad devices post one reading for every 20 readings of good devices. */
 const badPerSecond = goodPerSecond / 20
 /**
- * This allows 1,000 readings a second, five times what the good devices send. So a refusal is never their own fault.
+ * This allows 1,000 readings a second, five times what the good devices send. So their own readings never reach the
+ * limit.
  */
 const goodLimit = { readings: 60_000, windowMs: 60_000 }
 const goodConnections = 64
@@ -33,14 +34,14 @@ const p99TargetMs = 25
 const aloneMs = 3_000
 const settledMs = 1_000
 /**
- * If the timers of the load process were later than this, its row of the results gets a note: its latencies contain
- * that delay.
+ * If the timers of the load process were later than this, its latencies contain that delay. Its row of the results then
+ * gets a note.
  */
 const loadLateMsMax = 2
 
 type Seen = { readonly perSecond: string; readonly answers: Answers; readonly note: string }
 
-/** `prepare` creates keys and starts the load process. `run` then disturbs the service until the end of the times. */
+/** `prepare` creates keys and starts the load process. `run` then disturbs the service until `times.endMs`. */
 type Neighbour = {
   readonly name: string
   readonly prepare: (service: EmptyService) => Promise<{ run(times: Times): Promise<Seen> }>
@@ -48,7 +49,10 @@ type Neighbour = {
   readonly sharesKey?: boolean
 }
 
-/** These requests are tried in every run, so that runs can be compared. `held` adds the worst ones of this run. */
+/**
+ * These requests are tried in every run, so that runs can be compared. A run also tries the worst requests of its own
+ * `benchLoopHolds`.
+ */
 const alwaysTried: readonly (readonly [name: string, sentAs: string])[] = [
   ['deep: 1,048,000 times [', 'gzip'],
   ['invalid: 1 valid, 999 × invalid_body', 'plain, key'],
@@ -203,7 +207,6 @@ const floodOfFullKey = async (service: EmptyService, request: WorstRequest) => {
 
 type Posted = { readonly key: string; readonly cellar: string; readonly first: number }
 
-/** Posts a batch of `batchReadingsMax` readings, each of its own keg. */
 const postReadings = async (url: string, { key, cellar, first }: Posted): Promise<void> => {
   const readings = Array.from({ length: batchReadingsMax }, (_, index) => ({
     cellar,
@@ -275,7 +278,7 @@ const liveOperators = 4
 const liveSessions = 64
 const liveCellars = 8
 const kegsOfLiveCellar = 2_000
-/** So many readings go to each cellar that its pages change before every push. */
+/** Readings per second to each cellar. They come more often than pushes, so each push finds a changed page. */
 const liveReadingsPerSecond = 4
 
 /** Opens 8 live streams in each of 64 sessions, and each stream shows another page. Devices post to every cellar. */

@@ -27,7 +27,7 @@ export type PacedDevicesResult = {
 }
 
 const paceMs = 1
-/** How long unanswered requests may still be answered after the end. */
+/** After the end of the load, the process still waits this long for missing answers. */
 const graceMs = 10_000
 
 type Connection = { socket: Bun.Socket<undefined> | null; dueMs: number }
@@ -115,7 +115,7 @@ const figuresOf = (latencies: readonly number[], late: readonly number[]) => ({
   lateMaxMs: percentile(late, 100),
 })
 
-/** Has the same zero as `Date.now`, but fractions of a millisecond. */
+/** Counts from the same zero as `Date.now`, but also fractions of a millisecond. */
 const nowMs = (): number => performance.timeOrigin + performance.now()
 
 const requestBytes = ({ key, path, body }: PacedDevices['requests'][number]): Buffer => {

@@ -8,7 +8,7 @@ export type SignInForm = {
 }
 
 export const openSignIn = async (url: string, address: string, cookie = ''): Promise<SignInForm> => {
-  // `/sign-in` shows a signed-in browser no form. The page of the cellars has a form with the same token.
+  // `/sign-in` shows no form to a signed-in browser. Such a browser takes the CSRF token from a form on `/cellars`.
   const shown = await fetch(`${url}${cookie === '' ? '/sign-in' : '/cellars'}`, { headers: headersOf(address, cookie) })
   const token = /name="_csrf" value="([^"]+)"/.exec(await shown.text())?.[1] ?? ''
   const kept = cookie === '' ? cookieOf(shown) : cookie

@@ -1,6 +1,6 @@
 /**
- * Each connection declares a long body, sends its first bytes and then nothing more. When the service answers or
- * closes, the connection comes back after a second.
+ * Each connection declares a long body, sends its first bytes and then nothing more. A second after the service has
+ * closed a connection, the client opens a new one.
  */
 import { AnswerReader, type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'
 

@@ -23,7 +23,10 @@ export type WorstBody = {
   readonly isWithinStructure: boolean
 }
 
-/** The cellar must have limits for old and future timestamps: items with the years 0001 and 9999 must be refused. */
+/**
+ * The service must refuse items with the years 0001 and 9999. So the cellar must have limits for old and future
+ * timestamps.
+ */
 export function* worstBodies(cellar: string): Generator<WorstBody> {
   yield* deepBodies(cellar)
   yield* flatBodies(cellar)
@@ -68,7 +71,6 @@ const packed = (name: string, bytes: Uint8Array<ArrayBuffer>, isValid = false): 
 
 const utf8 = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
 
-/** Repeats `unit` as often as it fits into `bytes`. */
 const filled = (unit: string, bytes: number): string => unit.repeat(Math.floor(bytes / Buffer.byteLength(unit)))
 
 const listed = (unit: (index: number) => string, bytes: number, countMax = Number.POSITIVE_INFINITY): string => {
@@ -105,8 +107,8 @@ const withJunk = (cellar: string, junk: string): string => `{"readings":[${item(
 const junkBytes = (cellar: string): number => batchBodyBytesMax - Buffer.byteLength(withJunk(cellar, ''))
 
 /**
- * With items of this size, a batch of `batchReadingsMax` items just fits into the body. The comma of an item is not
- * included.
+ * If each item has this size, a batch of `batchReadingsMax` items just fits into the body. The size does not include
+ * the comma between items.
  */
 const itemBytes = Math.floor((batchBodyBytesMax - items('').length) / batchReadingsMax) - 1
 
@@ -170,15 +172,17 @@ const longNumbers = (count: number, bytes: number): string => {
   return `[${Array<string>(count).fill('7'.repeat(digits)).join(',')}]`
 }
 
-/** Fills an array with `{}`, then with zeros until the number of structural characters is exact. */
+/**
+ * Returns an array with exactly this number of structural characters (`{}[]:,`). It holds `{}` and, at the end, zeros.
+ */
 const emptyObjects = (structuralChars: number): string => {
   const count = Math.floor((structuralChars + 1) / 3)
   return `[${Array<string>(count).fill('{}').join(',')}${',0'.repeat(structuralChars - (3 * count - 1))}]`
 }
 
 /**
- * Returns a different text for each index, all with the same hash in the JavaScript engine. The four fixed characters
- * cancel the effect of the others on the hash.
+ * Returns a different text for each index, but all have the same hash in the JavaScript engine. A hash table is slowest
+ * with such names. The four fixed characters cancel the effect of the other characters on the hash.
  */
 const ofOneHash = (index: number): string => {
   const digits = index.toString(36).padStart(6, '0')
@@ -326,8 +330,8 @@ const escapedNames = (cellar: string): string =>
   )
 
 /**
- * Lies just above the middle between two doubles. Only the last digit decides the rounding, so a parser must read all
- * digits.
+ * Returns a number just above the middle between two doubles. Only its last digit decides the rounding, so a parser
+ * must read all digits.
  */
 const halfWay = (digits: number): string => `9007199254740993.${'0'.repeat(digits - 17)}1`
 
@@ -380,7 +384,8 @@ function* repeatedFieldBodies(cellar: string): Generator<WorstBody> {
 }
 
 /**
- * One invalid item for each refusal. Its fault is in the place that the checks reach last, so the refusal costs most.
+ * Returns invalid items for each refusal code. Their fault is in the place that the checks reach last, so the refusal
+ * costs most.
  */
 const invalidItems = (cellar: string): readonly (readonly [kind: string, item: string])[] => {
   const long = 'é'.repeat(nameCodePointsMax)

@@ -3,8 +3,8 @@ export type WrkResult = {
   readonly p50Ms: number
   readonly p99Ms: number
   /**
-   * Answers other than 2xx or 3xx, and failed sockets. If there are any, the caller must discard the figures, because
-   * refusals are faster.
+   * Counts failed sockets, and answers with a status other than 2xx or 3xx. If there are any, the caller must discard
+   * the figures, because refusals are faster.
    */
   readonly failures: number
 }

@@ -45,7 +45,10 @@ const reading = (index: number) =>
     metadata: { recordedAt: Date.now() },
   })
 
-/** Each stream has one append under way, like the service. All events that wait meanwhile go into the next append. */
+/**
+ * Like in the service, a stream has at most one append under way. All events that wait meanwhile go into the next
+ * append.
+ */
 class Stream {
   acknowledged = 0
   #expected: AppendExpectedRevision = NO_STREAM

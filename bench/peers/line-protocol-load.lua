@@ -1,5 +1,6 @@
--- The same readings as `ingest-load.lua` and `batch-load.lua` send, BENCH_POINTS in a request, in InfluxDB's line protocol.
--- No timestamps: the server gives its own, so that every point is a new one.
+-- Sends the same readings as `ingest-load.lua` and `batch-load.lua`, but in InfluxDB's line protocol.
+-- Each request has BENCH_POINTS readings.
+-- The lines have no timestamps, so the server gives each reading its own time, and every reading is a new point.
 local requests, turn = {}, 0
 
 function init()

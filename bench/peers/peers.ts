@@ -26,7 +26,7 @@ export type PeerFigure = {
   readonly name: string
   readonly does: string
   readonly readingsPerSecond: number
-  /** Our readings per second divided by theirs; the median of the rounds. */
+  /** Readings per second of the service, divided by those of the peer. It is the median of the rounds. */
   readonly ratioOfOurs: number
   readonly p99Ms: number
 }

@@ -1,6 +1,7 @@
 /**
- * Preloaded into the service. Measures how long each turn of the event loop takes. A callback of this file ends each
- * turn and asks for the next, so the loop never sleeps. Requests to `BENCH_HOLD_PORT` begin and end a measurement.
+ * The service loads this file before its own code. It measures how long each turn of the event loop takes. A callback
+ * of this file ends each turn and asks for the next, so the loop never sleeps. Requests to `BENCH_HOLD_PORT` begin and
+ * end a measurement.
  */
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { isMainThread } from 'node:worker_threads'
@@ -14,7 +15,7 @@ export type Holds = {
   readonly allMs: number
 }
 
-/** A shorter turn did nothing but call this file. */
+/** A shorter turn only called this file, so it does not count as work of the service. */
 const turnMsMin = 0.1
 
 const threadClock = 3

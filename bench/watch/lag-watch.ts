@@ -1,6 +1,6 @@
 /**
- * Preloaded into the service. Measures how late the event loop runs timers. Each request to `BENCH_LAG_PORT` returns
- * the delays since the last one.
+ * The service loads this file before its own code. It measures how late the event loop runs timers. Each request to
+ * `BENCH_LAG_PORT` returns the delays since the request before.
  */
 import { isMainThread } from 'node:worker_threads'
 import { percentile } from '../figures.ts'
@@ -12,7 +12,8 @@ const everyMs = 5
 const watch = (port: number): void => {
   let late: number[] = []
   let dueMs = performance.now()
-  // The due times are fixed. If the loop was held over several of them, each counts with its own delay.
+  // A timer is due every `everyMs`, even while the loop is busy. If the loop misses several of these times, each counts
+  // with its own delay.
   setInterval(() => {
     for (const now = performance.now(); dueMs <= now; dueMs += everyMs) late.push(now - dueMs)
   }, everyMs)

@@ -72,7 +72,7 @@ export const openWorstCellar = async (service: EmptyService): Promise<void> => {
 
 /**
  * A batch is sent plain and packed, each with and without an `Idempotency-Key`. A single reading is never packed, and a
- * gzip body is sent as it is.
+ * body that is already gzip is not packed again.
  */
 export const requestsOf = (body: WorstBody): readonly WorstRequest[] => {
   const { name, kind, isWithinStructure } = body
@@ -104,7 +104,10 @@ const unpackedBytesOf = (bytes: Uint8Array): number | null => {
 
 type Watched = { readonly service: EmptyService; readonly watchUrl: string }
 
-/** The first requests of a process are always slow, because its code is not compiled yet. */
+/**
+ * Sends requests before the measurement. The first requests of a process are always slow, because its code is not
+ * compiled yet.
+ */
 const compileHotPaths = async (watched: Watched): Promise<void> => {
   for (const body of worstBodies(worstCellar)) {
     const isUsual = body.name.startsWith('valid:') || body.name.startsWith('invalid:') || body.name === 'reading: valid'

@@ -21,8 +21,8 @@ export const writtenBytesOf = (processId: number): number =>
   Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${processId}/io`, 'utf8'))?.[1])
 
 /**
- * Processor time of each thread. It is more exact than `busySecondsOf` while the process is idle, because the kernel
- * adds the time of a running thread late.
+ * Returns the processor time of each thread. Read it while the process is idle, because the kernel adds the time of a
+ * running thread late. It is then more exact than `busySecondsOf`.
  */
 export const busyNanosecondsOf = (processId: number): ReadonlyMap<string, number> => {
   const threads = new Map<string, number>()

@@ -83,9 +83,9 @@ export type Keys = {
     request: IdempotentRequest,
   ): Promise<Outcome<Accepted, ReadingRefusal>>
   /**
-   * True if a request with this hash of an idempotency key has stored readings, or is under way on this node. False can
-   * be wrong, for example while the index of idempotency keys is incomplete. A repeat then gets the refusal of a new
-   * request.
+   * True if a request with this hash of an idempotency key has stored readings, or is under way on this node. A repeat
+   * can then get its first answer even if the rate window or the disk is full. False can be wrong, for example while
+   * the index of idempotency keys is incomplete. The repeat is then refused like a new request.
    */
   knowsIdempotencyKey(keyId: string, keyHash: string): boolean
   /**
@@ -125,7 +125,7 @@ export type Usage = {
   readonly retryAfterMs: number
 }
 
-/** The client that sent a password. Decides which password is hashed next (`operator/passwords.ts`). */
+/** The client that sent a password. The order in which passwords are hashed depends on it (`operator/passwords.ts`). */
 export type PasswordClient = {
   /** An IPv4 address, or the first 48 bits of an IPv6 address. Networks take turns in the queue of passwords. */
   readonly network: string
@@ -133,7 +133,7 @@ export type PasswordClient = {
    * True for a client with an open session, an unspent link or a known browser. Known clients come before strangers.
    */
   readonly isKnown: boolean
-  /** Aborted when the client disconnects. */
+  /** This signal is aborted when the client disconnects. The waiting password is then dropped. */
   readonly signal?: AbortSignal
 }
 
@@ -146,8 +146,8 @@ export type Session = {
   readonly startedAt: number
   readonly expiresAt: number
   /**
-   * The other person who made the link that set the password, because this person can know the password. An e-mail, or
-   * `cli` for the command line. `null` if there is no such person.
+   * Another person who made the link that set the password: an e-mail, or `cli` for the command line. That person can
+   * know the password, so pages show this field. `null` if there is no such person.
    */
   readonly linkMadeBy: string | null
   /**
@@ -171,7 +171,7 @@ export type SignedIn = {
   readonly deviceSecret: string
   readonly session: Session
   /**
-   * True if another person made a link to the account, and the link was made or used within 30 days. The dashboard then
+   * True if another person made a link for this account, and the link was made or used within 30 days. The dashboard then
    * warns the operator.
    */
   readonly isToldOfLink: boolean
@@ -254,7 +254,8 @@ export type SignIns = {
   /** Returns the newest row first. @throws Outage */
   signInHistory(email: string): Promise<readonly SignInRow[]>
   /**
-   * Returns address and browser of sign-ins, by the revision of their record. Leaves out purged records. @throws Outage
+   * Maps the revision of each sign-in's record to the sign-in's address and browser. Leaves out purged records.
+   * @throws Outage
    */
   signInPlaces(revisions: readonly number[]): Promise<ReadonlyMap<number, SignInPlace>>
 }

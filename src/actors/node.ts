@@ -88,7 +88,7 @@ export class Node {
     this.signInRecords = new SignInRecords(host)
     this.sweeps = new Sweeps(host, this.keys)
     this.rotations = new Rotations(host, this.keys)
-    // Uses the newest event that the start has read, because a search for it in a large EventStoreDB would take long.
+    // Uses the newest event that the start has read: to search a large EventStoreDB for its newest event would take long.
     const newestMs = (): number => this.#newest?.recordedAt ?? host.clock.now()
     this.retention = new Retention(host, this.cellars, { newestMs, onTimes })
     this.#checkpoints = new Checkpoints(host, parts.checkpoints ?? null, last)

@@ -21,7 +21,8 @@ export class ByteWriter {
   }
 
   /**
-   * Returns the bytes without copying them. The next row overwrites these bytes, so the caller must use them before.
+   * Returns the bytes without copying them. The next row overwrites these bytes, so the caller must use them before it
+   * calls `begin`.
    */
   get written(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)

@@ -1,7 +1,7 @@
 /**
  * A packed text begins with one number, which holds its kind and its length in bytes. Then the bytes of the text
- * follow. JavaScript allows a text with only half of a surrogate pair, but UTF-8 cannot hold it. Such a text is stored
- * as UTF-16, so that nothing is lost.
+ * follow. A JavaScript text can contain half of a surrogate pair (one of the two UTF-16 units of an emoji, for example).
+ * UTF-8 cannot hold such a half. So this text is stored as UTF-16, and nothing is lost.
  */
 import { internedNameBytesMax, internedNamesMax } from '../limits.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'

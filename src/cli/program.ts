@@ -152,7 +152,7 @@ const present = async (
       else kept.push(step.value)
     }
   } finally {
-    // `return` ends the operation, which then closes the log, also if the reader of stdout left early (`| head`).
+    // If the reader of stdout leaves early (`| head`), the loop throws. `return` ends the operation, which then closes the log.
     await answer.return({ exitCode: exitCodes.done, message: null })
   }
 }

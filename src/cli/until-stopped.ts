@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { launcherLookMs, sameSignalMsMax } from '../limits.ts'
 
-/** Resolves at the first SIGTERM or SIGINT, or when npx has ended (`onNpxGone`). A second signal ends the process at once. */
+/**
+ * Resolves at the first SIGTERM or SIGINT, or when npx has ended (`onNpxGone`). A second signal ends the process at once, but
+ * is ignored within `sameSignalMsMax`, because one Ctrl-C can arrive twice.
+ */
 export const untilStopped = (): Promise<string> =>
   new Promise((resolve) => {
     let firstAtMs: number | null = null

@@ -13,8 +13,8 @@ export const dayMs = 86_400_000
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
 
 /**
- * Returns a midnight (ms, UTC). Readings that were accepted before this midnight are deleted, so each key loses readings at
- * most once a day. A reading stays at most a day and `retentionMarginMs` longer than `retentionMs`.
+ * Readings that were accepted before the returned time (ms) are deleted. This time is always a midnight (UTC), so each key
+ * loses readings at most once a day. A reading stays at most a day and `retentionMarginMs` longer than `retentionMs`.
  */
 export const purgeBefore = (now: number, retentionMs: number): number =>
   Math.max(0, Math.floor((now - retentionMs - retentionMarginMs) / retentionMsMin) * retentionMsMin)

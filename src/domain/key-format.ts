@@ -32,8 +32,8 @@ export type MadeKey = {
 }
 
 /**
- * `chance` is `keyIdBytes` random bytes. The id is shorter than that. With so many bytes, all ids are equally likely, to one
- * part in 2^80.
+ * `chance` is 16 random bytes (`keyIdBytes`). Six random bytes could fill the 8 digits of an id, but then some ids would be
+ * twice as likely as others. With 16 bytes, the likelihoods differ by at most one part in 2^80.
  */
 export const makeKeyId = (chance: Uint8Array): string => {
   if (chance.length !== keyIdBytes) throw new Error(`Cannot make a key id from ${chance.length} bytes of chance`)

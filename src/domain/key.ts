@@ -133,8 +133,8 @@ export const isExpiryToRecord = (key: KeyState, now: number): boolean =>
   key.revoked === null && isExpired(key, now) && key.expiryRecorded !== key.expiresAt
 
 /**
- * Until the successor is used, a second rotation replaces the first, because the admin can have lost the successor's text
- * (docs/decisions/012-a-rotation-is-two-appends.md).
+ * Until the new key (the successor) is used, a second rotation replaces the first. The text of a new key is shown only once,
+ * so the admin can have lost it (docs/decisions/012-a-rotation-is-two-appends.md).
  */
 const decideRotation = (
   key: KeyState,
@@ -156,8 +156,8 @@ export type RotationRefusal = Extract<
 >
 
 /**
- * A suspended key can be rotated. An expired key cannot, because its successor gets the same expiry, and so would be expired
- * too.
+ * A suspended key can be rotated. An expired key cannot be rotated, because the new key gets the same expiry, and so would
+ * be expired too.
  */
 export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | null => {
   const { rotation, revoked } = key
@@ -166,7 +166,10 @@ export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | n
   return isExpired(key, now) ? { kind: 'key_is_expired' } : null
 }
 
-/** True if the successor was used, and this key got no later expiry after that use. This key cannot be rotated again. */
+/**
+ * True if the new key (the successor) was used, and this key got no later expiry after that use. Then this key cannot be
+ * rotated again.
+ */
 export const isEnding = ({ rotation, expiresAt }: KeyState): boolean =>
   rotation !== null && rotation.superseded !== null && expiresAt !== null && expiresAt <= rotation.superseded.expiresAt
 

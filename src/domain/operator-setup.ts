@@ -6,7 +6,7 @@ import { assertNever, type CommandRefusal, done, type Outcome, refused } from '.
 
 /**
  * The links for the first admin, computed from the stream `operator-setup`. The first use of a link ends all other links,
- * because each could make another admin, and can still be visible in a terminal.
+ * because each link could make another admin. A link is printed in a terminal, and others can still see it there.
  */
 export type SetupState = {
   /** Unused links, oldest first. */

@@ -3,7 +3,7 @@ import type { By, Decided, EventData, RecordedEvent, Role } from './events.ts'
 import { isExpired } from './expiry.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
-/** The first use of any link of an account ends all links of the account. */
+/** The first use of a link ends all links of the account, because each of these links could set the password again. */
 export type OperatorLink = {
   readonly linkHash: string
   readonly role: Role
@@ -19,7 +19,7 @@ export type OperatorSession = {
   readonly idleAt: number
   readonly deviceHash: string | null
   readonly seenRevision: number | null
-  /** The person who made the link that set the password, and who can know it. `null`: see `OperatorAccountState`. */
+  /** Another person who made the password's link, and can know the password. `null`: nobody, or the first invitation set it. */
   readonly linkMadeBy: string | null
 }
 
@@ -74,7 +74,7 @@ export type OperatorCommand =
       readonly type: 'IssueOperatorLink'
       /**
        * If false, a link for an e-mail that has or had an account is refused. An admin must enter their own password before
-       * such a link.
+       * such a link is made.
        */
       readonly mayReset: boolean
       readonly email: string
@@ -323,9 +323,9 @@ const withLink = (operator: OperatorState | null, event: Fold<'OperatorLinkIssue
 }
 
 /**
- * Returns the e-mail of the person who made a link for `account`, or `cli`. An operator can make a link for their own account.
- * If another person's link had set their password, that person can be the one in the session. So the new link counts as made by
- * that person.
+ * Returns the e-mail of the person who made a link for `account`, or `cli`. An operator can make a link for their own
+ * account. If another person's link had set the operator's password, that person can be using the session. So the new link
+ * counts as made by that person.
  */
 export const makerOf = (by: By, account: string | null): string => {
   if (by.kind !== 'operator') return 'cli'

@@ -65,7 +65,7 @@ export type CommandRefusal =
   | { readonly kind: 'key_not_found' }
   | { readonly kind: 'key_is_revoked' }
   | { readonly kind: 'key_is_expired' }
-  /** The successor is in use. Rotate the successor instead of this key. */
+  /** This key was rotated, and the new key (the successor) is in use. Rotate the successor instead of this key. */
   | { readonly kind: 'key_is_superseded'; readonly successorId: string }
   | { readonly kind: 'too_many_keys'; readonly keysMax: number }
   /** `isNew` is true when a key is created, and false when the expiry of a key is changed. */

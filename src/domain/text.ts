@@ -38,8 +38,8 @@ export const invalidField = (field: string, rule: string): { readonly ok: false;
   refused({ kind: 'invalid_field', field, rule })
 
 /**
- * Refuses spaces at the ends instead of removing them. Devices send the identifier as it was typed, and would not match a
- * trimmed one.
+ * Refuses spaces at the ends instead of removing them. A device that sends the identifier with these spaces would not match
+ * the trimmed identifier.
  */
 export const parseCellar = (text: string): Typed<string> => {
   const fault = nameFault(text)

@@ -1,13 +1,13 @@
 export type TroubleBounds = {
-  /** A failure is shown when this many checks in a row have found it. 0: it is shown immediately. */
+  /** `Trouble.why` shows a failure when this many checks in a row have found it. 0: the failure is shown immediately. */
   readonly beginsAfterLooks: number
-  /** The failure is no longer shown after this number of checks in a row without a new failure. */
+  /** `Trouble.why` no longer shows the failure after this number of checks in a row without a new failure. */
   readonly endsAfterLooks: number
 }
 
 /**
- * A failure of the node, such as a full disk. It is shown until `end` is called, or until several checks found no new failure.
- * A timer calls `look` for each check.
+ * A failure of the node, such as a full disk. `why` describes the failure until `end` is called, or until several checks
+ * found no new failure. A timer calls `look` for each check.
  */
 export class Trouble {
   #why: string | null = null
@@ -24,7 +24,7 @@ export class Trouble {
     return this.#why
   }
 
-  /** True if no failure is shown, and none waits for the next check. The timer that calls `look` can then stop. */
+  /** True if `why` shows no failure, and no failure waits for the next check. The timer that calls `look` can then stop. */
   get isOver(): boolean {
     return this.#why === null && this.#noted === null && this.#looksWith === 0
   }

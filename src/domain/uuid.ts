@@ -13,8 +13,8 @@ export const uuidOf = (text: string): string => {
 }
 
 /**
- * True if the id is not random. Another node can then write an event with the same id, so a caller must check which node wrote
- * it.
+ * True if the id is not random, but computed, like the ids of `derivedId`. Two nodes can then write the same event, so an
+ * append that succeeds does not show which node wrote it.
  */
 export const isDerivedId = (id: string): boolean => !isUuid(id) || id.charAt(versionAt) === '8'
 
@@ -64,7 +64,7 @@ for (const [digit, code] of digitCodes.entries()) digitOfCode[code] = digit
 
 const scratch = new Uint8Array(16)
 
-/** Returns `null` if the text is not a lower-case UUID. The next call overwrites the returned bytes. */
+/** Returns `null` if the text is not a lower-case UUID. The caller must use the bytes before the next call overwrites them. */
 export const uuidBytes = (text: string): Uint8Array | null => {
   if (text.length !== 36) return null
   if (text.charCodeAt(8) !== dash || text.charCodeAt(13) !== dash) return null

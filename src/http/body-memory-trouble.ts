@@ -3,8 +3,9 @@ import { Trouble } from '../domain/trouble.ts'
 import { bodyHoldersToldMax, bodyHolderToldBytesMin, overloadedLooksMin, troubleLookMs } from '../limits.ts'
 
 /**
- * Which request bodies of devices are refused, because the memory for them is full. `bodies`: all that are over 1 KiB or gzip.
- * `batches`: only bodies that are too large for a single reading.
+ * Which request bodies of devices are refused, because the memory for unfinished bodies is full. `bodies`: bodies of every
+ * kind, except plain ones of up to 1 KiB, which reserve no memory. `batches`: only bodies that are too large for a single
+ * reading.
  */
 export type RefusedKind = 'bodies' | 'batches'
 
@@ -13,8 +14,8 @@ export type BodyTrouble = { readonly kind: RefusedKind; readonly why: string }
 export type Reserved = { readonly bytes: number; readonly holders: ReadonlyMap<string, { readonly bytes: number }> }
 
 /**
- * Tells the health check that bodies of devices are refused, because the memory for unfinished bodies is full. The timer runs
- * only while bodies are refused.
+ * Tells the health check that bodies of devices are refused, because the memory for unfinished bodies is full. A timer looks
+ * for refusals once a second, and stops when bodies are no longer refused.
  */
 export class BodyMemoryTrouble {
   readonly #schedule: Schedule
@@ -35,7 +36,10 @@ export class BodyMemoryTrouble {
     })
   }
 
-  /** Only sets a flag, because there can be thousands of refusals a second. A timer looks at the flag once a second. */
+  /**
+   * Notes a refused body. Only sets a flag, which a timer looks at once a second. There can be thousands of refusals a second,
+   * and making a text for each of them would be slow.
+   */
   note(kind: RefusedKind): void {
     this.#noted[kind] = true
     if (!this.#isLooking) this.#lookLater()

@@ -3,19 +3,22 @@ import { isIP, isIPv6 } from 'node:net'
 export type CameFrom = {
   /** An IP address, or an empty text if the address is not known. */
   readonly address: string
-  /** The scheme by which the client reached a trusted proxy. `null` if no trusted proxy has told it. */
+  /**
+   * The scheme by which the client reached a trusted proxy. `null`: no trusted proxy has told it, so the scheme of the
+   * connection itself counts.
+   */
   readonly scheme: 'http' | 'https' | null
   /**
-   * True if the request has `X-Forwarded-For` or `X-Forwarded-Proto`, even from a peer that is not trusted. The client of such
-   * a request can be on another machine than the peer.
+   * True if the request has `X-Forwarded-For` or `X-Forwarded-Proto`, even from a peer that is not trusted. Then the client
+   * can be on another machine than the peer, so the request does not count as local.
    */
   readonly isForwarded: boolean
 }
 
 /**
- * Finds the client of a request. Its `X-Forwarded-…` headers count only if the peer, which opened the connection, is one of
- * `trustedProxies` (IP addresses). Each proxy adds its value at the end, so the headers are read from the end. Values that a
- * client invented stand before those of the proxies, and are ignored.
+ * Finds the client of a request. The peer is the machine that opened the connection. The `X-Forwarded-…` headers count only if
+ * the peer is one of `trustedProxies` (IP addresses), because any other peer can invent them. Each proxy adds its value at the
+ * end, so the headers are read from the end. Values that a client invented stand before those of the proxies, and are ignored.
  */
 export const cameFrom = (headers: Headers, peerAddress: string | null, trustedProxies: readonly string[]): CameFrom => {
   const peer = plainAddress(peerAddress ?? '')

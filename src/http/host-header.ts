@@ -1,12 +1,13 @@
 /**
- * Bun joins two `Host` headers with a comma. The service refuses such a request, because a proxy in front may have trusted the
- * other host (RFC 9112, section 3.2).
+ * Bun joins two `Host` headers with a comma. The service refuses such a request, because a proxy in front may have checked
+ * only one of the two hosts (RFC 9112, section 3.2).
  */
 export const hasTwoHosts = (headers: Headers): boolean => headers.get('host')?.includes(',') === true
 
 /**
- * Gives the request a URL in which Elysia finds the path. Elysia searches the URL from its twelfth character. So a request with
- * a short host (`http://nas/api/…`) or without a host (HTTP/1.0) would get a 404. A CONNECT request has no path, and gets `/`.
+ * Gives the request a URL in which Elysia finds the path. Elysia searches the `/` of the path only from the URL's twelfth
+ * character. So a request with a short host (`http://nas/api/…`) or without a host (HTTP/1.0) would get a 404. A CONNECT
+ * request has no path, and gets `/`.
  */
 export const withPlainUrl = (request: Request): Request => {
   const { url } = request

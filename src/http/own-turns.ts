@@ -1,6 +1,6 @@
 /**
- * Returns a function that waits in a queue for heavy work. In each turn of the event loop, only one caller continues. So other
- * requests wait for one piece of heavy work at most.
+ * Returns a function that each piece of heavy work awaits before it begins. In each turn of the event loop, only one of the
+ * waiting callers continues. So other requests wait for one piece of heavy work at most.
  */
 export const ownTurns = (): (() => Promise<void>) => {
   let last: Promise<void> = Promise.resolve()

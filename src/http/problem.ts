@@ -225,7 +225,7 @@ const deviceProblems: {
       `timestamp must be at most ${durationWords(aheadMsMax)} ahead in this cellar: correct the device's clock.`,
   },
   batch_empty: { status: 400, words: `readings must not be empty: send 1 to ${batchReadingsMax} readings.` },
-  batch_rejected: { status: 400, words: 'readings must contain a valid reading: correct each one as errors says.' },
+  batch_rejected: { status: 400, words: 'readings must have a valid reading: correct each as the list errors says.' },
   batch_too_large: { status: 400, words: ({ bound, readingsMax }) => batchTooLargeWords[bound](readingsMax) },
   invalid_idempotency_key: {
     status: 400,
@@ -325,13 +325,13 @@ const commandProblems: {
     field: 'cellar',
     text: 'A cellar with this identifier already exists. Open that cellar, or choose another identifier.',
   },
-  cellar_not_found: { status: 404, text: 'There is no cellar with this identifier.' },
+  cellar_not_found: { status: 404, text: 'There is no cellar with this identifier. Check the spelling.' },
   key_exists: {
     status: 409,
     field: 'form',
     text: 'You already sent this form, and it created a key. That key is in the list; it was shown only once. To create one more key, send the form again.',
   },
-  key_not_found: { status: 404, text: 'There is no key with this id.' },
+  key_not_found: { status: 404, text: 'There is no key with this id. Check the spelling.' },
   key_is_revoked: { status: 409, text: 'The key is revoked, which cannot be undone. Create a new key instead.' },
   key_is_expired: { status: 409, text: 'The key has expired. Set a later expiry first.' },
   key_is_superseded: {
@@ -347,8 +347,12 @@ const commandProblems: {
     field: 'expiresAt',
     text: ({ isNew }) => `The expiry must be in the future.${isNew ? '' : ' To stop the key now, revoke it.'}`,
   },
-  operator_exists: { status: 409, field: 'email', text: 'An operator with this e-mail already exists.' },
-  operator_not_found: { status: 404, text: 'There is no operator with this e-mail.' },
+  operator_exists: {
+    status: 409,
+    field: 'email',
+    text: 'An operator with this e-mail already exists. Sign in as this operator, or choose another e-mail.',
+  },
+  operator_not_found: { status: 404, text: 'There is no operator with this e-mail. Check the spelling.' },
   operator_is_invited: {
     status: 409,
     text: ({ role }) =>

@@ -1,7 +1,10 @@
 import { bodyInOnePieceBytesMax, bodyReservedBytesMin } from '../limits.ts'
 import type { BodyHolder, UnfinishedBodies, UnfinishedBody } from './unfinished-bodies.ts'
 
-/** `overloaded`: other unfinished bodies have reserved all memory. `client_gone`: the client closed the connection. */
+/**
+ * `overloaded`: other unfinished bodies have reserved all memory of this client or of all clients of its kind. `client_gone`:
+ * the client closed the connection.
+ */
 export type BodyFault = 'too_large' | 'overloaded' | 'too_slow' | 'client_gone'
 
 /**

@@ -19,8 +19,8 @@ export type App = {
 }
 
 /**
- * Starts the server. Does not use Elysia's `app.listen`, which breaks `.all` routes: Bun's router would call them without
- * Elysia's context.
+ * Starts the server. Does not use Elysia's `app.listen`, which breaks routes that are registered with `.all`: Bun's router
+ * would call them without Elysia's context.
  * @throws if the address is not available; the error's `code` says why, for instance `EADDRINUSE`.
  */
 export const serve = ({ routes, straight, bodies }: App, { tls, ...address }: Address): Bun.Server<unknown> => {
@@ -51,8 +51,8 @@ type Handler = (request: Request) => Response | Promise<Response>
 
 /**
  * Answers requests with an unknown method, such as `FOO`. Normally Bun closes their connections without an answer. If a route
- * is `false`, Bun calls `fetch` instead, and the method looks like GET. Real GETs have routes of their own, so a GET in `fetch`
- * had an unknown method. The only other GETs in `fetch` have a path that begins with `//`, which no page has.
+ * is `false`, Bun calls `fetch` instead, and the method looks like GET. Real GETs have routes of their own. So a GET that
+ * reaches `fetch` is a request with an unknown method, or its path begins with `//`, which no page has.
  */
 const handlersOf = (answer: Handler) => {
   const guarded: Handler = (request) =>

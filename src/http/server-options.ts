@@ -14,8 +14,8 @@ export const tlsOptions = {
 
 export const serverOptions = {
   /**
-   * No bound here, because Bun would refuse a long body before the API key is checked. `read-body.ts` bounds bodies instead.
-   * Bun keeps about 1 MB of a body that no route reads.
+   * There is no bound here, because Bun would refuse a long body before the API key is checked. `read-body.ts` bounds bodies
+   * instead. Bun keeps about 1 MB of a body that no route reads.
    */
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
   /** Bun restarts this timer only for bodies above 16 KB per second. `unfinished-bodies.ts` restarts it for slower bodies. */

@@ -31,7 +31,10 @@ type Sum = { bytes: number }
 
 type Pool = Sum & {
   readonly bytesMax: number
-  /** The part of `bytes` that bodies over `readingBodyBytesMax` have reserved. */
+  /**
+   * The number of reserved bytes that belong to bodies over `readingBodyBytesMax`. Such large bodies have a bound of their own,
+   * so that batches leave memory for single readings.
+   */
   largeBytes: number
   readonly largeBytesMax: number
   readonly holderBytesMax: number
@@ -49,7 +52,7 @@ export type UnfinishedBody = {
   /** If a body is read in one piece, this is its declared size from the start. Bun does not show how much of it has arrived. */
   receivedBytes: number
   beats: number
-  /** Called at most once: when the body was too slow and was given up. At that time its memory is free again. */
+  /** Called at most once: when the body was too slow and was given up. At that time, the memory of the body is free again. */
   onTooSlow: () => void
 }
 
@@ -101,7 +104,10 @@ export class UnfinishedBodies {
     return this.#pools[pool].bytes
   }
 
-  /** Reports only that the pool of all devices is full. If one key has used up its own share, other keys are not harmed. */
+  /**
+   * Reports only a full pool of all devices. A key that has used up its own share is not reported, because other keys are not
+   * harmed.
+   */
   troubles(): readonly BodyTrouble[] {
     return this.#trouble.troubles()
   }
@@ -113,7 +119,7 @@ export class UnfinishedBodies {
   /** Reserves memory for a body. Returns `null` if too little memory is left; then the body must not be read. */
   begin(request: Request, { pool: poolName, holder: holderName }: BodyHolder, bytes: number): UnfinishedBody | null {
     const pool = this.#pools[poolName]
-    // At least 1 KiB, because even with an empty body the connection and the request take memory.
+    // Every body reserves at least 1 KiB, because even with an empty body the connection and the request take memory.
     const reservedBytes = Math.max(bytes, bodyReservedBytesMin)
     const isLarge = reservedBytes > readingBodyBytesMax
     const known = pool.holders.get(holderName)
@@ -160,7 +166,7 @@ export class UnfinishedBodies {
     if (reservedBytes > readingBodyBytesMax) pool.largeBytes -= reservedBytes
     holder.bytes -= reservedBytes
     // Normally the heartbeat removes holders without bodies. Removing and adding a busy key for each of its readings would be
-    // slow. Only if there are very many holders, one is removed at once.
+    // slow. Only if there are very many holders, this holder is removed at once.
     if (holder.bytes === 0 && pool.holders.size > bodyHoldersKeptMax) pool.holders.delete(body.holderName)
   }
 
@@ -168,7 +174,7 @@ export class UnfinishedBodies {
     this.#isBeating = true
     this.#schedule.after(bodyHeartbeatMs, () => {
       this.#isBeating = false
-      // A copy, because `#check` removes bodies from the list.
+      // The loop uses a copy, because `#check` removes bodies from the list.
       for (const body of [...this.#bodies]) this.#check(body)
       for (const pool of Object.values(this.#pools)) forgetIdle(pool)
       if (this.#bodies.length > 0) this.#beatLater()
@@ -187,8 +193,8 @@ export class UnfinishedBodies {
 }
 
 /**
- * Returns the number of bytes that must have arrived by this heartbeat. The first heartbeat does not count, because it can come
- * just after the body began.
+ * Returns the number of bytes of a body that must have arrived at its heartbeat number `beats`. The first heartbeat does not
+ * count, because it can come just after the body began.
  */
 const bytesDue = (beats: number): number => {
   const ms = (beats - 1) * bodyHeartbeatMs - bodyGraceMs

@@ -24,7 +24,7 @@ export class CopyRefused extends Error {
 
 export type CopyProgress = {
   readonly phase: 'copying' | 'verifying the source' | 'verifying the copy'
-  /** Events that this phase has read, including events that an earlier, interrupted copy has copied. */
+  /** How many events this phase has read. Events that an earlier, interrupted copy has copied are read and counted again. */
   readonly events: number
   /** How much of this phase is done, from 0 to 1. It is estimated from the position of the last event that was read. */
   readonly share: number
@@ -34,8 +34,8 @@ export type CopyParts = {
   readonly from: EventLog
   readonly to: EventLog
   /**
-   * Changes of the SQL schema that were found in the source, and that a person accepted. The finished copy lists them
-   * in its own log.
+   * Changes of the SQL schema that were found in the source, and that a person accepted. The finished copy stores this
+   * list, so that it still tells how the source was changed.
    */
   readonly accepted?: readonly string[]
   readonly clock: Clock
@@ -97,7 +97,8 @@ async function* pagesUpTo(log: EventLog, last: number): AsyncGenerator<readonly 
 
 /**
  * Copies events other than readings in the order of the log. Between two such events, the readings of all streams are
- * copied at the same time, to save time. So the order between readings of different streams can change.
+ * copied at the same time, to save time. So the order between readings of different streams can change, and the
+ * comparison of both logs (`digestLog`) ignores this order.
  */
 const copyPage = async (streams: TargetStreams, page: readonly RecordedEvent[]): Promise<void> => {
   let waiting = new Map<string, RecordedEvent[]>()
@@ -235,8 +236,8 @@ function* chunksOf(events: Iterable<NewEvent>): Generator<readonly NewEvent[]> {
 }
 
 /**
- * Returns an upper bound: `length` counts UTF-16 units, and each unit takes at most 3 bytes in UTF-8. 200 bytes more
- * are for the id, the type and the time.
+ * Returns an upper bound of the event's size in bytes. `length` counts UTF-16 units, and each unit takes at most 3
+ * bytes in UTF-8. The 200 bytes are for the id, the type and the time.
  */
 const bytesAtMost = ({ data, metadata }: NewEvent): number =>
   3 * (JSON.stringify(data).length + JSON.stringify(metadata).length) + 200

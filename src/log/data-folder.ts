@@ -97,8 +97,8 @@ export const holdDataFolder = (
   } catch (cause) {
     lock.close(true)
     if (!(cause instanceof SQLiteError)) throw cause
-    // An error other than `SQLITE_BUSY` means that SQLite could not write the lock file, for example on a full disk.
-    // Then no other process holds the lock.
+    // Only `SQLITE_BUSY` means that another process holds the lock. Any other error means that SQLite could not write the
+    // lock file, for example on a full disk.
     if (!cause.code?.startsWith('SQLITE_BUSY')) throw unwritable(path, cause)
     throw new DataFolderHeld(`Cannot use the data folder "${path}": another process holds it`, { cause })
   }

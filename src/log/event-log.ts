@@ -64,7 +64,6 @@ export type LogHealth = { readonly ok: true } | { readonly ok: false; readonly w
 
 export type LogTrouble = {
   readonly kind: LogTroubleKind
-  /** The reason, in the words of SQLite or EventStoreDB. */
   readonly why: string
 }
 

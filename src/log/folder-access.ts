@@ -7,11 +7,11 @@ import { type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type FolderAccess = {
-  /** How another user can change the folder or a file. If there is a fault, the service does not start by default. */
+  /** Each text says how another user can change the folder or a file. By default, a fault stops the start of the service. */
   readonly faults: readonly string[]
   /**
-   * How other users can read a file, or how members of a group of this process can write a file. The service starts
-   * nevertheless.
+   * Each text says how other users can read a file, or how members of this process's groups can write the folder or a
+   * file. The service starts nevertheless.
    */
   readonly warnings: readonly string[]
 }
@@ -109,7 +109,7 @@ const writes = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o2) !
 const reads = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o4) !== 0
 const enters = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o1) !== 0
 
-/** Describes only the first file. `paths` lists all files, for the command that repairs them. */
+/** Describes only the first file, to keep the message short. `paths` lists all files, for the command that repairs them. */
 const sentenceOn = (found: readonly Found[], sentence: (first: Found, paths: string) => string): readonly string[] => {
   const [first] = found
   return first === undefined ? [] : [sentence(first, shellWords(found))]

@@ -14,8 +14,8 @@ export type LogDigest = {
 
 /**
  * The digest covers id, revision, type, time, data and metadata of each event, and the order of all events except
- * readings. It leaves out positions, and the order between readings of different streams, because a correct copy can
- * differ in both.
+ * readings. The digest leaves out positions, the order between readings of different streams, and the stream
+ * `cellarbook-log`, because a correct copy can differ in these.
  */
 export const digestLog = async (
   log: EventLog,

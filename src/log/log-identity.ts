@@ -67,8 +67,8 @@ export const beginCopy = async (from: EventLog, to: EventLog, naming: Naming): P
 }
 
 /**
- * Marks the copy as finished. `accepted` lists the changes of the source's SQL schema that a person accepted. They are
- * written too, so that the copy shows them.
+ * Marks the copy as finished. `accepted` lists the changes of the source's SQL schema that a person accepted. This list
+ * is written too, so that the copy still tells how the source was changed.
  */
 export const endCopy = async (
   to: EventLog,

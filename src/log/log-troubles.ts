@@ -18,7 +18,7 @@ export class LogTroubles {
     this.#unwritable = new Trouble({ beginsAfterLooks: writesFailForLooks, endsAfterLooks: troubleCalmLooks })
   }
 
-  /** `more` holds troubles that the caller has found, such as little disk space. `null` means no trouble. */
+  /** `more` holds troubles that the caller has found, such as little disk space. `null`: the caller found no such trouble. */
   list(more: Readonly<Partial<Record<LogTroubleKind, string | null>>> = {}): readonly LogTrouble[] {
     const reasons: readonly (readonly [LogTroubleKind, string | null])[] = [
       ['full', more.full ?? this.#full.why],

@@ -14,8 +14,8 @@ export interface RepeatsIndex {
   /** Returns the newest append to the stream whose idempotency key has this hash, or `null`. @throws IndexUnusable */
   find(stream: string, keyHash: string): IdempotentAppend | null
   /**
-   * Writes the whole change or nothing. When the promise resolves, `find` sees the change. Rejects with IndexBusy or
-   * IndexUnusable.
+   * Writes the whole change or nothing. When the promise resolves, `find` sees the change. Rejects with IndexBusy (a
+   * later try can succeed) or IndexUnusable (the index must be built again).
    */
   write(change: RepeatsChange): Promise<void>
   /** Empties the index, so that it can be built again. Rejects with IndexUnusable. */

@@ -12,7 +12,10 @@ const metadataCheck = TypeCompiler.Compile(Metadata)
 const storedTypes = Object.entries(eventData).filter(([type]) => type !== 'RecordUnreadable')
 const dataChecks = new Map(storedTypes.map(([type, schema]) => [type, TypeCompiler.Compile(schema)]))
 
-/** @throws Error if there are no events, or an event does not match its schema. Both are bugs of this program. */
+/**
+ * @throws Error if the stream's name has no category, there are no events, or an event does not match its schema. Each
+ * of these is a bug of this program.
+ */
 export const assertStorable = (stream: string, events: readonly NewEvent[]): void => {
   if (stream.indexOf('-') < 1) throw new Error(`Cannot append to "${stream}": its name has no category before a "-"`)
   if (events.length === 0) throw new Error(`Cannot append to "${stream}": no events were given`)

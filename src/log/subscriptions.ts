@@ -1,7 +1,7 @@
 /**
- * A follower is one subscription of the embedded log. It reads pages up to the end of the log. In the same turn of the
- * event loop, it then begins to receive each commit, so it misses no event. Do not call `publish` from a subscriber:
- * new events would overtake older ones.
+ * A follower is one subscription of the embedded log. It reads pages up to the end of the log. After the last page, still
+ * in the same turn of the event loop, it begins to receive each new commit. So it misses no event. Do not call `publish`
+ * from a subscriber: new events would overtake older ones.
  */
 
 import type { RecordedEvent } from '../domain/events.ts'
@@ -12,7 +12,7 @@ export type Scan = {
   readonly events: readonly RecordedEvent[]
   /**
    * Position of the last event that was read, even if the follower does not want this event. The next scan begins after
-   * it. If no event was read: the position where the scan began.
+   * it. If no event was read: the position where the scan began, or `null` for the beginning of the log.
    */
   readonly scannedTo: number | null
   readonly atEnd: boolean
@@ -64,7 +64,7 @@ export class Subscriptions {
     const first = events[0]
     if (first === undefined) return
     for (const follower of this.#live) {
-      // The last page of a follower can contain events of this commit. They must not be delivered twice.
+      // The last page that a follower read can already contain events of this commit. These are not delivered again.
       const wantsAll = follower.wantsAllButRecords && !hasRecords && (follower.after ?? 0) < first.position
       this.#deliver(follower, wantsAll ? events : events.filter((event) => isNewAndWanted(follower, event)))
     }
@@ -86,7 +86,7 @@ export class Subscriptions {
     follower.after = scan.scannedTo
     this.#deliver(follower, scan.events)
     if (!scan.atEnd) {
-      // The next page is read in a later turn of the event loop, so that requests do not wait for a long log.
+      // The next page is read in a later turn of the event loop, so that requests do not wait until a long log is read.
       setImmediate(() => this.#catchUp(follower))
       return
     }

@@ -23,7 +23,7 @@ const postMany = async (node: TestNode, keyId: string, count: number): Promise<v
   for (let left = count; left > 0; left -= readPageEventsMax) await node.post(keyId, Math.min(left, readPageEventsMax))
 }
 
-/** Returns a list that grows with each later read of the key's readings: the number of events that the read returned. */
+/** Returns a list. Each later read of the key's readings adds one entry: the number of events that the read returned. */
 const readsOf = ({ faults }: TestNode, keyId: string): readonly number[] => {
   const reads: number[] = []
   const read = faults.read.bind(faults)

@@ -20,7 +20,7 @@ const structuralCharsMax = { reading: readingStructuralCharsMax, batch: batchStr
 const policy = { limit: null, readingAgeMsMax: durationMsMax, readingAheadMsMax: durationMsMax, retentionMs: null }
 const now = Date.UTC(2026, 2, 1, 12)
 
-/** `null`: the body unpacks to more than the service accepts, or cannot be unpacked. */
+/** Returns `null` if the body unpacks to more bytes than the service accepts, or cannot be unpacked. */
 const unpacked = ({ encoding, bytes }: WorstBody): Uint8Array | null => {
   if (encoding === 'plain') return bytes
   try {

@@ -235,7 +235,8 @@ describe('the control socket', () => {
     place.remove()
   })
 
-  // Bun's own timeouts are 10 s and 5 minutes. A test cannot wait so long, so it only checks the options.
+  // By default, Bun's server ends a silent answer after 10 s, and Bun's client after 5 minutes. A test cannot wait so long. So
+  // it only checks the options that turn these timeouts off.
   test('neither side ends a silent answer', async () => {
     const place = newFolder()
     using serve = spyOn(Bun, 'serve')

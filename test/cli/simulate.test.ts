@@ -124,7 +124,7 @@ describe('runDevices()', () => {
         const { readings } = Object(await request.json())
         sizes.push(readings.length)
         if (sizes.length === 2) stop.abort()
-        // The first batch has one invalid item. The second batch exceeds the key's limit of 7 readings.
+        // In the first batch, 7 is no reading, so one item is invalid. The second batch exceeds the key's limit of 7 readings.
         return service.postBatch(sizes.length === 1 ? [7, ...readings.slice(1)] : readings, small.key)
       },
     })

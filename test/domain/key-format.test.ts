@@ -133,7 +133,7 @@ describe('parseKey()', () => {
   })
 
   test('refuses a checksum beyond 32 bits', () => {
-    // The right checksum + 2^32 also fits into 6 digits. If only 32 bits are compared, it looks right.
+    // The right checksum + 2^32 also fits into 6 digits. A check that compares only 32 bits would accept this wrong checksum.
     const { key } = keyOf({ id: new Uint8Array(keyIdBytes), secret: new Uint8Array(secretBytes) })
     const checksum = [...key.slice(-6)].reduce((sum, char) => sum * 62 + base62Digits.indexOf(char), 0)
     const wide = new Uint8Array(8)

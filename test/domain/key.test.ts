@@ -70,7 +70,9 @@ const commands = {
 
 const repeated = (times: number, what: string): readonly string[] => Array.from({ length: times }, () => what)
 
-/** Each list is in the order of `states`: an event, a refusal, `-` for no event, or `bug` for a thrown error. */
+/**
+ * Each list has one entry for each of `states`, in order: an event, a refusal, `-` for no event, or `bug` for a thrown error.
+ */
 const decisions: Record<KeyCommand['type'], readonly string[]> = {
   CreateKey: ['KeyCreated', ...repeated(9, 'bug')],
   RelabelKey: ['key_not_found', ...repeated(7, 'KeyRelabelled'), 'key_is_revoked', 'key_is_revoked'],

@@ -64,7 +64,6 @@ const documentedCodes = (answer: Answer, items: readonly (Sent | null)[] | null)
   return [code ?? String(answer.status), ...errors.map((error) => `item ${error.code}`)]
 }
 
-/** The stored readings of each request id. */
 const storedBatches = async (log: EventLog): Promise<ReadonlyMap<string, readonly unknown[]>> => {
   const stored = new Map<string, unknown[]>()
   for (let page = await log.readAll({ limit: 1_000 }); page.length > 0; ) {

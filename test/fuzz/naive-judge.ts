@@ -4,15 +4,15 @@ import { testCellar } from '../support/test-service.ts'
 export type Sent = Readonly<Record<'cellar' | 'rack' | 'keg' | 'value' | 'timestamp', unknown>>
 
 /**
- * Checks a reading with patterns and the platform's calendar, and uses no code of the service. So a mistake in either one shows
- * as a difference. `null`: invalid.
+ * Checks a reading with patterns and the platform's calendar, and uses no code of the service. So a mistake here or in the
+ * service shows as a difference. Returns `null` if the reading is invalid.
  */
 export const judgeNaively = (body: Uint8Array): Sent | null => {
   if (body.length > 16_384 || !isUtf8(body)) return null
   return judged(parsedOrNull(new TextDecoder().decode(body), 32))
 }
 
-/** `null`: the body is not a batch. A `null` in the list: this item is invalid. */
+/** Returns `null` if the body is not a batch. A `null` in the list means that this item is invalid. */
 export const judgeBatchNaively = (body: Uint8Array): readonly (Sent | null)[] | null => {
   if (body.length > 1_048_576 || !isUtf8(body)) return null
   const parsed = parsedOrNull(new TextDecoder().decode(body), 32_000)

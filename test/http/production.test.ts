@@ -1,8 +1,6 @@
 import { expect, test } from 'bun:test'
 
-/**
- * Elysia behaves differently if it is loaded in production. So another process runs the tests of these routes in production.
- */
+/** Elysia behaves differently if `NODE_ENV` is `production` when it is loaded. So another process runs these tests with it. */
 test('every answer is the same in production', async () => {
   const folders = [`${import.meta.dir}/ingest`, `${import.meta.dir}/ops`]
   const child = Bun.spawn([process.execPath, 'test', ...folders], {

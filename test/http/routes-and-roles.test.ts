@@ -22,7 +22,7 @@ const all = (status: number): Three => [status, status, status]
 /** Strangers are redirected (303) to the sign-in page. */
 const pageForAll: Methods = { GET: [303, 200, 200] }
 const pageForAdmins: Methods = { GET: [303, 403, 200] }
-/** For an admin, `status` is the answer of the form itself. It shows that the form was let through. */
+/** An admin passes the check of roles, so the admin gets `status`, which is the answer of the form itself. */
 const formForAdmins = (status: number): Methods => ({ POST: [303, 403, status] })
 const pageWithForm = (status: number): Methods => ({ ...pageForAdmins, ...formForAdmins(status) })
 const stream: Methods = { GET: all(200) }
@@ -52,7 +52,7 @@ const table: Readonly<Record<string, Row>> = {
   '/keys/:keyId/resume': { GET: [303, 403, 303], POST: [303, 403, 303] },
   '/keys/:keyId/revoke': pageWithForm(303),
   '/keys/:keyId/rotate': pageWithForm(422),
-  // The form for a new password is sent empty. The session to end is unknown, which counts as ended.
+  // The form for a new password is sent empty, so it gets 422. The session to end is unknown, which counts as ended: 303.
   '/account': pageForAll,
   '/account/password': { POST: [303, 422, 422] },
   '/account/sessions': { POST: all(303) },

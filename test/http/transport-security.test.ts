@@ -9,7 +9,7 @@ const oneYear = 'max-age=31536000'
 
 type Headers = Readonly<Record<string, string>>
 
-/** Gets a page as a browser does that opened the address of this `Host` header. */
+/** Gets a page with these headers. `Host` is the address that a browser would have opened. */
 const look = async (service: Service, path: string, headers: Headers) => {
   const connection = await rawConnect(service.url)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -99,12 +99,13 @@ test('Strict-Transport-Security is never sent over plain http', async () => {
 describe('TLS', () => {
   let service: Service
   beforeAll(async () => {
-    // Suites without forward secrecy need an RSA certificate. With another one, the tests below could not try them.
+    // The tests below offer cipher suites without forward secrecy, which need an RSA certificate. With another certificate, the
+    // server would refuse them in any case.
     service = await startService({ tls: selfSigned('rsa') })
   })
   afterAll(() => service.stop())
 
-  /** Returns the TLS version and the cipher suite, or the alert of the server. */
+  /** Returns the TLS version and the cipher suite, or the error text if the server refuses the handshake. */
   const handshake = (options: ConnectionOptions): Promise<string> =>
     new Promise((resolve) => {
       const { hostname, port } = new URL(service.url)

@@ -344,7 +344,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
       })
     })
 
-    // An append can have as many events as a page, or more. A follower must get past it.
+    // An append can have as many events as a page, or more. Readers and subscribers must still get all events, page by page.
     describe.each([readPageEventsMax, readPageEventsMax + 1, 3 * readPageEventsMax])(
       'an append of %i events',
       (count) => {
@@ -732,7 +732,8 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
           const result = await log.append(stream, expected, events.slice(first, end).map(newEventOf))
           expect(result.outcome).not.toBe('written')
         }
-        // The id exists in this stream, but the revision after the expected one is truncated. So this is a conflict.
+        // The event is stored at revision 3. But the append asks for revision 1, which is truncated, so the answer is a
+        // conflict.
         const conflict = { outcome: 'conflict' as const, currentRevision: lastRevision }
         expect(await log.append(stream, 0, events.slice(3, 4).map(newEventOf))).toEqual(conflict)
         expect(await readWhole(stream)).toEqual(before)

@@ -88,7 +88,7 @@ const everything = async (log: EventLog): Promise<readonly RecordedEvent[]> => {
   }
 }
 
-/** Groups events by stream. Positions are left out, because each engine gives its own. */
+/** Groups events by stream. Positions are left out, because each engine numbers events in its own way. */
 const streamsOf = (events: readonly RecordedEvent[]) =>
   Map.groupBy(
     events.filter(({ stream }) => stream !== logStream).map(({ position: _, ...event }) => event),

@@ -1,6 +1,6 @@
 import { cellarbook } from '../support/cellarbook.ts'
 
-/** The receipts of each stored value. */
+/** Returns the receipts of each stored value. A value with two receipts was stored twice. */
 export const acceptedInLog = async (dataDir: string): Promise<ReadonlyMap<number, readonly string[]>> => {
   const { lines, stderr } = await cellarbook(['log', 'read', '--type', 'ReadingAccepted', '--json'], {
     DATA_DIR: dataDir,

@@ -135,7 +135,7 @@ describe('a drain', () => {
       await (await fetch(`${stubborn.url}/livez`)).text()
       stubborn.signal('SIGTERM')
       await untilDraining(stubborn)
-      // The process ignores a second signal that comes too soon by its own clock. So the signal is sent again and again.
+      // The process ignores a second signal that comes too soon after the first one. So the signal is sent again and again.
       const repeat = setInterval(() => stubborn.signal('SIGTERM'), sameSignalMsMax / 2)
       expect(await stubborn.exited).toBe(143)
       clearInterval(repeat)

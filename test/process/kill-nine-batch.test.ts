@@ -25,7 +25,7 @@ const batchOf = (firstValue: number): Batch => {
   return { idempotencyKey: `batch ${firstValue}`, body: JSON.stringify({ readings }), firstValue }
 }
 
-/** `null`: no answer. */
+/** Returns `null` if the service was killed before it answered. */
 const send = async (service: ServiceProcess, key: string, batch: Batch) => {
   try {
     const response = await fetch(`${service.url}/api/v1/ingest/batch`, {
@@ -87,7 +87,7 @@ const batchesAreWhole = async (): Promise<void> => {
     expect(await send(service, key, nextBatch())).toMatchObject({ status: 200 })
     const onceMs = performance.now() - before
 
-    // The kills come before, within and after the commit of a batch.
+    // Each kill comes after another wait. So some kills come before the commit of a batch, some within it, and some after it.
     const batches = Array.from({ length: batchesAtOnce }, nextBatch)
     const sent = batches.map((batch) => send(service, key, batch))
     await wait(((kill % 10) / 5) * onceMs)
@@ -106,8 +106,8 @@ const batchesAreWhole = async (): Promise<void> => {
       tally[answer !== null ? 'answered' : count === 0 ? 'lostUnstored' : 'lostStored'] += 1
 
       const retried = await sendUntilTaken(service, key, batch)
-      // A separate store may append a batch of the killed service only now. Then the retry is a repeat, although no reading was
-      // found.
+      // A separate store may append the batch after the test has read the log. Then the retry is a repeat, although the test
+      // found no reading.
       if (isEmbedded || count > 0) expect(retried?.isReplay).toBe(count > 0)
       expect(retried?.status).toBe(200)
       if (answer !== null) expect(retried?.receipt).toBe(answer.receipt)

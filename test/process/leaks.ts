@@ -3,7 +3,7 @@ export type Secret = { readonly what: string; readonly text: string }
 
 export type Place = { readonly where: string; readonly text: string }
 
-/** A part of a secret is also found if it has this number of characters. */
+/** A part of a secret counts as a leak if it has at least this number of characters. */
 const pieceChars = 16
 
 export const leaksIn = (places: readonly Place[], secrets: readonly Secret[]): readonly string[] => {

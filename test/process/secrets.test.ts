@@ -32,7 +32,7 @@ type Key = { readonly id: string; readonly text: string }
 
 const keys: Key[] = []
 const passwords: Secret[] = []
-/** Links and sessions: one answer must have them, but files and output must not. */
+/** Secrets of links and sessions. One answer must show each of them, but files and output must not. */
 const handedOut: Secret[] = []
 /** All answers and output, without the secrets that they must show, such as a new key. */
 const heard: Place[] = []
@@ -287,7 +287,8 @@ test('secrets are shown once and are in no file, log line or later answer', asyn
   await tellEverything([used, byHand])
   const files = [...openFiles, ...filesOf('closed'), ...(await logElsewhere())]
 
-  // The search must find other content. Otherwise it proves nothing.
+  // A search of empty texts would find no secret either. So these checks make sure that files, log and answers were really
+  // read.
   const wal = openFiles.find(({ where }) => where.startsWith('log.db-wal'))
   if (isEmbedded) expect(wal?.text.length).toBeGreaterThan(100_000)
   const log = files.find(({ where }) => where === 'log.db, closed,' || where === 'the log')

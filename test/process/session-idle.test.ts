@@ -28,7 +28,8 @@ test('a session of the program itself ends after SESSION_IDLE without use', asyn
   const spent = await person.post(path, { email: 'ada@example.org', password, password_again: password })
   expect(spent.status).toBe(303)
   const read = await cellarbook(['log', 'read', '--type', 'OperatorSignedIn', '--json'], { DATA_DIR: folder.path })
-  // The event says when the session ends without use, and when it ends in any case. So the test need not wait.
+  // The event has two times: the end of an unused session, and the end in any case. So the test compares times and need not
+  // wait.
   const idleMs = read.lines.map(({ data }) => sessionMsMax - (numberIn(data, 'expiresAt') - numberIn(data, 'idleAt')))
   expect(idleMs).toEqual([sessionIdleMsMin])
   expect(await service.stop()).toBe(0)

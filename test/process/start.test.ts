@@ -347,7 +347,7 @@ describe('serve --demo', () => {
   )
 })
 
-/** The test times out if the devices never post. */
+/** Waits until a device has used the key. If no device posts, the test times out. */
 const untilKeyIsUsed = async (dataDir: string): Promise<readonly Record<string, unknown>[]> => {
   while (true) {
     const { lines } = await cellarbook(['key', 'list', '--json'], { DATA_DIR: dataDir })

@@ -1,4 +1,4 @@
-/** A newer node wrote records that this version does not know. */
+/** A node of a newer version wrote records that this version does not know. This version must still start and serve. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { dayMs } from '../../src/domain/calendar.ts'
 import { recordsKeptMs } from '../../src/limits.ts'
@@ -116,7 +116,7 @@ describe.each(Object.entries(onEngine))('records of a newer version in %s', (eng
     const service = await startProcess(place.folder.path, { environment: place.environment })
     try {
       expect(await isServed(service, key)).toEqual([200, 200])
-      // The test times out if the purge never comes.
+      // Waits for the purge. If it never comes, the test times out.
       let left = await typesIn(place, 'signins-node')
       while (left.length !== 2 || JSON.stringify(left).includes('[1,')) left = await typesIn(place, 'signins-node')
       expect(left).toEqual([

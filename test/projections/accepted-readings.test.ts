@@ -195,7 +195,8 @@ describe('the kegs of a cellar', () => {
     const [watched, unwatched] = [scene(), scene()]
     const names = (projections: Projections) => kegNamesOf(projections, 'c').map(({ rack, keg }) => [rack, keg])
     for (let number = 0; number < kegsPerCellarMax + 2_000; number += 1) {
-      // The steps have no common factor with the counts, so the names come in a shuffled order.
+      // The steps 37 and 4,001 have no common factor with 11 and 20,011. So no name comes twice, and the names are not in
+      // order.
       const reading = { rack: `rack ${(number * 37) % 11}`, keg: `k${(number * 4_001) % 20_011}` }
       watched.post(reading)
       unwatched.post(reading)

@@ -119,7 +119,7 @@ describe('fold()', () => {
     for (const stream of new Set(events.map((event) => event.stream))) {
       const own = events.filter((event) => event.stream === stream)
       const [first, second, third] = own
-      // Streams of readings may have gaps, because readings are purged (`purged-readings.test.ts`).
+      // Streams of readings may have gaps, because readings are purged. `purged-readings.test.ts` tests these gaps.
       if (stream.startsWith('readings-')) continue
       if (first === undefined || second === undefined || third === undefined) continue
       const projections = createProjections()

@@ -90,7 +90,7 @@ class Cellar {
     return readingsStream(keyIds[key] ?? keyIds[0])
   }
 
-  /** Time never decreases within a stream. */
+  /** Time never decreases within a stream. So an event gets at least the time of the event before it. */
   #record(stream: string, draft: Parameters<Recorder['record']>[1], at = noon): void {
     const before = this.recorder.events.findLast((event) => event.stream === stream)?.recordedAt ?? 0
     this.live.fold([this.recorder.record(stream, draft, { at: Math.max(at, before) })])
@@ -170,7 +170,8 @@ describe('after a purge the projections', () => {
       fc.property(stepsOf(80, step), stepsOf(60, reading), (steps, late) => {
         const cellar = new Cellar()
         for (const one of steps) cellar.do(one)
-        // The purge removes the latest reading of a keg. The checkpoint must then know the next one.
+        // The `late` readings have old timestamps but are stored last, so the purge keeps only some of them. It deletes the
+        // readings with the newest timestamps, so another reading becomes the latest of a keg.
         for (const one of late) cellar.do({ ...one, skewMs: 0, behindMs: one.behindMs + 20 * dayMs })
         cellar.do({ kind: 'purge', keys: [true, true, true], ageMs: dayMs })
         const survivors = cellar.surviving

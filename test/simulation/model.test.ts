@@ -24,7 +24,7 @@ type Promised = {
   /** Requests with an idempotency key that got an answer. `first` is the revision of their first reading. */
   readonly repeatable: StoredRequest[]
   readonly revoked: Set<string>
-  /** Keys whose suspension was confirmed, without an attempt to resume them since. */
+  /** Keys whose suspension was confirmed. An attempt to resume a key removes it, because its outcome can be unknown. */
   readonly suspended: Set<string>
 }
 
@@ -47,7 +47,9 @@ class System {
     suspended: new Set(),
   }
   #nodes: [TestNode, TestNode] | null = null
-  /** The index of idempotency keys of each place. A new node takes it over, unless a step says that it is lost. */
+  /**
+   * The index of idempotency keys of each place. A new node takes over the index of its place, unless a step loses it.
+   */
   readonly #indexes: [RepeatsIndex, RepeatsIndex] = [createMemoryRepeatsIndex(), createMemoryRepeatsIndex()]
 
   async begin(): Promise<void> {
@@ -277,7 +279,10 @@ const changing = fc
     ),
   )
 
-/** A node may let in readings while it resumes a key. So the key counts as not suspended before all three begin. */
+/**
+ * A node may let in readings while it resumes a key. So the key counts as not suspended before the change and the posts
+ * begin.
+ */
 const meanwhile = fc.record({ place, pick, change }).map(({ place, pick, change }) =>
   step(`${change.name} key ${pick} on ${place} while both post`, async (system) => {
     const keyId = keyOf(system, pick)
@@ -370,8 +375,8 @@ const expectAgreement = async (system: System, keyId: string): Promise<void> => 
 }
 
 /**
- * Posts one more reading and checks the answer. The rate window may count a reading for up to 64/63 of its length. If
- * the limit is reached only by such old readings, both answers are right.
+ * Posts one more reading and checks the answer. The rate window may count a reading for up to 64/63 of `windowMs`. If
+ * only readings older than `windowMs` fill the limit, both answers are right.
  */
 const expectVerdict = async (
   node: TestNode,

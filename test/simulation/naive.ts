@@ -33,8 +33,8 @@ export const acceptedIn = (times: readonly number[], now: number, windowMs: numb
   times.filter((at) => at > now - windowMs && at <= now).length
 
 /**
- * Each accepted reading must have been allowed by some state of its key. That state may not be older than the last
- * fence before the reading, and not newer than the reading.
+ * Checks that some state of the key allowed each accepted reading. This state may not be older than the last fence
+ * before the reading, and not newer than the reading.
  */
 export const expectLawful = (key: readonly RecordedEvent[], readings: readonly RecordedEvent[]): void => {
   const states = statesOf(key)
@@ -44,7 +44,8 @@ export const expectLawful = (key: readonly RecordedEvent[], readings: readonly R
   let isSealed = false
   let recordedAt = 0
   for (const event of readings) {
-    // A node writes a seal by its own clock and without reading earlier events, so the time of a seal can be earlier.
+    // A node writes a seal by its own clock and without reading earlier events. So the time of a seal can be earlier
+    // than the times of events before it.
     if (event.type !== 'ReadingsSealed') expect(event.recordedAt).toBeGreaterThanOrEqual(recordedAt)
     recordedAt = event.recordedAt
     if (event.type === 'ReadingsFenced') {

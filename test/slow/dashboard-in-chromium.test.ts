@@ -13,7 +13,7 @@ import { type Service, startService, testAsker } from '../support/test-service.t
 import { manualClock } from '../support/time/manual-clock.ts'
 import { until } from '../support/time/until.ts'
 
-// The time is long for a busy machine. It only ends the test of a page that never loads.
+// This limit is long, because the machine may be busy. It only ends the test of a page that never loads.
 setDefaultTimeout(120_000)
 
 /** If a page did not escape this name in a shell command, the quote would end the string and start a command. */
@@ -334,7 +334,7 @@ test('a page is live even if the script for its stream loads late', async () => 
   })
   const live = slow.waitForRequest((request) => request.url().includes('/live/'))
   await slow.goto(service.url + paths.cellars, { waitUntil: 'commit' })
-  // A function instead of a string, because the content policy forbids to compile strings.
+  // This is a function and not a string, because the content policy forbids pages to compile strings.
   await slow.waitForFunction(() => 'htmx' in globalThis)
   // Two timers pass. If htmx did not wait for the whole document, it would start now, without the script for streams.
   await slow.evaluate('new Promise((resolve) => setTimeout(() => setTimeout(resolve)))')
@@ -446,7 +446,7 @@ test('a page whose stream cannot begin says so, and tries again', async () => {
     asked += 1
     if (asked === 1) return route.abort()
     if (asked === 2) return route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' })
-    // A node answers so if it does not know the session, key or cellar yet.
+    // A node answers 503 if it does not know the session, key or cellar yet.
     if (asked === 3) return route.fulfill({ status: 503, contentType: 'text/event-stream', body: '' })
     return route.continue()
   })
@@ -466,7 +466,7 @@ test('a page whose session has ended says so, stops asking, and leads to the sig
   const watching = await context.newPage()
   await watching.goto(service.url + paths.keys(hostileCellar, 'revoked'))
   await until(() => service.live.streams === 3)
-  // This page loses its stream before the session ends. It learns of the end only when it reconnects.
+  // The page `asksLater` loses its stream before the session ends. It learns of the end only when it reconnects.
   let requests = 0
   asksLater.on('request', (request) => {
     if (request.url().includes('/live/')) requests += 1

@@ -437,7 +437,7 @@ describe('the queue', () => {
       }
       const out = Array.from({ length: eventStoreAppendsOutMax }, () => append(1))
       const ofMany = Array.from({ length: Math.ceil(logQueueReadingsMax / 1_000) + 1 }, () => append(1_000))
-      // These fill the room that the large appends have left in the queue.
+      // The small appends fill the room that the large ones have left in the queue.
       const small = Array.from({ length: 1_000 }, () => append(1))
       const change = settle(freshKeyStream(), [keySuspended()])
       stuck.resolve()
@@ -527,7 +527,8 @@ describe('a subscription', () => {
       collector.subscription.unsubscribe()
       expect(collector.events.map(({ revision }) => revision)).toEqual(Array.from({ length: turns }, (_, at) => at))
       expect(collector.told.filter((what) => what === 'caught_up')).toHaveLength(1)
-      // Waits until no server has a subscription. The last leader must lose its subscription too.
+      // After `unsubscribe`, no server may keep a subscription, neither the old leaders nor the last one. Otherwise
+      // this loop never ends.
       for (const { faults } of cluster.servers) while (faults.subscriptions > 0) await turnOfTheLoop()
     },
     slowMs,

@@ -61,7 +61,7 @@ const untilWritten = async (log: EventLog): Promise<void> => {
   }
   expect(answer.outcome).toMatch(/written$/)
 }
-/** Makes appends wait at the server until `open`. `until` resolves when so many have arrived. */
+/** Makes appends wait at the server until `open`. `until` resolves when `count` appends have arrived. */
 const gateOf = (server: LogServer) => {
   const opening = Promise.withResolvers<void>()
   const gate = {

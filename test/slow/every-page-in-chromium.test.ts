@@ -7,7 +7,7 @@ import { launchChromium } from '../support/chromium.ts'
 import { areTrialsLong } from '../support/long-trials.ts'
 import { everyPage, harmless, nowMs, sampleKey, sampleKeyList, sampleReading } from '../views/every-page.ts'
 
-// The time is long for a busy machine. It only ends the test of a page that never loads.
+// This limit is long, because the machine may be busy. It only ends the test of a page that never loads.
 setDefaultTimeout(300_000)
 
 /**

@@ -26,7 +26,7 @@ test(`${changes} changes of the leader under load lose and repeat no reading`, a
   expect(ledBy.size).toBe(cluster.servers.length)
 }, 600_000)
 
-/** By turns, the leader dies, goes silent or only loses its role. The returned function repairs it. */
+/** By turns, the leader dies, goes silent or only loses its role. The returned function repairs this old leader. */
 const takeLeaderAway = async (cluster: LogCluster, change: number): Promise<() => Promise<void>> => {
   const leader = cluster.leader()
   cluster.depose()

@@ -49,7 +49,7 @@ export const startLoadedService = async (url: string, keys: number): Promise<Loa
   }
 }
 
-/** Repeats while the store is unavailable, because on a busy machine it can answer too late. */
+/** Creates the key again if the store was unavailable, because on a busy machine the store can answer too late. */
 const createKey = async (service: Service): Promise<string> => {
   const cellar = testCellar
   if (service.core.projections.cellars.get(cellar) === null) {

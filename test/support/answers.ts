@@ -100,7 +100,7 @@ export const expectAccepted = (answer: Answer): void => {
   expectGuarded(answer)
 }
 
-/** All accepted readings in the order of the log. It reads one page, and fails if the log is longer. */
+/** Returns all accepted readings in the order of the log. It reads only one page, and fails if the log is longer. */
 export const acceptedReadings = async (log: EventLog): Promise<readonly RecordedEvent<'ReadingAccepted'>[]> => {
   const events = await log.readAll({ limit: 1_000 })
   expect(events.length).toBeLessThan(1_000)

@@ -1,6 +1,6 @@
 /**
  * Makes a self-signed certificate for 127.0.0.1 and localhost. A certificate in the repository would expire. RFC 5280,
- * section 4.1, lists its fields. DER is their binary form: each value has a tag, a length and its content.
+ * section 4.1, lists its fields. DER is their binary form: each value has a tag for its type, a length and its content.
  */
 import { generateKeyPairSync, sign } from 'node:crypto'
 
@@ -50,7 +50,7 @@ const integer = (value: number): Buffer => tagged(0x02, Buffer.from([value]))
 const octets = (content: Buffer): Buffer => tagged(0x04, content)
 const oid = (...bytes: readonly number[]): Buffer => tagged(0x06, Buffer.from(bytes))
 const text = (value: string): Buffer => tagged(0x0c, Buffer.from(value))
-/** A UTCTime of DER, `YYMMDDhhmmssZ`. */
+/** Encodes a time as DER's type UTCTime, in the form `YYMMDDhhmmssZ`. */
 const time = (ms: number): Buffer => {
   const digits = new Date(ms).toISOString().replaceAll(/[-:T]/g, '').slice(2, 14)
   return tagged(0x17, Buffer.from(`${digits}Z`))

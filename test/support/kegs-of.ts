@@ -1,6 +1,6 @@
 import type { KegLatest, KegName, Projections } from '../../projections/queries.ts'
 
-/** Runs the whole search at once. Pages pause between its steps, so that other work can run. */
+/** Runs the whole search at once. The dashboard instead pauses between its steps, so that other work can run. */
 export const kegNamesOf = (
   { readings }: Pick<Projections, 'readings'>,
   cellar: string,

@@ -15,7 +15,7 @@ export type Load = {
   readonly unanswered: readonly { readonly value: number; readonly code: string }[]
   untilAcknowledged(count: number): Promise<void>
   untilRefused(count: number): Promise<void>
-  /** No device posts again. Resolves after the last answer. */
+  /** Stops all devices. Resolves after the last answer. */
   stop(): Promise<void>
   /** Resolves when all devices have ended. A device also ends when it cannot reach the service. */
   readonly ended: Promise<void>

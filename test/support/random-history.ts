@@ -55,7 +55,7 @@ const begun = (): Recorder => {
   return recorder
 }
 
-/** `sealed` holds ids of keys; `removed` holds streams of operators. */
+/** `sealed` holds the ids of keys whose readings are sealed. `removed` holds the streams of removed operators. */
 type Ended = { readonly sealed: Set<string>; readonly removed: Set<string> }
 
 const take = (recorder: Recorder, one: Step, { sealed, removed }: Ended): void => {

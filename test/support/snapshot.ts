@@ -3,8 +3,8 @@ import type { RecordedEvent } from '../../src/domain/events.ts'
 import { kegsOf } from './kegs-of.ts'
 
 /**
- * All answers of the projections at the time `now`, so that a test can compare two of them. `events` are the folded
- * events, because only they contain the hashes by which sessions and links are found.
+ * Returns all answers of the projections at the time `now`, so that a test can compare two projections. `events` are
+ * the folded events, because only they contain the hashes by which sessions and links are found.
  */
 export const snapshotOf = (
   { position, cellars, keys, readings, operators }: Projections,

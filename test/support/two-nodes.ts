@@ -27,7 +27,6 @@ export type TestNode = {
   readonly schedule: DrivenSchedule
   readonly bugs: readonly unknown[]
   readonly times: readonly TimesTold[]
-  /** Posts `count` readings, each with a new id. */
   post(keyId: string, count?: number): Promise<readonly Awaited<ReturnType<OpenCore['keys']['accept']>>[]>
 }
 

@@ -38,13 +38,13 @@ const parse = async (page: Page): Promise<readonly Element[]> => {
   return elements
 }
 
-/** Leaves out our own marks of hidden characters. */
+/** Lists elements and attribute names. Our own marks of hidden characters are left out, because hostile text adds them. */
 const shape = (elements: readonly Element[]): readonly string[] =>
   elements
     .filter((element) => value(element, 'class') !== 'hidden-character')
     .map(({ tag, attributes }) => `${tag} ${attributes.map(([name]) => name).join(' ')}`)
 
-/** The text outside of fields, code and attributes. */
+/** Returns the text of a page that is outside of fields, code and attributes. */
 const textOf = async (page: Page): Promise<string> => {
   let text = ''
   let inField = 0
@@ -103,7 +103,7 @@ describe('text from people and devices', () => {
         expect([text, harmless('title'), harmless('label'), '30d', '365', '2020-01-01']).toContain(shown)
       }
       for (const [, inner] of html.matchAll(/<textarea[^>]*>([\s\S]*?)<\/textarea>/g)) {
-        // An HTML parser drops the first newline of a textarea.
+        // An HTML parser drops the first newline of a textarea, so a page writes one before the text.
         expect(['', text, harmless('note')]).toContain(decode((inner ?? '').replace(/^\n/, '')))
       }
     }

@@ -36,7 +36,7 @@ import type {
   SuccessorView,
 } from '../../views/types.ts'
 
-/** 2026-11-21T10:14:07.123Z. */
+/** This is 2026-11-21T10:14:07.123Z. */
 export const nowMs = 1_795_256_047_123
 export const sampleKey = 'clr_7Qp2abCd_4fXk9TqW2nLr8vYb5mZc7pGh3sJd6uKe1wAa0xQ94fGh2J1k0b3Z'
 

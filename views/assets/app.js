@@ -5,7 +5,7 @@
 ;(() => {
   const copiedMs = 2_500
   const tickMs = 1_000
-  /** The warning waits for this time, because a restart of the service takes less. */
+  /** The warning that live updates stopped waits for this time, because a restart of the service takes less. */
   const toldAfterMs = 2_000
   const askAgainMs = 5_000
 
@@ -54,7 +54,7 @@
       button.textContent = status.textContent = button.dataset.copied
       button.classList.add('copied')
     } catch {
-      button.textContent = status.textContent = 'Select and copy'
+      button.textContent = status.textContent = 'Not copied. Select the text.'
     }
     clearTimeout(button.resetTimer)
     button.resetTimer = setTimeout(() => {
@@ -119,8 +119,8 @@
   }
 
   /**
-   * Warns later that live updates stopped. Status 429 means that too many pages are open. Without a status, there was
-   * no answer.
+   * Warns after `toldAfterMs` that live updates stopped. Status 429 means that too many pages are open. Without a status,
+   * there was no answer.
    */
   const lose = (status) => {
     const nowMs = Date.now() + clockOffsetMs
@@ -154,7 +154,7 @@
   document.addEventListener('htmx:sse:after:connection', ({ detail }) => {
     if (detail.connection.status === 200) showLiveState('live')
     else lose(detail.connection.status)
-    // In a microtask, because the extension can close the stream only after this event.
+    // The dispatch runs in a microtask, because the extension can close the stream only after this event.
     if (document.hidden) queueMicrotask(() => document.dispatchEvent(new Event('visibilitychange')))
   })
   document.addEventListener('htmx:sse:error', ({ detail }) => lose(detail.status))

@@ -3,7 +3,8 @@ import { paths } from '../paths.ts'
 import { javascriptReading, pythonReading, type Snippet, shellReading } from './snippets.ts'
 
 /**
- * These snippets contain the name of the variable for the key, never the key itself. So a copy of them is no secret.
+ * These snippets name the environment variable that holds the key, and never contain the key. So a copied snippet reveals no
+ * secret.
  */
 export const ReadingSnippets = (props: { readonly snippet: Snippet; readonly shellLabel: string }): JSX.Element => (
   <>

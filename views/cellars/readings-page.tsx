@@ -11,7 +11,7 @@ export const ReadingsPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly kegs: KegListView
-  /** The search text as the operator typed it. `ignoredWords` are the words beyond the allowed number. */
+  /** The search text as the operator typed it. A search uses only its first words; `ignoredWords` are the rest. */
   readonly typed: string
   readonly ignoredWords: readonly string[]
   readonly readings: readonly ReadingView[]
@@ -149,7 +149,10 @@ const Kegs = (props: KegListView & { readonly cellar: string }): JSX.Element => 
 const NoKegs = (props: { readonly find: string }): JSX.Element => (
   <div class="empty small">
     {props.find === '' ? (
-      <p>No keg has a latest value yet: the timestamps of all readings are more than 10 minutes in the future.</p>
+      <p>
+        No keg has a latest value yet: the timestamps of all readings are more than 10 minutes in the future. Correct
+        the clocks of the devices.
+      </p>
     ) : (
       <p>
         No rack or keg name matches{' '}

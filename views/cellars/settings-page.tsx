@@ -80,7 +80,10 @@ const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit
   )
 }
 
-/** The service also refuses readings that are older than the retention. So the page shows the smaller bound. */
+/**
+ * The service refuses readings that are older than the maximum age, or older than the retention. So the page shows the smaller
+ * of the two.
+ */
 const ageText = (ageMsMax: number | null, retentionMs: number | null): string => {
   const bounds = [ageMsMax, retentionMs].filter((bound) => bound !== null)
   return bounds.length === 0 ? 'No maximum' : durationText(Math.min(...bounds))
@@ -125,7 +128,7 @@ const PolicyForm = (props: {
       form={props.form}
       name="age_max"
       label="Maximum age of a reading"
-      hint="For example 30d, 12h or 90m. Older readings are refused with TIMESTAMP_TOO_OLD. Default: no maximum, except the retention."
+      hint="For example 30d, 12h or 90m. Older readings are refused with TIMESTAMP_TOO_OLD. Default: no maximum. Readings older than the retention are always refused."
       placeholder="30d"
     />
     <TextField

@@ -1,6 +1,6 @@
 import { paths } from '../paths.ts'
 
-/** Hidden until live updates stop. Then `assets/app.js` shows the paragraph of the cause, and fills in when they stopped. */
+/** When live updates stop, `assets/app.js` shows the paragraph that names the cause, and fills in the time. */
 export const LiveState = (): JSX.Element => (
   <div id="live-state" role="status">
     <p data-live="lost" hidden>
@@ -19,8 +19,8 @@ export const LiveState = (): JSX.Element => (
       <b>
         Live updates stopped at <time></time>.
       </b>{' '}
-      You opened more pages than can be updated together, so this page may be out of date. If you resume here, another
-      page stops.{' '}
+      You opened more pages than can be updated together, so this page may be out of date. If you resume here, live
+      updates stop on another page.{' '}
       <button type="button" class="plain" data-live-again>
         Resume live updates here
       </button>

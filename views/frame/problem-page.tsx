@@ -59,7 +59,7 @@ const words: Readonly<
     title: 'This form is no longer valid',
     changed: 'Nothing was changed.',
     advice:
-      'The form belongs to another session, or did not come from this site. Open its page again, and fill in the form there.',
+      'The form belongs to another session, or did not come from this site. Open the page of the form again, and fill in the form there.',
   },
   form_too_large: {
     title: 'This form is too large',

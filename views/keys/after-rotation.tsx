@@ -70,14 +70,14 @@ const NextSteps = ({ predecessor, overlapMs }: Ending): JSX.Element => (
           <li>
             Too many devices to switch together?{' '}
             <a href={paths.rotateKey(predecessor.keyId)}>Rotate the old key again</a>, and choose a longer time for the
-            old key. Use the key that you get then. Revoke the key on this page.
+            old key. Give your devices the key from that second rotation, and revoke the key from this first one.
           </li>
         </>
       ) : (
         <>
           <li>
-            Switch your devices to the new key, one after another. From the first one, you have{' '}
-            <span safe>{durationWords(overlapMs)}</span> for all of them.
+            Switch your devices to the new key, one after another. After the first reading with the new key, you have{' '}
+            <span safe>{durationWords(overlapMs)}</span> for the other devices.
           </li>
           <li>
             Before the old key stops, look at <em>Last used</em> on <a href={paths.key(predecessor.keyId)}>its page</a>.
@@ -96,7 +96,7 @@ const EndsNothing = ({ predecessor }: { readonly predecessor: PredecessorView })
     <h2 id="old-key-title">This key does not stop the old key</h2>
     <p>
       The old key is <OldKeyLink keyId={predecessor.keyId} />. Another admin has just rotated the old key again, or
-      revoked the new key. If nobody needs the new key, revoke it.
+      revoked this key. If nobody needs this key, revoke it.
     </p>
   </section>
 )

@@ -18,7 +18,7 @@ export const ConfirmPage = (props: {
   readonly cellar: CellarView
   readonly apiKey: KeyView
   readonly action: KeyAction
-  /** True if the expiry of the key has passed, even if its status is `suspended`. To resume such a key is not enough. */
+  /** True if the expiry of the key has passed. A suspended key can be expired too: after resuming, it needs a later expiry. */
   readonly isExpired: boolean
   readonly form: Form<'reason'>
 }): JSX.Element => {
@@ -63,8 +63,8 @@ const LastUse = (props: { readonly apiKey: KeyView; readonly nowMs: number }): J
   return (
     <p class="last-use in-use">
       <strong>This key is in use:</strong> last used <Ago at={lastUsedAt} nowMs={props.nowMs} />,{' '}
-      <span safe>{countText(accepted)}</span> {accepted === 1 ? 'reading' : 'readings'} so far. Devices that use it will
-      be refused.
+      <span safe>{countText(accepted)}</span> {accepted === 1 ? 'reading' : 'readings'} so far. Devices that use this
+      key will be refused.
     </p>
   )
 }

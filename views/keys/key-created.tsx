@@ -20,8 +20,8 @@ export const KeyCreatedPage = (props: {
   readonly apiKey: KeyView
   readonly secretText: string
   /**
-   * The unused key of an earlier rotation. Another admin can have created it after this admin opened the form. `null` if
-   * there is no such key.
+   * The unused key of an earlier rotation, which this rotation replaces; `null` if there is none. The page names that key,
+   * because another admin can have created it after this admin opened the form.
    */
   readonly replaced: Pick<KeyView, 'keyId' | 'label' | 'created'> | null
   readonly baseUrl: string

@@ -40,8 +40,8 @@ export const KeyPage = (props: {
 }
 
 /**
- * The HTML of a live update, in two parts. The form between the two parts is left out, because somebody may be typing
- * in it.
+ * A live update replaces two parts of the page. The form between the two parts is not replaced, because somebody may be
+ * typing in it.
  */
 export const KeyPush = (props: {
   readonly apiKey: KeyView

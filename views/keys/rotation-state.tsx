@@ -80,7 +80,7 @@ const SuccessorWords = (props: {
 const PredecessorWords = (props: { readonly predecessor: PredecessorView; readonly nowMs: number }): JSX.Element => {
   const { rotation, status, expiresAt } = props.predecessor
   if (status === 'revoked') return <>revoked</>
-  if (rotation === null) return <>rotated again: a different key replaces it now</>
+  if (rotation === null) return <>rotated again: a different key replaces the old key now</>
   if (expiresAt !== null && expiresAt <= props.nowMs) {
     return (
       <>
@@ -89,7 +89,7 @@ const PredecessorWords = (props: { readonly predecessor: PredecessorView; readon
     )
   }
   if (rotation.usedAt === null) return <span safe>{oldKeyStopsText(rotation)}</span>
-  if (!rotation.isEnding || expiresAt === null) return <>an admin changed its expiry</>
+  if (!rotation.isEnding || expiresAt === null) return <>an admin changed the expiry of the old key</>
   return (
     <>
       stops <Instant at={expiresAt} />
@@ -108,14 +108,14 @@ export const PendingEnd = (props: { readonly apiKey: KeyView }): JSX.Element => 
   return <span class="under" safe>{`rotated: ${end}`}</span>
 }
 
-/** For the page of the old key, while the new key is unused: says when the old key stops. */
+/** While the new key is unused, the page of the old key shows this text. It says when the old key stops. */
 const pendingText = ({ keyId, awaitedId, overlapMs }: SuccessorView, expiresAt: number | null): string => {
   if (awaitedId === keyId) return `not used yet; this key ${stopsText(overlapMs, 'the new key')}`
   if (awaitedId === null) return `revoked before its first use, so this key ${keepsWorkingText(expiresAt)}`
   return `revoked before its first use; this key ${stopsText(overlapMs, knownPart(awaitedId))}`
 }
 
-/** For the page of the new key, while that key is unused: says when the old key stops. */
+/** While the new key is unused, the page of the new key shows this text. It says when the old key stops. */
 const oldKeyStopsText = ({ keyId, awaitedId, overlapMs }: SuccessorView): string => {
   if (awaitedId === keyId) return stopsText(overlapMs, 'this key')
   if (awaitedId === null) return 'keeps working: this key was revoked before its first use'

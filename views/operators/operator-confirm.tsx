@@ -81,7 +81,7 @@ const words: Readonly<Record<AccessChange, Words>> = {
     object: '?',
     button: 'Remove access',
     consequences:
-      'All their sessions and one-time links stop working on every node within a second. Their past actions stay in the event log. You can invite them again.',
+      'All sessions and one-time links of this operator stop working on every node within a second. The operator’s past actions stay in the event log. An admin can invite the operator again.',
   },
   withdraw: {
     title: 'Withdraw invitation?',
@@ -89,7 +89,7 @@ const words: Readonly<Record<AccessChange, Words>> = {
     object: '?',
     button: 'Withdraw invitation',
     consequences:
-      'All their one-time links stop working on every node within a second. If they have joined in the meantime, they lose access too. You can invite them again.',
+      'All one-time links of this person stop working on every node within a second. A person who has joined in the meantime loses access too. You can invite the person again.',
   },
   end_sessions: {
     title: 'End sessions?',
@@ -97,7 +97,7 @@ const words: Readonly<Record<AccessChange, Words>> = {
     object: '?',
     button: 'End sessions',
     consequences:
-      'They are signed out everywhere within a second. They can sign in again. If somebody else knows their password, also create a one-time link for them, so that they can set a new password.',
+      'This operator is signed out everywhere within a second, and can sign in again. If somebody else knows the password, also create a one-time link. With the link, the operator can set a new password.',
   },
   end_other_sessions: {
     title: 'End your other sessions?',
@@ -112,7 +112,7 @@ const words: Readonly<Record<AccessChange, Words>> = {
     object: ' an auditor?',
     button: 'Make auditor',
     consequences:
-      'They can still see everything, but no longer change anything. This also applies to their open sessions.',
+      'This operator can still see everything, but no longer change anything. Open sessions lose this right too.',
   },
   admin: {
     title: 'Change role?',
@@ -120,6 +120,6 @@ const words: Readonly<Record<AccessChange, Words>> = {
     object: ' an admin?',
     button: 'Make admin',
     consequences:
-      'They can do everything that you can do: create and revoke keys, invite others, and remove anyone, including you.',
+      'This operator can then do everything that you can do: create and revoke keys, invite others, and remove anyone, including you.',
   },
 }

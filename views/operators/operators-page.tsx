@@ -144,7 +144,9 @@ const OperatorActions = (props: { readonly operator: OperatorRow }): JSX.Element
   return (
     <ul class="action-list">
       {isLastAdmin ? (
-        <li class="quiet">cannot be removed</li>
+        <li class="quiet" title="This is the only admin. Make another operator an admin first.">
+          cannot be removed
+        </li>
       ) : (
         <ActionLink
           href={paths.operatorRole(email)}
@@ -186,7 +188,7 @@ const RoleField = (props: { readonly form: Form<LinkField> }): JSX.Element => (
 
 const roles = ['admin', 'auditor'] as const
 
-/** The only page that shows the one-time link. Never store the link. */
+/** Only this page shows the one-time link. Never store the link, because anyone who has the link can set the password. */
 export const OperatorLinkPage = (props: {
   readonly shell: Shell
   readonly email: string

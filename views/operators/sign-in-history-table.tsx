@@ -14,9 +14,9 @@ export const SignInHistory = (props: {
       Sign-in history <small>newest first, in UTC</small>
     </h2>
     <p class="quiet">
-      Addresses and browsers are kept for 30 days. One-time links that somebody else created are marked, because that
-      person may have used them. If you did not ask for such a link, change your password. Then ask the person why they
-      created it.
+      Addresses and browsers are kept for 30 days. For each one-time link from somebody else, the list names that
+      person, who may have signed in as you with the link. If you did not ask for the link, change your password. Then
+      ask the person why the link was created.
     </p>
     {props.rows.length === 0 ? (
       <p class="empty small">Nobody has signed in to this account.</p>

@@ -35,7 +35,8 @@ export const TextField = <Field extends string>(
     readonly name: Field
     readonly type?: 'text' | 'email' | 'date'
     /**
-     * Phones show a keyboard of digits. The type stays `text`, so that a refused input can be shown as it was typed.
+     * True if phones must show a keyboard of digits. The type stays `text`, so that a refused input can be shown as it was
+     * typed.
      */
     readonly numeric?: boolean
     readonly required?: boolean

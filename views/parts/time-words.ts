@@ -1,6 +1,6 @@
 /**
- * Instants as text, in UTC. Views may not use `Date`, so `civil` computes the day. In `civil`, a year begins in March,
- * so that a leap day is the last day of its year.
+ * These functions write instants as text, in UTC. Views may not use `Date`, so `civil` computes the day. In `civil`, a year
+ * begins in March, so that a leap day is the last day of its year.
  */
 const dayMs = 86_400_000
 

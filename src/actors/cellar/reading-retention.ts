@@ -14,8 +14,8 @@ import { RecordRetention } from './record-retention.ts'
 
 export type Purging = {
   /**
-   * Returns the time (ms) of the newest event at the node's start. The first run compares this node's clock with that
-   * time.
+   * Returns the time (ms) of the newest event at the node's start. If this node's clock is far ahead of that time, the
+   * first run purges nothing.
    */
   newestMs(): number
   onTimes(told: TimesTold): void

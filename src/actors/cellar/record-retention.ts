@@ -92,7 +92,7 @@ export class RecordRetention {
 
   /**
    * Returns the stream's last event, and the first revision that the newest purge has kept, or 0 without a purge. The
-   * caller truncates the stream again: the node that appended that purge can have stopped before it did so.
+   * caller truncates the stream again, because the node that appended that purge can have stopped before it truncated.
    */
   async #lastPurge(stream: string, sinceMs: number): Promise<{ last: RecordedEvent; purgedTo: number }> {
     let last: RecordedEvent | null = null
@@ -108,7 +108,7 @@ export class RecordRetention {
         if (event.type === 'RecordsPurged') {
           return { last, purgedTo: Math.min(event.data.lastRevision + 1, event.revision) }
         }
-        // Stops here, because older purge events concern only records that are already deleted.
+        // Stops at `sinceMs`, because purge events before that time concern only records that are already deleted.
         if (event.recordedAt > 0 && event.recordedAt < sinceMs) return { last, purgedTo: 0 }
       }
       const oldest = page.at(-1)
@@ -126,8 +126,8 @@ export class RecordRetention {
 
 /**
  * Judges whether a record is old enough to be purged. The clock of the node that wrote the record can have been wrong
- * (docs/protocol.md, "Retention"). So a record is also purged if a later record in the stream is old enough. Two times
- * count as `unknown`: a time in the future, and a very old time after a younger record.
+ * (docs/protocol.md, "Retention"). So a record is also purged if a later record in the stream is old enough. A time is
+ * `unknown`, and decides nothing, if it is 0, in the future, or very old after a younger record.
  */
 const scanned = (
   scan: { end: number; isBehindYounger: boolean },

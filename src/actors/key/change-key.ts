@@ -168,8 +168,8 @@ type Seal = Draft<'ReadingsSealed'>
 
 /**
  * Appends the seal event (docs/protocol.md). Returns false if other nodes wrote first at each try. A retry expects the
- * revision that the conflict names, because reading the stream first would take longer and lose again. Without that
- * read, the seal's time can be a little before the last reading's time.
+ * revision that the conflict names, because reading the stream first would take longer and meet the next conflict.
+ * Without that read, the seal's time can be a little before the last reading's time.
  */
 const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean> => {
   let expected: ExpectedRevision = streams.readings.revision ?? 'none'

@@ -50,9 +50,9 @@ export class KeyActor {
   readonly #idempotent: IdempotentRequests
   /** The current append of readings: under way, or waiting for its next try. `null` if there is none. */
   #run: Run | null = null
-  /** Number of waiting readings with a reserved place in the rate window, without those of `#run`. */
+  /** Places in the rate window that waiting readings hold, without those of `#run`. Refused readings give theirs back. */
   #reservedByWaiting = 0
-  /** True if waiting readings are not admitted yet: the state is outdated. The slow path admits or refuses them. */
+  /** True if waiting readings are not admitted yet: the state can be outdated. The slow path admits or refuses them. */
   #mustJudge = false
   #isOnSlowPath = false
   #isFlushDue = false
@@ -112,7 +112,7 @@ export class KeyActor {
    * is unknown or the store is unavailable.
    */
   usage(heardTo = -1): Usage | null | Promise<Usage | null> {
-    // During an append, `heardTo` can be the revision of this node's own readings, which are counted already.
+    // During an append, `heardTo` can name this node's own readings. They are counted already, so no read is needed.
     const isEnough = this.#streams.checkLoaded() && (this.#run !== null || !this.#streams.orderNews(heardTo))
     if (isEnough) return this.#streams.usage
     this.#loading ??= { ...Promise.withResolvers<void>(), beat: this.#host.beat }
@@ -192,7 +192,7 @@ export class KeyActor {
     return refusal === null ? null : refused(refusal)
   }
 
-  /** True if new readings would only wait, because an append of unknown outcome blocks all later ones. */
+  /** True if readings must be refused: they would only wait, because an append of unknown outcome blocks later appends. */
   get #isStuck(): boolean {
     return this.#run?.isDoubtful === true && !this.#host.log.health().ok
   }
@@ -232,7 +232,7 @@ export class KeyActor {
     let taken: readonly ReadingsRequest[] = []
     try {
       const { key, readings, readingsStream, now } = this.#streams
-      // The key can have changed or expired since the readings were admitted. They share the key and the time.
+      // The key can have changed or expired since the readings were admitted. One check is enough for all: they share the key.
       const refusal = refusalOfKey(key, readings.sealed !== null, now)
       if (refusal !== null) {
         this.#releaseWaiting()

@@ -78,8 +78,8 @@ const rotateKey =
   }
 
 /**
- * Returns the replaced successor, so that the admin can revoke it. `null` if that key was used or revoked, or if an
- * unrelated key has its id.
+ * Returns the replaced successor, so that the admin can revoke it. `null` if there is none, if it was used or revoked,
+ * or if an unrelated key has its id.
  */
 const unusedFollower = ({ projections }: Host, keyId: string, successorId: string | null): KeyState | null => {
   const key = successorId === null ? null : projections.keys.get(successorId)

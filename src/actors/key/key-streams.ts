@@ -43,8 +43,8 @@ export class KeyStreams {
    */
   #countedAtMs = 0
   /**
-   * This actor has passed the idempotency keys of its readings to `host.repeats`, from this revision and position on.
-   * Idempotency keys of older readings come from the log's subscription.
+   * `host.repeats` remembers idempotency keys for the whole node. From this revision and position on, this actor has
+   * passed the idempotency keys of its readings to that memory. The log's subscription delivers those of older readings.
    */
   #repeatsReadFrom: Place = beginning
   #keyRecordedAt = 0
@@ -178,7 +178,7 @@ export class KeyStreams {
 
   /**
    * Appends one event to the key's own stream and folds it. After a conflict, reads and folds the events of other nodes
-   * instead.
+   * instead, so that the caller can decide again.
    */
   async appendToKey(draft: Draft<KeyEventType>, options: AppendOptions): Promise<AppendResult> {
     const recordedAt = Math.max(this.#host.clock.now(), this.#keyRecordedAt)

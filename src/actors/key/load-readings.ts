@@ -14,9 +14,10 @@ export const readTail = async (log: EventLog, stream: string): Promise<readonly 
 }
 
 /**
- * Returns the state at the end of `tail`. If the rate window begins before `tail`, a binary search finds the window's
- * beginning (docs/protocol.md, "The window"). The difference of revisions then gives the number of readings. This
- * number includes fence events, so the window can admit fewer readings than the limit, never more.
+ * Returns the state after `tail`, the newest events of a readings stream. If the rate window begins before `tail`, a
+ * binary search finds the window's beginning (docs/protocol.md, "The window"). The difference of revisions then gives
+ * the number of readings. This number includes fence events, so the window can admit fewer readings than the limit,
+ * never more.
  */
 export const loadReadings = async (
   log: EventLog,
@@ -32,8 +33,8 @@ export const loadReadings = async (
     const first = await firstSince(log, oldest, fromMs)
     if (first.revision < oldest.revision) await countRun(log, state, first, oldest)
   }
-  // If no event is in the window, `start` is -1, and `slice(-1)` takes the last event. That event gives the revision,
-  // and can be the seal.
+  // If no event is in the window, `start` is -1, and `slice(-1)` takes the last event. That event gives the
+  // stream's revision, and can be the seal.
   const start = tail.findIndex(({ recordedAt }) => recordedAt >= fromMs)
   for (const event of tail.slice(start)) foldReadings(state, event)
   // Readings that left the window before `now` were not counted. So the window moves to `now`: at an earlier time it
@@ -59,8 +60,9 @@ export const firstSince = async (log: EventLog, last: EventAt, fromMs: number): 
 }
 
 /**
- * Counts the events from `first` up to the event before `end`. Halves the range until each part fits in one slot of the
- * window or one page of the log. A part within one slot needs no further read, so few events are read.
+ * Counts the events from `first` up to the event before `end`. Halves the range until each part fits in one page of the
+ * log or in one slot. A slot is 1/63 of the rate window's time. A part within one slot is counted by its revisions, so
+ * few events are read.
  */
 const countRun = async (log: EventLog, state: ReadingsState, first: EventAt, end: EventAt): Promise<void> => {
   const runs: [EventAt, EventAt][] = [[first, end]]

@@ -219,7 +219,7 @@ export class Mailbox {
 
   /**
    * Settles each request for which `judge` returns an answer. The other requests stay in the mailbox. If `judge`
-   * throws, it has not judged all requests: these stay too, so that the caller can refuse them.
+   * throws, the requests that it has not answered also stay, so that the caller can refuse them.
    */
   judgeReadings(judge: (request: ReadingsRequest) => ReadingAnswer | null): void {
     const waiting = this.#takeAll()

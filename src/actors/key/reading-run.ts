@@ -25,7 +25,7 @@ export type Run = RequestGroup & {
 
 /**
  * Builds the events of one append. If a request has an idempotency key, its first event also stores the hash of that
- * key.
+ * key. With this hash, a later repeat is found.
  */
 export const readingEvents = (
   by: By,

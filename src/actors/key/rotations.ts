@@ -20,8 +20,8 @@ export class Rotations {
   readonly #waitingForUse = new Map<string, string>()
   readonly #toEnd = new Map<string, 'waiting' | 'under_way'>()
   /**
-   * False while the start reads the log. Until then no key is ended, because a later event in the log can already end
-   * the key.
+   * False while the node reads the log at its start. Meanwhile the node ends no key, because a later event in the log
+   * can show that the key has already ended.
    */
   #isLogFolded = false
 
@@ -99,8 +99,8 @@ export class Rotations {
   }
 
   /**
-   * Returns the successor; `null` if nobody has used it. A key that has already ended is tried again: the node that
-   * ended the key can have died before the fence event (docs/protocol.md).
+   * Returns the key's successor; `null` if nobody has used the successor. Also returns the successor of an ended key: the
+   * node that ended the key can have died before it wrote the fence event (docs/protocol.md).
    */
   #usedSuccessor(keyId: string): string | null {
     const successorId = this.#follower(keyId)
@@ -146,8 +146,8 @@ export class Rotations {
 
   #isUsed(keyId: string): boolean {
     for (let next: string | null = keyId; next !== null; next = this.#substituteOf(next)) {
-      // A key that ended in a rotation counts as used, even if this node has not received the reading that ended the
-      // key.
+      // A key that ended in a rotation counts as used, even if this node has not received the successor's reading that
+      // ended the key.
       if (this.#host.projections.readings.usage(next) !== null || this.#isSuperseded(next)) return true
     }
     return false

@@ -49,15 +49,16 @@ export class StreamSharing {
   }
 
   /**
-   * True if a far turn is due (docs/protocol.md). All nodes compute its time from the clock, so that all busy nodes
-   * pause together. A stream that has just paused for `farTurnMs` needs no far turn.
+   * True if a far turn is due (docs/protocol.md). All nodes compute the time from the clock, so that all busy nodes
+   * pause together. A node that has just appended nothing for `farTurnMs` needs no far turn.
    */
   #isFarTurnDue(): boolean {
     if (this.#host.log.lags !== true) return false
     const now = this.#host.clock.now()
     const restedMs = now - this.#appendedMs
     this.#appendedMs = now
-    // `restedMs` is negative if the clock was set back. Then the time of the next far turn is computed again.
+    // `restedMs` is negative if the clock was set back. Then the time of the next far turn is computed again, because the
+    // old time can be far ahead.
     if (restedMs >= 0 && restedMs < farTurnMs) return now >= this.#farTurnDueMs
     const earliestMs = now + farTurnEveryMs / 2 - this.#farTurnOffsetMs
     this.#farTurnDueMs = Math.ceil(earliestMs / farTurnEveryMs) * farTurnEveryMs + this.#farTurnOffsetMs

@@ -44,8 +44,9 @@ type Waiting = {
 }
 
 /**
- * Judges, hashes and compares passwords off the event loop, one at a time, because each hash takes 64 MiB. Known
- * clients come before strangers, and networks take turns (docs/decisions/022-a-flood-of-sign-ins-keeps-nobody-out.md).
+ * Refuses weak passwords, and hashes and compares passwords off the event loop. Handles one password at a time, because
+ * each hash takes 64 MiB. Known clients come before strangers, and networks take turns
+ * (docs/decisions/022-a-flood-of-sign-ins-keeps-nobody-out.md).
  */
 export class Passwords {
   readonly #host: Host
@@ -70,7 +71,10 @@ export class Passwords {
     }, client)
   }
 
-  /** `hash` is `null` for an unknown e-mail. Then the answer is false, but it takes as long as for a known e-mail. */
+  /**
+   * `hash` is `null` for an unknown e-mail. Then the answer is false, but takes as long as for a known e-mail. So its
+   * time does not show which accounts exist.
+   */
   matches(password: string, hash: string | null, client: PasswordClient = unknownClient): Answer<boolean> {
     return this.#ask(async () => {
       const compared = Buffer.byteLength(password) > passwordBytesMax ? '' : password

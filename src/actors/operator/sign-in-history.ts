@@ -23,7 +23,8 @@ export const signInHistory = async (log: EventLog, email: string): Promise<reado
 }
 
 /**
- * Returns address and browser of sign-ins, by the revision of their record. Leaves out purged records. @throws Outage
+ * Maps the revision of each sign-in's record to the sign-in's address and browser. Leaves out purged records.
+ * @throws Outage
  */
 export const signInPlaces = async (
   log: EventLog,
@@ -36,9 +37,10 @@ export const signInPlaces = async (
 type OwnRow = SignInRow & { readonly seenRevision?: number | null }
 
 /**
- * Returns the revision of the event that first added the account, because each earlier link is an invitation. -1 if
- * `own` lacks the stream's first event; infinity if no account was added. The field `purpose` of the link's event is
- * not used. Version 1 stores none, and for a removed account it is wrong.
+ * Returns the revision of the event that first added the account. A link before that revision is shown as an
+ * invitation. Infinity if no account was added, so all links are invitations. -1 if `own` lacks the stream's first
+ * event, so no link is shown as an invitation. The link event's field `purpose` is not used: old events have none, and
+ * for a removed account it is wrong.
  */
 const addedAt = (own: readonly RecordedEvent[]): number => {
   if (own.at(-1)?.revision !== 0) return -1

@@ -28,9 +28,9 @@ import { foldedEvent } from '../stream/folded-event.ts'
 export type IndexTrouble = { readonly kind: 'folding' | 'unusable' | 'unwritable'; readonly why: string }
 
 /**
- * Finds the append of an idempotency key: in an index on disk, or among new entries in memory. If the index is lost, or
- * too many entries wait, the index is rebuilt from the log. Until then every answer is `unknown`, because a wrong "not
- * found" would store a reading twice.
+ * Finds what was stored with an idempotency key: in an index on disk, or among new entries in memory. If the index is
+ * lost, or too many entries wait, the index is rebuilt from the log. Until then every answer is `unknown`, because a
+ * wrong "not found" would store a reading twice.
  */
 export class RepeatMemory {
   readonly #host: Host
@@ -44,14 +44,14 @@ export class RepeatMemory {
   #losses = 0
   #mustStartAnew = false
   #isRebuilding = false
-  /** The subscription delivers all events after this position. Infinity until `begin` is called. */
+  /** The subscription delivers all events after this position, so the start need not read them. Infinity before `begin`. */
   #deliveredAfter = Number.POSITIVE_INFINITY
   #isCaughtUp = false
   readonly #caughtUp = Promise.withResolvers<void>()
   /**
-   * The time (ms) by which entries are forgotten. This time starts at the newest event and runs at most at twice the
-   * normal speed. Otherwise a clock that is ahead for a moment would forget entries too early, and requests would be
-   * stored twice.
+   * The time (ms) that counts as now when old entries are forgotten. It starts at the newest event's time and runs at
+   * most at twice the normal speed. Otherwise a clock that is ahead for a moment would forget entries too early, and
+   * requests would be stored twice.
    */
   #clockMs = 0
   #writing: Promise<void> | null = null
@@ -241,8 +241,8 @@ export class RepeatMemory {
         await this.#writing
         if (this.#mustStartAnew) await this.#index.startAnew()
         this.#mustStartAnew = false
-        // After a loss, waits until the subscription has delivered the old events. The rebuild and the subscription
-        // together could again add entries faster than the index writes them.
+        // After the index was lost, waits until the subscription has delivered the old events. The rebuild and the
+        // subscription together could again add entries faster than the index writes them.
         if (this.#losses > 0) await this.#caughtUp.promise
         const losses = this.#losses
         const end = await this.#readBackwards(onSlow)
@@ -266,8 +266,8 @@ export class RepeatMemory {
 
   /**
    * Returns the position up to which the index is complete; -1 if it is incomplete. Empties the index if its last event
-   * is not in the log, because the index is then of another log. Also empties it if that event was purged: all entries
-   * are then too old to count.
+   * is not in the log, because the index then belongs to another log. Also empties it if that event was purged:
+   * all entries are then too old to count.
    */
   async #indexCompleteTo(): Promise<number> {
     const { foldedTo } = this.#index
@@ -322,8 +322,8 @@ const laterOf = (a: IdempotentAppend | null, b: IdempotentAppend | null): Idempo
 const nameOf = (stream: string, keyHash: string): string => `${stream} ${keyHash}`
 
 /**
- * How much memory the entry takes, compared with a usual entry. The first version stored a verdict for each refused
- * reading of a batch, so its entries can be large.
+ * How much memory the entry takes, compared with a usual entry. Version 1 of the stored JSON has one item for each
+ * refused reading of a batch, so such an entry can be large.
  */
 const weightOf = ({ idempotency: { batch } }: IdempotentAppend): number =>
   batch?.refusals?.kind === 'verdicts' ? 1 + batch.refusals.items.length : 1

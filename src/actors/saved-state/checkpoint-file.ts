@@ -16,7 +16,7 @@ const headBytes = 8
 /** Only the owner can read the file, because the file contains password hashes. */
 const fileMode = 0o600
 
-/** This process must be the only writer of the folder, because the name of the temporary file is fixed. */
+/** This process must be the only writer of the folder: two writers would write to the same temporary file. */
 export const checkpointFile = (dataDir: string): CheckpointStore => {
   const path = join(dataDir, 'checkpoint')
   return {
@@ -87,7 +87,7 @@ const writePieces = async (file: FileHandle, pieces: Iterable<Uint8Array>): Prom
     await write(file, piece)
     unsyncedBytes += piece.length
     if (unsyncedBytes < checkpointSyncBytes) continue
-    // Syncs in small steps, because the log's own fsync waits for these writes.
+    // Syncs in small steps: the log's own fsync waits for these writes, so one large sync would delay commits.
     await file.datasync()
     unsyncedBytes = 0
   }

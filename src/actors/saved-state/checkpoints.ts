@@ -157,8 +157,8 @@ export class Checkpoints {
   }
 
   /**
-   * One new event is enough to replace an old checkpoint. If the last event of a checkpoint is purged, the checkpoint
-   * is useless, because the log cannot confirm it.
+   * One new event is enough to replace an old checkpoint, because a purge could soon delete the checkpoint's last event.
+   * The log could then not confirm the checkpoint, and the checkpoint would be useless.
    */
   get #isWorthIt(): boolean {
     if (this.#eventsSince >= checkpointEventsMin) return true

@@ -17,7 +17,7 @@ export type AppendOptions = {
   readonly mustFinish: boolean
   /**
    * Called at most once, when the first try has failed and a second try will follow. The caller can then refuse new
-   * requests.
+   * requests, which would only wait.
    */
   readonly onDoubt?: () => void
 }

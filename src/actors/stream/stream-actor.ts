@@ -23,8 +23,8 @@ type Folding<State> = {
   readonly initial: State
   readonly evolve: (state: State, event: RecordedEvent) => State
   /**
-   * The state in this node's projections, and the revision of that state. `null` if the projections do not know the
-   * stream.
+   * The state in this node's projections, and the revision of that state. The actor then reads only later events. `null`
+   * if the projections do not know the stream.
    */
   readonly projected?: () => { readonly state: State; readonly revision: number } | null
 }

@@ -3,7 +3,7 @@ import { clockCalmMs, clockDifferenceMsMax, heartbeatMs, lagCalmMs, lagMsMax } f
 import type { Host } from '../host.ts'
 
 /**
- * - `ahead`: an event has a time in the future. `late`: an event arrives on this node too late.
+ * - `ahead`: an event has a time in the future. `late`: an event arrives more than `lagMsMax` after its time.
  * - `leapt`: this node's clock jumped ahead, so the node does not use its time yet.
  * - `doubted`: this node's clock is far ahead, so the node purges nothing.
  */
@@ -44,13 +44,13 @@ export class ClockWatch {
   }
 
   hear(events: readonly RecordedEvent[]): void {
-    // Looks only at the newest time. An older time can come from a node whose clock is behind, and would look like a
-    // delay of events.
+    // Looks only at the newest time of the events. An older time can come from a node whose clock is behind, and would
+    // look like a delay of events.
     let newest = 0
     for (const { recordedAt } of events) if (recordedAt > newest) newest = recordedAt
     const lateMs = this.#host.clock.now() - newest
     // `host.clock` does not follow a jump of the machine's clock at once. Without `leapMs`, a right clock that jumped
-    // because the machine slept would cause a warning.
+    // because the machine slept would cause the warning `ahead`.
     const aheadMs = -lateMs - this.#host.clock.leapMs()
     if (aheadMs > clockDifferenceMsMax) this.#ahead.see(aheadMs, this.#host.beat)
     if (lateMs > lagMsMax && this.#isCaughtUp) this.#late.see(lateMs, this.#host.beat)

@@ -1,16 +1,16 @@
 import { clockDoubtMs, clockLeapMsMax } from '../../limits.ts'
 
 /**
- * A purge cannot be undone, so it waits while the clock is in doubt. The clock is in doubt if it is a day ahead of the
- * log or of the last sweep. The doubt ends when the clock goes back, or a day later.
+ * A purge cannot be undone, so no purge runs while the clock is in doubt. The clock is in doubt if it is more than a day
+ * ahead of the log's newest event or of the last sweep. The doubt ends when the clock goes back, or a day later.
  */
 export class PurgeClock {
   #believedMs: number
   #doubt: { readonly sinceMs: number; lastMs: number } | null = null
 
   /**
-   * @param newestMs time of the newest event before this node wrote any event, because its own events have the time of
-   * its own clock
+   * @param newestMs time of the newest event before this node wrote any event. This node's own events have the time of
+   * its own clock, so they cannot show that its clock is wrong.
    */
   constructor(newestMs: number) {
     this.#believedMs = newestMs

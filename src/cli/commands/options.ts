@@ -21,7 +21,7 @@ export const acceptSchemaFlag = [
 export const durationOption = (text: string): number => parsedValue(parseDurationMs(text, 'duration'))
 /**
  * Parses the text of an option, or returns 'none' if the text is `word`. Commander, the library that reads the options, takes
- * `null` for a missing option. So `orNull` turns 'none' into `null` only later.
+ * `null` for a missing option. So `orNull` turns 'none' into `null` only after commander has read all options.
  */
 export const orNone =
   <T>(parse: (text: string) => T, word = 'none') =>

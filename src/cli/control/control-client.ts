@@ -7,7 +7,7 @@ import type { Operation } from './operations.ts'
 /**
  * Returns `null` if no service listens. Sends nothing to a socket of another user (root is trusted), because that user could
  * read the command and fake the answer.
- * @throws CommandFailed, also if the answer ends early: then the change can be stored or not.
+ * @throws CommandFailed, for example if the answer ends early. Then nobody knows whether the change is stored.
  */
 export const askService = async (
   dataDir: string,
@@ -52,7 +52,7 @@ const lookAt: Look = (path) => {
 const post = async (dataDir: string, body: string): Promise<Response | null> => {
   const unix = socketPathOf(dataDir)
   try {
-    // `log read` can send nothing for a long time while it looks for a rare event. By default, Bun gives up after five minutes.
+    // `log read` can send nothing for a long time while it looks for a rare event. Bun's default ends it after 5 minutes.
     return await fetch('http://cellarbook/', { method: 'POST', unix, body, timeout: false })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''

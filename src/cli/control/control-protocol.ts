@@ -1,6 +1,6 @@
 /**
- * How a command talks to the running service. The HTTP request holds one operation as JSON. Each line of the answer is one
- * frame. Without an `end` frame, the answer is incomplete.
+ * A command talks to the running service over HTTP. The request holds one operation as JSON. Each line of the answer is one
+ * frame: a line of the result, or the `end`. Without an `end` frame, the service stopped before the answer was complete.
  */
 import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'

@@ -158,7 +158,10 @@ async function* cellarPolicy(
   return yield* oneCellar(core, await core.cellars.changePolicy(name, changes, asker))
 }
 
-/** Returns `null` if the new retention deletes no more readings than the current one, or is invalid. */
+/**
+ * Returns `null` if the new retention deletes no more readings than the current one. Also returns `null` for an invalid
+ * retention, because `changePolicy` refuses it.
+ */
 const retentionWarning = ({ policy }: CellarState, retentionMs: number | null, nowMs: number): string | null => {
   if (retentionMs === null || !retentionWithin(retentionMs).ok) return null
   const before = policy.retentionMs
@@ -250,7 +253,7 @@ const namesOf = (part: KeyPart): string => part.map((name) => (name === 'expires
 const refusedEnd = (refusal: CommandRefusal, prefix = ''): End => {
   const { status, text: words } = commandProblemOf(refusal)
   const message = prefix + words
-  // After a 503 the change can be stored or not. The exit code `unreachable` tells a script to check.
+  // After some refusals with status 503, the change can be stored. The exit code `unreachable` tells a script to check.
   return { exitCode: status === 503 ? exitCodes.unreachable : exitCodes.refused, message }
 }
 

@@ -18,7 +18,8 @@ export type Place = {
 
 /**
  * Asks the running service to perform the operation. If no service answers, opens the log in this process. If another process
- * has the log open, that is another command or a service that starts. So this function tries again for a limited time.
+ * has the log open, that process is another command, or a service that is still starting. So this function tries again for a
+ * limited time.
  */
 export const performAnywhere = async (operation: Operation, place: Place): Promise<AsyncGenerator<Line, End>> => {
   for (let waitedMs = 0; waitedMs <= heldWaitMsMax; waitedMs += heldRetryMs) {

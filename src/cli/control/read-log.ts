@@ -44,7 +44,7 @@ async function* pagesOfStream(
   }
 }
 
-/** Finds the first event after `position` by a binary search. If there is none, returns the last revision + 1. */
+/** Returns the revision of the first event after `position`. If there is no such event, returns the last revision + 1. */
 const firstRevisionAfter = async (log: EventLog, stream: string, position: number): Promise<number> => {
   const [first] = await log.read(stream, { limit: 1 })
   const [last] = await log.read(stream, { direction: 'backwards', limit: 1 })

@@ -45,7 +45,7 @@ export const createOutput = (stream: NodeJS.WriteStream): Output => {
 
 /** Progress goes to stderr, because stdout is only for the result. */
 export type Progress = {
-  /** Skips the line if the last line is too recent. */
+  /** Skips the line if the last line was written a moment ago. */
   show(line: string): void
   end(line: string): void
 }

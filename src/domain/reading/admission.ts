@@ -16,7 +16,10 @@ export type ReadingsState = {
   /** Time of the last event (ms). The next event never gets an earlier time. */
   recordedAt: number
   sealed: RecordedEvent<'ReadingsSealed'> | null
-  /** The highest revision of the key's stream that a `ReadingsFenced` event names. -1: there is no such event. */
+  /**
+   * The highest revision of the key's stream that a `ReadingsFenced` event names, or -1 without such an event. The key lost
+   * a right there, so an actor must read the key's stream up to this revision before it appends readings.
+   */
   fencedAt: number
   readonly window: RateWindow
 }

@@ -9,8 +9,8 @@ import type { BatchContext, JudgedBatch, ParsedItem } from './judge-batch.ts'
 import { policyRefusal } from './reading.ts'
 
 /**
- * Raise this number when a change of the checks accepts other items, or refuses items for another reason. Keep the old checks
- * too for `idempotencyMs`. Otherwise repeats of older batches get a 503.
+ * Raise this number when a change of the checks accepts other items, or refuses items for another reason. Keep the old
+ * checks too for `idempotencyMs` (24 hours) after the change. Otherwise repeats of older batches get a 503.
  */
 export const judgementRules = 1
 
@@ -21,10 +21,12 @@ export const refusalsOf = ({ rejected }: JudgedBatch, { policy, now }: BatchCont
   return { kind: 'judgement', rejected: rejected.length, rules: judgementRules, atMs: now, bounds }
 }
 
-/** An item after all checks that do not depend on the current time: its refusal, or its timestamp (ms). */
+/**
+ * The result for an item after all checks that do not depend on the current time: the item's refusal, or its timestamp (ms).
+ */
 export type TimelessItem = ItemRefusal | number
 
-/** A waiting request keeps only this list in memory, because the items can take 1 MiB. */
+/** A batch that waits for its actor keeps only this list in memory, because the parsed items can take 1 MiB. */
 export const timelessItems = (items: readonly ParsedItem[]): readonly TimelessItem[] =>
   items.map((item) => (item.ok ? item.value.timestampMs : item.refusal))
 

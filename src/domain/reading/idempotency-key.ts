@@ -24,7 +24,7 @@ const Judgement = Type.Object(
   {
     kind: Type.Literal('judgement'),
     rejected: Type.Integer({ minimum: 1 }),
-    /** The value of `judgementRules` when the items of the batch were checked. */
+    /** The value of `judgementRules` when the items were checked. If the rules have changed since then, a repeat gets a 503. */
     rules: Type.Integer({ minimum: 1 }),
     atMs: ms,
     /** The cellar's bounds at the first request. All are `null` if the node did not know the cellar. */
@@ -63,8 +63,8 @@ const KeptItem = Type.Object({ index: Type.Integer({ minimum: 0 }), refusal: Kep
 export type KeptItem = Static<typeof KeptItem>
 
 /**
- * Version 1 of the stored JSON had all refusals instead of a `Judgement`. Nodes still read this form in old events, but no
- * longer write it.
+ * Version 1 of the stored JSON contained every refused item. Version 2 contains only a `Judgement`, from which the refusals
+ * are computed again. Nodes still read version 1 in old events, but no longer write it.
  */
 const KeptVerdicts = Type.Object(
   { kind: Type.Literal('verdicts'), items: Type.Array(KeptItem, { minItems: 1 }) },
@@ -97,7 +97,10 @@ export const idempotencyKeyHash = (text: string): string | null =>
 
 export const bodyHash = (body: Uint8Array): string => Bun.SHA256.hash(body, 'hex')
 
-/** What a request with an idempotency key stored. `revision` is the revision of its first event. */
+/**
+ * Says where and when the events of a request with an idempotency key are stored. `revision` is the revision of the first
+ * event.
+ */
 export type IdempotentAppend = {
   readonly stream: string
   readonly revision: number

@@ -24,7 +24,10 @@ export const parseBatch = (json: unknown): Outcome<readonly unknown[], ReadingRe
 
 const noBatch = refused<ReadingRefusal>({ kind: 'invalid_body', what: 'batch' })
 
-/** `cellar` is the cellar of the key. `policy` is `null` if this node does not know the cellar. `now` is in ms. */
+/**
+ * `cellar` is the cellar of the key. `policy` is `null` if this node does not know the cellar. Then timestamps have no
+ * bounds. `now` is in ms.
+ */
 export type BatchContext = { readonly cellar: string; readonly policy: TimestampPolicy | null; readonly now: number }
 
 export const judgeBatch = (items: readonly unknown[], context: BatchContext): JudgedBatch =>
@@ -40,7 +43,10 @@ type Time = Omit<BatchContext, 'cellar'>
 export const judgeItems = (items: readonly ParsedItem[], time: Time): JudgedBatch =>
   judgeEach(items, (item) => item, time)
 
-/** Parses and checks one item after the other. A list of all parsed items would keep 2,000 objects in memory. */
+/**
+ * Parses and checks one item after the other. A list of all parsed items of the largest batch would keep 2,000 objects in
+ * memory.
+ */
 const judgeEach = <T>(items: readonly T[], parsedOf: (item: T) => ParsedItem, { policy, now }: Time): JudgedBatch => {
   const readings: Reading[] = []
   const rejected: RejectedItem[] = []

@@ -23,17 +23,20 @@ export class RateWindow {
 
   constructor(readonly windowMs: number) {}
 
-  /** The window has moved to this time (ms). Readings that left the window before are no longer counted. */
+  /** The window has moved forward to this time (ms). Readings that had left the window at this time are no longer counted. */
   get latestMs(): number {
     return this.#latestMs
   }
 
-  /** Time (ms) of the last `reserve`. 0 if there was none. */
+  /** Time (ms) of the last `reserve`, or 0. If the clock was set back to before this time, the actor loads the key again. */
   get reservedAtMs(): number {
     return this.#reservedAtMs
   }
 
-  /** A node that loads a key at `now` counts its readings from this time (ms) on. */
+  /**
+   * Returns the beginning (ms) of the oldest slot that can count at `now`. A node that loads a key counts the key's readings
+   * from this time on.
+   */
   firstCountedMs(now: number): number {
     return this.#beginOf(this.#slotOf(now - this.windowMs))
   }
@@ -61,8 +64,8 @@ export class RateWindow {
   }
 
   /**
-   * Counts admitted readings before they are stored. The caller must then call `giveBack`, even if the append fails. Otherwise
-   * these readings would count for ever.
+   * Counts admitted readings before they are stored. When the append ends, the caller must call `giveBack`, even if the
+   * append failed. Otherwise these readings would count for ever.
    */
   reserve(readings: number, now: number): void {
     this.leaveUntil(now)
@@ -92,7 +95,10 @@ export class RateWindow {
     return this.#recorded - left + this.#reserved
   }
 
-  /** Ms until the oldest reading leaves the window. 0 if the window is empty. */
+  /**
+   * Returns the ms until the oldest reading leaves the window. Returns 0 if the window is empty, and `windowMs` if all
+   * readings in it are only reserved.
+   */
   resetMs(now: number): number {
     const first = this.#firstAt(now)
     if (first <= this.#newest) return this.#leavesAt(first) - Math.max(now, this.#latestMs)

@@ -48,8 +48,8 @@ const assetOf = (name: string, type: string, path: string): Asset => {
 const urlOf = ({ name, hash }: Asset): string => `/assets/${name}?v=${hash}`
 
 /**
- * If `?v=` has another hash, the browser has a page from another version of this service. So caches must ask again before they
- * reuse this answer.
+ * `?v=` is the hash in the requested address. If it is not the hash of this file, the page came from another version of this
+ * service. Then caches must ask again before they reuse this answer, because the address belongs to another content.
  */
 const serveAsset = ({ type, bytes, hash }: Asset, { query }: Visit): Response => {
   const isThis = query.get('v') === hash

@@ -1,4 +1,6 @@
-/** Routes of pages, forms, live streams and assets. `door/door.tsx` checks each request and reads its form. */
+/**
+ * Puts together the routes of pages, forms, live streams and assets. `door/door.tsx` checks each request and reads its form.
+ */
 import { Elysia } from 'elysia'
 import { loadAssets } from './assets.ts'
 import { answerDashboard } from './door/door.tsx'

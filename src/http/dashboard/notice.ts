@@ -1,6 +1,6 @@
 /**
- * The texts about the result of a form. The next page shows the text once. A cookie carries the name of the text to that page.
- * So somebody who can set the cookie cannot choose the words on the page.
+ * The texts about the result of a form. The next page shows the text once. A cookie carries only the name of the text to that
+ * page. So somebody who can set the cookie cannot choose the words on the page.
  */
 const notices = {
   cellar_created: 'Cellar created. Next: create an API key for your devices.',
@@ -21,7 +21,7 @@ const notices = {
   operator_removed: 'Operator removed. Their sessions and one-time links no longer work.',
   invitation_withdrawn: 'Invitation withdrawn. Its one-time links no longer work.',
   role_changed: 'Role changed and in force.',
-  gave_up_access: 'You removed your own access.',
+  gave_up_access: 'You removed your own access. To sign in again, ask an admin for a one-time link.',
   password_changed: 'Password changed. All your other sessions have ended.',
   session_was_ended: 'Session ended.',
   other_sessions_ended: 'All your other sessions have ended.',

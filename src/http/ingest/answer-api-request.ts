@@ -59,7 +59,8 @@ const answerOrBug = (deps: ApiDeps, call: ApiCall, result: ApiResult): Response 
 const answer = (deps: ApiDeps, call: ApiCall, result: ApiResult): Response | Promise<Response> => {
   if (result === 'client_gone') {
     chargeOnce(deps, call, costOfBrokenConnection)
-    // The client has closed the connection. If the client reads this answer all the same, a 500 confirms nothing.
+    // The client has closed the connection. If the client reads this answer all the same, a 500 does not say that the reading
+    // was stored.
     return problemResponse(problemOf(internalError), plainHeaders(call.requestId))
   }
   return result.ok ? accept(deps, call, result.value) : refuse(deps, call, result.refusal)

@@ -47,8 +47,8 @@ type PossiblyRepeatedBatch = {
 }
 
 /**
- * A repeated request gets the answer of the first request. A new request with this batch could be refused, for instance because
- * its readings are too old by now.
+ * Judges a batch that may be a repeat. A repeat gets its first answer, even if its readings would be refused now, for instance
+ * because they are too old. So `refusal` goes to the key's actor, which answers with it only if the request is not a repeat.
  */
 const judgePossibleRepeat = (
   deps: ApiDeps,

@@ -36,7 +36,7 @@ export const contentEncoding = (headers: Headers): 'plain' | 'gzip' | 'unknown' 
   }
 }
 
-/** Unpacks at most `bytesMax` bytes, also from a body of several gzip members in a row (RFC 1952, section 2.2). */
+/** Unpacks at most `bytesMax` bytes. The body can be several gzip files in a row (RFC 1952, section 2.2). */
 export const gunzip = (packed: Uint8Array, bytesMax: number): Uint8Array | 'too_large' | 'not_gzip' => {
   try {
     return gunzipSync(packed, { maxOutputLength: bytesMax, chunkSize: Math.min(bytesMax, gunzipChunkBytes) })
@@ -57,5 +57,8 @@ export const failedBodyBytes = (sent: Uint8Array | BodyFault, headers: Headers, 
   return sent === 'too_large' && !headers.has('content-length') ? bytesMax : 0
 }
 
-/** One byte of gzip unpacks to at most this number of bytes, because deflate packs at most 258 bytes into 2 bits. */
+/**
+ * One byte of gzip unpacks to at most this number of bytes, because its algorithm, deflate, packs at most 258 bytes into 2
+ * bits.
+ */
 const deflateRatioMax = 1_032

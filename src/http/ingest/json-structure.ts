@@ -74,8 +74,8 @@ const letterU = 0x75
 const filler = 0x78
 
 /**
- * Returns the index of the closing quote, or the end of the body. Single bytes are enough to look at, because no byte of a
- * longer UTF-8 character equals a quote.
+ * Returns the index of the closing quote, or the end of the body. The function can look at single bytes, because the bytes of
+ * longer UTF-8 characters never equal a quote.
  */
 const endOfString = (body: Uint8Array, from: number): number => {
   const { length } = body

@@ -9,7 +9,8 @@ export type LastRefusal = {
 }
 
 /**
- * If the cost budget is empty, `cause` is the code of the last refusal for another reason. It tells what used up the budget.
+ * If the cost budget was empty, `cause` is the code of the last refusal for another reason, which tells what used up the
+ * budget. `null`: the budget was not empty, or no other refusal is known.
  */
 export type NotedRefusal = LastRefusal & { readonly cause: string | null }
 

@@ -110,8 +110,8 @@ const unpacked = ({ work, bytesMax }: IngestEndpoint, sent: IngestBody): IngestB
 }
 
 /**
- * A slow body always gets a 408, because only the 408 closes the connection. A full rate window or disk is reported before all
- * other faults.
+ * A slow body always gets a 408, because only the 408 closes the connection. On an open connection, Bun would read the rest of
+ * the body as the next request. A full rate window or disk is reported before all other faults.
  */
 const bodyRefusal = (
   { what, bytesMax }: IngestEndpoint,

@@ -41,7 +41,8 @@ const tooLarge = (bound: 'batch' | 'structure') =>
 
 const refusals = {
   reading: { too_deep: tooDeep, too_many: tooMuch, too_many_names: tooMuch },
-  // A batch with too many names of cellars, racks and kegs has more than 1,000 readings, so the refusal is about readings.
+  // A batch with too many names of cellars, racks and kegs has more than 1,000 readings. So the refusal says that there are too
+  // many readings.
   batch: { too_deep: tooDeep, too_many: tooLarge('structure'), too_many_names: tooLarge('batch') },
 } as const
 
@@ -50,7 +51,10 @@ const malformed = (fault: 'empty' | 'not_utf8' | 'not_json' | 'bare_nan') =>
 
 const isBlank = (text: string): boolean => text.trim() === ''
 
-/** Python's standard library writes `NaN` and `Infinity`, which are not JSON. The refusal then has a text about this fault. */
+/**
+ * True if the body has `NaN` or `Infinity` outside strings. Python's standard library writes them, but they are not JSON. So
+ * this fault has a text of its own in the refusal.
+ */
 const hasBareNaN = (body: Uint8Array): boolean => {
   let inString = false
   for (let at = 0; at < body.length; at += 1) {

@@ -36,7 +36,10 @@ const nothing: Cost = { requests: 0, bytes: 0 }
 
 const requestsFor = (items: number): number => Math.ceil(items / costItemsPerRequest)
 
-/** Takes the cost of a request from the key's budget. A second call for the same request does nothing. */
+/**
+ * Takes the cost of a request from the key's budget. A second call for the same request does nothing, so that no request is
+ * charged twice.
+ */
 export const chargeOnce = ({ core, costBudgets }: ApiDeps, call: ApiCall, cost: Cost): void => {
   if (call.isCharged || (cost.requests === 0 && cost.bytes === 0)) return
   call.isCharged = true

@@ -1,7 +1,7 @@
 /**
- * The embedded log stores readings as packed bytes, and all other events as JSON, which any SQLite tool shows. Stored
- * events keep their schema version, and are converted to the newest version when read. Only this file uses `as` to give
- * stored data a type, after the schema check.
+ * The embedded log stores readings as packed bytes, to save space. It stores all other events as JSON, which any SQLite
+ * tool can show. Stored events keep their schema version, and are converted to the newest version when read. Only this
+ * file uses `as` to give stored data a type, after the schema check.
  */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
@@ -32,7 +32,7 @@ export const currentRegistry: EventRegistry = new Map(
   ]),
 )
 
-/** A row for the embedded log, which adds the stream, the revision and the position. */
+/** One row of `count` events. The embedded log adds the stream, the revision and the position when it stores the row. */
 export type NewRow = {
   readonly count: number
   readonly recordedAt: number
@@ -53,12 +53,16 @@ export type Codec = {
   /** Returns one row, or several if readings and other events are mixed, because only readings are packed. */
   encode(stream: string, events: readonly NewEvent[]): readonly NewRow[]
   /**
-   * Decodes only the events of `part`. In a stream of records, such as sign-ins, an unreadable event becomes
-   * `RecordUnreadable`.
+   * Decodes only those events of the row that `part` selects. Default: all events. In a stream of records, such as
+   * sign-ins, an unreadable event becomes `RecordUnreadable`.
    * @throws UndecodableEvent if an event of another stream is unreadable
    */
   decode(row: StoredRow, part?: Part): readonly RecordedEvent[]
-  /** Decodes an event of EventStoreDB, which has no rows. Treats unreadable events as `decode` does. */
+  /**
+   * Decodes an event of EventStoreDB, which has no rows. In a stream of records, such as sign-ins, an unreadable event
+   * becomes `RecordUnreadable`.
+   * @throws UndecodableEvent if an event of another stream is unreadable
+   */
   decodeEvent(at: EventPlace, event: unknown): RecordedEvent
   versionOf(type: EventType): number
 }
@@ -86,7 +90,7 @@ export const createCodec = (registry: EventRegistry = currentRegistry): Codec =>
   const checks = new Map(Array.from(registry, ([type, known]) => [type, TypeCompiler.Compile(known.data)]))
   return {
     encode: (stream, events) =>
-      // Nearly every append holds only readings, and then the slower search for runs is not needed.
+      // Nearly every append holds only readings. They become one row, without the slower split by `runsOf`.
       events.every(isReading)
         ? [encodeReadings(stream, events)]
         : runsOf(events).map((run) => encodeRun(registry, stream, run)),

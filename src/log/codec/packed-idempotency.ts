@@ -1,6 +1,7 @@
 /**
  * Packs the data of an `Idempotency-Key` behind the first reading that the request stored. So a repeat of the request
- * gets the same answer. The fields are:
+ * gets the same answer. Refused items are not stored: a repeat checks all items again, with the rules, time and bounds
+ * of the first request. The fields are:
  *
  *   varint    version of this data: 2. Data of version 1 has no such number.
  *   32 bytes  hash of the idempotency key.
@@ -8,7 +9,8 @@
  *   varint    number of accepted readings in a batch; 0: the request was a single reading.
  *   then, for a batch:
  *     varint    number of refused items; 0: nothing follows.
- *     varint    `judgementRules` when the items were refused; 0: only a text follows, with all refusals as JSON.
+ *     varint    version of the rules for items (`judgementRules`) at the first request. 0: the data was converted from
+ *               version 1, and only a text follows, with all refusals as JSON.
  *     varint    time at which the items were refused, in ms.
  *     3 varints the cellar's bounds at that time, in ms plus 1: age, time ahead, retention; 0: no bound.
  *

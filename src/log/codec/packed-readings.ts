@@ -11,8 +11,8 @@
  *               the previous reading (`domain/uuid.ts`).
  *     3 names   cellar, rack, keg; a name that occurs earlier in the row is stored as its number.
  *     8 bytes   value, IEEE 754, lowest byte first.
- *     varint    timestamp, seconds after `recordedAt`. If `timestampIsText`: the text, because its form is not
- *               `YYYY-MM-DDThh:mm:ssZ`.
+ *     varint    timestamp, seconds after `recordedAt` (negative: before). If `timestampIsText`: the text, because its
+ *               form is not `YYYY-MM-DDThh:mm:ssZ`.
  *     text      if `hasMetadata`: metadata as JSON; otherwise the metadata is computed (`usualMetadata`).
  *     bytes     if `hasIdempotency`: the idempotency key with its version (`packed-idempotency.ts`); if
  *               `hasFirstIdempotency`: the idempotency key in version 1.
@@ -72,7 +72,8 @@ type Row = {
   recordedAt: number
   /**
    * The request id of the previous reading, which is the id of that request's first reading. `null` before the first
-   * reading of the row, or if this id is not a UUID. `ofRequest` counts the request's readings in the row.
+   * reading of the row, or if this id is not a UUID. `ofRequest` counts the request's readings in the row. From both,
+   * the id of the request's next reading is computed.
    */
   requestId: string | null
   ofRequest: number
@@ -157,7 +158,7 @@ export type Part = { readonly first: number; readonly end: number }
 
 /**
  * Skips the readings before `part` and never looks at later ones, so that reading one event of a long row is cheap.
- * @param metadataOf decodes stored JSON.
+ * @param metadataOf decodes metadata that the row stores as JSON.
  * @throws RangeError for bytes that are not a packed row
  */
 export const unpackReadings = (

@@ -39,7 +39,7 @@ export type AppendStreamEnd = { readonly why: string; readonly leader: EventStor
 export class AppendStream {
   readonly #call: ClientDuplexStream<Buffer, BatchAppendResp>
   readonly #onEnd: (end: AppendStreamEnd) => void
-  /** Unanswered appends by correlation id, the oldest first. */
+  /** Unanswered appends, the oldest first. The key is the correlation id, which the server repeats in its answer. */
   readonly #out = new Map<string, { readonly sent: SentAppend; readonly sentMs: number }>()
   #lastAnswerMs = 0
   #isEnded = false
@@ -160,7 +160,8 @@ const failureOf = (why: string): AppendAnswer => {
 }
 
 /**
- * Returns `null` if the server named no position. EventStoreDB sends -1 for a repeated append that is not indexed yet.
+ * Returns `null` if the server named no position. EventStoreDB sends -1 for a repeated append whose events are not in
+ * its index yet.
  */
 const positionOf = (text: string | undefined): number | null => {
   const position = text === undefined ? Number.NaN : Number(text)

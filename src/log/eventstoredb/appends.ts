@@ -46,8 +46,8 @@ export class Appends {
   #out = 0
   readonly #room = new QueueRoom()
   /**
-   * The highest position that this node has seen; -1 before the first. New appends get higher positions. A lower
-   * position in an answer shows that an earlier try wrote the events.
+   * The highest position of an event that this node has seen; -1 if it has seen none. New events get higher positions.
+   * If an answer names no higher position, an earlier try may have written the events.
    */
   #seen = -1
   #drained: (() => void) | null = null
@@ -102,8 +102,8 @@ export class Appends {
   }
 
   /**
-   * EventStoreDB has gone away. Appends that were not sent are refused as not written. Appends that were sent end as
-   * unknown, because they can be stored.
+   * EventStoreDB has gone away. Appends that were not sent are rejected with the outcome `not_written`. Appends that were
+   * sent are rejected with `unknown`, because they can be stored.
    */
   #stop(why: string): void {
     const stream = this.#stream
@@ -116,8 +116,8 @@ export class Appends {
       append.reject(new Outage(`Cannot append: the store went away: ${why}`, 'not_written', 'unavailable'))
     }
     stream?.end(why)
-    // Usually, the answer to an append starts the next append of the stream. Refused appends get no answer, so their
-    // streams are set free here.
+    // Usually, the answer to an append starts the next append of the stream. Appends that were not sent get no answer.
+    // Without `#next` here, later appends of their streams would wait forever.
     for (const { streamName } of waiting) this.#next(streamName)
   }
 

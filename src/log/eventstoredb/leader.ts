@@ -16,8 +16,8 @@ export type Found = { readonly link: Link } | { readonly at: string; readonly fa
 export type StartFault = CallFault | { readonly kind: 'too_old' | 'may_not_follow'; readonly why: string }
 
 /**
- * Tries once to connect to the leader of the EventStoreDB servers. `hint` is the leader that another server has named,
- * or `null`.
+ * Tries once to connect to the leader of the EventStoreDB servers. `hint` is the leader that another server has named.
+ * `null` means that none is known, so `leaderOf` finds the leader.
  */
 export const findLeader = async (
   settings: EventStoreSettings,
@@ -79,7 +79,10 @@ const isTooOld = (version: string): boolean => {
 
 type LeaderAnswer = { readonly endpoint: EventStoreEndpoint } | { readonly at: string; readonly fault: CallFault }
 
-/** Asks all EventStoreDB servers at once, so that a silent server does not delay the search for the leader. */
+/**
+ * Asks all EventStoreDB servers at once, so that a silent server does not delay the search for the leader. If
+ * `discovers` is false, no server is asked, and the server from the settings is taken as the leader.
+ */
 const leaderOf = async ({ endpoints, discovers }: EventStoreSettings, access: Access): Promise<LeaderAnswer> => {
   const [first] = endpoints
   if (first !== undefined && !discovers) return { endpoint: first }

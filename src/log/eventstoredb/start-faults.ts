@@ -1,6 +1,6 @@
 /**
- * Why a start with EventStoreDB fails. A start with the embedded log imports this file too. So it must not import the client of
- * EventStoreDB, whose megabytes would slow down each garbage collection.
+ * These errors say why a start with EventStoreDB fails. A start with the embedded log imports this file too. So this file
+ * must not import the client of EventStoreDB, whose megabytes would slow down each garbage collection.
  */
 
 /** No leader of EventStoreDB answered. A later start can succeed. */

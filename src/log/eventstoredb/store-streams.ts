@@ -12,7 +12,7 @@ export class StreamNames {
     return this.#prefix + stream
   }
 
-  /** EventStoreDB keeps its own settings of a stream in this second stream, such as `$tb` (truncate before). */
+  /** EventStoreDB keeps the settings of a stream, such as `$tb` (truncate before), in a second stream with this name. */
   metadataNameOf(stream: string): string {
     return `$$${this.nameOf(stream)}`
   }

@@ -13,7 +13,7 @@ import { UndecodableEvent } from '../event-log.ts'
 export type StoredEvent = {
   readonly id: string
   readonly type: string
-  /** The stream's name with the prefix from the settings. */
+  /** The name includes the prefix from the settings. */
   readonly streamName: string
   readonly revision: number
   readonly position: number

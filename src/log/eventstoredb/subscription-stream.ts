@@ -95,7 +95,7 @@ export class SubscriptionStream {
   }
 }
 
-/** A gRPC message starts with one byte for compression, always 0 here, and four bytes for its length. */
+/** A gRPC message starts with one byte, which is 0 for "not compressed", and four bytes for the length of the rest. */
 const headBytes = 5
 
 const framed = (message: Uint8Array): Buffer => {

@@ -6,8 +6,8 @@ import type { StoredEvent } from './stored-events.ts'
 import { encodeRun } from './wire.ts'
 
 /**
- * Sets `$tb` (truncate before): EventStoreDB hides earlier events at once, and frees their space at its next scavenge
- * (clean-up).
+ * Sets `$tb` (truncate before) to the revision `before`. EventStoreDB hides the events before this revision at once, and
+ * frees their space at its next scavenge (clean-up).
  * @throws Outage
  */
 export const setTruncateBefore = async (

@@ -37,8 +37,8 @@ export class UnreadRevisions {
   }
 
   /**
-   * True if a read with these options should have shown the unread revision, but returned only `revisions`. The caller
-   * must read again, because it has seen an old state.
+   * True if EventStoreDB has named a revision that this read should show, but the read returned only lower `revisions`.
+   * The caller must read again, because the read has shown an old state.
    */
   isMissing(stream: string, { from, direction, limit }: ReadOptions, revisions: readonly number[]): boolean {
     const unread = this.#unread.get(stream)

@@ -29,8 +29,9 @@ self.onmessage = ({ data }: MessageEvent<ToRepeatsThread>): void => {
 const answer = (message: FromRepeatsThread | 'closed'): void => self.postMessage(message)
 
 /**
- * With `synchronous = NORMAL`, a power failure can lose the last changes. `foldedTo`, up to which the index is
- * complete, is lost with them. So the node reads the lost events from the log again.
+ * With `synchronous = NORMAL`, a power failure can lose the last changes. `foldedTo`, the event up to which the index is
+ * complete, is written in the same transaction as the appends. So after a loss, the file names an older event, and the
+ * node reads the log again from there.
  */
 const open = (path: string) => {
   const database = new Database(path)

@@ -6,8 +6,8 @@ import type { NewRow } from '../codec/codec.ts'
  */
 export type PackedGroup = {
   /**
-   * Grows after each failed group. Positions in a group depend on the earlier groups of the same epoch: if one of these
-   * fails, the later groups are not written.
+   * Grows after each failed group. Positions in a group depend on the earlier groups of the same epoch: if an earlier
+   * group fails, the later groups are not written.
    */
   readonly epoch: number
   readonly firstPosition: number

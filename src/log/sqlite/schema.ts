@@ -83,7 +83,7 @@ const truncations = `
   END;
 `
 
-// This step allows truncating records, such as sign-ins, and not only readings
+// This upgrade of the schema allows truncating records, such as sign-ins, and not only readings
 // (docs/decisions/007-records-decide-nothing.md).
 const purgeableRecords = `
   DROP TRIGGER IF EXISTS truncations_are_of_readings;

@@ -23,8 +23,8 @@ export type Commits = {
   commit(group: PackedGroup): Promise<CommitVerdict>
   truncate(truncation: Truncation): Promise<CommitVerdict>
   /**
-   * Deletes a limited number of truncated rows, so that no commit waits long behind this call. Call it again until none
-   * is left.
+   * Deletes a limited number of truncated rows, so that no commit waits long behind this call. Call it again until no
+   * truncated row is left.
    */
   trim(trimming: Trimming): Promise<CommitVerdict>
   /**
@@ -162,8 +162,8 @@ export class SqliteCommits {
       return null
     } catch (cause) {
       this.#undo()
-      // If the disk was full, nothing was committed: the last page that SQLite writes is the one that makes a commit
-      // valid.
+      // A full disk leaves no doubt. SQLite writes the page that makes a commit valid as the last one, so nothing was
+      // committed.
       return { cause, isInDoubt: isCommitting && !isFull(cause) }
     }
   }

@@ -109,7 +109,10 @@ const configure = (database: Database, cacheBytes: number): void => {
   assertSettings(database)
 }
 
-/** The first two settings make commits durable. The third makes SQLite test the CHECK constraints of the tables. */
+/**
+ * With `synchronous` 2 (FULL), each commit in the write-ahead log is durable. With 0, the last setting makes SQLite
+ * test the CHECK constraints of the tables.
+ */
 const settings = { journal_mode: 'wal', synchronous: 2, ignore_check_constraints: 0 }
 
 /** Reads the settings back, because SQLite silently ignores a setting that it cannot apply. @throws Outage */

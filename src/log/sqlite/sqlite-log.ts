@@ -91,7 +91,7 @@ class SqliteLog implements EventLog {
   #room = new QueueRoom()
   #underWay = 0
   #stagedEpoch = 0
-  /** Resolves when the newest commit group is answered. The next group waits for this before its own answers. */
+  /** Resolves when the appends of the newest commit group are answered. The next group is answered only after that. */
   #lastGroup: Promise<void> = Promise.resolve()
   #truncations: Promise<void> = Promise.resolve()
   #publishedTo: number
@@ -243,7 +243,7 @@ class SqliteLog implements EventLog {
    */
   #startNextGroup(): void {
     if (this.#queue.length === 0 || this.#underWay >= groupsUnderWayMax) return
-    // After a failed commit, the groups under way are staged again first. A new group must get later positions.
+    // After a failed commit, the groups under way get new positions first. A new group must get later positions.
     if (this.#underWay > 0 && this.#stagedEpoch !== this.#staging.epoch) return
     const group = this.#queue
     this.#queue = []
@@ -268,7 +268,7 @@ class SqliteLog implements EventLog {
   }
 
   /**
-   * Commits a group. If an earlier group fails, stages this group again with new positions, and commits that.
+   * Commits a group. If an earlier group fails, gives the events of this group new positions, and commits it again.
    * @throws Outage
    */
   async #commitGroup(group: WaitingGroup, before: Promise<void>): Promise<readonly StagedAppend[]> {

@@ -185,7 +185,7 @@ const prepare = (database: Database) => ({
       WHERE name = ? ORDER BY revision DESC LIMIT 1
   `),
   // Revision ?2 may be inside a row, because a row holds several events. So reading begins with the row that contains
-  // it.
+  // this revision.
   streamForwards: database.prepare<Row, [number, number]>(`
     SELECT ${columns} FROM events WHERE stream = ?1
       AND revision >= coalesce((SELECT max(revision) FROM events WHERE stream = ?1 AND revision <= ?2), 0)

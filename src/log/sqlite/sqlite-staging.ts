@@ -15,8 +15,8 @@ export type EncodedAppend = {
 }
 
 /**
- * The outcome of an append if its commit group is committed. Do not tell the caller earlier, because the commit can
- * fail.
+ * The outcome of an append if its commit group is committed. Tell the caller only after the commit, because the commit
+ * can fail.
  */
 export type StagedAppend = { readonly result: AppendResult } | { readonly fault: UndecodableEvent }
 
@@ -34,8 +34,8 @@ export type Staged = {
 export class SqliteStaging {
   readonly #reads: SqliteReads
   /**
-   * The next revision of each recently used stream, after its staged events. For other streams, it is read from the
-   * file.
+   * The next revision of each recently used stream, after its staged events. For other streams, the next revision is
+   * read from the file.
    */
   readonly #heads = new BoundedMap<string, Head>(storeStreamsRememberedMax)
   /**
@@ -65,7 +65,7 @@ export class SqliteStaging {
   }
 
   /**
-   * Stages a commit group.
+   * Decides the outcomes of the appends of a commit group, as if all earlier groups were committed.
    * @throws SQLiteError if the disk cannot be read. Then all staged groups are discarded.
    */
   stage(group: readonly EncodedAppend[]): Staged {
@@ -81,7 +81,7 @@ export class SqliteStaging {
     }
   }
 
-  /** Call this when the oldest staged group is committed. */
+  /** Call this when the oldest staged group is committed. From then on, its events are read from the file. */
   committed(): void {
     this.#uncommitted.shift()
   }

@@ -60,7 +60,8 @@ describe('a cellar', () => {
     const later = await cluster.open({}, counting)
     expect(await later.core.cellars.rename(cellar, 'Köln', asker)).toMatchObject({ value: { title: 'Köln' } })
     expect(eventsRead).toBeLessThanOrEqual(1)
-    // The purges were written by a clock that is ahead. Time never decreases in a stream, so the rename gets the same time.
+    // The purges have times of a clock that was ahead. Time never decreases in a stream, so the rename gets the time of the
+    // last purge.
     const all = await cluster.log.read(stream, { from: 2_001, limit: 1 })
     expect(all).toMatchObject([{ type: 'CellarRenamed', recordedAt: latestMs }])
   })

@@ -15,7 +15,7 @@ const keep = async (node: TestNode, retentionMs: number | null): Promise<void> =
   expect(changed.ok).toBe(true)
 }
 
-/** The key has three readings, a fence, and two readings of the next day. The suspension wrote the fence. */
+/** The key has three readings, a fence from its suspension, and two readings of the next day. */
 const openWithReadings = async () => {
   const cluster = new Cluster()
   const node = await cluster.open()
@@ -31,8 +31,8 @@ const openWithReadings = async () => {
 }
 
 /**
- * Sets the clock to the time from which readings of the first `days` days may be purged. Each node sweeps one day earlier
- * first, so that it trusts the new time.
+ * Sets the clock to the time from which readings of the first `days` days may be purged. A sweep does not trust a clock that
+ * jumps further than a day. So each node first sweeps one day before that time.
  */
 const passDays = async ({ clock }: Cluster, days: number, ...nodes: readonly TestNode[]): Promise<void> => {
   const startOfTests = Date.UTC(2026, 2, 1)
@@ -260,7 +260,7 @@ describe('a key after a purge', () => {
     await keep(node, dayMs)
     await node.post(keyId, 1_500)
     await passDays(cluster, 1, node)
-    // More than one page of readings, so that a start must find the beginning of the rate window by binary search.
+    // The readings fill more than one page, so a start must find the beginning of the rate window by binary search.
     await node.post(keyId, 2_400)
     node.late.deliver()
     await sweep(node)

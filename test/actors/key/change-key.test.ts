@@ -96,7 +96,8 @@ describe('revoke()', () => {
     const { cluster, one, two, keyId } = await twoNodes()
     await one.post(keyId)
     await two.post(keyId)
-    // The first node's fence is held back until the second node has revoked the key.
+    // The first node's fence is held back until the second node has revoked the key. The fence must not be written after the
+    // seal.
     const append = one.faults.append.bind(one.faults)
     const { promise: revoked, resolve } = Promise.withResolvers<void>()
     one.faults.append = async (stream, expected, events) => {

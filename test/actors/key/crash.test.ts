@@ -10,8 +10,8 @@ import { drivenSchedule } from '../../support/time/driven-schedule.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode, typesOf } from '../../support/two-nodes.ts'
 
 /**
- * A command that takes a right away from a key. Each test kills a node before or after one of the command's appends. The other
- * nodes have not heard of the command.
+ * A command that takes a right away from a key. Each test kills a node before or after one append of the command. The other
+ * nodes have not heard of the command, so they must find the half-done change in the log.
  */
 type Taking = {
   readonly name: string
@@ -51,8 +51,8 @@ const takings: readonly Taking[] = [
 
 const faults = ['unknown_not_written', 'unknown_written'] as const
 /**
- * A command needs two appends. If another node wrote the last reading, one append meets a conflict and is tried again: three
- * appends.
+ * A command needs two appends. If another node wrote the last reading, one append meets a conflict and is tried again. Then the
+ * command needs three appends.
  */
 const views = [
   { view: 'knows the last reading', isStale: false, appends: 2 },
@@ -69,8 +69,8 @@ const points = takings.flatMap((taking) =>
 type Nodes = { cluster: Cluster; dying: TestNode; other: TestNode; bystander: TestNode; keyId: string }
 
 /**
- * All nodes have written readings of the key, and no node has heard of the others. `isStale`: the dying node did not write
- * last.
+ * All nodes have written readings of the key, and no node has heard of the readings of the others. If `isStale`, the dying node
+ * did not write the last reading, so its next append meets a conflict.
  */
 const openNodes = async (options: { readonly isStale: boolean }): Promise<Nodes> => {
   const cluster = new Cluster()

@@ -43,7 +43,6 @@ class Network {
     return distantLog(this.inner, this.schedule, distance)
   }
 
-  /** A random number from 0 to 1. */
   readonly chance = (): number => (this.#chance.bytes(1)[0] ?? 0) / 255
 
   async makeKey(core: OpenCore): Promise<string> {
@@ -234,7 +233,8 @@ describe('a node alone on a shared log', () => {
   test('loses at most a tenth of its throughput', async () => {
     const alone = await acceptedIn10s((network) => ({ ...network.far(ways), lags: false }))
     const shared = await acceptedIn10s((network) => network.far(ways))
-    // A round trip takes 5 ms: 1 ms each way and 3 ms for the commit. It stores four readings, so 8,000 fit into 10 s.
+    // An append takes 5 ms: 1 ms each way and 3 ms for the commit. Each append stores four readings, so 10 s have room for
+    // 8,000 readings.
     expect(alone).toBeGreaterThanOrEqual(7_990)
     expect(shared).toBeLessThan(alone)
     expect(shared).toBeGreaterThan(alone * 0.9)

@@ -16,7 +16,7 @@ setDefaultTimeout(60_000)
 let folder: TemporaryFolder
 let log: EventLog
 let core: OpenCore
-/** Each commit waits until this promise resolves. */
+/** Each commit waits until this promise resolves, as if the disk were slow. */
 let disk: Promise<void>
 
 beforeEach(async () => {
@@ -40,7 +40,7 @@ test('revocation and suspension succeed while readings fill the log’s queue', 
   await Promise.all(keyIds.map((keyId) => core.keys.accept(keyId, reading, crypto.randomUUID())))
   const back = Promise.withResolvers<void>()
   disk = back.promise
-  // Two commit groups are under way, so all later appends wait in the queue.
+  // At most two commit groups are under way at once. The first two readings fill them, so all later appends wait in the queue.
   const [first = '', second = '', ...more] = others
   const answers = [core.keys.accept(first, reading, crypto.randomUUID())]
   await turn()
@@ -65,7 +65,7 @@ test('revocation and suspension succeed while readings fill the log’s queue', 
   }
 })
 
-/** This number of keys fills the queue with batches. The reading of the last key is refused. */
+/** This number of keys fills the queue with one batch each, except the last key. Its reading is one too many and is refused. */
 const fillers = Math.ceil(logQueueReadingsMax / batchReadingsMax) + 1
 
 const makeKey = async (): Promise<string> => {
@@ -75,7 +75,6 @@ const makeKey = async (): Promise<string> => {
   return made.value.state.keyId
 }
 
-/** Lets everything that is due run. */
 const turn = async (): Promise<void> => {
   for (let times = 0; times < 5; times += 1) await new Promise((resolve) => setImmediate(resolve))
 }

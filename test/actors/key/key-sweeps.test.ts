@@ -17,8 +17,8 @@ test('a start serves before it records missed expiries, each once', async () => 
   const schedule = drivenSchedule()
   const { keys, sweep } = await schedule.until(openCore({ log, clock, entropy: seededEntropy(7), schedule }))
   expect(held.waiting).toBe(1)
-  // No expiry is recorded yet, but the expired key is refused. A second sweep joins the running one, so that each expiry is
-  // recorded once.
+  // The sweep of the start is held back, so no expiry is recorded yet. But the expired key is refused. A second sweep joins the
+  // first one, so each expiry is recorded only once.
   const [, last = ''] = keyIds
   expect(await keys.accept(last, reading, cluster.newId())).toEqual({ ok: false, refusal: { kind: 'key_expired' } })
   const swept = sweep()

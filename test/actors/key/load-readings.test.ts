@@ -79,7 +79,8 @@ describe('accept()', () => {
     const asked = Array.from({ length: 1_000 }, () => node.core.keys.accept(keyId, wide, cluster.newId()))
     await node.schedule.until(Promise.all(asked))
     const appends = node.faults.appends - before
-    // 1,000 readings with these long names have more than 1 MB. One append takes at most 512 KiB.
+    // 1,000 readings with these long names need more than 1 MB. One append takes at most 512 KiB, so one append cannot store
+    // them all.
     expect(appends).toBeGreaterThanOrEqual(2)
     expect(appendReadingsMax).toBeGreaterThanOrEqual(1_000)
   })
@@ -429,7 +430,8 @@ test('a bug in one request’s events does not spoil the next request', async ()
   const cluster = new Cluster()
   const node = await cluster.open()
   const keyId = await makeTestKey(node)
-  // The ids of readings are derived from the request id, which is not a UUID here. So this request meets a bug.
+  // The ids of readings are derived from the request id. This request id is not a UUID, so the derivation throws, as a bug
+  // does.
   const spoilt = await node.schedule.until(node.core.keys.accept(keyId, columnsOf([reading, reading]), 'not a UUID'))
   expect(spoilt).toMatchObject({ ok: false, refusal: { kind: 'internal_error' } })
   expect(node.bugs).toHaveLength(1)

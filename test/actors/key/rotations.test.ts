@@ -345,7 +345,8 @@ describe('the new key’s first use', () => {
       const { cluster, node, keyId, second, third, last, revoke } = await leaked()
       const other = await cluster.open()
       for (const each of [second, third]) await revoke(other, each)
-      // The node folds its own reading before it hears of the revocations.
+      // When the node folds this reading, it has not heard of the revocations. So it must end the old key when it hears of
+      // them.
       expect(await use(node, last)).toBe('accepted')
       expect(await keyTypes(cluster, keyId)).toEqual(ended)
       expect(node.bugs).toEqual([])
@@ -419,7 +420,8 @@ describe('a node dies in a rotation', () => {
     const isMade = at.nth === 2 && at.fault === 'unknown_written'
     expect(again).toMatchObject(isMade ? { ok: false, refusal: { kind: 'key_exists' } } : { ok: true })
     other.late.deliver()
-    // If the successor was made, its text may be lost, because nobody got an answer. So another key replaces it.
+    // If the successor was made, nobody knows its secret, because the answer with the secret was lost. So another key replaces
+    // it.
     const successorId = isMade ? await rotated(other, keyId, { overlapMs: 0 }) : 'follows0'
     expect(await use(other, successorId)).toBe('accepted')
     expect(await use(other, keyId)).toBe('key_expired')

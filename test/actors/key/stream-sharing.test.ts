@@ -55,7 +55,7 @@ test('a node that hears of a change leaves time for its fence', async () => {
   other.late.deliver()
   await other.post(keyId)
 
-  // The change is written, but its answer is held back, so the fence is not written yet.
+  // The new limit is written, but node `one` does not get the answer of the log. So `one` has not written its fence yet.
   const held = one.faults.hold('after')
   const changed = one.core.keys.setLimit(keyId, { readings: 5, windowMs: 60_000 }, asker)
   await one.schedule.quiet()
@@ -84,7 +84,7 @@ test('the end of an earlier append does not shorten that pause', async () => {
   await other.schedule.quiet()
   const before = other.faults.appends
   posted.push(other.core.keys.accept(keyId, reading, cluster.newId()))
-  // These 3 ms are longer than the pause after an append. The pause for the fence must go on.
+  // The pause after an append ends within these 3 ms. The longer pause for the fence must go on, so nothing is appended yet.
   await other.schedule.advance(3)
   expect(other.faults.appends).toBe(before)
   await other.schedule.advance(givingWayMsMax)

@@ -49,7 +49,7 @@ const verdicts: Refusals = {
   items: Array.from({ length: 999 }, (_, index) => ({ index, refusal: { kind: 'invalid_value' } })),
 }
 
-/** The most batches with `verdicts` that may wait for the index. Each one counts as 1,000 idempotency keys. */
+/** The most batches with `verdicts` that may wait to be written to the index. Each batch counts as 1,000 idempotency keys. */
 const verdictsMax = Math.floor(idempotencyWaitingMax / 1_000)
 
 /**
@@ -298,7 +298,7 @@ describe('the memory of idempotency keys', () => {
     })
   }
 
-  /** Restores a copy of the log that lacks what `lost` wrote. The index still has it. */
+  /** Restores a copy of the log. The copy lacks the idempotency keys that `lost` wrote, but the index still has them. */
   const putBack = async (lost: (node: TestNode, cluster: Cluster, keyId: string) => Promise<void>) => {
     const { cluster, index, node, keyId } = await opened()
     const copy = await cluster.all()
@@ -308,7 +308,7 @@ describe('the memory of idempotency keys', () => {
     await node.core.drain()
     const restored = new Cluster()
     const last = cluster.newId()
-    // The restored cluster must not draw an id that the first one has drawn.
+    // Both clusters draw the same ids in the same order. So the restored cluster skips the ids that the first cluster has used.
     while (restored.newId() < last);
     for (const { stream, revision, position: _, ...event } of copy) {
       await restored.log.append(stream, revision === 0 ? 'none' : revision - 1, [event])
@@ -415,7 +415,8 @@ describe('a start', () => {
     const { cluster, index, checkpoints, keyId } = await withCheckpoint()
     await (await cluster.open({ idempotency: index, checkpoints })).core.drain()
     const pages: ReadAllOptions[] = []
-    // In turn, the index is ahead of the checkpoint, the checkpoint is lost, and both are lost.
+    // In the first round, the index is ahead of the checkpoint. In the second, the checkpoint is lost. In the third, both are
+    // lost.
     for (const parts of [{ idempotency: index, checkpoints }, { idempotency: index }, {}]) {
       const node = await cluster.open(parts, watched(cluster, pages))
       expect(await send(node, cluster, keyId, 'late')).toBe('repeated')
@@ -527,7 +528,7 @@ test('key events that come early do not make repeats known', async () => {
   expect(await send(second, cluster, keyId)).toBe('repeated')
 })
 
-/** Delays only the subscription to all events. Subscriptions to some categories are not late. */
+/** Delays the subscription to all events. A subscription to some categories gets its events at once. */
 const splitLog = (log: EventLog): EventLog => {
   const late = lateLog(log)
   return {
@@ -549,7 +550,7 @@ test('of two uses of an idempotency key the later one is found', async () => {
   await first.post(keyId)
   const node = await cluster.open({ checkpoints })
   expect(await send(node, cluster, keyId)).toBe('stored')
-  // Enough uses to cause a write to the index. So the later use is in the index before the node hears of the earlier one.
+  // This number of uses causes a write to the index. So the index has the later use before the node hears of the earlier one.
   for (let other = 1; other < idempotencyWrittenAtOnce; other += 1) await send(node, cluster, keyId, `other ${other}`)
   node.late.deliver()
   await node.schedule.until(node.core.drain())

@@ -28,7 +28,7 @@ import { asker, cellar, reading } from '../../support/two-nodes.ts'
 type Life = {
   readonly core: OpenCore
   readonly schedule: DrivenSchedule
-  /** The position after which each subscription began. `null`: the beginning of the log. */
+  /** The position after which each subscription began. `null` means that the subscription began at the beginning of the log. */
   readonly begunAfter: readonly (number | null)[]
   readonly thrownAway: readonly string[]
   readonly failed: readonly unknown[]
@@ -114,7 +114,7 @@ const expectShown = async ({ core }: Life, log: EventLog): Promise<Projections> 
   return replayed
 }
 
-/** Expects every saved byte to be the same, too. This holds only if nothing was purged. */
+/** Expects the projections to save the same bytes as after a replay of the whole log. This holds only if nothing was purged. */
 const expectReplay = async (life: Life, log: EventLog): Promise<void> => {
   const replayed = await expectShown(life, log)
   expect(bytesOf(life.core.projections)).toEqual(bytesOf(replayed))
@@ -213,7 +213,7 @@ describe('a start', () => {
   })
 })
 
-/** A revocation appends this event first, before `KeyRevoked`. */
+/** A revocation appends this event before `KeyRevoked`. The key takes no readings after it. */
 const seal: NewEvent<'ReadingsSealed'> = {
   id: 'seal',
   type: 'ReadingsSealed',

@@ -54,7 +54,7 @@ describe('PurgeClock', () => {
   })
 })
 
-/** Makes a key with ten readings, one per day. `null`: readings are kept for ever. */
+/** Makes a key with ten readings, one per day. If `retentionMs` is `null`, readings are kept for ever. */
 const openWithReadings = async (retentionMs: number | null = 30 * dayMs) => {
   const cluster = new Cluster()
   const node = await cluster.open()
@@ -103,7 +103,8 @@ describe('a sweep', () => {
     const times: TimesTold[] = []
     const onTimes = (told: TimesTold) => times.push(told)
     const schedule = drivenSchedule()
-    // A node of `Cluster` hears of its own events late, but this node must hear of them at once.
+    // A node that `cluster.open` starts hears of its own events late. This node must hear of them at once, so `openCore` starts
+    // it.
     const ahead = await openCore({ log: cluster.log, clock, entropy: seededEntropy(99), schedule, onTimes })
     const [sealed] = await cluster.log.readAll({ direction: 'backwards', limit: 1 })
     expect(sealed?.recordedAt).toBe(clock.now())

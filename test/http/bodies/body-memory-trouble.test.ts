@@ -3,7 +3,7 @@ import { BodyMemoryTrouble } from '../../../src/http/body-memory-trouble.ts'
 import { bodyHoldersToldMax, bodyHolderToldBytesMin, overloadedLooksMin, troubleLookMs } from '../../../src/limits.ts'
 import { drivenSchedule } from '../../support/time/driven-schedule.ts'
 
-/** The reported cause when each key reserves the bytes of one entry. */
+/** Each entry of `held` is the number of bytes that one key reserves. Returns the cause that the service reports. */
 const causeOf = async (held: readonly number[]): Promise<string | undefined> => {
   const schedule = drivenSchedule()
   const holders = new Map(held.map((bytes, key) => [`key-${key}`, { bytes }]))

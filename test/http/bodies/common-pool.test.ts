@@ -72,7 +72,7 @@ const stallBatches = async (): Promise<readonly Leaked[]> => {
   return keys
 }
 
-/** Fills the rest of the memory with stalled single readings. */
+/** Fills the memory that batches may not use. Stalled single readings fill it. */
 const stallReadings = async (): Promise<void> => {
   const { key: leaked } = await service.createKey()
   const count = (deviceBodiesBytesMax - deviceLargeBodiesBytesMax) / readingBodyBytesMax
@@ -86,7 +86,7 @@ const postReading = async () => answerOf(await service.post(validReading, key))
 const kinds = (): readonly string[] => service.reasons().map(({ kind }) => kind)
 const readyStatus = async (): Promise<number> => (await fetch(`${service.url}/readyz`)).status
 
-/** Causes one refusal in each second. */
+/** The service looks for trouble once a second. Each of these looks finds one refusal. */
 const refusedFor = async (looks: number, refuse: () => Promise<unknown>): Promise<void> => {
   for (let look = 0; look < looks; look += 1) {
     await refuse()

@@ -75,7 +75,7 @@ const beat = (): Promise<void> => schedule.advance(bodyHeartbeatMs)
 const beats = async (count: number): Promise<void> => {
   for (let passed = 0; passed < count; passed += 1) await beat()
 }
-/** The heartbeats of the first 30 s, and one more, because the first heartbeat may come at once. */
+/** The number of heartbeats in the first 30 s. One more is added, because the first heartbeat may come at once. */
 const graceBeats = 1 + bodyGraceMs / bodyHeartbeatMs
 const dueBytesPerBeat = (bodyHeartbeatMs / 1_000) * bodyBytesPerSecondMin
 

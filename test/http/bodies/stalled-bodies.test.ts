@@ -33,7 +33,7 @@ afterEach(async () => {
 const readingPath = '/api/v1/ingest'
 const batchPath = '/api/v1/ingest/batch'
 const largeBytes = bodyInOnePieceBytesMax + 20_000
-/** Bodies of this length reserve memory. */
+/** The smallest body with a `Content-Length` that reserves memory. */
 const longBytes = bodyReservedBytesMin + 1
 const chunked = 'Transfer-Encoding: chunked'
 const declared = (bytes: number): string => `Content-Length: ${bytes}`
@@ -60,7 +60,7 @@ const expectOverloaded = (answer: RawAnswer): void => {
 const reserved = (pool: BodyPool = 'devices'): number => service.bodies.reservedBytes(pool)
 const untilInFlight = (count: number): Promise<void> => until(() => service.bodies.count === count)
 
-/** The event loop reads requests in order. When this one is answered, all bytes that were sent before have been read. */
+/** The event loop reads requests in order. When this request is answered, all bytes that were sent before it have been read. */
 const untilRead = async (): Promise<void> => {
   await (await fetch(`${service.url}/livez`)).text()
   await schedule.quiet()
@@ -195,7 +195,7 @@ describe('a request without a valid key', () => {
 })
 
 describe('a slow body', () => {
-  /** The first 30 s, and the time of one heartbeat, because the first heartbeat may come at once. */
+  /** A body gets 30 s before its speed is checked. One heartbeat is added, because the check happens at heartbeats. */
   const graceMs = bodyGraceMs + bodyHeartbeatMs
 
   test.each([

@@ -317,7 +317,7 @@ describe('ending sessions', () => {
     expect((await auditor.post(ofAdmin, {})).status).toBe(403)
     expect(await isSignedIn(admin)).toBe(true)
 
-    expect((await admin.get(ofAuditor)).body).toContain('They are signed out everywhere')
+    expect((await admin.get(ofAuditor)).body).toContain('This operator is signed out everywhere')
     expect(await isSignedIn(auditor)).toBe(true)
     const ended = await admin.post(ofAuditor, {})
     expect([ended.status, ended.location]).toEqual([303, paths.operators])

@@ -19,7 +19,7 @@ beforeAll(async () => {
   keyId = created.keyId
   await service.post(validReading, created.key)
   await service.untilFolded(keyId, 1)
-  // Opens the connections, so that later requests arrive together.
+  // Opens the connections now, because later requests arrive at the same time only on open connections.
   await load(paths.cellars)
 })
 afterAll(async () => {

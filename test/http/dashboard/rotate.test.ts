@@ -164,7 +164,7 @@ describe('the form that rotates a key', () => {
       `clr_${first.keyId}_… (2026-03-01 12:00:00 UTC, by ${emailOf.admin}). clr_${first.keyId}_… has not been used.`,
     )
     expect(words).toContain('It still works, but using it no longer stops the old key.')
-    // As the page says, the replaced key works, but its use does not stop the old key.
+    // What the page says must be true: the replaced key works, but its use does not stop the old key.
     expect((await service.post(validReading, first.key)).status).toBe(200)
     await service.untilFolded(first.keyId, 1)
     expect(endOf(old.keyId)).toBeNull()

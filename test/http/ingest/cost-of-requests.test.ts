@@ -27,12 +27,12 @@ const postBatch = async (readings: readonly unknown[] | string, headers: Record<
 
 const megabyte = 'x'.repeat(1_000_000)
 
-/** Sends 4,000,000 bytes. The full budget is 3,840,000 bytes. */
+/** Sends 4,000,000 bytes, which is more than the full budget of 3,840,000 bytes. */
 const emptyBudget = async (): Promise<void> => {
   for (let sent = 0; sent < 4; sent += 1) expectRefusal(await postBatch(megabyte), 400, 'MALFORMED_JSON')
 }
 
-/** The number of 404s before the budget is empty. */
+/** Returns the number of requests that get a 404 before the budget is empty. Later requests get a 429. */
 const requestsLeft = async (asked = service): Promise<number> => {
   for (let left = 0; ; left += 100) {
     const answers = await Promise.all(Array.from({ length: 100 }, () => unknownPath(asked)))
@@ -123,7 +123,7 @@ describe('requests that store nothing', () => {
       const repeat = await postBatch(body, headers)
       expect([repeat.status, repeat.header('Idempotent-Replayed')]).toEqual([200, 'true'])
     }
-    // The budget is empty, because the first body was charged, too, except for its reading.
+    // The budget is empty. The three repeats were charged, and also the first body, except for its reading.
     expectRefusal(await postBatch(body, headers), 429, code)
   })
 

@@ -116,7 +116,7 @@ describe('a line of refused requests', () => {
     ] as const) {
       await start({ web: { trustedProxies } })
       await service.post(validReading, 'wrong', { 'X-Forwarded-For': '203.0.113.9, 198.51.100.7' })
-      // Elysia answers an unknown path itself, and the line must have the same address.
+      // Elysia answers an unknown path itself. This refusal must be counted under the same address as the refusal above.
       await fetch(`${service.url}/api/nothing`, { headers: { 'X-Forwarded-For': '203.0.113.9, 198.51.100.7' } })
       await schedule.advance(refusalLineMs)
       expect(sums()).toMatchObject([{ addresses: [{ address, requests: 2 }] }])
@@ -173,8 +173,8 @@ describe('RefusalLines', () => {
     expect(sum).toMatchObject({ requests: 210_000, codes: { KEY_UNKNOWN: 210_000 } })
     const [most] = Object(sum).addresses
     expect(most).toMatchObject({ address: '192.0.2.1' })
-    // 110,000 requests had no valid key. A count may be too low by this number / (`refusalLineCountersMax` + 1), but never too
-    // high.
+    // 110,000 requests without a valid key are counted by address. A count may be too low by 110,000 /
+    // (`refusalLineCountersMax` + 1), but never too high.
     expect(most.requests).toBeGreaterThanOrEqual(10_000 - 110_000 / (refusalLineCountersMax + 1))
     expect(most.requests).toBeLessThanOrEqual(10_000)
     expect(lines.counters).toBe(0)

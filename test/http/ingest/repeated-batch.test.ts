@@ -21,7 +21,7 @@ import { type Service, startService, testAsker, testCellar, validReading } from 
 import { type ManualClock, manualClock } from '../../support/time/manual-clock.ts'
 
 const at = (timestamp: string) => ({ ...validReading, timestamp })
-/** One item for each refusal, between two valid readings. The clock shows 12:00. */
+/** Between two valid readings, there is one item for each refusal. The clock shows 12:00. */
 const items = [
   validReading,
   7,

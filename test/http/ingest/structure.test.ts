@@ -81,7 +81,7 @@ describe('the structure of a batch', () => {
   })
 
   test('may have 32,000 structural characters, and no more', async () => {
-    // Seven structural characters are around the two values, and the reading has 11. The list has one more than zeros.
+    // The body has seven structural characters around its two values. The reading has 11, and a list of n zeros has n + 1.
     const most = 32_000 - 7 - 11 - 1
     expectBatch(await postBatch(batchWith(zeros(most))), 200)
     const refused = async () =>

@@ -34,7 +34,7 @@ let log: EventLog
 let service: Service
 let key: string
 let keyId: string
-/** What goes wrong at the coming commits. The first entry is for the next commit. */
+/** Each entry runs at one coming commit, and can make it fail. The first entry is for the next commit. */
 let faults: ((database: Database) => void)[]
 let diskFault: Error | null
 let lines: [level: string, what: string, reason: unknown][]

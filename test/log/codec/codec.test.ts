@@ -216,7 +216,6 @@ describe('the codec', () => {
     expect(sizes).toEqual([63, 63 + 29, 63 + 99 * 29])
   })
 
-  // Every later version must read these bytes too.
   test('reads and still writes the first stored batch, which has one id', () => {
     const requestId = '00112233-4455-6677-8899-aabbccddefff'
     const usual = { by, requestId, correlationId: requestId, causationId: requestId }
@@ -247,7 +246,7 @@ describe('the codec', () => {
     )
   })
 
-  // Every later version must read these bytes, too, although it writes them in another form.
+  // Stored bytes are never rewritten, so every later version must read this old form, although it writes another one.
   test('reads the verdicts of the first stored batch with an idempotency key', () => {
     const requestId = '00112233-4455-6677-8899-aabbccddefff'
     const usual = { by, requestId, correlationId: requestId, causationId: requestId }
@@ -561,8 +560,8 @@ describe('a log with a newer event', () => {
     await follower.until(dropped)
     expect(follower.told).toEqual([{ dropped: expect.objectContaining(named) }])
 
-    // The stored event cannot be decoded, so the first append cannot be compared with it. This must not harm the other append
-    // of the group.
+    // The first append repeats the stored event, which this version cannot decode. So the log cannot compare the two, and the
+    // append fails. The other append of the commit group must still be written.
     const [again, other] = await Promise.allSettled([
       log.append('key-new', 'none', [unreadable]),
       log.append('cellar-one', 0, [{ ...keySuspended(), type: 'CellarRenamed', data: { title: 'two' } }]),

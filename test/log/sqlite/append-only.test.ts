@@ -6,9 +6,9 @@ import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { keySuspensions, reading } from '../../support/logs/sample-events.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-// The statements are tried on these rows: stream 1 at positions 1-3 and 4 (revisions 0-2 and 3), stream 2 at 5-6 (revisions
-// 0-1). Stream 3 is at positions 7, 8-10 and 11 (revisions 0, 1-3 and 4). It is truncated before revision 3, so its first row
-// is deleted.
+// The statements are tried on these rows. Stream 1 has positions 1-3 and 4 (revisions 0-2 and 3). Stream 2 has positions 5-6
+// (revisions 0-1). Stream 3 has positions 7, 8-10 and 11 (revisions 0, 1-3 and 4). It is truncated before revision 3, so the
+// row at position 7 is deleted.
 const columns = '(position, stream, revision, count, recorded_at, body)'
 const overwriting = [
   ['UPDATE a body', "UPDATE events SET body = 'x'"],

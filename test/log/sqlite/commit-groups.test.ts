@@ -13,7 +13,7 @@ import { commitsHere } from './commits-here.ts'
 
 let folder: TemporaryFolder
 let log: EventLog
-/** Each entry lets one waiting group commit. The oldest group is first. */
+/** One function for each waiting commit group, the oldest group first. A call lets the group commit. */
 let handedOver: (() => void)[]
 let faults: ((database: Database) => void)[]
 
@@ -53,7 +53,7 @@ const commitAll = async (): Promise<void> => {
   while (handedOver.length > 0) await commitNext()
 }
 
-/** `null`: no answer yet. */
+/** `null` means that the append has no answer yet. */
 type Told = { outcome: AppendResult['outcome'] | 'not_written' | null; revision: number | null }
 
 /** Appends in a turn of its own, so that the append gets a group of its own. */
@@ -140,7 +140,7 @@ test('after rows of another program, older groups go before new ones', async () 
   const other = new Database(join(folder.path, 'log.db'))
   other.run("INSERT INTO streams (id, name) VALUES (1, 'key-other')")
   other.run("INSERT INTO events (position, stream, revision, count, recorded_at, body) VALUES (1, 1, 0, 1, 1, '[]')")
-  // If a group fails, the groups that were built on it must not count as written.
+  // If a commit group fails, later groups that expect its positions must not count as written.
   await commitNext()
   await commitNext()
   await commitNext()

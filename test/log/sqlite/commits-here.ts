@@ -27,13 +27,12 @@ export const commitsHere =
 const diskFault = (code: string, message: string): Error =>
   Object.assign(new Error(message), { name: 'SQLiteError', code })
 
-/** Used as `beforeCommit`: the commit fails, and may be tried again. */
+/** Used as `beforeCommit`, this makes the commit fail in a way that may be tried again. */
 export const failedFsync = (database: Database): void => {
   database.run('ROLLBACK')
   throw diskFault('SQLITE_IOERR_FSYNC', 'disk I/O error')
 }
 
-/** Used as `beforeCommit`: the disk is full. */
 export const outOfSpace = (): never => {
   throw diskFault('SQLITE_FULL', 'database or disk is full')
 }

@@ -104,7 +104,8 @@ describe('DiskSpace', () => {
     expect(space.fault).toBe('the disk did not report its free space within 5 s')
     expect(space.shortage).toContain('the disk has 0 MiB free')
 
-    // An unanswered question blocks a thread of the runtime, so the log must not ask a second one.
+    // While the disk does not answer, each look at its free space blocks a thread of the runtime. So the log must not look
+    // again.
     await schedule.advance(20 * (diskLookMs + diskAnswerMsMax))
     expect([disk.looks, space.fault === null]).toEqual([2, false])
     delete disk.answer

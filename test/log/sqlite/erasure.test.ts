@@ -22,7 +22,9 @@ afterEach(async () => {
 })
 
 const markOf = (index: number): string => `address-of-${index};`
-/** Every 50th text is longer than a page of the file, so SQLite gives it pages of its own. */
+/**
+ * Every 50th text is longer than a page of the file. SQLite stores such a text in pages of its own, which must be erased, too.
+ */
 const textOf = (index: number): string => markOf(index).repeat(index % 50 === 0 ? 400 : 3)
 
 /** Events of other streams are written in between, so that they share pages of the file with the sign-ins. */

@@ -23,7 +23,7 @@ setDefaultTimeout(60_000)
 
 let folder: TemporaryFolder
 let log: EventLog
-/** What goes wrong at the coming commits. The first entry is for the next commit. */
+/** Each entry runs at one coming commit, and can make it fail. The first entry is for the next commit. */
 let faults: ((database: Database) => void)[]
 let commits: number
 
@@ -125,7 +125,7 @@ describe('the queue of the log', () => {
     })
 })
 
-/** After a failed fsync, SQLite has rolled back, and cannot say what is on disk. */
+/** After a failed fsync, SQLite has rolled back, but the commit may still be on disk. */
 describe('a commit whose fsync fails', () => {
   test('is repeated before its appends are answered', async () => {
     await log.append('key-one', 'none', keySuspensions(1))
@@ -269,7 +269,9 @@ describe('a truncation', () => {
 })
 
 describe('a file that cannot be read', () => {
-  /** Runs on another connection. The log can still append to streams that it remembers. */
+  /**
+   * Runs the statement on another connection. Without the table `streams`, the log can append only to streams in its memory.
+   */
   const otherwise = (statement: string): void => {
     const other = new Database(join(folder.path, 'log.db'))
     other.run(statement)
@@ -312,7 +314,7 @@ describe('a file that cannot be read', () => {
     faults = [
       failedFsync,
       (database) => {
-        // Reads fail before the log hears that the commit failed.
+        // Reads fail before the log hears that the commit failed. So the log cannot find out whether the commit is on disk.
         queueMicrotask(failReads)
         failedFsync(database)
       },
@@ -345,7 +347,7 @@ describe('a full disk', () => {
     expect(log.health()).toEqual({ ok: true })
     expect(await log.read('key-two', { limit: 1 })).toEqual([])
 
-    // The append gets the revision that was not written.
+    // The disk has room again. The append gets the revision of the append that failed, so no gap is left.
     faults = [(database) => limitPages(database, 10_000)]
     expect(await log.append('key-one', 1, [keySuspended()])).toMatchObject({ outcome: 'written' })
     expect(await log.append('key-two', 'none', [large])).toMatchObject({ outcome: 'written' })
@@ -422,7 +424,7 @@ describe('a group that was undone', () => {
       },
       (database) => database.run('PRAGMA max_page_count = 10000'),
     ]
-    // For the second append, the log must look up the stream that the first append has just begun.
+    // The first append begins a stream. For the second append, the log must look up that stream before it is committed.
     const failures = await Promise.all([
       failureOf(log.append('key-lost', 'none', [lost])),
       failureOf(log.append('key-lost', 'none', [lost])),

@@ -38,7 +38,7 @@ export const serveBatchAppend =
       if (early !== null || request.getIsFinal()) pieces.drop(append)
       if (early !== null) call.write(response(append, early))
       if (early !== null || !request.getIsFinal()) return
-      // The call passed this check at its start, but the node may have lost the leadership since.
+      // The node was not a follower when the call began, but it may have lost the leadership since.
       const late = refusalOfCall(node, call.metadata)
       if (late !== null) {
         call.emit('error', late)
@@ -53,7 +53,8 @@ export const serveBatchAppend =
       else call.write(response(append, verdict))
     })
     call.on('end', () => call.end())
-    // The client has gone, so nobody is left to tell. Without a listener, the error would end the test process.
+    // An error here means that the client has gone, so nobody waits for an answer. Without a listener, it would end the
+    // test process.
     call.on('error', () => {})
   }
 

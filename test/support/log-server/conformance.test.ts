@@ -1,6 +1,6 @@
 /**
- * Asks the test log server, and also a real server if `TEST_EVENTSTORE_URL` names one. Both must answer alike, or tests
- * on the test log server prove nothing.
+ * Runs the same tests on the test log server, and also on a real server if `TEST_EVENTSTORE_URL` names one. Both must
+ * answer alike, or tests on the test log server prove nothing.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
@@ -143,7 +143,8 @@ for (const { name, open } of targets) {
         const same = events(2)
         const results = await Promise.allSettled([append(stream, 'no_stream', same), append(stream, 'no_stream', same)])
         for (const result of results) {
-          // A real server can give up the first append, and the client then does not know the outcome.
+          // A real server may never answer one of the two appends. The client then reports `deadline-exceeded`: it does
+          // not know the outcome.
           if (result.status === 'rejected') expect(result.reason).toMatchObject({ type: 'deadline-exceeded' })
           else expect(result.value.nextExpectedRevision).toBe(1n)
         }

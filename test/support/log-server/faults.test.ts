@@ -92,7 +92,7 @@ describe('an append', () => {
       const answers: string[] = []
       void append(client, 'swallowed').then((answer) => answers.push(answer))
       await met
-      // When this read is answered, the append's call has already ended.
+      // This read lets time pass: when it is answered, the call of the first append has already ended.
       await client.getStreamMetadata('a')
       void append(client, 'after').then((answer) => answers.push(answer))
       await client.getStreamMetadata('a')

@@ -1,7 +1,7 @@
 import type { LogNode } from './server-node.ts'
 import type { Append, Judgement } from './state.ts'
 
-/** What the client hears of its append. `null` means that the server never answers it. */
+/** The answer to an append. `null` means that the server never answers it. */
 export type Verdict =
   | Judgement
   | { readonly outcome: 'not_ready' }

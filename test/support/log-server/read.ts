@@ -68,7 +68,7 @@ const readStream = (
   return end <= 0 ? [] : events.slice(Math.max(0, end - count), end).reverse()
 }
 
-/** Forwards, the event at the position is included. Backwards, it is not. */
+/** A read forwards includes the event at its position. A read backwards begins with the event before. */
 const readAll = (state: LogState, options: ReadReq.Options): readonly StoredEvent[] | 'broken_position' => {
   const from = options.getAll()
   const position = from?.getPosition()

@@ -20,7 +20,7 @@ export class Faults {
   isReady: () => boolean = () => true
   /** Whether the server denies access. `all` means reads and subscriptions of all streams together. */
   denies: (what: 'all' | 'stream' | 'append') => boolean = () => false
-  /** Reads of all streams wait for this promise, as if the log were long. */
+  /** Reads of all streams wait for this promise, so that a test can act while such a read is under way. */
   beforeReadOfAll: (() => Promise<void>) | null = null
   /** How many of the newest events of a stream are stored, but not shown by reads yet. */
   unindexed: (stream: string) => number = () => 0
@@ -31,7 +31,7 @@ export class Faults {
    * new.
    */
   isCutOff = false
-  /** The largest append, counting only the events' data. */
+  /** The server refuses larger appends. Only the bytes of the events' data count. */
   appendBytesMax = 1024 * 1024
   readonly #subscriptions = new Set<(why: string) => void>()
 

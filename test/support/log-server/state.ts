@@ -39,8 +39,8 @@ export class LogState {
   readonly #truncatedBefore = new Map<string, number>()
   readonly #listeners = new Set<() => void>()
   /**
-   * Positions of all events ever written, also of those that a scavenge has removed: a client may still read from
-   * there.
+   * Positions of all events ever written. `scavenge` removes truncated events but not their positions, because a client
+   * may still read from there.
    */
   readonly #boundaries = new Set<number>()
   #endPosition = 0
@@ -110,7 +110,8 @@ export class LogState {
   }
 
   /**
-   * The revision after which the append wants its events. -1 means a new stream; `null` means that no revision fits.
+   * The revision after which the append wants its events. -1 means a new stream. `null` means that the append must
+   * fail.
    */
   #exactRevision({ expected, events }: Append, stored: readonly StoredEvent[]): number | null {
     if (expected === 'none') return -1

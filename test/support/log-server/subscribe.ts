@@ -8,12 +8,12 @@ import type { LogState, StoredEvent } from './state.ts'
 type Call = ServerWritableStream<ReadReq, ReadResp>
 
 /**
- * A filtered subscription gets a checkpoint after so many events, so that its client can resume behind events that the
- * filter skipped.
+ * By default, a filtered subscription gets a position after this many events. EventStoreDB calls it a checkpoint. The
+ * client can resume there, so the server need not filter the skipped events again.
  */
 const searchWindowEvents = 32
 
-/** If more answers wait for a slow client, the server sends none until the client has read them. */
+/** If more answers wait for a slow client, the server sends no more until the client has read them. */
 const responsesWaitingMax = 1_000
 
 export const subscribe = (node: LogNode, call: Call, options: ReadReq.Options): void => {

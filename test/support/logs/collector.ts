@@ -1,14 +1,13 @@
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import type { EventLog, SubscribeOptions, Subscription } from '../../../src/log/event-log.ts'
 
-/** One thing that the log told a subscriber. `Collector.told` has them in their order. */
+/** A call that the subscriber got from the log. `Collector.told` lists the calls in their order. */
 export type Told = { readonly event: RecordedEvent } | 'caught_up' | { readonly dropped: unknown }
 
 export type Collector = {
   readonly told: readonly Told[]
   readonly events: readonly RecordedEvent[]
   readonly subscription: Subscription
-  /** Resolves when the condition is true. */
   until(condition: (collected: Collector) => boolean): Promise<void>
 }
 

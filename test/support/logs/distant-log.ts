@@ -6,8 +6,8 @@ export type Distance = {
   readonly oneWayMs: number
   readonly commitMs: number
   /**
-   * Returns a number from 0 to 1. By it, each way to or from the store takes 60% to 140% of `oneWayMs`. Default: always
-   * one half, which is 100%.
+   * Returns a number from 0 to 1. With 0, a way to or from the store takes 60% of `oneWayMs`; with 1, it takes 140%.
+   * Default: always one half, which is 100%.
    */
   readonly chance?: () => number
 }

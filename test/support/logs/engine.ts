@@ -1,5 +1,5 @@
 /**
- * The log engine of tests that name none, chosen by `TEST_ENGINE`. Unset: the embedded log. `test-server`:
+ * The log engine for tests that name no engine, chosen by `TEST_ENGINE`. Unset: the embedded log. `test-server`:
  * EventStoreDB's protocol with the test log server. `esdb://…`: a real server.
  */
 import { test } from 'bun:test'

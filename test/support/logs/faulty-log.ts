@@ -23,7 +23,7 @@ export type FaultPlan = {
   /** Which append fails, counted from the next one, which is 1. Default: 1. */
   readonly nth?: number
   readonly reason?: Outage['reason']
-  /** Then nothing works until `comeBack`, as if the process of the log had died. */
+  /** If true, the log is away after this fault: nothing works until `comeBack`, as if its process had died. */
   readonly thenAway?: boolean
 }
 

@@ -12,14 +12,13 @@ import { createCodec } from '../../../src/log/codec/codec.ts'
 
 export type FirstVersionBatch = {
   readonly stream: string
-  /** The readings of one request. */
   readonly readings: readonly NewEvent<'ReadingAccepted'>[]
   readonly keyHash: string
   readonly bodyHash: string
   readonly rejected: readonly KeptItem[]
 }
 
-/** What this version must read from data of the first version. */
+/** Returns the idempotency data that this version must read from a batch of the first version. */
 export const idempotencyOf = ({ readings, keyHash, bodyHash, rejected }: FirstVersionBatch): Idempotency => {
   const refusals = rejected.length === 0 ? null : { kind: 'verdicts' as const, items: [...rejected] }
   return { keyHash, bodyHash, batch: { accepted: readings.length, refusals } }
@@ -33,8 +32,8 @@ export const packedByFirstVersion = (batch: FirstVersionBatch): Uint8Array => {
   )
   const [row] = createCodec().encode(stream, keyed)
   if (row === undefined || typeof row.body === 'string') throw new Error('readings are not packed')
-  // How this version begins such a batch: format version 2, both hashes, the number of accepted readings, and no
-  // refused one.
+  // In this version, idempotency data begins with format version 2, both hashes, the number of accepted readings, and 0
+  // for no refusals. The lines below replace these bytes by those of the first version.
   const newForm = Buffer.from([2, ...Uint8Array.fromHex(keyHash + bodyHash), readings.length, 0])
   const at = Buffer.from(row.body).indexOf(newForm)
   if (at < 0) throw new Error('the form of this version is another than this test knows')

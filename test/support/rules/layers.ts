@@ -153,7 +153,7 @@ export const violationsOf = (path: string, text: string): readonly string[] => {
 
 type Report = (node: ts.Node, what: string) => void
 
-/** The rules about text. They also hold for tests and benchmarks. */
+/** Checks the rules about text, which also hold for tests and benchmarks. */
 export const judgeText = (path: string, text: string): readonly string[] => {
   const found: string[] = []
   const lines = text.split('\n')

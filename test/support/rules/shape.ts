@@ -77,7 +77,7 @@ export const packagesLoadedBy = (path: string, files: readonly SourceText[]): Re
   return new Set(reached.flatMap((file) => loaded.get(file) ?? []).filter((imported) => !loaded.has(imported)))
 }
 
-/** Imported files as paths of the project, imported packages by their name. */
+/** Returns imported files as paths of the project, and imported packages by their names. */
 const loadedBy = ([path, text]: SourceText): readonly string[] =>
   ts
     .createSourceFile(path, text, ts.ScriptTarget.ESNext)

@@ -4,7 +4,7 @@ import type { Schedule } from '../../../src/actors/schedule.ts'
 /** Timers that run only when a test says so, so a test does not depend on the machine's speed. */
 export type DrivenSchedule = Schedule & {
   readonly nowMs: number
-  /** Resolves when nothing is left to do until a timer runs. */
+  /** Resolves when all work has ended, except work that waits for a timer. */
   quiet(): Promise<void>
   /** Lets `ms` pass: runs the timers that become due one by one, in the order of their times. */
   advance(ms: number): Promise<void>

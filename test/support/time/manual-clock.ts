@@ -1,8 +1,8 @@
 import type { MachineClock } from '../../../src/clock.ts'
 
 /**
- * Starts at 2026-03-01T12:00:00.000Z. `leap` changes only the time, as somebody does who sets the machine's clock.
- * Other steps forwards also count as passed time.
+ * Starts at 2026-03-01T12:00:00.000Z. `leap` changes only `now()`, as when somebody sets the clock of the machine.
+ * `set` and `advance` also count steps forwards as passed time.
  */
 export type ManualClock = MachineClock & { set(ms: number): void; advance(ms: number): void; leap(ms: number): void }
 

@@ -6,8 +6,8 @@ import type { DashboardDeps, Visit } from '../visit.ts'
 import { readCookie } from './cookies.ts'
 
 /**
- * Passwords wait in queues until they are compared. With `isKnown`, this password waits in the queue of known browsers. There,
- * a flood of strangers cannot delay it.
+ * `isKnown` is true for a client with an open session, a one-time link or a known browser. Passwords wait in a queue until
+ * they are compared. There, known clients come first, so a flood of strangers cannot delay them.
  */
 export const signInFrom = (visit: Visit, { isKnown }: { readonly isKnown: boolean }): SignInFrom => {
   const { request, origin } = visit

@@ -4,6 +4,8 @@ import type { Visit } from '../visit.ts'
 import type { Trust } from './origin.ts'
 
 /**
+ * The reasons for the names and the attributes of the dashboard's cookies:
+ *
  * - The prefix `__Host-` stops other hosts of the domain from setting the cookie. The prefix needs `Secure`. Over plain http
  *   from `localhost` or 127.0.0.1, Chromium keeps such a cookie. Safari drops it, and the next form is answered with the page
  *   `no_cookie`.

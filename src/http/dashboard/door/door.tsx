@@ -88,8 +88,8 @@ const checkAndAnswer = async (deps: DashboardDeps, route: Route, visit: Visit): 
 }
 
 /**
- * Each page waits for its own turn of the event loop, so that several pages do not delay readings. Then the session is checked
- * again, because it can end while the page waits.
+ * The pages of signed-in operators wait for their own turn of the event loop, so that several pages do not delay readings.
+ * Then the session is checked again, because the session can end while the page waits.
  */
 const answerPageInTurn = async (deps: DashboardDeps, action: Action, arrived: Visit): Promise<Response> => {
   await waitForTurn()
@@ -156,8 +156,8 @@ const signInFirst = (deps: DashboardDeps, visit: Visit): Response => {
 const livePrefix = '/live/'
 
 /**
- * True if this node does not know that the session is over. Another node can have opened the session a moment ago. So the live
- * page must ask again, instead of stopping.
+ * True if the browser's session may be open although this node does not know it, because another node opened it a moment ago.
+ * Then the live page must ask again, instead of stopping.
  */
 const mayBeOpenElsewhere = ({ core }: DashboardDeps, { request, origin }: Visit): boolean => {
   const secret = readCookie(request.headers, 'session', origin.trust)
@@ -249,8 +249,8 @@ const methodNotAllowed = async (visit: Visit, route: Route): Promise<Response> =
 }
 
 /**
- * The answer if the `Host` header makes `request.url` an invalid URL. `originOf` cannot refuse such a host, because over TLS it
- * accepts any host name.
+ * Answers a request whose `Host` header makes `request.url` an invalid URL. `originOf` cannot refuse such a host, because over
+ * TLS it accepts any host name.
  */
 const unreadableHost = (): Response =>
   inWords(

@@ -32,7 +32,8 @@ export const throttledReasons: Readonly<Record<ThrottledAttempt['reason'], SignI
 
 export type RefusedVisitor = {
   /**
-   * Set only if the account exists. Other typed text must not reach the log, because it can be a password in the wrong field.
+   * `null` if no account is known. A typed e-mail without an account must not reach the log, because it can be a password in
+   * the wrong field.
    */
   readonly email: string | null
   readonly address: string

@@ -6,7 +6,8 @@
  * - By e-mail that has no account, in another table. When that table is full, invented e-mails only replace each other.
  * - By address. An IPv6 address counts for its /64 and its /48. Otherwise one /48 could fill the table with its 65,536
  *   networks.
- * - By known browser. Its attempts count only in this table, so that strangers cannot lock the browser out.
+ * - By known browser. Attempts from a known browser are not counted by account or address, so strangers cannot lock this
+ *   browser out.
  *
  * With wrong passwords, strangers can lock an account for unknown browsers. A one-time link still works then.
  */

@@ -30,8 +30,8 @@ const rotationNotices: Readonly<Record<RotationRefusal['kind'], NoticeName>> = {
  * True if a successful command changed nothing, because the key was already in this state. Then the typed reason was not
  * stored, and the page must say that nothing was changed.
  *
- * `before` is the state that this node knew. Another node can have changed the key since then, so the author and the reason of
- * `after` are compared too.
+ * `before` is the state that this node knew, but another node can have changed the key since then. So the function also
+ * compares the author and the reason in `after` with this operator and the typed reason.
  */
 export const wasDoneBefore = (before: Attribution | null, after: Attribution, visit: SignedInVisit): boolean => {
   const reason = parseReason(visit.form('reason'))

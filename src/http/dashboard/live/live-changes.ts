@@ -1,7 +1,10 @@
 import type { RecordedEvent } from '../../../domain/events.ts'
 import { readingsStream } from '../../../domain/stream-names.ts'
 
-/** The readings that change a page: those of one cellar, of one key, or all. Events other than readings change every page. */
+/**
+ * Which readings make the service render a page again: those of one cellar, of one key, or all. All other events that
+ * `LiveChanges` counts change every page.
+ */
 export type Topic = { readonly cellar: string } | { readonly keyId: string } | 'all'
 
 type Count = { changes: number; pages: number }
@@ -12,7 +15,7 @@ type Count = { changes: number; pages: number }
  */
 export class LiveChanges {
   readonly #cellars = new Map<string, Count>()
-  /** Uses the name of the key's readings stream and not the key id, because the event of a reading carries this name. */
+  /** The map's keys are names of readings streams and not key ids, because the event of a reading carries its stream's name. */
   readonly #keys = new Map<string, Count>()
   #readings = 0
   #others = 0
@@ -35,8 +38,8 @@ export class LiveChanges {
   }
 
   /**
-   * Returns the number of changes so far. Readings of a cellar or key are counted only while a page about it is open, so the
-   * maps stay small.
+   * Returns the number of changes so far. If it has grown since the last rendering, the page must be rendered again. Readings
+   * of a cellar or key are counted only while a page about it is open, so the maps stay small.
    */
   of(topic: Topic): number {
     if (topic === 'all') return this.#others + this.#readings

@@ -44,7 +44,7 @@ export type Viewer = {
   readonly sessionSecret: string
   /** The name of the operator's event stream. An event in this stream can end the session. */
   readonly operatorStream: string
-  /** True if the session is still open and has the same role. */
+  /** True if the session is still open, and has the same role as when the page was opened. */
   readonly isAllowed: () => boolean
 }
 
@@ -54,7 +54,7 @@ type Viewing = {
   readonly signal: AbortSignal
 }
 
-/** The live streams of one session, oldest first. */
+/** In `streams`, the oldest stream comes first, because it is the one that ends if the session opens too many. */
 type ViewingSession = { readonly viewer: Viewer; readonly streams: Set<LiveStream> }
 
 type OpenPage = {
@@ -62,7 +62,10 @@ type OpenPage = {
   readonly streams: Set<LiveStream>
   /** Streams whose browser does not show the newest rendering: the stream is new, or the browser reads slowly. */
   readonly outdated: Set<LiveStream>
-  /** The topic's number of changes at the last rendering. `null`: the page must be rendered even without a change. */
+  /**
+   * The number of changes of `page.topic` at the last rendering. If that number has changed, the page must be rendered again.
+   * `null`: the page must be rendered even without a change.
+   */
   renderedAt: number | null
   /**
    * The hash of the last message, so that an equal message is not sent again. `null` if there was none. The message itself can
@@ -73,7 +76,7 @@ type OpenPage = {
   restsUntilMs: number
 }
 
-/** `passedMs` is a clock in ms that is never set back, unlike the time of day. */
+/** `passedMs` measures how long a rendering takes. It is a clock in ms that is never set back, unlike the time of day. */
 export type LiveTiming = { readonly schedule: Schedule; readonly passedMs: () => number }
 
 export class LivePages {
@@ -188,8 +191,8 @@ export class LivePages {
   }
 
   /**
-   * Ends the operator's live streams whose session has ended or has another role now. Otherwise these streams would still get
-   * the next push.
+   * Ends the live streams of this operator's sessions that are closed, or that have another role now. Otherwise such a page
+   * would look live until the next push or heartbeat.
    */
   #endRefused(operatorStream: string): void {
     for (const { viewer, streams } of this.#sessions.values()) {
@@ -251,8 +254,8 @@ export class LivePages {
   }
 
   /**
-   * Returns the next rendering. Skips pages whose browsers all read too slowly to take a message. While too many pages wait for
-   * the store, starts no other page that reads the store.
+   * Returns the next rendering. Skips pages whose browsers all read too slowly to take a message. While `liveStoreWaitsMax`
+   * renderings wait for the store, skips all pages that read the store.
    */
   readonly #next = (): ReturnType<NextRendering> => {
     for (;;) {
@@ -268,8 +271,8 @@ export class LivePages {
   }
 
   /**
-   * Does nothing if all browsers left the page while the page was queued. A newer page can have the same name by now, and must
-   * keep its place.
+   * Moves a page behind all others in `#pages`. Does nothing if all browsers left the page while it was queued. A newer page
+   * can have the same name by now, and must keep its place.
    */
   #moveToEnd(opened: OpenPage): void {
     const { name } = opened.page

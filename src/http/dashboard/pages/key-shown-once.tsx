@@ -9,8 +9,8 @@ import { keyViewOf } from '../show/key-views.ts'
 import type { DashboardDeps, Visit } from '../visit.ts'
 
 /**
- * The answer to the POST shows the key, so no address shows the key again. A reload sends the form again but creates no second
- * key, because the form holds the id of the key.
+ * Shows the key in the answer to the POST itself, so no URL shows the key again. A reload sends the form again but creates no
+ * second key, because the form holds the id of the key.
  */
 export const keyShownOnce = async (
   deps: DashboardDeps,

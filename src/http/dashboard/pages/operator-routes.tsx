@@ -112,7 +112,7 @@ const confirmationOf = (deps: DashboardDeps, visit: SignedInVisit, requested: Re
 const isInvited = ({ core }: DashboardDeps, visit: SignedInVisit): boolean =>
   core.projections.operators.invitations(visit.nowMs).some(({ email }) => email === emailOf(visit))
 
-/** The answer to the POST shows the link, so no address shows the link again. */
+/** Shows the one-time link in the answer to the POST itself, so no URL shows the link again. */
 const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const values = { email: visit.form('email'), role: visit.form('role'), own_password: '' }
   const back = { href: paths.operators, words: 'Back to operators' }
@@ -136,8 +136,8 @@ const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Res
 }
 
 /**
- * First tries without the admin's password, because only the core knows whether this link needs it. If the link needs none, no
- * password attempt is counted.
+ * First tries without the admin's password, because only the core knows whether this link needs the password. If it does not,
+ * no password attempt is counted.
  */
 const issuedLink = async (
   deps: DashboardDeps,

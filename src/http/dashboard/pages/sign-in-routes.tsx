@@ -62,13 +62,16 @@ export const signOut = async ({ core }: DashboardDeps, visit: SignedInVisit): Pr
   return answer
 }
 
-/** The header clears no cookies: `device` keeps the browser known, and `notice` tells the next page what to show. */
+/**
+ * The header `Clear-Site-Data` clears no cookies here: `device` keeps the browser known, and `notice` tells the next page what
+ * to show.
+ */
 const clearedAtSignOut = '"cache", "storage"'
 
 /**
- * Returns the path to open after the sign-in, always on this site. Browsers take `//host`, `/\host` and `/<tab>/host` for
- * another site. The URL parser reads them as browsers do, so the parser decides. It turns `/..//host` into `//host`, so its
- * result is checked again.
+ * Returns the path to open after the sign-in, always on this site. Browsers treat `//host`, `/\host` and `/<tab>/host` as
+ * addresses of another site. The URL parser reads such texts as browsers do, so the parser decides. The parser turns
+ * `/..//host` into `//host`, so its result is checked again.
  */
 export const safeNext = (text: string): string => {
   if (!text.startsWith('/')) return paths.cellars

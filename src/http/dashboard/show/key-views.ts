@@ -72,8 +72,8 @@ const predecessorOf = (deps: DashboardDeps, key: KeyState, nowMs: number): Prede
 }
 
 /**
- * Returns the number of readings in the rate window; `null` means that the store cannot tell. If the last reading is older than
- * the window, returns 0 without loading the key's actor.
+ * Returns the number of readings in the rate window; `null` means that the store is unavailable. If the last reading is older
+ * than the window, returns 0 without loading the key's actor.
  */
 export const usedInWindow = async ({ core }: DashboardDeps, key: KeyState, nowMs: number): Promise<number | null> => {
   const { windowMs } = core.projections.keys.effectiveLimit(key)

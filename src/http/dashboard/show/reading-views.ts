@@ -44,7 +44,7 @@ export const readingsOf = async (
   const kegs = kegListOf(deps, wanted, await foundKegs(deps, wanted, pause))
   const latest = readings.latest(cellar).map((reading) => readingView(deps, reading))
   const isActive = (key: KeyState): boolean => keyStatus(key, nowMs) === 'active'
-  // The page uses `hasActiveKey` only if the cellar has no readings. With readings, the search through the keys is saved.
+  // The page uses `hasActiveKey` only if the cellar has no readings. Otherwise the keys are not searched, to save time.
   const hasActiveKey = latest.length === 0 && keys.ofCellar(cellar).some(isActive)
   return { cellar, kegs, readings: latest, hasActiveKey }
 }

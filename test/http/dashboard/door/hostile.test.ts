@@ -17,7 +17,7 @@ const hostileTexts = [
 
 type Page = { readonly name: string; readonly html: string }
 
-/** Types the text into every field and every part of an address. Returns all pages that may show it. */
+/** Types the text into every field and every variable part of a URL. Returns all pages that may show the text. */
 const tour = async (text: string): Promise<readonly Page[]> => {
   const service = await startWithOperators()
   const admin = await signedIn(service, 'admin')

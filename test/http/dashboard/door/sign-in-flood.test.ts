@@ -73,7 +73,7 @@ const signIn = async (person: Visitor, { email, password, address }: Try): Promi
 
 const admin = { email: emailOf.admin, password: testPassword, address: '192.0.2.1' }
 const guess = (at: number, address: string): Try => ({ email: `${at}@x.org`, password: `guess ${at}`, address })
-/** Each guess comes from another /64 network of the same /48 network. */
+/** Each guess comes from another /64 network of the same /48 network. The queue bounds the passwords of a whole /48. */
 const guessFromSite = (at: number): Try => guess(at, `2001:db8:1:${at.toString(16)}::1`)
 
 /** Resolves as soon as all sign-ins are in the queue. Their answers come later. */
@@ -186,7 +186,7 @@ test('an attempt that met an outage of the store is not counted', async () => {
 test('attempts at the same time are all counted before one is answered', async () => {
   await start()
   const person = await atPage()
-  // Each address has its own share of the queue, so no guess is refused because the queue is full.
+  // Each address has its own share of the queue, so the queue takes all these guesses.
   const guesses = upTo(signInAttemptsMax).map((at) => ({ ...guess(at, `192.0.2.${at + 10}`), email: emailOf.admin }))
   const answers = await queued(person, guesses)
   expect(await signIn(person, { ...admin, address: '192.0.2.99' })).toBe(429)

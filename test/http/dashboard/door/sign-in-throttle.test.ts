@@ -13,7 +13,7 @@ const stranger = (at: number, address: string): Attempt => ({
   device: null,
 })
 
-/** Returns which counter is full. `null`: the attempt was counted. */
+/** Returns which counter is full, or `null` if the attempt was counted. */
 const tried = (throttle: SignInThrottle, attempt: Attempt, nowMs = 0): string | null => {
   const answer = throttle.attempt(attempt, nowMs)
   return answer.isCounted ? null : answer.reason

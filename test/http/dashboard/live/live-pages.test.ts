@@ -79,8 +79,7 @@ const postFolded = async (reading: unknown, { key, keyId }: { readonly key: stri
 }
 
 /**
- * Lets pages push until `isSo` is true. The projections may fold an event a moment after its answer, so one push may be too
- * early.
+ * Lets pages push until `isSo` is true. One push may be too early, because the projections may fold an event after its answer.
  */
 const pushedUntil = async (isSo: () => boolean): Promise<void> => {
   while (!isSo()) await schedule.advance(livePushMs)
@@ -447,7 +446,7 @@ describe('a live stream', () => {
     log.comeBack()
     await timers.advance(liveHeartbeatMs)
     while ((await shaken.post(validReading, key)).status !== 200) await turn()
-    // The pages show the reading only after the projections follow the log again.
+    // Pages show the projections, and the projections get this reading only when they have subscribed to the log again.
     await until(() => shaken.core.projections.readings.usage(keyId) !== null)
     await timers.advance(livePushMs)
     await watching.until(/rack-17/)

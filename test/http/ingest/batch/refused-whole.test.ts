@@ -40,7 +40,7 @@ describe('POST /api/v1/ingest/batch stores nothing and answers', () => {
     expect(expectRefusal(refused, 429, 'RATE_LIMITED')).toEndWith('send the request again after 30 seconds.')
     expect(refused.header('Retry-After')).toBe('30')
     expect(refused.header('RateLimit')).toBe('"default";r=1;t=30')
-    // Ten readings fit only when the second batch has left the window, 50 s from now.
+    // Ten readings need an empty window. The second batch came at 20 s and leaves the window at 80 s. It is 30 s now.
     expect((await post(copies(10), key)).header('Retry-After')).toBe('50')
     service.clock.advance(30_000)
     expectBatch(await post(copies(2), key), 200)

@@ -120,7 +120,8 @@ describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
     }
     await service.core.keys.setLimit(keyId, { readings: 1, windowMs: 60_000 }, testAsker)
     const refused = await post(key)
-    // The limit is 1 now, so all three readings must leave the window. The last one came at 20 s and leaves at 80 s. It is 30 s now.
+    // The limit is 1 now, so a reading needs an empty window. The last reading came at 20 s and leaves the window at 80 s. It
+    // is 30 s now.
     expect(refused.header('Retry-After')).toBe('50')
     service.clock.advance(50_000)
     expectAccepted(await post(key))

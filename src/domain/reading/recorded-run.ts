@@ -1,0 +1,99 @@
+import type { Metadata, NewEvent, RecordedEvent } from '../events.ts'
+import { readingId } from '../uuid.ts'
+import { countOf, isBatch, type Readings } from './columns.ts'
+import type { Idempotency } from './idempotency-key.ts'
+
+/** One request of a run: a single reading, or a batch. The id of its first reading is `requestId`. */
+export type RunRequest = {
+  readonly requestId: string
+  readonly readings: Readings
+  readonly idempotency: Idempotency | null
+}
+
+/**
+ * Consecutive readings of one key that are appended together. A run is one item on its way to the log, the projections and the
+ * live pages: an event object for each reading would cost more than all other work. A reader of the log gets events.
+ */
+export class ReadingRun {
+  readonly keyId: string
+  /** In ms. All readings of a run have the same time. */
+  readonly recordedAt: number
+  readonly requests: readonly RunRequest[]
+  /** The number of readings in all requests. */
+  readonly count: number
+
+  constructor(keyId: string, recordedAt: number, requests: readonly RunRequest[]) {
+    this.keyId = keyId
+    this.recordedAt = recordedAt
+    this.requests = requests
+    let count = 0
+    for (const { readings } of requests) count += countOf(readings)
+    this.count = count
+  }
+
+  /**
+   * Makes the events that a reader of the log gets for this run.
+   * @throws Error if a request with several readings has an id that cannot be counted up (`readingId`)
+   */
+  events(): readonly NewEvent<'ReadingAccepted'>[] {
+    return this.requests.flatMap((request) => eventsOfRequest(this, request))
+  }
+}
+
+const eventsOfRequest = (
+  { keyId, recordedAt }: ReadingRun,
+  { requestId, readings, idempotency }: RunRequest,
+): NewEvent<'ReadingAccepted'>[] => {
+  const by = { kind: 'key', keyId } as const
+  const metadata: Metadata = { by, requestId, correlationId: requestId, causationId: requestId }
+  const ofFirst = idempotency === null ? metadata : { ...metadata, idempotency }
+  return Array.from({ length: countOf(readings) }, (_, index) => ({
+    id: readingId(requestId, index),
+    type: 'ReadingAccepted',
+    recordedAt,
+    data: isBatch(readings) ? readings.readingAt(index) : readings,
+    metadata: index === 0 ? ofFirst : metadata,
+  }))
+}
+
+/** A run in the log. `revision` and `position` are those of its first reading; the others follow without a gap. */
+export class RecordedRun {
+  readonly type = 'ReadingRun'
+  readonly run: ReadingRun
+  readonly stream: string
+  readonly revision: number
+  readonly position: number
+
+  constructor(run: ReadingRun, at: { readonly stream: string; readonly revision: number; readonly position: number }) {
+    this.run = run
+    this.stream = at.stream
+    this.revision = at.revision
+    this.position = at.position
+  }
+
+  get recordedAt(): number {
+    return this.run.recordedAt
+  }
+
+  events(): readonly RecordedEvent<'ReadingAccepted'>[] {
+    const { stream, revision, position } = this
+    return this.run.events().map(({ id, type, recordedAt, data, metadata }, index) => {
+      return { id, type, recordedAt, data, metadata, stream, revision: revision + index, position: position + index }
+    })
+  }
+}
+
+/** What a subscription delivers: this node's own readings come as runs, all else as events. */
+export type LogItem = RecordedEvent | RecordedRun
+
+export const isRun = (item: LogItem): item is RecordedRun => item.type === 'ReadingRun'
+
+export const itemCount = (item: LogItem): number => (isRun(item) ? item.run.count : 1)
+
+/** The position of the item's last event. */
+export const lastPositionOf = (item: LogItem): number => item.position + itemCount(item) - 1
+
+export const eventsOfItems = (items: readonly LogItem[]): readonly RecordedEvent[] =>
+  items.some(isRun)
+    ? items.flatMap((item) => (isRun(item) ? item.events() : [item]))
+    : items.filter((item) => !isRun(item))
