@@ -26,10 +26,20 @@ export const writeText = (writer: ByteWriter, text: string): void => {
   writer.bytes(bytes)
 }
 
+/** Writes a text that is already in UTF-8. */
+export const writeUtf8 = (writer: ByteWriter, utf8: Uint8Array): void => {
+  writer.varint(utf8.length * kindBits + kinds.utf8)
+  writer.bytes(utf8)
+}
+
+/** Refers to a name that the row already contains. */
+export const writeNumber = (writer: ByteWriter, number: number): void =>
+  writer.varint(number * kindBits + kinds.seenBefore)
+
 export const writeName = (writer: ByteWriter, name: string, seen: WrittenTexts): void => {
   const number = seen.get(name)
   if (number !== undefined) {
-    writer.varint(number * kindBits + kinds.seenBefore)
+    writeNumber(writer, number)
     return
   }
   seen.set(name, seen.size)

@@ -1,5 +1,6 @@
 /** The interface of the log. The embedded log (SQLite) and EventStoreDB implement it. */
 import type { NewEvent, RecordedEvent } from '../domain/events.ts'
+import type { ReadingRun } from '../domain/reading/recorded-run.ts'
 
 /**
  * The state of the stream that the caller has seen. `none`: the stream does not exist. A number: the last event of the
@@ -7,11 +8,11 @@ import type { NewEvent, RecordedEvent } from '../domain/events.ts'
  */
 export type ExpectedRevision = 'none' | number
 
+/** Events of any type, or a run of readings. */
+export type ToAppend = readonly NewEvent[] | ReadingRun
+
 export type AppendResult =
-  /**
-   * The events are durable. For an append of several readings, `events` can be empty, because EventStoreDB does not
-   * tell their positions.
-   */
+  /** The events are durable. `events` is empty for a run of readings: its writer needs only to know that it is stored. */
   | { readonly outcome: 'written'; readonly events: readonly RecordedEvent[] }
   /**
    * Nothing was written now: an earlier try, or another node, has already written events with the same ids at this
@@ -89,7 +90,7 @@ export interface EventLog {
    */
   readonly lags?: boolean
   /** Appends all events or none, at consecutive revisions. Resolves when the events are durable. @throws Outage */
-  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult>
+  append(stream: string, expected: ExpectedRevision, events: ToAppend): Promise<AppendResult>
   /**
    * Returns no events if the stream does not exist. Shows every event that an append has reported, and every revision
    * that a conflict has named. So a caller that reads after a conflict decides on new state.

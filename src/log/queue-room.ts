@@ -1,6 +1,6 @@
-import type { NewEvent } from '../domain/events.ts'
+import { ReadingRun } from '../domain/reading/recorded-run.ts'
 import { logQueueBytesMax, logQueueChangesBytesMax, logQueueChangesMax, logQueueReadingsMax } from '../limits.ts'
-import { Outage } from './event-log.ts'
+import { Outage, type ToAppend } from './event-log.ts'
 
 export type Share = {
   readonly events: number
@@ -8,8 +8,8 @@ export type Share = {
   readonly isReadings: boolean
 }
 
-export const areReadings = (events: readonly NewEvent[]): boolean =>
-  events.every(({ type }) => type === 'ReadingAccepted')
+export const areReadings = (events: ToAppend): boolean =>
+  events instanceof ReadingRun || events.every(({ type }) => type === 'ReadingAccepted')
 
 /**
  * Limits the appends that wait for a commit, in events and bytes. Events other than readings have extra room. So

@@ -4,8 +4,11 @@
  */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type EventType, eventData, Metadata, type NewEvent, type RecordedEvent } from '../domain/events.ts'
+import { isBatch } from '../domain/reading/columns.ts'
+import { type LogItem, ReadingRun, RecordedRun } from '../domain/reading/recorded-run.ts'
 import { categoryOf, purgeableCategories } from '../domain/stream-names.ts'
 import { readPageEventsMax } from '../limits.ts'
+import type { ToAppend } from './event-log.ts'
 
 const recordedAtMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 const metadataCheck = TypeCompiler.Compile(Metadata)
@@ -16,27 +19,45 @@ const dataChecks = new Map(storedTypes.map(([type, schema]) => [type, TypeCompil
  * @throws Error if the stream's name has no category, there are no events, or an event does not match its schema. Each
  * of these is a bug of this program.
  */
-export const assertStorable = (stream: string, events: readonly NewEvent[]): void => {
+export const assertStorable = (stream: string, events: ToAppend): void => {
   if (stream.indexOf('-') < 1) throw new Error(`Cannot append to "${stream}": its name has no category before a "-"`)
-  if (events.length === 0) throw new Error(`Cannot append to "${stream}": no events were given`)
-  // All readings of a batch have the same metadata object, so it is checked only once.
-  let checked: Metadata | null = null
-  for (const event of events) {
-    const fault = faultOf(event) ?? (event.metadata === checked ? null : metadataFault(event))
-    checked = event.metadata
-    if (fault !== null) throw new Error(`Cannot append ${event.type} to "${stream}": ${fault}`)
-  }
+  if (countToAppend(events) === 0) throw new Error(`Cannot append to "${stream}": no events were given`)
+  if (events instanceof ReadingRun) assertRun(stream, events)
+  else for (const event of events) assertEvent(stream, event)
 }
 
-const faultOf = (event: NewEvent): string | null => {
-  if (event.id === '') return 'its id is empty'
-  if (!Number.isSafeInteger(event.recordedAt) || event.recordedAt < 0 || event.recordedAt > recordedAtMax) {
-    return 'recordedAt is not whole milliseconds from 1970 to 9999'
+export const countToAppend = (events: ToAppend): number => (events instanceof ReadingRun ? events.count : events.length)
+
+export const eventsToAppend = (events: ToAppend): readonly NewEvent[] =>
+  events instanceof ReadingRun ? events.events() : events
+
+const assertEvent = (stream: string, event: NewEvent): void => {
+  const fault =
+    idFault(event.id) ?? timeFault(event.recordedAt) ?? dataFault(event.type, event.data) ?? metadataFault(event)
+  if (fault !== null) throw new Error(`Cannot append ${event.type} to "${stream}": ${fault}`)
+}
+
+/** Does not check columns: only the rules of readings (`domain/reading`) make them, and a check would double their cost. */
+const assertRun = (stream: string, { recordedAt, requests }: ReadingRun): void => {
+  let fault = timeFault(recordedAt)
+  for (const { requestId, readings } of requests) {
+    fault ??= idFault(requestId) ?? (isBatch(readings) ? null : dataFault('ReadingAccepted', readings))
   }
-  const data = dataChecks.get(event.type)
-  if (data === undefined) return 'its type has no schema'
-  if (!data.Check(event.data)) return `data ${data.Errors(event.data).First()?.message ?? 'does not match its schema'}`
-  return null
+  if (fault !== null) throw new Error(`Cannot append readings to "${stream}": ${fault}`)
+}
+
+const idFault = (id: string): string | null => (id === '' ? 'its id is empty' : null)
+
+const timeFault = (recordedAt: number): string | null =>
+  Number.isSafeInteger(recordedAt) && recordedAt >= 0 && recordedAt <= recordedAtMax
+    ? null
+    : 'recordedAt is not whole milliseconds from 1970 to 9999'
+
+const dataFault = (type: EventType, data: unknown): string | null => {
+  const check = dataChecks.get(type)
+  if (check === undefined) return 'its type has no schema'
+  if (check.Check(data)) return null
+  return `data ${check.Errors(data).First()?.message ?? 'does not match its schema'}`
 }
 
 const metadataFault = ({ metadata }: NewEvent): string | null =>
@@ -54,19 +75,22 @@ export const assertTruncatable = (stream: string, before: number, nextRevision: 
   if (before >= nextRevision) throw new Error(`${cannot}: its last event stays, at revision ${nextRevision - 1}`)
 }
 
-export const recordRun = (
+/** The events with their place in the log, as the log's subscribers get them. */
+export const recordedAs = (
+  stream: string,
+  events: ToAppend,
+  { revision, position }: { readonly revision: number; readonly position: number },
+): readonly LogItem[] =>
+  events instanceof ReadingRun
+    ? [new RecordedRun(events, { stream, revision, position })]
+    : recordedEvents(stream, events, { revision, position })
+
+export const recordedEvents = (
   stream: string,
   events: readonly NewEvent[],
-  first: { readonly revision: number; readonly position: number },
-): readonly RecordedEvent<EventType>[] =>
-  events.map((event, index) => {
-    const revision = first.revision + index
-    const position = first.position + index
-    if (event.type !== 'ReadingAccepted') return { ...event, stream, revision, position }
-    // Each property is named, because copying a reading with `...` would take as long as checking it.
-    const { id, type, recordedAt, data, metadata } = event
-    return { id, type, recordedAt, data, metadata, stream, revision, position }
-  })
+  { revision, position }: { readonly revision: number; readonly position: number },
+): readonly RecordedEvent[] =>
+  events.map((event, index) => ({ ...event, stream, revision: revision + index, position: position + index }))
 
 export const assertPage = (limit: number): void => {
   if (Number.isInteger(limit) && limit >= 1 && limit <= readPageEventsMax) return

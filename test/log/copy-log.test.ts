@@ -6,6 +6,7 @@ import { copyLog } from '../../src/log/copy-log.ts'
 import { type EventLog, Outage } from '../../src/log/event-log.ts'
 import { ensureLogCreated } from '../../src/log/log-identity.ts'
 import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
+import { eventsToAppend } from '../../src/log/storable.ts'
 import { newFolder } from '../support/cellarbook.ts'
 import { storeUrl } from '../support/logs/engine.ts'
 import { openAt } from '../support/logs/event-store-log.ts'
@@ -166,7 +167,7 @@ describe('copyLog()', () => {
       const counting: EventLog = {
         ...passingLog(target),
         append: (stream, expected, events) => {
-          if (stream === one) appends.push(events)
+          if (stream === one) appends.push(eventsToAppend(events))
           return target.append(stream, expected, events)
         },
       }

@@ -1,7 +1,8 @@
-import type { By, RecordedEvent } from '../../domain/events.ts'
+import type { RecordedEvent } from '../../domain/events.ts'
 import { refusalOfKey } from '../../domain/key-refusal.ts'
 import { admit, foldRun } from '../../domain/reading/admission.ts'
 import { countOf, type Readings } from '../../domain/reading/columns.ts'
+import { ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { appendBytesMax, appendReadingsMax, conflictRetriesMax, storeRetriesMax } from '../../limits.ts'
 import { type AppendResult, Outage } from '../../log/event-log.ts'
@@ -21,7 +22,7 @@ import {
 } from './change-key.ts'
 import { KeyStreams } from './key-streams.ts'
 import { Mailbox, type ReadingAnswer, ReadingsRequest, type RequestGroup } from './mailbox.ts'
-import { acknowledge, type Run, readingEvents } from './reading-run.ts'
+import { acknowledge, type Run } from './reading-run.ts'
 import { StreamSharing } from './stream-sharing.ts'
 
 type KeyAnswer = ReturnType<typeof changeKey>
@@ -42,7 +43,7 @@ const nothing: RequestGroup = { requests: [], count: 0 }
 export class KeyActor {
   usedBeat = 0
   readonly #host: Host
-  readonly #by: By
+  readonly #keyId: string
   readonly #streams: KeyStreams
   readonly #work: KeyWork
   readonly #mailbox = new Mailbox()
@@ -64,7 +65,7 @@ export class KeyActor {
 
   constructor(keyId: string, host: Host) {
     this.#host = host
-    this.#by = { kind: 'key', keyId }
+    this.#keyId = keyId
     this.#streams = new KeyStreams(keyId, host)
     this.#sharing = new StreamSharing(host, keyId, () => this.#advance())
     this.#idempotent = new IdempotentRequests(host, this.#streams)
@@ -244,9 +245,9 @@ export class KeyActor {
       taken = requests
       this.#reservedByWaiting -= count
       const expected = readings.revision ?? 'none'
-      const events = readingEvents(this.#by, requests, now)
       this.#idempotent.sent(requests)
-      this.#run = { requests, count, events, expected, recordedAt: now, isDoubtful: false, tries: 0 }
+      const run = new ReadingRun(this.#keyId, now, requests)
+      this.#run = { requests, count, readings: run, expected, isDoubtful: false, tries: 0 }
       this.#append(this.#run, readingsStream)
     } catch (bug) {
       this.#break(bug)
@@ -255,7 +256,7 @@ export class KeyActor {
   }
 
   #append(run: Run, stream: string): void {
-    this.#host.log.append(stream, run.expected, run.events).then(
+    this.#host.log.append(stream, run.expected, run.readings).then(
       (result) => this.#appended(run, result),
       (error: unknown) => this.#failed(run, error),
     )
@@ -275,9 +276,9 @@ export class KeyActor {
     const { readings, readingsStream } = this.#streams
     const first = run.expected === 'none' ? 0 : run.expected + 1
     readings.window.giveBack(run.count)
-    foldRun(readings, { revision: first, recordedAt: run.recordedAt, readings: run.count })
+    foldRun(readings, { revision: first, recordedAt: run.readings.recordedAt, readings: run.count })
     this.#conflictsInARow = 0
-    this.#sharing.afterAppend(this.#host.clock.now() - run.recordedAt)
+    this.#sharing.afterAppend(this.#host.clock.now() - run.readings.recordedAt)
     const usage = this.#streams.usage
     if (usage === null) throw new Error(`Cannot answer for "${readingsStream}": its key is not known`)
     this.#run = null
@@ -290,7 +291,7 @@ export class KeyActor {
     this.#run = null
     this.#streams.readings.window.giveBack(run.count)
     this.#streams.noteConflict(currentRevision)
-    this.#sharing.afterConflict(this.#host.clock.now() - run.recordedAt)
+    this.#sharing.afterConflict(this.#host.clock.now() - run.readings.recordedAt)
     this.#conflictsInARow += 1
     if (this.#conflictsInARow <= conflictRetriesMax) {
       this.#mailbox.putBack(run.requests)

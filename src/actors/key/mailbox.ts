@@ -1,5 +1,7 @@
 import { countOf, isBatch, type Readings } from '../../domain/reading/columns.ts'
+import type { Idempotency } from '../../domain/reading/idempotency-key.ts'
 import { encodedBytesAtMost } from '../../domain/reading/reading-size.ts'
+import type { RunRequest } from '../../domain/reading/recorded-run.ts'
 import { type CommandRefusal, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { encodedIdempotencyBytes, mailboxCommandsMax, mailboxReadingsMax, mailboxRequestsMax } from '../../limits.ts'
 import { Outage } from '../../log/event-log.ts'
@@ -21,7 +23,7 @@ const keepResolve = (resolve: (answer: ReadingAnswer) => void): void => {
  * One request with readings that waits for its answer. A timeout can answer before the append ends, so only the first
  * `settle` has an effect.
  */
-export class ReadingsRequest {
+export class ReadingsRequest implements RunRequest {
   readonly answer: Promise<ReadingAnswer>
   settled = false
   readonly count: number
@@ -40,6 +42,10 @@ export class ReadingsRequest {
 
   get idempotent(): IdempotentRequest | null {
     return null
+  }
+
+  get idempotency(): Idempotency | null {
+    return this.idempotent?.idempotency ?? null
   }
 
   settle(answer: ReadingAnswer): void {

@@ -94,6 +94,4 @@ export const itemCount = (item: LogItem): number => (isRun(item) ? item.run.coun
 export const lastPositionOf = (item: LogItem): number => item.position + itemCount(item) - 1
 
 export const eventsOfItems = (items: readonly LogItem[]): readonly RecordedEvent[] =>
-  items.some(isRun)
-    ? items.flatMap((item) => (isRun(item) ? item.events() : [item]))
-    : items.filter((item) => !isRun(item))
+  items.flatMap((item): readonly RecordedEvent[] => (isRun(item) ? item.events() : [item]))

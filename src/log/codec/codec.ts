@@ -13,8 +13,9 @@ import {
   type RecordedEvent,
   schemaVersion,
 } from '../../domain/events.ts'
-import { UndecodableEvent } from '../event-log.ts'
-import { type Part, packReadings, unpackReadings } from './packed-readings.ts'
+import { ReadingRun } from '../../domain/reading/recorded-run.ts'
+import { type ToAppend, UndecodableEvent } from '../event-log.ts'
+import { type Part, packReadings, packRun, unpackReadings } from './packed-readings.ts'
 import { newestMetadata, storedMetadata } from './stored-idempotency.ts'
 import { storedIdOf, storedTimeOf, unreadableRecord } from './unreadable.ts'
 import { type Upcast, upcasts } from './upcast.ts'
@@ -51,7 +52,7 @@ export type StoredRow = {
 
 export type Codec = {
   /** Returns one row, or several if readings and other events are mixed, because only readings are packed. */
-  encode(stream: string, events: readonly NewEvent[]): readonly NewRow[]
+  encode(stream: string, events: ToAppend): readonly NewRow[]
   /**
    * Decodes only those events of the row that `part` selects. Default: all events. In a stream of records, such as
    * sign-ins, an unreadable event becomes `RecordUnreadable`.
@@ -90,10 +91,9 @@ export const createCodec = (registry: EventRegistry = currentRegistry): Codec =>
   const checks = new Map(Array.from(registry, ([type, known]) => [type, TypeCompiler.Compile(known.data)]))
   return {
     encode: (stream, events) =>
-      // Nearly every append holds only readings. They become one row, without the slower split by `runsOf`.
-      events.every(isReading)
-        ? [encodeReadings(stream, events)]
-        : runsOf(events).map((run) => encodeRun(registry, stream, run)),
+      events instanceof ReadingRun
+        ? [rowOf(events, packRun(events))]
+        : sameKinds(events).map((group) => encodeGroup(registry, stream, group)),
     decode: (row, part = { first: 0, end: row.count }) => {
       try {
         return typeof row.body === 'string'
@@ -111,27 +111,31 @@ export const createCodec = (registry: EventRegistry = currentRegistry): Codec =>
 const versionOf = (registry: EventRegistry, type: EventType): number =>
   registry.get(type)?.version ?? schemaVersion[type]
 
-type Run = { readonly isReadings: boolean; readonly events: NewEvent[] }
+type SameKind = { readonly areReadings: boolean; readonly events: NewEvent[] }
 
-const runsOf = (events: readonly NewEvent[]): readonly Run[] => {
-  const runs: Run[] = []
+/** Splits the events where readings and other events meet, because only readings are packed. */
+const sameKinds = (events: readonly NewEvent[]): readonly SameKind[] => {
+  const groups: SameKind[] = []
   for (const event of events) {
-    const isReading = event.type === 'ReadingAccepted'
-    const last = runs.at(-1)
-    if (last?.isReadings === isReading) last.events.push(event)
-    else runs.push({ isReadings: isReading, events: [event] })
+    const areReadings = isReading(event)
+    const last = groups.at(-1)
+    if (last?.areReadings === areReadings) last.events.push(event)
+    else groups.push({ areReadings, events: [event] })
   }
-  return runs
+  return groups
 }
 
-const encodeReadings = (stream: string, readings: readonly NewEvent<'ReadingAccepted'>[]): NewRow => {
-  const body = packReadings(stream, readings)
-  return { count: readings.length, recordedAt: readings[0]?.recordedAt ?? 0, body, bytes: body.length }
-}
+const rowOf = ({ count, recordedAt }: Pick<NewRow, 'count' | 'recordedAt'>, packed: Uint8Array): NewRow => ({
+  count,
+  recordedAt,
+  body: packed,
+  bytes: packed.length,
+})
 
-const encodeRun = (registry: EventRegistry, stream: string, run: Run): NewRow => {
-  if (run.isReadings) return encodeReadings(stream, run.events.filter(isReading))
-  const stored = run.events.map(({ id, type, recordedAt, data, metadata }) => ({
+const encodeGroup = (registry: EventRegistry, stream: string, { areReadings, events }: SameKind): NewRow => {
+  const first = { count: events.length, recordedAt: events[0]?.recordedAt ?? 0 }
+  if (areReadings) return rowOf(first, packReadings(stream, events.filter(isReading)))
+  const stored = events.map(({ id, type, recordedAt, data, metadata }) => ({
     id,
     type,
     schemaVersion: versionOf(registry, type),
@@ -140,8 +144,7 @@ const encodeRun = (registry: EventRegistry, stream: string, run: Run): NewRow =>
     metadata: storedMetadata(metadata),
   }))
   const body = JSON.stringify(stored)
-  const recordedAt = run.events[0]?.recordedAt ?? 0
-  return { count: run.events.length, recordedAt, body, bytes: Buffer.byteLength(body) }
+  return { ...first, body, bytes: Buffer.byteLength(body) }
 }
 
 const isReading = (event: NewEvent): event is NewEvent<'ReadingAccepted'> => event.type === 'ReadingAccepted'

@@ -23,10 +23,15 @@
 import { ByteReader, ByteWriter } from '../../bytes/bytes.ts'
 import { readName, readText, type WrittenTexts, writeName, writeText } from '../../bytes/packed-text.ts'
 import type { EventData, Metadata, RecordedEvent } from '../../domain/events.ts'
+import { isBatch, type ReadingColumns } from '../../domain/reading/columns.ts'
 import type { Idempotency } from '../../domain/reading/idempotency-key.ts'
+import type { Reading } from '../../domain/reading/reading.ts'
+import type { ReadingRun, RunRequest } from '../../domain/reading/recorded-run.ts'
 import { parseTimestamp } from '../../domain/reading/timestamp.ts'
+import { readingsStream } from '../../domain/stream-names.ts'
 import { readingId, uuidBytes, uuidText } from '../../domain/uuid.ts'
 import { readFirstIdempotency, readIdempotency, writeIdempotency } from './packed-idempotency.ts'
+import { RowNames } from './row-names.ts'
 import { storedMetadata } from './stored-idempotency.ts'
 import { timestampText } from './timestamp-text.ts'
 
@@ -64,6 +69,71 @@ export const packReadings = (stream: string, readings: readonly ReadingToPack[])
   for (const reading of readings) pack(reading, row)
   return writer.finish()
 }
+
+/**
+ * Packs a run into the same bytes as its events, without making them.
+ * @throws Error if a request with several readings has an id that cannot be counted up (`readingId`)
+ */
+export const packRun = (run: ReadingRun): Uint8Array => {
+  // Ids of requests are UUIDs, except in some tests.
+  if (run.requests.some(({ requestId }) => uuidBytes(requestId) === null)) {
+    return packReadings(readingsStream(run.keyId), run.events())
+  }
+  const names = new RowNames(writer)
+  writer.begin()
+  writer.byte(format)
+  writer.byte(0)
+  for (const request of run.requests) {
+    if (isBatch(request.readings)) packColumns(request.readings, request, { recordedAt: run.recordedAt, names })
+    else packSingle(request.readings, request, { recordedAt: run.recordedAt, names })
+  }
+  return writer.finish()
+}
+
+type InRow = { readonly recordedAt: number; readonly names: RowNames }
+
+const packSingle = (
+  { cellar, rack, keg, value, timestamp }: Reading,
+  { requestId, idempotency }: RunRequest,
+  { recordedAt, names }: InRow,
+): void => {
+  const timeMs = timestamp.length === contractTimestampChars ? parseTimestamp(timestamp) : 'form'
+  const text = typeof timeMs === 'string' ? timestamp : null
+  writer.byte((text === null ? 0 : flags.timestampIsText) | (idempotency === null ? 0 : flags.hasIdempotency))
+  writer.bytes(uuidBytes(requestId) ?? noId)
+  names.write(cellar)
+  names.write(rack)
+  names.write(keg)
+  writer.float64(value)
+  if (typeof timeMs === 'string') writeText(writer, timestamp)
+  else writer.signedVarint(timeMs / 1_000 - secondsOf(recordedAt))
+  if (idempotency !== null) writeIdempotency(writer, idempotency)
+}
+
+const packColumns = (
+  { cellar, racks, kegs, values, timesMs, texts }: ReadingColumns,
+  { requestId, idempotency }: RunRequest,
+  { recordedAt, names }: InRow,
+): void => {
+  const seconds = secondsOf(recordedAt)
+  for (let index = 0; index < values.length; index += 1) {
+    const [rack, keg] = [racks[index], kegs[index]]
+    if (rack === undefined || keg === undefined) throw new Error('Cannot pack columns of different lengths')
+    const text = texts?.[index] ?? null
+    const ofRequest = index > 0 ? flags.isOfBatch : idempotency === null ? 0 : flags.hasIdempotency
+    writer.byte(text === null ? ofRequest : ofRequest | flags.timestampIsText)
+    if (index === 0) writer.bytes(uuidBytes(requestId) ?? noId)
+    names.writeShared(cellar)
+    names.writeShared(rack)
+    names.writeShared(keg)
+    writer.float64(values[index] ?? 0)
+    if (text === null) writer.signedVarint((timesMs[index] ?? 0) / 1_000 - seconds)
+    else writeText(writer, text)
+    if (index === 0 && idempotency !== null) writeIdempotency(writer, idempotency)
+  }
+}
+
+const noId = new Uint8Array(16)
 
 type Row = {
   readonly keyId: string | null

@@ -22,11 +22,12 @@ import {
   type SubscribeOptions,
   type Subscriber,
   type Subscription,
+  type ToAppend,
   UndecodableEvent,
 } from '../event-log.ts'
 import { LogTroubles } from '../log-troubles.ts'
 import { areReadings } from '../queue-room.ts'
-import { assertPage, assertStorable, assertTruncatable, recordRun } from '../storable.ts'
+import { assertPage, assertStorable, assertTruncatable, eventsToAppend, recordedEvents } from '../storable.ts'
 import { Appends } from './appends.ts'
 import { Connection } from './connection.ts'
 import { createReads, type Reads } from './store-reads.ts'
@@ -82,9 +83,10 @@ class EventStoreLog implements EventLog {
     this.#reads = createReads(connection, this.#names, (stored) => this.#decode(stored))
   }
 
-  async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
+  async append(stream: string, expected: ExpectedRevision, toAppend: ToAppend): Promise<AppendResult> {
     this.#assertOpen(`append to "${stream}"`)
-    assertStorable(stream, events)
+    assertStorable(stream, toAppend)
+    const events = eventsToAppend(toAppend)
     const run = encodeRun(events.map((event) => proposedEventOf(stream, event, this.#codec.versionOf(event.type))))
     if (run.length > eventStoreAppendBytesMax) {
       const rule = `the most is ${eventStoreAppendBytesMax}`
@@ -107,7 +109,7 @@ class EventStoreLog implements EventLog {
     // which node wrote them.
     const isOwn = isNew && events.every(({ type, id }) => type === 'ReadingAccepted' || !isDerivedId(id))
     if (isOwn && position !== null && events.length === 1) {
-      return { outcome: 'written', events: recordRun(stream, events, { revision, position }) }
+      return { outcome: 'written', events: recordedEvents(stream, events, { revision, position }) }
     }
     if (isOwn && isReadings) return { outcome: 'written', events: [] }
     this.#unread.add(stream, last)

@@ -1,7 +1,8 @@
 import { SQLiteError } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
+import type { RecordedEvent } from '../../domain/events.ts'
+import { type LogItem, lastPositionOf } from '../../domain/reading/recorded-run.ts'
 import { isRecordStream } from '../../domain/stream-names.ts'
 import { groupsUnderWayMax, overlapRetriesMax, readPageEventsMax, troubleLookMs } from '../../limits.ts'
 import { type Codec, createCodec } from '../codec/codec.ts'
@@ -18,10 +19,11 @@ import {
   type SubscribeOptions,
   type Subscriber,
   type Subscription,
+  type ToAppend,
 } from '../event-log.ts'
 import { LogTroubles } from '../log-troubles.ts'
 import { areReadings, QueueRoom } from '../queue-room.ts'
-import { assertPage, assertStorable, assertTruncatable } from '../storable.ts'
+import { assertPage, assertStorable, assertTruncatable, countToAppend } from '../storable.ts'
 import { Subscriptions } from '../subscriptions.ts'
 import { DiskSpace, freeBytesOf, type Later, laterByTimer } from './disk-space.ts'
 import { FairReads } from './fair-reads.ts'
@@ -116,7 +118,7 @@ class SqliteLog implements EventLog {
     )
   }
 
-  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
+  append(stream: string, expected: ExpectedRevision, events: ToAppend): Promise<AppendResult> {
     return new Promise((resolve, reject) => {
       this.#assertOpen(`append to "${stream}"`)
       assertStorable(stream, events)
@@ -124,7 +126,7 @@ class SqliteLog implements EventLog {
       if (isReadings) this.#assertSpace(stream)
       const rows = this.#codec.encode(stream, events)
       const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
-      this.#troubles.takeRoom(this.#room, stream, { events: events.length, bytes, isReadings })
+      this.#troubles.takeRoom(this.#room, stream, { events: countToAppend(events), bytes, isReadings })
       this.#enqueue({ stream, expected, events, rows, isReadings, resolve, reject })
     })
   }
@@ -304,11 +306,11 @@ class SqliteLog implements EventLog {
 
   #publish({ appends: staged }: Staged, { appends }: WaitingGroup): readonly StagedAppend[] {
     this.#staging.committed()
-    const events: RecordedEvent[] = []
-    for (const append of staged) for (const event of eventsOf(append)) events.push(event)
-    this.#publishedTo = events.at(-1)?.position ?? this.#publishedTo
+    const items = staged.flatMap(recordedBy)
+    const last = items.at(-1)
+    if (last !== undefined) this.#publishedTo = lastPositionOf(last)
     const hasRecords = appends.some(({ isReadings, stream }) => !isReadings && isRecordStream(stream))
-    this.#subscriptions.publish(events, { hasRecords })
+    this.#subscriptions.publish(items, { hasRecords })
     return staged
   }
 
@@ -386,8 +388,7 @@ const refuseReadings = (group: WaitingGroup, full: Outage): boolean => {
 
 const stopped = (why: string): Outage => new Outage(why, 'not_written', 'unavailable')
 
-const eventsOf = (staged: StagedAppend): readonly RecordedEvent[] =>
-  'result' in staged && staged.result.outcome === 'written' ? staged.result.events : []
+const recordedBy = (staged: StagedAppend): readonly LogItem[] => ('recorded' in staged ? staged.recorded : [])
 
 const answer = (append: Waiting | undefined, staged: StagedAppend): void => {
   if ('fault' in staged) append?.reject(staged.fault)

@@ -1,16 +1,17 @@
 import { BoundedMap } from '../../domain/bounded-map.ts'
-import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
+import type { RecordedEvent } from '../../domain/events.ts'
+import { eventsOfItems, type LogItem, ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { storeStreamsRememberedMax } from '../../limits.ts'
 import type { NewRow } from '../codec/codec.ts'
-import { type AppendResult, type ExpectedRevision, UndecodableEvent } from '../event-log.ts'
-import { recordRun } from '../storable.ts'
+import { type AppendResult, type ExpectedRevision, type ToAppend, UndecodableEvent } from '../event-log.ts'
+import { countToAppend, eventsToAppend, recordedAs } from '../storable.ts'
 import { GroupPacker, type PackedGroup } from './packed-group.ts'
 import type { Head, SqliteReads } from './sqlite-reads.ts'
 
 export type EncodedAppend = {
   readonly stream: string
   readonly expected: ExpectedRevision
-  readonly events: readonly NewEvent[]
+  readonly events: ToAppend
   readonly rows: readonly NewRow[]
 }
 
@@ -18,7 +19,9 @@ export type EncodedAppend = {
  * The outcome of an append if its commit group is committed. Tell the caller only after the commit, because the commit
  * can fail.
  */
-export type StagedAppend = { readonly result: AppendResult } | { readonly fault: UndecodableEvent }
+export type StagedAppend =
+  | { readonly result: AppendResult; readonly recorded: readonly LogItem[] }
+  | { readonly fault: UndecodableEvent }
 
 export type Staged = {
   readonly appends: readonly StagedAppend[]
@@ -41,7 +44,7 @@ export class SqliteStaging {
   /**
    * Staged events that are not committed yet. The outer array has one entry per group, the inner arrays one per append.
    */
-  #uncommitted: (readonly RecordedEvent[])[][] = []
+  #uncommitted: (readonly LogItem[])[][] = []
   #epoch = 0
   #nextPosition = 0
   #nextStreamId = 0
@@ -110,20 +113,22 @@ export class SqliteStaging {
    */
   #stageAppend(append: EncodedAppend, packer: GroupPacker): StagedAppend {
     try {
-      return { result: this.#append(append, packer) }
+      return this.#append(append, packer)
     } catch (cause) {
       if (cause instanceof UndecodableEvent) return { fault: cause }
       throw cause
     }
   }
 
-  #append({ stream, expected, events, rows }: EncodedAppend, packer: GroupPacker): AppendResult {
+  #append({ stream, expected, events, rows }: EncodedAppend, packer: GroupPacker): StagedAppend {
     const head = this.#head(stream)
     const revision = expected === 'none' ? 0 : expected + 1
     const nextRevision = head?.nextRevision ?? 0
-    if (revision !== nextRevision) return this.#writtenBefore(stream, events, { revision, nextRevision })
+    if (revision !== nextRevision) {
+      return { result: this.#writtenBefore(stream, events, { revision, nextRevision }), recorded: [] }
+    }
 
-    const recorded = recordRun(stream, events, { revision, position: this.#nextPosition })
+    const recorded = recordedAs(stream, events, { revision, position: this.#nextPosition })
     const id = head?.id ?? this.#beginStream(stream, packer)
     let at = revision
     for (const row of rows) {
@@ -133,15 +138,19 @@ export class SqliteStaging {
     }
     this.#heads.set(stream, { id, nextRevision: at })
     this.#uncommitted.at(-1)?.push(recorded)
-    return { outcome: 'written', events: recorded }
+    return {
+      result: { outcome: 'written', events: events instanceof ReadingRun ? [] : eventsOfItems(recorded) },
+      recorded,
+    }
   }
 
   #writtenBefore(
     stream: string,
-    events: readonly NewEvent[],
+    toAppend: ToAppend,
     { revision, nextRevision }: { readonly revision: number; readonly nextRevision: number },
   ): AppendResult {
-    if (revision + events.length <= nextRevision) {
+    if (revision + countToAppend(toAppend) <= nextRevision) {
+      const events = eventsToAppend(toAppend)
       const there = this.#eventsAt(stream, revision, events.length)
       const isSame = there.length === events.length && there.every((event, index) => event.id === events[index]?.id)
       if (isSame) return { outcome: 'already_written', events: there }
@@ -158,7 +167,9 @@ export class SqliteStaging {
     // If the first event has a later revision, the event at `revision` is truncated, and cannot be compared.
     if ((committed[0]?.revision ?? revision) !== revision) return []
     const next = revision + committed.length
-    const onTheirWay = this.#uncommitted.flat(2).filter((event) => event.stream === stream && event.revision >= next)
+    const onTheirWay = eventsOfItems(this.#uncommitted.flat(2)).filter(
+      (event) => event.stream === stream && event.revision >= next,
+    )
     return [...committed, ...onTheirWay].slice(0, count)
   }
 

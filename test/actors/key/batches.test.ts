@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { columnsOf, type ReadingColumns } from '../../../src/domain/reading/columns.ts'
 import { readingId } from '../../../src/domain/uuid.ts'
 import { appendReadingsMax, batchReadingsMax, mailboxReadingsMax, requestWaitMsMax } from '../../../src/limits.ts'
+import { countToAppend } from '../../../src/log/storable.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode } from '../../support/two-nodes.ts'
 
 const opened = async (limit = { readings: 1_000_000, windowMs: 60_000 }) => {
@@ -66,7 +67,7 @@ describe('a batch', () => {
     const sizes: number[] = []
     const { append } = node.faults
     node.faults.append = (stream, expected, events) => {
-      if (stream === `readings-${keyId}`) sizes.push(events.length)
+      if (stream === `readings-${keyId}`) sizes.push(countToAppend(events))
       return append.call(node.faults, stream, expected, events)
     }
     const counts = [700, 700, 1, 300, 1_000, 1]

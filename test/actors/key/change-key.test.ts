@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readingsStream } from '../../../src/domain/stream-names.ts'
 import { mailboxCommandsMax, requestWaitMsMax } from '../../../src/limits.ts'
+import { eventsToAppend } from '../../../src/log/storable.ts'
 import { asker, Cluster, makeTestKey, reading, typesOf } from '../../support/two-nodes.ts'
 
 const twoNodes = async () => {
@@ -101,7 +102,7 @@ describe('revoke()', () => {
     const append = one.faults.append.bind(one.faults)
     const { promise: revoked, resolve } = Promise.withResolvers<void>()
     one.faults.append = async (stream, expected, events) => {
-      if (events[0]?.type === 'ReadingsFenced') await revoked
+      if (eventsToAppend(events)[0]?.type === 'ReadingsFenced') await revoked
       return append(stream, expected, events)
     }
     const suspended = one.core.keys.suspend(keyId, 'audit', asker)

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { columnsOf } from '../../../src/domain/reading/columns.ts'
 import { RateWindow } from '../../../src/domain/reading/rate-window.ts'
 import { appendReadingsMax, conflictRetriesMax, mailboxRequestsMax, requestWaitMsMax } from '../../../src/limits.ts'
+import { eventsToAppend } from '../../../src/log/storable.ts'
 import { acceptedIn } from '../../simulation/naive.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode, typesOf } from '../../support/two-nodes.ts'
 
@@ -344,7 +345,7 @@ describe('two nodes that share a key', () => {
       if (conflicts <= conflictRetriesMax) {
         conflicts += 1
         const id = cluster.newId()
-        const [event] = events
+        const [event] = eventsToAppend(events)
         if (event !== undefined) await cluster.log.append(stream, expected, [{ ...event, id }])
       }
       return append.call(node.faults, stream, expected, events)

@@ -12,6 +12,7 @@ import {
   readPageEventsMax,
   requestWaitMsMax,
 } from '../../../src/limits.ts'
+import { countToAppend } from '../../../src/log/storable.ts'
 import type { AppendFault } from '../../support/logs/faulty-log.ts'
 import { createMemoryRepeatsIndex } from '../../support/logs/memory-repeats-index.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode } from '../../support/two-nodes.ts'
@@ -275,7 +276,7 @@ test('an append counts the bytes of its idempotency keys', async () => {
   const sizes: number[] = []
   const append = at.cluster.log.append.bind(at.cluster.log)
   at.cluster.log.append = (stream, expected, events) => {
-    sizes.push(events.length)
+    sizes.push(countToAppend(events))
     return append(stream, expected, events)
   }
   const each = encodedBytesAtMost(reading) + encodedIdempotencyBytes

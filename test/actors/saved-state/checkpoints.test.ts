@@ -16,6 +16,7 @@ import {
 import { copyLog } from '../../../src/log/copy-log.ts'
 import { type EventLog, Outage } from '../../../src/log/event-log.ts'
 import { ensureLogCreated } from '../../../src/log/log-identity.ts'
+import { eventsToAppend } from '../../../src/log/storable.ts'
 import { MemoryCheckpoints } from '../../support/logs/memory-checkpoints.ts'
 import { createMemoryLog } from '../../support/logs/memory-log.ts'
 import { passingLog } from '../../support/logs/passing-log.ts'
@@ -173,7 +174,7 @@ describe('a start', () => {
     const endless: EventLog = {
       ...passingLog(log),
       append: (stream, expected, events) => {
-        const ends = events.some(({ type }) => type === 'KeySuperseded')
+        const ends = eventsToAppend(events).some(({ type }) => type === 'KeySuperseded')
         if (ends) return Promise.reject(new Outage('The store is away', 'not_written', 'unavailable'))
         return log.append(stream, expected, events)
       },

@@ -1,4 +1,4 @@
-import type { NewEvent, RecordedEvent } from '../../../src/domain/events.ts'
+import type { RecordedEvent } from '../../../src/domain/events.ts'
 import {
   type AppendResult,
   type EventLog,
@@ -10,6 +10,7 @@ import {
   type SubscribeOptions,
   type Subscriber,
   type Subscription,
+  type ToAppend,
 } from '../../../src/log/event-log.ts'
 
 /**
@@ -99,7 +100,7 @@ class FaultInjectingLog implements FaultyLog {
     this.#isAway = false
   }
 
-  async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
+  async append(stream: string, expected: ExpectedRevision, events: ToAppend): Promise<AppendResult> {
     this.#appends += 1
     const plan = this.#plans.get(this.#appends)
     this.#assertThere()

@@ -1,4 +1,4 @@
-import type { NewEvent, RecordedEvent } from '../../../src/domain/events.ts'
+import type { RecordedEvent } from '../../../src/domain/events.ts'
 import { categoryOf, isRecordStream } from '../../../src/domain/stream-names.ts'
 import { readPageEventsMax } from '../../../src/limits.ts'
 import {
@@ -12,8 +12,16 @@ import {
   type SubscribeOptions,
   type Subscriber,
   type Subscription,
+  type ToAppend,
 } from '../../../src/log/event-log.ts'
-import { assertPage, assertStorable, assertTruncatable, recordRun } from '../../../src/log/storable.ts'
+import {
+  assertPage,
+  assertStorable,
+  assertTruncatable,
+  eventsToAppend,
+  recordedAs,
+  recordedEvents,
+} from '../../../src/log/storable.ts'
 import { type Scan, Subscriptions, type Wants } from '../../../src/log/subscriptions.ts'
 
 /** Keeps every promise of `EventLog`, but is lost when the process ends. */
@@ -32,9 +40,10 @@ class MemoryLog implements EventLog {
   readonly #subscriptions = new Subscriptions((after, wants) => this.#scan(after, wants))
   #isClosed = false
 
-  async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<AppendResult> {
+  async append(stream: string, expected: ExpectedRevision, toAppend: ToAppend): Promise<AppendResult> {
     this.#assertOpen(`append to "${stream}"`)
-    assertStorable(stream, events)
+    assertStorable(stream, toAppend)
+    const events = eventsToAppend(toAppend)
     // A subscriber may append while it gets events. The new events must come after the current ones, so this append
     // waits.
     await Promise.resolve()
@@ -49,11 +58,12 @@ class MemoryLog implements EventLog {
       return { outcome: 'conflict', currentRevision: nextRevision === 0 ? null : nextRevision - 1 }
     }
 
-    const recorded = recordRun(stream, events, { revision, position: (this.#all.at(-1)?.position ?? 0) + 1 })
+    const place = { revision, position: (this.#all.at(-1)?.position ?? 0) + 1 }
+    const recorded = recordedEvents(stream, events, place)
     before.events.push(...recorded)
     this.#streams.set(stream, before)
     this.#all.push(...recorded)
-    this.#subscriptions.publish(recorded, { hasRecords: isRecordStream(stream) })
+    this.#subscriptions.publish(recordedAs(stream, toAppend, place), { hasRecords: isRecordStream(stream) })
     return { outcome: 'written', events: recorded }
   }
 
