@@ -1,7 +1,10 @@
+import { secondText } from '../src/domain/calendar.ts'
 import type { RecordedEvent } from '../src/domain/events.ts'
-import { parseTimestamp } from '../src/domain/reading/timestamp.ts'
+import { countOf, isBatch, type Readings } from '../src/domain/reading/columns.ts'
+import type { RecordedRun } from '../src/domain/reading/recorded-run.ts'
 import { readingsStream } from '../src/domain/stream-names.ts'
-import { barriersPerKeyMax, futureSkewMsMax } from '../src/limits.ts'
+import { barriersPerKeyMax, futureSkewMsMax, latestReadingsPerCellarMax } from '../src/limits.ts'
+import { ArrivingReading } from './arriving-reading.ts'
 import { Keg, numbersPerKeg, type Source } from './keg.ts'
 import { KegMemory } from './keg-memory.ts'
 import { KegSaving } from './keg-saving.ts'
@@ -36,9 +39,17 @@ type Cellar = {
   keptFromMs: number
 }
 
+/** `revision` and `position` are those of the request's first reading. */
+type Place = {
+  readonly revision: number
+  readonly position: number
+  readonly from: number
+  readonly keptFrom: number
+}
+
 /**
- * Holds the latest readings of each cellar, its kegs, and the usage of each key. `foldAccepted` runs before each answer
- * to a device, so it must be fast.
+ * Holds the latest readings of each cellar, its kegs, and the usage of each key. Readings are folded before
+ * each answer to a device, so folding must be fast.
  */
 export class AcceptedReadings implements ReadingQueries {
   readonly #streams: Stream[] = []
@@ -48,40 +59,36 @@ export class AcceptedReadings implements ReadingQueries {
   readonly #cellarNamed = new Map<string, Cellar>()
   readonly #saving = new KegSaving()
   readonly #memory = new KegMemory(numbersPerKeg)
+  readonly #arriving = new ArrivingReading()
 
-  foldAccepted(event: RecordedEvent<'ReadingAccepted'>): void {
-    const stream = this.#streamOf(event.stream)
-    if (!isNew(stream, event)) return
-    const { cellar: name, rack, keg: kegName, value, timestamp } = event.data
-    const { recordedAt } = event
-    const timestampMs = instantOf(event)
-    const clockSkew = timestampMs - recordedAt > futureSkewMsMax
-    const cellar = this.#cellarOf(name)
-    const keg = cellar.kegs.touch(rack, kegName, event.position)
-    const reading: AcceptedReading = {
-      stream: stream.stream,
-      revision: event.revision,
-      position: event.position,
-      keyId: stream.keyId,
-      recordedAt,
-      cellar: cellar.name,
-      rack: keg.rack,
-      keg: keg.keg,
-      value,
-      timestamp,
-      clockSkew,
-      repeatOf: keg.remember({ recordedAt, value, timestamp, timestampMs }),
+  foldAccepted({ stream: name, revision, position, recordedAt, data }: RecordedEvent<'ReadingAccepted'>): void {
+    const stream = this.#streamOf(name)
+    if (revision <= stream.revision) return
+    this.#arriving.recordedAt = recordedAt
+    this.#foldReadings(stream, data, { revision, position, from: 0, keptFrom: revision })
+  }
+
+  /** Gives the same state as `foldAccepted` with each event of the run. All readings of a run have the cellar of its key. */
+  foldRun({ stream: name, revision, position, run }: RecordedRun): void {
+    const stream = this.#streamOf(name)
+    this.#arriving.recordedAt = run.recordedAt
+    // A cellar shows only its last readings, so the readings before them need no object.
+    const keptFrom = revision + run.count - latestReadingsPerCellarMax
+    let before = 0
+    for (const { readings } of run.requests) {
+      const count = countOf(readings)
+      // A part of the run can have been folded before, because an actor and a subscription can deliver the same reading.
+      const from = Math.max(0, stream.revision + 1 - revision - before)
+      const at = { revision: revision + before, position: position + before, from, keptFrom }
+      if (from < count) this.#foldReadings(stream, readings, at)
+      before += count
     }
-    if (!clockSkew) keg.offerLatest(reading, timestampMs, stream)
-    cellar.latest.push(reading)
-    stream.revision = event.revision
-    stream.accepted += 1
-    stream.last = reading
   }
 
   foldBarrier(event: Barrier): void {
     const stream = this.#streamOf(event.stream)
-    if (!isNew(stream, event)) return
+    if (event.revision <= stream.revision) return
+    noteGap(stream, event.revision)
     stream.barriers = [...stream.barriers, event].slice(-barriersPerKeyMax)
     stream.revision = event.revision
   }
@@ -198,6 +205,59 @@ export class AcceptedReadings implements ReadingQueries {
     for (const { number, kegs: own } of this.#cellars) own.restore(kegs[number] ?? [])
   }
 
+  /**
+   * Folds the readings of one request from index `from` on. Only readings from revision `keptFrom` on are kept as objects.
+   * @throws Error for an invalid timestamp, which should have been refused before the reading was stored
+   */
+  #foldReadings(stream: Stream, readings: Readings, { revision, position, from, keptFrom }: Place): void {
+    const arriving = this.#arriving
+    arriving.revision = revision + from
+    arriving.position = position + from
+    noteGap(stream, arriving.revision)
+    if (!isBatch(readings)) {
+      if (!arriving.takeReading(readings)) {
+        throw new Error(`Cannot fold revision ${revision} of "${stream.stream}": its timestamp is invalid`)
+      }
+      this.#foldArriving(stream, this.#cellarOf(readings.cellar), keptFrom)
+      return
+    }
+    const cellar = this.#cellarOf(readings.cellar.text)
+    for (let index = from; index < readings.count; index += 1) {
+      arriving.takeFromColumns(readings, index)
+      this.#foldArriving(stream, cellar, keptFrom)
+      arriving.revision += 1
+      arriving.position += 1
+    }
+  }
+
+  #foldArriving(stream: Stream, cellar: Cellar, keptFrom: number): void {
+    const arriving = this.#arriving
+    const { revision, position, recordedAt, value, timestampMs } = arriving
+    const clockSkew = timestampMs - recordedAt > futureSkewMsMax
+    const keg = cellar.kegs.touch(arriving.rack, arriving.keg, position)
+    const repeatOf = keg.remember(arriving)
+    if (!clockSkew) keg.offerLatest(arriving, repeatOf, stream)
+    stream.revision = revision
+    stream.accepted += 1
+    if (revision < keptFrom) return
+    const reading: AcceptedReading = {
+      stream: stream.stream,
+      revision,
+      position,
+      keyId: stream.keyId,
+      recordedAt,
+      cellar: cellar.name,
+      rack: keg.rack,
+      keg: keg.keg,
+      value,
+      timestamp: arriving.timestamp ?? secondText(timestampMs),
+      clockSkew,
+      repeatOf,
+    }
+    cellar.latest.push(reading)
+    stream.last = reading
+  }
+
   *#pieces(
     to: PieceWriter,
     streams: readonly Readonly<Stream>[],
@@ -294,22 +354,10 @@ export class AcceptedReadings implements ReadingQueries {
   }
 }
 
-/**
- * Returns false if the event was folded before, or if its revision is purged. Missing revisions are noted in
- * `missingBefore` without an error, because they can have been purged (`gaps`).
- */
-const isNew = (stream: Stream, event: RecordedEvent): boolean => {
-  if (event.revision <= stream.revision) return false
-  if (event.revision > stream.revision + 1) stream.missingBefore = event.revision
-  return true
+/** Notes missing revisions without an error, because they can have been purged (`gaps`). */
+const noteGap = (stream: Stream, revision: number): void => {
+  if (revision > stream.revision + 1) stream.missingBefore = revision
 }
 
 const shownSince = (keptFromMs: number, reading: AcceptedReading): AcceptedReading =>
   reading.repeatOf === null || reading.repeatOf >= keptFromMs ? reading : { ...reading, repeatOf: null }
-
-/** @throws Error for an invalid timestamp, which should have been refused before the reading was stored */
-const instantOf = (event: RecordedEvent<'ReadingAccepted'>): number => {
-  const timestampMs = parseTimestamp(event.data.timestamp)
-  if (typeof timestampMs === 'number') return timestampMs
-  throw new Error(`Cannot fold revision ${event.revision} of "${event.stream}": its timestamp is invalid`)
-}

@@ -1,6 +1,7 @@
 import { dayMs, dayOf, secondText } from '../src/domain/calendar.ts'
 import { nanosecondsPastMs } from '../src/domain/reading/timestamp.ts'
 import { latestPerKegMax, pointsPerKegMax } from '../src/limits.ts'
+import type { ArrivingReading } from './arriving-reading.ts'
 import { firstOf, type KegBlock, type KegMemory } from './keg-memory.ts'
 import type { AcceptedReading, KegLatest } from './queries.ts'
 import type { PieceReader, PieceWriter } from './saved-pieces.ts'
@@ -102,21 +103,15 @@ export class Keg {
    * Adds a point. If an earlier point has the same timestamp and value, returns the first ms of the day on which that
    * point was accepted. Otherwise returns `null`.
    */
-  remember(point: {
-    readonly recordedAt: number
-    readonly value: number
-    readonly timestamp: string
-    readonly timestampMs: number
-  }): number | null {
-    const { recordedAt, value, timestampMs } = point
-    const nanoseconds = nanosecondsPastMs(point.timestamp)
+  remember(arriving: ArrivingReading): number | null {
+    const { recordedAt, value, timestampMs, nanoseconds } = arriving
     // Nearly every reading has the highest timestamp of its keg. Then no earlier point can be equal, and no search is
     // needed.
     const isNewest = this.#get(pointCount) === 0 || timestampMs > this.#get(newestMs)
     const repeatOf = isNewest ? null : this.#find(value, timestampMs, nanoseconds)
     if (isNewest) this.#set(newestMs, timestampMs)
     if (recordedAt > this.#get(lastAccepted)) this.#set(lastAccepted, recordedAt)
-    this.#add(dayOf(recordedAt), { value, timestampMs, nanoseconds })
+    this.#add(dayOf(recordedAt), arriving)
     return repeatOf
   }
 
@@ -124,17 +119,18 @@ export class Keg {
    * Keeps the reading if it is the latest, or can become the latest after a purge. The higher position decides between
    * equal timestamps.
    */
-  offerLatest(reading: AcceptedReading, timestampMs: number, source: Source): void {
-    const isLatest = this.#source === null || this.#isBefore(reading, timestampMs)
-    const later = this.#source === null ? 0 : dayOf(reading.recordedAt) - dayOf(this.#get(latestRecordedAt))
+  offerLatest(arriving: ArrivingReading, repeatOf: number | null, source: Source): void {
+    const isLatest = this.#source === null || this.#isBefore(arriving)
+    const later = this.#source === null ? 0 : dayOf(arriving.recordedAt) - dayOf(this.#get(latestRecordedAt))
     if (!isLatest && later <= 0) return
-    const { timestamp, revision, position, recordedAt, value, repeatOf } = reading
+    const { timestampMs, revision, position, recordedAt, value } = arriving
     if (!isLatest || later < 0 || this.#successors.length > 0) {
+      const timestamp = arriving.timestamp ?? secondText(timestampMs)
       this.#insertLatest({ source, timestamp, timestampMs, revision, position, recordedAt, value, repeatOf })
       return
     }
     this.#source = source
-    this.#unusualTimestamp = unusual(timestamp)
+    this.#unusualTimestamp = arriving.timestamp === null ? null : unusual(arriving.timestamp)
     this.#set(latestMs, timestampMs)
     this.#set(latestRevision, revision)
     this.#set(latestPosition, position)
@@ -302,11 +298,11 @@ export class Keg {
     return null
   }
 
-  #isBefore(reading: AcceptedReading, timestampMs: number): boolean {
+  #isBefore({ position, timestampMs, nanoseconds }: ArrivingReading): boolean {
     const byMs = timestampMs - this.#get(latestMs)
     if (byMs !== 0) return byMs > 0
-    const byNanoseconds = nanosecondsPastMs(reading.timestamp) - nanosecondsPastMs(this.#unusualTimestamp ?? '')
-    return byNanoseconds === 0 ? reading.position > this.#get(latestPosition) : byNanoseconds > 0
+    const byNanoseconds = nanoseconds - nanosecondsPastMs(this.#unusualTimestamp ?? '')
+    return byNanoseconds === 0 ? position > this.#get(latestPosition) : byNanoseconds > 0
   }
 
   #insertLatest(latest: Latest): void {

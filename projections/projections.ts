@@ -1,4 +1,5 @@
 import type { RecordedEvent } from '../src/domain/events.ts'
+import { isRun, type LogItem, lastPositionOf } from '../src/domain/reading/recorded-run.ts'
 import { assertNever } from '../src/domain/refusal.ts'
 import { setupStream } from '../src/domain/stream-names.ts'
 import { AcceptedReadings } from './accepted-readings.ts'
@@ -29,10 +30,12 @@ class FoldedProjections implements Projections {
     return this.#position
   }
 
-  fold(events: readonly RecordedEvent[]): void {
-    for (const event of events) {
-      this.#foldOne(event)
-      if (this.#position === null || event.position > this.#position) this.#position = event.position
+  fold(items: readonly LogItem[]): void {
+    for (const item of items) {
+      if (isRun(item)) this.readings.foldRun(item)
+      else this.#foldEvent(item)
+      const position = lastPositionOf(item)
+      if (this.#position === null || position > this.#position) this.#position = position
     }
   }
 
@@ -90,7 +93,7 @@ class FoldedProjections implements Projections {
     }
   }
 
-  #foldOne(event: RecordedEvent): void {
+  #foldEvent(event: RecordedEvent): void {
     switch (event.type) {
       case 'ReadingAccepted':
         this.readings.foldAccepted(event)

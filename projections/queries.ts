@@ -3,14 +3,16 @@ import type { CellarState } from '../src/domain/cellar.ts'
 import type { Limit, RecordedEvent, Role } from '../src/domain/events.ts'
 import type { KeyState } from '../src/domain/key.ts'
 import type { OperatorAccountState, OperatorSession } from '../src/domain/operator.ts'
+import type { LogItem } from '../src/domain/reading/recorded-run.ts'
 
 export type Projections = {
   /**
-   * Skips events that were folded before, because an actor and a subscription can deliver the same event.
+   * Skips events that were folded before, because an actor and a subscription can deliver the same event. Of a run
+   * whose first readings were folded before, folds the rest.
    * @throws Error if an earlier event of the stream is missing. Missing readings throw no error, because a purge can
    * have deleted them (`readings.gaps`).
    */
-  fold(events: readonly RecordedEvent[]): void
+  fold(items: readonly LogItem[]): void
   readonly position: number | null
   /**
    * Yields the state as bytes, in pieces that each take about a millisecond. All pieces show the state at the time of

@@ -8,10 +8,11 @@
 import type { Projections } from '../../projections/queries.ts'
 import type { Clock } from '../clock.ts'
 import type { CellarState } from '../domain/cellar.ts'
-import type { By, CellarPolicy, Limit, RecordedEvent, Role } from '../domain/events.ts'
+import type { By, CellarPolicy, Limit, Role } from '../domain/events.ts'
 import type { KeyState } from '../domain/key.ts'
 import type { Readings } from '../domain/reading/columns.ts'
 import type { Idempotency } from '../domain/reading/idempotency-key.ts'
+import type { LogItem } from '../domain/reading/recorded-run.ts'
 import type { CommandRefusal, Outcome, ReadingRefusal } from '../domain/refusal.ts'
 import type { Entropy } from '../entropy.ts'
 import type { EventLog } from '../log/event-log.ts'
@@ -293,7 +294,7 @@ export type Operators = SignIns & {
   remove(email: string, asker: Asker): Answer<{ readonly email: string }>
 }
 
-export type FoldListener = (events: readonly RecordedEvent[]) => void
+export type FoldListener = (items: readonly LogItem[]) => void
 
 export type Core = {
   readonly log: EventLog
@@ -304,8 +305,8 @@ export type Core = {
   readonly keys: Keys
   readonly operators: Operators
   /**
-   * Calls `listener` with the events of all nodes, after the projections have folded them. Events of one stream come in
-   * order. An event can come twice, so a second call with it must do no harm. The returned function ends the calls.
+   * Calls `listener` with the events and runs of all nodes, after the projections have folded them. Events of one stream
+   * come in order. An event can come twice, so a second call with it must do no harm. The returned function ends the calls.
    */
   onFolded(listener: FoldListener): () => void
   /** Refuses new requests, and waits up to `drainMsMax` for requests under way. Does not close the log. */

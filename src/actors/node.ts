@@ -1,5 +1,5 @@
 import type { MachineClock } from '../clock.ts'
-import type { RecordedEvent } from '../domain/events.ts'
+import { isRun, type LogItem, lastPositionOf } from '../domain/reading/recorded-run.ts'
 import { categoryOf, foldedCategories, keyIdOf, lifecycleCategories } from '../domain/stream-names.ts'
 import type { Entropy } from '../entropy.ts'
 import { drainLookMs, drainMsMax, expirySweepMs, heartbeatMs, requestWaitMsMax } from '../limits.ts'
@@ -47,6 +47,11 @@ export type CoreParts = {
   readonly checkpoints?: CheckpointParts
 }
 
+/** Two numbers instead of the item, because a run holds many readings in memory. */
+type Newest = { readonly recordedAt: number; readonly position: number }
+
+const newestOf = (last: LogItem): Newest => ({ recordedAt: last.recordedAt, position: lastPositionOf(last) })
+
 /** One service node: its actors, its subscriptions to the log, and the heartbeat. */
 export class Node {
   readonly host: Host
@@ -67,7 +72,7 @@ export class Node {
   readonly #foldListeners = new Set<FoldListener>()
   readonly #subscriptions: Subscription[] = []
   /** The newest event that the start has read from the log. `null` if the log is empty. */
-  #newest: RecordedEvent | null
+  #newest: Newest | null
   #isCaughtUp = false
   #forgetBeat = (): void => {}
   #draining: Promise<void> | null = null
@@ -76,7 +81,7 @@ export class Node {
     const { log, clock, entropy, schedule = systemSchedule, onBug = console.error, onTimes = () => {} } = parts
     const host = new Host({ log, clock, entropy, schedule, projections, onBug })
     this.host = host
-    this.#newest = last
+    this.#newest = last === null ? null : newestOf(last)
     this.remembered = parts.idempotency === undefined ? null : new RepeatMemory(host, parts.idempotency)
     host.repeats = this.remembered
     this.keys = new Registry(host, (keyId) => new KeyActor(keyId, host))
@@ -175,39 +180,40 @@ export class Node {
     this.#subscriptions.push(await follow(this.host, { ...following, onBroken }))
   }
 
-  readonly #receive = (events: readonly RecordedEvent[]): void => {
-    if (!this.#isCaughtUp) this.#newest = events.at(-1) ?? this.#newest
-    this.#clockWatch.hear(events)
-    this.#fold(events)
-    this.remembered?.fold(events)
-    this.#checkpoints.folded(events)
+  readonly #receive = (items: readonly LogItem[]): void => {
+    const last = items.at(-1)
+    if (!this.#isCaughtUp && last !== undefined) this.#newest = newestOf(last)
+    this.#clockWatch.hear(items)
+    this.#fold(items)
+    this.remembered?.fold(items)
+    this.#checkpoints.folded(items)
   }
 
-  readonly #fold = (events: readonly RecordedEvent[]): void => {
-    this.host.projections.fold(events)
-    for (const event of events) this.#hear(event)
+  readonly #fold = (items: readonly LogItem[]): void => {
+    this.host.projections.fold(items)
+    for (const item of items) this.#hear(item)
     for (const listener of this.#foldListeners) {
       try {
-        listener(events)
+        listener(items)
       } catch (bug) {
         this.host.onBug(bug)
       }
     }
   }
 
-  #hear(event: RecordedEvent): void {
-    if (event.type === 'ReadingAccepted') {
-      this.rotations.hearReading(event.stream)
+  #hear(item: LogItem): void {
+    if (isRun(item) || item.type === 'ReadingAccepted') {
+      this.rotations.hearReading(item.stream)
       return
     }
-    this.sweeps.hear(event)
-    this.rotations.hear(event)
-    this.retention.hear(event)
-    const category = categoryOf(event.stream)
+    this.sweeps.hear(item)
+    this.rotations.hear(item)
+    this.retention.hear(item)
+    const category = categoryOf(item.stream)
     if (category === 'key' || category === 'readings') {
-      this.keys.alive(keyIdOf(event.stream))?.hear(event)
+      this.keys.alive(keyIdOf(item.stream))?.hear(item)
     }
-    if (category === 'cellar' && event.type !== 'ReadingsPurged') this.host.limitsEpoch += 1
+    if (category === 'cellar' && item.type !== 'ReadingsPurged') this.host.limitsEpoch += 1
   }
 
   #onBeat(): void {

@@ -3,6 +3,9 @@
  * because it would be wrong.
  */
 import type { RecordedEvent } from './events.ts'
+import { countOf } from './reading/columns.ts'
+import { isRun, type LogItem, lastPositionOf, type RecordedRun } from './reading/recorded-run.ts'
+import { readingId } from './uuid.ts'
 
 /**
  * `events` are all events of the stream `cellarbook-log`. A copied log has an id of its own, because its events have other
@@ -20,10 +23,19 @@ export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
 /** The last event that the saved state includes. A node that starts with this state reads the log after this event. */
 export type FoldedTo = Pick<RecordedEvent, 'position' | 'stream' | 'revision' | 'id'>
 
-/** Copies four fields, because a reference to the event would keep the whole event in memory. */
-export const foldedToOf = ({ position, stream, revision, id }: RecordedEvent): FoldedTo => ({
-  position,
-  stream,
-  revision,
-  id,
-})
+/**
+ * Names the last event of the item. Copies four fields, because a reference to the item would keep its readings in memory.
+ */
+export const foldedToOf = (item: LogItem): FoldedTo => {
+  const { stream } = item
+  const position = lastPositionOf(item)
+  const revision = item.revision + position - item.position
+  return { position, stream, revision, id: isRun(item) ? lastIdOf(item) : item.id }
+}
+
+/** @throws Error if the run has no request */
+const lastIdOf = ({ run, stream }: RecordedRun): string => {
+  const last = run.requests.at(-1)
+  if (last === undefined) throw new Error(`Cannot name the last event of a run in "${stream}": the run is empty`)
+  return readingId(last.requestId, countOf(last.readings) - 1)
+}

@@ -1,6 +1,6 @@
 /** The interface of the log. The embedded log (SQLite) and EventStoreDB implement it. */
 import type { NewEvent, RecordedEvent } from '../domain/events.ts'
-import type { ReadingRun } from '../domain/reading/recorded-run.ts'
+import type { LogItem, ReadingRun } from '../domain/reading/recorded-run.ts'
 
 /**
  * The state of the stream that the caller has seen. `none`: the stream does not exist. A number: the last event of the
@@ -44,11 +44,14 @@ export type ReadAllOptions = {
 }
 
 export type Subscriber = {
-  /** Receives events in the order of the log, each event once. If `onEvents` throws, the subscription ends. */
-  onEvents(events: readonly RecordedEvent[]): void
+  /**
+   * Receives events and runs of readings in the order of the log, each event once. If `onEvents` throws, the subscription
+   * ends.
+   */
+  onEvents(items: readonly LogItem[]): void
   /** Called once, after the delivery of all events that were in the log when the subscription began. */
   onCaughtUp?(): void
-  /** The subscription failed. To continue, subscribe again after the position of the last delivered event. */
+  /** The subscription failed. To continue, subscribe again after the position of the last delivered event (`lastPositionOf`). */
   onDropped?(cause: unknown): void
 }
 

@@ -5,6 +5,7 @@
  */
 
 import type { RecordedEvent } from '../domain/events.ts'
+import { isRun, type LogItem, lastPositionOf } from '../domain/reading/recorded-run.ts'
 import { categoryOf, foldedCategories } from '../domain/stream-names.ts'
 import type { SubscribeOptions, Subscriber, Subscription } from './event-log.ts'
 
@@ -57,16 +58,16 @@ export class Subscriptions {
   }
 
   /**
-   * `events` are in the order of the log. Most followers want all events except records, such as sign-ins. If `events`
-   * has no records, these followers receive all events without a check of each category, which saves time.
+   * `items` are in the order of the log. Most followers want all events except records, such as sign-ins. If `items`
+   * has no records, these followers receive all items without a check of each category, which saves time.
    */
-  publish(events: readonly RecordedEvent[], { hasRecords }: { readonly hasRecords: boolean }): void {
-    const first = events[0]
+  publish(items: readonly LogItem[], { hasRecords }: { readonly hasRecords: boolean }): void {
+    const first = items[0]
     if (first === undefined) return
     for (const follower of this.#live) {
       // The last page that a follower read can already contain events of this commit. These are not delivered again.
       const wantsAll = follower.wantsAllButRecords && !hasRecords && (follower.after ?? 0) < first.position
-      this.#deliver(follower, wantsAll ? events : events.filter((event) => isNewAndWanted(follower, event)))
+      this.#deliver(follower, wantsAll ? items : items.flatMap((item) => newAndWanted(follower, item)))
     }
   }
 
@@ -95,9 +96,9 @@ export class Subscriptions {
     this.#tell(follower, () => follower.subscriber.onCaughtUp?.())
   }
 
-  #deliver(follower: Follower, events: readonly RecordedEvent[]): void {
-    if (events.length === 0) return
-    this.#tell(follower, () => follower.subscriber.onEvents(events))
+  #deliver(follower: Follower, items: readonly LogItem[]): void {
+    if (items.length === 0) return
+    this.#tell(follower, () => follower.subscriber.onEvents(items))
   }
 
   /** A subscriber that throws may have missed events, so its subscription ends. */
@@ -126,5 +127,13 @@ export class Subscriptions {
   }
 }
 
-const isNewAndWanted = ({ after, wants }: Follower, { position, stream }: RecordedEvent): boolean =>
-  position > (after ?? 0) && wants(categoryOf(stream))
+/**
+ * A run is published whole, but the log can store a long run in several rows. So the last page of a follower can end inside
+ * a run that was not published yet. Only then the follower gets the rest of the run, as events.
+ */
+const newAndWanted = ({ after, wants }: Follower, item: LogItem): readonly LogItem[] => {
+  const from = after ?? 0
+  if (lastPositionOf(item) <= from || !wants(categoryOf(item.stream))) return []
+  if (isRun(item) && item.position <= from) return item.events().filter(({ position }) => position > from)
+  return [item]
+}

@@ -1,6 +1,8 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import { type FoldedTo, foldedToOf } from '../../domain/log-reference.ts'
+import { countOf } from '../../domain/reading/columns.ts'
 import { type IdempotentAppend, idempotentAppendAt, isForgotten } from '../../domain/reading/idempotency-key.ts'
+import { isRun, type LogItem, lastPositionOf, type RecordedRun } from '../../domain/reading/recorded-run.ts'
 import { isRecordStream } from '../../domain/stream-names.ts'
 import {
   heartbeatMs,
@@ -97,10 +99,14 @@ export class RepeatMemory {
     return recordedAt < this.#forgetBeforeMs
   }
 
-  learn(events: readonly RecordedEvent[]): void {
-    for (const event of events) {
-      if (event.metadata.idempotency === undefined) continue
-      const append = idempotentAppendAt(event)
+  learn(items: readonly LogItem[]): void {
+    for (const item of items) {
+      if (isRun(item)) {
+        this.#learnRun(item)
+        continue
+      }
+      if (item.metadata.idempotency === undefined) continue
+      const append = idempotentAppendAt(item)
       if (append !== null) this.keep(append)
     }
   }
@@ -116,11 +122,11 @@ export class RepeatMemory {
     else if (this.#weight >= idempotencyWrittenAtOnce) this.#writeSoon()
   }
 
-  fold(events: readonly RecordedEvent[]): void {
-    const last = events.at(-1)
-    if (last === undefined || last.position <= positionOf(this.#foldedTo)) return
+  fold(items: readonly LogItem[]): void {
+    const last = items.at(-1)
+    if (last === undefined || lastPositionOf(last) <= positionOf(this.#foldedTo)) return
     this.#setClockAtStart(last)
-    this.learn(events)
+    this.learn(items)
     this.#deliveredTo = foldedToOf(last)
     this.#foldedTo = this.#deliveredTo
   }
@@ -129,7 +135,7 @@ export class RepeatMemory {
    * Rebuilds the index from the log, because the subscription delivers only the events after `last`. Resolves when the
    * rebuild ends. If the rebuild is slow, resolves earlier, so that the node can start.
    */
-  begin(last: RecordedEvent | null): Promise<void> {
+  begin(last: Pick<RecordedEvent, 'position' | 'recordedAt'> | null): Promise<void> {
     this.#deliveredAfter = last?.position ?? -1
     if (last !== null) this.#setClockAtStart(last)
     return new Promise((resolve) => {
@@ -170,8 +176,16 @@ export class RepeatMemory {
   }
 
   /** Sets `#clockMs` only during the start: later events can come from this node itself, whose clock can be ahead. */
-  #setClockAtStart({ recordedAt }: RecordedEvent): void {
+  #setClockAtStart({ recordedAt }: Pick<RecordedEvent, 'recordedAt'>): void {
     if (!this.#isCaughtUp) this.#clockMs = Math.max(this.#clockMs, recordedAt)
+  }
+
+  #learnRun({ stream, revision: first, recordedAt, run }: RecordedRun): void {
+    let revision = first
+    for (const { readings, idempotency } of run.requests) {
+      if (idempotency !== null) this.keep({ stream, revision, recordedAt, idempotency })
+      revision += countOf(readings)
+    }
   }
 
   #writeSoon(): void {

@@ -4,6 +4,7 @@ import { PieceReader, PieceWriter, savedFormat } from '../../../projections/save
 import { messageOf } from '../../domain/error-message.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { type FoldedTo, foldedToOf, logIdOf } from '../../domain/log-reference.ts'
+import { itemCount, type LogItem } from '../../domain/reading/recorded-run.ts'
 import { logStream } from '../../domain/stream-names.ts'
 import {
   checkpointAgeMsMax,
@@ -118,7 +119,7 @@ export class Checkpoints {
   readonly #host: Host
   readonly #parts: CheckpointParts | null
   #logId: string | null = null
-  #last: RecordedEvent | null = null
+  #last: { readonly foldedTo: FoldedTo; readonly recordedAt: number } | null = null
   /** Time (ms) of the last event in the checkpoint. `null` without a checkpoint. */
   #savedRecordedAt: number | null
   #eventsSince = 0
@@ -134,9 +135,11 @@ export class Checkpoints {
     if (parts !== null) this.#lookLater()
   }
 
-  folded(events: readonly RecordedEvent[]): void {
-    this.#last = events.at(-1) ?? this.#last
-    this.#eventsSince += events.length
+  folded(items: readonly LogItem[]): void {
+    const last = items.at(-1)
+    if (last === undefined) return
+    this.#last = { foldedTo: foldedToOf(last), recordedAt: last.recordedAt }
+    for (const item of items) this.#eventsSince += itemCount(item)
   }
 
   /** Ends the writing of checkpoints. After a bug, a new checkpoint could save a wrong state. */
@@ -204,14 +207,13 @@ export class Checkpoints {
   *#pieces(logId: string | null): Generator<Uint8Array> {
     const last = this.#last
     if (logId === null || last === null) throw new Error('Cannot write a checkpoint: the log has no name, or no events')
-    const foldedTo = foldedToOf(last)
     const pieces = this.#host.projections.save()
     const first = pieces.next()
     this.#savedRecordedAt = last.recordedAt
     this.#eventsSince = 0
     this.#looksSince = 0
     try {
-      yield writeHeader({ logId, foldedTo })
+      yield writeHeader({ logId, foldedTo: last.foldedTo })
       if (first.done !== true) yield first.value
       yield* pieces
     } finally {

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../../domain/events.ts'
+import { type LogItem, lastPositionOf } from '../../domain/reading/recorded-run.ts'
 import { storeRetryPauseMsMax } from '../../limits.ts'
 import type { Subscription } from '../../log/event-log.ts'
 import type { Host } from '../host.ts'
@@ -9,7 +9,7 @@ export type Following = {
   /** Default: all streams. */
   readonly categories?: readonly string[]
   /** If this function throws, no more events are delivered, because the folded state can be wrong. */
-  readonly onEvents: (events: readonly RecordedEvent[]) => void
+  readonly onEvents: (items: readonly LogItem[]) => void
   readonly onBroken: (bug: unknown) => void
 }
 
@@ -40,11 +40,12 @@ export const follow = (host: Host, { onEvents, onBroken, ...from }: Following): 
       subscription = host.log.subscribe(
         { after, ...categories },
         {
-          onEvents: (events) => {
+          onEvents: (items) => {
             if (isEnded) return
             try {
-              onEvents(events)
-              after = events.at(-1)?.position ?? after
+              onEvents(items)
+              const last = items.at(-1)
+              if (last !== undefined) after = lastPositionOf(last)
             } catch (bug) {
               end()
               if (isCaughtUp) onBroken(bug)

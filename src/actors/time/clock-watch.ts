@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../../domain/events.ts'
+import type { LogItem } from '../../domain/reading/recorded-run.ts'
 import { clockCalmMs, clockDifferenceMsMax, heartbeatMs, lagCalmMs, lagMsMax } from '../../limits.ts'
 import type { Host } from '../host.ts'
 
@@ -43,11 +43,11 @@ export class ClockWatch {
     this.#isCaughtUp = true
   }
 
-  hear(events: readonly RecordedEvent[]): void {
+  hear(items: readonly Pick<LogItem, 'recordedAt'>[]): void {
     // Looks only at the newest time of the events. An older time can come from a node whose clock is behind, and would
     // look like a delay of events.
     let newest = 0
-    for (const { recordedAt } of events) if (recordedAt > newest) newest = recordedAt
+    for (const { recordedAt } of items) if (recordedAt > newest) newest = recordedAt
     const lateMs = this.#host.clock.now() - newest
     // `host.clock` does not follow a jump of the machine's clock at once. Without `leapMs`, a right clock that jumped
     // because the machine slept would cause the warning `ahead`.

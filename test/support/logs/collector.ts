@@ -1,4 +1,5 @@
 import type { RecordedEvent } from '../../../src/domain/events.ts'
+import { eventsOfItems } from '../../../src/domain/reading/recorded-run.ts'
 import type { EventLog, SubscribeOptions, Subscription } from '../../../src/log/event-log.ts'
 
 /** A call that the subscriber got from the log. `Collector.told` lists the calls in their order. */
@@ -36,7 +37,7 @@ export const collect = (
   }
   const subscription = log.subscribe(options, {
     onEvents: (delivered) => {
-      for (const event of delivered) {
+      for (const event of eventsOfItems(delivered)) {
         told.push({ event })
         events.push(event)
         onEvent(event, collector)

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../../../src/domain/events.ts'
+import type { LogItem } from '../../../src/domain/reading/recorded-run.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { passingLog } from './passing-log.ts'
 
@@ -14,16 +14,16 @@ export const lateLog = (inner: EventLog): LateLog => {
     ...passingLog(inner),
     subscribe: (options, subscriber) => {
       let isCaughtUp = false
-      let held: readonly RecordedEvent[] = []
+      let held: readonly LogItem[] = []
       deliveries.push(() => {
-        const events = held
+        const items = held
         held = []
-        if (events.length > 0) subscriber.onEvents(events)
+        if (items.length > 0) subscriber.onEvents(items)
       })
       return inner.subscribe(options, {
-        onEvents: (events) => {
-          if (isCaughtUp) held = [...held, ...events]
-          else subscriber.onEvents(events)
+        onEvents: (items) => {
+          if (isCaughtUp) held = [...held, ...items]
+          else subscriber.onEvents(items)
         },
         onCaughtUp: () => {
           isCaughtUp = true

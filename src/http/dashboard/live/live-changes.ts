@@ -1,4 +1,5 @@
-import type { RecordedEvent } from '../../../domain/events.ts'
+import { isBatch } from '../../../domain/reading/columns.ts'
+import { isRun, itemCount, type LogItem } from '../../../domain/reading/recorded-run.ts'
 import { readingsStream } from '../../../domain/stream-names.ts'
 
 /**
@@ -47,19 +48,29 @@ export class LiveChanges {
     return this.#others + (counts.get(name)?.changes ?? 0)
   }
 
-  note(event: RecordedEvent): void {
-    if (event.type !== 'ReadingAccepted') {
+  note(item: LogItem): void {
+    const name = cellarOf(item)
+    if (name === null) {
       this.#others += 1
       return
     }
-    this.#readings += 1
-    const cellar = this.#cellars.get(event.data.cellar)
-    if (cellar !== undefined) cellar.changes += 1
-    const key = this.#keys.get(event.stream)
-    if (key !== undefined) key.changes += 1
+    const count = itemCount(item)
+    this.#readings += count
+    const cellar = this.#cellars.get(name)
+    if (cellar !== undefined) cellar.changes += count
+    const key = this.#keys.get(item.stream)
+    if (key !== undefined) key.changes += count
   }
 
   #placeOf(topic: Exclude<Topic, 'all'>): readonly [Map<string, Count>, string] {
     return 'cellar' in topic ? [this.#cellars, topic.cellar] : [this.#keys, readingsStream(topic.keyId)]
   }
+}
+
+/** Returns `null` if the item is no reading. All readings of a run have the cellar of its key. */
+const cellarOf = (item: LogItem): string | null => {
+  if (!isRun(item)) return item.type === 'ReadingAccepted' ? item.data.cellar : null
+  const readings = item.run.requests[0]?.readings
+  if (readings === undefined) return null
+  return isBatch(readings) ? readings.cellar.text : readings.cellar
 }

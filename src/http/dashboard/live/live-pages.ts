@@ -10,7 +10,7 @@
 import type { Core } from '../../../actors/core.ts'
 import type { Schedule } from '../../../actors/schedule.ts'
 import { thrownError } from '../../../domain/error-message.ts'
-import type { RecordedEvent } from '../../../domain/events.ts'
+import { isRun, type LogItem } from '../../../domain/reading/recorded-run.ts'
 import { categoryOf } from '../../../domain/stream-names.ts'
 import {
   liveHeartbeatMs,
@@ -133,7 +133,7 @@ export class LivePages {
     opened.streams.add(stream)
     // The page can have changed after the browser loaded it, so the next tick renders it for this stream.
     opened.outdated.add(stream)
-    this.#unfollow ??= this.#core.onFolded((events) => this.#noteChanges(events))
+    this.#unfollow ??= this.#core.onFolded((items) => this.#noteChanges(items))
     if (!this.#isTicking) this.#tickLater()
     return body
   }
@@ -178,15 +178,16 @@ export class LivePages {
     this.#unfollow = null
   }
 
-  #noteChanges(events: readonly RecordedEvent[]): void {
+  #noteChanges(items: readonly LogItem[]): void {
     let previous = ''
-    for (const event of events) {
-      // Consecutive events are often readings of the same key, in the same event stream. The first of these readings is enough
+    for (const item of items) {
+      // Consecutive items are often readings of the same key, in the same event stream. The first of these items is enough
       // to count a change.
-      if (event.type === 'ReadingAccepted' && event.stream === previous) continue
-      previous = event.type === 'ReadingAccepted' ? event.stream : ''
-      if (categoryOf(event.stream) === 'operator') this.#endRefused(event.stream)
-      else this.#changes.note(event)
+      const isReading = isRun(item) || item.type === 'ReadingAccepted'
+      if (isReading && item.stream === previous) continue
+      previous = isReading ? item.stream : ''
+      if (categoryOf(item.stream) === 'operator') this.#endRefused(item.stream)
+      else this.#changes.note(item)
     }
   }
 
