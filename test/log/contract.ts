@@ -4,6 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
+import { columnsOf } from '../../src/domain/reading/columns.ts'
+import { ReadingRun } from '../../src/domain/reading/recorded-run.ts'
 import { foldedCategories, recordCategories } from '../../src/domain/stream-names.ts'
 import { readPageEventsMax, trimEventsMax } from '../../src/limits.ts'
 import { type AppendResult, type EventLog, type ExpectedRevision, Outage } from '../../src/log/event-log.ts'
@@ -27,6 +29,20 @@ import {
 export type OpenedLog = { readonly log: EventLog; dispose(): Promise<void> }
 
 const slowMs = 600_000
+
+/** A single reading, a batch of three and another single reading, as a key's actor appends them together. */
+const freshRun = (): { readonly stream: string; readonly run: ReadingRun } => {
+  const stream = freshReadingsStream()
+  const keyId = stream.slice(stream.indexOf('-') + 1)
+  const { data } = reading(stream)
+  const batch = columnsOf([data, { ...data, rack: 'ß', timestamp: '2026-03-01T12:00:00.5Z' }, { ...data, value: -0 }])
+  const requests = [data, batch, data].map((readings) => ({
+    requestId: crypto.randomUUID(),
+    readings,
+    idempotency: null,
+  }))
+  return { stream, run: new ReadingRun(keyId, startMs, requests) }
+}
 
 export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): void => {
   describe(`${name} log`, () => {
@@ -144,6 +160,27 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         const readings = [reading(stream), reading(stream, { value: 2 })]
         const recorded = await written(stream, readings)
         expect(await log.append(stream, 'none', readings)).toEqual({ outcome: 'already_written', events: recorded })
+      })
+
+      test('stores a run of readings like its events', async () => {
+        const { stream, run } = freshRun()
+        await written(stream, [reading(stream)])
+        expect(await log.append(stream, 0, run)).toEqual({ outcome: 'written', events: [] })
+        const [, ...stored] = await readWhole(stream)
+        expect(stored.map(newEventOf)).toEqual([...run.events()])
+        expect(stored.map(({ revision }) => revision)).toEqual(stored.map((_, index) => index + 1))
+      })
+
+      test('answers already_written and conflict for a run, as for its events', async () => {
+        const { stream, run } = freshRun()
+        await log.append(stream, 'none', run)
+        const ids = run.events().map(({ id }) => expect.objectContaining({ id }))
+        expect(await log.append(stream, 'none', run)).toEqual({ outcome: 'already_written', events: ids })
+        const other = freshRun().run
+        expect(await log.append(stream, 'none', other)).toEqual({
+          outcome: 'conflict',
+          currentRevision: run.count - 1,
+        })
       })
 
       test('conflicts when only some ids are at that revision', async () => {
@@ -528,6 +565,26 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
 
         expect(collector.events.map((event) => event.revision)).toEqual(Array.from({ length: count }, (_, at) => at))
         expect(collector.told.filter((what) => what === 'caught_up')).toHaveLength(1)
+      })
+
+      test('delivers the readings of a run once each, from the past and live', async () => {
+        const { stream, run } = freshRun()
+        const after = await end()
+        await log.append(stream, 'none', run)
+        const past = collect(log, { after, categories: ['readings'] })
+        await past.until(caughtUp)
+        const more = freshRun()
+        await log.append(more.stream, 'none', more.run)
+        const all = [...run.events(), ...more.run.events()]
+        const ofBoth = () => past.events.filter((event) => event.stream === stream || event.stream === more.stream)
+        await past.until(() => ofBoth().length >= all.length)
+        expect(ofBoth().map(newEventOf)).toEqual(all)
+        expect(ofBoth().map(({ revision }) => revision)).toEqual(
+          [run, more.run].flatMap(({ count }) => Array.from({ length: count }, (_, index) => index)),
+        )
+        const positions = ofBoth().map(({ position }) => position)
+        expect(positions).toEqual(positions.toSorted((a, b) => a - b))
+        past.subscription.unsubscribe()
       })
 
       test('with categories delivers their streams only, from the past and live', async () => {

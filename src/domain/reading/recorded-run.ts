@@ -12,7 +12,7 @@ export type RunRequest = {
 
 /**
  * Consecutive readings of one key that are appended together. A run is one item on its way to the log, the projections and the
- * live pages: an event object for each reading would cost more than all other work. A reader of the log gets events.
+ * live pages. An event object for each reading would cost more than all other work. A reader of the log gets events.
  */
 export class ReadingRun {
   readonly keyId: string

@@ -1,4 +1,5 @@
 import type { RecordedEvent } from '../../../src/domain/events.ts'
+import { ReadingRun } from '../../../src/domain/reading/recorded-run.ts'
 import { categoryOf, isRecordStream } from '../../../src/domain/stream-names.ts'
 import { readPageEventsMax } from '../../../src/limits.ts'
 import {
@@ -63,8 +64,9 @@ class MemoryLog implements EventLog {
     before.events.push(...recorded)
     this.#streams.set(stream, before)
     this.#all.push(...recorded)
-    this.#subscriptions.publish(recordedAs(stream, toAppend, place), { hasRecords: isRecordStream(stream) })
-    return { outcome: 'written', events: recorded }
+    const items = toAppend instanceof ReadingRun ? recordedAs(stream, toAppend, place) : recorded
+    this.#subscriptions.publish(items, { hasRecords: isRecordStream(stream) })
+    return { outcome: 'written', events: toAppend instanceof ReadingRun ? [] : recorded }
   }
 
   async read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
