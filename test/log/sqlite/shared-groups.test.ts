@@ -117,6 +117,16 @@ describe('the commit thread', () => {
     expectStored(['first', 'second'])
   })
 
+  test('reads a group again after a failed commit, with more groups behind it', async () => {
+    const thread = new URL('./failing-commit-thread.ts', import.meta.url)
+    const failing = commitOnThread(join(folder.path, 'log.db'), thread)
+    const bodies = ['first', 'second', 'third', 'fourth']
+    const verdicts = await Promise.all(bodies.map((body) => failing.commit(groupOf([body]))))
+    expect(verdicts).toEqual([{ kind: 'written', survived: 'disk I/O error' }, written, written, written])
+    await failing.close()
+    expectStored(bodies)
+  })
+
   test('truncates, deletes and empties its log between groups, in order', async () => {
     const asked = [
       commits.commit(groupOf(['first', 'second', 'third'])),
