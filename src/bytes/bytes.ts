@@ -4,6 +4,14 @@
  */
 
 /**
+ * A large number is written as its low 28 bits, in four bytes, and its high bits. The operators `&` and `>>` are fast,
+ * but use only the lowest 32 bits of a number. The operator `%` would need no parts, but it takes ten times as long,
+ * because for large numbers it calls the C library.
+ */
+const lowBytes = 4
+const lowWeight = 2 ** 28
+
+/**
  * Writes one row after another into the same buffer, so that a row needs no new buffer. The buffer grows when needed.
  */
 export class ByteWriter {
@@ -40,16 +48,8 @@ export class ByteWriter {
   /** `value` is from 0 to 2^53 - 1. Each byte holds seven bits, the lowest bits first, so small numbers are short. */
   varint(value: number): void {
     this.#need(8)
-    if (value < 128) {
-      this.#bytes[this.#length++] = value
-      return
-    }
-    let rest = value
-    while (rest > 127) {
-      this.#bytes[this.#length++] = (rest % 128) | 128
-      rest = Math.floor(rest / 128)
-    }
-    this.#bytes[this.#length++] = rest
+    if (value < 128) this.#bytes[this.#length++] = value
+    else this.#longVarint(value)
   }
 
   /**
@@ -91,6 +91,24 @@ export class ByteWriter {
 
   backTo(length: number): void {
     this.#length = length
+  }
+
+  /** Not part of `varint`, because the engine inlines `varint` only while it is short. */
+  #longVarint(value: number): void {
+    const high = (value / lowWeight) | 0
+    let rest = (value - high * lowWeight) | 0
+    if (high > 0) {
+      for (let written = 0; written < lowBytes; written += 1) {
+        this.#bytes[this.#length++] = (rest & 127) | 128
+        rest >>= 7
+      }
+      rest = high
+    }
+    while (rest > 127) {
+      this.#bytes[this.#length++] = (rest & 127) | 128
+      rest >>= 7
+    }
+    this.#bytes[this.#length++] = rest
   }
 
   #need(count: number): void {
@@ -136,7 +154,8 @@ export class ByteReader {
 
   signedVarint(): number {
     const value = this.varint()
-    return value % 2 === 1 ? -(value + 1) / 2 : value / 2
+    const half = Math.floor(value / 2)
+    return value === 2 * half ? half : -half - 1
   }
 
   float64(): number {

@@ -10,12 +10,19 @@ import type { CommitThreadWork, FromCommitThread, ToCommitThread } from './threa
 
 declare const self: Worker
 
-let opened: { readonly database: ReturnType<typeof openForWriting>; readonly commits: SqliteCommits } | null = null
+type Opened = {
+  readonly database: ReturnType<typeof openForWriting>
+  readonly commits: SqliteCommits
+  /** The regions of the groups under way. */
+  readonly memory: SharedArrayBuffer
+}
+
+let opened: Opened | null = null
 
 self.onmessage = ({ data }: MessageEvent<ToCommitThread>): void => {
   if (data.kind === 'open') {
     const database = openForWriting(data.path)
-    opened = { database, commits: new SqliteCommits(database) }
+    opened = { database, commits: new SqliteCommits(database), memory: data.memory }
     return
   }
   if (opened === null) throw new Error(`Cannot ${data.kind}: the commit thread has no file yet`)
@@ -26,7 +33,7 @@ self.onmessage = ({ data }: MessageEvent<ToCommitThread>): void => {
     tell('closed')
     return
   }
-  tell(verdictOf(data, opened.commits))
+  tell(verdictOf(data, opened))
   opened.commits.copyWalIfDue()
   watchWalCopying(opened.commits)
 }
@@ -52,10 +59,10 @@ const watchWalCopying = (commits: SqliteCommits): void => {
 
 const tell = (message: FromCommitThread | 'closed'): void => self.postMessage(message)
 
-const verdictOf = (work: CommitThreadWork, commits: SqliteCommits): CommitVerdict => {
+const verdictOf = (work: CommitThreadWork, { commits, memory }: Opened): CommitVerdict => {
   switch (work.kind) {
     case 'commit':
-      return commits.commit(work)
+      return commits.commit({ ...work, memory: work.ownMemory ?? memory })
     case 'truncate':
       return commits.truncate(work.truncation)
     case 'trim':

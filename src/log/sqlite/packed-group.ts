@@ -1,10 +1,7 @@
 import type { NewRow } from '../codec/codec.ts'
 
-/**
- * Several appends for one commit, as they are posted to the commit thread. Bun posts a flat object of texts and numbers
- * without its serializer, at half the cost of byte arrays.
- */
-export type PackedGroup = {
+/** What the commit thread must know of a commit group, apart from its rows. */
+export type GroupHead = {
   /**
    * Grows after each failed group. Positions in a group depend on the earlier groups of the same epoch: if an earlier
    * group fails, the later groups are not written.
@@ -14,13 +11,18 @@ export type PackedGroup = {
   /** The streams that this group creates, as JSON. An empty text means none. */
   readonly streams: string
   readonly rows: number
-  /**
-   * Bytes as a text, one character per byte. First come six numbers for each row, as float64: position, stream,
-   * revision, count, time of recording, length of the body. A negative length means that the body is a text. The bodies
-   * of all rows follow.
-   */
-  readonly bytes: string
 }
+
+/** Several appends for one commit. `writeRows` makes the bytes for the commit thread. */
+export type PackedGroup = GroupHead & {
+  /** `numbersPerRow` numbers for each row. */
+  readonly numbers: readonly number[]
+  readonly bodies: readonly Uint8Array[]
+  readonly byteLength: number
+}
+
+/** A commit group whose rows are in shared memory, from byte `at`. */
+export type SharedGroup = GroupHead & { readonly memory: SharedArrayBuffer; readonly at: number }
 
 export type NewStream = { readonly id: number; readonly name: string }
 
@@ -33,8 +35,9 @@ export type GroupRow = {
   readonly body: string | Uint8Array
 }
 
+/** Position, stream, revision, count, time of recording, length of the body. A negative length: the body is a text. */
 const numbersPerRow = 6
-const numberBytes = 8
+const rowNumbersBytes = numbersPerRow * Float64Array.BYTES_PER_ELEMENT
 
 export class GroupPacker {
   readonly #streams: NewStream[] = []
@@ -60,40 +63,55 @@ export class GroupPacker {
   }
 
   pack(epoch: number): PackedGroup {
-    const numbers = this.#numbers
-    const bytes = Buffer.allocUnsafe(numbers.length * numberBytes + this.#bodyBytes)
-    let at = 0
-    for (const number of numbers) at = bytes.writeDoubleLE(number, at)
-    for (const body of this.#bodies) {
-      bytes.set(body, at)
-      at += body.length
-    }
+    const rows = this.#bodies.length
     return {
       epoch,
-      firstPosition: numbers[0] ?? 0,
+      firstPosition: this.#numbers[0] ?? 0,
       streams: this.#streams.length === 0 ? '' : JSON.stringify(this.#streams),
-      rows: numbers.length / numbersPerRow,
-      bytes: bytes.toString('latin1', 0, at),
+      rows,
+      numbers: this.#numbers,
+      bodies: this.#bodies,
+      byteLength: rows * rowNumbersBytes + this.#bodyBytes,
     }
   }
 }
 
-export const streamsOf = ({ streams }: PackedGroup): readonly NewStream[] => (streams === '' ? [] : JSON.parse(streams))
-
-export const eachRow = (group: PackedGroup, call: (row: GroupRow) => void): void => {
-  const bytes = Buffer.from(group.bytes, 'latin1')
-  let bodyAt = group.rows * numbersPerRow * numberBytes
-  for (let row = 0, at = 0; row < group.rows; row += 1, at += numbersPerRow * numberBytes) {
-    const length = bytes.readDoubleLE(at + 5 * numberBytes)
-    const body = bytes.subarray(bodyAt, bodyAt + Math.abs(length))
+/** Writes the numbers of all rows and then the bodies of all rows. `at` is a multiple of 8, as `Float64Array` needs it. */
+export const writeRows = (group: PackedGroup, memory: SharedArrayBuffer, at: number): SharedGroup => {
+  const { epoch, firstPosition, streams, rows, numbers, bodies, byteLength } = group
+  new Float64Array(memory, at, numbers.length).set(numbers)
+  const bytes = new Uint8Array(memory, at, byteLength)
+  let bodyAt = rows * rowNumbersBytes
+  for (const body of bodies) {
+    bytes.set(body, bodyAt)
     bodyAt += body.length
-    call({
-      position: bytes.readDoubleLE(at),
-      stream: bytes.readDoubleLE(at + numberBytes),
-      revision: bytes.readDoubleLE(at + 2 * numberBytes),
-      count: bytes.readDoubleLE(at + 3 * numberBytes),
-      recordedAt: bytes.readDoubleLE(at + 4 * numberBytes),
-      body: length < 0 ? body.toString() : body,
-    })
   }
+  return { epoch, firstPosition, streams, rows, memory, at }
+}
+
+export const streamsOf = ({ streams }: GroupHead): readonly NewStream[] => (streams === '' ? [] : JSON.parse(streams))
+
+/** `call` must copy the body before it returns. The memory gets another group when this group has its verdict. */
+export const eachRow = ({ rows, memory, at }: SharedGroup, call: (row: GroupRow) => void): void => {
+  const numbers = new Float64Array(memory, at, rows * numbersPerRow)
+  let bodyAt = at + rows * rowNumbersBytes
+  for (let row = 0, first = 0; row < rows; row += 1, first += numbersPerRow) {
+    const length = numberAt(numbers, first + 5)
+    const bodyBytes = Math.abs(length)
+    call({
+      position: numberAt(numbers, first),
+      stream: numberAt(numbers, first + 1),
+      revision: numberAt(numbers, first + 2),
+      count: numberAt(numbers, first + 3),
+      recordedAt: numberAt(numbers, first + 4),
+      body: length < 0 ? Buffer.from(memory, bodyAt, bodyBytes).toString() : new Uint8Array(memory, bodyAt, bodyBytes),
+    })
+    bodyAt += bodyBytes
+  }
+}
+
+const numberAt = (numbers: Float64Array, index: number): number => {
+  const number = numbers[index]
+  if (number === undefined) throw new Error('Cannot happen: each row of a commit group has all its numbers')
+  return number
 }

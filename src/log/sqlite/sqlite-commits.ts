@@ -1,7 +1,7 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
 import { messageOf } from '../../domain/error-message.ts'
 import { trimEventsMax } from '../../limits.ts'
-import { eachRow, type PackedGroup, streamsOf } from './packed-group.ts'
+import { eachRow, type PackedGroup, type SharedGroup, streamsOf } from './packed-group.ts'
 import { copyWal } from './sqlite-file.ts'
 import { WalCopying } from './wal-copying.ts'
 
@@ -78,7 +78,7 @@ export class SqliteCommits {
    * After a failed COMMIT, the rows may be on the disk or not. So the group is written again. If the second COMMIT
    * succeeds, the group is durable (docs/protocol.md, "A failed fsync").
    */
-  commit(group: PackedGroup): CommitVerdict {
+  commit(group: SharedGroup): CommitVerdict {
     if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
     if (group.epoch === this.#failedEpoch) return { kind: 'superseded' }
     const verdict = this.#write({
@@ -168,7 +168,7 @@ export class SqliteCommits {
     }
   }
 
-  #insert(group: PackedGroup): void {
+  #insert(group: SharedGroup): void {
     for (const { id, name } of streamsOf(group)) this.#statements.insertStream.run(id, name)
     eachRow(group, ({ position, stream, revision, count, recordedAt, body }) =>
       this.#statements.insertEvents.run(position, stream, revision, count, recordedAt, body),

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import { type PackedGroup, type SharedGroup, writeRows } from '../../../src/log/sqlite/packed-group.ts'
 import { type Commits, type CommitVerdict, SqliteCommits } from '../../../src/log/sqlite/sqlite-commits.ts'
 import { openForWriting } from '../../../src/log/sqlite/sqlite-file.ts'
 
@@ -16,13 +17,15 @@ export const commitsHere =
       get fault() {
         return commits.walCopyFault
       },
-      commit: async (group) => then(commits.commit(group)),
+      commit: async (group) => then(commits.commit(inOwnMemory(group))),
       truncate: async (truncation) => then(commits.truncate(truncation)),
       trim: async (trimming) => then(commits.trim(trimming)),
       emptyWriteAheadLog: async () => commits.emptyWriteAheadLog(),
       close: async () => database.close(true),
     }
   }
+
+const inOwnMemory = (group: PackedGroup): SharedGroup => writeRows(group, new SharedArrayBuffer(group.byteLength), 0)
 
 const diskFault = (code: string, message: string): Error =>
   Object.assign(new Error(message), { name: 'SQLiteError', code })
