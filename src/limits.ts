@@ -28,6 +28,18 @@ export const readingStructuralCharsMax = 32
 export const batchStructuralCharsMax = 32_000
 export const batchNamesMax = 3_000
 
+// Scanning batches (`http/ingest/scan-batch.ts`)
+/** Names of racks, kegs and cellars in memory: 2 to the power of this number of sets, with `nameCacheWays` names in each. */
+export const nameCacheSetBits = 12
+/** With more, a search takes longer. With fewer, names in use replace each other. 16,384 names take at most 20 MB. */
+export const nameCacheWays = 4
+/**
+ * Items of a batch that may be parsed alone, because they have an unusual form. One in `batchItemsPerOddItem` items may be parsed
+ * alone, too. With more, `JSON.parse` reads the whole body, which is then faster.
+ */
+export const batchOddItemsMax = 16
+export const batchItemsPerOddItem = 4
+
 // Cost budget of a key (docs/contract.md, "Cost")
 /**
  * A key may send requests that store nothing, such as refused ones, at a tenth of its rate limit. The next two bounds limit

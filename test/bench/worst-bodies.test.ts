@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import { gunzipSync } from 'node:zlib'
 import { structuralCharsOf, type WorstBody, worstBodies } from '../../bench/load/worst-bodies.ts'
-import { columnsOf, encodedBytesExceed } from '../../src/domain/reading/columns.ts'
-import { judgeBatch, parseBatch } from '../../src/domain/reading/judge-batch.ts'
+import { encodedBytesExceed } from '../../src/domain/reading/columns.ts'
+import { BatchItems, judgeBatch, parseBatch } from '../../src/domain/reading/judge-batch.ts'
+import { NameCache } from '../../src/domain/reading/name-cache.ts'
 import { parseReading } from '../../src/domain/reading/reading.ts'
 import {
   batchBodyBytesMax,
@@ -19,6 +20,7 @@ const bytesMax = { reading: readingBodyBytesMax, batch: batchBodyBytesMax } as c
 const structuralCharsMax = { reading: readingStructuralCharsMax, batch: batchStructuralCharsMax } as const
 const policy = { limit: null, readingAgeMsMax: durationMsMax, readingAheadMsMax: durationMsMax, retentionMs: null }
 const now = Date.UTC(2026, 2, 1, 12)
+const batch = new BatchItems(new NameCache())
 
 /** Returns `null` if the body unpacks to more bytes than the service accepts, or cannot be unpacked. */
 const unpacked = ({ encoding, bytes }: WorstBody): Uint8Array | null => {
@@ -42,8 +44,10 @@ const isStorable = ({ kind }: WorstBody, json: unknown): boolean => {
   if (kind === 'reading') return parseReading(json).ok
   const items = parseBatch(json)
   if (!items.ok) return false
-  const { readings } = judgeBatch(items.value, { cellar, policy, now })
-  return readings.length > 0 && !encodedBytesExceed(columnsOf(readings), batchEncodedBytesMax)
+  batch.begin(cellar)
+  for (const item of items.value) batch.judge(item)
+  const { readings } = judgeBatch(batch.finish(), { policy, now })
+  return readings.count > 0 && !encodedBytesExceed(readings, batchEncodedBytesMax)
 }
 
 test('every worst body is within the size limits, and says truly whether it is valid', () => {

@@ -1,14 +1,19 @@
 import type { Entropy } from '../../src/entropy.ts'
 
-/** Chance for tests: the same seed gives the same ids. The numbers come from the generator mulberry32. */
-export const seededEntropy = (seed = 1): Entropy => {
+/** Whole numbers from 0 up to, but without, 2 ** 32, by the generator mulberry32. The same seed gives the same numbers. */
+export const seededNumbers = (seed: number): (() => number) => {
   let state = seed >>> 0
-  const next = (): number => {
+  return () => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return (mixed ^ (mixed >>> 14)) >>> 0
   }
+}
+
+/** Chance for tests: the same seed gives the same ids. */
+export const seededEntropy = (seed = 1): Entropy => {
+  const next = seededNumbers(seed)
   const bytes = (count: number): Uint8Array => Uint8Array.from({ length: count }, () => next() & 0xff)
   return {
     bytes,

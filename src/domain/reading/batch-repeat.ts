@@ -3,14 +3,14 @@
  * checked again, with the time and the bounds of the first request
  * (docs/decisions/014-repeats-are-judged-where-readings-are-appended.md).
  */
-import { done, type ItemRefusal, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../refusal.ts'
+import { done, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../refusal.ts'
 import type { Judgement, KeptItem, Refusals } from './idempotency-key.ts'
-import type { BatchContext, JudgedBatch, ParsedItem } from './judge-batch.ts'
+import type { BatchContext, JudgedBatch, TimelessItem } from './judge-batch.ts'
 import { policyRefusal } from './reading.ts'
 
 /**
- * Raise this number when a change of the checks accepts other items, or refuses items for another reason. Keep the old
- * checks too for `idempotencyMs` (24 hours) after the change. Otherwise repeats of older batches get a 503.
+ * Raise this number when a change of the checks accepts other items, or refuses items for another reason. Keep the old checks
+ * too for `idempotencyMs`. Otherwise repeats of older batches get a 503.
  */
 export const judgementRules = 1
 
@@ -21,16 +21,7 @@ export const refusalsOf = ({ rejected }: JudgedBatch, { policy, now }: BatchCont
   return { kind: 'judgement', rejected: rejected.length, rules: judgementRules, atMs: now, bounds }
 }
 
-/**
- * The result for an item after all checks that do not depend on the current time: the item's refusal, or its timestamp (ms).
- */
-export type TimelessItem = ItemRefusal | number
-
-/** A batch that waits for its actor keeps only this list in memory, because the parsed items can take 1 MiB. */
-export const timelessItems = (items: readonly ParsedItem[]): readonly TimelessItem[] =>
-  items.map((item) => (item.ok ? item.value.timestampMs : item.refusal))
-
-/** `cellar` is the cellar of the key. */
+/** `cellar` is the cellar of the key. A waiting request keeps only this in memory, because the items can take 1 MiB. */
 export type RepeatedBatch = { readonly items: readonly TimelessItem[]; readonly cellar: string }
 
 /**

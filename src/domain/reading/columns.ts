@@ -123,6 +123,14 @@ export class ColumnsBuilder {
     this.#timestampChars += text?.length ?? contractTimestampChars
   }
 
+  /** Adds one of the readings of another batch. Does nothing if that batch has no reading at this index. */
+  copy(from: ReadingColumns, index: number): void {
+    const rack = from.racks[index]
+    const keg = from.kegs[index]
+    if (rack === undefined || keg === undefined) return
+    this.push(rack, keg, from.values[index] ?? 0, from.timesMs[index] ?? 0, from.texts?.[index] ?? null)
+  }
+
   finish(): ReadingColumns {
     const count = this.#count
     return new ReadingColumns({
@@ -147,10 +155,13 @@ export const columnsOf = (readings: readonly Reading[]): ReadingColumns => {
   for (const { rack, keg, value, timestamp } of readings) {
     const timeMs = parseTimestamp(timestamp)
     if (typeof timeMs === 'string') throw new Error(`Cannot hold "${timestamp}": it is no timestamp`)
-    const text = timestamp.length === contractTimestampChars ? null : timestamp
-    builder.push(new Name(rack), new Name(keg), value, timeMs, text)
+    builder.push(new Name(rack), new Name(keg), value, timeMs, textToKeep(timestamp))
   }
   return builder.finish()
 }
+
+/** The text that columns keep of a valid timestamp: `null` for the form `YYYY-MM-DDThh:mm:ssZ`, which follows from the time. */
+export const textToKeep = (timestamp: string): string | null =>
+  timestamp.length === contractTimestampChars ? null : timestamp
 
 const contractTimestampChars = '2026-03-01T12:00:00Z'.length

@@ -1,16 +1,14 @@
 import { batchReadingsMax } from '../../limits.ts'
 import { done, type ItemRefusal, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../refusal.ts'
-import {
-  cellarRefusal,
-  type ParsedReading,
-  parseReading,
-  policyRefusal,
-  type Reading,
-  type TimestampPolicy,
-} from './reading.ts'
+import { ColumnsBuilder, type Name, type ReadingColumns, textToKeep } from './columns.ts'
+import type { NameCache } from './name-cache.ts'
+import { cellarRefusal, type ParsedReading, parseReading, policyRefusal, type TimestampPolicy } from './reading.ts'
 
-/** Each item is checked alone, so the valid `readings` are stored even if other items are `rejected`. */
-export type JudgedBatch = { readonly readings: readonly Reading[]; readonly rejected: readonly RejectedItem[] }
+/** Each item is checked alone, so the valid `readings` are stored even if other items are `rejected`, in order of index. */
+export type JudgedBatch = { readonly readings: ReadingColumns; readonly rejected: readonly RejectedItem[] }
+
+/** A batch after all checks that do not depend on the current time. */
+export type ParsedBatch = JudgedBatch
 
 /** Returns the items of `{"readings":[…]}`. Other fields are ignored. */
 export const parseBatch = (json: unknown): Outcome<readonly unknown[], ReadingRefusal> => {
@@ -24,44 +22,52 @@ export const parseBatch = (json: unknown): Outcome<readonly unknown[], ReadingRe
 
 const noBatch = refused<ReadingRefusal>({ kind: 'invalid_body', what: 'batch' })
 
-/**
- * `cellar` is the cellar of the key. `policy` is `null` if this node does not know the cellar. Then timestamps have no
- * bounds. `now` is in ms.
- */
-export type BatchContext = { readonly cellar: string; readonly policy: TimestampPolicy | null; readonly now: number }
+/** Collects the items of one batch after the other, in their order. All readings are of the cellar of the key. */
+export class BatchItems {
+  readonly #names: NameCache
+  readonly #columns = new ColumnsBuilder()
+  #cellar = ''
+  #rejected: RejectedItem[] = []
 
-export const judgeBatch = (items: readonly unknown[], context: BatchContext): JudgedBatch =>
-  judgeEach(items, (item) => parseItem(item, context.cellar), context)
-
-export type ParsedItem = Outcome<ParsedReading, ItemRefusal>
-
-export const parseItems = (items: readonly unknown[], cellar: string): readonly ParsedItem[] =>
-  items.map((item) => parseItem(item, cellar))
-
-type Time = Omit<BatchContext, 'cellar'>
-
-export const judgeItems = (items: readonly ParsedItem[], time: Time): JudgedBatch =>
-  judgeEach(items, (item) => item, time)
-
-/**
- * Parses and checks one item after the other. A list of all parsed items of the largest batch would keep 2,000 objects in
- * memory.
- */
-const judgeEach = <T>(items: readonly T[], parsedOf: (item: T) => ParsedItem, { policy, now }: Time): JudgedBatch => {
-  const readings: Reading[] = []
-  const rejected: RejectedItem[] = []
-  let index = 0
-  for (const each of items) {
-    const item = parsedOf(each)
-    const refusal = item.ok ? timeRefusal(item.value.timestampMs, policy, now) : item.refusal
-    if (refusal !== null) rejected.push({ index, refusal })
-    else if (item.ok) readings.push(item.value.reading)
-    index += 1
+  constructor(names: NameCache) {
+    this.#names = names
   }
-  return { readings, rejected }
+
+  begin(cellar: string): Name {
+    const name = this.#names.named(cellar)
+    this.#cellar = cellar
+    this.#columns.begin(name)
+    this.#rejected = []
+    return name
+  }
+
+  get count(): number {
+    return this.#columns.count + this.#rejected.length
+  }
+
+  /** Adds a valid reading. `text` is its timestamp if the columns must keep the text (`textToKeep`), otherwise `null`. */
+  add(rack: Name, keg: Name, value: number, timeMs: number, text: string | null): void {
+    this.#columns.push(rack, keg, value, timeMs, text)
+  }
+
+  /** Adds an item that can be valid or not. */
+  judge(json: unknown): void {
+    const item = parseItem(json, this.#cellar)
+    if (!item.ok) {
+      this.#rejected.push({ index: this.count, refusal: item.refusal })
+      return
+    }
+    const { rack, keg, value, timestamp } = item.value.reading
+    const text = textToKeep(timestamp)
+    this.#columns.push(this.#names.named(rack), this.#names.named(keg), value, item.value.timestampMs, text)
+  }
+
+  finish(): ParsedBatch {
+    return { readings: this.#columns.finish(), rejected: this.#rejected }
+  }
 }
 
-const parseItem = (item: unknown, cellar: string): ParsedItem => {
+const parseItem = (item: unknown, cellar: string): Outcome<ParsedReading, ItemRefusal> => {
   const parsed = parseReading(item)
   if (!parsed.ok) return parsed.refusal.kind === 'invalid_body' ? notAnObject : parsed
   const mismatch = cellarRefusal(parsed.value.reading, cellar)
@@ -70,5 +76,53 @@ const parseItem = (item: unknown, cellar: string): ParsedItem => {
 
 const notAnObject = refused<ItemRefusal>({ kind: 'invalid_body', what: 'item' })
 
-const timeRefusal = (timestampMs: number, policy: TimestampPolicy | null, now: number): ItemRefusal | null =>
-  policy === null ? null : policyRefusal(timestampMs, policy, now)
+/** An item after all checks that do not depend on the current time: its refusal, or its timestamp (ms). */
+export type TimelessItem = ItemRefusal | number
+
+export const timelessItems = ({ readings, rejected }: ParsedBatch): readonly TimelessItem[] => {
+  const items: TimelessItem[] = []
+  let next = 0
+  const addRefusals = (): void => {
+    for (let item = rejected[next]; item?.index === items.length; item = rejected[next]) {
+      items.push(item.refusal)
+      next += 1
+    }
+  }
+  for (const timeMs of readings.timesMs) {
+    addRefusals()
+    items.push(timeMs)
+  }
+  addRefusals()
+  return items
+}
+
+/** `policy` is `null` if this node does not know the cellar. `now` is in ms. */
+export type BatchContext = { readonly policy: TimestampPolicy | null; readonly now: number }
+
+/** Checks the timestamps against the policy of the cellar. */
+export const judgeBatch = (parsed: ParsedBatch, { policy, now }: BatchContext): JudgedBatch => {
+  const { readings } = parsed
+  if (policy === null || areInTime(readings.timesMs, policy, now)) return parsed
+  const columns = new ColumnsBuilder()
+  columns.begin(readings.cellar)
+  const rejected: RejectedItem[] = []
+  let at = 0
+  for (const [index, item] of timelessItems(parsed).entries()) {
+    const refusal = typeof item === 'number' ? policyRefusal(item, policy, now) : item
+    if (refusal !== null) rejected.push({ index, refusal })
+    else columns.copy(readings, at)
+    if (typeof item === 'number') at += 1
+  }
+  return { readings: columns.finish(), rejected }
+}
+
+/** A policy bounds the earliest and the latest timestamp, so no other timestamps need a check. */
+const areInTime = (timesMs: Float64Array, policy: TimestampPolicy, now: number): boolean => {
+  let earliest = Number.POSITIVE_INFINITY
+  let latest = Number.NEGATIVE_INFINITY
+  for (const timeMs of timesMs) {
+    if (timeMs < earliest) earliest = timeMs
+    if (timeMs > latest) latest = timeMs
+  }
+  return policyRefusal(earliest, policy, now) === null && policyRefusal(latest, policy, now) === null
+}

@@ -1,37 +1,28 @@
 import type { Accepted } from '../../actors/core.ts'
-import { type RepeatedBatch, refusalsOf, rejectedThen, timelessItems } from '../../domain/reading/batch-repeat.ts'
-import { columnsOf, encodedBytesExceed, type ReadingColumns } from '../../domain/reading/columns.ts'
-import {
-  type BatchContext,
-  judgeBatch,
-  judgeItems,
-  type ParsedItem,
-  parseBatch,
-  parseItems,
-} from '../../domain/reading/judge-batch.ts'
+import { type RepeatedBatch, refusalsOf, rejectedThen } from '../../domain/reading/batch-repeat.ts'
+import { encodedBytesExceed, type ReadingColumns } from '../../domain/reading/columns.ts'
+import { type BatchContext, judgeBatch, type ParsedBatch, timelessItems } from '../../domain/reading/judge-batch.ts'
 import { done, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../../domain/refusal.ts'
 import { batchBodyBytesMax, batchEncodedBytesMax } from '../../limits.ts'
 import type { AcceptedBatch, ApiCall, ApiDeps, ApiRoute, Judged } from './api-call.ts'
 import { ingestRoute, type JudgeAndStore, type PossibleRepeat, storeUnlessRepeat } from './order-of-checks.ts'
+import { BatchParser } from './parse-batch.ts'
 
 /** `POST /api/v1/ingest/batch`. Stores either all valid readings of the batch or none (docs/contract.md, "Many readings"). */
 export const ingestBatch = (deps: ApiDeps): ApiRoute =>
   ingestRoute({ ...deps, what: 'batch', bytesMax: batchBodyBytesMax, judgeAndStore: judgeReadings(deps) })
 
 const judgeReadings = (deps: ApiDeps): JudgeAndStore => {
-  const { core } = deps
-  return (call, json, repeat) => {
+  const { core, work } = deps
+  const parser = new BatchParser()
+  return (call, body, repeat) => {
     const { requestId, key } = call
-    const items = parseBatch(json)
-    if (!items.ok) return items
+    const parsed = parser.parse(body, key.cellar, work)
+    if (!parsed.ok) return parsed
     const policy = core.projections.cellars.get(key.cellar)?.policy ?? null
-    const context = { cellar: key.cellar, policy, now: core.clock.now() }
-    if (repeat !== null) {
-      return judgePossibleRepeat(deps, call, { repeat, items: parseItems(items.value, key.cellar), context })
-    }
-    const judged = judgeBatch(items.value, context)
-    const readings = columnsOf(judged.readings)
-    const { rejected } = judged
+    const context = { policy, now: core.clock.now() }
+    if (repeat !== null) return judgePossibleRepeat(deps, call, { repeat, parsed: parsed.value, context })
+    const { readings, rejected } = judgeBatch(parsed.value, context)
     const refusal = batchRefusal(readings, rejected, context.now)
     if (refusal !== null) return refused(refusal)
     return core.keys
@@ -42,7 +33,7 @@ const judgeReadings = (deps: ApiDeps): JudgeAndStore => {
 
 type PossiblyRepeatedBatch = {
   readonly repeat: PossibleRepeat
-  readonly items: readonly ParsedItem[]
+  readonly parsed: ParsedBatch
   readonly context: BatchContext
 }
 
@@ -53,17 +44,16 @@ type PossiblyRepeatedBatch = {
 const judgePossibleRepeat = (
   deps: ApiDeps,
   call: ApiCall,
-  { repeat, items, context }: PossiblyRepeatedBatch,
+  { repeat, parsed, context }: PossiblyRepeatedBatch,
 ): Promise<Judged> => {
-  const judged = judgeItems(items, context)
-  const { rejected } = judged
-  const readings = columnsOf(judged.readings)
+  const judged = judgeBatch(parsed, context)
+  const { readings, rejected } = judged
   const { keyHash, bodyHash } = repeat
   const batch = { accepted: readings.count, refusals: refusalsOf(judged, context) }
   const idempotency = { keyHash, bodyHash, batch }
   const refusal = repeat.refusal ?? batchRefusal(readings, rejected, context.now)
-  // The callback of `then` uses `asked`, because `items` would keep up to 1 MiB in memory while the request waits.
-  const asked = { items: timelessItems(items), cellar: context.cellar }
+  // The callback of `then` uses `asked`, because `parsed` would keep up to 1 MiB in memory while the request waits.
+  const asked = { items: timelessItems(parsed), cellar: call.key.cellar }
   return storeUnlessRepeat(deps, call, { readings, idempotency, refusal }).then((answer) =>
     answer.ok ? acceptedOrRepeated(answer.value, rejected, asked) : answer,
   )

@@ -3,16 +3,18 @@ import { refused } from '../../domain/refusal.ts'
 import { readingBodyBytesMax } from '../../limits.ts'
 import type { ApiDeps, ApiRoute } from './api-call.ts'
 import { ingestRoute, type JudgeAndStore, storeUnlessRepeat } from './order-of-checks.ts'
+import { parseJson } from './parse-json.ts'
 
 /** `POST /api/v1/ingest`. */
 export const ingestReading = (deps: ApiDeps): ApiRoute =>
   ingestRoute({ ...deps, what: 'reading', bytesMax: readingBodyBytesMax, judgeAndStore: judgeReading(deps) })
 
 const judgeReading = (deps: ApiDeps): JudgeAndStore => {
-  const { core } = deps
-  return (call, json, repeat) => {
+  const { core, work } = deps
+  return (call, body, repeat) => {
     const { requestId, key } = call
-    const parsed = parseReading(json)
+    const json = parseJson(body, 'reading', work)
+    const parsed = json.ok ? parseReading(json.value) : json
     if (!parsed.ok) return parsed
     const { reading, timestampMs } = parsed.value
     const mismatch = cellarRefusal(reading, key.cellar)

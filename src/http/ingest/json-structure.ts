@@ -12,11 +12,20 @@ export type StructureFault = 'too_deep' | 'too_many' | 'too_many_names'
  *   can find texts with equal hashes. 16,000 such texts took a second. Invalid strings are not overwritten, so that
  *   `JSON.parse` refuses them.
  */
-export const limitStructure = (body: Uint8Array, structuralCharsMax: number): number | StructureFault => {
+export const limitStructure = (body: Uint8Array, structuralCharsMax: number): number | StructureFault =>
+  limitPart(body, structuralCharsMax, { depth: 0, structural: 0, names: 0 })
+
+/** What was counted in a body so far. */
+export type StructureCounts = { depth: number; structural: number; names: number }
+
+/** Does the same for a part of a body that is a JSON value. Goes on from `counts`, and changes `counts` unless a bound is passed. */
+export const limitPart = (
+  body: Uint8Array,
+  structuralCharsMax: number,
+  counts: StructureCounts,
+): number | StructureFault => {
   const { length } = body
-  let depth = 0
-  let structural = 0
-  let names = 0
+  let { depth, structural, names } = counts
   let field = unused
   let isBehindString = false
   for (let at = 0; at < length; at += 1) {
@@ -48,7 +57,31 @@ export const limitStructure = (body: Uint8Array, structuralCharsMax: number): nu
       if (depth > jsonNestingMax) return 'too_deep'
     } else if (role === closes) depth -= 1
   }
+  counts.depth = depth
+  counts.structural = structural
+  counts.names = names
   return length
+}
+
+/**
+ * Returns the index behind the JSON value that begins at `from`. The caller must parse the value: this function only counts
+ * brackets, so the bytes up to the index can be invalid JSON.
+ */
+export const endOfValue = (body: Uint8Array, from: number): number => {
+  let depth = 0
+  for (let at = from; at < body.length; at += 1) {
+    const role = roles[body[at] ?? 0]
+    if (role === quote) {
+      at = endOfString(body, at + 1)
+      if (depth === 0) return at + 1
+    } else if (role === opens) depth += 1
+    else if (role === closes) {
+      depth -= 1
+      if (depth === 0) return at + 1
+    }
+    if (depth <= 0 && (role === comma || role === closes)) return at
+  }
+  return body.length
 }
 
 const none = 0

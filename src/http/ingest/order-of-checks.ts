@@ -6,7 +6,6 @@ import { assertNever, type Outcome, type ReadingRefusal, refused } from '../../d
 import { readBody } from '../read-body.ts'
 import type { ApiCall, ApiDeps, ApiResult, ApiRoute, Judged } from './api-call.ts'
 import { contentEncoding, contentTypeRefusal, failedBodyBytes, gunzip, type IngestBody } from './ingest-body.ts'
-import { parseJson } from './parse-json.ts'
 import { chargeOnce, costOfRefusal, emptyBudgetRefusal } from './request-costs.ts'
 
 export type IngestEndpoint = ApiDeps & {
@@ -16,10 +15,10 @@ export type IngestEndpoint = ApiDeps & {
 }
 
 /**
- * Checks the fields and the cellar of readings. Then the key's actor checks the key and its rate window, and stores the
- * readings.
+ * Parses the body, and checks the fields and the cellar of readings. Then the key's actor checks the key and its rate window,
+ * and stores the readings.
  */
-export type JudgeAndStore = (call: ApiCall, json: unknown, repeat: PossibleRepeat | null) => Judged | Promise<Judged>
+export type JudgeAndStore = (call: ApiCall, body: Uint8Array, repeat: PossibleRepeat | null) => Judged | Promise<Judged>
 
 /**
  * A request with an idempotency key, which may be a repeat. If the rate window or the disk is full, `refusal` is the answer to
@@ -81,7 +80,7 @@ const windowRefusal = ({ limit, used, retryAfterMs }: Usage): ReadingRefusal | n
 type RepeatHeader = { readonly keyHash: string; readonly full: ReadingRefusal | null }
 
 const readAndJudge = (endpoint: IngestEndpoint, call: ApiCall, header: RepeatHeader | null): Promise<ApiResult> => {
-  const { work, bodies, what, bytesMax } = endpoint
+  const { work, bodies, bytesMax } = endpoint
   const { request, key, isPacked } = call
   work.bodiesRead += 1
   return readBody(bodies, request, { pool: 'devices', holder: key.keyId, bytesMax, isPacked }).then((sent) => {
@@ -95,10 +94,9 @@ const readAndJudge = (endpoint: IngestEndpoint, call: ApiCall, header: RepeatHea
     const full = header?.full ?? null
     if (!isWhole) return body === 'client_gone' ? body : refused(bodyRefusal(endpoint, body, full))
 
-    // The body must be hashed before `parseJson`, which overwrites parts of the body.
+    // The body must be hashed before `judgeAndStore`, which overwrites parts of the body.
     const repeat = header === null ? null : { keyHash: header.keyHash, bodyHash: bodyHash(body), refusal: full }
-    const json = parseJson(body, what, work)
-    const result = json.ok ? endpoint.judgeAndStore(call, json.value, repeat) : json
+    const result = endpoint.judgeAndStore(call, body, repeat)
     return full === null || result instanceof Promise || result.ok ? result : refused(full)
   })
 }

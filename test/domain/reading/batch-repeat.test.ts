@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { judgementRules, refusalsOf, rejectedThen, timelessItems } from '../../../src/domain/reading/batch-repeat.ts'
-import { judgeItems, parseItems } from '../../../src/domain/reading/judge-batch.ts'
+import { judgementRules, refusalsOf, rejectedThen } from '../../../src/domain/reading/batch-repeat.ts'
+import { BatchItems, judgeBatch, type ParsedBatch, timelessItems } from '../../../src/domain/reading/judge-batch.ts'
+import { NameCache } from '../../../src/domain/reading/name-cache.ts'
 
 const noon = Date.UTC(2026, 2, 1, 12)
 const at = (timestamp: string) => ({ cellar: 'wine', rack: 'r', keg: 'k', value: 1, timestamp })
@@ -14,14 +15,17 @@ const sent = [
 ]
 const policy = { readingAgeMsMax: 60_000, readingAheadMsMax: 0, retentionMs: null }
 
+const parsed = (items: readonly unknown[]): ParsedBatch => {
+  const batch = new BatchItems(new NameCache())
+  batch.begin('wine')
+  for (const item of items) batch.judge(item)
+  return batch.finish()
+}
+
 const judged = (context: { policy: typeof policy | null; now: number }) => {
-  const items = parseItems(sent, 'wine')
-  const then = judgeItems(items, context)
-  return {
-    rejected: then.rejected,
-    items: timelessItems(items),
-    refusals: refusalsOf(then, { cellar: 'wine', ...context }),
-  }
+  const batch = parsed(sent)
+  const then = judgeBatch(batch, context)
+  return { rejected: then.rejected, items: timelessItems(batch), refusals: refusalsOf(then, context) }
 }
 
 describe('a repeat of a batch', () => {
@@ -38,7 +42,7 @@ describe('a repeat of a batch', () => {
   })
 
   test('stores no judgement if no item was refused', () => {
-    expect(refusalsOf({ readings: [], rejected: [] }, { cellar: 'wine', policy, now: noon })).toBeNull()
+    expect(refusalsOf(parsed([]), { policy, now: noon })).toBeNull()
     expect(rejectedThen(null, { items: judged({ policy, now: noon }).items, cellar: 'wine' })).toEqual({
       ok: true,
       value: [],
@@ -63,7 +67,7 @@ describe('a repeat of a batch', () => {
 
   test('keeps only refusals and instants of its items', () => {
     const long = { ...at('2026-03-01T11:59:59Z'), rack: 'x'.repeat(100_000) }
-    const items = timelessItems(parseItems([...sent, long], 'wine'))
+    const items = timelessItems(parsed([...sent, long]))
     expect(items.slice(0, 3)).toEqual([noon - 1_000, noon - 3_600_000, noon + 1_000])
     expect(JSON.stringify(items)).not.toContain('xx')
   })

@@ -1,0 +1,105 @@
+import { nameCacheSetBits, nameCacheWays } from '../../limits.ts'
+import { nameFault } from '../text.ts'
+import { Name } from './columns.ts'
+
+/**
+ * Finds the `Name` of bytes in UTF-8, so that each name is decoded and checked only when it is first met.
+ *
+ * The hash of a name selects a set of `nameCacheWays` places, and a new name replaces the oldest name of its set. So memory is
+ * bounded, and so is the time of a search: an attacker can find names with equal hashes, but they only replace each other.
+ */
+export class NameCache {
+  readonly #names: (Name | undefined)[]
+  readonly #hashes: Int32Array
+  /** For each set, the place of its oldest name, counted from the set's first place. */
+  readonly #oldest: Uint8Array
+  readonly #unusedBits: number
+
+  constructor(setBits: number = nameCacheSetBits) {
+    const sets = 2 ** setBits
+    this.#names = new Array<Name | undefined>(sets * nameCacheWays).fill(undefined)
+    this.#hashes = new Int32Array(sets * nameCacheWays)
+    this.#oldest = new Uint8Array(sets)
+    this.#unusedBits = 32 - setBits
+  }
+
+  /**
+   * Returns the name in `bytes`, or `null` if it is invalid. `hash` is 0 after `hashStep` for each byte. The caller computes it,
+   * because the loop that finds the end of the name must look at each byte anyway.
+   */
+  find(bytes: Uint8Array, from: number, end: number, hash: number): Name | null {
+    const first = this.#setOf(hash) * nameCacheWays
+    for (let place = first; place < first + nameCacheWays; place += 1) {
+      if (this.#hashes[place] !== hash) continue
+      const name = this.#names[place]
+      if (name !== undefined && areEqual(name.utf8, bytes, from, end)) return name
+    }
+    return this.#judge(bytes, from, end, hash)
+  }
+
+  /** Returns the name with this text, which the caller has found valid. */
+  named(text: string): Name {
+    let hash = 0
+    for (let at = 0; at < text.length; at += 1) {
+      const code = text.charCodeAt(at)
+      if (code > 0x7e) return this.#namedInUtf8(text)
+      hash = hashStep(hash, code)
+    }
+    const first = this.#setOf(hash) * nameCacheWays
+    for (let place = first; place < first + nameCacheWays; place += 1) {
+      const name = this.#names[place]
+      if (name?.text === text) return name
+    }
+    return this.#keep(new Name(text), hash)
+  }
+
+  #namedInUtf8(text: string): Name {
+    const utf8 = Buffer.from(text)
+    let hash = 0
+    for (const byte of utf8) hash = hashStep(hash, byte)
+    return this.find(utf8, 0, utf8.length, hash) ?? new Name(text)
+  }
+
+  #judge(bytes: Uint8Array, from: number, end: number, hash: number): Name | null {
+    // A copy: a view would keep the whole body in memory.
+    const utf8 = Uint8Array.prototype.slice.call(bytes, from, end)
+    const text = textOrNull(utf8)
+    if (text === null || nameFault(text) !== null) return null
+    return this.#keep(new Name(text, utf8), hash)
+  }
+
+  #keep(name: Name, hash: number): Name {
+    const set = this.#setOf(hash)
+    const way = this.#oldest[set] ?? 0
+    this.#oldest[set] = way + 1 === nameCacheWays ? 0 : way + 1
+    this.#names[set * nameCacheWays + way] = name
+    this.#hashes[set * nameCacheWays + way] = hash
+    return name
+  }
+
+  /** Multiplies first, because only the lowest bits of `hash` depend on the last bytes of the name. */
+  #setOf(hash: number): number {
+    return Math.imul(hash, 0x9e3779b1) >>> this.#unusedBits
+  }
+}
+
+/** Shifts instead of multiplying, which would take twice as long. */
+export const hashStep = (hash: number, byte: number): number => ((hash << 5) - hash + byte) | 0
+
+const areEqual = (name: Uint8Array, bytes: Uint8Array, from: number, end: number): boolean => {
+  const { length } = name
+  if (length !== end - from) return false
+  for (let at = 0; at < length; at += 1) if (name[at] !== bytes[from + at]) return false
+  return true
+}
+
+/** With `ignoreBOM`, a byte order mark stays in the text, as in the name of a body that is decoded as a whole. */
+const utf8Text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+const textOrNull = (utf8: Uint8Array): string | null => {
+  try {
+    return utf8Text.decode(utf8)
+  } catch {
+    return null
+  }
+}

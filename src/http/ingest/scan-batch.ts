@@ -1,0 +1,125 @@
+/**
+ * Reads a batch from the bytes of its body into columns, without an object for each reading
+ * (docs/decisions/029-batches-are-scanned.md).
+ *
+ * The scanner reads the plain form, in which nearly all devices send: only the five fields of a reading, in any order, with any
+ * whitespace, and without escapes. It refuses nothing. An item in another form goes through `JSON.parse` alone. If the rest of
+ * the body has another form, `scan` returns `null`, and the caller parses the whole body.
+ */
+import type { BatchItems, ParsedBatch } from '../../domain/reading/judge-batch.ts'
+import type { NameCache } from '../../domain/reading/name-cache.ts'
+import {
+  batchItemsPerOddItem,
+  batchNamesMax,
+  batchOddItemsMax,
+  batchReadingsMax,
+  batchStructuralCharsMax,
+} from '../../limits.ts'
+import { endOfValue, limitPart, type StructureCounts } from './json-structure.ts'
+import { odd, pastSpace, ReadingScanner } from './scan-reading.ts'
+
+export class BatchScanner {
+  readonly #items: BatchItems
+  readonly #reading: ReadingScanner
+  /** The structure of the odd items. They lie in a list in an object, so the depth begins with 2. */
+  #counts: StructureCounts = { depth: 2, structural: 0, names: 0 }
+  #oddItems = 0
+
+  constructor(items: BatchItems, names: NameCache) {
+    this.#items = items
+    this.#reading = new ReadingScanner(names)
+  }
+
+  /** Returns `null` for a body that is not `{"readings":[…]}`, or could exceed a bound of `json-structure.ts`. */
+  scan(body: Uint8Array, cellar: string): ParsedBatch | null {
+    const items = this.#items
+    this.#reading.begin(body, items.begin(cellar).utf8)
+    this.#counts = { depth: 2, structural: 0, names: 0 }
+    this.#oddItems = 0
+    const from = pastHead(body)
+    if (from === odd) return null
+    const end = this.#scanItems(body, from)
+    return end !== odd && isTail(body, end) && this.#isWithinBounds() ? items.finish() : null
+  }
+
+  /** Returns the index behind the list, or `odd`. */
+  #scanItems(body: Uint8Array, from: number): number {
+    const items = this.#items
+    const reading = this.#reading
+    for (let at = from; items.count < batchReadingsMax; at += 1) {
+      const first = pastSpace(body, at)
+      at = reading.scan(first)
+      if (at !== odd) items.add(reading.rack, reading.keg, reading.value, reading.timeMs, reading.text)
+      else {
+        at = this.#parseOddItem(body, first)
+        if (at === odd) return odd
+      }
+      at = pastSpace(body, at)
+      if (body[at] === closeBracket) return at + 1
+      if (body[at] !== comma) return odd
+    }
+    return odd
+  }
+
+  /** Returns the index behind the item, or `odd` if it is not JSON or exceeds a bound. */
+  #parseOddItem(body: Uint8Array, from: number): number {
+    this.#oddItems += 1
+    if (this.#oddItems > batchOddItemsMax + this.#items.count / batchItemsPerOddItem) return odd
+    const end = endOfValue(body, from)
+    // A copy, because `limitPart` overwrites texts, and the whole body may still have to be parsed.
+    const item = new Uint8Array(body.subarray(from, end))
+    if (typeof limitPart(item, batchStructuralCharsMax, this.#counts) === 'string') return odd
+    const json = parsed(item)
+    if (json === notJson) return odd
+    this.#items.judge(json)
+    return end
+  }
+
+  /** Counts as `limitStructure` does for the whole body. */
+  #isWithinBounds(): boolean {
+    const { structural, names } = this.#counts
+    const { count } = this.#items
+    const plain = count - this.#oddItems
+    const chars = structuralCharsAround + (count - 1) + plain * structuralCharsOfReading + structural
+    return chars <= batchStructuralCharsMax && plain * namesOfReading + names <= batchNamesMax
+  }
+}
+
+/** With `ignoreBOM`, a byte order mark stays in the text. It is invalid there, but would be valid at the beginning of a body. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+const notJson = Symbol('not JSON')
+
+const parsed = (item: Uint8Array): unknown => {
+  try {
+    return JSON.parse(utf8.decode(item))
+  } catch {
+    return notJson
+  }
+}
+
+/** Returns the index behind `{"readings":[`, or `odd`. */
+const pastHead = (body: Uint8Array): number => {
+  let at = pastSpace(body, 0)
+  if (body[at] !== openBrace) return odd
+  at = pastSpace(body, at + 1)
+  for (const byte of quotedReadings) {
+    if (body[at] !== byte) return odd
+    at += 1
+  }
+  at = pastSpace(body, at)
+  if (body[at] !== colon) return odd
+  at = pastSpace(body, at + 1)
+  return body[at] === openBracket ? at + 1 : odd
+}
+
+const isTail = (body: Uint8Array, from: number): boolean => {
+  const at = pastSpace(body, from)
+  return body[at] === closeBrace && pastSpace(body, at + 1) === body.length
+}
+
+const quotedReadings = Buffer.from('"readings"')
+const structuralCharsAround = '{:[]}'.length
+const structuralCharsOfReading = '{:,:,:,:,:}'.length
+const namesOfReading = 3
+const [comma, colon, openBracket, closeBracket, openBrace, closeBrace] = [0x2c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d]
