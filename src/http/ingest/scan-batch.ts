@@ -2,8 +2,8 @@
  * Reads a batch from the bytes of its body into columns, without an object for each reading
  * (docs/decisions/029-batches-are-scanned.md).
  *
- * The scanner reads the plain form, in which nearly all devices send: only the five fields of a reading, in any order, with any
- * whitespace, and without escapes. It refuses nothing. An item in another form goes through `JSON.parse` alone. If the rest of
+ * The scanner reads the plain form, in which nearly all devices send. That form has only the five fields of a reading, in any
+ * order, with any whitespace, and without escapes. The scanner refuses nothing. An item in another form goes through `JSON.parse` alone. If the rest of
  * the body has another form, `scan` returns `null`, and the caller parses the whole body.
  */
 import type { BatchItems, ParsedBatch } from '../../domain/reading/judge-batch.ts'
