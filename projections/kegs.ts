@@ -20,6 +20,11 @@ export class Kegs {
   #count = 0
   #oldest: Keg | null = null
   #newest: Keg | null = null
+  /**
+   * The keg that was used after the last used keg, the time before. Many devices always send their kegs in the same order.
+   * So this keg is often the next one, and then its names need not be looked up.
+   */
+  #expected: Keg | null = null
   /** The next keg that the running checkpoint saves; `null` if none is left. */
   #nextUnsaved: Keg | null = null
   /**
@@ -42,11 +47,12 @@ export class Kegs {
    * checkpoint already contains the keg as it was before.
    */
   touch(rack: string, name: string, position: number): Keg {
-    const known = this.#racks.get(rack)?.get(name)
+    const known = this.#find(rack, name)
     const keg = known ?? this.#make(new Keg(rack, name, this.#memory))
     if (keg.savedIn !== this.#saving.checkpoint) this.#saving.saveFirst(this.#cellar.number, keg)
     keg.usedPosition = position
     if (keg === this.#newest) return keg
+    this.#expected = keg.newer
     if (known !== undefined) this.#unlink(known)
     this.#linkNewest(keg)
     if (this.#count > kegsPerCellarMax && this.#oldest !== null) this.#forget(this.#oldest)
@@ -116,6 +122,12 @@ export class Kegs {
     this.#ordered = merged(kept, added.sort(byName))
   }
 
+  #find(rack: string, name: string): Keg | undefined {
+    const expected = this.#expected
+    if (expected !== null && expected.keg === name && expected.rack === rack) return expected
+    return this.#racks.get(rack)?.get(name)
+  }
+
   #make(keg: Keg): Keg {
     if (this.#ordered !== null) this.#unordered.add(keg)
     keg.savedIn = this.#saving.checkpoint
@@ -127,6 +139,7 @@ export class Kegs {
   }
 
   #forget(keg: Keg): void {
+    if (this.#expected === keg) this.#expected = null
     if (keg.savedIn !== this.#saving.checkpoint) this.#saving.saveFirst(this.#cellar.number, keg)
     this.#unlink(keg)
     if (this.#ordered !== null && !this.#unordered.delete(keg)) this.#forgotten.add(keg)

@@ -16,7 +16,7 @@ export class LatestReadings {
     this.#items[at] = reading
     this.#next = at + 1 === latestReadingsPerCellarMax ? 0 : at + 1
     // Nearly every reading is the newest, so this loop usually ends at once.
-    for (let before = indexBefore(at); before !== this.#next; before = indexBefore(before)) {
+    for (let before = indexBefore(at); at !== this.#next; before = indexBefore(before)) {
       const other = this.#items[before]
       if (other === undefined || !isBefore(reading, other)) return
       this.#items[at] = other

@@ -46,6 +46,16 @@ describe('the latest readings of a cellar', () => {
     expect(values).toEqual(Array.from({ length: latestReadingsPerCellarMax }, (_, index) => 50 - index))
   })
 
+  test('put a late reading of another key at its place, also at the oldest place', () => {
+    const { projections, post } = scene()
+    for (let value = 0; value < latestReadingsPerCellarMax; value += 1) post({ value }, { at: noon + value * 10 })
+    post({ value: -1 }, { keyId: 'k2', at: noon + 5 })
+    const oldest = () => projections.readings.latest('c').slice(-2)
+    expect(oldest().map(({ value }) => value)).toEqual([1, -1])
+    post({ value: 50 }, { at: noon + 500 })
+    expect(oldest().map(({ value }) => value)).toEqual([2, 1])
+  })
+
   test('have all fields of the event, and its stream, revision and position', () => {
     const { projections, post } = scene()
     post({ cellar: 'other' })
