@@ -23,7 +23,7 @@ test('a follower gets a new run as one item', async () => {
   expect(await delivered(10, ['readings'])).toEqual([run])
 })
 
-test('a follower gets no run that it has read, or whose category it does not want', async () => {
+test('a follower gets no run that it has read or does not want', async () => {
   expect(await delivered(14)).toEqual([])
   expect(await delivered(10, ['key'])).toEqual([])
 })
