@@ -21,8 +21,8 @@ export class Kegs {
   #oldest: Keg | null = null
   #newest: Keg | null = null
   /**
-   * The keg that was used after the last used keg, the time before. Many devices always send their kegs in the same order.
-   * So this keg is often the next one, and then its names need not be looked up.
+   * Many devices send their kegs in the same order each time. So this is the keg that followed the newest keg the last time.
+   * If its names are the next names, no map is searched.
    */
   #expected: Keg | null = null
   /** The next keg that the running checkpoint saves; `null` if none is left. */

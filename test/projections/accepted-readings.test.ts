@@ -3,6 +3,7 @@ import { createProjections } from '../../projections/projections.ts'
 import type { Projections } from '../../projections/queries.ts'
 import { instantText } from '../../src/domain/calendar.ts'
 import type { EventData } from '../../src/domain/events.ts'
+import { cellarStream } from '../../src/domain/stream-names.ts'
 import {
   barriersPerKeyMax,
   futureSkewMsMax,
@@ -242,6 +243,23 @@ describe('the kegs of a cellar', () => {
     post({ rack: 'new', keg: 'newer' })
     const fresh = kegsOf(projections, 'c').find(({ keg }) => keg === 'newer')
     expect([fresh?.values, fresh?.latest.repeatOf]).toEqual([[1], null])
+  })
+
+  test('begin anew after a purge, also the keg that is expected next', () => {
+    const { projections, recorder, post } = scene()
+    const stream = cellarStream('c')
+    projections.fold([recorder.record(stream, { type: 'CellarCreated', data: { cellar: 'c', title: 'c' } })])
+    for (const keg of ['a', 'b', 'c']) post({ keg, value: 1 })
+    const today = { at: noon + dayMs }
+    post({ keg: 'a', value: 2 }, today)
+    const range = { firstRevision: 0, lastRevision: 2, readings: 3, lastAcceptedAt: noon }
+    const data = { cellar: 'c', keyId: 'k1', ...range, acceptedBefore: Math.floor(today.at / dayMs) * dayMs }
+    projections.fold([recorder.record(stream, { type: 'ReadingsPurged', data }, today)])
+    post({ keg: 'b', value: 3 }, today)
+    expect(kegsOf(projections, 'c').map(({ keg, values }) => [keg, ...values])).toEqual([
+      ['a', 2],
+      ['b', 3],
+    ])
   })
 
   test('differ if only their joined names are equal', () => {
