@@ -63,7 +63,10 @@ const NextSteps = ({ predecessor, overlapMs }: Ending): JSX.Element => (
   <section class="card" aria-labelledby="next-title">
     <h2 id="next-title">What to do next</h2>
     <ol class="steps">
-      <li>Save the new key where your devices will read it. Don’t send a test reading with it.</li>
+      <li>
+        Save the new key where your devices will read it. Don’t send a test reading: the first reading with the new key
+        decides when the old key stops.
+      </li>
       {overlapMs === 0 ? (
         <>
           <li>Prepare every device that uses the old key, then switch all of them together.</li>

@@ -24,7 +24,10 @@ const Judgement = Type.Object(
   {
     kind: Type.Literal('judgement'),
     rejected: Type.Integer({ minimum: 1 }),
-    /** The value of `judgementRules` when the items were checked. If the rules have changed since then, a repeat gets a 503. */
+    /**
+     * The value of `judgementRules` at the first request. The refused items of a batch are not stored, so a repeat checks them
+     * again. Other rules could give another answer, so the repeat then gets a 503.
+     */
     rules: Type.Integer({ minimum: 1 }),
     atMs: ms,
     /** The cellar's bounds at the first request. All are `null` if the node did not know the cellar. */

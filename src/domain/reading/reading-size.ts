@@ -9,8 +9,8 @@ export const encodedBytesExceed = (readings: readonly Reading[], bytesMax: numbe
 }
 
 /**
- * The result is never below `encodedBytes`. In UTF-8, a UTF-16 code unit takes at most 3 bytes, an escaped character takes 2,
- * and a number takes 24.
+ * A quick estimate, never below `encodedBytes`. `length` counts UTF-16 code units, and each takes at most 3 bytes in UTF-8. In a
+ * valid name, JSON escapes only quotes and backslashes, which then take 2 bytes. A number takes at most 24.
  */
 export const encodedBytesAtMost = ({ cellar, rack, keg, timestamp }: Reading): number =>
   3 * (cellar.length + rack.length + keg.length) +
