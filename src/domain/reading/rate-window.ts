@@ -13,8 +13,8 @@ import { rateWindowSlots } from '../../limits.ts'
  */
 export class RateWindow {
   /**
-   * Two numbers for each slot (a part of the window): how many readings it counts, and when the last one came, in ms from the
-   * slot's beginning. All readings of a slot leave the window when the last one leaves.
+   * Two numbers for each slot, which is a part of the window: how many readings it counts, and when the last one came. That is
+   * in ms from the slot's beginning. All readings of a slot leave the window when the last one leaves.
    */
   #slots: Uint32Array = noSlots
   #oldest = 0
