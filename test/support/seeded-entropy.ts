@@ -1,6 +1,6 @@
 import type { Entropy } from '../../src/entropy.ts'
 
-/** Chance for tests: the same seed gives the same ids. The numbers come from the generator mulberry32. */
+/** Random numbers for tests: the same seed gives the same ids. They come from the generator mulberry32. */
 export const seededEntropy = (seed = 1): Entropy => {
   let state = seed >>> 0
   const next = (): number => {

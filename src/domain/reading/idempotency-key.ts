@@ -1,5 +1,6 @@
 /**
- * The first event of a request with an `Idempotency-Key` also stores facts about the request (docs/protocol.md, "Idempotency").
+ * If a request has an `Idempotency-Key`, its first event also stores the facts from which a repeat gets the same answer
+ * (docs/protocol.md, "Idempotency").
  * The stored JSON has a version of its own (`log/codec/stored-idempotency.ts`).
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'

@@ -31,7 +31,10 @@ export class RateWindow {
     return this.#latestMs
   }
 
-  /** Time (ms) of the last `reserve`, or 0. If the clock was set back to before this time, the actor loads the key again. */
+  /**
+   * Time (ms) of the last `reserve`, or 0. If the clock was set back to before this time, the actor loads the key again,
+   * because the window cannot move back.
+   */
   get reservedAtMs(): number {
     return this.#reservedAtMs
   }

@@ -9,8 +9,9 @@ export const encodedBytesExceed = (readings: readonly Reading[], bytesMax: numbe
 }
 
 /**
- * A quick estimate, never below `encodedBytes`. `length` counts UTF-16 code units, and each takes at most 3 bytes in UTF-8. In a
- * valid name, JSON escapes only quotes and backslashes, which then take 2 bytes. A number takes at most 24.
+ * A quick estimate, never below `encodedBytes`. `length` counts UTF-16 code units, and each takes at most 3 bytes in UTF-8.
+ * Names have no control characters and no lone surrogates, so JSON escapes only quotes and backslashes. These then take 2
+ * bytes. A number takes at most 24 bytes.
  */
 export const encodedBytesAtMost = ({ cellar, rack, keg, timestamp }: Reading): number =>
   3 * (cellar.length + rack.length + keg.length) +
@@ -32,8 +33,8 @@ const encodedBytes = ({ cellar, rack, keg, value, timestamp }: Reading): number 
   encodedReadingBytesBesideData
 
 /**
- * Counts quotes and backslashes twice, because JSON writes a backslash before each. JSON escapes no other characters of a valid
- * name.
+ * Counts quotes and backslashes twice, because JSON writes a backslash before each. JSON also escapes control characters
+ * and lone surrogates, but names with such characters are refused before.
  */
 const jsonBytes = (name: string): number => {
   let escapes = 0
