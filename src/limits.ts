@@ -190,8 +190,8 @@ export const passwordCellarsMax = 1_000
  */
 export const guessedWordCharsMin = 3
 /**
- * A new password that contains an e-mail or the name of a cellar needs this number of other letters and digits, because
- * attackers try such names first.
+ * A new password that contains an e-mail or the name of a cellar needs this number of other letters and digits.
+ * Attackers try such names first.
  */
 export const ownPartCharsMin = 8
 /**
@@ -246,8 +246,8 @@ export const refusedSignInsToldMs = 60_000
 export const refusedSignInAccountsMax = 50
 export const refusedSignInAddressesMax = 5
 /**
- * Events that the account page reads from the operator's stream, and as many from the stream `signins-node`, which has the
- * addresses and browsers of all sign-ins.
+ * Events that the account page reads from the operator's stream, and as many from the stream `signins-node`. That
+ * stream has the addresses and browsers of all sign-ins.
  */
 export const signInHistoryEventsMax = 1_000
 export const signInHistoryRowsMax = 50
