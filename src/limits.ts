@@ -130,8 +130,9 @@ export const bodyHeartbeatMs = 5_000
  */
 export const bodyInOnePieceBytesMax = 128 * 1024
 /**
- * Keys, operators and addresses that stay in memory after their last body, until the next check. Removing and adding a busy key
- * for each reading would be slow. With more than this number, they are removed at once.
+ * Each key, operator or address that sends a body has an entry in memory. Usually a heartbeat removes the entries without bodies,
+ * because removing and adding a busy key for each reading would be slow. With more entries than this number, an entry is removed
+ * as soon as its last body ends.
  */
 export const bodyHoldersKeptMax = 10_000
 

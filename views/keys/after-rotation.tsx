@@ -99,7 +99,7 @@ const EndsNothing = ({ predecessor }: { readonly predecessor: PredecessorView })
     <h2 id="old-key-title">This key does not stop the old key</h2>
     <p>
       The old key is <OldKeyLink keyId={predecessor.keyId} />. Another admin has just rotated the old key again, or
-      revoked this key. If nobody needs this key, revoke it.
+      revoked this key. If this key is not revoked and nobody needs it, revoke it.
     </p>
   </section>
 )
