@@ -48,7 +48,7 @@ const append = async (log: EventLog, key: FilledKey, events: readonly NewEvent[]
   if (outcome !== 'written') throw new Error(`Cannot fill the log: an append was answered with ${outcome}`)
 }
 
-/** `of` is the number of the key. `turn` is the number of the reading among the readings of its key. */
+/** `of` is the number of the key. `turn` counts the readings of this key, and so chooses the keg and the value. */
 export const readingOf = (cellar: string, of: number, turn: number, timestamp: string) => ({
   cellar,
   rack: `rack-${of}`,
@@ -70,7 +70,7 @@ const readingsOf = ({ keyId, cellar, revision }: FilledKey, of: number, count: n
   })
 }
 
-/** Writes `perAppend` events in each append. The service writes one, but larger appends fill the log faster. */
+/** Writes `perAppend` events in each append. The service writes only one event, but larger appends fill the log faster. */
 export const fillKeyEvents = async (
   log: EventLog,
   keys: readonly FilledKey[],

@@ -14,7 +14,10 @@ const warmUpSeconds = 3
 
 type Round = { readonly topPerSecond: number; readonly load: PacedResult; readonly lag: Lag }
 
-/** Measures how late the event loop runs timers, while readings come at 0.7 of the highest rate of single readings. */
+/**
+ * Measures how late the event loop runs timers. Meanwhile, single readings come at 0.7 of the highest rate that each round
+ * measures first.
+ */
 export const benchLag = async ({ rounds, seconds }: Rounds): Promise<void> => {
   if (!wrkIsInstalled()) throw new Error('Cannot measure: wrk is not installed (Debian: apt-get install wrk)')
   const port = await freePort()

@@ -170,8 +170,8 @@ const medianRatio = (ratios: readonly number[]): number => {
 }
 
 /**
- * Returns the range that holds the true median with a probability of 95% (sign test). It uses only the order of the
- * values, so they need no normal distribution.
+ * Returns the range that holds the true median with a probability of 95%. Each value is above or below the true median
+ * like a toss of a coin. So this uses only the order of the values, and does not assume a normal distribution.
  */
 const medianInterval = (sorted: readonly number[]): readonly [number, number] => {
   const { length } = sorted

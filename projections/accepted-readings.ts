@@ -21,8 +21,8 @@ type Stream = Source & {
   barriers: readonly Barrier[]
   purged: Purged | null
   /**
-   * The first revision after the newest gap: after readings that this node did not get. 0: there is no gap. If no
-   * purge explains the gap, `gaps` returns the key.
+   * The first revision after the newest gap. A gap is a range of revisions that this node never got. 0: there is no
+   * gap. If no purge explains the gap, `gaps` returns the key.
    */
   missingBefore: number
 }

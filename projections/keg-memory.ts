@@ -1,11 +1,11 @@
 const kegsPerBlock = 256
 
-/** Returns the index of the row's first number in its block. */
+/** A block holds the rows of `kegsPerBlock` kegs. Returns the index of the row's first number in its block. */
 export const firstOf = (row: number, numbersPerKeg: number): number => (row % kegsPerBlock) * numbersPerKeg
 
 /**
- * Both arrays are views of the same bytes: `numbers` has 8 bytes for each number, `halfwords` has 2 bytes for each
- * small number.
+ * Both arrays are views of the same bytes. `numbers` has 8 bytes for each number. The days on which a keg's readings
+ * were accepted need only 2 bytes each, so days are in `halfwords`.
  */
 export type KegBlock = { readonly numbers: Float64Array; readonly halfwords: Uint16Array }
 

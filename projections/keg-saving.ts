@@ -32,7 +32,10 @@ export class KegSaving {
     return changing.cut()
   }
 
-  /** Call this before a keg changes or is removed from memory, if its `savedIn` differs from `checkpoint`. */
+  /**
+   * Call this before a keg changes or is removed from memory, if its `savedIn` differs from `checkpoint`. Otherwise the
+   * running checkpoint would contain the changed keg, or lack the removed keg.
+   */
   saveFirst(cellar: number, keg: Keg): void {
     if (this.#changing !== null) this.write(this.#changing, cellar, keg)
     keg.savedIn = this.checkpoint

@@ -3,7 +3,7 @@ import type { AcceptedReading } from './queries.ts'
 
 /**
  * The last `latestReadingsPerCellarMax` accepted readings of a cellar, in a ring. Several keys write to one cellar, so
- * a reading can be folded after a newer reading.
+ * a reading can be folded after a newer reading. Then `push` moves the reading before the newer reading.
  */
 export class LatestReadings {
   readonly #items: AcceptedReading[] = []

@@ -22,8 +22,8 @@ export class OperatorDirectory implements OperatorQueries {
   readonly #byEmail = new Map<string, OperatorState>()
   readonly #streamOfSession = new Map<string, string>()
   /**
-   * The hashes of ended sessions. Without this map, an ended session would look like a session that another node began
-   * a moment ago and that is still open. A restart forgets the hashes.
+   * The hashes of ended sessions, which must not look like sessions that another node began a moment ago.
+   * `#streamOfSession` contains neither. A restart forgets these hashes.
    */
   readonly #ended = new BoundedMap<string, true>(endedSessionsMax)
   readonly #streamOfLink = new Map<string, string>()

@@ -55,7 +55,7 @@ export type AcceptedReading = {
   readonly timestamp: string
   /**
    * True if the timestamp is more than `futureSkewMsMax` ahead of `recordedAt`. Such a reading is never shown as a
-   * keg's latest reading.
+   * keg's latest reading, because it would hide the correct readings after it.
    */
   readonly clockSkew: boolean
   /**
@@ -149,8 +149,8 @@ export type OperatorQueries = {
   /** Sessions that have not expired at `now`, oldest first. */
   sessions(email: string, now: number): readonly OperatorSession[]
   /**
-   * True if this node knows that the session has ended or expired. The node remembers only the last `endedSessionsMax`
-   * ended sessions. For an older session the result is false.
+   * True if this node knows that the session has ended or expired. False if the session is open, or unknown here:
+   * another node can have begun it a moment ago. Only the last `endedSessionsMax` ended sessions are remembered.
    */
   isSessionOver(sessionHash: string, now: number): boolean
   /** `null` if the link cannot be used at `now`. */

@@ -1,5 +1,6 @@
 /**
- * Checks the environment variables. Opens no file and looks up no host name, so that it can report all wrong values together.
+ * Checks the texts of the environment variables, and reports all wrong values together. Files and host names are checked later,
+ * by the code that uses them.
  */
 import { isIP } from 'node:net'
 import { durationTyped, parseDurationMs } from './domain/amounts.ts'

@@ -72,7 +72,7 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     refuses: 'readings',
     what: 'The disk is almost full.',
     meanwhile: 'Readings are refused with 503 STORAGE_FULL. Signing in, revoking keys and settings still work.',
-    remedy: 'Free space on the disk, or keep readings for fewer days. Then readings continue automatically.',
+    remedy: 'Make room on the disk, or keep readings for fewer days. Then readings continue automatically.',
   },
   unreadable: {
     refuses: 'readings',
@@ -136,6 +136,6 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     what: 'The index of idempotency keys cannot be written.',
     meanwhile:
       'Nothing is refused yet. Readings with an Idempotency-Key will be refused when too many of them wait in memory.',
-    remedy: 'Free space on the disk of DATA_DIR, and check that no other program locks idempotency.db.',
+    remedy: 'Make room on the disk of DATA_DIR, and check that no other program locks idempotency.db.',
   },
 }

@@ -51,11 +51,11 @@ export const costRequestsPerSecondMax = 10_000
 /** For each request that a cost budget allows, it also allows this number of bytes of unpacked bodies. */
 export const costBytesPerRequest = 640
 export const costSavedMsMax = 60_000
-/** This number of refused readings in a batch costs as much as one refused request. */
+/** This number of refused readings in a batch costs as much as one refused request, because they share one HTTP request. */
 export const costItemsPerRequest = 100
 /**
  * For each stored reading of a batch, this number of body bytes costs nothing. A valid reading takes more bytes only if its
- * JSON has escapes.
+ * JSON has escapes, spaces or unknown fields.
  */
 export const storedReadingBytesMax = 2_048
 /**
@@ -74,7 +74,9 @@ export const idempotencyMarginMs = 3_600_000
  * discards them, and rebuilds the index from the log.
  */
 export const idempotencyWaitingMax = 65_536
-/** Bytes that an append reserves for an idempotency key, which takes at most 406 bytes as JSON. */
+/**
+ * Bytes that an append reserves for an idempotency key. As JSON, its hashes and the facts of its batch take at most 406 bytes.
+ */
 export const encodedIdempotencyBytes = 410
 /**
  * New idempotency keys wait in memory. When this many wait, they are written to the index at once. Otherwise the next heartbeat
@@ -122,7 +124,7 @@ export const visitorsFormsBytesMax = 4 * 1024 * 1024
 /** Size of a form of a visitor who is not signed in. The longest sign-in form has 7.5 KB. */
 export const visitorFormBodyBytesMax = 8 * 1024
 /**
- * A body up to this size reserves no memory, because its connection takes as much anyway. A gzip body, or one without
+ * A body up to this size reserves no memory, because its connection takes as much anyway. A gzip body, or a body without
  * `Content-Length`, always reserves memory.
  */
 export const bodyReservedBytesMin = 1024
@@ -134,11 +136,15 @@ export const bodyGraceMs = 30_000
  * an unfinished body.
  */
 export const bodyHeartbeatMs = 5_000
-/** A body up to this size is read in one piece, which takes 0.1 ms less than a stream. This includes a full batch of 105 KB. */
+/**
+ * A body up to this size is read in one piece, which takes 0.1 ms less than a stream. A usual batch of 1,000 readings has
+ * 105 KB, so it is read in one piece, too.
+ */
 export const bodyInOnePieceBytesMax = 128 * 1024
 /**
- * Keys, operators and addresses without an unfinished body that stay in memory until the next check. With more, they are
- * removed at once.
+ * Each key, operator or address that sends a body has an entry in memory. Usually a heartbeat removes the entries without bodies,
+ * because removing and adding a busy key for each reading would be slow. With more entries than this number, an entry is removed
+ * as soon as its last body ends.
  */
 export const bodyHoldersKeptMax = 10_000
 
@@ -169,7 +175,7 @@ export const recordsKeptMs = { signins: 30 * 24 * 3_600_000 } as const
 /** If the clock jumps further ahead than this, nothing is purged for `clockDoubtMs`. A wrong clock would purge too much. */
 export const clockLeapMsMax = 24 * 3_600_000
 export const clockDoubtMs = 24 * 3_600_000
-/** Purges (one per key) that a cellar writes in one append. An append with this number of purges has about 200 KB. */
+/** Purges (one per key) that a cellar writes in one append. So many take about 200 KB, and EventStoreDB takes 1 MiB. */
 export const purgesPerAppendMax = 256
 
 // Messages about a log that this version cannot read
@@ -181,7 +187,7 @@ export const unreadableWhyCharsMax = 300
 // Passwords
 export const passwordCharsMin = 12
 export const passwordBytesMax = 512
-/** Only the first characters of a password are judged, up to this number: judging more would take too long. */
+/** Only this number of characters at the start of a password is compared with the dictionary. More would take too long. */
 export const passwordJudgedCharsMax = 64
 /** A new password is refused if an attacker would need fewer guesses than this to find it. */
 export const passwordGuessesMin = 10_000_000_000
@@ -196,7 +202,10 @@ export const passwordCellarsMax = 1_000
  * such parts.
  */
 export const guessedWordCharsMin = 3
-/** A new password that contains an e-mail or the name of a cellar needs this number of other letters and digits. */
+/**
+ * A new password that contains an e-mail or the name of a cellar needs this number of other letters and digits.
+ * Attackers try such names first.
+ */
 export const ownPartCharsMin = 8
 /**
  * Passwords from unknown browsers that wait to be hashed. A hash takes 80 ms, so 64 take about 5 s, the longest wait of a
@@ -217,7 +226,7 @@ export const sessionIdleMsMin = 60_000
 export const sessionRenewalDivisor = 4
 export const sessionUsesMax = 10_000
 export const sessionsPerOperatorMax = 20
-/** Number of hex digits of a session's hash. They identify the session in the log and on pages. */
+/** Number of hex digits of a session's hash. These digits identify the session in the log and on pages, without its secret. */
 export const sessionIdChars = 16
 /** Ended sessions that stay in memory (100 KB), so that a page of an ended session is told to stop asking for updates. */
 export const endedSessionsMax = 1_000
@@ -235,8 +244,8 @@ export const linksToldMsMax = 30 * 86_400_000
 /** Failed sign-ins that are allowed in `signInWindowMs` for one account, known browser, IPv4 address or IPv6 /64. */
 export const signInAttemptsMax = 10
 /**
- * Failed sign-ins that are allowed in `signInWindowMs` from one IPv6 /48. This bound is higher, because a /48 can belong to
- * thousands of customers.
+ * Failed sign-ins that are allowed in `signInWindowMs` from one IPv6 /48. This bound is higher than that of a /64, because a
+ * /48 can belong to thousands of customers.
  */
 export const signInSiteAttemptsMax = 40
 export const signInWindowMs = 15 * 60_000
@@ -249,7 +258,10 @@ export const refusedSignInsToldMs = 60_000
 /** Accounts that one event about refused sign-ins names. Others are only counted. */
 export const refusedSignInAccountsMax = 50
 export const refusedSignInAddressesMax = 5
-/** Events that the account page reads from the operator's stream, and as many from the stream `signins-node`. */
+/**
+ * Events that the account page reads from the operator's stream, and as many from the stream `signins-node`. That
+ * stream has the addresses and browsers of all sign-ins.
+ */
 export const signInHistoryEventsMax = 1_000
 export const signInHistoryRowsMax = 50
 export const userAgentCharsMax = 300
@@ -263,7 +275,10 @@ export const mailboxRequestsMax = 4_096
 export const mailboxReadingsMax = 65_536
 export const mailboxCommandsMax = 64
 export const requestWaitMsMax = 5_000
-/** How often actors check their waiting requests. `requestWaitMsMax` must be a multiple of this time. */
+/**
+ * How often actors check their waiting requests. Actors count `requestWaitMsMax` in heartbeats, so it must be a multiple of
+ * this time.
+ */
 export const heartbeatMs = 500
 
 // Appends of an actor
@@ -290,9 +305,15 @@ export const givingWayMsMax = 100
 export const farTurnMs = 50
 /** How often a busy node pauses for `farTurnMs`, which takes at most a twelfth of its time. */
 export const farTurnEveryMs = 600
-/** How long after a conflict in a stream a node still makes pauses for other nodes. Must be a multiple of `heartbeatMs`. */
+/**
+ * How long after a conflict in a stream a node still makes pauses for other nodes. The node counts this time in heartbeats, so
+ * it must be a multiple of `heartbeatMs`.
+ */
 export const sharedStreamMs = 5_000
-/** Another node finishes a revocation that is incomplete after this time. Must be a multiple of `heartbeatMs`. */
+/**
+ * Another node finishes a revocation that is incomplete after this time. The node counts this time in heartbeats, so it must be
+ * a multiple of `heartbeatMs`.
+ */
 export const revocationFinishMs = 2_000
 
 // Clocks of nodes (docs/protocol.md, "Versions and clocks")
@@ -301,11 +322,17 @@ export const clockStepMsMax = 1_000
 export const clockStandMs = 5_000
 /** If the time of an event is more than this ahead of this node's clock, the node warns that the clocks of nodes differ. */
 export const clockDifferenceMsMax = 1_000
-/** A clock warning ends after this time without an event that is ahead of the clock. Must be a multiple of `heartbeatMs`. */
+/**
+ * A clock warning ends after this time without an event that is ahead of the clock. The node counts this time in heartbeats, so
+ * it must be a multiple of `heartbeatMs`.
+ */
 export const clockCalmMs = 60_000
 /** If an event of another node arrives more than this after it was recorded, the node reports a lag. */
 export const lagMsMax = 5_000
-/** After this time without a late event, the node no longer reports a lag. Must be a multiple of `heartbeatMs`. */
+/**
+ * After this time without a late event, the node no longer reports a lag. The node counts this time in heartbeats, so it must
+ * be a multiple of `heartbeatMs`.
+ */
 export const lagCalmMs = 10_000
 
 // Queue in front of the log
@@ -339,8 +366,8 @@ export const storeReadEvents = 100
 export const storeWalBytesMax = 16 * 1024 * 1024
 export const checkpointRetryPauseMs = 1_000
 /**
- * Commit groups under way: one is written, one waits. After a failed commit, they get new positions. The log can keep the order
- * of only two.
+ * Commit groups under way: one is written, and one waits, so that the commit thread need not wait for the event loop. After a
+ * failed commit, both groups get new positions, and the log can keep the order of only two groups.
  */
 export const groupsUnderWayMax = 2
 /**
@@ -373,12 +400,13 @@ export const diskReserveBytesMin = 64 * 1024 * 1024
 export const diskFreeBytesMin = 64 * 1024 * 1024
 /**
  * After a full disk, readings are stored again when the free space is this much above `DISK_RESERVE` and `diskFreeBytesMin`.
+ * Without this margin, readings would soon be refused again.
  */
 export const diskRecoveryBytes = 16 * 1024 * 1024
 export const diskLookMs = 1_000
 /** The shortest pause between two checks of the free disk space, when the disk is nearly full. */
 export const diskLookMsMin = 50
-/** A check of the free disk space that takes longer than this counts as failed. */
+/** If a check of the free disk space takes longer than this, the node warns that the free space is unknown. */
 export const diskAnswerMsMax = 5_000
 /** The log never writes faster than this. The disk is checked again before writing at this rate could fill it. */
 export const diskBytesPerSecondMax = 128 * 1024 * 1024
@@ -414,7 +442,10 @@ export const eventStoreAppendsOutMax = 64
  * Without an answer in this time, the outcome of an append is unknown. In an election, EventStoreDB sometimes never answers.
  */
 export const eventStoreAppendMsMax = 1_000
-/** How often appends without an answer are checked. `eventStoreAppendMsMax` must be a multiple of this time. */
+/**
+ * How often appends without an answer are checked. `troubleLookMs` is counted in these checks, so it must be a multiple of this
+ * time.
+ */
 export const eventStoreLookMs = 100
 /** EventStoreDB accepts at most about 1 MiB of data and metadata in one append. */
 export const eventStoreAppendBytesMax = 1_000_000
@@ -446,10 +477,14 @@ export const readPageEventsMax = 1_000
  */
 export const tailEventsMax = 16
 /**
- * Pages of other nodes' readings that an actor reads. If there are more, the actor loads its rate window from the log instead.
+ * Pages of other nodes' readings that an actor reads one by one. If there are more, the actor drops its state and loads it from
+ * the end of the stream, because that reads fewer events.
  */
 export const catchUpPagesMax = 3
-/** An open page makes an actor read other nodes' readings at most once in this time. Must be a multiple of `heartbeatMs`. */
+/**
+ * An open page makes an actor read other nodes' readings at most once in this time, so that pages cause few reads. The actor
+ * counts this time in heartbeats, so it must be a multiple of `heartbeatMs`.
+ */
 export const usageCatchUpMs = 2_000
 
 // Projections
@@ -488,7 +523,7 @@ export const checkpointAgeMsMax = 3_600_000
 // Live pages
 export const liveStreamsMax = 512
 export const liveHeartbeatMs = 10_000
-/** Time between two updates of an open page. `liveHeartbeatMs` must be a multiple of this time. */
+/** Time between two updates of an open page. `liveHeartbeatMs` is counted in updates, so it must be a multiple of this time. */
 export const livePushMs = 500
 /** Bytes of updates that wait for a slow browser. With more, updates are skipped. */
 export const liveBytesWaitingMax = 256 * 1024

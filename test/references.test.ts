@@ -23,7 +23,7 @@ const commentsOf = (source: string): string =>
     .join('\n')
 
 /**
- * Returns the text in which references count. Line breaks become spaces, because a reference can continue on the next
+ * Returns the text in which references are searched. Line breaks become spaces, because a reference can continue on the next
  * line.
  */
 const proseOf = async (path: string): Promise<string> => {

@@ -45,7 +45,7 @@ type Seen = { readonly perSecond: string; readonly answers: Answers; readonly no
 type Neighbour = {
   readonly name: string
   readonly prepare: (service: EmptyService) => Promise<{ run(times: Times): Promise<Seen> }>
-  /** The bad devices use the same key as the good devices. The good ones must still lose no reading. */
+  /** True if the bad devices use the key of the good devices. Even then, the good devices must lose no reading. */
   readonly sharesKey?: boolean
 }
 

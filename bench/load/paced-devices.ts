@@ -87,7 +87,7 @@ const run = async (load: PacedDevices, { startMs, endMs }: Times): Promise<Paced
   const stop = callEvenly(send, late)
   await Promise.race([ended, untilInstant(endMs + graceMs)])
   stop()
-  // Requests without an answer count with the time that they have waited until now. Their real latency is higher.
+  // Requests without an answer count with their waiting time so far. Without them, a service that hangs would look fast.
   for (let number = answered; number < total; number += 1) latencies.push(nowMs() - dueOf(number))
   return { ...figuresOf(latencies, late), answers, unanswered: total - answered }
 }
@@ -115,7 +115,7 @@ const figuresOf = (latencies: readonly number[], late: readonly number[]) => ({
   lateMaxMs: percentile(late, 100),
 })
 
-/** Counts from the same zero as `Date.now`, but also fractions of a millisecond. */
+/** Like `Date.now`, but with fractions of a millisecond, because many latencies are shorter than 1 ms. */
 const nowMs = (): number => performance.timeOrigin + performance.now()
 
 const requestBytes = ({ key, path, body }: PacedDevices['requests'][number]): Buffer => {

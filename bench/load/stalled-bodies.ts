@@ -1,6 +1,6 @@
 /**
- * Each connection declares a long body, sends its first bytes and then nothing more. A second after the service has
- * closed a connection, the client opens a new one.
+ * Tries to fill the memory that the service has for bodies. Each connection declares a long body, sends its first bytes
+ * and then nothing more. A second after the service has closed a connection, the client opens a new one.
  */
 import { AnswerReader, type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'
 

@@ -24,8 +24,8 @@ export type WorstBody = {
 }
 
 /**
- * The service must refuse items with the years 0001 and 9999. So the cellar must have limits for old and future
- * timestamps.
+ * Some bodies have timestamps in the years 0001 and 9999, to cause the refusals of old and future timestamps. So the
+ * cellar must have limits for both.
  */
 export function* worstBodies(cellar: string): Generator<WorstBody> {
   yield* deepBodies(cellar)

@@ -1,7 +1,7 @@
 /**
- * The service loads this file before its own code. It measures how long each turn of the event loop takes. A callback
- * of this file ends each turn and asks for the next, so the loop never sleeps. Requests to `BENCH_HOLD_PORT` begin and
- * end a measurement.
+ * The service loads this file before its own code. It measures how long each turn of the event loop takes. During a
+ * measurement, `setImmediate` calls back in every turn. So the loop never sleeps, and the time of a turn is only work.
+ * Requests to `BENCH_HOLD_PORT` begin and end a measurement.
  */
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 import { isMainThread } from 'node:worker_threads'

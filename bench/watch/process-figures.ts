@@ -16,7 +16,7 @@ export const mebibytesOf = (processId: number): { readonly rss: number; readonly
   return { rss: of('VmRSS'), anonymous: of('RssAnon') }
 }
 
-/** Counts the bytes that went to files and to sockets. */
+/** Counts the bytes that the process wrote with `write` calls, to files and to anything else. */
 export const writtenBytesOf = (processId: number): number =>
   Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${processId}/io`, 'utf8'))?.[1])
 

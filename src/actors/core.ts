@@ -100,7 +100,7 @@ export type Keys = {
 export type IdempotentRequest = {
   readonly requestId: string
   readonly idempotency: Idempotency
-  /** The refusal by checks before the actor, or `null`. A repeat gets its first answer instead of this refusal. */
+  /** A refusal by the checks before the actor; `null` if they passed. A repeat gets its first answer instead. */
   readonly refusal: ReadingRefusal | null
 }
 
@@ -168,7 +168,10 @@ export type SignInFrom = {
 
 export type SignedIn = {
   readonly sessionSecret: string
-  /** The browser keeps this secret, and so counts as known until the password changes. */
+  /**
+   * The browser keeps this secret, and so counts as known until the password changes: its passwords are checked before
+   * those of strangers.
+   */
   readonly deviceSecret: string
   readonly session: Session
   /**
@@ -239,7 +242,10 @@ export type SignIns = {
     requestId: string,
   ): Answer<SignedIn>
   session(sessionSecret: string): Session | null
-  /** False for an unknown secret, because another node can have opened that session a moment ago. */
+  /**
+   * Also false for an unknown secret, because another node can have opened that session a moment ago. The browser must
+   * then ask again.
+   */
   isSessionOver(sessionSecret: string): boolean
   useSession(sessionSecret: string): void
   signOut(sessionSecret: string, requestId: string): Answer<null>
@@ -250,7 +256,7 @@ export type SignIns = {
    */
   openSessions(email: string): readonly (Session & { readonly lastUsedAt: number | null })[]
   endSessions(email: string, which: EndingSessions, asker: Asker): Answer<null>
-  /** Only counts refusals, so that a flood of attempts writes few events. */
+  /** Counts the refusal. The counts are written together later, so that a flood of attempts writes few events. */
   signInRefused(refused: RefusedSignIn): void
   /** Returns the newest row first. @throws Outage */
   signInHistory(email: string): Promise<readonly SignInRow[]>

@@ -232,7 +232,7 @@ export class Node {
   }
 
   /**
-   * Answers all waiting requests. Appends under way are not retried, so it can stay unknown whether they are stored.
+   * Refuses all waiting requests. Appends under way are not retried, so it can stay unknown whether they are stored.
    */
   #stopActors(): void {
     this.host.isStopping = true

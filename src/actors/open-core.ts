@@ -21,8 +21,8 @@ export type OpenCore = Core & {
 export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const node = new Node(parts, await beginFrom(parts.log, parts.checkpoints ?? null))
   await node.follow()
-  // The heartbeat starts before `finishBegunWork`. Without a heartbeat no request times out, so a store that never
-  // answers would delay the start for an hour.
+  // The heartbeat starts before `finishBegunWork`. Without a heartbeat no request times out. The start could then
+  // wait an hour for a store that never answers, because appends are retried that long.
   node.startHeartbeat()
   await node.finishBegunWork()
   const { host } = node

@@ -8,7 +8,7 @@ export type Actor = {
   readonly isIdle: boolean
   /** Refuses requests that came in heartbeat `beat` or earlier. */
   answerOverdue(beat: number): void
-  /** Answers all waiting requests, and refuses later ones. */
+  /** Refuses all waiting requests and all later ones. */
   stop(): void
 }
 
@@ -68,7 +68,10 @@ export class Registry<A extends Actor> {
     return actor
   }
 
-  /** Makes room by dropping an idle actor. Prefers an actor that was not used in this heartbeat. */
+  /**
+   * Makes room by dropping an idle actor. Prefers an actor that was not used in this heartbeat, because a recently used
+   * actor is probably needed again soon.
+   */
   #dropIdle(): boolean {
     let idle: string | null = null
     for (const [name, actor] of this.#actors) {

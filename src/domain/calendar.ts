@@ -14,7 +14,8 @@ export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
 
 /**
  * Readings that were accepted before the returned time (ms) are deleted. This time is always a midnight (UTC), so each key
- * loses readings at most once a day. A reading stays at most a day and `retentionMarginMs` longer than `retentionMs`.
+ * loses readings at most once a day. A reading stays at most a day and `retentionMarginMs` longer than `retentionMs`. The
+ * margin is needed because the clocks of nodes can differ.
  */
 export const purgeBefore = (now: number, retentionMs: number): number =>
   Math.max(0, Math.floor((now - retentionMs - retentionMarginMs) / retentionMsMin) * retentionMsMin)

@@ -54,7 +54,7 @@ export const eventData = {
    */
   RevisionVacant: Type.Object({}, strict),
 
-  /** The SQLite file had another schema than expected, and a person accepted that schema. */
+  /** A person accepted the changed schema of the SQLite file. Otherwise the service refuses a file with changes. */
   LogSchemaAccepted: Type.Object({ differences: Type.Array(Type.String()) }, strict),
 
   RecordsPurged: Type.Object(
@@ -68,7 +68,8 @@ export const eventData = {
   ),
   /**
    * This event is never stored. Reads return it in place of a record, such as a sign-in, that is damaged or newer than this
-   * version of the service. `recordedAt` is 0 if the time is unreadable too.
+   * version of the service. The read does not fail, because no decision depends on records. `recordedAt` is 0 if the time is
+   * unreadable too.
    */
   RecordUnreadable: Type.Object({ type: Type.String(), why: Type.String() }, strict),
 
@@ -198,7 +199,7 @@ export const eventData = {
 
   /**
    * This event contains personal data. So it is in the stream `signins-node`, whose old events are deleted. It is appended
-   * before the `OperatorSignedIn` event.
+   * before the `OperatorSignedIn` event, because that event stores this event's revision (`seenRevision`).
    */
   SignInSeen: Type.Object(
     { email: Type.String(), sessionId: Type.String(), address: Type.String(), browser: Type.String() },

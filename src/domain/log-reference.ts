@@ -1,6 +1,6 @@
 /**
- * Saved state, such as a checkpoint, names the log that it was computed from. A node must not use the state of another log,
- * because it would be wrong.
+ * Saved state, such as a checkpoint, names the log that it was computed from. The state of another log would show other keys
+ * and readings, so a node must not use it.
  */
 import type { RecordedEvent } from './events.ts'
 import { countOf } from './reading/columns.ts'

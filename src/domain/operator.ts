@@ -19,7 +19,7 @@ export type OperatorSession = {
   readonly idleAt: number
   readonly deviceHash: string | null
   readonly seenRevision: number | null
-  /** Another person who made the password's link, and can know the password. `null`: nobody, or the first invitation set it. */
+  /** Another person whose link set the password, and who can know it. `null`: nobody, or the first invitation set it. */
   readonly linkMadeBy: string | null
 }
 
@@ -44,7 +44,7 @@ export type OperatorState = {
   readonly links: readonly OperatorLink[]
   /** Oldest first. Some can be expired, because expired sessions are dropped only at the next sign-in. */
   readonly sessions: readonly OperatorSession[]
-  /** True if there ever was an account, also after `OperatorRemoved`. */
+  /** True if there ever was an account, even a removed one. A set-up link cannot create a removed account again. */
   readonly wasAdded: boolean
   readonly revision: number
 }
@@ -73,8 +73,8 @@ export type OperatorCommand =
   | {
       readonly type: 'IssueOperatorLink'
       /**
-       * If false, a link for an e-mail that has or had an account is refused. An admin must enter their own password before
-       * such a link is made.
+       * True on the command line, or if an admin entered their own password. Otherwise a link for an e-mail that has or had
+       * an account is refused, because the link's maker could take over the account.
        */
       readonly mayReset: boolean
       readonly email: string

@@ -3,9 +3,9 @@ import { Trouble } from '../domain/trouble.ts'
 import { bodyHoldersToldMax, bodyHolderToldBytesMin, overloadedLooksMin, troubleLookMs } from '../limits.ts'
 
 /**
- * Which request bodies of devices are refused, because the memory for unfinished bodies is full. `bodies`: bodies of every
- * kind, except plain ones of up to 1 KiB, which reserve no memory. `batches`: only bodies that are too large for a single
- * reading.
+ * Says which request bodies of devices are refused, because the memory for unfinished bodies is full. `bodies`: all bodies,
+ * except those with a `Content-Length` of up to 1 KiB and without gzip, which reserve no memory. `batches`: only bodies that
+ * are too large for a single reading.
  */
 export type RefusedKind = 'bodies' | 'batches'
 
@@ -38,7 +38,7 @@ export class BodyMemoryTrouble {
 
   /**
    * Notes a refused body. Only sets a flag, which a timer looks at once a second. There can be thousands of refusals a second,
-   * and making a text for each of them would be slow.
+   * and making the report's text for each refusal would be slow.
    */
   note(kind: RefusedKind): void {
     this.#noted[kind] = true

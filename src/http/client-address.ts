@@ -61,8 +61,8 @@ const ipv4In = (address: string, firstGroups: string): string | null => {
 }
 
 /**
- * Removes the zone, such as `%eth0` from `fe80::1%eth0`. A client can send any text after the `%`, and the address is shown on
- * pages and in log lines.
+ * Removes the zone, such as `%eth0` from `fe80::1%eth0`. A client can send any text after the `%`, and pages and log lines
+ * would show this text.
  */
 const withoutZone = (address: string): string => address.split('%', 1)[0] ?? ''
 

@@ -32,7 +32,7 @@ export const jsonHeaders = {
 
 const noHeaders: Problem['headers'] = {}
 const challenge: Problem['headers'] = { 'WWW-Authenticate': 'ApiKey realm="cellarbook"' }
-/** For a body that came too slowly. Without this header, Bun would read the rest of the body as the next request. */
+/** Closes the connection of a body that came too slowly. Otherwise Bun would read the rest of the body as the next request. */
 export const closeConnection: Problem['headers'] = { Connection: 'close' }
 export const retrySoon: Problem['headers'] = { 'Retry-After': String(unavailableRetryAfterSeconds) }
 

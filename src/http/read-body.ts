@@ -11,8 +11,8 @@ export type BodyFault = 'too_large' | 'overloaded' | 'too_slow' | 'client_gone'
  * Every route must read its body with this function, because the server itself does not bound bodies (`server-options.ts`). A
  * body without a `Content-Length` is counted while its bytes arrive.
  *
- * A plain body of up to 1 KiB reserves no memory, because reserving takes a twentieth of the processor time of a reading. If
- * such a body stalls, Bun's idle timer closes the connection after 30 s.
+ * A body with a `Content-Length` of up to 1 KiB and without gzip reserves no memory. Reserving would take a twentieth of the
+ * processor time of a reading. If such a body stalls, Bun's idle timer closes the connection after 30 s.
  *
  * A large body, or a gzip body that can become large, gets its own turn of the event loop. Parsing and checking a large body
  * takes up to 10 ms, and several in one turn would delay all other requests.

@@ -49,7 +49,10 @@ export type UnfinishedBody = {
   readonly holderName: string
   readonly reservedBytes: number
   index: number
-  /** If a body is read in one piece, this is its declared size from the start. Bun does not show how much of it has arrived. */
+  /**
+   * If a body is read in one piece, this is its declared size from the start, because Bun does not show how much has arrived.
+   * So a large body in one piece is given up later than a slow stream.
+   */
   receivedBytes: number
   beats: number
   /** Called at most once: when the body was too slow and was given up. At that time, the memory of the body is free again. */

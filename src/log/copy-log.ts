@@ -146,7 +146,7 @@ class TargetStreams {
 
   /**
    * Appends those events of `run` that the target lacks, because an interrupted copy can have copied some of them. The
-   * revisions in `run` must be consecutive.
+   * revisions in `run` must be consecutive, because the target numbers appended events without gaps.
    */
   async copy(stream: string, run: readonly RecordedEvent[]): Promise<void> {
     const target = await this.#get(stream)

@@ -11,8 +11,9 @@ export class LogTroubles {
   readonly #survivedFsync = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: survivedFsyncLooks })
 
   /**
-   * Failing writes are reported after `writesFailForLooks` checks in a row (calls of `look`) have found a failure. 0
-   * means that the first failure is reported immediately.
+   * Failing writes are reported after `writesFailForLooks` checks in a row (calls of `look`) have found a failure. Writes
+   * also fail briefly while EventStoreDB elects a new leader, which needs no report. 0 means that the first failure is
+   * reported immediately.
    */
   constructor({ writesFailForLooks }: { readonly writesFailForLooks: number }) {
     this.#unwritable = new Trouble({ beginsAfterLooks: writesFailForLooks, endsAfterLooks: troubleCalmLooks })

@@ -12,8 +12,8 @@ export const areReadings = (events: ToAppend): boolean =>
   events instanceof ReadingRun || events.every(({ type }) => type === 'ReadingAccepted')
 
 /**
- * Limits the appends that wait for a commit, in events and bytes. Events other than readings have extra room. So
- * waiting readings never block a revocation (docs/protocol.md, "Taking a right away").
+ * Limits how many events and bytes wait in the log's queue, before they are written or sent. Events other than readings
+ * have extra room. So waiting readings never block a revocation (docs/protocol.md, "Taking a right away").
  */
 export class QueueRoom {
   #events = 0

@@ -28,8 +28,8 @@ export type RepeatsChange = {
   /** After this change, the index is complete up to this event. `null` keeps the old `foldedTo`. */
   readonly foldedTo: FoldedTo | null
   /**
-   * A time in ms. Each change deletes some of the appends that were recorded before this time, because repeats of these
-   * appends are no longer expected.
+   * A time in ms. Repeats of appends that were recorded before this time are no longer expected. Each change deletes a
+   * limited number of these appends from the index, so that no change takes long.
    */
   readonly forgetBeforeMs: number
 }

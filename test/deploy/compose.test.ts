@@ -46,7 +46,7 @@ describe('deploy/Caddyfile', () => {
 })
 
 describe('deploy/pin-images', () => {
-  /** Runs the script. `docker` is the text of a fake docker program. */
+  /** `docker` is the text of a fake docker program, so that the script needs no network. */
   const pinImages = async (docker: string) => {
     const bin = join(folder.path, crypto.randomUUID())
     mkdirSync(bin)

@@ -1,10 +1,10 @@
+/**
+ * Generates random bodies of readings and batches. Most bodies are wrong in one place only, so that each rule is tested
+ * alone. In some bodies, bytes are changed, too.
+ */
 import fc from 'fast-check'
 import { testCellar, validReading } from '../support/test-service.ts'
 
-/**
- * Most bodies of this grammar are wrong in one place only, so each rule is tested alone. In some bodies, bytes are changed,
- * too.
- */
 const hostileText = fc.constantFrom(
   '',
   ' ',

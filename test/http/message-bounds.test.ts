@@ -1,6 +1,6 @@
 /**
  * If a proxy and the service see different ends of a request, its rest counts as the next client's request (request smuggling).
- * So Bun refuses such requests.
+ * So Bun must refuse each request whose end is ambiguous.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { acceptedReadings } from '../support/answers.ts'

@@ -789,8 +789,8 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
           const result = await log.append(stream, expected, events.slice(first, end).map(newEventOf))
           expect(result.outcome).not.toBe('written')
         }
-        // The event is stored at revision 3. But the append asks for revision 1, which is truncated, so the answer is a
-        // conflict.
+        // An append that expects revision 0 asks for revision 1, which is truncated. The same event is stored at revision 3.
+        // That is another place, so the answer is a conflict and not "already written".
         const conflict = { outcome: 'conflict' as const, currentRevision: lastRevision }
         expect(await log.append(stream, 0, events.slice(3, 4).map(newEventOf))).toEqual(conflict)
         expect(await readWhole(stream)).toEqual(before)

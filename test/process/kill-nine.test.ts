@@ -24,7 +24,7 @@ const readingsAreKept = async (): Promise<void> => {
     const service = await startProcess(folder.path)
     const load = startLoad({ url: service.url, key, cellar: 'load', devices: 24, nextValue: () => value++ })
     loads.push(load)
-    // Each kill comes at another moment of a commit.
+    // This number differs for each kill, so that the kills come at different moments of a commit.
     await load.untilAcknowledged(acknowledgedEachMin + kill * 37)
     service.signal('SIGKILL')
     expect(await service.exited).toBe(137)

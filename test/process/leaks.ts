@@ -1,4 +1,4 @@
-/** `text` must have letters and digits only, because the search compares only runs of these. */
+/** `text` must have letters and digits only, because the search splits all texts at other characters. */
 export type Secret = { readonly what: string; readonly text: string }
 
 export type Place = { readonly where: string; readonly text: string }

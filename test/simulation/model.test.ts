@@ -375,8 +375,8 @@ const expectAgreement = async (system: System, keyId: string): Promise<void> => 
 }
 
 /**
- * Posts one more reading and checks the answer. The rate window may count a reading for up to 64/63 of `windowMs`. If
- * only readings older than `windowMs` fill the limit, both answers are right.
+ * Posts one more reading and checks the answer. The rate window counts readings in slots of `windowMs / 63`, so it may count
+ * a reading for up to one slot too long. If the limit is reached only because of such readings, both answers are right.
  */
 const expectVerdict = async (
   node: TestNode,
@@ -399,7 +399,7 @@ const expectVerdict = async (
   else if ((most ?? 0) < readings) expect(verdict).toBe('accepted')
 }
 
-/** An idle node may count only stored readings. Otherwise, a place in the window was reserved and never given back. */
+/** An idle node may count only stored readings. Otherwise a reading that was never stored would use up the limit. */
 const expectNoPlaceLost = async (system: System, keyId: string): Promise<void> => {
   for (const place of [0, 1] as const) {
     const node = system.node(place)

@@ -3,8 +3,8 @@ import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
 import { keyLimitDefault } from '../../src/limits.ts'
 
 /**
- * The rules of the protocol over a plain list of events, without slots, folds and actors. It is slow, but so simple
- * that a mistake is unlikely. The simulation compares the real code with it.
+ * Implements the rules of the protocol with plain lists of events, without the folds and actors of the real code. This is
+ * slow, but so simple that a mistake is unlikely. The simulation compares the real code with it.
  */
 export type NaiveKey = {
   readonly isSuspended: boolean

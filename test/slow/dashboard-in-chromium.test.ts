@@ -334,7 +334,7 @@ test('a page is live even if the script for its stream loads late', async () => 
   })
   const live = slow.waitForRequest((request) => request.url().includes('/live/'))
   await slow.goto(service.url + paths.cellars, { waitUntil: 'commit' })
-  // This is a function and not a string, because the content policy forbids pages to compile strings.
+  // `waitForFunction` would compile a string within the page, which the content policy forbids. So it gets a function.
   await slow.waitForFunction(() => 'htmx' in globalThis)
   // Two timers pass. If htmx did not wait for the whole document, it would start now, without the script for streams.
   await slow.evaluate('new Promise((resolve) => setTimeout(() => setTimeout(resolve)))')

@@ -217,6 +217,6 @@ test('without JavaScript, buttons that need it are hidden', async () => {
   const { context, page } = await visitor({ javaScriptEnabled: false })
   await page.goto(`${base}/key-created`)
   expect(await page.getByRole('button', { name: /^Copy/ }).count()).toBe(0)
-  expect(await page.getByText('When it arrives').isVisible()).toBe(true)
+  expect(await page.getByText('When the reading arrives').isVisible()).toBe(true)
   await context.close()
 })

@@ -50,12 +50,12 @@ const integer = (value: number): Buffer => tagged(0x02, Buffer.from([value]))
 const octets = (content: Buffer): Buffer => tagged(0x04, content)
 const oid = (...bytes: readonly number[]): Buffer => tagged(0x06, Buffer.from(bytes))
 const text = (value: string): Buffer => tagged(0x0c, Buffer.from(value))
-/** Encodes a time as DER's type UTCTime, in the form `YYMMDDhhmmssZ`. */
+/** Encodes a time as certificates contain it: as the type UTCTime (tag 0x17), in the form `YYMMDDhhmmssZ`. */
 const time = (ms: number): Buffer => {
   const digits = new Date(ms).toISOString().replaceAll(/[-:T]/g, '').slice(2, 14)
   return tagged(0x17, Buffer.from(`${digits}Z`))
 }
 
 const ecdsaWithSha256 = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02))
-/** Besides the name of the algorithm, RSA needs the value NULL (bytes 5 and 0). ECDSA must not have it. */
+/** In a certificate, the value NULL (bytes 5 and 0) must follow the name of an RSA algorithm, but not that of ECDSA. */
 const rsaWithSha256 = sequence(oid(0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0b), Buffer.from([0x05, 0x00]))

@@ -121,7 +121,7 @@ const shellOf = (texts: Texts, role: 'admin' | 'auditor' | null): Shell => ({
 const almostFull: HealthReason = {
   what: 'The disk is almost full.',
   meanwhile: 'Readings are refused with 503 STORAGE_FULL. Signing in, revoking keys and settings still work.',
-  remedy: 'Free space on the disk, or keep readings for fewer days. Then readings continue automatically.',
+  remedy: 'Make room on the disk, or keep readings for fewer days. Then readings continue automatically.',
   why: 'the disk has 250 MiB free, of which the log still needs 12 MiB; free pages of the log take 0 MiB; DISK_RESERVE is 256 MiB',
 }
 

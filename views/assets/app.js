@@ -133,7 +133,7 @@
     if (element.isConnected) htmx.ajax('GET', element.getAttribute('hx-sse:connect'), { source: element })
   }
 
-  /** For a stream that never began: the htmx extension does not retry such a stream, so this function does. */
+  /** The htmx extension does not retry a stream that never began, so this function opens the stream again. */
   const loseFirst = (element) => {
     lose()
     setTimeout(openStream, askAgainMs, element)

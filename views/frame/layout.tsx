@@ -47,7 +47,10 @@ export const Layout = (props: {
           <meta name="server-time-ms" content={String(shell.nowMs)} />
           <link rel="icon" href={attribute(shell.assets.icon)} type="image/svg+xml" />
           <link rel="stylesheet" href={attribute(shell.assets.css)} />
-          {/* This script has no `defer`. Otherwise htmx would start before its extension `sse`, and open no live stream. */}
+          {/*
+            Without `defer`, htmx starts only when the page and its extension `sse` are loaded. With `defer`, htmx would
+            start before `sse` is loaded, and open no live stream.
+          */}
           <script src={attribute(shell.assets.htmx)}></script>
           <script src={attribute(shell.assets.htmxSse)} defer></script>
           <script src={attribute(shell.assets.js)} defer></script>

@@ -115,7 +115,7 @@ const words: Readonly<
   storage_full: {
     title: 'The disk is full',
     changed: 'Nothing was changed.',
-    advice: 'Free space on the disk of the event log, then try again. Until then, readings are refused too.',
+    advice: 'Make room on the disk of the event log, then try again. Until then, readings are refused too.',
   },
   internal_error: {
     title: 'Something went wrong',

@@ -63,7 +63,10 @@ const NextSteps = ({ predecessor, overlapMs }: Ending): JSX.Element => (
   <section class="card" aria-labelledby="next-title">
     <h2 id="next-title">What to do next</h2>
     <ol class="steps">
-      <li>Save the new key where your devices will read it. Don’t send a test reading with it.</li>
+      <li>
+        Save the new key where your devices will read it. Don’t send a test reading: the first reading with the new key
+        decides when the old key stops.
+      </li>
       {overlapMs === 0 ? (
         <>
           <li>Prepare every device that uses the old key, then switch all of them together.</li>
@@ -96,7 +99,7 @@ const EndsNothing = ({ predecessor }: { readonly predecessor: PredecessorView })
     <h2 id="old-key-title">This key does not stop the old key</h2>
     <p>
       The old key is <OldKeyLink keyId={predecessor.keyId} />. Another admin has just rotated the old key again, or
-      revoked this key. If nobody needs this key, revoke it.
+      revoked this key. If this key is not revoked and nobody needs it, revoke it.
     </p>
   </section>
 )

@@ -89,7 +89,7 @@ const words: Readonly<Record<AccessChange, Words>> = {
     object: '?',
     button: 'Withdraw invitation',
     consequences:
-      'All one-time links of this person stop working on every node within a second. A person who has joined in the meantime loses access too. You can invite the person again.',
+      'All one-time links of this person stop working on every node within a second. If this person has joined in the meantime, they lose access too. You can invite them again.',
   },
   end_sessions: {
     title: 'End sessions?',
@@ -112,7 +112,7 @@ const words: Readonly<Record<AccessChange, Words>> = {
     object: ' an auditor?',
     button: 'Make auditor',
     consequences:
-      'This operator can still see everything, but no longer change anything. Open sessions lose this right too.',
+      'This operator can still see everything, but can no longer change anything. This also holds for open sessions.',
   },
   admin: {
     title: 'Change role?',

@@ -22,7 +22,7 @@ type KeyToMake = NewKey & { readonly predecessorId: string | null }
 
 type Naming = {
   readonly successorId: string
-  /** Writes the successor's id to the old key. Returns the old key's new state. */
+  /** Writes the successor's id to the old key. Returns the old key's new state, and the unused successor that is replaced. */
   readonly name: (successorId: string) => Answer<NamedSuccessor>
 }
 

@@ -15,7 +15,7 @@ import { RecordRetention } from './record-retention.ts'
 export type Purging = {
   /**
    * Returns the time (ms) of the newest event at the node's start. If this node's clock is far ahead of that time, the
-   * first run purges nothing.
+   * clock can be wrong. The first run then purges nothing, because a purge cannot be undone.
    */
   newestMs(): number
   onTimes(told: TimesTold): void

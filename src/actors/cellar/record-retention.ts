@@ -50,7 +50,7 @@ export class RecordRetention {
       this.#doneBefore.set(stream, recordedBefore)
       return
     }
-    // Truncates again, because a stopped process can have left events that are hidden but not deleted.
+    // The node's first run truncates again: a stopped process can have left events that are hidden but not deleted.
     if (doneBefore === undefined && first.revision > 0) await this.#host.log.truncate(stream, first.revision)
     const date = { stream, keptMs, now, recordedBefore }
     const end = await this.#endOf(date, first.revision)
@@ -126,8 +126,8 @@ export class RecordRetention {
 
 /**
  * Judges whether a record is old enough to be purged. The clock of the node that wrote the record can have been wrong
- * (docs/protocol.md, "Retention"). So a record is also purged if a later record in the stream is old enough. A time is
- * `unknown`, and decides nothing, if it is 0, in the future, or very old after a younger record.
+ * (docs/protocol.md, "Retention"). So a record is also purged if a later record in the stream is old enough. A time that
+ * is probably wrong is `unknown` and decides nothing: a time of 0, in the future, or very old after a younger record.
  */
 const scanned = (
   scan: { end: number; isBehindYounger: boolean },

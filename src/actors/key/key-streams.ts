@@ -216,8 +216,9 @@ export class KeyStreams {
 
   /**
    * Reads the readings stream before the key's stream. A fence event is written after its key event (docs/protocol.md).
-   * So if the first read finds a fence, the second read finds its key event. A fence that is written later makes the
-   * next append fail with a conflict.
+   * So if the first read finds a fence, the second read finds its key event. In the other order, this node could miss
+   * the key event and admit readings by an old right. A fence that is written later makes the next append fail with a
+   * conflict.
    */
   async #load(): Promise<void> {
     // If one of the reads below fails, only half of the state is loaded, so it must not be used.

@@ -81,8 +81,8 @@ export class IdempotentReadingsRequest extends ReadingsRequest {
 }
 
 /**
- * A command that waits for its answer. A command that was refused after a timeout still runs to its end, but its result
- * is ignored.
+ * A command that waits for its answer. A timeout refuses the command. If the command has already begun, it still runs to
+ * its end, but its result is ignored.
  */
 export class CommandRequest<T = unknown> {
   readonly answer: Promise<Outcome<T, CommandRefusal>>

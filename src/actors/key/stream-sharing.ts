@@ -49,8 +49,9 @@ export class StreamSharing {
   }
 
   /**
-   * True if a far turn is due (docs/protocol.md). All nodes compute the time from the clock, so that all busy nodes
-   * pause together. A node that has just appended nothing for `farTurnMs` needs no far turn.
+   * True if a far turn is due (docs/protocol.md). All nodes compute its time from the clock. So all busy nodes pause
+   * together, and a node far from the store can append. If this node appended nothing for `farTurnMs` before this
+   * append, other nodes had time already, so no far turn is due.
    */
   #isFarTurnDue(): boolean {
     if (this.#host.log.lags !== true) return false

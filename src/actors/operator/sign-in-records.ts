@@ -44,7 +44,7 @@ export class SignInRecords {
     return this.#queue.ask(async () => done(await this.#append({ type: 'SignInSeen', data }, asker)))
   }
 
-  /** Only counts the refusal, so that a flood of attempts writes few events. */
+  /** Counts the refusal. `writeRefused` writes the counts together, so that a flood of attempts writes few events. */
   refused({ email, reason, address }: RefusedSignIn): void {
     this.#sums ??= { from: this.#host.clock.now(), accounts: new Map(), others: { failed: 0, throttled: 0 } }
     const { accounts, others } = this.#sums

@@ -77,8 +77,8 @@ export class IdempotentRequests {
     this.#mustConfirm = false
     const asked = [...this.#waiting]
     await this.#streams.readNews()
-    // During the read, a newer request with the same idempotency key can have replaced this request. The newer request
-    // must wait for a read of its own.
+    // During the read, a newer request with the same idempotency key can have replaced this request. The read began
+    // before that request came, so it can miss a revocation. The newer request needs a read of its own.
     for (const [keyHash, request] of asked) {
       if (this.#waiting.get(keyHash) === request) this.#confirmed.add(request)
     }

@@ -60,7 +60,7 @@ export class RepeatMemory {
   #writtenBeat = 0
   #isStopped = false
   #unusable: string | null = null
-  /** Number of failed writes in a row because the index was busy, for example on a full disk. */
+  /** Number of failed writes in a row. A later try can succeed: the disk was full, or another program had locked the file. */
   #busyWrites = 0
   #busyWhy = ''
 

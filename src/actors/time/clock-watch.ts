@@ -37,7 +37,7 @@ export class ClockWatch {
 
   /**
    * Call this method when the start has read all old events. Before this call no event counts as late, because old
-   * events always have an old time.
+   * events always arrive long after their time.
    */
   caughtUp(): void {
     this.#isCaughtUp = true

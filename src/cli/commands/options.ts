@@ -38,7 +38,7 @@ const parsedValue = <T>(typed: Typed<T>): T => {
 }
 
 /**
- * Accepts the id of a key, or `clr_7Qp2mZ4k_…` as pages show the key. A whole key is refused before commander sees it, because
+ * Accepts the id of a key, or `clr_7Qp2mZ4k_…` as pages show the key. For a whole key, throws an error of our own, because
  * commander's error would print the secret.
  */
 export const keyIdArgument = (text: string): string => {

@@ -52,7 +52,7 @@ const lookAt: Look = (path) => {
 const post = async (dataDir: string, body: string): Promise<Response | null> => {
   const unix = socketPathOf(dataDir)
   try {
-    // `log read` can send nothing for a long time while it looks for a rare event. Bun's default ends it after 5 minutes.
+    // `log read` can send nothing for a long time while it looks for a rare event. By default, `fetch` waits only 5 minutes.
     return await fetch('http://cellarbook/', { method: 'POST', unix, body, timeout: false })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''

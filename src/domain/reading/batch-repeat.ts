@@ -26,7 +26,7 @@ export type RepeatedBatch = { readonly items: readonly TimelessItem[]; readonly 
 
 /**
  * Returns the refused items of the first answer. Refuses with `store_unavailable` if another version of the service checked the
- * batch by other rules.
+ * batch by rules that this version does not have.
  * @throws Error if the number of refused items differs from the first answer, because the device would believe a wrong answer.
  */
 export const rejectedThen = (

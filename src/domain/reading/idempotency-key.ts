@@ -1,5 +1,6 @@
 /**
- * The first event of a request with an `Idempotency-Key` also stores facts about the request (docs/protocol.md, "Idempotency").
+ * If a request has an `Idempotency-Key`, its first event also stores the facts from which a repeat gets the same answer
+ * (docs/protocol.md, "Idempotency").
  * The stored JSON has a version of its own (`log/codec/stored-idempotency.ts`).
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
@@ -24,7 +25,10 @@ const Judgement = Type.Object(
   {
     kind: Type.Literal('judgement'),
     rejected: Type.Integer({ minimum: 1 }),
-    /** The value of `judgementRules` when the items were checked. If the rules have changed since then, a repeat gets a 503. */
+    /**
+     * The value of `judgementRules` at the first request. The refused items of a batch are not stored, so a repeat checks them
+     * again. Other rules could give another answer, so the repeat then gets a 503.
+     */
     rules: Type.Integer({ minimum: 1 }),
     atMs: ms,
     /** The cellar's bounds at the first request. All are `null` if the node did not know the cellar. */

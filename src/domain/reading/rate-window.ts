@@ -12,7 +12,10 @@ import { rateWindowSlots } from '../../limits.ts'
  * clock is ahead does no harm.
  */
 export class RateWindow {
-  /** Two numbers for each slot: its readings, and the ms from its beginning to its last reading. */
+  /**
+   * Two numbers for each slot, which is a part of the window: how many readings it counts, and when the last one came. That is
+   * in ms from the slot's beginning. All readings of a slot leave the window when the last one leaves.
+   */
   #slots: Uint32Array = noSlots
   #oldest = 0
   #newest = 0
@@ -28,7 +31,10 @@ export class RateWindow {
     return this.#latestMs
   }
 
-  /** Time (ms) of the last `reserve`, or 0. If the clock was set back to before this time, the actor loads the key again. */
+  /**
+   * Time (ms) of the last `reserve`, or 0. If the clock was set back to before this time, the actor loads the key again,
+   * because the window cannot move back.
+   */
   get reservedAtMs(): number {
     return this.#reservedAtMs
   }

@@ -2,8 +2,9 @@ import { encodedReadingBytesBesideData } from '../../limits.ts'
 import type { Reading } from './reading.ts'
 
 /**
- * The result is never below `encodedBytes`. In UTF-8, a UTF-16 code unit takes at most 3 bytes, an escaped character takes 2,
- * and a number takes 24.
+ * A quick estimate, never below `encodedBytes`. `length` counts UTF-16 code units, and each takes at most 3 bytes in UTF-8.
+ * Names have no control characters and no lone surrogates, so JSON escapes only quotes and backslashes. These then take 2
+ * bytes. A number takes at most 24 bytes.
  */
 export const encodedBytesAtMost = ({ cellar, rack, keg, timestamp }: Reading): number =>
   bytesAtMost(1, { nameChars: cellar.length + rack.length + keg.length, timestampChars: timestamp.length })
@@ -27,8 +28,8 @@ export const encodedBytes = ({ cellar, rack, keg, value, timestamp }: Reading): 
   encodedReadingBytesBesideData
 
 /**
- * Counts quotes and backslashes twice, because JSON writes a backslash before each. JSON escapes no other characters of a valid
- * name.
+ * Counts quotes and backslashes twice, because JSON writes a backslash before each. JSON also escapes control characters
+ * and lone surrogates, but names with such characters are refused before.
  */
 const jsonBytes = (name: string): number => {
   let escapes = 0

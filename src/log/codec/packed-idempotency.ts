@@ -12,7 +12,8 @@
  *     varint    version of the rules for items (`judgementRules`) at the first request. 0: the data was converted from
  *               version 1, and only a text follows, with all refusals as JSON.
  *     varint    time at which the items were refused, in ms.
- *     3 varints the cellar's bounds at that time, in ms plus 1: age, time ahead, retention; 0: no bound.
+ *     3 varints the cellar's bounds at that time, in ms plus 1; 0: no bound. They are the highest age of a timestamp,
+ *               how far a timestamp may be ahead of the clock, and how long readings are kept.
  *
  * Version 1, which only old rows have:
  *

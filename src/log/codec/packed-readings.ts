@@ -1,6 +1,6 @@
 /**
- * Packs consecutive readings into one row of the embedded log. A reading with names of 32 characters takes 63 bytes;
- * JSON takes about 450.
+ * Packs consecutive readings into one row of the embedded log. A row with one reading takes 63 bytes, if the reading's
+ * three names have 32 characters in total. JSON takes about 450.
  *
  *   byte      format: 1.
  *   byte      flags of the row. No flag is used yet, so a row with a flag is refused.

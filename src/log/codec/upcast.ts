@@ -24,8 +24,8 @@ export const upcasts: { readonly [T in EventType]?: { readonly [fromVersion: num
     1: (data) => (isObject(data) ? { ...data, purpose: null } : data),
   },
   OperatorPasswordSet: {
-    // In version 1 every password was set with a link. So `linkMadeBy` can be `null`: the link's maker is taken from the
-    // event `OperatorLinkIssued`.
+    // In version 1 every password was set with a link. If `linkMadeBy` is `null`, the fold (`evolveOperator`) takes the
+    // link's maker from the event `OperatorLinkIssued`.
     1: (data) => (isObject(data) ? { ...data, linkMadeBy: null } : data),
   },
   OperatorSignedIn: {

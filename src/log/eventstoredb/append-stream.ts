@@ -11,8 +11,8 @@ import { encodeAppend } from './wire.ts'
 
 export type AppendAnswer =
   /**
-   * `position` is the position of the append's last event; `null` means that the server named no position. An append
-   * that an earlier try stored also gets this answer.
+   * `position` is the position of the append's last event; `null` means that the server named no position. The server
+   * gives the same answer if an earlier try stored the events. So the answer does not prove that this try wrote them.
    */
   | { readonly kind: 'stored'; readonly position: number | null }
   | { readonly kind: 'conflict'; readonly currentRevision: number | null }

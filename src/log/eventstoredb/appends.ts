@@ -37,8 +37,8 @@ export class Appends {
   readonly #connection: Connection
   #stream: AppendStream | null = null
   /**
-   * Holds, by stream name, the appends that wait for an earlier append of their stream. The list is empty if the stream
-   * has only that earlier append.
+   * Holds, by stream name, the appends that wait for an earlier append of their stream. The list can be empty: the entry
+   * alone says that a new append to this stream must wait.
    */
   readonly #behind = new Map<string, Waiting[]>()
   /** Appends that can be sent now, because their streams have no unanswered append. They are in order of arrival. */
@@ -47,7 +47,7 @@ export class Appends {
   readonly #room = new QueueRoom()
   /**
    * The highest position of an event that this node has seen; -1 if it has seen none. New events get higher positions.
-   * If an answer names no higher position, an earlier try may have written the events.
+   * If an answer names no higher position, an earlier try may have written the events, and `isNew` is false.
    */
   #seen = -1
   #drained: (() => void) | null = null
@@ -102,8 +102,8 @@ export class Appends {
   }
 
   /**
-   * EventStoreDB has gone away. Appends that were not sent are rejected with the outcome `not_written`. Appends that were
-   * sent are rejected with `unknown`, because they can be stored.
+   * Called when the connection to EventStoreDB is lost. Appends that were not sent are rejected with the outcome
+   * `not_written`. Appends that were sent are rejected with `unknown`, because they can be stored.
    */
   #stop(why: string): void {
     const stream = this.#stream

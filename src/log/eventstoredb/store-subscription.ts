@@ -40,8 +40,8 @@ export class StoreSubscription {
   #isEnded = false
   #fault: string | null = null
   /**
-   * When the subscription began to wait for a message, by `performance.now()`. `null` means that a message has arrived,
-   * or that EventStoreDB is away.
+   * When the subscription began to wait for a message, by `performance.now()`. After a long wait, `fault` reports that
+   * the server is silent. `null` means that a message has arrived, or that no leader of EventStoreDB is connected.
    */
   #silentSinceMs: number | null = null
 

@@ -9,15 +9,18 @@ import type { ReadOptions } from '../event-log.ts'
 export class UnreadRevisions {
   readonly #unread = new BoundedMap<string, number>(storeStreamsRememberedMax)
 
-  /** Keeps the higher revision, because a stream only grows while the connection lasts. `null` changes nothing. */
+  /**
+   * Keeps the higher revision, because a stream only grows while the same leader of EventStoreDB is connected. `null`
+   * means that the stream does not exist, and changes nothing.
+   */
   add(stream: string, revision: number | null): void {
     if (revision === null || revision <= (this.of(stream) ?? -1)) return
     this.#unread.set(stream, revision)
   }
 
   /**
-   * Removes the revision, because a dead leader of EventStoreDB can have named a revision that no other server has.
-   * Otherwise every read of the stream would fail.
+   * Call this when reads have not shown the revision for too long. A dead leader of EventStoreDB can have named a
+   * revision that no other server has. Without `forget`, every later read of the stream would fail.
    */
   forget(stream: string): void {
     this.#unread.delete(stream)

@@ -15,7 +15,7 @@ const fileName = 'idempotency.db'
  * `formatWithoutVersions` is upgraded.
  */
 const formatVersion = 3
-/** In this old format, rows have no column `version`. The upgrade adds the column, with version 1 for all old rows. */
+/** Rows of this old format have no column `version`, the version of their idempotency data. An upgrade sets it to 1. */
 const formatWithoutVersions = 2
 const fileMode = 0o600
 

@@ -1,6 +1,6 @@
 /**
  * This thread writes the index of idempotency keys. On the event loop, its inserts and fsyncs would delay every
- * request. The thread starts by importing this file.
+ * request. Only a thread may import this file, because the code below runs at import.
  */
 import { Database, SQLiteError } from 'bun:sqlite'
 import { idempotencyForgottenAtOnceMax, storeBusyMsMax } from '../../limits.ts'

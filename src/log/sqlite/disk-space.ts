@@ -63,7 +63,8 @@ export class DiskSpace {
   }
 
   /**
-   * Call this when a commit failed because the disk was full. Readings are refused until the next check of the disk.
+   * Call this when a commit failed because the disk was full. Readings are refused until the next check of the disk,
+   * which measures the free space again.
    */
   ranOut(why: string): void {
     this.#ranOut = why

@@ -6,14 +6,14 @@ import { copyWal } from './sqlite-file.ts'
 import { WalCopying } from './wal-copying.ts'
 
 export type CommitVerdict =
-  /** If the first COMMIT failed and the second one succeeded, `survived` says why the first one failed. */
+  /** If only the second COMMIT succeeded, the disk may be damaged. Then `survived` says why the first COMMIT failed. */
   | { readonly kind: 'written'; readonly survived?: string }
   | { readonly kind: 'not_written'; readonly reason: 'full' | 'unavailable'; readonly why: string }
-  /** Not written: another program has written rows to the file, so the positions of this group are taken. */
+  /** Not written: another program wrote rows to the file, and took this group's positions. The log must give it new ones. */
   | { readonly kind: 'overlaps'; readonly why: string }
   /** The COMMIT failed, but its rows may be on the disk. This process writes nothing more until a restart. */
   | { readonly kind: 'unknown'; readonly why: string }
-  /** Not tried: an earlier group was not written, so the positions of this group are wrong. */
+  /** Not tried: an earlier group was not written, so this group's positions are wrong. The log must give it new ones. */
   | { readonly kind: 'superseded' }
   /** Not tried, because an earlier write ended as `unknown`. */
   | { readonly kind: 'stopped'; readonly why: string }

@@ -14,8 +14,8 @@ export const pageBytes = 2_048
 
 export type OpenOptions = {
   /**
-   * Called if somebody has changed the SQL schema of the file. The file is opened nevertheless. Default: throws
-   * `ChangedSchema`.
+   * Called with the differences if somebody has changed the SQL schema of the file. If it returns, the file is opened.
+   * Default: throws `ChangedSchema`.
    */
   readonly acceptSchema?: (differences: readonly string[]) => void
 }

@@ -240,7 +240,7 @@ class SqliteLog implements EventLog {
   }
 
   /**
-   * Two commit groups can be under way: one is written, and one waits. So the commit thread never waits for a busy
+   * Two commit groups can be under way: one is being written, and one waits. So the commit thread never waits for a busy
    * event loop.
    */
   #startNextGroup(): void {

@@ -42,7 +42,8 @@ export class SqliteStaging {
    */
   readonly #heads = new BoundedMap<string, Head>(storeStreamsRememberedMax)
   /**
-   * Staged events that are not committed yet. The outer array has one entry per group, the inner arrays one per append.
+   * Staged events that are not committed yet. An append that is sent again is compared with them, because the file
+   * may not have them yet. The outer array has one entry per group, the inner arrays one per append.
    */
   #uncommitted: (readonly LogItem[])[][] = []
   #epoch = 0

@@ -21,8 +21,8 @@ export type ToCommitThread =
 export type FromCommitThread =
   | CommitVerdict
   /**
-   * Sent without a request when copying the write-ahead log begins to fail, and when it works again (`fault` is
-   * `null`).
+   * Sent without a request when copying the write-ahead log begins to fail, so that `/readyz` can report the failure.
+   * Sent again when copying works again; then `fault` is `null`.
    */
   | { readonly kind: 'wal_copied'; readonly fault: string | null }
 

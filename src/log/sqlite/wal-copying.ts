@@ -24,13 +24,13 @@ export class WalCopying {
   }
 
   runIfDue(): void {
-    // After a failure, commits no longer start the copying. A timer of the commit thread calls `retry` instead.
+    // After a failure, commits start no copying. Instead, a timer of the commit thread calls `retry` every second.
     if (this.#fault === null) this.#run(this.#dueAtPages)
   }
 
   /**
-   * Tries to copy again after a failure, even if few pages wait. After a failure, `/readyz` says not ready, so load
-   * balancers may send no write that starts the copying.
+   * Tries to copy again after a failure, even if few pages wait. A timer calls this, because perhaps no commit
+   * comes: after a failure, `/readyz` says not ready, so load balancers may send no writes.
    */
   retry(): void {
     if (this.#fault !== null) this.#run(0)

@@ -40,7 +40,7 @@ test('revocation and suspension succeed while readings fill the log’s queue', 
   await Promise.all(keyIds.map((keyId) => core.keys.accept(keyId, reading, crypto.randomUUID())))
   const back = Promise.withResolvers<void>()
   disk = back.promise
-  // At most two commit groups are under way at once. The first two readings fill them, so all later appends wait in the queue.
+  // At most two commit groups are under way at once. The first two readings make one group each, so all later appends queue.
   const [first = '', second = '', ...more] = others
   const answers = [core.keys.accept(first, reading, crypto.randomUUID())]
   await turn()
@@ -65,7 +65,7 @@ test('revocation and suspension succeed while readings fill the log’s queue', 
   }
 })
 
-/** This number of keys fills the queue with one batch each, except the last key. Its reading is one too many and is refused. */
+/** All these keys except the last one fill the queue with one batch each. So the reading of the last key must be refused. */
 const fillers = Math.ceil(logQueueReadingsMax / batchReadingsMax) + 1
 
 const makeKey = async (): Promise<string> => {

@@ -345,8 +345,8 @@ describe('the new key’s first use', () => {
       const { cluster, node, keyId, second, third, last, revoke } = await leaked()
       const other = await cluster.open()
       for (const each of [second, third]) await revoke(other, each)
-      // When the node folds this reading, it has not heard of the revocations. So it must end the old key when it hears of
-      // them.
+      // `other` revoked keys that `node` still believes to be valid. A revoked successor counts as used when its own
+      // successor is used. So `node` must end the old key as soon as it hears of the revocations.
       expect(await use(node, last)).toBe('accepted')
       expect(await keyTypes(cluster, keyId)).toEqual(ended)
       expect(node.bugs).toEqual([])

@@ -189,7 +189,7 @@ describe('Passwords', () => {
     const list = spyOn(host.projections.cellars, 'list').mockReturnValue(many)
     await passwords.hash({ email: 'ada@example.org', password: 'new' }, known('a'))
     list.mockRestore()
-    // A password must not contain names of cellars. Each cellar gives the judge two names: its identifier and its title.
+    // A password must not contain names of cellars. Each cellar has two names for this check: its identifier and its title.
     expect(judged).toEqual([2 * passwordCellarsMax])
   })
 

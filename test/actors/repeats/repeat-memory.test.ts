@@ -49,7 +49,10 @@ const verdicts: Refusals = {
   items: Array.from({ length: 999 }, (_, index) => ({ index, refusal: { kind: 'invalid_value' } })),
 }
 
-/** The most batches with `verdicts` that may wait to be written to the index. Each batch counts as 1,000 idempotency keys. */
+/**
+ * At most this number of batches with `verdicts` may wait to be written to the index. Each counts as 1,000 idempotency keys:
+ * one, and one for each of its 999 refused items.
+ */
 const verdictsMax = Math.floor(idempotencyWaitingMax / 1_000)
 
 /**
@@ -550,7 +553,7 @@ test('of two uses of an idempotency key the later one is found', async () => {
   await first.post(keyId)
   const node = await cluster.open({ checkpoints })
   expect(await send(node, cluster, keyId)).toBe('stored')
-  // This number of uses causes a write to the index. So the index has the later use before the node hears of the earlier one.
+  // So many uses cause a write to the index. It then has the later use, but the node has not heard of the earlier one.
   for (let other = 1; other < idempotencyWrittenAtOnce; other += 1) await send(node, cluster, keyId, `other ${other}`)
   node.late.deliver()
   await node.schedule.until(node.core.drain())

@@ -72,7 +72,7 @@ const stallBatches = async (): Promise<readonly Leaked[]> => {
   return keys
 }
 
-/** Fills the memory that batches may not use. Stalled single readings fill it. */
+/** Large batches may use only a part of the memory for bodies. This fills the rest with stalled single readings. */
 const stallReadings = async (): Promise<void> => {
   const { key: leaked } = await service.createKey()
   const count = (deviceBodiesBytesMax - deviceLargeBodiesBytesMax) / readingBodyBytesMax

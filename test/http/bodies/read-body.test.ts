@@ -257,7 +257,7 @@ describe('readBody() gives up', () => {
     await beat()
     expect(read.state).toBe('too_slow')
     expectNothingHeld()
-    // A failure of the connection after the end changes nothing.
+    // The read has ended, so a later failure of the connection must not change its result.
     from.fail(new DOMException('gone', 'AbortError'))
     await schedule.quiet()
     expect(read.state).toBe('too_slow')

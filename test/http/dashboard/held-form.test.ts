@@ -12,7 +12,7 @@ const bobsEmail = emailOf.auditor
 let service: Service
 let ada: Visitor
 let bob: Visitor
-/** How often the door has looked up a session. */
+/** Counts how often the service has looked up a session, which it does before it reads the body of a form. */
 let judged: number
 beforeEach(async () => {
   judged = 0
@@ -36,7 +36,7 @@ afterEach(() => service.stop())
 
 type Held = { finish(): Promise<RawAnswer> }
 
-/** Sends a form without its last byte, and waits until the door has looked up the session. */
+/** Sends a form without its last byte, and waits until the service has looked up the session. */
 const hold = async (person: Visitor, path: string, fields: Readonly<Record<string, string>>): Promise<Held> => {
   const page = await person.get(paths.operators)
   const _csrf = /name="_csrf" value="([^"]*)"/.exec(page.body)?.[1] ?? ''

@@ -464,7 +464,9 @@ describe('a key’s page', () => {
       expect([path, done.status, done.location]).toEqual([path, 303, paths.key(keyId)])
       expect([path, await status()]).toEqual([path, after])
     }
-    expect((await admin.get(paths.key(keyId))).body).toContain('Key revoked. Every node refuses its readings now.')
+    expect((await admin.get(paths.key(keyId))).body).toContain(
+      'Key revoked. Every node refuses readings with this key now.',
+    )
     expect((await admin.get(paths.key(keyId))).body).not.toContain('Key revoked.')
   })
 

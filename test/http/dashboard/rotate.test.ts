@@ -99,7 +99,9 @@ describe('the form that rotates a key', () => {
     const { answer } = await rotate(overlap)
     expect(plainText(answer)).toContain(words)
     expect(plainText(answer)).toContain('Until that first reading, nothing changes.')
-    expect(plainText(answer)).toContain('Don’t send a test reading with it.')
+    expect(plainText(answer)).toContain(
+      'Don’t send a test reading: the first reading with the new key decides when the old key stops.',
+    )
     expect(plainText(answer)).not.toContain('its own expiry')
     expect(plainText(answer)).not.toContain('is suspended')
     expect(answer.body).toContain(`href="${paths.key(old.keyId)}"`)

@@ -26,7 +26,7 @@ describe('a device that disconnects during its body', () => {
       connection.drop()
       await connection.closed
     }
-    // The event loop has handled all broken requests before it answers these.
+    // The event loop handles data in order of arrival. When it answers these readings, it has handled all broken requests.
     const answers = await Promise.all(Array.from({ length: 10 }, () => service.post(validReading, key)))
     expect(answers.map((answer) => answer.status)).toEqual(Array.from({ length: 10 }, () => 200))
     expect(service.lines.filter(({ level }) => level === 'error')).toEqual([])

@@ -61,7 +61,7 @@ describe('a gzip body', () => {
     const before = process.memoryUsage.rss()
     for (let sent = 0; sent < 20; sent += 1) {
       expectRefusal(await postBatch(bomb), 413, 'PAYLOAD_TOO_LARGE')
-      // After a minute, the cost budget is full again.
+      // A minute refills the cost budget of the key, so that the next body is not refused for its cost.
       service.clock.advance(60_000)
     }
     expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 1024 * 1024)

@@ -173,8 +173,8 @@ describe('RefusalLines', () => {
     expect(sum).toMatchObject({ requests: 210_000, codes: { KEY_UNKNOWN: 210_000 } })
     const [most] = Object(sum).addresses
     expect(most).toMatchObject({ address: '192.0.2.1' })
-    // 110,000 requests without a valid key are counted by address. A count may be too low by 110,000 /
-    // (`refusalLineCountersMax` + 1), but never too high.
+    // 110,000 requests without a valid key are counted by address, but there are fewer counters than addresses. So a count may
+    // be too low by 110,000 / (`refusalLineCountersMax` + 1), but never too high.
     expect(most.requests).toBeGreaterThanOrEqual(10_000 - 110_000 / (refusalLineCountersMax + 1))
     expect(most.requests).toBeLessThanOrEqual(10_000)
     expect(lines.counters).toBe(0)

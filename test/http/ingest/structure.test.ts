@@ -47,7 +47,7 @@ describe('the structure of a reading', () => {
     'body must have at most 32 of the characters {}[]:, outside strings: send one reading, without other data.'
 
   test('may have 32 structural characters, and no more', async () => {
-    // Of the 32 structural characters, the five fields have 11, the sixth field 2, and the list of 18 zeros 19.
+    // The structural characters are `{}[]:,`. The five fields have 11 of them, the sixth field 2, and the list of 18 zeros 19.
     expectAccepted(await post(withField(zeros(18))))
     expect(
       await parsedBy(async () =>
@@ -81,7 +81,7 @@ describe('the structure of a batch', () => {
   })
 
   test('may have 32,000 structural characters, and no more', async () => {
-    // The body has seven structural characters around its two values. The reading has 11, and a list of n zeros has n + 1.
+    // Of the characters `{}[]:,`, the reading has 11, a list of n zeros has n + 1, and the body around both has 7.
     const most = 32_000 - 7 - 11 - 1
     expectBatch(await postBatch(batchWith(zeros(most))), 200)
     const refused = async () =>

@@ -140,7 +140,8 @@ test('after rows of another program, older groups go before new ones', async () 
   const other = new Database(join(folder.path, 'log.db'))
   other.run("INSERT INTO streams (id, name) VALUES (1, 'key-other')")
   other.run("INSERT INTO events (position, stream, revision, count, recorded_at, body) VALUES (1, 1, 0, 1, 1, '[]')")
-  // If a commit group fails, later groups that expect its positions must not count as written.
+  // The row above takes position 1, so the commit of the first group fails. The positions of the later groups are then wrong,
+  // so these groups may be written only with new positions.
   await commitNext()
   await commitNext()
   await commitNext()

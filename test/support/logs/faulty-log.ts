@@ -34,7 +34,7 @@ export type Held = {
   release(): void
 }
 
-/** A log that fails exactly when a test says so. It has no timers and no chance, so each run is the same. */
+/** A log that fails exactly when a test says so. It has no timers and no random numbers, so each run is the same. */
 export type FaultyLog = EventLog & {
   readonly appends: number
   failAppend(plan: FaultPlan): void

@@ -4,8 +4,8 @@ import { caughtUp, collect } from './collector.ts'
 import { freshKeyStream, freshReadingsStream, keySuspended, keySuspensions, reading } from './sample-events.ts'
 
 /**
- * What a log in this process must keep besides the contract of all logs: subscribers get an append's events before its
- * caller gets the answer.
+ * A log in this process makes one promise more than other logs: subscribers get an append's events before its caller gets
+ * the answer.
  */
 export const describeInProcessLog = (name: string, open: () => Promise<OpenedLog>): void => {
   describe(`${name} log in this process`, () => {

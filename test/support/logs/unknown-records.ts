@@ -23,7 +23,10 @@ export const addUnknownToFile = (dataDir: string, stream: string, recordedAt: nu
   )
 }
 
-/** Appends to a test log server. `name` is the stream's name with the prefix of the log. */
+/**
+ * Appends one event of an unknown type to the test log server, which stands in for EventStoreDB. `name` is the stream's name
+ * there, with the prefix of the log.
+ */
 export const addUnknownToServer = (state: LogState, name: string, recordedAt: number): void => {
   const bytes = (value: object): Uint8Array => new TextEncoder().encode(JSON.stringify(value))
   const event = {

@@ -76,7 +76,7 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   views: ['characters'],
 }
 
-/** The layers from which a layer may import types only. For instance, `parameters` has the types of time and chance. */
+/** The layers from which a layer may import types only. For example, `parameters` has the types of clocks and of entropy. */
 const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
   app: ['actors', 'domain', 'projections'],
   log: ['parameters'],
@@ -101,7 +101,7 @@ const packages: Readonly<Partial<Record<Layer, RegExp>>> = {
   views: /^@kitajs\/html$/,
 }
 
-/** These layers may not use clock, chance, `await` and I/O, so that they give the same result at each call. */
+/** These layers may not use a clock, random numbers, `await` or I/O, so that the same input gives the same result. */
 const pureLayers: readonly Layer[] = ['bytes', 'domain', 'projections', 'views', 'limits', 'characters']
 
 const impureGlobals = new Set([

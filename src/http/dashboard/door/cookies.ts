@@ -7,8 +7,8 @@ import type { Trust } from './origin.ts'
  * The reasons for the names and the attributes of the dashboard's cookies:
  *
  * - The prefix `__Host-` stops other hosts of the domain from setting the cookie. The prefix needs `Secure`. Over plain http
- *   from `localhost` or 127.0.0.1, Chromium keeps such a cookie. Safari drops it, and the next form is answered with the page
- *   `no_cookie`.
+ *   from `localhost` or 127.0.0.1, Chromium keeps such a cookie. Safari drops it, and the next form is refused, because its
+ *   cookie is missing (`no_cookie`).
  * - `SameSite=Lax`, not `Strict`, so that an operator who follows a link from a chat is signed in. That is safe, because a GET
  *   changes nothing.
  * - `device` marks a browser in which an operator has signed in before. `visitor` holds the secret for form tokens before

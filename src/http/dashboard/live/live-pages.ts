@@ -272,8 +272,8 @@ export class LivePages {
   }
 
   /**
-   * Moves a page behind all others in `#pages`. Does nothing if all browsers left the page while it was queued. A newer page
-   * can have the same name by now, and must keep its place.
+   * Moves a page to the end of `#pages`, because it gets its turn now and the other pages come first next time. All browsers can
+   * have left while the page waited in `#queue`. A newer page can then have the same name, and keeps its place.
    */
   #moveToEnd(opened: OpenPage): void {
     const { name } = opened.page

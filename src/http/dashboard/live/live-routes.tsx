@@ -131,9 +131,9 @@ const firstReadingPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithou
 }
 
 /**
- * Reads the key's first reading from the log. `usage` has only the last reading, which is often not the first: many readings
- * can arrive before the first push. If the stream begins with a fence event (docs/protocol.md), returns the last reading
- * instead.
+ * Reads the key's first reading from the log, for the page that waits for it. `usage` has only the last reading, and many
+ * readings can arrive before this page is rendered. If the stream begins with a fence event (docs/protocol.md), returns the
+ * last reading instead.
  */
 const firstReading = async ({ core }: DashboardDeps, keyId: string): Promise<AcceptedReading | null> => {
   const last = core.projections.readings.usage(keyId)?.last

@@ -215,7 +215,7 @@ describe('a judgement', () => {
       const judged = judgements()
       if (how === 'never ends') for (let at = 0; at < 2; at += 1) await schedule.advance(passwordJudgementMsMax)
       expect(await judged).toEqual(['names', 'names', null, null])
-      // The first two passwords contain names, so they are refused without the thread. Only the other two report a fault.
+      // The first two passwords contain names, so they never reach the broken thread. Only the other two report a fault.
       expect(told).toHaveLength(2)
       for (const fault of told) expect(fault).toStartWith(why)
     })

@@ -79,7 +79,8 @@ const postFolded = async (reading: unknown, { key, keyId }: { readonly key: stri
 }
 
 /**
- * Lets pages push until `isSo` is true. One push may be too early, because the projections may fold an event after its answer.
+ * Lets pages push until `isSo` is true. One push may be too early: the projections may fold an event only after the request
+ * that wrote it has its answer.
  */
 const pushedUntil = async (isSo: () => boolean): Promise<void> => {
   while (!isSo()) await schedule.advance(livePushMs)

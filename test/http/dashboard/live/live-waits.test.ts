@@ -61,7 +61,7 @@ const post = async ({ key, keyId }: Key): Promise<void> => {
   await service.untilFolded(keyId, before + 1)
 }
 
-/** The key has two readings, so that a page must read the first one from the log. */
+/** The newest reading of a key is in memory. A second reading makes a page read the first one from the log. */
 const usedKey = async (): Promise<Key> => {
   const key = await service.createKey()
   await post(key)
