@@ -2,9 +2,9 @@
  * Reads a batch from the bytes of its body into columns, without an object for each reading
  * (docs/decisions/029-batches-are-scanned.md).
  *
- * The scanner reads the plain form, in which nearly all devices send: only the five fields of a reading, in any order, with any
- * whitespace, and without escapes. It refuses nothing. An item in another form goes through `JSON.parse` alone. If the rest of
- * the body has another form, `scan` returns `null`, and the caller parses the whole body.
+ * The scanner reads the plain form, in which nearly all devices send: the five fields of a reading in any order, with any
+ * whitespace. There are no other fields and no escapes. The scanner refuses nothing. An item in another form goes through
+ * `JSON.parse` alone. If the rest of the body has another form, `scan` returns `null`, and the caller parses the whole body.
  */
 import type { BatchItems, ParsedBatch } from '../../domain/reading/judge-batch.ts'
 import type { NameCache } from '../../domain/reading/name-cache.ts'

@@ -45,7 +45,7 @@ export class ReadingScanner {
       at = pastSpace(body, at + 1)
       if (body[at] !== quote) return odd
       const field = fieldAt(body, at + 1)
-      // A repeated field is odd, because `JSON.parse` keeps the last of its values.
+      // A repeated field is odd, because the bounds of the whole body count each of its names and structural characters.
       if (field === noField || (found & field) !== 0) return odd
       found |= field
       at = pastSpace(body, at + nameBytes(field) + 2)
