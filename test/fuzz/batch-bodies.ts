@@ -315,7 +315,10 @@ class Maker {
     const items = Array.from({ length: many }, () => (this.isOneIn(300) ? this.#item() : plain))
     const list = this.oneOf<() => readonly string[]>([
       () => items,
-      () => items.with(500, plain.replace('"rack"', '"rack":"a","rack"')),
+      () =>
+        Array<string>(this.oneOf([999, 1_000]))
+          .fill(plain)
+          .with(500, plain.replace('"rack"', '"rack":"a","rack"')),
       () => [plain, plain.replace('{', `{"a":[${'0,'.repeat(31_960 + this.below(12))}0],`)],
       () => [plain.replace('{', `{"a":[${'0,'.repeat(31_960 + this.below(12))}0],`), plain],
     ])()
@@ -403,7 +406,7 @@ class Maker {
       case 'cellar':
         return this.isOneIn(3)
           ? this.#escaped(this.#cellar)
-          : `"${this.oneOf([...names, ...badNames, `${this.#cellar}x`])}"`
+          : `"${this.oneOf([...names, ...badNames, `${this.#cellar}x`, ...Array<string>(9).fill(bytesOf(this.#cellar))])}"`
       default:
         return this.#oddName()
     }
