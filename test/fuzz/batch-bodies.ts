@@ -319,8 +319,10 @@ class Maker {
         Array<string>(this.oneOf([999, 1_000]))
           .fill(plain)
           .with(500, plain.replace('"rack"', '"rack":"a","rack"')),
-      () => [plain, plain.replace('{', `{"a":[${'0,'.repeat(31_960 + this.below(12))}0],`)],
-      () => [plain.replace('{', `{"a":[${'0,'.repeat(31_960 + this.below(12))}0],`), plain],
+      () => {
+        const withZeros = (zeros: number) => plain.replace('{', `{"a":[${'0,'.repeat(zeros)}0],`)
+        return [...Array<string>(16).fill(withZeros(1_900)), withZeros(1_318 + this.below(12))]
+      },
     ])()
     return this.#framed('"readings"', `[${list.join(',')}]`)
   }

@@ -14,6 +14,7 @@ import {
   batchOddItemsMax,
   batchReadingsMax,
   batchStructuralCharsMax,
+  oddItemBytesMax,
 } from '../../limits.ts'
 import { endOfValue, limitPart, type StructureCounts } from './json-structure.ts'
 import { odd, pastSpace, ReadingScanner } from './scan-reading.ts'
@@ -65,14 +66,16 @@ export class BatchScanner {
   #parseOddItem(body: Uint8Array, from: number): number {
     this.#oddItems += 1
     if (this.#oddItems > batchOddItemsMax + this.#items.count / batchItemsPerOddItem) return odd
-    const end = endOfValue(body, from)
+    const part = body.subarray(from, from + oddItemBytesMax + 1)
+    const length = endOfValue(part, 0)
+    if (length > oddItemBytesMax) return odd
     // A copy, because `limitPart` overwrites texts, and the whole body may still have to be parsed.
-    const item = new Uint8Array(body.subarray(from, end))
+    const item = new Uint8Array(part.subarray(0, length))
     if (typeof limitPart(item, batchStructuralCharsMax, this.#counts) === 'string') return odd
     const json = parsed(item)
     if (json === notJson) return odd
     this.#items.judge(json)
-    return end
+    return from + length
   }
 
   /** Counts as `limitStructure` does for the whole body. */
