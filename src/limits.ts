@@ -39,6 +39,10 @@ export const nameCacheWays = 4
  */
 export const batchOddItemsMax = 16
 export const batchItemsPerOddItem = 4
+/** Such an item is longer only if it has unused data. Then the whole body is parsed, so that its data is read only once. */
+export const oddItemBytesMax = 4 * 1024
+/** A number of a batch that the scanner reads. Encoders write at most 25 characters. */
+export const scannedNumberBytesMax = 32
 
 // Cost budget of a key (docs/contract.md, "Cost")
 /**

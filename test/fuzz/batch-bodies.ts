@@ -20,6 +20,8 @@ export const batchBodies = (seed: number): ((cellar: string) => Uint8Array) => {
 const bytesOf = (text: string): string => Buffer.from(text).toString('latin1')
 
 const names = [
+  // These names have equal hashes in the cache of names.
+  ...['Aa', 'BB', 'AaAa', 'AaBB', 'BBAa', 'BBBB'],
   ...['r', 'k', 'rack-01', 'rack-02', 'keg-0001', 'keg-0002', 'keg-0003', 'a b', 'x'.repeat(128), '~', '{}[]:,', "'"],
   ...['Fäßchen', '🍷', '🍷'.repeat(128), '樽', 'é'.repeat(128), '\u2028', 'a\ufeffb', '\u202e', 'e\u0301'],
 ].map(bytesOf)
@@ -307,14 +309,20 @@ class Maker {
 
   /** A body at a bound of the whole body, or past it. */
   #largeBody(): string {
-    const plain = this.#object(this.#order.map((field) => [`"${field}"`, this.#plain(field)] as const))
+    const reading = { cellar: this.#cellar, rack: 'r', keg: 'k', value: 21.5, timestamp: '2026-03-01T12:00:00Z' }
+    const plain = bytesOf(JSON.stringify(reading))
     const many = this.oneOf([998, 999, 1_000, 1_001])
     const items = Array.from({ length: many }, () => (this.isOneIn(300) ? this.#item() : plain))
     const list = this.oneOf<() => readonly string[]>([
       () => items,
-      () => items.with(500, plain.replace('"rack"', '"rack":"a","rack"')),
-      () => [plain, plain.replace('{', `{"a":[${'0,'.repeat(31_940 + this.below(40))}0],`)],
-      () => [plain.replace('{', `{"a":[${'0,'.repeat(31_940 + this.below(40))}0],`), plain],
+      () =>
+        Array<string>(this.oneOf([999, 1_000]))
+          .fill(plain)
+          .with(500, plain.replace('"rack"', '"rack":"a","rack"')),
+      () => {
+        const withZeros = (zeros: number) => plain.replace('{', `{"a":[${'0,'.repeat(zeros)}0],`)
+        return [...Array<string>(16).fill(withZeros(1_900)), withZeros(1_318 + this.below(12))]
+      },
     ])()
     return this.#framed('"readings"', `[${list.join(',')}]`)
   }
@@ -400,7 +408,7 @@ class Maker {
       case 'cellar':
         return this.isOneIn(3)
           ? this.#escaped(this.#cellar)
-          : `"${this.oneOf([...names, ...badNames, `${this.#cellar}x`])}"`
+          : `"${this.oneOf([...names, ...badNames, `${this.#cellar}x`, ...Array<string>(9).fill(bytesOf(this.#cellar))])}"`
       default:
         return this.#oddName()
     }

@@ -6,7 +6,7 @@ import { Name } from './columns.ts'
  * Finds the `Name` of bytes in UTF-8, so that each name is decoded and checked only when it is first met.
  *
  * The hash of a name selects a set of `nameCacheWays` places, and a new name replaces the oldest name of its set. So memory is
- * bounded, and so is the time of a search. An attacker can find names with equal hashes, but they only replace each other.
+ * bounded, and so is the time of a search. An attacker can find names with equal hashes, but such names only replace each other.
  */
 export class NameCache {
   readonly #names: (Name | undefined)[]

@@ -2,9 +2,9 @@
  * Reads a batch from the bytes of its body into columns, without an object for each reading
  * (docs/decisions/029-batches-are-scanned.md).
  *
- * The scanner reads the plain form, in which nearly all devices send. That form has only the five fields of a reading, in any
- * order, with any whitespace, and without escapes. The scanner refuses nothing. An item in another form goes through `JSON.parse` alone. If the rest of
- * the body has another form, `scan` returns `null`, and the caller parses the whole body.
+ * The scanner reads the plain form, in which nearly all devices send: the five fields of a reading in any order, with any
+ * whitespace. There are no other fields and no escapes. The scanner refuses nothing. An item in another form goes through
+ * `JSON.parse` alone. If the rest of the body has another form, `scan` returns `null`, and the caller parses the whole body.
  */
 import type { BatchItems, ParsedBatch } from '../../domain/reading/judge-batch.ts'
 import type { NameCache } from '../../domain/reading/name-cache.ts'
@@ -14,6 +14,7 @@ import {
   batchOddItemsMax,
   batchReadingsMax,
   batchStructuralCharsMax,
+  oddItemBytesMax,
 } from '../../limits.ts'
 import { endOfValue, limitPart, type StructureCounts } from './json-structure.ts'
 import { odd, pastSpace, ReadingScanner } from './scan-reading.ts'
@@ -65,14 +66,16 @@ export class BatchScanner {
   #parseOddItem(body: Uint8Array, from: number): number {
     this.#oddItems += 1
     if (this.#oddItems > batchOddItemsMax + this.#items.count / batchItemsPerOddItem) return odd
-    const end = endOfValue(body, from)
+    const part = body.subarray(from, from + oddItemBytesMax + 1)
+    const length = endOfValue(part, 0)
+    if (length > oddItemBytesMax) return odd
     // A copy, because `limitPart` overwrites texts, and the whole body may still have to be parsed.
-    const item = new Uint8Array(body.subarray(from, end))
+    const item = new Uint8Array(part.subarray(0, length))
     if (typeof limitPart(item, batchStructuralCharsMax, this.#counts) === 'string') return odd
     const json = parsed(item)
     if (json === notJson) return odd
     this.#items.judge(json)
-    return end
+    return from + length
   }
 
   /** Counts as `limitStructure` does for the whole body. */

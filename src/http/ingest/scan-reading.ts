@@ -1,6 +1,7 @@
 import { Name } from '../../domain/reading/columns.ts'
 import { hashStep, type NameCache } from '../../domain/reading/name-cache.ts'
 import { parseTimestamp } from '../../domain/reading/timestamp.ts'
+import { scannedNumberBytesMax } from '../../limits.ts'
 
 /** The scanner cannot read this. It may be valid all the same. */
 export const odd = -1
@@ -45,7 +46,7 @@ export class ReadingScanner {
       at = pastSpace(body, at + 1)
       if (body[at] !== quote) return odd
       const field = fieldAt(body, at + 1)
-      // A repeated field is odd, because `JSON.parse` keeps the last of its values.
+      // A repeated field is odd, because the bounds of the whole body count each of its names and structural characters.
       if (field === noField || (found & field) !== 0) return odd
       found |= field
       at = pastSpace(body, at + nameBytes(field) + 2)
@@ -157,6 +158,7 @@ export class ReadingScanner {
       at = pastDigits(body, exponent)
       if (at === exponent) return odd
     }
+    if (at - from > scannedNumberBytesMax) return odd
     this.value = Number(body.toString('latin1', from, at))
     return Number.isFinite(this.value) ? at : odd
   }

@@ -52,6 +52,13 @@ describe('a cache of names', () => {
     }
   })
 
+  test('tells names with equal hashes apart by all their bytes', () => {
+    const cache = new NameCache()
+    for (const text of ['rack-01', 'rack-0', 'rack-02', 'xack-01', 'rack-011', 'rack-01']) {
+      expect(cache.find(Buffer.from(text), 0, text.length, 7)?.text).toBe(text)
+    }
+  })
+
   test('replaces the oldest name of a full set', () => {
     const cache = new NameCache()
     const names = equalHashes.slice(0, nameCacheWays + 1).map((text) => found(cache, text))

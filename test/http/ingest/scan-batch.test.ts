@@ -11,6 +11,8 @@ import {
   batchReadingsMax,
   batchStructuralCharsMax,
   jsonNestingMax,
+  oddItemBytesMax,
+  scannedNumberBytesMax,
 } from '../../../src/limits.ts'
 
 const names = new NameCache()
@@ -54,6 +56,12 @@ describe('the scanner of batches', () => {
       const item = json.replace('21.5', text)
       expect(isPlain(item), text).toBe(true)
       expect(scan(bodyOf(item))?.readings.values[0], text).toBe(Number(JSON.parse(text)))
+    }
+    for (const [digits, isRead] of [
+      [scannedNumberBytesMax, true],
+      [scannedNumberBytesMax + 1, false],
+    ] as const) {
+      expect(isPlain(json.replace('21.5', '1'.repeat(digits)))).toBe(isRead)
     }
     for (const text of ['01', '-', '1.', '.5', '+1', '1e', '1.5.5', '-01', 'NaN', '00', '0x1', '1e+']) {
       expect(besidePlain(json.replace('21.5', text)), text).toBeNull()
@@ -166,11 +174,24 @@ describe('the scanner leaves to JSON.parse a batch', () => {
 
   test('with more than the most structural characters', () => {
     // The body has 5 around its items and 1 between them; the readings have 11 each, and the sixth field has 4 without zeros.
-    const most = batchStructuralCharsMax - 5 - 1 - 2 * 11 - 4
+    // A list of zeros takes a place of a field, and each odd item is short enough to be parsed alone.
     const withZeros = (zeros: number): string => json.replace('{', `{"a":[${'0,'.repeat(zeros)}0],`)
-    expect(scan(bodyOf(json, withZeros(most)))?.readings.count).toBe(2)
-    expect(scan(bodyOf(json, withZeros(most + 1)))).toBeNull()
-    expect(scan(bodyOf(withZeros(most + 1), json))).toBeNull()
+    const [zeros, items] = [1_900, 16]
+    // The body has 5 around its items. An odd item has 11, 4 beside its zeros, and 1 for each zero. Commas are between the items.
+    const rest = batchStructuralCharsMax - 5 - items * (11 + 4 + zeros) - items
+    const last = withZeros(rest - 11 - 4)
+    const most = [...Array<string>(items).fill(withZeros(zeros)), last]
+    expect(scan(bodyOf(...most))?.readings.count).toBe(items + 1)
+    expect(scan(bodyOf(...most.with(-1, withZeros(rest - 11 - 4 + 1))))).toBeNull()
+  })
+
+  test('with an odd item that is longer than the longest', () => {
+    const padded = (bytes: number): string =>
+      json.replace('{', '{"a":"",').replace('""', `"${'x'.repeat(bytes - Buffer.byteLength(json) - 7)}"`)
+    expect(Buffer.byteLength(padded(oddItemBytesMax))).toBe(oddItemBytesMax)
+    expect(scan(bodyOf(json, padded(oddItemBytesMax)))?.readings.count).toBe(2)
+    expect(scan(bodyOf(json, padded(oddItemBytesMax + 1)))).toBeNull()
+    expect(scan(bodyOf(json, '7'.repeat(oddItemBytesMax + 100)))).toBeNull()
   })
 
   test('with more than the most levels of nesting', () => {
