@@ -11,6 +11,9 @@
 const lowBytes = 4
 const lowWeight = 2 ** 28
 
+/** Up to this length, a loop copies bytes faster than `set`, which is a call of the engine. Most names are short. */
+const shortBytesMax = 32
+
 /**
  * Writes one row after another into the same buffer, so that a row needs no new buffer. The buffer grows when needed.
  */
@@ -67,9 +70,11 @@ export class ByteWriter {
   }
 
   bytes(bytes: Uint8Array): void {
-    this.#need(bytes.length)
-    this.#bytes.set(bytes, this.#length)
-    this.#length += bytes.length
+    const { length } = bytes
+    this.#need(length)
+    if (length > shortBytesMax) this.#bytes.set(bytes, this.#length)
+    else for (let index = 0; index < length; index += 1) this.#bytes[this.#length + index] = bytes[index] ?? 0
+    this.#length += length
   }
 
   /**

@@ -28,11 +28,7 @@ const versionAt = 'xxxxxxxx-xxxx-'.length
 export const readingId = (requestId: string, index: number): string => {
   if (index === 0) return requestId
   if (requestId !== last.requestId) last = numbered(requestId)
-  const known = last.ids[index]
-  if (known !== undefined) return known
-  const id = last.front + counters[(last.first + index) % counters.length]
-  last.ids[index] = id
-  return id
+  return last.front + counters[(last.first + index) % counters.length]
 }
 
 const countedChars = 3
@@ -40,7 +36,7 @@ const counters = Array.from({ length: 16 ** countedChars }, (_, count) =>
   count.toString(16).padStart(countedChars, '0'),
 )
 
-type Numbered = { readonly requestId: string; readonly front: string; readonly first: number; readonly ids: string[] }
+type Numbered = { readonly requestId: string; readonly front: string; readonly first: number }
 
 const numbered = (requestId: string): Numbered => {
   const front = requestId.slice(0, -countedChars)
@@ -48,10 +44,10 @@ const numbered = (requestId: string): Numbered => {
   const first = Number.parseInt(counted, 16)
   if (counters[first] !== counted)
     throw new Error('Cannot number the readings of a request: its id does not end in hex digits')
-  return { requestId, front, first, ids: [requestId] }
+  return { requestId, front, first }
 }
 
-// Keeps the ids of the last request, because the codec asks for the same ids again when it encodes the readings.
+// The last request, because a reader of the log asks for the ids of all its readings.
 let last = numbered('000')
 
 const textOffsets = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const
