@@ -11,10 +11,19 @@ export class Name {
   /** The number of the packed row that was written last with this name, and the number that the name has in that row. */
   packedIn = 0
   packedAs = 0
+  #json: Uint8Array | null = null
 
   constructor(text: string, utf8: Uint8Array = Buffer.from(text)) {
     this.text = text
     this.utf8 = utf8
+  }
+
+  /** The bytes that stand for the name in JSON, without quotation marks. Most names need no escapes, so they are `utf8` again. */
+  get json(): Uint8Array {
+    if (this.#json !== null) return this.#json
+    const json = JSON.stringify(this.text).slice(1, -1)
+    this.#json = json.length === this.text.length ? this.utf8 : Buffer.from(json)
+    return this.#json
   }
 }
 

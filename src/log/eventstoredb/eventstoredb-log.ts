@@ -1,4 +1,5 @@
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
+import { ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { logStream } from '../../domain/stream-names.ts'
 import { isDerivedId } from '../../domain/uuid.ts'
 import type { EventStoreSettings } from '../../eventstore-url.ts'
@@ -27,9 +28,17 @@ import {
 } from '../event-log.ts'
 import { LogTroubles } from '../log-troubles.ts'
 import { areReadings } from '../queue-room.ts'
-import { assertPage, assertStorable, assertTruncatable, eventsToAppend, recordedEvents } from '../storable.ts'
+import {
+  assertPage,
+  assertStorable,
+  assertTruncatable,
+  countToAppend,
+  eventsToAppend,
+  recordedEvents,
+} from '../storable.ts'
 import { Appends } from './appends.ts'
 import { Connection } from './connection.ts'
+import { encodeReadings } from './run-wire.ts'
 import { createReads, type Reads } from './store-reads.ts'
 import { StreamNames } from './store-streams.ts'
 import { StoreSubscription } from './store-subscription.ts'
@@ -86,15 +95,15 @@ class EventStoreLog implements EventLog {
   async append(stream: string, expected: ExpectedRevision, toAppend: ToAppend): Promise<AppendResult> {
     this.#assertOpen(`append to "${stream}"`)
     assertStorable(stream, toAppend)
-    const events = eventsToAppend(toAppend)
-    const run = encodeRun(events.map((event) => proposedEventOf(stream, event, this.#codec.versionOf(event.type))))
+    const count = countToAppend(toAppend)
+    const run = this.#encode(stream, toAppend)
     if (run.length > eventStoreAppendBytesMax) {
       const rule = `the most is ${eventStoreAppendBytesMax}`
       throw new Error(`Cannot append ${run.length} bytes to "${stream}" at once: ${rule}`)
     }
     const streamName = this.#names.nameOf(stream)
-    const isReadings = areReadings(events)
-    const queued = { streamName, expected, events: events.length, isReadings, run }
+    const isReadings = areReadings(toAppend)
+    const queued = { streamName, expected, events: count, isReadings, run }
     const appended = await this.#appends.append(queued)
     if (appended.outcome === 'conflict') {
       this.#unread.add(stream, appended.currentRevision)
@@ -102,23 +111,32 @@ class EventStoreLog implements EventLog {
     }
 
     const revision = expected === 'none' ? 0 : expected + 1
-    const last = revision + events.length - 1
+    const last = revision + count - 1
     this.#unread.markRead(stream, last)
     const { isNew, position } = appended
+    if (isNew && toAppend instanceof ReadingRun) return { outcome: 'written', events: [] }
     // Two nodes can derive the same event id for the same change. So events with derived ids are read back, to see
     // which node wrote them.
+    const events = eventsToAppend(toAppend)
     const isOwn = isNew && events.every(({ type, id }) => type === 'ReadingAccepted' || !isDerivedId(id))
     if (isOwn && position !== null && events.length === 1) {
       return { outcome: 'written', events: recordedEvents(stream, events, { revision, position }) }
     }
     if (isOwn && isReadings) return { outcome: 'written', events: [] }
     this.#unread.add(stream, last)
-    const recorded = await this.#readBack(stream, revision, events.length)
+    const recorded = await this.#readBack(stream, revision, count)
     // EventStoreDB has stored the append, but its events are truncated. Nobody can see which node wrote them, so the
     // answer is a conflict.
     if (recorded === null) return { outcome: 'conflict', currentRevision: await this.#lastRevision(stream) }
     const isWritten = isNew && recorded.every((event, index) => isSameWrite(event, events[index]))
     return { outcome: isWritten ? 'written' : 'already_written', events: recorded }
+  }
+
+  #encode(stream: string, toAppend: ToAppend): Buffer {
+    if (toAppend instanceof ReadingRun) {
+      return encodeReadings(stream, toAppend, this.#codec.versionOf('ReadingAccepted'))
+    }
+    return encodeRun(toAppend.map((event) => proposedEventOf(stream, event, this.#codec.versionOf(event.type))))
   }
 
   async read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {

@@ -3,6 +3,7 @@
  * or id is not stored, to save space.
  */
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
+import type { Reading } from '../../domain/reading/reading.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
 import { isUuid, uuidOf } from '../../domain/uuid.ts'
 import type { Codec } from '../codec/codec.ts'
@@ -42,7 +43,7 @@ export const proposedEventOf = (stream: string, event: NewEvent, schemaVersion: 
   data: dataText(event),
 })
 
-const metadataText = (stream: string, event: NewEvent, schemaVersion: number): string => {
+export const metadataText = (stream: string, event: NewEvent, schemaVersion: number): string => {
   const { id, recordedAt, metadata } = event
   const head = `{"schemaVersion":${schemaVersion},"recordedAt":${recordedAt}`
   const ownId = isUuid(id) ? '' : `,"id":${JSON.stringify(id)}`
@@ -51,11 +52,13 @@ const metadataText = (stream: string, event: NewEvent, schemaVersion: number): s
   return `${head}${ownId}${request}}`
 }
 
-const dataText = (event: NewEvent): string => {
-  const isMinusZero = event.type === 'ReadingAccepted' && Object.is(event.data.value, -0)
-  if (!isMinusZero) return JSON.stringify(event.data)
+const dataText = (event: NewEvent): string =>
+  event.type === 'ReadingAccepted' ? readingText(event.data) : JSON.stringify(event.data)
+
+export const readingText = (reading: Reading): string => {
+  if (!Object.is(reading.value, -0)) return JSON.stringify(reading)
   // `JSON.stringify` would store -0 as 0, which is not the value that the device sent.
-  return `${JSON.stringify({ ...event.data, value: undefined }).slice(0, -1)},"value":-0}`
+  return `${JSON.stringify({ ...reading, value: undefined }).slice(0, -1)},"value":-0}`
 }
 
 /**
