@@ -43,6 +43,9 @@ type Cellar = {
 type Place = {
   readonly revision: number
   readonly position: number
+  /** The positions of all readings of the run, in which `before` readings precede the request. `null`: they have no gaps. */
+  readonly positions: Float64Array | null
+  readonly before: number
   readonly from: number
   readonly keptFrom: number
 }
@@ -65,11 +68,13 @@ export class AcceptedReadings implements ReadingQueries {
     const stream = this.#streamOf(name)
     if (revision <= stream.revision) return
     this.#arriving.recordedAt = recordedAt
-    this.#foldReadings(stream, data, { revision, position, from: 0, keptFrom: revision })
+    const at = { revision, position, positions: null, before: 0, from: 0, keptFrom: revision }
+    this.#foldReadings(stream, data, at)
   }
 
   /** Gives the same state as `foldAccepted` with each event of the run. All readings of a run have the cellar of its key. */
-  foldRun({ stream: name, revision, position, run }: RecordedRun): void {
+  foldRun(recorded: RecordedRun): void {
+    const { stream: name, revision, positions, run } = recorded
     const stream = this.#streamOf(name)
     this.#arriving.recordedAt = run.recordedAt
     // A cellar shows only its last readings, so the readings before them need no object.
@@ -79,7 +84,8 @@ export class AcceptedReadings implements ReadingQueries {
       const count = countOf(readings)
       // A part of the run can have been folded before, because an actor and a subscription can deliver the same reading.
       const from = Math.max(0, stream.revision + 1 - revision - before)
-      const at = { revision: revision + before, position: position + before, from, keptFrom }
+      const position = recorded.positionAt(before)
+      const at = { revision: revision + before, position, positions, before, from, keptFrom }
       if (from < count) this.#foldReadings(stream, readings, at)
       before += count
     }
@@ -209,10 +215,11 @@ export class AcceptedReadings implements ReadingQueries {
    * Folds the readings of one request from index `from` on. Only readings from revision `keptFrom` on are kept as objects.
    * @throws Error for an invalid timestamp, which should have been refused before the reading was stored
    */
-  #foldReadings(stream: Stream, readings: Readings, { revision, position, from, keptFrom }: Place): void {
+  #foldReadings(stream: Stream, readings: Readings, place: Place): void {
+    const { revision, position, positions, before, from, keptFrom } = place
     const arriving = this.#arriving
     arriving.revision = revision + from
-    arriving.position = position + from
+    arriving.position = position
     noteGap(stream, arriving.revision)
     if (!isBatch(readings)) {
       if (!arriving.takeReading(readings)) {
@@ -224,9 +231,9 @@ export class AcceptedReadings implements ReadingQueries {
     const cellar = this.#cellarOf(readings.cellar.text)
     for (let index = from; index < readings.count; index += 1) {
       arriving.takeFromColumns(readings, index)
+      arriving.position = positions?.[before + index] ?? position + index
       this.#foldArriving(stream, cellar, keptFrom)
       arriving.revision += 1
-      arriving.position += 1
     }
   }
 

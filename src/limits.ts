@@ -472,6 +472,11 @@ export const eventStoreStartMsMax = 5_000
 /** Size of a message from EventStoreDB, which allows 16 MiB for one event. */
 export const eventStoreMessageBytesMax = 17 * 1024 * 1024
 export const eventStoreHearingBytes = 1024 * 1024
+/**
+ * Readings that a node remembers between their append and their return by the subscription. They need at most about 20 MB. More
+ * readings are decoded when they return.
+ */
+export const eventStoreOwnReadingsMax = 50_000
 export const eventStoreSearchWindowEvents = 1_024
 
 // Reading the log

@@ -4,7 +4,7 @@
  */
 import type { RecordedEvent } from './events.ts'
 import { countOf } from './reading/columns.ts'
-import { isRun, type LogItem, lastPositionOf, type RecordedRun } from './reading/recorded-run.ts'
+import { isRun, itemCount, type LogItem, lastPositionOf, type RecordedRun } from './reading/recorded-run.ts'
 import { readingId } from './uuid.ts'
 
 /**
@@ -29,7 +29,7 @@ export type FoldedTo = Pick<RecordedEvent, 'position' | 'stream' | 'revision' | 
 export const foldedToOf = (item: LogItem): FoldedTo => {
   const { stream } = item
   const position = lastPositionOf(item)
-  const revision = item.revision + position - item.position
+  const revision = item.revision + itemCount(item) - 1
   return { position, stream, revision, id: isRun(item) ? lastIdOf(item) : item.id }
 }
 

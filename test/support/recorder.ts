@@ -7,23 +7,27 @@ export class Recorder {
   readonly events: RecordedEvent[] = []
   readonly #revisions = new Map<string, number>()
 
-  constructor(readonly startMs = Date.UTC(2026, 2, 1, 12)) {}
+  /** `placeOf` gives the position of the event with this number. Default: positions are 1, 2, 3 and so on. */
+  constructor(
+    readonly startMs = Date.UTC(2026, 2, 1, 12),
+    readonly placeOf: (number: number) => number = (number) => number,
+  ) {}
 
   record(stream: string, draft: Draft, options: { readonly at?: number; readonly by?: By } = {}): RecordedEvent {
     const revision = (this.#revisions.get(stream) ?? -1) + 1
-    const position = this.events.length + 1
+    const number = this.events.length + 1
     const event: RecordedEvent = {
       ...draft,
-      id: `event-${position}`,
+      id: `event-${number}`,
       stream,
       revision,
-      position,
-      recordedAt: options.at ?? this.startMs + position * 1_000,
+      position: this.placeOf(number),
+      recordedAt: options.at ?? this.startMs + number * 1_000,
       metadata: {
         by: options.by ?? { kind: 'cli' },
-        requestId: `request-${position}`,
-        correlationId: `request-${position}`,
-        causationId: `request-${position}`,
+        requestId: `request-${number}`,
+        correlationId: `request-${number}`,
+        causationId: `request-${number}`,
       },
     }
     this.#revisions.set(stream, revision)

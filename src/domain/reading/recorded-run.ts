@@ -56,19 +56,35 @@ const eventsOfRequest = (
   }))
 }
 
-/** A run in the log. `revision` and `position` are those of its first reading; the others follow without a gap. */
+export type RunPlace = {
+  readonly stream: string
+  /** The revision of the run's first reading. Those of the other readings follow without a gap. */
+  readonly revision: number
+  /** The position of the run's first reading. */
+  readonly position: number
+  /** The position of each reading. Default: positions follow without a gap, as in the embedded log. */
+  readonly positions?: Float64Array
+}
+
+/** A run in the log. `revision` and `position` are those of its first reading. */
 export class RecordedRun {
   readonly type = 'ReadingRun'
   readonly run: ReadingRun
   readonly stream: string
   readonly revision: number
   readonly position: number
+  readonly positions: Float64Array | null
 
-  constructor(run: ReadingRun, at: { readonly stream: string; readonly revision: number; readonly position: number }) {
+  constructor(run: ReadingRun, at: RunPlace) {
     this.run = run
     this.stream = at.stream
     this.revision = at.revision
     this.position = at.position
+    this.positions = at.positions ?? null
+  }
+
+  positionAt(index: number): number {
+    return this.positions?.[index] ?? this.position + index
   }
 
   get recordedAt(): number {
@@ -76,9 +92,10 @@ export class RecordedRun {
   }
 
   events(): readonly RecordedEvent<'ReadingAccepted'>[] {
-    const { stream, revision, position } = this
+    const { stream, revision } = this
     return this.run.events().map(({ id, type, recordedAt, data, metadata }, index) => {
-      return { id, type, recordedAt, data, metadata, stream, revision: revision + index, position: position + index }
+      const position = this.positionAt(index)
+      return { id, type, recordedAt, data, metadata, stream, revision: revision + index, position }
     })
   }
 }
@@ -91,7 +108,8 @@ export const isRun = (item: LogItem): item is RecordedRun => item.type === 'Read
 export const itemCount = (item: LogItem): number => (isRun(item) ? item.run.count : 1)
 
 /** The position of the item's last event. */
-export const lastPositionOf = (item: LogItem): number => item.position + itemCount(item) - 1
+export const lastPositionOf = (item: LogItem): number =>
+  isRun(item) ? item.positionAt(item.run.count - 1) : item.position
 
 export const eventsOfItems = (items: readonly LogItem[]): readonly RecordedEvent[] =>
   items.flatMap((item): readonly RecordedEvent[] => (isRun(item) ? item.events() : [item]))

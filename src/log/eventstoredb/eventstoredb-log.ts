@@ -36,8 +36,9 @@ import {
   eventsToAppend,
   recordedEvents,
 } from '../storable.ts'
-import { Appends } from './appends.ts'
+import { type Appended, Appends, type StoreAppend } from './appends.ts'
 import { Connection } from './connection.ts'
+import { OwnRuns } from './own-runs.ts'
 import { encodeReadings } from './run-wire.ts'
 import { createReads, type Reads } from './store-reads.ts'
 import { StreamNames } from './store-streams.ts'
@@ -77,6 +78,7 @@ class EventStoreLog implements EventLog {
   readonly #reads: Reads
   readonly #onClosed: () => void
   readonly #subscriptions = new Set<StoreSubscription>()
+  readonly #own = new OwnRuns()
   readonly #unread = new UnreadRevisions()
   readonly #troubles = new LogTroubles({ writesFailForLooks: storeWritesFailLooks })
   #undecodable: string | null = null
@@ -104,13 +106,16 @@ class EventStoreLog implements EventLog {
     const streamName = this.#names.nameOf(stream)
     const isReadings = areReadings(toAppend)
     const queued = { streamName, expected, events: count, isReadings, run }
-    const appended = await this.#appends.append(queued)
+    const appended =
+      toAppend instanceof ReadingRun
+        ? await this.#appendRun(queued, stream, toAppend)
+        : await this.#appends.append(queued)
     if (appended.outcome === 'conflict') {
       this.#unread.add(stream, appended.currentRevision)
       return appended
     }
 
-    const revision = expected === 'none' ? 0 : expected + 1
+    const revision = revisionAfter(expected)
     const last = revision + count - 1
     this.#unread.markRead(stream, last)
     const { isNew, position } = appended
@@ -130,6 +135,19 @@ class EventStoreLog implements EventLog {
     if (recorded === null) return { outcome: 'conflict', currentRevision: await this.#lastRevision(stream) }
     const isWritten = isNew && recorded.every((event, index) => isSameWrite(event, events[index]))
     return { outcome: isWritten ? 'written' : 'already_written', events: recorded }
+  }
+
+  async #appendRun(queued: StoreAppend, stream: string, run: ReadingRun): Promise<Appended> {
+    const { streamName, expected } = queued
+    let isNew = false
+    this.#own.add({ run, stream, streamName, revision: revisionAfter(expected) })
+    try {
+      const appended = await this.#appends.append(queued)
+      isNew = appended.outcome === 'stored' && appended.isNew
+      return appended
+    } finally {
+      if (!isNew) this.#own.forget(run.requests[0]?.requestId ?? '')
+    }
   }
 
   #encode(stream: string, toAppend: ToAppend): Buffer {
@@ -182,7 +200,9 @@ class EventStoreLog implements EventLog {
       subscriber,
       after,
       prefixes: this.#names.prefixes(categories ?? null),
+      own: this.#own,
       decode: (stored) => this.#decode(stored),
+      see: (position) => this.#appends.see(position),
       onEnd: (cause) => {
         this.#subscriptions.delete(subscription)
         if (cause instanceof UndecodableEvent) this.#undecodable = cause.message
@@ -268,6 +288,8 @@ class EventStoreLog implements EventLog {
     if (this.#isClosed) throw new Outage(`Cannot ${action}: the log is closed`, 'not_written', 'closed')
   }
 }
+
+const revisionAfter = (expected: ExpectedRevision): number => (expected === 'none' ? 0 : expected + 1)
 
 /** True if this node wrote the event. Another node can write the same id, but with another time and request id. */
 const isSameWrite = (stored: RecordedEvent, event: NewEvent | undefined): boolean =>

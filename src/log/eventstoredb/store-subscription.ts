@@ -1,8 +1,10 @@
 import type { RecordedEvent } from '../../domain/events.ts'
+import type { LogItem } from '../../domain/reading/recorded-run.ts'
 import type { EventStoreEndpoint } from '../../eventstore-url.ts'
 import { eventStoreReadMsMax, eventStoreRetryPauseMs, eventStoreUnheardMsMax } from '../../limits.ts'
 import { type Subscriber, UndecodableEvent } from '../event-log.ts'
 import type { Connection } from './connection.ts'
+import type { OwnRuns, ReturningRun } from './own-runs.ts'
 import { readAll, readEvents, subscribeToAll } from './requests.ts'
 import { decodeResponse, MalformedAnswer, type Response } from './responses.ts'
 import { Link } from './store-link.ts'
@@ -14,7 +16,10 @@ export type StoreSubscriptionParts = {
   readonly subscriber: Subscriber
   readonly after: number | null
   readonly prefixes: readonly string[]
+  readonly own: OwnRuns
   decode(stored: StoredEvent): RecordedEvent
+  /** Called with the position of each event that needs no decoding. */
+  see(position: number): void
   onEnd(cause: unknown): void
 }
 
@@ -29,7 +34,9 @@ export class StoreSubscription {
   #after: number | null
   #link: Link | null = null
   #stream: SubscriptionStream | null = null
-  #delivery: RecordedEvent[] = []
+  #delivery: LogItem[] = []
+  /** This node's own run whose events are arriving. `#after` is before the run until all of them have arrived. */
+  #returning: ReturningRun | null = null
   #isDelivering = false
   #isCaughtUp = false
   /**
@@ -98,6 +105,7 @@ export class StoreSubscription {
 
   #disconnect(): void {
     this.#mustTellCaughtUp = false
+    this.#returning = null
     const stream = this.#stream
     this.#stream = null
     stream?.end()
@@ -147,7 +155,7 @@ export class StoreSubscription {
   #receive(bytes: Buffer): void {
     this.#silentSinceMs = null
     const response = this.#decoded(bytes)
-    if (response === null) return
+    if (response === null || response === 'own') return
     if (response.kind === 'event') this.#take(response.event)
     else if (response.kind === 'caught_up') {
       this.#mustTellCaughtUp = !this.#isCaughtUp
@@ -155,9 +163,13 @@ export class StoreSubscription {
     }
   }
 
-  /** Returns `null` for a message that cannot be decoded. Then the subscription continues on a new connection. */
-  #decoded(bytes: Buffer): Response | null {
+  /**
+   * Returns `null` for a message that cannot be decoded. Then the subscription continues on a new connection. Returns `own` for
+   * the next event of a run of this node, which needs no decoding.
+   */
+  #decoded(bytes: Buffer): Response | 'own' | null {
     try {
+      if (this.#takeOwn(bytes)) return 'own'
       const response = decodeResponse(bytes)
       if (response.kind !== 'other') this.#fault = null
       return response
@@ -169,8 +181,41 @@ export class StoreSubscription {
     }
   }
 
+  /** Returns true if the message holds the next event of the run that is arriving. */
+  #takeOwn(bytes: Buffer): boolean {
+    const position = this.#returning?.take(bytes) ?? null
+    if (position === null) return false
+    this.#fault = null
+    this.#parts.see(position)
+    this.#finishOwn(position)
+    return true
+  }
+
+  #finishOwn(position: number): void {
+    const run = this.#returning
+    if (run?.isComplete !== true) return
+    this.#returning = null
+    this.#parts.own.forget(run.firstId)
+    this.#delivery.push(run.recorded())
+    this.#after = position
+    this.#deliverSoon()
+  }
+
   #take(stored: StoredEvent): void {
-    if (stored.position <= (this.#after ?? -1)) return
+    const { position } = stored
+    if (position <= (this.#after ?? -1)) return
+    if (this.#returning !== null) {
+      // Another event is among those of the run, so the run is not stored as it was sent. Its events come again, and are decoded.
+      this.#parts.own.forget(this.#returning.firstId)
+      this.#reconnectLater()
+      return
+    }
+    this.#returning = this.#parts.own.beginningWith(stored)
+    if (this.#returning !== null) {
+      this.#parts.see(position)
+      this.#finishOwn(position)
+      return
+    }
     try {
       this.#delivery.push(this.#parts.decode(stored))
       this.#after = stored.position
@@ -201,7 +246,7 @@ export class StoreSubscription {
     if (this.#isEnded) return
     try {
       if (events.length > 0) this.#parts.subscriber.onEvents(events)
-      if (!this.#mustTellCaughtUp || this.#isEnded) return
+      if (!this.#mustTellCaughtUp || this.#returning !== null || this.#isEnded) return
       this.#mustTellCaughtUp = false
       this.#isCaughtUp = true
       this.#parts.subscriber.onCaughtUp?.()
