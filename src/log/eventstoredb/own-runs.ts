@@ -15,8 +15,8 @@ export type OwnRun = {
 
 /**
  * Remembers the runs that this node appends. When the subscription returns their events, the run is delivered, and its
- * readings need no decoding. The run is not delivered earlier: the position of a delivered item says that all events before it
- * were delivered too, and other nodes can have written events before the run.
+ * readings need no decoding. The run is not delivered earlier, because other nodes can have written events before it. The
+ * position of a delivered item says that all events before it were delivered too.
  */
 export class OwnRuns {
   /** The key is the id of the run's first event. */
