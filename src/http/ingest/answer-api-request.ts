@@ -1,4 +1,4 @@
-import type { Accepted, Usage } from '../../actors/core.ts'
+import type { Accepted } from '../../actors/core.ts'
 import { thrownError } from '../../domain/error-message.ts'
 import type { ReadingRefusal } from '../../domain/refusal.ts'
 import { problemOf, problemResponse } from '../problem.ts'
@@ -10,7 +10,7 @@ import {
   replayedHeader,
   successBody,
 } from './accepted-answers.ts'
-import type { AcceptedBatch, ApiCall, ApiDeps, ApiResult, ApiRoute } from './api-call.ts'
+import type { AcceptedBatch, ApiCall, ApiDeps, ApiRoute } from './api-call.ts'
 import { authenticate } from './authenticate.ts'
 import {
   chargeOnce,
@@ -23,52 +23,30 @@ import {
 
 /**
  * Answers every request under `/api/`. First checks the API key, whatever the path and the method, and then calls the route. A
- * bug causes a 500 for this request only. No function of this file is `async`: extra promises would slow down every reading.
+ * bug causes a 500 for this request only.
  */
-export const answerApiRequest = (deps: ApiDeps, request: Request, route: ApiRoute): Response | Promise<Response> => {
-  const { core } = deps
+export const answerApiRequest = async (deps: ApiDeps, request: Request, route: ApiRoute): Promise<Response> => {
+  const { core, lines } = deps
   const requestId = core.entropy.uuid()
-  let key: ApiCall['key'] | null = null
+  let keyId: string | null = null
   try {
-    const authentication = authenticate(core.projections.keys, request.headers, core.clock.now())
-    key = authentication.key
-    if (authentication.key === null || authentication.refusal !== null) {
-      return refuseKey(deps, { request, requestId, key }, authentication.refusal ?? internalError)
+    const { key, refusal } = authenticate(core.projections.keys, request.headers, core.clock.now())
+    keyId = key?.keyId ?? null
+    if (key === null) return refuseKey(deps, { request, requestId, key }, refusal)
+    if (refusal !== null) return refuseKey(deps, { request, requestId, key }, refusal)
+    const call: ApiCall = { request, requestId, key, bodyBytes: 0, isCharged: false }
+    const result = await route(call)
+    if (result === 'client_gone') {
+      chargeOnce(deps, call, costOfBrokenConnection)
+      // The client has closed the connection. If the client reads this answer all the same, a 500 does not say that the
+      // reading was stored.
+      return problemResponse(problemOf(internalError), plainHeaders(requestId))
     }
-    const call = { request, requestId, key: authentication.key, bodyBytes: 0, isPacked: false, isCharged: false }
-    const result = route(call)
-    if (!(result instanceof Promise)) return answer(deps, call, result)
-    return result.then(
-      (settled) => answerOrBug(deps, call, settled),
-      (thrown: unknown) => answerToBug(deps, call, thrown),
-    )
+    return result.ok ? accept(deps, call, result.value) : await refuse(deps, call, result.refusal)
   } catch (thrown) {
-    return answerToBug(deps, { request, requestId, key }, thrown)
+    lines.error('request failed', { requestId, keyId, error: thrownError(thrown) })
+    return problemResponse(problemOf(internalError), plainHeaders(requestId))
   }
-}
-
-/** Needs its own `try`, because the `try` of `answerApiRequest` has ended when the route's promise resolves. */
-const answerOrBug = (deps: ApiDeps, call: ApiCall, result: ApiResult): Response | Promise<Response> => {
-  try {
-    return answer(deps, call, result)
-  } catch (thrown) {
-    return answerToBug(deps, call, thrown)
-  }
-}
-
-const answer = (deps: ApiDeps, call: ApiCall, result: ApiResult): Response | Promise<Response> => {
-  if (result === 'client_gone') {
-    chargeOnce(deps, call, costOfBrokenConnection)
-    // The client has closed the connection. If the client reads this answer all the same, a 500 does not say that the reading
-    // was stored.
-    return problemResponse(problemOf(internalError), plainHeaders(call.requestId))
-  }
-  return result.ok ? accept(deps, call, result.value) : refuse(deps, call, result.refusal)
-}
-
-const answerToBug = ({ lines }: ApiDeps, { requestId, key }: RefusedCall, thrown: unknown): Response => {
-  lines.error('request failed', { requestId, keyId: key?.keyId ?? null, error: thrownError(thrown) })
-  return problemResponse(problemOf(internalError), plainHeaders(requestId))
 }
 
 const internalError: ReadingRefusal = { kind: 'internal_error' }
@@ -101,7 +79,7 @@ const refuseKey = (deps: ApiDeps, { request, requestId, key }: RefusedCall, refu
   return problemResponse(problem, plainHeaders(requestId))
 }
 
-const refuse = (deps: ApiDeps, call: ApiCall, found: ReadingRefusal): Response | Promise<Response> => {
+const refuse = async (deps: ApiDeps, call: ApiCall, found: ReadingRefusal): Promise<Response> => {
   if (isKeyRefusal(found)) return refuseKey(deps, call, found)
   const { requestId, key } = call
   const { keyId } = key
@@ -114,12 +92,9 @@ const refuse = (deps: ApiDeps, call: ApiCall, found: ReadingRefusal): Response |
   chargeOnce(deps, call, costOfRefusal(refusal, call))
 
   const headers = plainHeaders(requestId)
-  const withUsage = (usage: Usage | null): Response => {
-    addKeyHeaders(headers, key, usage ?? { limit: deps.core.projections.keys.effectiveLimit(key) })
-    return problemResponse(problem, headers)
-  }
-  const usage = deps.core.keys.usage(keyId)
-  return usage instanceof Promise ? usage.then(withUsage) : withUsage(usage)
+  const usage = await deps.core.keys.usage(keyId)
+  addKeyHeaders(headers, key, usage ?? { limit: deps.core.projections.keys.effectiveLimit(key) })
+  return problemResponse(problem, headers)
 }
 
 /** True for a wrong path or method. Then `order-of-checks.ts` has not run, so `refuse` checks the key's cost budget. */

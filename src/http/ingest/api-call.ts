@@ -39,14 +39,13 @@ export type ApiCall = {
   readonly key: KeyState
   /** Size of the unpacked body, for the key's cost budget. 0 until the body is read. */
   bodyBytes: number
-  isPacked: boolean
   isCharged: boolean
 }
 
 /** A batch with at least one stored reading. */
 export type AcceptedBatch = { readonly accepted: Accepted; readonly rejected: readonly RejectedItem[] }
 
-export type Judged = Outcome<Accepted | AcceptedBatch, ReadingRefusal>
+export type Stored = Outcome<Accepted | AcceptedBatch, ReadingRefusal>
 /** `client_gone` means that the client closed the connection before its body was complete. */
-export type ApiResult = Judged | 'client_gone'
+export type ApiResult = Stored | 'client_gone'
 export type ApiRoute = (call: ApiCall) => ApiResult | Promise<ApiResult>

@@ -1,105 +1,99 @@
-import type { Accepted, IdempotentRequest, Usage } from '../../actors/core.ts'
+/**
+ * The way of a request with readings, in the order of docs/contract.md, "One order of checks". The API key, the path and the
+ * method are checked before, in `answer-api-request.ts`. ARCHITECTURE.md, "Where the key is checked again", names all places.
+ */
+import type { Usage } from '../../actors/core.ts'
 import { storageRefusal } from '../../actors/outage-refusals.ts'
+import { type RepeatedBatch, rejectedThen } from '../../domain/reading/batch-repeat.ts'
 import type { Readings } from '../../domain/reading/columns.ts'
 import { bodyHash, type Idempotency, idempotencyKeyHash } from '../../domain/reading/idempotency-key.ts'
-import { assertNever, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
+import {
+  assertNever,
+  done,
+  type Outcome,
+  type ReadingRefusal,
+  type RejectedItem,
+  refused,
+} from '../../domain/refusal.ts'
 import { readBody } from '../read-body.ts'
-import type { ApiCall, ApiDeps, ApiResult, ApiRoute, Judged } from './api-call.ts'
+import type { ApiCall, ApiDeps, ApiRoute, Stored } from './api-call.ts'
 import { contentEncoding, contentTypeRefusal, failedBodyBytes, gunzip, type IngestBody } from './ingest-body.ts'
 import { chargeOnce, costOfRefusal, emptyBudgetRefusal } from './request-costs.ts'
 
 export type IngestEndpoint = ApiDeps & {
   readonly what: 'reading' | 'batch'
   readonly bytesMax: number
-  readonly judgeAndStore: JudgeAndStore
+  /** Parses the body, and checks the fields and the cellar. Can overwrite parts of the body. */
+  readonly judge: (body: Uint8Array, of: BodyOrigin) => Outcome<JudgedBody, ReadingRefusal>
 }
 
-/**
- * Parses the body, and checks the fields and the cellar of readings. Then the key's actor checks the key and its rate window,
- * and stores the readings.
- */
-export type JudgeAndStore = (call: ApiCall, body: Uint8Array, repeat: PossibleRepeat | null) => Judged | Promise<Judged>
+/** `cellar` is the cellar of the key. `isIdempotent` is true if the request has an idempotency key. */
+type BodyOrigin = { readonly cellar: string; readonly isIdempotent: boolean }
 
-/**
- * A request with an idempotency key, which may be a repeat. If the rate window or the disk is full, `refusal` is the answer to
- * a request that is no repeat. Otherwise `refusal` is `null`.
- */
-export type PossibleRepeat = Pick<Idempotency, 'keyHash' | 'bodyHash'> & { readonly refusal: ReadingRefusal | null }
+/** Without the parsed items, which would keep up to 1 MiB in memory while the request waits for its commit. */
+export type JudgedBody = {
+  readonly readings: Readings
+  /** Why the readings cannot be stored now, or `null`. */
+  readonly refusal: ReadingRefusal | null
+  /** `null` for a single reading. */
+  readonly batch: JudgedItems | null
+}
 
-/**
- * Runs all checks after those of the API key, the path and the method, in the order of docs/contract.md, "One order of checks".
- * The last step, `judgeAndStore`, is in `ingest-reading.ts` and in `ingest-batch.ts`.
- */
+export type JudgedItems = {
+  readonly rejected: readonly RejectedItem[]
+  /** For a request with an idempotency key: what the log keeps of the batch, and what the answer to a repeat is made from. */
+  readonly repeat: { readonly kept: Idempotency['batch']; readonly asked: RepeatedBatch } | null
+}
+
 export const ingestRoute =
   (endpoint: IngestEndpoint): ApiRoute =>
-  (call) => {
-    const usage = endpoint.core.keys.usage(call.key.keyId)
-    return usage instanceof Promise
-      ? usage.then((known) => checkBeforeBody(endpoint, call, known))
-      : checkBeforeBody(endpoint, call, usage)
+  async (call) => {
+    const { core, work, bodies, bytesMax, judge } = endpoint
+    const { key, request } = call
+
+    const usage = await core.keys.usage(key.keyId)
+    if (usage === null) return refused({ kind: 'store_unavailable' })
+    const full = windowRefusal(usage) ?? storageRefusal(core.log)
+    const idempotencyKey = request.headers.get('idempotency-key')
+    const keyHash = idempotencyKey === null ? null : idempotencyKeyHash(idempotencyKey)
+    const encoding = contentEncoding(request.headers)
+    const refusal =
+      emptyBudgetRefusal(endpoint, key) ??
+      contentTypeRefusal(request.headers) ??
+      (idempotencyKey !== null && keyHash === null ? invalidIdempotencyKey : null) ??
+      (encoding === 'unknown' ? unknownEncoding : null)
+    if (full !== null) {
+      // A repeat gets its first answer even if the rate window or the disk is full. The body of any other request is not read.
+      const isKnown = refusal === null && keyHash !== null && core.keys.knowsIdempotencyKey(key.keyId, keyHash)
+      if (!isKnown) return refused(full)
+    }
+    if (refusal !== null) return refused(refusal)
+
+    const isPacked = encoding === 'gzip'
+    work.bodiesRead += 1
+    const sent = await readBody(bodies, request, { pool: 'devices', holder: key.keyId, bytesMax, isPacked })
+    // Checked again, because other requests of the key can have used up its cost budget while this body arrived.
+    const emptyBudget = emptyBudgetRefusal(endpoint, key)
+    if (emptyBudget !== null) return refused(emptyBudget)
+    const body = isPacked ? unpacked(endpoint, sent) : sent
+    const isWhole = typeof body !== 'string'
+    call.bodyBytes = isWhole ? body.byteLength : failedBodyBytes(sent, request.headers, bytesMax)
+    if (body === 'client_gone') return body
+    if (!isWhole) return refused(bodyRefusal(endpoint, body, full))
+
+    // The body must be hashed before `judge`, which overwrites parts of the body.
+    const hashes = keyHash === null ? null : { keyHash, bodyHash: bodyHash(body) }
+    const judged = judge(body, { cellar: key.cellar, isIdempotent: hashes !== null })
+    if (!judged.ok) return refused(full ?? judged.refusal)
+    if (hashes === null) return store(endpoint, call, judged.value)
+    return storeUnlessRepeat(endpoint, call, { ...judged.value, refusal: full ?? judged.value.refusal, hashes })
   }
-
-/** `usage` is the state of the key's rate window; `null` if the event store is unavailable. */
-const checkBeforeBody = (
-  endpoint: IngestEndpoint,
-  call: ApiCall,
-  usage: Usage | null,
-): ApiResult | Promise<ApiResult> => {
-  const { core } = endpoint
-  const { key, request } = call
-  if (usage === null) return refused({ kind: 'store_unavailable' })
-
-  const full = windowRefusal(usage) ?? storageRefusal(core.log)
-  const idempotencyKey = request.headers.get('idempotency-key')
-  if (full !== null && idempotencyKey === null) return refused(full)
-
-  const keyHash = idempotencyKey === null ? null : idempotencyKeyHash(idempotencyKey)
-  const encoding = contentEncoding(request.headers)
-  const refusal =
-    emptyBudgetRefusal(endpoint, key) ??
-    contentTypeRefusal(request.headers) ??
-    (idempotencyKey !== null && keyHash === null ? invalidIdempotencyKey : null) ??
-    (encoding === 'unknown' ? unknownEncoding : null)
-  if (full !== null) {
-    // A repeat gets its first answer even if the rate window or the disk is full. The body of any other request is not read.
-    const isKnown = refusal === null && keyHash !== null && core.keys.knowsIdempotencyKey(key.keyId, keyHash)
-    if (!isKnown) return refused(full)
-  }
-  if (refusal !== null) return refused(refusal)
-
-  call.isPacked = encoding === 'gzip'
-  return readAndJudge(endpoint, call, keyHash === null ? null : { keyHash, full })
-}
 
 const invalidIdempotencyKey: ReadingRefusal = { kind: 'invalid_idempotency_key' }
 const unknownEncoding: ReadingRefusal = { kind: 'unsupported_media_type', what: 'content_encoding' }
 
 const windowRefusal = ({ limit, used, retryAfterMs }: Usage): ReadingRefusal | null =>
   used < limit.readings ? null : { kind: 'rate_limited', limit, retryAfterMs, window: 'readings' }
-
-type RepeatHeader = { readonly keyHash: string; readonly full: ReadingRefusal | null }
-
-const readAndJudge = (endpoint: IngestEndpoint, call: ApiCall, header: RepeatHeader | null): Promise<ApiResult> => {
-  const { work, bodies, bytesMax } = endpoint
-  const { request, key, isPacked } = call
-  work.bodiesRead += 1
-  return readBody(bodies, request, { pool: 'devices', holder: key.keyId, bytesMax, isPacked }).then((sent) => {
-    // Checked again, because other requests of the key can have used up its cost budget while this body arrived.
-    const emptyBudget = emptyBudgetRefusal(endpoint, key)
-    if (emptyBudget !== null) return refused(emptyBudget)
-
-    const body = isPacked ? unpacked(endpoint, sent) : sent
-    const isWhole = typeof body !== 'string'
-    call.bodyBytes = isWhole ? body.byteLength : failedBodyBytes(sent, request.headers, bytesMax)
-    const full = header?.full ?? null
-    if (!isWhole) return body === 'client_gone' ? body : refused(bodyRefusal(endpoint, body, full))
-
-    // The body must be hashed before `judgeAndStore`, which overwrites parts of the body.
-    const repeat = header === null ? null : { keyHash: header.keyHash, bodyHash: bodyHash(body), refusal: full }
-    const result = endpoint.judgeAndStore(call, body, repeat)
-    return full === null || result instanceof Promise || result.ok ? result : refused(full)
-  })
-}
 
 const unpacked = ({ work, bytesMax }: IngestEndpoint, sent: IngestBody): IngestBody => {
   if (typeof sent === 'string' || sent.byteLength === 0) return sent
@@ -130,12 +124,36 @@ const bodyRefusal = (
   }
 }
 
-export const storeUnlessRepeat = (
+const store = async (
+  { core }: ApiDeps,
+  { key, requestId }: ApiCall,
+  { readings, refusal, batch }: JudgedBody,
+): Promise<Stored> => {
+  if (refusal !== null) return refused(refusal)
+  const answer = await core.keys.accept(key.keyId, readings, requestId)
+  return answer.ok && batch !== null ? done({ accepted: answer.value, rejected: batch.rejected }) : answer
+}
+
+type PossibleRepeat = JudgedBody & { readonly hashes: Omit<Idempotency, 'batch'> }
+
+/**
+ * A repeat gets its first answer, even if its readings would be refused now, for instance because they are too old. So
+ * `refusal` goes to the key's actor, which answers with it only if the request is not a repeat.
+ */
+const storeUnlessRepeat = async (
   deps: ApiDeps,
   call: ApiCall,
-  { readings, ...request }: Pick<IdempotentRequest, 'idempotency' | 'refusal'> & { readonly readings: Readings },
-): Promise<Outcome<Accepted, ReadingRefusal>> => {
+  { readings, refusal, batch, hashes }: PossibleRepeat,
+): Promise<Stored> => {
   // Charges the cost budget before the actor answers. Otherwise many refused requests could run at the same time without cost.
-  if (request.refusal !== null) chargeOnce(deps, call, costOfRefusal(request.refusal, call))
-  return deps.core.keys.acceptIdempotent(call.key.keyId, readings, { requestId: call.requestId, ...request })
+  if (refusal !== null) chargeOnce(deps, call, costOfRefusal(refusal, call))
+  const repeat = batch?.repeat ?? null
+  const idempotency = { ...hashes, batch: repeat?.kept ?? null }
+  const request = { requestId: call.requestId, idempotency, refusal }
+  const answer = await deps.core.keys.acceptIdempotent(call.key.keyId, readings, request)
+  if (!answer.ok || batch === null) return answer
+  const { repeats } = answer.value
+  if (repeats === null || repeat === null) return done({ accepted: answer.value, rejected: batch.rejected })
+  const then = rejectedThen(repeats.batch?.refusals ?? null, repeat.asked)
+  return then.ok ? done({ accepted: answer.value, rejected: then.value }) : then
 }
