@@ -7,12 +7,16 @@ import { seededNumbers } from '../support/seeded-entropy.ts'
 type Chance = () => number
 
 /** The result makes another body at each call. The same seed gives the same bodies. */
-export const batchBodies = (seed: number): ((cellar: string) => Uint8Array) => {
+export const batchBodies = (seed: number) => bodies(seed, (make) => make.body())
+
+export const readingBodies = (seed: number) => bodies(seed, (make) => make.reading())
+
+const bodies = (seed: number, textBy: (make: Maker) => string): ((cellar: string) => Uint8Array) => {
   const numbers = seededNumbers(seed)
   const chance = () => numbers() / 2 ** 32
   return (cellar) => {
     const make = new Maker(chance, cellar)
-    const text = make.body()
+    const text = textBy(make)
     return Uint8Array.from(Buffer.from(make.isOneIn(10) ? make.mutated(text) : text, 'latin1'))
   }
 }
@@ -289,6 +293,19 @@ class Maker {
       () => list,
       () => this.oneOf(['', ' ', '\n', 'NaN', '{}', '[]', 'null', '{"readings"', '{"readings":', '{"readings":[']),
       () => this.#framed('"readings"', list).slice(0, this.below(list.length + 15)),
+    ])()
+  }
+
+  /** The body of a single reading. */
+  reading(): string {
+    const item = `${this.#space()}${this.#item()}${this.#space()}`
+    if (!this.isOneIn(12)) return item
+    return this.oneOf<() => string>([
+      () => `\xef\xbb\xbf${item}`,
+      () => `${item}${this.oneOf(['x', '}', ',', ' 7', '\0', '\xff', ...oddSpaces])}`,
+      () => `${item}${this.#item()}`,
+      () => `[${item}]`,
+      () => item.slice(0, this.below(item.length)),
     ])()
   }
 

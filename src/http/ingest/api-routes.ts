@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { NameCache } from '../../domain/reading/name-cache.ts'
 import { refused } from '../../domain/refusal.ts'
 import { answerApiRequest } from './answer-api-request.ts'
 import type { ApiDeps, ApiRoute } from './api-call.ts'
@@ -14,8 +15,9 @@ export const batchPath = '/api/v1/ingest/batch'
 export type IngestHandlers = { readonly reading: RequestHandler; readonly batch: RequestHandler }
 
 export const ingestHandlers = (deps: ApiDeps): IngestHandlers => {
-  const reading = ingestReading(deps)
-  const batch = ingestBatch(deps)
+  const names = new NameCache()
+  const reading = ingestReading(deps, names)
+  const batch = ingestBatch(deps, names)
   return {
     reading: (request) => answerApiRequest(deps, request, reading),
     batch: (request) => answerApiRequest(deps, request, batch),

@@ -1,6 +1,7 @@
 import { refusalsOf } from '../../domain/reading/batch-repeat.ts'
 import { encodedBytesExceed } from '../../domain/reading/columns.ts'
 import { type JudgedBatch, judgeBatch, timelessItems } from '../../domain/reading/judge-batch.ts'
+import type { NameCache } from '../../domain/reading/name-cache.ts'
 import { done, type ReadingRefusal } from '../../domain/refusal.ts'
 import { batchBodyBytesMax, batchEncodedBytesMax } from '../../limits.ts'
 import type { ApiDeps, ApiRoute } from './api-call.ts'
@@ -8,9 +9,9 @@ import { type IngestEndpoint, ingestRoute } from './order-of-checks.ts'
 import { BatchParser } from './parse-batch.ts'
 
 /** `POST /api/v1/ingest/batch`. Stores either all valid readings of the batch or none (docs/contract.md, "Many readings"). */
-export const ingestBatch = (deps: ApiDeps): ApiRoute => {
+export const ingestBatch = (deps: ApiDeps, names: NameCache): ApiRoute => {
   const { core, work } = deps
-  const parser = new BatchParser()
+  const parser = new BatchParser(names)
   const judge: IngestEndpoint['judge'] = (body, { cellar, isIdempotent }) => {
     const parsed = parser.parse(body, cellar, work)
     if (!parsed.ok) return parsed

@@ -9,12 +9,12 @@ export const odd = -1
 const none = new Name('')
 
 /**
- * Reads one item of a batch from the bytes of the body. Fields of this object instead of results hold what was found, because a
+ * Reads a single reading, or one item of a batch, from the bytes of the body. Fields of this object instead of results hold what was found, because a
  * new object for each reading would take more time than the scan.
  */
 export class ReadingScanner {
   readonly #names: NameCache
-  #body: Buffer = Buffer.alloc(0)
+  #body: Uint8Array = none.utf8
   #cellar: Uint8Array = none.utf8
   rack = none
   keg = none
@@ -32,7 +32,7 @@ export class ReadingScanner {
   }
 
   begin(body: Uint8Array, cellar: Uint8Array): void {
-    this.#body = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+    this.#body = body
     this.#cellar = cellar
   }
 
@@ -159,7 +159,7 @@ export class ReadingScanner {
       if (at === exponent) return odd
     }
     if (at - from > scannedNumberBytesMax) return odd
-    this.value = Number(body.toString('latin1', from, at))
+    this.value = Number(latin1(body, from, at))
     return Number.isFinite(this.value) ? at : odd
   }
 
@@ -172,7 +172,7 @@ export class ReadingScanner {
     const monthAndDay = ((body[from + 5] ?? 0) << 24) | ((body[from + 6] ?? 0) << 16) | shortAt(body, from + 8)
     if (body[from + 4] !== minus || body[from + 7] !== minus || body[from + 10] !== letterT) return odd
     if (year !== this.#year || monthAndDay !== this.#monthAndDay) {
-      const midnightMs = parseTimestamp(`${body.toString('latin1', from, from + 10)}T00:00:00Z`)
+      const midnightMs = parseTimestamp(`${latin1(body, from, from + 10)}T00:00:00Z`)
       if (typeof midnightMs === 'string') return odd
       this.#year = year
       this.#monthAndDay = monthAndDay
@@ -194,7 +194,7 @@ export class ReadingScanner {
     let end = from + 19
     while (end <= from + longTimestampChars && body[end] !== quote) end += 1
     if (body[end] !== quote) return odd
-    const text = body.toString('latin1', from, end)
+    const text = latin1(body, from, end)
     const timeMs = parseTimestamp(text)
     if (typeof timeMs === 'string') return odd
     this.timeMs = timeMs
@@ -202,6 +202,10 @@ export class ReadingScanner {
     return end + 1
   }
 }
+
+/** One character for each byte. */
+const latin1 = (body: Uint8Array, from: number, end: number): string =>
+  Buffer.prototype.latin1Slice.call(body, from, end)
 
 export const pastSpace = (body: Uint8Array, from: number): number => {
   let at = from

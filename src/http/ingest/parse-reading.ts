@@ -1,0 +1,49 @@
+import { secondText } from '../../domain/calendar.ts'
+import { Name } from '../../domain/reading/columns.ts'
+import { NameCache } from '../../domain/reading/name-cache.ts'
+import { cellarRefusal, type ParsedReading, parseReading } from '../../domain/reading/reading.ts'
+import { done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
+import type { IngestWork } from './api-call.ts'
+import { parseJson } from './parse-json.ts'
+import { odd, pastSpace, ReadingScanner } from './scan-reading.ts'
+
+export class ReadingParser {
+  readonly #names: NameCache
+  readonly #scanner: ReadingScanner
+  #cellar = new Name('')
+
+  constructor(names: NameCache = new NameCache()) {
+    this.#names = names
+    this.#scanner = new ReadingScanner(names)
+  }
+
+  /** `cellar` is the cellar of the key. Can overwrite parts of `body`. */
+  parse(body: Uint8Array, cellar: string, work: IngestWork): Outcome<ParsedReading, ReadingRefusal> {
+    const scanned = this.scan(body, cellar)
+    if (scanned === null) return this.parseWhole(body, cellar, work)
+    work.bytesLookedAt += body.byteLength
+    work.bodiesParsed += 1
+    return done(scanned)
+  }
+
+  /** Reads the plain form (`scan-batch.ts`). Returns `null` for a body in another form, which can be valid all the same. */
+  scan(body: Uint8Array, cellar: string): ParsedReading | null {
+    if (this.#cellar.text !== cellar) this.#cellar = this.#names.named(cellar)
+    const scanner = this.#scanner
+    scanner.begin(body, this.#cellar.utf8)
+    const end = scanner.scan(pastSpace(body, 0))
+    if (end === odd || pastSpace(body, end) !== body.length) return null
+    const { rack, keg, value, timeMs, text } = scanner
+    const timestamp = text ?? secondText(timeMs)
+    return { reading: { cellar, rack: rack.text, keg: keg.text, value, timestamp }, timestampMs: timeMs }
+  }
+
+  /** Parses a body in any form. It also says why a body is refused. */
+  parseWhole(body: Uint8Array, cellar: string, work: IngestWork): Outcome<ParsedReading, ReadingRefusal> {
+    const json = parseJson(body, 'reading', work)
+    const parsed = json.ok ? parseReading(json.value) : json
+    if (!parsed.ok) return parsed
+    const mismatch = cellarRefusal(parsed.value.reading, cellar)
+    return mismatch === null ? parsed : refused(mismatch)
+  }
+}
