@@ -4,9 +4,10 @@ import { ReadingRun, RecordedRun } from '../../src/domain/reading/recorded-run.t
 import { sampleRun } from '../support/sample-run.ts'
 
 test('a run is named like its last event', () => {
-  const run = sampleRun('k1', { revision: 5, position: 11 })
+  const at = { revision: 5, position: 11 }
+  const run = sampleRun('k1', at)
   const first = run.run.requests.slice(0, 1)
-  const batchAlone = new RecordedRun(new ReadingRun('k1', run.recordedAt, first), run)
+  const batchAlone = new RecordedRun(new ReadingRun('k1', run.recordedAt, first), { ...at, stream: run.stream })
   for (const one of [run, batchAlone]) {
     const last = one.events().at(-1)
     expect(last && foldedToOf(last)).toEqual(foldedToOf(one))
