@@ -21,13 +21,12 @@ export const encodeReadings = (stream: string, run: ReadingRun, schemaVersion: n
   const { keyId, recordedAt } = run
   const ofRun = `{"schemaVersion":${schemaVersion},"recordedAt":${recordedAt}`
   written = 0
-  for (const one of run.requests) {
-    const { requestId, readings, idempotency } = one
+  for (const { requestId, readings, idempotency } of run.requests) {
     const first = isBatch(readings) ? readings.readingAt(0) : readings
     const metadata =
       idempotency === null
         ? `${ofRun}}`
-        : firstMetadata({ ...one, readings: first }, { keyId, recordedAt }, schemaVersion)
+        : firstMetadata({ requestId, readings: first, idempotency }, { keyId, recordedAt }, schemaVersion)
     writeFirst(requestId, metadata, readingText(first))
     if (isBatch(readings) && readings.count > 1) {
       writeLater(readings, requestId, `${ofRun},"requestId":"${requestId}"}`)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { columnsOf } from '../../../src/domain/reading/columns.ts'
-import { ReadingRun } from '../../../src/domain/reading/recorded-run.ts'
+import { ReadingRun, type RunRequest } from '../../../src/domain/reading/recorded-run.ts'
 import { readingsStream } from '../../../src/domain/stream-names.ts'
 import { encodeReadings } from '../../../src/log/eventstoredb/run-wire.ts'
 import { proposedEventOf } from '../../../src/log/eventstoredb/stored-events.ts'
@@ -30,6 +30,24 @@ describe('a run in EventStoreDB', () => {
       }),
       { numRuns: 2_000 },
     )
+  })
+
+  test('has the same bytes if its requests are objects of a class', () => {
+    // Requests of the service compute the fields of a run when they are asked, so a copy of a request has no such fields.
+    class Request implements RunRequest {
+      get requestId() {
+        return requestId
+      }
+      get readings() {
+        return runOf(['a', 'b']).requests[0]?.readings ?? columnsOf([])
+      }
+      get idempotency() {
+        return { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32), batch: { accepted: 2, refusals: null } }
+      }
+    }
+    const run = new ReadingRun(runKeyId, runStartMs, [new Request()])
+    expect(encodeReadings(stream, run, 1).equals(encodedAsEvents(run))).toBe(true)
+    expect(encodeReadings(stream, run, 1).includes('"keyHash"')).toBe(true)
   })
 
   test('has the same bytes for texts that JSON escapes', () => {
