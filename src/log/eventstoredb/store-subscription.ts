@@ -141,7 +141,8 @@ export class StoreSubscription {
 
   /**
    * EventStoreDB skips the first event at or after the given position, which is usually the last delivered event. If
-   * that event was deleted, EventStoreDB would skip a new event instead. So the new event is read here.
+   * that event was deleted, EventStoreDB would skip a new event instead. So the new event is read here. If it begins a
+   * run of this node, `#after` stays, and EventStoreDB goes on with the second event of the run.
    */
   async #passGap(link: Link): Promise<void> {
     if (this.#after === null) return
