@@ -57,17 +57,17 @@ export const ingestRoute =
     const idempotencyKey = request.headers.get('idempotency-key')
     const keyHash = idempotencyKey === null ? null : idempotencyKeyHash(idempotencyKey)
     const encoding = contentEncoding(request.headers)
-    const refusal =
+    const fault =
       emptyBudgetRefusal(endpoint, key) ??
       contentTypeRefusal(request.headers) ??
       (idempotencyKey !== null && keyHash === null ? invalidIdempotencyKey : null) ??
       (encoding === 'unknown' ? unknownEncoding : null)
     if (full !== null) {
       // A repeat gets its first answer even if the rate window or the disk is full. The body of any other request is not read.
-      const isKnown = refusal === null && keyHash !== null && core.keys.knowsIdempotencyKey(key.keyId, keyHash)
+      const isKnown = fault === null && keyHash !== null && core.keys.knowsIdempotencyKey(key.keyId, keyHash)
       if (!isKnown) return refused(full)
     }
-    if (refusal !== null) return refused(refusal)
+    if (fault !== null) return refused(fault)
 
     const isPacked = encoding === 'gzip'
     work.bodiesRead += 1
@@ -85,8 +85,12 @@ export const ingestRoute =
     const hashes = keyHash === null ? null : { keyHash, bodyHash: bodyHash(body) }
     const judged = judge(body, { cellar: key.cellar, isIdempotent: hashes !== null })
     if (!judged.ok) return refused(full ?? judged.refusal)
-    if (hashes === null) return store(endpoint, call, judged.value)
-    return storeUnlessRepeat(endpoint, call, { ...judged.value, refusal: full ?? judged.value.refusal, hashes })
+    const { readings, batch } = judged.value
+    const refusal = full ?? judged.value.refusal
+    if (hashes !== null) return storeUnlessRepeat(endpoint, call, { ...judged.value, refusal, hashes })
+    if (refusal !== null) return refused(refusal)
+    const answer = await core.keys.accept(key.keyId, readings, call.requestId)
+    return answer.ok && batch !== null ? done({ accepted: answer.value, rejected: batch.rejected }) : answer
   }
 
 const invalidIdempotencyKey: ReadingRefusal = { kind: 'invalid_idempotency_key' }
@@ -122,16 +126,6 @@ const bodyRefusal = (
     default:
       return assertNever(fault)
   }
-}
-
-const store = async (
-  { core }: ApiDeps,
-  { key, requestId }: ApiCall,
-  { readings, refusal, batch }: JudgedBody,
-): Promise<Stored> => {
-  if (refusal !== null) return refused(refusal)
-  const answer = await core.keys.accept(key.keyId, readings, requestId)
-  return answer.ok && batch !== null ? done({ accepted: answer.value, rejected: batch.rejected }) : answer
 }
 
 type PossibleRepeat = JudgedBody & { readonly hashes: Omit<Idempotency, 'batch'> }
