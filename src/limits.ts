@@ -43,6 +43,11 @@ export const batchItemsPerOddItem = 4
 export const oddItemBytesMax = 4 * 1024
 /** A number of a batch that the scanner reads. Encoders write at most 25 characters. */
 export const scannedNumberBytesMax = 32
+/**
+ * A reading can have this number of other fields, which are ignored. With more, the bound on structural characters
+ * (`readingStructuralCharsMax`) could be exceeded: a reading has 11, and each other field adds 2.
+ */
+export const scannedOtherFieldsMax = 10
 
 // Cost budget of a key (docs/contract.md, "Cost")
 /**

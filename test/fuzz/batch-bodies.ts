@@ -187,6 +187,10 @@ const otherValues = [
     "'r'",
   ],
 ]
+const simpleValues = [
+  ...['"C"', '""', '"{a}[b]:,"', 'true', 'false', 'null', '7', '-0.5', '1e3', '12345678901234567', '"~"'],
+  ...['1e400', '01', 'tru', 'nulls', '"\x7f"', '"\xc3\xa9"', '"\xff"', '"a\\"b"', '"\t"', '-'],
+].flatMap((value, index) => (index < 11 ? Array<string>(8).fill(value) : [value]))
 const otherItems = [
   ...[
     'null',
@@ -247,6 +251,8 @@ class Maker {
   readonly #order: readonly string[]
   /** One in this number of values is odd. In some bodies, all values are plain. */
   readonly #oddity: number
+  /** Each item has up to this number of fields that a reading does not have. */
+  readonly #otherFields: number
 
   constructor(chance: Chance, cellar: string) {
     this.#chance = chance
@@ -256,6 +262,7 @@ class Maker {
       ? [...orders[0]].toSorted(() => chance() - 0.5)
       : this.oneOf<readonly string[]>(orders)
     this.#oddity = this.oneOf([4, 20, 40, 100, 300, 1e9])
+    this.#otherFields = this.oneOf([0, 0, 0, 1, 3, 12])
   }
 
   isOneIn(many: number): boolean {
@@ -354,7 +361,14 @@ class Maker {
   }
 
   #item(): string {
-    const fields = this.#order.map((field): readonly [string, string] => [this.#fieldName(field), this.#value(field)])
+    const fields = this.#order.map((field): [string, string] => [this.#fieldName(field), this.#value(field)])
+    for (let others = this.below(this.#otherFields + 1); others > 0; others -= 1) {
+      const name = this.isOneIn(9) ? this.#otherField() : `"unit${others}"`
+      fields.splice(this.below(fields.length + 1), 0, [
+        name,
+        this.isOneIn(30) ? this.#otherValue() : this.oneOf(simpleValues),
+      ])
+    }
     if (!this.#isOdd()) return this.#object(fields)
     return this.oneOf<() => string>([
       () => this.oneOf(otherItems),

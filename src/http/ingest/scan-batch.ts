@@ -3,7 +3,7 @@
  * (docs/decisions/029-batches-are-scanned.md).
  *
  * The scanner reads the plain form, in which nearly all devices send: the five fields of a reading in any order, with any
- * whitespace. There are no other fields and no escapes. The scanner refuses nothing. An item in another form goes through
+ * whitespace. There can be a few other fields with simple values, but no escapes. The scanner refuses nothing. An item in another form goes through
  * `JSON.parse` alone. If the rest of the body has another form, `scan` returns `null`, and the caller parses the whole body.
  */
 import type { BatchItems, ParsedBatch } from '../../domain/reading/judge-batch.ts'
@@ -25,6 +25,8 @@ export class BatchScanner {
   /** The structure of the odd items. They lie in a list in an object, so the depth begins with 2. */
   #counts: StructureCounts = { depth: 2, structural: 0, names: 0 }
   #oddItems = 0
+  /** In the items that are not odd. */
+  #otherFields = 0
 
   constructor(items: BatchItems, names: NameCache) {
     this.#items = items
@@ -37,6 +39,7 @@ export class BatchScanner {
     this.#reading.begin(body, items.begin(cellar).utf8)
     this.#counts = { depth: 2, structural: 0, names: 0 }
     this.#oddItems = 0
+    this.#otherFields = 0
     const from = pastHead(body)
     if (from === odd) return null
     const end = this.#scanItems(body, from)
@@ -50,8 +53,10 @@ export class BatchScanner {
     for (let at = from; items.count < batchReadingsMax; at += 1) {
       const first = pastSpace(body, at)
       at = reading.scan(first)
-      if (at !== odd) items.add(reading.rack, reading.keg, reading.value, reading.timeMs, reading.text)
-      else {
+      if (at !== odd) {
+        this.#otherFields += reading.otherFields
+        items.add(reading.rack, reading.keg, reading.value, reading.timeMs, reading.text)
+      } else {
         at = this.#parseOddItem(body, first)
         if (at === odd) return odd
       }
@@ -83,7 +88,8 @@ export class BatchScanner {
     const { structural, names } = this.#counts
     const { count } = this.#items
     const plain = count - this.#oddItems
-    const chars = structuralCharsAround + (count - 1) + plain * structuralCharsOfReading + structural
+    const ofPlain = plain * structuralCharsOfReading + this.#otherFields * structuralCharsOfField
+    const chars = structuralCharsAround + (count - 1) + ofPlain + structural
     return chars <= batchStructuralCharsMax && plain * namesOfReading + names <= batchNamesMax
   }
 }
@@ -124,5 +130,6 @@ const isTail = (body: Uint8Array, from: number): boolean => {
 const quotedReadings = Buffer.from('"readings"')
 const structuralCharsAround = '{:[]}'.length
 const structuralCharsOfReading = '{:,:,:,:,:}'.length
+const structuralCharsOfField = ',:'.length
 const namesOfReading = 3
 const [comma, colon, openBracket, closeBracket, openBrace, closeBrace] = [0x2c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d]

@@ -1,7 +1,7 @@
 import { Name } from '../../domain/reading/columns.ts'
 import { hashStep, type NameCache } from '../../domain/reading/name-cache.ts'
 import { parseTimestamp } from '../../domain/reading/timestamp.ts'
-import { scannedNumberBytesMax } from '../../limits.ts'
+import { scannedNumberBytesMax, scannedOtherFieldsMax } from '../../limits.ts'
 
 /** The scanner cannot read this. It may be valid all the same. */
 export const odd = -1
@@ -9,8 +9,8 @@ export const odd = -1
 const none = new Name('')
 
 /**
- * Reads a single reading, or one item of a batch, from the bytes of the body. Fields of this object instead of results hold what was found, because a
- * new object for each reading would take more time than the scan.
+ * Reads a single reading, or one item of a batch, from the bytes of the body. Fields of this object hold what was found, because
+ * a new object for each reading would take more time than the scan.
  */
 export class ReadingScanner {
   readonly #names: NameCache
@@ -22,6 +22,8 @@ export class ReadingScanner {
   timeMs = 0
   /** The timestamp, or `null` if it has the form `YYYY-MM-DDThh:mm:ssZ`. */
   text: string | null = null
+  /** Fields that a reading does not have. They are ignored, but the bounds of the whole body count them. */
+  otherFields = 0
   /** The date of the last timestamp: four digits of the year, four of month and day, and its midnight in ms. */
   #year = 0
   #monthAndDay = 0
@@ -42,14 +44,17 @@ export class ReadingScanner {
     if (body[from] !== openBrace) return odd
     let at = from
     let found = 0
+    this.otherFields = 0
     for (;;) {
       at = pastSpace(body, at + 1)
       if (body[at] !== quote) return odd
       const field = fieldAt(body, at + 1)
       // A repeated field is odd, because the bounds of the whole body count each of its names and structural characters.
-      if (field === noField || (found & field) !== 0) return odd
+      if ((found & field) !== 0) return odd
       found |= field
-      at = pastSpace(body, at + nameBytes(field) + 2)
+      const end = field === noField ? pastPlainText(body, at) : at + nameBytes(field) + 2
+      if (end === odd) return odd
+      at = pastSpace(body, end)
       if (body[at] !== colon) return odd
       at = this.#readValue(field, pastSpace(body, at + 1))
       if (at === odd) return odd
@@ -68,9 +73,23 @@ export class ReadingScanner {
         return this.#readTimestamp(at)
       case cellar:
         return this.#readCellar(at)
+      case noField:
+        return this.#passOtherValue(at)
       default:
         return this.#readName(field, at)
     }
+  }
+
+  #passOtherValue(at: number): number {
+    const body = this.#body
+    this.otherFields += 1
+    if (this.otherFields > scannedOtherFieldsMax) return odd
+    if (body[at] === quote) return pastPlainText(body, at)
+    for (const word of words) if (body[at] === word[0]) return pastWord(body, at, word)
+    const { value } = this
+    const end = this.#readNumber(at)
+    this.value = value
+    return end
   }
 
   #readCellar(at: number): number {
@@ -212,6 +231,23 @@ export const pastSpace = (body: Uint8Array, from: number): number => {
   for (let byte = body[at]; byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09; byte = body[at]) at += 1
   return at
 }
+
+/** Returns the index behind a text without escapes and of ASCII only, or `odd`. `at` is its first quote. */
+const pastPlainText = (body: Uint8Array, at: number): number => {
+  let end = at + 1
+  for (let byte = body[end] ?? 0; byte !== quote; byte = body[end] ?? 0) {
+    if (byte < 0x20 || byte > 0x7e || byte === backslash) return odd
+    end += 1
+  }
+  return end + 1
+}
+
+const pastWord = (body: Uint8Array, at: number, word: Uint8Array): number => {
+  for (let index = 0; index < word.length; index += 1) if (body[at + index] !== word[index]) return odd
+  return at + word.length
+}
+
+const words = [Buffer.from('true'), Buffer.from('false'), Buffer.from('null')]
 
 const noField = 0
 const cellar = 1

@@ -13,6 +13,7 @@ import {
   jsonNestingMax,
   oddItemBytesMax,
   scannedNumberBytesMax,
+  scannedOtherFieldsMax,
 } from '../../../src/limits.ts'
 
 const names = new NameCache()
@@ -118,14 +119,36 @@ describe('the scanner of batches', () => {
   })
 
   test('overwrites unused texts of an odd item before JSON.parse, but not in the body', () => {
-    const body = Buffer.from(bodyOf(json.replace('{', '{"unit":"bar",')))
+    const body = Buffer.from(bodyOf(json.replace('{', '{"unit":["bar"],')))
     const before = body.toString()
     const parse = spyOn(JSON, 'parse')
     scanner.scan(body, 'wine')
     const texts = parse.mock.calls.map(([text]) => text)
     parse.mockRestore()
-    expect(texts).toEqual([json.replace('{', '{"xxxx":"xxx",')])
+    expect(texts).toEqual([json.replace('{', '{"xxxx":["xxx"],')])
     expect(body.toString()).toBe(before)
+  })
+
+  test('passes over other fields with simple values, without JSON.parse', () => {
+    const values = ['"bar"', '""', '"{[:,"', 'true', 'false', 'null', '7', '-0.5e3', '12345678901234567', '0']
+    const others = values.map((value, index) => `"other${index}":${value}`).join(',')
+    const parse = spyOn(JSON, 'parse')
+    const scanned = [`{${others},${json.slice(1)}`, `${json.slice(0, -1)},${others}}`].map((item) => scan(bodyOf(item)))
+    const calls = parse.mock.calls.length
+    const withMore = scan(bodyOf(`{"one more":1,${others},${json.slice(1)}`))
+    expect([calls, parse.mock.calls.length]).toEqual([0, 1])
+    parse.mockRestore()
+    for (const parsed of [...scanned, withMore]) expect(parsed?.readings.readingAt(0)).toEqual(JSON.parse(json))
+  })
+
+  test('counts other fields for the bound on structural characters', () => {
+    const others = Array.from({ length: scannedOtherFieldsMax }, (_, index) => `"other${index}":1`)
+    const full = `{${others.join(',')},${json.slice(1)}`
+    // The body has 5 around its items. Each item has 11, two for each other field, and one behind it, but for the last.
+    const each = 11 + 2 * scannedOtherFieldsMax + 1
+    const fit = Math.floor((batchStructuralCharsMax - 5 + 1) / each)
+    expect(scan(bodyOf(...Array<string>(fit).fill(full)))?.readings.count).toBe(fit)
+    expect(scan(bodyOf(...Array<string>(fit + 1).fill(full)))).toBeNull()
   })
 
   test('leaves another form of the body to JSON.parse', () => {
@@ -187,7 +210,7 @@ describe('the scanner leaves to JSON.parse a batch', () => {
 
   test('with an odd item that is longer than the longest', () => {
     const padded = (bytes: number): string =>
-      json.replace('{', '{"a":"",').replace('""', `"${'x'.repeat(bytes - Buffer.byteLength(json) - 7)}"`)
+      json.replace('{', '{"a":[""],').replace('""', `"${'x'.repeat(bytes - Buffer.byteLength(json) - 9)}"`)
     expect(Buffer.byteLength(padded(oddItemBytesMax))).toBe(oddItemBytesMax)
     expect(scan(bodyOf(json, padded(oddItemBytesMax)))?.readings.count).toBe(2)
     expect(scan(bodyOf(json, padded(oddItemBytesMax + 1)))).toBeNull()
