@@ -6,7 +6,7 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { type EventType, eventData, Metadata, type NewEvent, type RecordedEvent } from '../domain/events.ts'
 import { isBatch } from '../domain/reading/columns.ts'
 import { type LogItem, ReadingRun, RecordedRun } from '../domain/reading/recorded-run.ts'
-import { categoryOf, purgeableCategories } from '../domain/stream-names.ts'
+import { categoryOf, purgeableCategories, readingsStream } from '../domain/stream-names.ts'
 import { readPageEventsMax } from '../limits.ts'
 import type { ToAppend } from './event-log.ts'
 
@@ -38,8 +38,8 @@ const assertEvent = (stream: string, event: NewEvent): void => {
 }
 
 /** Does not check columns: only the rules of readings (`domain/reading`) make them, and a check would double their cost. */
-const assertRun = (stream: string, { recordedAt, requests }: ReadingRun): void => {
-  let fault = timeFault(recordedAt)
+const assertRun = (stream: string, { keyId, recordedAt, requests }: ReadingRun): void => {
+  let fault = timeFault(recordedAt) ?? (stream === readingsStream(keyId) ? null : 'they belong to another key')
   for (const { requestId, readings } of requests) {
     fault ??= idFault(requestId) ?? (isBatch(readings) ? null : dataFault('ReadingAccepted', readings))
   }

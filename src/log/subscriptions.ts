@@ -128,8 +128,8 @@ export class Subscriptions {
 }
 
 /**
- * A run is published whole, but the log can store a long run in several rows. So the last page of a follower can end inside
- * a run that was not published yet. Only then the follower gets the rest of the run, as events.
+ * A run is one row and is published whole, so a page does not end inside a run. If it did, the follower would get the rest of
+ * the run as events.
  */
 const newAndWanted = ({ after, wants }: Follower, item: LogItem): readonly LogItem[] => {
   const from = after ?? 0

@@ -72,6 +72,9 @@ export const ingestRoute =
     const isPacked = encoding === 'gzip'
     work.bodiesRead += 1
     const sent = await readBody(bodies, request, { pool: 'devices', holder: key.keyId, bytesMax, isPacked })
+    // Before all other refusals, because only the 408 closes the connection. On an open connection, Bun would read the rest of
+    // the body as the next request.
+    if (sent === 'too_slow') return refused({ kind: 'request_timeout' })
     // Checked again, because other requests of the key can have used up its cost budget while this body arrived.
     const emptyBudget = emptyBudgetRefusal(endpoint, key)
     if (emptyBudget !== null) return refused(emptyBudget)
@@ -96,25 +99,23 @@ export const ingestRoute =
 const invalidIdempotencyKey: ReadingRefusal = { kind: 'invalid_idempotency_key' }
 const unknownEncoding: ReadingRefusal = { kind: 'unsupported_media_type', what: 'content_encoding' }
 
+type BodyInTime = Exclude<IngestBody, 'too_slow'>
+
 const windowRefusal = ({ limit, used, retryAfterMs }: Usage): ReadingRefusal | null =>
   used < limit.readings ? null : { kind: 'rate_limited', limit, retryAfterMs, window: 'readings' }
 
-const unpacked = ({ work, bytesMax }: IngestEndpoint, sent: IngestBody): IngestBody => {
+const unpacked = ({ work, bytesMax }: IngestEndpoint, sent: BodyInTime): BodyInTime => {
   if (typeof sent === 'string' || sent.byteLength === 0) return sent
   work.bodiesUnpacked += 1
   return gunzip(sent, bytesMax)
 }
 
-/**
- * A slow body always gets a 408, because only the 408 closes the connection. On an open connection, Bun would read the rest of
- * the body as the next request. A full rate window or disk is reported before all other faults.
- */
+/** A full rate window or disk is reported before all faults of the body. */
 const bodyRefusal = (
   { what, bytesMax }: IngestEndpoint,
-  fault: Exclude<IngestBody, Uint8Array | 'client_gone'>,
+  fault: Exclude<IngestBody, Uint8Array | 'client_gone' | 'too_slow'>,
   full: ReadingRefusal | null,
 ): ReadingRefusal => {
-  if (fault === 'too_slow') return { kind: 'request_timeout' }
   if (full !== null) return full
   switch (fault) {
     case 'too_large':

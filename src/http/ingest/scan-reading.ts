@@ -1,7 +1,7 @@
 import { Name } from '../../domain/reading/columns.ts'
 import { hashStep, type NameCache } from '../../domain/reading/name-cache.ts'
 import { parseTimestamp } from '../../domain/reading/timestamp.ts'
-import { scannedNumberBytesMax, scannedOtherFieldsMax } from '../../limits.ts'
+import { nameCodePointsMax, scannedNumberBytesMax, scannedOtherFieldsMax } from '../../limits.ts'
 
 /** The scanner cannot read this. It may be valid all the same. */
 export const odd = -1
@@ -24,9 +24,12 @@ export class ReadingScanner {
   text: string | null = null
   /** Fields that a reading does not have. They are ignored, but the bounds of the whole body count them. */
   otherFields = 0
-  /** The date of the last timestamp: four digits of the year, four of month and day, and its midnight in ms. */
-  #year = 0
-  #monthAndDay = 0
+  /**
+   * The date of the last timestamp: four digits of the year, four of month and day, and its midnight in ms. It begins with a
+   * date that exists. Zeros would be equal to four NUL bytes, which are no date.
+   */
+  #year = firstYear
+  #monthAndDay = firstMonthAndDay
   #midnightMs = 0
 
   constructor(names: NameCache) {
@@ -114,7 +117,7 @@ export class ReadingScanner {
     for (;;) {
       const byte = body[end] ?? 0
       if (byte === quote) break
-      if (byte < 0x20 || byte === backslash) return odd
+      if (byte < 0x20 || byte === backslash || end - from === nameBytesMax) return odd
       hash = hashStep(hash, byte)
       end += 1
     }
@@ -295,6 +298,8 @@ const nameBytes = (field: number): number => {
 const intAt = (body: Uint8Array, at: number): number => (shortAt(body, at) << 16) | shortAt(body, at + 2)
 const shortAt = (body: Uint8Array, at: number): number => ((body[at] ?? 0) << 8) | (body[at + 1] ?? 0)
 
+const firstYear = intAt(Buffer.from('1970'), 0)
+const firstMonthAndDay = intAt(Buffer.from('0101'), 0)
 const ella = intAt(Buffer.from('ella'), 0)
 const rQuote = shortAt(Buffer.from('r"'), 0)
 const ackQuote = intAt(Buffer.from('ack"'), 0)
@@ -323,4 +328,6 @@ const [openBrace, closeBrace] = [0x7b, 0x7d]
 
 const exactDigits = 15
 const powersOfTen = Float64Array.from({ length: exactDigits + 1 }, (_, places) => 10 ** places)
+/** A character takes at most four bytes in UTF-8. A longer name is invalid, so it is not worth a hash. */
+const nameBytesMax = 4 * nameCodePointsMax
 const longTimestampChars = '2026-03-01T12:00:00.123456789+00:00'.length

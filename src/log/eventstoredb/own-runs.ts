@@ -22,9 +22,15 @@ export class OwnRuns {
   /** The key is the id of the run's first event. */
   readonly #runs = new Map<string, OwnRun>()
   #readings = 0
+  readonly #added = new WeakSet<ReadingRun>()
 
-  /** Call this before the append is sent, because its events can return before its answer. */
+  /**
+   * Call this before the append is sent, because its events can return before its answer. A run that is sent again is not
+   * remembered: its first event can have returned already, and then nothing would remove the run from memory.
+   */
   add(own: OwnRun): void {
+    if (this.#added.has(own.run)) return
+    this.#added.add(own.run)
     const { requests, count } = own.run
     const first = requests[0]?.requestId
     if (first === undefined || !requests.every(({ requestId }) => isUuid(requestId))) return

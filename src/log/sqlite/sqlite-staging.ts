@@ -168,9 +168,8 @@ export class SqliteStaging {
     // If the first event has a later revision, the event at `revision` is truncated, and cannot be compared.
     if ((committed[0]?.revision ?? revision) !== revision) return []
     const next = revision + committed.length
-    const onTheirWay = eventsOfItems(this.#uncommitted.flat(2)).filter(
-      (event) => event.stream === stream && event.revision >= next,
-    )
+    const ofStream = this.#uncommitted.flat(2).filter((item) => item.stream === stream)
+    const onTheirWay = eventsOfItems(ofStream).filter((event) => event.revision >= next)
     return [...committed, ...onTheirWay].slice(0, count)
   }
 

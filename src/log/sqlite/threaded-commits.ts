@@ -1,3 +1,4 @@
+import { messageOf } from '../../domain/error-message.ts'
 import { WorkerThread } from '../../worker-thread.ts'
 import { CommitRegions } from './commit-regions.ts'
 import { type GroupHead, type PackedGroup, writeRows } from './packed-group.ts'
@@ -61,7 +62,8 @@ class ThreadedCommits implements Commits {
     const { epoch, firstPosition, streams, rows, byteLength } = group
     const region = this.#regions.take(byteLength)
     const at = region ?? 0
-    const ownMemory = region === null ? new SharedArrayBuffer(byteLength) : null
+    const ownMemory = region === null ? memoryOf(byteLength) : null
+    if (typeof ownMemory === 'string') return { kind: 'not_written', reason: 'unavailable', why: ownMemory }
     writeRows(group, ownMemory ?? this.#regions.memory, at)
     const verdict = await this.#do({ kind: 'commit', epoch, firstPosition, streams, rows, at, ownMemory })
     if (region !== null) this.#regions.giveBack(region)
@@ -101,5 +103,14 @@ class ThreadedCommits implements Commits {
   #failAll(why: string): void {
     this.#diedOf = `The log can't be written, because its thread ended: ${why}`
     for (const settle of this.#waiting.splice(0)) settle({ kind: 'unknown', why: this.#diedOf })
+  }
+}
+
+/** Returns why there is no memory, because `commit` must not throw: the log would not know that nothing was written. */
+const memoryOf = (bytes: number): SharedArrayBuffer | string => {
+  try {
+    return new SharedArrayBuffer(bytes)
+  } catch (cause) {
+    return messageOf(cause)
   }
 }

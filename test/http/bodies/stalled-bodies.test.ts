@@ -236,6 +236,17 @@ describe('a slow body', () => {
     expect([answer.status, answer.headers.get('connection')]).toEqual([408, 'close'])
   })
 
+  test('gets 408 although the cost budget of its key is empty', async () => {
+    const other = await service.createKey()
+    const connection = await stall(`${head(readingPath, declared(longBytes), other.key)}{`)
+    await untilInFlight(1)
+    for (let posted = 0; posted < 4; posted += 1) await service.postBatch('x'.repeat(1_000_000), other.key)
+    await schedule.advance(graceMs + bodyHeartbeatMs)
+    const answer = await onlyAnswer(connection)
+    await connection.closed
+    expect([answer.status, answer.headers.get('connection')]).toEqual([408, 'close'])
+  })
+
   test('at 1 KiB a second is read to its end', async () => {
     const body = JSON.stringify({ readings: [validReading] }).padEnd(largeBytes)
     const connection = await stall(head(batchPath, declared(body.length)))

@@ -11,6 +11,7 @@ import {
   batchReadingsMax,
   batchStructuralCharsMax,
   jsonNestingMax,
+  nameCodePointsMax,
   oddItemBytesMax,
   scannedNumberBytesMax,
   scannedOtherFieldsMax,
@@ -232,6 +233,19 @@ describe('the scanner leaves to JSON.parse a batch', () => {
     const more = plain(batchItemsPerOddItem - 1)
     expect(scan(bodyOf(...more, ...odd(most + 1)))).not.toBeNull()
     expect(scan(bodyOf(...more, ...odd(most + 2)))).toBeNull()
+  })
+
+  test('with a date of NUL bytes, also as its first date', () => {
+    const zeros = json.replace('2026-03-01', '\0\0\0\0-\0\0-\0\0')
+    const fresh = new NameCache()
+    expect(new BatchScanner(new BatchItems(fresh), fresh).scan(Buffer.from(bodyOf(zeros)), 'wine')).toBeNull()
+  })
+
+  test('with a name that is longer than the longest in UTF-8', () => {
+    const longest = '🍷'.repeat(nameCodePointsMax)
+    const named = (rack: string): string => JSON.stringify({ ...reading, rack })
+    expect(isPlain(named(longest))).toBe(true)
+    expect(isPlain(named(`${longest}x`))).toBe(false)
   })
 
   test('and its bytes count once either way', () => {
