@@ -3,11 +3,13 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { NewEvent } from '../../../src/domain/events.ts'
+import { columnsOf } from '../../../src/domain/reading/columns.ts'
+import { ReadingRun } from '../../../src/domain/reading/recorded-run.ts'
 import type { AppendResult, EventLog } from '../../../src/log/event-log.ts'
 import type { CommitVerdict } from '../../../src/log/sqlite/sqlite-commits.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { caughtUp, collect } from '../../support/logs/collector.ts'
-import { keySuspended } from '../../support/logs/sample-events.ts'
+import { keySuspended, reading, startMs } from '../../support/logs/sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { commitsHere } from './commits-here.ts'
 
@@ -164,6 +166,23 @@ test('"already written" is answered only when the event is durable', async () =>
   expect([first.outcome, again.outcome]).toEqual([null, null])
   await commitNext()
   expect([first.outcome, again.outcome]).toEqual(['written', 'already_written'])
+})
+
+test('a repeated run under way is answered "already written" too', async () => {
+  const { data } = reading('readings-one')
+  const batch = columnsOf([data, { ...data, value: 2 }])
+  const requests = [data, batch].map((readings) => {
+    return { requestId: crypto.randomUUID(), readings, idempotency: null }
+  })
+  const run = new ReadingRun('one', startMs, requests)
+  const first = log.append('readings-one', 'none', run)
+  await turn()
+  const again = log.append('readings-one', 'none', run)
+  await turn()
+  await commitAll()
+  expect((await first).outcome).toBe('written')
+  const ids = run.events().map(({ id }) => expect.objectContaining({ id }))
+  expect(await again).toEqual({ outcome: 'already_written', events: ids })
 })
 
 test('a repeated append is written itself when the first one fails', async () => {
