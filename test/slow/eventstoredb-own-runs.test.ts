@@ -200,4 +200,23 @@ describe('the subscription of a node', () => {
     await followed.until(run.count + next.count)
     expect(followed.events).toEqual(await readAll(log))
   })
+
+  test('returns its own run whole when the event before it was deleted', async () => {
+    const { server, log } = await start()
+    const followed = new Followed(log)
+    const [before, run, next] = [runOf('k1'), runOf('k1'), runOf('k1')]
+    await log.append('readings-k1', 'none', before)
+    await followed.until(before.count)
+    server.faults.isCutOff = true
+    await log.append('readings-k1', before.count - 1, run)
+    await log.truncate('readings-k1', before.count)
+    server.state.scavenge()
+    server.faults.dropSubscriptions()
+    server.faults.isCutOff = false
+    // A subscription that loses a reading also gets this many events, and so fails the comparison.
+    await log.append('readings-k1', before.count + run.count - 1, next)
+    await followed.until(before.count + run.count + 1)
+    expect(followed.events.slice(before.count)).toEqual(await readAll(log))
+    expect(followed.items.every(isRun)).toBe(true)
+  })
 })
