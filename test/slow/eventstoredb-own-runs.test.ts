@@ -219,4 +219,32 @@ describe('the subscription of a node', () => {
     expect(followed.events.slice(before.count)).toEqual(await readAll(log))
     expect(followed.items.every(isRun)).toBe(true)
   })
+
+  test('decodes a run that was a conflict and that another node then stored', async () => {
+    const { server, log } = await start()
+    const other = await openOver(server)
+    const [before, run] = [runOf('k1'), runOf('k1')]
+    const conflict = await log.append('readings-k1', before.count - 1, run)
+    expect(conflict).toEqual({ outcome: 'conflict', currentRevision: null })
+    await other.append('readings-k1', 'none', before)
+    await other.append('readings-k1', before.count - 1, run)
+    const followed = new Followed(log)
+    await followed.until(before.count + run.count)
+    expect(followed.events).toEqual(await readAll(log))
+    expect(followed.items.some(isRun)).toBe(false)
+  })
+
+  for (const isRetried of [false, true]) {
+    test(`decodes a run with an unknown outcome${isRetried ? ', also after a retry' : ''}`, async () => {
+      const { server, log } = await start()
+      const run = runOf('k1')
+      server.faults.ofAppend = () => ({ isWritten: true, ends: 'cut' })
+      expect(await log.append('readings-k1', 'none', run).catch((cause: Outage) => cause.outcome)).toBe('unknown')
+      server.faults.ofAppend = () => null
+      if (isRetried) await appendUntilKnown(log, run, 'none')
+      const followed = new Followed(log)
+      await followed.until(run.count)
+      expect(followed.items.some(isRun)).toBe(false)
+    })
+  }
 })

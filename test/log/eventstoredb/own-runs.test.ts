@@ -29,6 +29,15 @@ describe('a run that a node remembers', () => {
     expect(own.beginningWith(firstOf(id))).toBeNull()
   })
 
+  test('is not remembered a second time', () => {
+    const [own, id] = [new OwnRuns(), crypto.randomUUID()]
+    const run = runOf(id)
+    own.add({ ...place, run })
+    own.forget(id)
+    own.add({ ...place, run })
+    expect(own.beginningWith(firstOf(id))).toBeNull()
+  })
+
   test('is not remembered beyond the bound, until others are forgotten', () => {
     const own = new OwnRuns()
     const ids = Array.from({ length: 2 + eventStoreOwnReadingsMax / batchReadingsMax }, () => crypto.randomUUID())
