@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
 import { commitRegionBytes, groupsUnderWayMax } from '../../../src/limits.ts'
+import { CommitRegions } from '../../../src/log/sqlite/commit-regions.ts'
 import { GroupPacker, type PackedGroup } from '../../../src/log/sqlite/packed-group.ts'
 import type { Commits, CommitVerdict } from '../../../src/log/sqlite/sqlite-commits.ts'
 import { openForReading } from '../../../src/log/sqlite/sqlite-file.ts'
@@ -91,6 +92,18 @@ describe('the commit thread', () => {
     }
     expect(await before).toEqual(written)
     expectStored(groups.flat())
+  })
+
+  test('reads each group from a region, when earlier groups have their verdicts', async () => {
+    const take = spyOn(CommitRegions.prototype, 'take')
+    try {
+      const groups = 2 * groupsUnderWayMax + 1
+      for (let group = 0; group < groups; group += 1) await commits.commit(groupOf(['a body']))
+      expect(take).toHaveBeenCalledTimes(groups)
+      expect(take.mock.results.map(({ value }) => value)).not.toContain(null)
+    } finally {
+      take.mockRestore()
+    }
   })
 
   test('writes a group that fills its region, and one of a byte more', async () => {
