@@ -1,5 +1,6 @@
 /** Tests that a subscription returns the runs of its own node whole, and the readings of other nodes as events. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { ReadResp } from '@eventstore/db-client/generated/streams_pb'
 import { columnsOf } from '../../src/domain/reading/columns.ts'
 import {
   eventsOfItems,
@@ -10,9 +11,10 @@ import {
   ReadingRun,
 } from '../../src/domain/reading/recorded-run.ts'
 import { readingsStream } from '../../src/domain/stream-names.ts'
-import { readPageEventsMax } from '../../src/limits.ts'
+import { batchReadingsMax, readPageEventsMax } from '../../src/limits.ts'
 import { type EventLog, Outage } from '../../src/log/event-log.ts'
 import { type LogServer, startLogServer } from '../support/log-server/server.ts'
+import { caughtUp, collect } from '../support/logs/collector.ts'
 import { openAt } from '../support/logs/event-store-log.ts'
 import { startMs } from '../support/logs/sample-events.ts'
 
@@ -247,4 +249,26 @@ describe('the subscription of a node', () => {
       expect(followed.items.some(isRun)).toBe(false)
     })
   }
+
+  test('has not caught up while its own run is arriving', async () => {
+    const { server, log } = await start()
+    // So many messages arrive in several turns of the event loop.
+    const run = runOf('k1', batchReadingsMax)
+    await log.append('readings-k1', 'none', run)
+    const message = new ReadResp()
+    message.setCaughtUp(new ReadResp.CaughtUp())
+    const second = Buffer.from(run.events()[1]?.id ?? '')
+    let early: Buffer | null = null
+    // Sends "caught up" behind the first event. Each later message takes the place of the next one.
+    server.faults.ofAnswer = (bytes, to) => {
+      if (to !== 'read' || (early === null && !bytes.includes(second))) return bytes
+      const sent = early ?? Buffer.from(message.serializeBinary())
+      early = bytes
+      return sent
+    }
+    const collector = collect(log, { after: null, categories: ['readings'] })
+    await collector.until(caughtUp)
+    expect(early).not.toBeNull()
+    expect(collector.events).toHaveLength(run.count)
+  })
 })
