@@ -31,8 +31,7 @@ export type OpenedLog = { readonly log: EventLog; dispose(): Promise<void> }
 const slowMs = 600_000
 
 /** A single reading, a batch of three and another single reading, as a key's actor appends them together. */
-const freshRun = (): { readonly stream: string; readonly run: ReadingRun } => {
-  const stream = freshReadingsStream()
+const freshRun = (stream = freshReadingsStream()): { readonly stream: string; readonly run: ReadingRun } => {
   const keyId = stream.slice(stream.indexOf('-') + 1)
   const { data } = reading(stream)
   const batch = columnsOf([data, { ...data, rack: 'ß', timestamp: '2026-03-01T12:00:00.5Z' }, { ...data, value: -0 }])
@@ -176,11 +175,18 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         await log.append(stream, 'none', run)
         const ids = run.events().map(({ id }) => expect.objectContaining({ id }))
         expect(await log.append(stream, 'none', run)).toEqual({ outcome: 'already_written', events: ids })
-        const other = freshRun().run
+        const other = freshRun(stream).run
         expect(await log.append(stream, 'none', other)).toEqual({
           outcome: 'conflict',
           currentRevision: run.count - 1,
         })
+      })
+
+      test('refuses a run of another key, as a bug', async () => {
+        const stream = freshReadingsStream()
+        const error = await log.append(stream, 'none', freshRun().run).catch((cause: unknown) => cause)
+        expect(error).toMatchObject({ message: expect.stringContaining('they belong to another key') })
+        expect(await readWhole(stream)).toEqual([])
       })
 
       test('conflicts when only some ids are at that revision', async () => {
