@@ -384,11 +384,13 @@ test('a page that stopped for newer pages says so, and a click restarts it', asy
   await until(() => service.live.streams === 1)
   const [session] = (await context.cookies()).filter(({ name }) => name === '__Host-cellarbook')
   const headers = { Cookie: `${session?.name}=${session?.value}` }
-  const newer: AbortController[] = []
+  const newer: { readonly abort: AbortController; readonly answer: Response }[] = []
   for (let stream = 0; stream < liveStreamsPerSessionMax; stream += 1) {
     const abort = new AbortController()
-    newer.push(abort)
-    expect((await fetch(service.url + paths.liveCellars(), { headers, signal: abort.signal })).status).toBe(200)
+    const answer = await fetch(service.url + paths.liveCellars(), { headers, signal: abort.signal })
+    expect(answer.status).toBe(200)
+    // Kept until the end, because the garbage collection of an answer ends its stream.
+    newer.push({ abort, answer })
   }
   await page.getByText(/^Live updates stopped at .* You opened more pages/).waitFor()
   expect(service.live.streams).toBe(liveStreamsPerSessionMax)
@@ -397,7 +399,10 @@ test('a page that stopped for newer pages says so, and a click restarts it', asy
   await page.getByRole('button', { name: 'Resume live updates here' }).click()
   await page.getByText('You opened more pages').waitFor({ state: 'hidden' })
   expect(service.live.streams).toBe(liveStreamsPerSessionMax)
-  for (const abort of newer) abort.abort()
+  for (const { abort, answer } of newer) {
+    expect(answer.bodyUsed).toBe(false)
+    abort.abort()
+  }
   await context.close()
 })
 
