@@ -76,7 +76,7 @@ export const packReadings = (stream: string, readings: readonly ReadingToPack[])
  */
 export const packRun = (run: ReadingRun): Uint8Array => {
   // Ids of requests are UUIDs, except in some tests.
-  if (run.requests.some(({ requestId }) => uuidBytes(requestId) === null)) {
+  if (run.requests.some(({ readings, requestId }) => isBatch(readings) && uuidBytes(requestId) === null)) {
     return packReadings(readingsStream(run.keyId), run.events())
   }
   const names = new RowNames(writer)
@@ -98,9 +98,14 @@ const packSingle = (
   { recordedAt, names }: InRow,
 ): void => {
   const timeMs = timestamp.length === contractTimestampChars ? parseTimestamp(timestamp) : 'form'
-  const text = typeof timeMs === 'string' ? timestamp : null
-  writer.byte((text === null ? 0 : flags.timestampIsText) | (idempotency === null ? 0 : flags.hasIdempotency))
-  writer.bytes(uuidBytes(requestId) ?? noId)
+  const id = uuidBytes(requestId)
+  writer.byte(
+    (id === null ? flags.idIsText : 0) |
+      (typeof timeMs === 'string' ? flags.timestampIsText : 0) |
+      (idempotency === null ? 0 : flags.hasIdempotency),
+  )
+  if (id === null) writeText(writer, requestId)
+  else writer.bytes(id)
   names.write(cellar)
   names.write(rack)
   names.write(keg)
