@@ -1,7 +1,6 @@
 /** Tests that a subscription returns the runs of its own node whole, and the readings of other nodes as events. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { ReadResp } from '@eventstore/db-client/generated/streams_pb'
-import { columnsOf } from '../../src/domain/reading/columns.ts'
 import {
   eventsOfItems,
   isRun,
@@ -15,6 +14,7 @@ import { batchReadingsMax, readPageEventsMax } from '../../src/limits.ts'
 import { type EventLog, Outage } from '../../src/log/event-log.ts'
 import { type LogServer, startLogServer } from '../support/log-server/server.ts'
 import { caughtUp, collect } from '../support/logs/collector.ts'
+import { columnsOf } from '../support/logs/columns-of.ts'
 import { openAt } from '../support/logs/event-store-log.ts'
 import { startMs } from '../support/logs/sample-events.ts'
 

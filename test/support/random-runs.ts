@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { columnsOf } from '../../src/domain/reading/columns.ts'
 import type { Idempotency } from '../../src/domain/reading/idempotency-key.ts'
 import type { Reading } from '../../src/domain/reading/reading.ts'
 import { ReadingRun, type RunRequest } from '../../src/domain/reading/recorded-run.ts'
+import { columnsOf } from './logs/columns-of.ts'
 
 export const runKeyId = 'k1'
 export const runStartMs = Date.UTC(2026, 2, 1, 12)

@@ -1,7 +1,7 @@
-import { columnsOf } from '../../src/domain/reading/columns.ts'
 import type { Idempotency } from '../../src/domain/reading/idempotency-key.ts'
 import { ReadingRun, RecordedRun } from '../../src/domain/reading/recorded-run.ts'
 import { readingsStream } from '../../src/domain/stream-names.ts'
+import { columnsOf } from './logs/columns-of.ts'
 import { reading } from './two-nodes.ts'
 
 /** A run with two requests: a batch of three readings, and a single reading with an idempotency key. */

@@ -2,7 +2,6 @@ import { batchReadingsMax } from '../../limits.ts'
 import { secondText } from '../calendar.ts'
 import type { Reading } from './reading.ts'
 import { bytesAtMost, encodedBytes } from './reading-size.ts'
-import { parseTimestamp } from './timestamp.ts'
 
 /** The name of a cellar, a rack or a keg. Readings with equal names usually share one `Name`, but need not. */
 export class Name {
@@ -155,18 +154,6 @@ export class ColumnsBuilder {
       }),
     })
   }
-}
-
-/** Makes columns of objects. All `readings` must be valid and have the same cellar. */
-export const columnsOf = (readings: readonly Reading[]): ReadingColumns => {
-  const builder = new ColumnsBuilder()
-  builder.begin(new Name(readings[0]?.cellar ?? ''))
-  for (const { rack, keg, value, timestamp } of readings) {
-    const timeMs = parseTimestamp(timestamp)
-    if (typeof timeMs === 'string') throw new Error(`Cannot hold "${timestamp}": it is no timestamp`)
-    builder.push(new Name(rack), new Name(keg), value, timeMs, textToKeep(timestamp))
-  }
-  return builder.finish()
 }
 
 /** The text that columns keep of a valid timestamp: `null` for the form `YYYY-MM-DDThh:mm:ssZ`, which follows from the time. */

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { columnsOf, type ReadingColumns } from '../../../src/domain/reading/columns.ts'
+import type { ReadingColumns } from '../../../src/domain/reading/columns.ts'
 import { readingId } from '../../../src/domain/uuid.ts'
 import { appendReadingsMax, batchReadingsMax, mailboxReadingsMax, requestWaitMsMax } from '../../../src/limits.ts'
 import { countToAppend } from '../../../src/log/storable.ts'
+import { columnsOf } from '../../support/logs/columns-of.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode } from '../../support/two-nodes.ts'
 
 const opened = async (limit = { readings: 1_000_000, windowMs: 60_000 }) => {

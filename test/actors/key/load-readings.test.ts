@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { columnsOf } from '../../../src/domain/reading/columns.ts'
 import { RateWindow } from '../../../src/domain/reading/rate-window.ts'
 import { appendReadingsMax, conflictRetriesMax, mailboxRequestsMax, requestWaitMsMax } from '../../../src/limits.ts'
 import { eventsToAppend } from '../../../src/log/storable.ts'
 import { acceptedIn } from '../../simulation/naive.ts'
+import { columnsOf } from '../../support/logs/columns-of.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode, typesOf } from '../../support/two-nodes.ts'
 
 const opened = async (

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import { openCore } from '../../../src/actors/open-core.ts'
 import type { NewEvent, RecordedEvent } from '../../../src/domain/events.ts'
 import type { FoldedTo } from '../../../src/domain/log-reference.ts'
-import { columnsOf } from '../../../src/domain/reading/columns.ts'
 import {
   bodyHash,
   type Idempotency,
@@ -26,6 +25,7 @@ import type { EventLog, ExpectedRevision, ReadAllOptions } from '../../../src/lo
 import { ensureLogCreated } from '../../../src/log/log-identity.ts'
 import { nextTurn } from '../../../src/log/pages-of-log.ts'
 import { IndexBusy, IndexUnusable, type RepeatsChange, type RepeatsIndex } from '../../../src/log/repeats-index.ts'
+import { columnsOf } from '../../support/logs/columns-of.ts'
 import { lateLog } from '../../support/logs/late-log.ts'
 import { MemoryCheckpoints } from '../../support/logs/memory-checkpoints.ts'
 import { createMemoryRepeatsIndex } from '../../support/logs/memory-repeats-index.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import type { IdempotentRequest } from '../../../src/actors/core.ts'
-import { columnsOf } from '../../../src/domain/reading/columns.ts'
 import { bodyHash, idempotencyKeyHash } from '../../../src/domain/reading/idempotency-key.ts'
 import { encodedBytesAtMost } from '../../../src/domain/reading/reading-size.ts'
 import {
@@ -13,6 +12,7 @@ import {
   requestWaitMsMax,
 } from '../../../src/limits.ts'
 import { countToAppend } from '../../../src/log/storable.ts'
+import { columnsOf } from '../../support/logs/columns-of.ts'
 import type { AppendFault } from '../../support/logs/faulty-log.ts'
 import { createMemoryRepeatsIndex } from '../../support/logs/memory-repeats-index.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode } from '../../support/two-nodes.ts'

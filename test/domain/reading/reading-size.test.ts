@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { columnsOf, encodedBytesExceed } from '../../../src/domain/reading/columns.ts'
+import { encodedBytesExceed } from '../../../src/domain/reading/columns.ts'
 import type { Reading } from '../../../src/domain/reading/reading.ts'
 import { encodedBytesAtMost } from '../../../src/domain/reading/reading-size.ts'
 import { encodedReadingBytesBesideData } from '../../../src/limits.ts'
+import { columnsOf } from '../../support/logs/columns-of.ts'
 
 const name = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 128 }), fc.constantFrom('"'.repeat(9), '\\', '🍷', 'ß'))
 const anyReading: fc.Arbitrary<Reading> = fc.record({

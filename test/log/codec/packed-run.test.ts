@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { columnsOf } from '../../../src/domain/reading/columns.ts'
 import { ReadingRun } from '../../../src/domain/reading/recorded-run.ts'
 import { readingsStream } from '../../../src/domain/stream-names.ts'
 import { packReadings, packRun } from '../../../src/log/codec/packed-readings.ts'
+import { columnsOf } from '../../support/logs/columns-of.ts'
 import { anyRun, runKeyId, runStartMs } from '../../support/random-runs.ts'
 import { validReading } from '../../support/test-service.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { columnsOf } from '../../../src/domain/reading/columns.ts'
 import { ReadingRun } from '../../../src/domain/reading/recorded-run.ts'
 import { batchReadingsMax, eventStoreOwnReadingsMax } from '../../../src/limits.ts'
 import { OwnRuns } from '../../../src/log/eventstoredb/own-runs.ts'
+import { columnsOf } from '../../support/logs/columns-of.ts'
 import { startMs } from '../../support/logs/sample-events.ts'
 
 const place = { stream: 'readings-k1', streamName: 'p-readings-k1', revision: 7 }

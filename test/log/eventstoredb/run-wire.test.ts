@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { columnsOf } from '../../../src/domain/reading/columns.ts'
 import { ReadingRun, type RunRequest } from '../../../src/domain/reading/recorded-run.ts'
 import { readingsStream } from '../../../src/domain/stream-names.ts'
 import { encodeReadings } from '../../../src/log/eventstoredb/run-wire.ts'
 import { proposedEventOf } from '../../../src/log/eventstoredb/stored-events.ts'
 import { encodeRun } from '../../../src/log/eventstoredb/wire.ts'
+import { columnsOf } from '../../support/logs/columns-of.ts'
 import { hostileTexts } from '../../support/logs/sample-events.ts'
 import { anyRun, runKeyId, runStartMs } from '../../support/random-runs.ts'
 

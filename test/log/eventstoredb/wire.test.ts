@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { BatchAppendReq } from '@eventstore/db-client/generated/streams_pb'
 import type { NewEvent } from '../../../src/domain/events.ts'
-import { columnsOf, encodedBytesExceed } from '../../../src/domain/reading/columns.ts'
+import { encodedBytesExceed } from '../../../src/domain/reading/columns.ts'
 import { readingId } from '../../../src/domain/uuid.ts'
 import { batchEncodedBytesMax, encodedIdempotencyBytes, eventStoreAppendBytesMax } from '../../../src/limits.ts'
 import { createCodec } from '../../../src/log/codec/codec.ts'
 import { proposedEventOf, recordedEventOf } from '../../../src/log/eventstoredb/stored-events.ts'
 import { encodeAppend, encodeRun } from '../../../src/log/eventstoredb/wire.ts'
+import { columnsOf } from '../../support/logs/columns-of.ts'
 import {
   freshKeyStream,
   freshReadingsStream,
