@@ -23,14 +23,14 @@ const newestMs = 6
 const pointCount = 7
 const nextPoint = 8
 const lastAccepted = 9
-/** From this index on, the row holds the value and the timestamp of each point. */
-const points = 10
-const numbersPerPoint = 2
+/** From these indexes on, the row holds the value and the timestamp of each point. */
+const pointValues = 10
+const pointTimesMs = pointValues + pointsPerKegMax
 /**
  * From this index on, the row holds the day on which each point was accepted. Two bytes for a day are enough until
  * 2149.
  */
-const days = points + pointsPerKegMax * numbersPerPoint
+const days = pointTimesMs + pointsPerKegMax
 const daysPerNumber = 4
 
 export const numbersPerKeg = days + pointsPerKegMax / daysPerNumber
@@ -104,11 +104,11 @@ export class Keg {
    * point was accepted. Otherwise returns `null`.
    */
   remember(arriving: ArrivingReading): number | null {
-    const { recordedAt, value, timestampMs, nanoseconds } = arriving
+    const { recordedAt, timestampMs } = arriving
     // Nearly every reading has the highest timestamp of its keg. Then no earlier point can be equal, and no search is
     // needed.
     const isNewest = this.#get(pointCount) === 0 || timestampMs > this.#get(newestMs)
-    const repeatOf = isNewest ? null : this.#find(value, timestampMs, nanoseconds)
+    const repeatOf = isNewest ? null : this.#find(arriving)
     if (isNewest) this.#set(newestMs, timestampMs)
     if (recordedAt > this.#get(lastAccepted)) this.#set(lastAccepted, recordedAt)
     this.#add(dayOf(recordedAt), arriving)
@@ -173,7 +173,7 @@ export class Keg {
     const values: number[] = []
     for (let index = 0; index < this.#get(pointCount); index += 1) {
       const ringIndex = this.#ringIndexOf(index)
-      if (this.#dayAt(ringIndex) * dayMs >= keptFromMs) values.push(this.#get(points + ringIndex * numbersPerPoint))
+      if (this.#dayAt(ringIndex) * dayMs >= keptFromMs) values.push(this.#get(pointValues + ringIndex))
     }
     return { rack, keg, latest, values }
   }
@@ -192,9 +192,9 @@ export class Keg {
     let beforeDay = 0
     for (let index = 0; index < count; index += 1) {
       const ringIndex = this.#ringIndexOf(index)
-      const timestampMs = this.#get(points + ringIndex * numbersPerPoint + 1)
+      const timestampMs = this.#get(pointTimesMs + ringIndex)
       to.whole(this.#dayAt(ringIndex) - beforeDay)
-      to.float(this.#get(points + ringIndex * numbersPerPoint))
+      to.float(this.#get(pointValues + ringIndex))
       to.signed(timestampMs - beforeMs)
       if (this.#nanoseconds !== null) to.whole(this.#nanoseconds[ringIndex] ?? 0)
       beforeMs = timestampMs
@@ -243,32 +243,36 @@ export class Keg {
     return this.#block.halfwords[this.#firstDay + ringIndex] ?? 0
   }
 
-  /** Adds a point after the points of the same day or earlier days. A full ring drops its oldest point. */
+  /**
+   * Adds a point after the points of the same day or earlier days. A full ring drops its oldest point. `| 0` tells the
+   * engine that a number of the row is an integer. Without it, an index takes twice as long.
+   */
   #add(
     day: number,
     point: { readonly value: number; readonly timestampMs: number; readonly nanoseconds: number },
   ): void {
-    const count = this.#get(pointCount)
-    const next = this.#get(nextPoint)
-    if (count === pointsPerKegMax && day < this.#dayAt(next)) return
-    if (count < pointsPerKegMax) this.#set(pointCount, count + 1)
+    const count = this.#get(pointCount) | 0
+    const next = this.#get(nextPoint) | 0
+    const isFull = count === pointsPerKegMax
+    if (isFull && day < this.#dayAt(next)) return
+    if (!isFull) this.#set(pointCount, count + 1)
     this.#set(nextPoint, next + 1 === pointsPerKegMax ? 0 : next + 1)
     let ringIndex = next
-    for (let index = this.#get(pointCount) - 2; index >= 0; index -= 1) {
-      const before = this.#ringIndexOf(index)
+    for (let earlier = isFull ? count - 1 : count; earlier > 0; earlier -= 1) {
+      const before = ringBefore(ringIndex)
       if (this.#dayAt(before) <= day) break
       this.#copyPoint(before, ringIndex)
       ringIndex = before
     }
-    this.#set(points + ringIndex * numbersPerPoint, point.value)
-    this.#set(points + ringIndex * numbersPerPoint + 1, point.timestampMs)
+    this.#set(pointValues + ringIndex, point.value)
+    this.#set(pointTimesMs + ringIndex, point.timestampMs)
     this.#block.halfwords[this.#firstDay + ringIndex] = day
     this.#setNanoseconds(ringIndex, point.nanoseconds)
   }
 
   #copyPoint(from: number, to: number): void {
-    this.#set(points + to * numbersPerPoint, this.#get(points + from * numbersPerPoint))
-    this.#set(points + to * numbersPerPoint + 1, this.#get(points + from * numbersPerPoint + 1))
+    this.#set(pointValues + to, this.#get(pointValues + from))
+    this.#set(pointTimesMs + to, this.#get(pointTimesMs + from))
     this.#block.halfwords[this.#firstDay + to] = this.#dayAt(from)
     this.#setNanoseconds(to, this.#nanoseconds?.[from] ?? 0)
   }
@@ -283,16 +287,16 @@ export class Keg {
     return (oldest + index) % pointsPerKegMax
   }
 
-  #find(value: number, timestampMs: number, nanoseconds: number): number | null {
+  /** Returns the first ms of the day on which an equal point was accepted. Of several equal points, the newest decides. */
+  #find({ value, timestampMs, nanoseconds }: ArrivingReading): number | null {
     const { numbers } = this.#block
-    const firstPoint = this.#from + points
-    const next = this.#get(nextPoint)
-    const count = this.#get(pointCount)
-    // Searches from the newest point to the oldest, so the first equal point is the point that was accepted last.
+    const from = this.#from
+    const firstTime = from + pointTimesMs
+    const count = this.#get(pointCount) | 0
+    let ringIndex = this.#get(nextPoint) | 0
     for (let back = 1; back <= count; back += 1) {
-      const ringIndex = back <= next ? next - back : next - back + pointsPerKegMax
-      const at = firstPoint + ringIndex * numbersPerPoint
-      if (numbers[at + 1] !== timestampMs || numbers[at] !== value) continue
+      ringIndex = ringBefore(ringIndex)
+      if (numbers[firstTime + ringIndex] !== timestampMs || numbers[from + pointValues + ringIndex] !== value) continue
       if ((this.#nanoseconds?.[ringIndex] ?? 0) === nanoseconds) return this.#dayAt(ringIndex) * dayMs
     }
     return null
@@ -350,6 +354,8 @@ export class Keg {
  * with 20 characters.
  */
 const unusual = (timestamp: string): string | null => (timestamp.length === 20 ? null : timestamp)
+
+const ringBefore = (ringIndex: number): number => (ringIndex === 0 ? pointsPerKegMax : ringIndex) - 1
 
 const noSuccessors: readonly Latest[] = []
 

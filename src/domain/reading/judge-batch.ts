@@ -120,7 +120,9 @@ export const judgeBatch = (parsed: ParsedBatch, { policy, now }: BatchContext): 
 const areInTime = (timesMs: Float64Array, policy: TimestampPolicy, now: number): boolean => {
   let earliest = Number.POSITIVE_INFINITY
   let latest = Number.NEGATIVE_INFINITY
-  for (const timeMs of timesMs) {
+  // Not `for … of`, which calls the iterator of the typed array for each number.
+  for (let index = 0; index < timesMs.length; index += 1) {
+    const timeMs = timesMs[index] ?? 0
     if (timeMs < earliest) earliest = timeMs
     if (timeMs > latest) latest = timeMs
   }
