@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import type { Idempotency } from '../../src/domain/reading/idempotency-key.ts'
+import { NameCache } from '../../src/domain/reading/name-cache.ts'
 import type { Reading } from '../../src/domain/reading/reading.ts'
 import { ReadingRun, type RunRequest } from '../../src/domain/reading/recorded-run.ts'
 import { columnsOf } from './logs/columns-of.ts'
@@ -7,7 +8,6 @@ import { columnsOf } from './logs/columns-of.ts'
 export const runKeyId = 'k1'
 export const runStartMs = Date.UTC(2026, 2, 1, 12)
 
-// `columnsOf` makes a new `Name` for each reading, so equal names are also tested as different objects.
 const name = fc.oneof(fc.constantFrom('rack-1', 'rack-2', 'a', 'ß', '🍷'.repeat(20)), fc.string({ minLength: 1 }))
 const instantMs = fc.integer({ min: runStartMs - 100_000, max: runStartMs + 2_000_000 })
 const timestamp = fc
@@ -35,22 +35,43 @@ const idempotencyOf = (accepted: number | null): fc.Arbitrary<Idempotency | null
 
 const requestId = fc.uuid({ version: 4 })
 
-const requestOf = (cellar: string): fc.Arbitrary<RunRequest> =>
+type AnyRequest = Omit<RunRequest, 'readings'> & { readonly readings: Reading | readonly Reading[] }
+
+const requestOf = (cellar: string): fc.Arbitrary<AnyRequest> =>
   fc.oneof(
     fc.record({ requestId, readings: readingOf(cellar), idempotency: idempotencyOf(null) }),
     fc.array(readingOf(cellar), { minLength: 1, maxLength: 30 }).chain((readings) =>
       fc.record({
         requestId,
-        readings: fc.constant(columnsOf(readings)),
+        readings: fc.constant(readings),
         idempotency: idempotencyOf(readings.length),
       }),
     ),
   )
+
+/**
+ * Where the names of a run come from. `none`: equal names are different objects. `large`: they are one object. `small`: a cache that
+ * forgets most names, so equal names can be one object or several.
+ */
+const cache = fc.constantFrom('none', 'small', 'large')
 
 /** Runs of one key of the cellar `c`: single readings and batches, with usual and unusual names, values and timestamps. */
 export const anyRun: fc.Arbitrary<ReadingRun> = fc
   .tuple(
     fc.integer({ min: runStartMs, max: runStartMs + 1_000 }),
     fc.array(requestOf('c'), { minLength: 1, maxLength: 6 }),
+    cache,
   )
-  .map(([recordedAt, requests]) => new ReadingRun(runKeyId, recordedAt, requests))
+  .map(([recordedAt, requests, size]) => {
+    const names = size === 'none' ? null : new NameCache(size === 'small' ? 0 : 6)
+    const columns = (readings: readonly Reading[]) =>
+      columnsOf(readings, names === null ? undefined : (text) => names.named(text))
+    return new ReadingRun(
+      runKeyId,
+      recordedAt,
+      requests.map(({ readings, ...rest }) => ({
+        ...rest,
+        readings: 'value' in readings ? readings : columns(readings),
+      })),
+    )
+  })

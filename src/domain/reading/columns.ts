@@ -10,6 +10,8 @@ export class Name {
   /** The number of the packed row that was written last with this name, and the number that the name has in that row. */
   packedIn = 0
   packedAs = 0
+  /** The number of the `NameCache` that holds the name now. 0: none. All names in one cache have different texts. */
+  cachedIn = 0
   #json: Uint8Array | null = null
 
   constructor(text: string, utf8: Uint8Array = Buffer.from(text)) {

@@ -2,6 +2,8 @@ import { nameCacheSetBits, nameCacheWays } from '../../limits.ts'
 import { nameFault } from '../text.ts'
 import { Name } from './columns.ts'
 
+let caches = 0
+
 /**
  * Finds the `Name` of bytes in UTF-8, so that each name is decoded and checked only when it is first met.
  *
@@ -9,6 +11,7 @@ import { Name } from './columns.ts'
  * bounded, and so is the time of a search. An attacker can find names with equal hashes, but such names only replace each other.
  */
 export class NameCache {
+  readonly #number: number
   readonly #names: (Name | undefined)[]
   readonly #hashes: Int32Array
   /** For each set, the place of its oldest name, counted from the set's first place. */
@@ -21,6 +24,8 @@ export class NameCache {
     this.#hashes = new Int32Array(sets * nameCacheWays)
     this.#oldest = new Uint8Array(sets)
     this.#unusedBits = 32 - setBits
+    caches += 1
+    this.#number = caches
   }
 
   /**
@@ -72,8 +77,12 @@ export class NameCache {
     const set = this.#setOf(hash)
     const way = this.#oldest[set] ?? 0
     this.#oldest[set] = way + 1 === nameCacheWays ? 0 : way + 1
-    this.#names[set * nameCacheWays + way] = name
-    this.#hashes[set * nameCacheWays + way] = hash
+    const place = set * nameCacheWays + way
+    const replaced = this.#names[place]
+    if (replaced !== undefined) replaced.cachedIn = 0
+    name.cachedIn = this.#number
+    this.#names[place] = name
+    this.#hashes[place] = hash
     return name
   }
 

@@ -6,12 +6,20 @@ let rows = 0
 
 /**
  * The names that a packed row already contains. A `Name` remembers its number in the row that was written last, so most names of a
- * batch need no search. Two `Name`s can have one text, so a text is searched before it is written.
+ * batch need no search.
+ *
+ * Two `Name`s can have one text, so a new name must usually be searched by its text. Names that are in one `NameCache` now all have
+ * different texts, so a row of such names needs no search at all.
  */
 export class RowNames {
   readonly #writer: ByteWriter
-  readonly #written: WrittenTexts = new Map()
   readonly #row: number
+  /** All names of the row, in the order of their numbers. Only while `#written` is `null`. */
+  readonly #cached: Name[] = []
+  /** The number of the cache that all names of the row are in. Only while `#written` is `null`. */
+  #cache = 0
+  /** `null` as long as all names of the row are in one cache. */
+  #written: WrittenTexts | null = null
 
   constructor(writer: ByteWriter) {
     this.#writer = writer
@@ -20,7 +28,7 @@ export class RowNames {
   }
 
   write(name: string): void {
-    writeName(this.#writer, name, this.#written)
+    writeName(this.#writer, name, this.#searchable())
   }
 
   writeShared(name: Name): void {
@@ -28,14 +36,34 @@ export class RowNames {
       writeNumber(this.#writer, name.packedAs)
       return
     }
-    const known = this.#written.get(name.text)
     name.packedIn = this.#row
-    name.packedAs = known ?? this.#written.size
+    if (this.#written !== null || !this.#isInCache(name)) {
+      this.#writeSearched(name, this.#searchable())
+      return
+    }
+    name.packedAs = this.#cached.length
+    this.#cached.push(name)
+    writeUtf8(this.#writer, name.utf8)
+  }
+
+  #isInCache({ cachedIn }: Name): boolean {
+    if (this.#cached.length === 0) this.#cache = cachedIn
+    return cachedIn !== 0 && cachedIn === this.#cache
+  }
+
+  #writeSearched(name: Name, written: WrittenTexts): void {
+    const known = written.get(name.text)
+    name.packedAs = known ?? written.size
     if (known !== undefined) {
       writeNumber(this.#writer, known)
       return
     }
-    this.#written.set(name.text, name.packedAs)
+    written.set(name.text, name.packedAs)
     writeUtf8(this.#writer, name.utf8)
+  }
+
+  #searchable(): WrittenTexts {
+    this.#written ??= new Map(this.#cached.map(({ text }, number) => [text, number]))
+    return this.#written
   }
 }
