@@ -33,6 +33,10 @@ export const batchNamesMax = 3_000
 export const nameCacheSetBits = 12
 /** With more, a search takes longer. With fewer, names in use replace each other. 16,384 names take at most 20 MB. */
 export const nameCacheWays = 4
+/** Lists for 1,000 readings, 32 KB each, that no batch uses now. With more than this number, the rest is collected. */
+export const unusedColumnSlabsMax = 32
+/** A smaller batch gets lists of its own length. So a batch takes at most twice the memory that its readings need. */
+export const columnSlabReadingsMin = batchReadingsMax / 2
 /**
  * Items of a batch that may be parsed alone, because they have an unusual form. One in `batchItemsPerOddItem` items may be parsed
  * alone, too. With more, `JSON.parse` reads the whole body, which is then faster.
@@ -291,6 +295,12 @@ export const requestWaitMsMax = 5_000
 export const heartbeatMs = 500
 
 // Appends of an actor
+/** Buffers for packed rows on their way to the commit thread. With more rows, each further row gets memory of its own. */
+export const rowBuffersMax = 16
+/** For a batch of 1,000 readings. A buffer grows to at most 1 MiB if a row needs it, and keeps its size. */
+export const rowBufferBytes = 64 * 1024
+/** A smaller row gets memory of its own, because a copy of it takes little time. */
+export const bufferedRowBytesMin = 8 * 1024
 export const appendBytesMax = 512 * 1024
 export const appendReadingsMax = 4_096
 export const conflictRetriesMax = 64

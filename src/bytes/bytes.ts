@@ -18,7 +18,7 @@ const shortBytesMax = 32
  * Writes one row after another into the same buffer, so that a row needs no new buffer. The buffer grows when needed.
  */
 export class ByteWriter {
-  #bytes = new Uint8Array(4_096)
+  #bytes: Uint8Array = new Uint8Array(4_096)
   #view = new DataView(this.#bytes.buffer)
   #length = 0
 
@@ -41,6 +41,15 @@ export class ByteWriter {
 
   finish(): Uint8Array {
     return this.#bytes.slice(0, this.#length)
+  }
+
+  /** Returns the bytes in their buffer, without a copy. The buffer then belongs to the caller, and the writer uses `next`. */
+  handOver(next: Uint8Array): Uint8Array {
+    const { written } = this
+    this.#bytes = next
+    this.#view = new DataView(next.buffer)
+    this.#length = 0
+    return written
   }
 
   byte(value: number): void {

@@ -1,4 +1,4 @@
-import { batchReadingsMax } from '../../limits.ts'
+import { batchReadingsMax, columnSlabReadingsMin, unusedColumnSlabsMax } from '../../limits.ts'
 import { secondText } from '../calendar.ts'
 import type { Reading } from './reading.ts'
 import { bytesAtMost, encodedBytes } from './reading-size.ts'
@@ -28,13 +28,37 @@ export class Name {
   }
 }
 
-type Columns = Pick<ReadingColumns, 'cellar' | 'racks' | 'kegs' | 'values' | 'timesMs' | 'texts' | 'encodedBytesAtMost'>
+/** Lists as long as the largest batch. Large batches use them in turn, because new lists would keep the garbage collector busy. */
+type Slab = {
+  readonly racks: Name[]
+  readonly kegs: Name[]
+  readonly values: Float64Array
+  readonly timesMs: Float64Array
+}
+
+const unusedSlabs: Slab[] = []
+
+const newSlab = (): Slab => ({
+  racks: [],
+  kegs: [],
+  values: new Float64Array(batchReadingsMax),
+  timesMs: new Float64Array(batchReadingsMax),
+})
+
+const noName = new Name('')
+
+type Columns = Slab &
+  Pick<ReadingColumns, 'count' | 'cellar' | 'texts' | 'encodedBytesAtMost'> & {
+    /** True if the lists are a slab. */
+    readonly isSlab: boolean
+  }
 
 /**
  * The valid readings of one batch, in their order. Each field is a list of its own, because an object for each reading
- * would cost more than all other work on it. The lists never change.
+ * would cost more than all other work on it. The lists can be longer than `count`, and do not change until `giveBack`.
  */
 export class ReadingColumns {
+  readonly count: number
   readonly cellar: Name
   readonly racks: readonly Name[]
   readonly kegs: readonly Name[]
@@ -48,19 +72,33 @@ export class ReadingColumns {
   readonly texts: readonly (string | null)[] | null
   /** Never below the size of the readings as JSON (`reading-size.ts`). */
   readonly encodedBytesAtMost: number
+  #slab: Slab | null
 
-  constructor({ cellar, racks, kegs, values, timesMs, texts, encodedBytesAtMost: bytes }: Columns) {
+  constructor(columns: Columns) {
+    const { count, cellar, racks, kegs, values, timesMs, texts, encodedBytesAtMost, isSlab } = columns
+    this.count = count
     this.cellar = cellar
     this.racks = racks
     this.kegs = kegs
     this.values = values
     this.timesMs = timesMs
     this.texts = texts
-    this.encodedBytesAtMost = bytes
+    this.encodedBytesAtMost = encodedBytesAtMost
+    this.#slab = isSlab ? { racks, kegs, values, timesMs } : null
   }
 
-  get count(): number {
-    return this.values.length
+  /**
+   * Lets a later batch use the lists. Call it only when the readings are stored and folded, and nobody reads these columns
+   * again. Without a call, the garbage collector takes the lists.
+   */
+  giveBack(): void {
+    const slab = this.#slab
+    if (slab === null) return
+    this.#slab = null
+    // Without these names, an unused slab would keep up to 2,000 names in memory.
+    slab.racks.fill(noName, 0, this.count)
+    slab.kegs.fill(noName, 0, this.count)
+    if (unusedSlabs.length < unusedColumnSlabsMax) unusedSlabs.push(slab)
   }
 
   timestampAt(index: number): string {
@@ -94,19 +132,21 @@ export const encodedBytesExceed = (readings: ReadingColumns, bytesMax: number): 
   return bytes > bytesMax
 }
 
-/** Collects the readings of one batch after the other. `finish` copies them, so the same lists serve the next batch. */
+/**
+ * Collects the readings of one batch after the other. `finish` hands over the lists of a large batch. It copies those of a small
+ * batch, because a slab would take much more memory than its readings need.
+ */
 export class ColumnsBuilder {
-  #cellar = new Name('')
-  readonly #racks: Name[] = []
-  readonly #kegs: Name[] = []
-  readonly #values = new Float64Array(batchReadingsMax)
-  readonly #timesMs = new Float64Array(batchReadingsMax)
+  #cellar = noName
+  /** `null` after `finish` has handed it over, until `begin`. */
+  #slab: Slab | null = null
   #texts: (string | null)[] | null = null
   #count = 0
   #nameChars = 0
   #timestampChars = 0
 
   begin(cellar: Name): void {
+    this.#slab ??= unusedSlabs.pop() ?? newSlab()
     this.#cellar = cellar
     this.#texts = null
     this.#count = 0
@@ -121,11 +161,12 @@ export class ColumnsBuilder {
   /** `text` is the timestamp if it has another form than `YYYY-MM-DDThh:mm:ssZ`, otherwise `null`. */
   push(rack: Name, keg: Name, value: number, timeMs: number, text: string | null): void {
     const at = this.#count
+    const slab = this.#begun
     if (at === batchReadingsMax) throw new RangeError(`Cannot hold more than ${batchReadingsMax} readings of a batch`)
-    this.#racks[at] = rack
-    this.#kegs[at] = keg
-    this.#values[at] = value
-    this.#timesMs[at] = timeMs
+    slab.racks[at] = rack
+    slab.kegs[at] = keg
+    slab.values[at] = value
+    slab.timesMs[at] = timeMs
     if (text !== null) this.#texts ??= new Array<string | null>(at).fill(null)
     this.#texts?.push(text)
     this.#count = at + 1
@@ -143,12 +184,14 @@ export class ColumnsBuilder {
 
   finish(): ReadingColumns {
     const count = this.#count
+    const isSlab = count >= columnSlabReadingsMin
+    const lists = isSlab ? this.#begun : partOf(this.#begun, count)
+    if (isSlab) this.#slab = null
     return new ReadingColumns({
+      ...lists,
+      isSlab,
+      count,
       cellar: this.#cellar,
-      racks: this.#racks.slice(0, count),
-      kegs: this.#kegs.slice(0, count),
-      values: this.#values.slice(0, count),
-      timesMs: this.#timesMs.slice(0, count),
       texts: this.#texts,
       encodedBytesAtMost: bytesAtMost(count, {
         nameChars: this.#nameChars + count * this.#cellar.text.length,
@@ -156,7 +199,19 @@ export class ColumnsBuilder {
       }),
     })
   }
+
+  get #begun(): Slab {
+    if (this.#slab === null) throw new Error('Cannot collect readings: no batch was begun')
+    return this.#slab
+  }
 }
+
+const partOf = ({ racks, kegs, values, timesMs }: Slab, count: number): Slab => ({
+  racks: racks.slice(0, count),
+  kegs: kegs.slice(0, count),
+  values: values.slice(0, count),
+  timesMs: timesMs.slice(0, count),
+})
 
 /** The text that columns keep of a valid timestamp: `null` for the form `YYYY-MM-DDThh:mm:ssZ`, which follows from the time. */
 export const textToKeep = (timestamp: string): string | null =>

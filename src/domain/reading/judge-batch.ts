@@ -88,9 +88,9 @@ export const timelessItems = ({ readings, rejected }: ParsedBatch): readonly Tim
       next += 1
     }
   }
-  for (const timeMs of readings.timesMs) {
+  for (let index = 0; index < readings.count; index += 1) {
     addRefusals()
-    items.push(timeMs)
+    items.push(readings.timesMs[index] ?? 0)
   }
   addRefusals()
   return items
@@ -102,7 +102,7 @@ export type BatchContext = { readonly policy: TimestampPolicy | null; readonly n
 /** Checks the timestamps against the policy of the cellar. */
 export const judgeBatch = (parsed: ParsedBatch, { policy, now }: BatchContext): JudgedBatch => {
   const { readings } = parsed
-  if (policy === null || areInTime(readings.timesMs, policy, now)) return parsed
+  if (policy === null || areInTime(readings, policy, now)) return parsed
   const columns = new ColumnsBuilder()
   columns.begin(readings.cellar)
   const rejected: RejectedItem[] = []
@@ -117,11 +117,11 @@ export const judgeBatch = (parsed: ParsedBatch, { policy, now }: BatchContext): 
 }
 
 /** A policy bounds the earliest and the latest timestamp, so no other timestamps need a check. */
-const areInTime = (timesMs: Float64Array, policy: TimestampPolicy, now: number): boolean => {
+const areInTime = ({ count, timesMs }: ReadingColumns, policy: TimestampPolicy, now: number): boolean => {
   let earliest = Number.POSITIVE_INFINITY
   let latest = Number.NEGATIVE_INFINITY
   // Not `for … of`, which calls the iterator of the typed array for each number.
-  for (let index = 0; index < timesMs.length; index += 1) {
+  for (let index = 0; index < count; index += 1) {
     const timeMs = timesMs[index] ?? 0
     if (timeMs < earliest) earliest = timeMs
     if (timeMs > latest) latest = timeMs

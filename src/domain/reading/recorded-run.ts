@@ -38,6 +38,11 @@ export class ReadingRun {
   events(): readonly NewEvent<'ReadingAccepted'>[] {
     return this.requests.flatMap((request) => eventsOfRequest(this, request))
   }
+
+  /** Lets later batches use the memory of the columns (`ReadingColumns`). Call it when the run is stored and folded. */
+  giveBack(): void {
+    for (const { readings } of this.requests) if (isBatch(readings)) readings.giveBack()
+  }
 }
 
 const eventsOfRequest = (

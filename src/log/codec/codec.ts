@@ -15,7 +15,8 @@ import {
 } from '../../domain/events.ts'
 import { ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { type ToAppend, UndecodableEvent } from '../event-log.ts'
-import { type Part, packReadings, packRun, unpackReadings } from './packed-readings.ts'
+import { type PackedRun, type Part, packReadings, packRun, unpackReadings } from './packed-readings.ts'
+import { RowBuffers } from './row-buffers.ts'
 import { newestMetadata, storedMetadata } from './stored-idempotency.ts'
 import { storedIdOf, storedTimeOf, unreadableRecord } from './unreadable.ts'
 import { type Upcast, upcasts } from './upcast.ts'
@@ -39,6 +40,8 @@ export type NewRow = {
   readonly recordedAt: number
   readonly body: string | Uint8Array
   readonly bytes: number
+  /** True if `release` must be called. Then `body` is in a buffer that a later row will use. */
+  readonly isInBuffer: boolean
 }
 
 export type StoredRow = {
@@ -53,6 +56,8 @@ export type StoredRow = {
 export type Codec = {
   /** Returns one row, or several if readings and other events are mixed, because only readings are packed. */
   encode(stream: string, events: ToAppend): readonly NewRow[]
+  /** Must be called exactly once, when nobody reads the bodies of the rows again. */
+  release(rows: readonly NewRow[]): void
   /**
    * Decodes only those events of the row that `part` selects. Default: all events. In a stream of records, such as
    * sign-ins, an unreadable event becomes `RecordUnreadable`.
@@ -89,11 +94,15 @@ const packedSchemaVersion = 1
 
 export const createCodec = (registry: EventRegistry = currentRegistry): Codec => {
   const checks = new Map(Array.from(registry, ([type, known]) => [type, TypeCompiler.Compile(known.data)]))
+  const buffers = new RowBuffers()
   return {
     encode: (stream, events) =>
       events instanceof ReadingRun
-        ? [rowOf(events, packRun(events))]
+        ? [rowOf(events, packRun(events, buffers))]
         : sameKinds(events).map((group) => encodeGroup(registry, stream, group)),
+    release: (rows) => {
+      for (const { body, isInBuffer } of rows) if (isInBuffer && typeof body !== 'string') buffers.giveBack(body)
+    },
     decode: (row, part = { first: 0, end: row.count }) => {
       try {
         return typeof row.body === 'string'
@@ -125,16 +134,20 @@ const sameKinds = (events: readonly NewEvent[]): readonly SameKind[] => {
   return groups
 }
 
-const rowOf = ({ count, recordedAt }: Pick<NewRow, 'count' | 'recordedAt'>, packed: Uint8Array): NewRow => ({
+const rowOf = (
+  { count, recordedAt }: Pick<NewRow, 'count' | 'recordedAt'>,
+  { row, isInBuffer }: PackedRun,
+): NewRow => ({
   count,
   recordedAt,
-  body: packed,
-  bytes: packed.length,
+  body: row,
+  bytes: row.length,
+  isInBuffer,
 })
 
 const encodeGroup = (registry: EventRegistry, stream: string, { areReadings, events }: SameKind): NewRow => {
   const first = { count: events.length, recordedAt: events[0]?.recordedAt ?? 0 }
-  if (areReadings) return rowOf(first, packReadings(stream, events.filter(isReading)))
+  if (areReadings) return rowOf(first, { row: packReadings(stream, events.filter(isReading)), isInBuffer: false })
   const stored = events.map(({ id, type, recordedAt, data, metadata }) => ({
     id,
     type,
@@ -144,7 +157,7 @@ const encodeGroup = (registry: EventRegistry, stream: string, { areReadings, eve
     metadata: storedMetadata(metadata),
   }))
   const body = JSON.stringify(stored)
-  return { ...first, body, bytes: Buffer.byteLength(body) }
+  return { ...first, body, bytes: Buffer.byteLength(body), isInBuffer: false }
 }
 
 const isReading = (event: NewEvent): event is NewEvent<'ReadingAccepted'> => event.type === 'ReadingAccepted'

@@ -30,7 +30,9 @@ import type { ReadingRun, RunRequest } from '../../domain/reading/recorded-run.t
 import { parseTimestamp } from '../../domain/reading/timestamp.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
 import { readingId, uuidBytes, uuidText } from '../../domain/uuid.ts'
+import { bufferedRowBytesMin } from '../../limits.ts'
 import { readFirstIdempotency, readIdempotency, writeIdempotency } from './packed-idempotency.ts'
+import type { RowBuffers } from './row-buffers.ts'
 import { RowNames } from './row-names.ts'
 import { storedMetadata } from './stored-idempotency.ts'
 import { timestampText } from './timestamp-text.ts'
@@ -70,14 +72,17 @@ export const packReadings = (stream: string, readings: readonly ReadingToPack[])
   return writer.finish()
 }
 
+/** The row of a run. If it `isInBuffer`, the caller must give its memory back to the `RowBuffers`. */
+export type PackedRun = { readonly row: Uint8Array; readonly isInBuffer: boolean }
+
 /**
  * Packs a run into the same bytes as its events, without making them.
  * @throws Error if a request with several readings has an id that cannot be counted up (`readingId`)
  */
-export const packRun = (run: ReadingRun): Uint8Array => {
+export const packRun = (run: ReadingRun, buffers: RowBuffers): PackedRun => {
   // Ids of requests are UUIDs, except in some tests.
   if (run.requests.some(({ readings, requestId }) => isBatch(readings) && uuidBytes(requestId) === null)) {
-    return packReadings(readingsStream(run.keyId), run.events())
+    return { row: packReadings(readingsStream(run.keyId), run.events()), isInBuffer: false }
   }
   const names = new RowNames(writer)
   writer.begin()
@@ -87,7 +92,8 @@ export const packRun = (run: ReadingRun): Uint8Array => {
     if (isBatch(request.readings)) packColumns(request.readings, request, { recordedAt: run.recordedAt, names })
     else packSingle(request.readings, request, { recordedAt: run.recordedAt, names })
   }
-  return writer.finish()
+  const next = writer.length < bufferedRowBytesMin ? null : buffers.take()
+  return next === null ? { row: writer.finish(), isInBuffer: false } : { row: writer.handOver(next), isInBuffer: true }
 }
 
 type InRow = { readonly recordedAt: number; readonly names: RowNames }
@@ -116,12 +122,12 @@ const packSingle = (
 }
 
 const packColumns = (
-  { cellar, racks, kegs, values, timesMs, texts }: ReadingColumns,
+  { count, cellar, racks, kegs, values, timesMs, texts }: ReadingColumns,
   { requestId, idempotency }: RunRequest,
   { recordedAt, names }: InRow,
 ): void => {
   const seconds = secondsOf(recordedAt)
-  for (let index = 0; index < values.length; index += 1) {
+  for (let index = 0; index < count; index += 1) {
     const [rack, keg] = [racks[index], kegs[index]]
     if (rack === undefined || keg === undefined) throw new Error('Cannot pack columns of different lengths')
     const text = texts?.[index] ?? null

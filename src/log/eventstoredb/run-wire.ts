@@ -64,10 +64,10 @@ const writeFirst = (requestId: string, metadata: string, data: string): void => 
 
 /** Writes all readings of a batch except the first one. */
 const writeLater = (readings: ReadingColumns, requestId: string, metadata: string): void => {
-  const { racks, kegs, values, timesMs, texts, cellar } = readings
+  const { count, racks, kegs, values, timesMs, texts, cellar } = readings
   const front = frontOf(requestId, metadata)
   const cellarAndRack = Buffer.concat([Buffer.from('{"cellar":"'), cellar.json, Buffer.from('","rack":"')])
-  for (let index = 1; index < values.length; index += 1) {
+  for (let index = 1; index < count; index += 1) {
     const [rack, keg] = [racks[index]?.json, kegs[index]?.json]
     if (rack === undefined || keg === undefined) throw new Error('Cannot encode columns of different lengths')
     const value = values[index] ?? 0

@@ -2,7 +2,7 @@ import { SQLiteError } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { RecordedEvent } from '../../domain/events.ts'
-import { type LogItem, lastPositionOf } from '../../domain/reading/recorded-run.ts'
+import { isRun, lastPositionOf } from '../../domain/reading/recorded-run.ts'
 import { isRecordStream } from '../../domain/stream-names.ts'
 import { groupsUnderWayMax, overlapRetriesMax, readPageEventsMax, troubleLookMs } from '../../limits.ts'
 import { type Codec, createCodec } from '../codec/codec.ts'
@@ -30,8 +30,9 @@ import { FairReads } from './fair-reads.ts'
 import { type Commits, type CommitVerdict, stoppedText, type Trimming } from './sqlite-commits.ts'
 import { openForReading } from './sqlite-file.ts'
 import { SqliteReads } from './sqlite-reads.ts'
-import { type EncodedAppend, SqliteStaging, type Staged, type StagedAppend } from './sqlite-staging.ts'
+import { SqliteStaging, type Staged, type StagedAppend } from './sqlite-staging.ts'
 import { commitOnThread } from './threaded-commits.ts'
+import { answer, recordedBy, refuseReadings, type Waiting, type WaitingGroup } from './waiting-appends.ts'
 
 export type SqliteLogOptions = {
   readonly dataDir: string
@@ -67,14 +68,6 @@ export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
     throw new Outage(`Cannot open "${folder.logPath}": ${cause.message}`, 'not_written', 'unavailable', { cause })
   }
 }
-
-type Waiting = EncodedAppend & {
-  readonly isReadings: boolean
-  resolve(result: AppendResult): void
-  reject(cause: unknown): void
-}
-
-type WaitingGroup = { appends: readonly Waiting[] }
 
 class SqliteLog implements EventLog {
   readonly #folder: DataFolder
@@ -126,7 +119,12 @@ class SqliteLog implements EventLog {
       if (isReadings) this.#assertSpace(stream)
       const rows = this.#codec.encode(stream, events)
       const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
-      this.#troubles.takeRoom(this.#room, stream, { events: countToAppend(events), bytes, isReadings })
+      try {
+        this.#troubles.takeRoom(this.#room, stream, { events: countToAppend(events), bytes, isReadings })
+      } catch (cause) {
+        this.#codec.release(rows)
+        throw cause
+      }
       this.#enqueue({ stream, expected, events, rows, isReadings, resolve, reject })
     })
   }
@@ -259,6 +257,7 @@ class SqliteLog implements EventLog {
 
   /** Commits a group and answers its appends, in the order of the groups. Never rejects. */
   async #writeGroup(group: WaitingGroup, before: Promise<void>): Promise<void> {
+    const { appends: all } = group
     try {
       for (const [index, staged] of (await this.#commitGroup(group, before)).entries())
         answer(group.appends[index], staged)
@@ -267,6 +266,7 @@ class SqliteLog implements EventLog {
       await before
       for (const append of group.appends) append.reject(cause)
     }
+    for (const { rows } of all) this.#codec.release(rows)
   }
 
   /**
@@ -311,6 +311,7 @@ class SqliteLog implements EventLog {
     if (last !== undefined) this.#publishedTo = lastPositionOf(last)
     const hasRecords = appends.some(({ isReadings, stream }) => !isReadings && isRecordStream(stream))
     this.#subscriptions.publish(items, { hasRecords })
+    for (const item of items) if (isRun(item)) item.run.giveBack()
     return staged
   }
 
@@ -374,23 +375,4 @@ class SqliteLog implements EventLog {
   }
 }
 
-/**
- * On a full disk, a revocation can fit without the readings of its group. So the readings are rejected, and the rest is
- * committed again. Returns false if the group has only readings or no readings: then the whole group fails.
- */
-const refuseReadings = (group: WaitingGroup, full: Outage): boolean => {
-  const changes = group.appends.filter(({ isReadings }) => !isReadings)
-  if (changes.length === 0 || changes.length === group.appends.length) return false
-  for (const append of group.appends) if (append.isReadings) append.reject(full)
-  group.appends = changes
-  return true
-}
-
 const stopped = (why: string): Outage => new Outage(why, 'not_written', 'unavailable')
-
-const recordedBy = (staged: StagedAppend): readonly LogItem[] => ('recorded' in staged ? staged.recorded : [])
-
-const answer = (append: Waiting | undefined, staged: StagedAppend): void => {
-  if ('fault' in staged) append?.reject(staged.fault)
-  else append?.resolve(staged.result)
-}

@@ -206,7 +206,7 @@ describe('the codec', () => {
       { ...later, stream: row.stream, revision: 6, position: 91 },
     ])
     expect(codec.encode(row.stream, [event, later])).toEqual([
-      { count: 2, recordedAt: event.recordedAt, body, bytes: body.length },
+      { count: 2, recordedAt: event.recordedAt, body, bytes: body.length, isInBuffer: false },
     ])
   })
 
@@ -234,7 +234,7 @@ describe('the codec', () => {
     const body = new Uint8Array(Buffer.from(hex.join('').replaceAll(' ', ''), 'hex'))
     const row = { stream: 'readings-one', ...place, count: 3, recordedAt: startMs, body }
     expect(codec.encode(row.stream, [first, ...later])).toEqual([
-      { count: 3, recordedAt: startMs, body, bytes: body.length },
+      { count: 3, recordedAt: startMs, body, bytes: body.length, isInBuffer: false },
     ])
     expect(codec.decode(row)).toEqual(
       [first, ...later].map((event, index) => ({
@@ -309,7 +309,9 @@ describe('the codec', () => {
     ]
     const body = new Uint8Array(Buffer.from(hex.join('').replaceAll(' ', ''), 'hex'))
     const row = { stream: 'readings-one', ...place, count: 1, recordedAt: startMs, body }
-    expect(codec.encode(row.stream, [first])).toEqual([{ count: 1, recordedAt: startMs, body, bytes: body.length }])
+    expect(codec.encode(row.stream, [first])).toEqual([
+      { count: 1, recordedAt: startMs, body, bytes: body.length, isInBuffer: false },
+    ])
     expect(codec.decode(row)).toEqual([{ ...first, stream: row.stream, revision: 5, position: 90 }])
     const version = Buffer.from(body).indexOf('0a'.repeat(32), 'hex') - 1
     for (const other of [1, 3]) {

@@ -36,7 +36,7 @@ const groupOf = (bodies: readonly Body[], epoch = 0): PackedGroup => {
   const packer = new GroupPacker()
   if (nextPosition === 1) packer.beginStream(1, 'signins-one')
   for (const body of bodies) {
-    const row = { count: 1, recordedAt: 1_700_000_000_000 + nextPosition, body, bytes: body.length }
+    const row = { count: 1, recordedAt: 1_700_000_000_000 + nextPosition, body, bytes: body.length, isInBuffer: false }
     packer.addRow(row, { position: nextPosition, stream: 1, revision: nextPosition - 1 })
     nextPosition += 1
   }

@@ -1,0 +1,26 @@
+import { rowBufferBytes, rowBuffersMax } from '../../limits.ts'
+
+/**
+ * Memory for large packed rows. A row keeps its buffer until the log has written it. Then a later row uses the buffer. New memory
+ * for each row would keep the garbage collector busy.
+ */
+export class RowBuffers {
+  readonly #unused: Uint8Array[] = []
+  #made = 0
+
+  /** Returns `null` if rows use all buffers. */
+  take(): Uint8Array | null {
+    const unused = this.#unused.pop()
+    if (unused !== undefined) return unused
+    if (this.#made === rowBuffersMax) return null
+    this.#made += 1
+    return new Uint8Array(rowBufferBytes)
+  }
+
+  /** `row` must not be read again. */
+  giveBack(row: Uint8Array): void {
+    const { buffer } = row
+    if (this.#unused.some((unused) => unused.buffer === buffer)) throw new Error('Cannot give back a buffer twice')
+    this.#unused.push(new Uint8Array(buffer))
+  }
+}

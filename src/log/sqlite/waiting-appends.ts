@@ -1,0 +1,31 @@
+import type { LogItem } from '../../domain/reading/recorded-run.ts'
+import type { AppendResult, Outage } from '../event-log.ts'
+import type { EncodedAppend, StagedAppend } from './sqlite-staging.ts'
+
+/** An append that has no answer yet. */
+export type Waiting = EncodedAppend & {
+  readonly isReadings: boolean
+  resolve(result: AppendResult): void
+  reject(cause: unknown): void
+}
+
+export type WaitingGroup = { appends: readonly Waiting[] }
+
+/**
+ * On a full disk, a revocation can fit without the readings of its group. So the readings are rejected, and the rest is
+ * committed again. Returns false if the group has only readings or no readings: then the whole group fails.
+ */
+export const refuseReadings = (group: WaitingGroup, full: Outage): boolean => {
+  const changes = group.appends.filter(({ isReadings }) => !isReadings)
+  if (changes.length === 0 || changes.length === group.appends.length) return false
+  for (const append of group.appends) if (append.isReadings) append.reject(full)
+  group.appends = changes
+  return true
+}
+
+export const recordedBy = (staged: StagedAppend): readonly LogItem[] => ('recorded' in staged ? staged.recorded : [])
+
+export const answer = (append: Waiting | undefined, staged: StagedAppend): void => {
+  if ('fault' in staged) append?.reject(staged.fault)
+  else append?.resolve(staged.result)
+}
