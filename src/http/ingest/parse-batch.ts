@@ -2,7 +2,7 @@ import { BatchItems, type ParsedBatch, parseBatch } from '../../domain/reading/j
 import { NameCache } from '../../domain/reading/name-cache.ts'
 import { done, type Outcome, type ReadingRefusal } from '../../domain/refusal.ts'
 import type { IngestWork } from './api-call.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJson } from './json/parse-json.ts'
 import { BatchScanner } from './scan-batch.ts'
 
 export class BatchParser {

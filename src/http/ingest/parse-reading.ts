@@ -4,7 +4,7 @@ import { NameCache } from '../../domain/reading/name-cache.ts'
 import { cellarRefusal, type ParsedReading, parseReading } from '../../domain/reading/reading.ts'
 import { done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import type { IngestWork } from './api-call.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJson } from './json/parse-json.ts'
 import { odd, pastSpace, ReadingScanner } from './scan-reading.ts'
 
 export class ReadingParser {

@@ -16,7 +16,7 @@ import {
   batchStructuralCharsMax,
   oddItemBytesMax,
 } from '../../limits.ts'
-import { endOfValue, limitPart, type StructureCounts } from './json-structure.ts'
+import { endOfValue, limitPart, type StructureCounts } from './json/json-structure.ts'
 import { odd, pastSpace, ReadingScanner } from './scan-reading.ts'
 
 export class BatchScanner {
@@ -33,7 +33,7 @@ export class BatchScanner {
     this.#reading = new ReadingScanner(names)
   }
 
-  /** Returns `null` for a body that is not `{"readings":[…]}`, or could exceed a bound of `json-structure.ts`. */
+  /** Returns `null` for a body that is not `{"readings":[…]}`, or could exceed a bound of `json/json-structure.ts`. */
   scan(body: Uint8Array, cellar: string): ParsedBatch | null {
     const items = this.#items
     this.#reading.begin(body, items.begin(cellar).utf8)

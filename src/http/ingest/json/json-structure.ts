@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { batchNamesMax, jsonNestingMax } from '../../limits.ts'
+import { batchNamesMax, jsonNestingMax } from '../../../limits.ts'
 
 export type StructureFault = 'too_deep' | 'too_many' | 'too_many_names'
 

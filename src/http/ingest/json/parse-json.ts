@@ -1,6 +1,6 @@
-import { done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
-import { batchReadingsMax, batchStructuralCharsMax, readingStructuralCharsMax } from '../../limits.ts'
-import type { IngestWork } from './api-call.ts'
+import { done, type Outcome, type ReadingRefusal, refused } from '../../../domain/refusal.ts'
+import { batchReadingsMax, batchStructuralCharsMax, readingStructuralCharsMax } from '../../../limits.ts'
+import type { IngestWork } from '../api-call.ts'
 import { limitStructure } from './json-structure.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
