@@ -22,7 +22,7 @@ export type ReadingRefusal =
   | { readonly kind: 'invalid_body'; readonly what: 'batch' | 'nesting' | 'structure' }
   | { readonly kind: 'batch_empty' }
   | { readonly kind: 'batch_too_large'; readonly readingsMax: number; readonly bound: 'batch' | 'key' | 'structure' }
-  | { readonly kind: 'malformed_json'; readonly fault: 'empty' | 'not_gzip' | 'not_utf8' | 'not_json' | 'bare_nan' }
+  | MalformedJson
   | { readonly kind: 'batch_rejected'; readonly rejected: readonly RejectedItem[]; readonly atMs: number }
   | ItemRefusal
   | { readonly kind: 'invalid_idempotency_key' }
@@ -51,6 +51,48 @@ export type ItemRefusal =
   | { readonly kind: 'timestamp_too_old'; readonly ageMsMax: number }
   | { readonly kind: 'timestamp_in_future'; readonly aheadMsMax: number }
   | { readonly kind: 'cellar_mismatch'; readonly cellar: string }
+
+export type MalformedJson = {
+  readonly kind: 'malformed_json'
+} /** `no_length`: without `Content-Length` and chunks, HTTP reads no body. */ & (
+  | { readonly fault: 'empty' | 'no_length' | 'not_gzip' }
+  | { readonly fault: 'not_utf8' | JsonFault; readonly place: BodyPlace }
+  /** `isLengthDeclared` is true if `Content-Length` is equal to the byte at which the body ends. */
+  | {
+      readonly fault: 'ends_early'
+      readonly place: BodyPlace
+      readonly inside: JsonPart
+      readonly isLengthDeclared: boolean
+    }
+)
+
+/** Both numbers begin with 0. `byte` counts in the unpacked body. `item` is `null` outside of the items of a batch. */
+export type BodyPlace = { readonly byte: number; readonly item: number | null }
+
+export type JsonFault =
+  /** For instance `nan`, `-NaN` or `Infinity`. */
+  | 'not_a_number'
+  | 'decimal_comma'
+  | 'plus_sign'
+  | 'leading_zero'
+  | 'dot_first'
+  | 'dot_last'
+  | 'number'
+  | 'no_value'
+  | 'extra_comma'
+  | 'no_quotes'
+  | 'word'
+  | 'no_colon'
+  | 'no_comma'
+  | 'control_character'
+  | 'escape'
+  | 'nul_inside'
+  | 'nul_behind'
+  | 'bytes_behind'
+  | 'unexpected'
+
+/** What was not complete when the body ended. */
+export type JsonPart = 'text' | 'number' | 'word' | 'object' | 'list'
 
 export type RejectedItem = { readonly index: number; readonly refusal: ItemRefusal }
 

@@ -12,6 +12,7 @@ import {
   readingStructuralCharsMax,
   unavailableRetryAfterSeconds,
 } from '../limits.ts'
+import { malformedJsonWords, skipReading } from './malformed-json-words.ts'
 
 export type Problem = {
   readonly status: number
@@ -128,18 +129,9 @@ const retryAfterSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_0
 
 const everyField: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
 const fiveFields = list(everyField)
-const skipReading = 'skip the reading if it has no value'
 const exampleTimestamp = '2025-03-01T12:00:00Z'
 const sendAgain = `send the request again after ${count(unavailableRetryAfterSeconds, 'second')}`
 const inSeveralBatches = 'send them in several batches'
-
-const jsonWords: Record<CodedOf<'malformed_json'>['fault'], string> = {
-  empty: 'body must not be empty: send one JSON object.',
-  not_gzip: 'body must be complete gzip data, as its Content-Encoding says: compress it, or leave out that header.',
-  not_utf8: 'body must be UTF-8: encode the JSON in UTF-8.',
-  not_json: 'body must be valid JSON: send one JSON object.',
-  bare_nan: `body must be valid JSON, which has no NaN and no Infinity: ${skipReading}.`,
-}
 
 const bodyWords: Record<CodedOf<'invalid_body'>['what'], string> = {
   reading: `body must be one JSON object: send ${fiveFields} as its fields.`,
@@ -194,7 +186,7 @@ const deviceProblems: {
     readonly headers?: Problem['headers'] | ((refusal: CodedOf<K>) => Problem['headers'])
   }
 } = {
-  malformed_json: { status: 400, words: ({ fault }) => jsonWords[fault] },
+  malformed_json: { status: 400, words: malformedJsonWords },
   invalid_body: { status: 400, words: ({ what }) => bodyWords[what] },
   missing_field: {
     status: 400,

@@ -62,3 +62,25 @@ export const failedBodyBytes = (sent: Uint8Array | BodyFault, headers: Headers, 
  * bits.
  */
 const deflateRatioMax = 1_032
+
+/**
+ * Adds what the headers say about the length of a body that is empty or ends too early. A missing or too small
+ * `Content-Length` causes both. Returns other refusals as they are.
+ */
+export const lengthFault = (refusal: ReadingRefusal, headers: Headers): ReadingRefusal => {
+  if (refusal.kind !== 'malformed_json') return refusal
+  const declared = headers.get('content-length')
+  switch (refusal.fault) {
+    case 'empty':
+      return declared === null && !headers.has('transfer-encoding') ? noLength : refusal
+    case 'ends_early':
+      // The place in a gzip body counts unpacked bytes, but `Content-Length` counts packed bytes.
+      return contentEncoding(headers) === 'plain' && declared !== null
+        ? { ...refusal, isLengthDeclared: true }
+        : refusal
+    default:
+      return refusal
+  }
+}
+
+const noLength: ReadingRefusal = { kind: 'malformed_json', fault: 'no_length' }

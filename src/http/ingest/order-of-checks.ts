@@ -17,7 +17,14 @@ import {
 } from '../../domain/refusal.ts'
 import { readBody } from '../read-body.ts'
 import type { ApiCall, ApiDeps, ApiRoute, Stored } from './api-call.ts'
-import { contentEncoding, contentTypeRefusal, failedBodyBytes, gunzip, type IngestBody } from './ingest-body.ts'
+import {
+  contentEncoding,
+  contentTypeRefusal,
+  failedBodyBytes,
+  gunzip,
+  type IngestBody,
+  lengthFault,
+} from './ingest-body.ts'
 import { chargeOnce, costOfRefusal, emptyBudgetRefusal } from './request-costs.ts'
 
 export type IngestEndpoint = ApiDeps & {
@@ -87,7 +94,7 @@ export const ingestRoute =
     // The body must be hashed before `judge`, which overwrites parts of the body.
     const hashes = keyHash === null ? null : { keyHash, bodyHash: bodyHash(body) }
     const judged = judge(body, { cellar: key.cellar, isIdempotent: hashes !== null })
-    if (!judged.ok) return refused(full ?? judged.refusal)
+    if (!judged.ok) return refused(full ?? lengthFault(judged.refusal, request.headers))
     const { readings, batch } = judged.value
     const refusal = full ?? judged.value.refusal
     if (hashes !== null) return storeUnlessRepeat(endpoint, call, { ...judged.value, refusal, hashes })

@@ -28,7 +28,7 @@ type Layer =
   | 'projections'
   | 'views'
 
-/** The first pattern that matches a path decides its layer. `words` is the file with the texts of refusals. */
+/** The first pattern that matches a path decides its layer. `words` are the files with the texts of refusals. */
 const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/(main|service|open-log|health|listen)\.ts$/, 'start'],
   [/^src\/app\.ts$/, 'app'],
@@ -44,7 +44,7 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/actors\/saved-state\/checkpoint-file\.ts$/, 'checkpoint file'],
   [/^src\/actors\//, 'actors'],
   [/^src\/password-judge\//, 'password judge'],
-  [/^src\/http\/problem\.ts$/, 'words'],
+  [/^src\/http\/(problem|malformed-json-words)\.ts$/, 'words'],
   [/^src\/http\//, 'http'],
   [/^src\/cli\//, 'cli'],
   [/^projections\//, 'projections'],

@@ -1,7 +1,16 @@
-import { done, type Outcome, type ReadingRefusal, refused } from '../../../domain/refusal.ts'
+import {
+  type BodyPlace,
+  done,
+  type MalformedJson,
+  type Outcome,
+  type ReadingRefusal,
+  refused,
+} from '../../../domain/refusal.ts'
 import { batchReadingsMax, batchStructuralCharsMax, readingStructuralCharsMax } from '../../../limits.ts'
 import type { IngestWork } from '../api-call.ts'
+import { findFault } from './find-fault.ts'
 import { limitStructure } from './json-structure.ts'
+import { utf8FaultAt } from './utf8-fault.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -14,7 +23,7 @@ export const parseJson = (
   what: 'reading' | 'batch',
   work: IngestWork,
 ): Outcome<unknown, ReadingRefusal> => {
-  if (body.byteLength === 0) return malformed('empty')
+  if (body.byteLength === 0) return malformed({ fault: 'empty' })
   const structure = limitStructure(body, structuralCharsMax[what])
   if (typeof structure === 'string') return refusals[what][structure]
   work.bytesLookedAt += structure
@@ -22,13 +31,13 @@ export const parseJson = (
   try {
     text = utf8.decode(body)
   } catch {
-    return malformed('not_utf8')
+    return malformed({ fault: 'not_utf8', place: utf8Place(body, what) })
   }
   work.bodiesParsed += 1
   try {
     return done(JSON.parse(text))
   } catch {
-    return malformed(isBlank(text) ? 'empty' : hasBareNaN(body) ? 'bare_nan' : 'not_json')
+    return malformed(isBlank(text) ? { fault: 'empty' } : jsonFault(body, what))
   }
 }
 
@@ -46,33 +55,23 @@ const refusals = {
   batch: { too_deep: tooDeep, too_many: tooLarge('structure'), too_many_names: tooLarge('batch') },
 } as const
 
-const malformed = (fault: 'empty' | 'not_utf8' | 'not_json' | 'bare_nan') =>
-  refused<ReadingRefusal>({ kind: 'malformed_json', fault })
+type Fault = DistributiveOmit<MalformedJson, 'kind'>
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
+
+const malformed = (fault: Fault) => refused<ReadingRefusal>({ kind: 'malformed_json', ...fault })
 
 const isBlank = (text: string): boolean => text.trim() === ''
 
-/**
- * True if the body has `NaN` or `Infinity` outside strings. Python's standard library writes them, but they are not JSON. So
- * this fault has a text of its own in the refusal.
- */
-const hasBareNaN = (body: Uint8Array): boolean => {
-  let inString = false
-  for (let at = 0; at < body.length; at += 1) {
-    const byte = body[at]
-    if (byte === quote) inString = !inString
-    else if (inString && byte === backslash) at += 1
-    else if (!inString && (byte === letterN || byte === letterI) && isBareNaN(body, at)) return true
-  }
-  return false
+const jsonFault = (body: Uint8Array, what: 'reading' | 'batch'): Fault => {
+  const found = findFault(body)
+  if (found === null) throw new Error('Cannot find the fault of a body that JSON.parse refused')
+  const place = { byte: found.byte, item: what === 'batch' ? found.item : null }
+  return found.fault === 'ends_early'
+    ? { fault: found.fault, inside: found.inside, place, isLengthDeclared: false }
+    : { fault: found.fault, place }
 }
 
-const [quote, backslash, letterN, letterI] = [0x22, 0x5c, 0x4e, 0x49]
-const nan = Buffer.from('NaN')
-const infinity = Buffer.from('Infinity')
-
-/** Compares in a plain loop. For a body of a million letters N, a million calls of a library function would take too long. */
-const isBareNaN = (body: Uint8Array, from: number): boolean => {
-  const word = body[from] === letterN ? nan : infinity
-  for (let at = 1; at < word.length; at += 1) if (body[from + at] !== word[at]) return false
-  return true
+const utf8Place = (body: Uint8Array, what: 'reading' | 'batch'): BodyPlace => {
+  const byte = utf8FaultAt(body)
+  return { byte, item: what === 'batch' ? (findFault(body.subarray(0, byte))?.item ?? null) : null }
 }

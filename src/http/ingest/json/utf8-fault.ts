@@ -1,0 +1,28 @@
+/** Returns the index of the first byte that does not belong to valid UTF-8, or the length of the body. */
+export const utf8FaultAt = (body: Uint8Array): number => {
+  let at = 0
+  while (at < body.length) {
+    const end = pastCharacter(body, at)
+    if (end === at) return at
+    at = end
+  }
+  return at
+}
+
+/** Returns `at` if no valid character begins there. */
+const pastCharacter = (body: Uint8Array, at: number): number => {
+  const first = body[at] ?? 0
+  if (first < 0x80) return at + 1
+  const bytes = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0
+  if (bytes === 0) return at
+  const second = body[at + 1] ?? 0
+  if (second < leastSecond(first) || second > mostSecond(first)) return at
+  for (let next = at + 2; next < at + bytes; next += 1) if (((body[next] ?? 0) & 0xc0) !== 0x80) return at
+  return at + bytes
+}
+
+/** A smaller second byte is a longer form than necessary of a character. */
+const leastSecond = (first: number): number => (first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80)
+
+/** A larger second byte is a surrogate, or a character above U+10FFFF. */
+const mostSecond = (first: number): number => (first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf)
