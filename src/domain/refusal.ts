@@ -36,8 +36,8 @@ export type ReadingRefusal =
   | { readonly kind: 'store_unavailable' }
   | { readonly kind: 'storage_full' }
   | { readonly kind: 'overloaded' }
-  /** The body of the request came too slowly. */
-  | { readonly kind: 'request_timeout' }
+  /** The body of the request came too slowly. `declaredBytes` is its `Content-Length`, or `null` without that header. */
+  | { readonly kind: 'request_timeout'; readonly declaredBytes: number | null }
   | { readonly kind: 'internal_error' }
 
 /** Permanent faults of a reading: a device should not send the same reading again. */

@@ -240,7 +240,12 @@ const deviceProblems: {
   },
   request_timeout: {
     status: 408,
-    words: `body must arrive at ${bodyBytesPerSecondMin} bytes a second or faster after its first ${durationWords(bodyGraceMs)}: send smaller batches, or use a faster connection.`,
+    words: ({ declaredBytes }) => {
+      const slow = `body must arrive at ${bodyBytesPerSecondMin} bytes a second or faster after its first ${durationWords(bodyGraceMs)}: send smaller batches, or use a faster connection.`
+      return declaredBytes === null
+        ? slow
+        : `${slow} Content-Length is ${declaredBytes}: correct that header if the body is shorter.`
+    },
     headers: closeConnection,
   },
   idempotency_in_progress: {

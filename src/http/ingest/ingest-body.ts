@@ -83,4 +83,10 @@ export const lengthFault = (refusal: ReadingRefusal, headers: Headers): ReadingR
   }
 }
 
+/** A body whose `Content-Length` is too large never ends, which the service cannot tell from a slow one. */
+export const tooSlow = (headers: Headers): ReadingRefusal => {
+  const declared = headers.get('content-length')
+  return { kind: 'request_timeout', declaredBytes: declared === null ? null : Number(declared) }
+}
+
 const noLength: ReadingRefusal = { kind: 'malformed_json', fault: 'no_length' }

@@ -24,6 +24,7 @@ import {
   gunzip,
   type IngestBody,
   lengthFault,
+  tooSlow,
 } from './ingest-body.ts'
 import { chargeOnce, costOfRefusal, emptyBudgetRefusal } from './request-costs.ts'
 
@@ -81,7 +82,7 @@ export const ingestRoute =
     const sent = await readBody(bodies, request, { pool: 'devices', holder: key.keyId, bytesMax, isPacked })
     // Before all other refusals, because only the 408 closes the connection. On an open connection, Bun would read the rest of
     // the body as the next request.
-    if (sent === 'too_slow') return refused({ kind: 'request_timeout' })
+    if (sent === 'too_slow') return refused(tooSlow(request.headers))
     // Checked again, because other requests of the key can have used up its cost budget while this body arrived.
     const emptyBudget = emptyBudgetRefusal(endpoint, key)
     if (emptyBudget !== null) return refused(emptyBudget)

@@ -37,6 +37,7 @@ const largeBytes = bodyInOnePieceBytesMax + 20_000
 const longBytes = bodyReservedBytesMin + 1
 const chunked = 'Transfer-Encoding: chunked'
 const declared = (bytes: number): string => `Content-Length: ${bytes}`
+const lengthHint = (bytes: number): string => ` Content-Length is ${bytes}: correct that header if the body is shorter.`
 
 const head = (path: string, line: string, withKey = key): string =>
   `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${withKey}\r\nContent-Type: application/json\r\n${line}\r\n\r\n`
@@ -199,10 +200,10 @@ describe('a slow body', () => {
   const graceMs = bodyGraceMs + bodyHeartbeatMs
 
   test.each([
-    ['a reading', readingPath, declared(longBytes), '{'],
-    ['a large batch', batchPath, declared(largeBytes), '{'],
-    ['a batch in chunks', batchPath, chunked, '1\r\n{\r\n'],
-  ])('that stalls, %s, gets 408 and a closed connection', async (_, path, line, part) => {
+    ['a reading', readingPath, declared(longBytes), '{', lengthHint(longBytes)],
+    ['a large batch', batchPath, declared(largeBytes), '{', lengthHint(largeBytes)],
+    ['a batch in chunks', batchPath, chunked, '1\r\n{\r\n', ''],
+  ])('that stalls, %s, gets 408 and a closed connection', async (_, path, line, part, hint) => {
     const connection = await stall(head(path, line) + part)
     await untilInFlight(1)
     await schedule.advance(graceMs)
@@ -217,7 +218,7 @@ describe('a slow body', () => {
       header: (name: string) => answer.headers.get(name.toLowerCase()) ?? null,
     }
     expect(expectRefusal(refusal, 408, 'REQUEST_TIMEOUT')).toBe(
-      'body must arrive at 1024 bytes a second or faster after its first 30 seconds: send smaller batches, or use a faster connection.',
+      `body must arrive at 1024 bytes a second or faster after its first 30 seconds: send smaller batches, or use a faster connection.${hint}`,
     )
     expect([service.bodies.count, reserved()]).toEqual([0, 0])
     expect(service.lines.filter(({ level }) => level === 'error')).toEqual([])
