@@ -8,7 +8,7 @@ import type { WebConfig } from './http/dashboard/door/origin.ts'
 import type { Traces } from './http/dashboard/door/refusal-traces.ts'
 import type { LivePages } from './http/dashboard/live/live-pages.ts'
 import { type IngestWork, noWork } from './http/ingest/api-call.ts'
-import { apiRoutes, batchPath, ingestHandlers, ingestPath } from './http/ingest/api-routes.ts'
+import { answerMisspeltPath, apiRoutes, batchPath, ingestHandlers, ingestPath } from './http/ingest/api-routes.ts'
 import { CostBudgets } from './http/ingest/cost-budgets.ts'
 import { LastRefusals } from './http/ingest/last-refusals.ts'
 import type { RefusalLines } from './http/ingest/refusal-lines.ts'
@@ -55,6 +55,6 @@ export const createApp = (deps: AppDeps): App => {
     })
     .use(opsRoutes(isReady))
     .use(apiRoutes(api, ingest))
-    .use(dashboardRoutes({ core, lastRefusals, lines, traces, reasons, web, live, bodies }))
+    .use(dashboardRoutes({ core, lastRefusals, lines, traces, reasons, web, live, bodies }, answerMisspeltPath(api)))
   return { routes, bodies, straight: { [ingestPath]: { POST: ingest.reading }, [batchPath]: { POST: ingest.batch } } }
 }

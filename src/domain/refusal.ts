@@ -31,7 +31,8 @@ export type ReadingRefusal =
   /** The idempotency key was used with another payload. */
   | { readonly kind: 'idempotency_key_reused' }
   | { readonly kind: 'ambiguous_host' }
-  | { readonly kind: 'not_found' }
+  /** `meant` is the path that the request spells in another way, such as `/api//v1/ingest`. `null` if there is none. */
+  | { readonly kind: 'not_found'; readonly meant: string | null }
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
   | { readonly kind: 'store_unavailable' }
   | { readonly kind: 'storage_full' }

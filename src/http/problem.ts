@@ -231,7 +231,10 @@ const deviceProblems: {
   },
   not_found: {
     status: 404,
-    words: 'path does not exist: send a reading to /api/v1/ingest, or a batch to /api/v1/ingest/batch.',
+    words: ({ meant }) =>
+      meant === null
+        ? 'path does not exist: send a reading to /api/v1/ingest, or a batch to /api/v1/ingest/batch.'
+        : `path must be exactly ${meant}: send it in lower case, with single slashes, unencoded, and without a slash at the end.`,
   },
   method_not_allowed: {
     status: 405,

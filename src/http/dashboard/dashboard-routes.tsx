@@ -3,7 +3,7 @@
  */
 import { Elysia } from 'elysia'
 import { loadAssets } from './assets.ts'
-import { answerDashboard } from './door/door.tsx'
+import { answerDashboard, type RoutedRequest } from './door/door.tsx'
 import { SignInThrottle } from './door/sign-in-throttle.ts'
 import { liveRoutes } from './live/live-routes.tsx'
 import { accountRoutes } from './pages/account-routes.tsx'
@@ -53,16 +53,20 @@ export const dashboardTable = (
 /** Matches every path that has no page. `door.tsx` answers such a path with 404. */
 const anyOtherPath: Route = { path: '/*' }
 
-export const dashboardRoutes = (parts: DashboardParts) => {
+type Context = {
+  readonly request: Request
+  readonly params: RoutedRequest['params']
+  readonly server: Bun.Server<unknown> | null
+}
+
+/** `notForPages` is asked first about each path that has no page. It returns `null` if the page for unknown paths is right. */
+export const dashboardRoutes = (parts: DashboardParts, notForPages: (request: Request) => Promise<Response> | null) => {
   const { deps, routes } = dashboardTable(parts)
   const app = new Elysia({ name: 'dashboard', strictPath: true })
-  for (const route of [...routes, anyOtherPath]) {
-    app.all(
-      route.path,
-      ({ request, params, server }) =>
-        answerDashboard(deps, route, { request, params, peerAddress: server?.requestIP(request)?.address ?? null }),
-      { parse: 'none' },
-    )
-  }
+  const answer = (route: Route, { request, params, server }: Context): Promise<Response> =>
+    answerDashboard(deps, route, { request, params, peerAddress: server?.requestIP(request)?.address ?? null })
+  const unread = { parse: 'none' } as const
+  for (const route of routes) app.all(route.path, (context) => answer(route, context), unread)
+  app.all(anyOtherPath.path, (context) => notForPages(context.request) ?? answer(anyOtherPath, context), unread)
   return app
 }

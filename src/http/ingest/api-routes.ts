@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { NameCache } from '../../domain/reading/name-cache.ts'
 import { refused } from '../../domain/refusal.ts'
+import { isUnderApi, meantPath } from '../path-spelling.ts'
 import { answerApiRequest } from './answer-api-request.ts'
 import type { ApiDeps, ApiRoute } from './api-call.ts'
 import { ingestBatch } from './ingest-batch.ts'
@@ -10,6 +11,7 @@ export type RequestHandler = (request: Request) => Response | Promise<Response>
 
 export const ingestPath = '/api/v1/ingest'
 export const batchPath = '/api/v1/ingest/batch'
+const endpointPaths = [ingestPath, batchPath]
 
 /** The two routes that store readings. The server calls these handlers without Elysia, which is faster (`serve.ts`). */
 export type IngestHandlers = { readonly reading: RequestHandler; readonly batch: RequestHandler }
@@ -43,4 +45,14 @@ export const apiRoutes = (deps: ApiDeps, ingest: IngestHandlers) => {
 }
 
 const onlyPost: ApiRoute = () => refused({ kind: 'method_not_allowed', allow: ['POST'] })
-const unknownPath: ApiRoute = () => refused({ kind: 'not_found' })
+const unknownPath: ApiRoute = ({ request }) =>
+  refused({ kind: 'not_found', meant: meantPath(request.url, endpointPaths) })
+
+/**
+ * Answers a path such as `//api/v1/ingest` or `/API/v1/ingest`. The router does not find it under `/api`, but a device sent it,
+ * and a device cannot read a page. Returns `null` for all other paths.
+ */
+export const answerMisspeltPath =
+  (deps: ApiDeps) =>
+  (request: Request): Promise<Response> | null =>
+    isUnderApi(request.url) ? answerApiRequest(deps, request, unknownPath) : null
