@@ -254,6 +254,7 @@ const deviceProblems: {
   idempotency_in_progress: {
     status: 409,
     words: `Idempotency-Key belongs to a request that is still running: ${sendAgain}.`,
+    headers: retrySoon,
   },
   payload_too_large: { status: 413, words: ({ what, bytesMax }) => tooLargeWords[what](bytesMax) },
   unsupported_media_type: {

@@ -198,7 +198,10 @@ describe('409 IDEMPOTENCY_IN_PROGRESS', () => {
     const running = post('one')
     while (held.waiting === 0) await turn()
     expect(expectRefusal(await post('one'), 409, 'IDEMPOTENCY_IN_PROGRESS')).toEndWith('again after 1 second.')
-    expectRefusal(await postBatch('one', [validReading]), 409, 'IDEMPOTENCY_IN_PROGRESS')
+    for (const refused of [await post('one'), await postBatch('one', [validReading])]) {
+      expectRefusal(refused, 409, 'IDEMPOTENCY_IN_PROGRESS')
+      expect(refused.header('Retry-After')).toBe('1')
+    }
     held.release()
     expectReplayOf(await running, await post('one'))
   })
