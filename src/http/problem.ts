@@ -106,12 +106,15 @@ const batchProblem = (refusal: CodedOf<'batch_rejected'>): Problem => {
   return { status, code, body: JSON.stringify(body), headers: noHeaders }
 }
 
-export const itemErrors = (rejected: readonly RejectedItem[]) =>
-  rejected.map(({ index, refusal }) => ({
-    index,
-    code: codeOf(refusal.kind),
-    error: deviceWords(refusal.kind, refusal),
-  }))
+export const itemErrors = (rejected: readonly RejectedItem[]) => {
+  let told: (Pick<RejectedItem, 'refusal'> & { readonly code: string; readonly error: string }) | null = null
+  return rejected.map(({ index, refusal }) => {
+    // A faulty device usually makes the same mistake again and again.
+    if (told?.refusal !== refusal)
+      told = { refusal, code: codeOf(refusal.kind), error: deviceWords(refusal.kind, refusal) }
+    return { index, code: told.code, error: told.error }
+  })
+}
 
 const list = (words: readonly string[], conjunction: 'and' | 'or' = 'and'): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${conjunction} ${words.at(-1)}`

@@ -77,8 +77,10 @@ const differenceOf = (scanned: ParsedBatch, expected: ParsedBatch): string | nul
   return Buffer.from(packed(one)).equals(packed(other)) ? null : 'packed rows'
 }
 
-const areEqual = (one: Float64Array, other: Float64Array): boolean =>
-  Buffer.from(one.buffer).equals(new Uint8Array(other.buffer))
+const areEqual = (one: Float64Array, other: Float64Array): boolean => bytesOf(one).equals(bytesOf(other))
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Float64Array): Buffer =>
+  Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength)
 
 const requestId = '0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b'
 

@@ -37,22 +37,22 @@ export const parseReading = (json: unknown): Outcome<ParsedReading, ItemRefusal>
     return refused({ kind: 'missing_field', fields: fieldsInOrder.filter((field) => own(body, field) === undefined) })
   }
 
-  if (typeof cellar !== 'string') return wrongType('cellar', 'string')
+  if (typeof cellar !== 'string') return wrongType.cellar
   const cellarFault = nameFault(cellar)
   if (cellarFault !== null) return wrongName('cellar', cellarFault)
 
-  if (typeof rack !== 'string') return wrongType('rack', 'string')
+  if (typeof rack !== 'string') return wrongType.rack
   const rackFault = nameFault(rack)
   if (rackFault !== null) return wrongName('rack', rackFault)
 
-  if (typeof keg !== 'string') return wrongType('keg', 'string')
+  if (typeof keg !== 'string') return wrongType.keg
   const kegFault = nameFault(keg)
   if (kegFault !== null) return wrongName('keg', kegFault)
 
-  if (typeof value !== 'number') return wrongType('value', 'number')
+  if (typeof value !== 'number') return wrongType.value
   if (!Number.isFinite(value)) return refused({ kind: 'invalid_value' })
 
-  if (typeof timestamp !== 'string') return wrongType('timestamp', 'string')
+  if (typeof timestamp !== 'string') return wrongType.timestamp
   const timestampMs = parseTimestamp(timestamp)
   if (typeof timestampMs === 'string') return refused({ kind: 'invalid_timestamp', fault: timestampMs })
 
@@ -83,7 +83,16 @@ const fieldsInOrder: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value'
 const own = (body: Partial<Record<ReadingField, unknown>>, field: ReadingField): unknown =>
   Object.hasOwn(body, field) ? body[field] : undefined
 
-const wrongType = (field: ReadingField, expected: 'string' | 'number') =>
+const typeRefusal = (field: ReadingField, expected: 'string' | 'number') =>
   refused<ItemRefusal>({ kind: 'invalid_type', field, expected })
+
+/** Made once, because a faulty device can send a wrong type in each item of a batch. */
+const wrongType = {
+  cellar: typeRefusal('cellar', 'string'),
+  rack: typeRefusal('rack', 'string'),
+  keg: typeRefusal('keg', 'string'),
+  value: typeRefusal('value', 'number'),
+  timestamp: typeRefusal('timestamp', 'string'),
+}
 
 const wrongName = (field: NameField, fault: NameFault) => refused<ItemRefusal>({ kind: 'invalid_name', field, fault })

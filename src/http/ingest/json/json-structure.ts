@@ -18,7 +18,7 @@ export const limitStructure = (body: Uint8Array, structuralCharsMax: number): nu
 /** What was counted in a body so far. */
 export type StructureCounts = { depth: number; structural: number; names: number }
 
-/** Does the same for a part of a body that is a JSON value. Goes on from `counts`, and changes `counts` unless a bound is passed. */
+/** Does the same for one JSON value of a body. Goes on from `counts`, and changes `counts` unless a bound is passed. */
 export const limitPart = (
   body: Uint8Array,
   structuralCharsMax: number,
@@ -64,12 +64,12 @@ export const limitPart = (
 }
 
 /**
- * Returns the index behind the JSON value that begins at `from`. The caller must parse the value: this function only counts
- * brackets, so the bytes up to the index can be invalid JSON.
+ * Returns the index behind the JSON value that begins at `from`, or `end` if the value does not end before. The caller must parse
+ * the value: this function only counts brackets, so the bytes up to the index can be invalid JSON.
  */
-export const endOfValue = (body: Uint8Array, from: number): number => {
+export const endOfValue = (body: Uint8Array, from: number, end: number): number => {
   let depth = 0
-  for (let at = from; at < body.length; at += 1) {
+  for (let at = from; at < end; at += 1) {
     const role = roles[body[at] ?? 0]
     if (role === quote) {
       at = endOfString(body, at + 1)
@@ -81,7 +81,7 @@ export const endOfValue = (body: Uint8Array, from: number): number => {
     }
     if (depth <= 0 && (role === comma || role === closes)) return at
   }
-  return body.length
+  return end
 }
 
 const none = 0
