@@ -63,7 +63,7 @@ export const anyRun: fc.Arbitrary<ReadingRun> = fc
     cache,
   )
   .map(([recordedAt, requests, size]) => {
-    const names = size === 'none' ? null : new NameCache(size === 'small' ? 0 : 6)
+    const names = size === 'none' ? null : new NameCache(size === 'small' ? 1 : 6)
     const columns = (readings: readonly Reading[]) =>
       columnsOf(readings, names === null ? undefined : (text) => names.named(text))
     return new ReadingRun(

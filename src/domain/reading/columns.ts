@@ -12,18 +12,22 @@ export class Name {
   packedAs = 0
   /** The number of the `NameCache` that holds the name now. 0: none. All names in one cache have different texts. */
   cachedIn = 0
+  /** Its place in that cache. */
+  place = 0
+  /** True if `utf8` stands for the name in JSON. Most names need no escapes. */
+  readonly isPlain: boolean
   #json: Uint8Array | null = null
 
   constructor(text: string, utf8: Uint8Array = Buffer.from(text)) {
     this.text = text
     this.utf8 = utf8
+    this.isPlain = text !== '' && JSON.stringify(text).length === text.length + 2
   }
 
-  /** The bytes that stand for the name in JSON, without quotation marks. Most names need no escapes, so they are `utf8` again. */
+  /** The bytes that stand for the name in JSON, without quotation marks. */
   get json(): Uint8Array {
-    if (this.#json !== null) return this.#json
-    const json = JSON.stringify(this.text).slice(1, -1)
-    this.#json = json.length === this.text.length ? this.utf8 : Buffer.from(json)
+    if (this.isPlain) return this.utf8
+    this.#json ??= Buffer.from(JSON.stringify(this.text).slice(1, -1))
     return this.#json
   }
 }

@@ -14,14 +14,18 @@ export class NameCache {
   readonly #number: number
   readonly #names: (Name | undefined)[]
   readonly #hashes: Int32Array
+  /** For each name, the place of the name that `follow` was told last. */
+  readonly #next: Int32Array
   /** For each set, the place of its oldest name, counted from the set's first place. */
   readonly #oldest: Uint8Array
   readonly #unusedBits: number
 
+  /** @param setBits at least 1 */
   constructor(setBits: number = nameCacheSetBits) {
     const sets = 2 ** setBits
     this.#names = new Array<Name | undefined>(sets * nameCacheWays).fill(undefined)
     this.#hashes = new Int32Array(sets * nameCacheWays)
+    this.#next = new Int32Array(sets * nameCacheWays)
     this.#oldest = new Uint8Array(sets)
     this.#unusedBits = 32 - setBits
     caches += 1
@@ -40,6 +44,23 @@ export class NameCache {
       if (name !== undefined && areEqual(name.utf8, bytes, from, end)) return name
     }
     return this.#judge(bytes, from, end, hash)
+  }
+
+  /**
+   * Returns the name that is probably in `bytes` behind `before`, or `null` if another name is there. Devices send their names
+   * in the same order again and again, and a comparison takes less time than a hash and a search.
+   */
+  findNext(bytes: Uint8Array, from: number, before: Name): Name | null {
+    const name = this.#names[this.#next[before.place] ?? 0]
+    if (name === undefined || !name.isPlain) return null
+    const { utf8 } = name
+    const end = from + utf8.length
+    return bytes[end] === quotationMark && areEqual(utf8, bytes, from, end) ? name : null
+  }
+
+  /** Tells that `name` came behind `before`. */
+  follow(before: Name, name: Name): void {
+    this.#next[before.place] = name.place
   }
 
   /** Returns the name with this text, which the caller has found valid. */
@@ -81,6 +102,7 @@ export class NameCache {
     const replaced = this.#names[place]
     if (replaced !== undefined) replaced.cachedIn = 0
     name.cachedIn = this.#number
+    name.place = place
     this.#names[place] = name
     this.#hashes[place] = hash
     return name
@@ -91,6 +113,8 @@ export class NameCache {
     return Math.imul(hash, 0x9e3779b1) >>> this.#unusedBits
   }
 }
+
+const quotationMark = 0x22
 
 /** Shifts instead of multiplying, which would take twice as long. */
 export const hashStep = (hash: number, byte: number): number => ((hash << 5) - hash + byte) | 0

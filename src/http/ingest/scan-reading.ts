@@ -112,6 +112,13 @@ export class ReadingScanner {
     const body = this.#body
     if (body[at] !== quote) return odd
     const from = at + 1
+    const before = field === rack ? this.rack : this.keg
+    const next = this.#names.findNext(body, from, before)
+    if (next !== null) {
+      if (field === rack) this.rack = next
+      else this.keg = next
+      return from + next.utf8.length + 1
+    }
     let end = from
     let hash = 0
     for (;;) {
@@ -123,6 +130,7 @@ export class ReadingScanner {
     }
     const name = this.#names.find(body, from, end, hash)
     if (name === null) return odd
+    this.#names.follow(before, name)
     if (field === rack) this.rack = name
     else this.keg = name
     return end + 1

@@ -74,6 +74,36 @@ describe('a cache of names', () => {
     for (let index = 0; index < 1_000; index += 1) expect(found(cache, `keg-${index}`)?.text).toBe(`keg-${index}`)
   })
 
+  describe('that was told which name follows', () => {
+    const body = Buffer.from('"rack-01","rack-02","rack-021"')
+    const behind = (cache: NameCache, before: Name | null, from: number) => cache.findNext(body, from, before as Name)
+
+    test('finds that name without a search', () => {
+      const cache = new NameCache()
+      const [first, second] = [found(cache, 'rack-01'), found(cache, 'rack-02')]
+      cache.follow(first as Name, second as Name)
+      expect(behind(cache, first, 11)).toBe(second)
+      expect(behind(cache, first, 1)).toBeNull()
+      expect(behind(cache, first, 21)).toBeNull()
+    })
+
+    test('forgets it with the name', () => {
+      const cache = new NameCache(1)
+      const [first, second] = [found(cache, 'rack-01'), found(cache, 'rack-02')]
+      cache.follow(first as Name, second as Name)
+      for (let index = 0; index < 100; index += 1) found(cache, `other-${index}`)
+      expect(behind(cache, first, 11)).toBeNull()
+    })
+
+    test('does not take a name with quotation marks, which ends earlier in JSON', () => {
+      const cache = new NameCache(1)
+      const first = found(cache, 'rack-01') as Name
+      const second = cache.named('a"b')
+      cache.follow(first, second)
+      expect(cache.findNext(Buffer.from('"a"b"'), 1, first)).toBeNull()
+    })
+  })
+
   test('does not keep the body in memory', () => {
     const body = Buffer.from(`rack-01${'x'.repeat(10_000)}`)
     const name = new NameCache().find(body, 0, 7, Buffer.from('rack-01').reduce(hashStep, 0))
