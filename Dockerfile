@@ -15,6 +15,7 @@ WORKDIR /app
 COPY --from=install /app/node_modules node_modules
 COPY package.json bun.lock bunfig.toml tsconfig.json ./
 COPY docs/devices.md docs/
+COPY docs/programs docs/programs
 COPY projections projections
 COPY src src
 COPY views views

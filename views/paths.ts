@@ -55,6 +55,8 @@ export const paths = {
   removeOperator: (email: string) => `/operators/${encodeURIComponent(email)}/remove`,
   operatorSessions: (email: string) => `/operators/${encodeURIComponent(email)}/sessions`,
   devicesGuide: '/docs/devices',
+  /** The guide links to a program by `programs/NAME`, so that its links also work in the repository. */
+  deviceProgram: (name: string): string => `/docs/programs/${name}`,
   liveCellars: (page = 1) => `/live/cellars${queryOf(pageQuery(page))}`,
   liveReadings: (cellar: string, find = '', page = 1) =>
     `/live/cellars/${cellarSegment(cellar)}/readings${readingsQuery(find, page)}`,

@@ -2,12 +2,16 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { DocumentPage } from '../../../../views/frame/document.tsx'
 import { paths } from '../../../../views/paths.ts'
+import { noStore } from '../door/security-headers.ts'
 import { htmlPage } from '../page-answers.tsx'
 import type { Route } from '../visit.ts'
 
-/** Shows the guide for devices. Its HTML is not escaped. That is safe, because its only source is docs/devices.md. */
+/**
+ * Shows the guide for devices, and the programs to which it links. Its HTML is not escaped. That is safe, because its only
+ * source is docs/devices.md.
+ */
 export const guideRoutes = (): readonly Route[] => {
-  const markdown = readFileSync(fileURLToPath(new URL('../../../../docs/devices.md', import.meta.url)), 'utf8')
+  const markdown = documentText('devices.md')
   const safeHtml = focusableBlocks(Bun.markdown.html(markdown))
   return [
     {
@@ -18,8 +22,24 @@ export const guideRoutes = (): readonly Route[] => {
           htmlPage(visit, <DocumentPage shell={visit.shell} title="Device guide" safeHtml={safeHtml} />),
       },
     },
+    ...programs.map(programRoute),
   ]
 }
+
+const programs = ['send.c', 'send.go', 'send.mjs', 'send.py', 'send.sh', 'send_micropython.py']
+
+/** Browsers show a program as text. They must not run it, so its type is not that of its language. */
+const programRoute = (name: string): Route => {
+  const text = documentText(`programs/${name}`)
+  const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': noStore }
+  return {
+    path: paths.deviceProgram(name),
+    get: { access: 'operator', answer: () => new Response(text, { headers }) },
+  }
+}
+
+const documentText = (path: string): string =>
+  readFileSync(fileURLToPath(new URL(`../../../../docs/${path}`, import.meta.url)), 'utf8')
 
 /** Wide code and tables scroll sideways. With `tabindex`, the keyboard can focus and scroll them too. */
 const focusableBlocks = (html: string): string =>
