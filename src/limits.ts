@@ -590,8 +590,16 @@ export const formBodyBytesMax = 64 * 1024
 
 // The process
 export const unavailableRetryAfterSeconds = 1
-/** A connection without data is closed after this time. It is above `liveHeartbeatMs`, so that live pages stay open. */
-export const connectionIdleSecondsMax = 30
+/**
+ * A connection without data is closed after this time, or up to 4 s before, because Bun's timers have steps of 4 s. It is above
+ * `liveHeartbeatMs`, so that live pages stay open. Before its first request, a connection has only 10 s, which Bun decides.
+ */
+export const connectionIdleSecondsMax = 80
+/**
+ * Answers to stored readings promise this time to an idle connection (`Keep-Alive: timeout=75`). So a device that sends once a
+ * minute keeps its connection.
+ */
+export const keepAliveSecondsMin = 75
 export const expirySweepMs = 60_000
 /** When the service stops, it first answers with `Connection: close` for this time, so that clients leave. */
 export const drainNoticeMs = 500

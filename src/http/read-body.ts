@@ -12,7 +12,7 @@ export type BodyFault = 'too_large' | 'overloaded' | 'too_slow' | 'client_gone'
  * body without a `Content-Length` is counted while its bytes arrive.
  *
  * A body with a `Content-Length` of up to 1 KiB and without gzip reserves no memory. Reserving would take a twentieth of the
- * processor time of a reading. If such a body stalls, Bun's idle timer closes the connection after 30 s.
+ * processor time of a reading.
  *
  * A large body, or a gzip body that can become large, gets its own turn of the event loop. Parsing and checking a large body
  * takes up to 10 ms, and several in one turn would delay all other requests.
@@ -27,7 +27,9 @@ export const readBody = (
   if (declared === null && request.body === null) return empty
   const bytes = declared === null ? bytesMax : Number(declared)
   if (bytes > bytesMax) return tooLarge
-  if (declared !== null && bytes <= bodyReservedBytesMin && !isPacked) return request.bytes().catch(clientGone)
+  if (declared !== null && bytes <= bodyReservedBytesMin && !isPacked) {
+    return settled(bodies, bodies.beginUnreserved(request, bytes), request.bytes())
+  }
   const body = bodies.begin(request, bound, bytes)
   if (body === null) return overloaded
   // Only a stream shows how many bytes have arrived, which finds slow bodies. But a stream takes 0.1 ms more than `bytes()`, so
@@ -71,11 +73,6 @@ const settled = (
       },
     )
   })
-
-const clientGone = (thrown: unknown): 'client_gone' => {
-  if (isClientGone(thrown)) return 'client_gone'
-  throw thrown
-}
 
 const isClientGone = (thrown: unknown): boolean => thrown instanceof DOMException && thrown.name === 'AbortError'
 

@@ -42,6 +42,7 @@ export const askToCloseConnections = (server: Bun.Server<unknown>, { routes }: A
   const answer = async (request: Request): Promise<Response> => {
     const response = await routes.fetch(request)
     response.headers.set('Connection', 'close')
+    response.headers.delete('Keep-Alive')
     return response
   }
   server.reload({ ...serverOptions, ...handlersOf(answer) })

@@ -18,7 +18,10 @@ export const serverOptions = {
    * instead. Bun keeps about 1 MB of a body that no route reads.
    */
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-  /** Bun restarts this timer only for bodies above 16 KB per second. `unfinished-bodies.ts` restarts it for slower bodies. */
+  /**
+   * Bun restarts this timer only for bodies above 16 KB per second. For slower bodies, `unfinished-bodies.ts` restarts it and
+   * gives them up after a shorter time.
+   */
   idleTimeout: connectionIdleSecondsMax,
   /** With `true`, a second service could listen on the same port. Devices would then reach one of the two by chance. */
   reusePort: false,

@@ -42,12 +42,17 @@ type Pool = Sum & {
   readonly trouble: BodyMemoryTrouble | null
 }
 
-export type UnfinishedBody = {
-  readonly request: Request
+type Reservation = {
   readonly pool: Pool
   readonly holder: Sum
   readonly holderName: string
-  readonly reservedBytes: number
+  readonly bytes: number
+}
+
+export type UnfinishedBody = {
+  readonly request: Request
+  /** `null` for a body that reserves no memory. */
+  readonly reservation: Reservation | null
   index: number
   /**
    * If a body is read in one piece, this is its declared size from the start, because Bun does not show how much has arrived.
@@ -138,18 +143,17 @@ export class UnfinishedBodies {
     pool.bytes += reservedBytes
     if (isLarge) pool.largeBytes += reservedBytes
     holder.bytes += reservedBytes
+    return this.#add(request, { pool, holder, holderName, bytes: reservedBytes }, 0)
+  }
+
+  /** Gives up a body that comes too slowly, as `begin` does, but reserves no memory for it. `bytes` is its declared size. */
+  beginUnreserved(request: Request, bytes: number): UnfinishedBody {
+    return this.#add(request, null, bytes)
+  }
+
+  #add(request: Request, reservation: Reservation | null, receivedBytes: number): UnfinishedBody {
     const index = this.#bodies.length
-    const body = {
-      request,
-      pool,
-      holder,
-      holderName,
-      reservedBytes,
-      index,
-      receivedBytes: 0,
-      beats: 0,
-      onTooSlow: nothing,
-    }
+    const body = { request, reservation, index, receivedBytes, beats: 0, onTooSlow: nothing }
     this.#bodies.push(body)
     if (!this.#isBeating) this.#beatLater()
     return body
@@ -164,13 +168,7 @@ export class UnfinishedBodies {
       last.index = body.index
     }
     body.index = ended
-    const { pool, holder, reservedBytes } = body
-    pool.bytes -= reservedBytes
-    if (reservedBytes > readingBodyBytesMax) pool.largeBytes -= reservedBytes
-    holder.bytes -= reservedBytes
-    // Normally the heartbeat removes holders without bodies. Removing and adding a busy key for each of its readings would be
-    // slow. Only if there are very many holders, this holder is removed at once.
-    if (holder.bytes === 0 && pool.holders.size > bodyHoldersKeptMax) pool.holders.delete(body.holderName)
+    if (body.reservation !== null) release(body.reservation)
   }
 
   #beatLater(): void {
@@ -196,12 +194,21 @@ export class UnfinishedBodies {
 }
 
 /**
- * Returns the number of bytes of a body that must have arrived at its heartbeat number `beats`. The first heartbeat does not
- * count, because it can come just after the body began.
+ * Returns the number of bytes that must have arrived at a body's heartbeat. The first heartbeat does not count, because it can
+ * come just after the body began.
  */
 const bytesDue = (beats: number): number => {
   const ms = (beats - 1) * bodyHeartbeatMs - bodyGraceMs
   return ms <= 0 ? 0 : (ms * bodyBytesPerSecondMin) / 1_000
+}
+
+const release = ({ pool, holder, holderName, bytes }: Reservation): void => {
+  pool.bytes -= bytes
+  if (bytes > readingBodyBytesMax) pool.largeBytes -= bytes
+  holder.bytes -= bytes
+  // Normally the heartbeat removes holders without bodies. Removing and adding a busy key for each of its readings would be
+  // slow. Only if there are very many holders, this holder is removed at once.
+  if (holder.bytes === 0 && pool.holders.size > bodyHoldersKeptMax) pool.holders.delete(holderName)
 }
 
 const newPool = (bounds: Omit<Pool, 'bytes' | 'largeBytes' | 'holders'>): Pool => ({

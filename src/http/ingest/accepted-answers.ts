@@ -2,6 +2,7 @@ import type { Accepted, Usage } from '../../actors/core.ts'
 import { secondText } from '../../domain/calendar.ts'
 import type { Limit } from '../../domain/events.ts'
 import type { KeyState } from '../../domain/key.ts'
+import { keepAliveSecondsMin } from '../../limits.ts'
 import { itemErrors, jsonHeaders, readingsWords } from '../problem.ts'
 import type { AcceptedBatch } from './api-call.ts'
 
@@ -83,7 +84,10 @@ export const acceptedHeaders = (requestId: string, key: KeyState, reading: Accep
 /** Tells the client that this answer belongs to an earlier request with the same idempotency key. Nothing new is stored. */
 export const replayedHeader = 'Idempotent-Replayed'
 
-const accepted = new Headers(jsonHeaders)
+/** Tells how long an idle connection stays open. Clients that know this header open a new connection in time. */
+export const keepAlive = { 'Keep-Alive': `timeout=${keepAliveSecondsMin}` } as const
+
+const accepted = new Headers({ ...jsonHeaders, ...keepAlive })
 let acceptedKey: KeyState | null = null
 let acceptedUsage: Usage | null = null
 

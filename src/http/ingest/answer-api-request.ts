@@ -3,9 +3,11 @@ import { thrownError } from '../../domain/error-message.ts'
 import type { ReadingRefusal } from '../../domain/refusal.ts'
 import { problemOf, problemResponse } from '../problem.ts'
 import {
+  type AnswerHeaders,
   acceptedHeaders,
   addKeyHeaders,
   batchBody,
+  keepAlive,
   plainHeaders,
   replayedHeader,
   successBody,
@@ -60,7 +62,7 @@ const accept = (deps: ApiDeps, call: ApiCall, result: Accepted | AcceptedBatch):
 const acceptBatch = (deps: ApiDeps, call: ApiCall, batch: AcceptedBatch): Response => {
   const { stream, first, last, usage, repeats } = batch.accepted
   chargeOnce(deps, call, repeats === null ? costOfBatch(batch, call) : costOfRepeat(call))
-  const headers = plainHeaders(call.requestId)
+  const headers: AnswerHeaders = { ...plainHeaders(call.requestId), ...keepAlive }
   headers['X-Receipt'] = `${stream}@${first}-${last}`
   if (repeats !== null) headers[replayedHeader] = 'true'
   addKeyHeaders(headers, call.key, usage)

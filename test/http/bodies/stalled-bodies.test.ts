@@ -6,6 +6,7 @@ import {
   bodyHeartbeatMs,
   bodyInOnePieceBytesMax,
   bodyReservedBytesMin,
+  connectionIdleSecondsMax,
   keyBodiesBytesMax,
   readingBodyBytesMax,
 } from '../../../src/limits.ts'
@@ -200,6 +201,7 @@ describe('a slow body', () => {
   const graceMs = bodyGraceMs + bodyHeartbeatMs
 
   test.each([
+    ['a short reading', readingPath, declared(bodyReservedBytesMin), '{', lengthHint(bodyReservedBytesMin)],
     ['a reading', readingPath, declared(longBytes), '{', lengthHint(longBytes)],
     ['a large batch', batchPath, declared(largeBytes), '{', lengthHint(largeBytes)],
     ['a batch in chunks', batchPath, chunked, '1\r\n{\r\n', ''],
@@ -222,6 +224,12 @@ describe('a slow body', () => {
     )
     expect([service.bodies.count, reserved()]).toEqual([0, 0])
     expect(service.lines.filter(({ level }) => level === 'error')).toEqual([])
+  })
+
+  test('of a short reading reserves nothing', async () => {
+    await stall(`${head(readingPath, declared(bodyReservedBytesMin))}{`)
+    await untilInFlight(1)
+    expect([reserved(), service.bodies.holders('devices')]).toEqual([0, 0])
   })
 
   test('of a repeat gets 408, although the window is full', async () => {
@@ -276,6 +284,6 @@ describe('a slow body', () => {
     await stall(`${head(batchPath, declared(largeBytes))}{`)
     await untilInFlight(1)
     await schedule.advance(2 * bodyHeartbeatMs)
-    expect(renewed).toEqual([30, 30])
+    expect(renewed).toEqual([connectionIdleSecondsMax, connectionIdleSecondsMax])
   })
 })
