@@ -1,6 +1,6 @@
 /** Gives each refusal its HTTP status and text. The rules for texts to devices are in docs/contract.md, "One reading". */
 import { secondText } from '../domain/calendar.ts'
-import type { CommandRefusal, NameFault, ReadingField, ReadingRefusal, RejectedItem } from '../domain/refusal.ts'
+import type { CommandRefusal, ReadingField, ReadingRefusal, RejectedItem } from '../domain/refusal.ts'
 import {
   batchReadingsMax,
   batchStructuralCharsMax,
@@ -8,10 +8,10 @@ import {
   bodyGraceMs,
   idempotencyKeyCharsMax,
   jsonNestingMax,
-  nameCodePointsMax,
   readingStructuralCharsMax,
   unavailableRetryAfterSeconds,
 } from '../limits.ts'
+import { nameWords, timestampWords } from './field-words.ts'
 import { malformedJsonWords, skipReading } from './malformed-json-words.ts'
 
 export type Problem = {
@@ -132,7 +132,6 @@ const retryAfterSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_0
 
 const everyField: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
 const fiveFields = list(everyField)
-const exampleTimestamp = '2025-03-01T12:00:00Z'
 const sendAgain = `send the request again after ${count(unavailableRetryAfterSeconds, 'second')}`
 const inSeveralBatches = 'send them in several batches'
 
@@ -142,19 +141,6 @@ const bodyWords: Record<CodedOf<'invalid_body'>['what'], string> = {
   nesting: `body must have at most ${jsonNestingMax} levels of nesting: send each reading as a plain JSON object.`,
   structure: `body must have at most ${readingStructuralCharsMax} of the characters {}[]:, outside strings: send one reading, without other data.`,
   item: `reading must be a JSON object: send ${fiveFields} as its fields.`,
-}
-
-const nameWords: Record<NameFault, string> = {
-  blank: `must not be blank: send 1 to ${nameCodePointsMax} characters.`,
-  outer_space: 'must not begin or end with a space: remove the space.',
-  too_long: `must be at most ${nameCodePointsMax} characters: choose a shorter name.`,
-  control_character: 'must not contain a control character: remove it.',
-  lone_surrogate: 'must be whole Unicode characters, without half of a surrogate pair: remove that half.',
-}
-
-const timestampWords: Record<CodedOf<'invalid_timestamp'>['fault'], string> = {
-  form: `timestamp must have the form YYYY-MM-DDThh:mm:ssZ, in UTC, with at most 9 fractional digits: send it like ${exampleTimestamp}.`,
-  no_such_instant: `timestamp must be a date and a time that exist, with months 01-12, hours 00-23, minutes and seconds 00-59: send it like ${exampleTimestamp}.`,
 }
 
 const tooLargeWords: Record<CodedOf<'payload_too_large'>['what'], (bytesMax: number) => string> = {

@@ -44,7 +44,7 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/actors\/saved-state\/checkpoint-file\.ts$/, 'checkpoint file'],
   [/^src\/actors\//, 'actors'],
   [/^src\/password-judge\//, 'password judge'],
-  [/^src\/http\/(problem|malformed-json-words)\.ts$/, 'words'],
+  [/^src\/http\/(problem|field-words|malformed-json-words)\.ts$/, 'words'],
   [/^src\/http\//, 'http'],
   [/^src\/cli\//, 'cli'],
   [/^projections\//, 'projections'],
