@@ -145,6 +145,11 @@ export const bodyReservedBytesMin = 1024
 export const bodyBytesPerSecondMin = 1024
 export const bodyGraceMs = 30_000
 /**
+ * A client that waits for a `100 Continue` must send the first byte of its body within this time, if Bun does not send the
+ * `100`. Apache's HTTP client sends its body after it has waited for 3 s.
+ */
+export const continueWaitMs = 5_000
+/**
  * How often unfinished bodies are checked. Each check restarts Bun's idle timers, which would otherwise close connections with
  * an unfinished body.
  */

@@ -37,6 +37,8 @@ export type ReadingRefusal =
   | { readonly kind: 'store_unavailable' }
   | { readonly kind: 'storage_full' }
   | { readonly kind: 'overloaded' }
+  /** `unknown`: the service does not do what the request expects. `not_begun`: its body has waited for a `100 Continue`. */
+  | { readonly kind: 'expectation_failed'; readonly what: 'unknown' | 'not_begun' }
   /** The body of the request came too slowly. `declaredBytes` is its `Content-Length`, or `null` without that header. */
   | { readonly kind: 'request_timeout'; readonly declaredBytes: number | null }
   | { readonly kind: 'internal_error' }

@@ -33,7 +33,10 @@ export const jsonHeaders = {
 
 const noHeaders: Problem['headers'] = {}
 const challenge: Problem['headers'] = { 'WWW-Authenticate': 'ApiKey realm="cellarbook"' }
-/** Closes the connection of a body that came too slowly. Otherwise Bun would read the rest of the body as the next request. */
+/**
+ * Closes the connection of a body that came too slowly, or that the client may not send after the refusal. Otherwise Bun would
+ * read the rest of the body as the next request, or the next request as the body.
+ */
 export const closeConnection: Problem['headers'] = { Connection: 'close' }
 export const retrySoon: Problem['headers'] = { 'Retry-After': String(unavailableRetryAfterSeconds) }
 
@@ -47,6 +50,11 @@ export const problemOf = (refusal: ReadingRefusal): Problem => {
       return keyProblem('KEY_EXPIRED', 'API key has expired')
     case 'batch_rejected':
       return batchProblem(refusal)
+    case 'expectation_failed': {
+      const problem = codedProblem(refusal.kind, refusal)
+      // Java's HttpClient waits for the `100` without end. Up to Java 17 at least, it never returns if another answer has a body.
+      return refusal.what === 'not_begun' ? { ...problem, body: '' } : problem
+    }
     default:
       return codedProblem(refusal.kind, refusal)
   }
@@ -252,6 +260,11 @@ const deviceProblems: {
       what === 'content_type'
         ? 'Content-Type must be application/json: send that header with the body.'
         : 'Content-Encoding must be gzip, identity or absent: compress the body with gzip, or leave out the header.',
+  },
+  expectation_failed: {
+    status: 417,
+    words: 'Expect must be 100-continue, in lower case, or absent: leave out that header, and send the body at once.',
+    headers: closeConnection,
   },
   idempotency_key_reused: {
     status: 422,

@@ -7,6 +7,8 @@ import type { BodyHolder, UnfinishedBodies, UnfinishedBody } from './unfinished-
  */
 export type BodyFault = 'too_large' | 'overloaded' | 'too_slow' | 'client_gone'
 
+type BodyBound = BodyHolder & { readonly bytesMax: number }
+
 /**
  * Every route must read its body with this function, because the server itself does not bound bodies (`server-options.ts`). A
  * body without a `Content-Length` is counted while its bytes arrive.
@@ -20,7 +22,7 @@ export type BodyFault = 'too_large' | 'overloaded' | 'too_slow' | 'client_gone'
 export const readBody = (
   bodies: UnfinishedBodies,
   request: Request,
-  bound: BodyHolder & { readonly bytesMax: number; readonly isPacked?: boolean },
+  bound: BodyBound & { readonly isPacked?: boolean },
 ): Promise<Uint8Array | BodyFault> => {
   const { bytesMax, isPacked = false } = bound
   const declared = request.headers.get('content-length')
@@ -40,6 +42,25 @@ export const readBody = (
   body.receivedBytes = bytes
   const read = request.bytes()
   return settled(bodies, body, isPacked && bytesMax > bodyInOnePieceBytesMax ? inItsTurn(bodies, read) : read)
+}
+
+/**
+ * Reads the body of a client that may be waiting for a `100 Continue`, although Bun does not send one. Returns `not_begun` if
+ * no byte comes within `continueWaitMs`. The body is always read as a stream, because only a stream shows its first byte.
+ */
+export const readAwaitedBody = async (
+  bodies: UnfinishedBodies,
+  request: Request,
+  bound: BodyBound,
+): Promise<Uint8Array | BodyFault | 'not_begun'> => {
+  const { bytesMax } = bound
+  const bytes = Number(request.headers.get('content-length') ?? bytesMax)
+  if (bytes > bytesMax) return tooLarge
+  const body = bodies.begin(request, bound, bytes)
+  if (body === null) return overloaded
+  body.mustBegin = true
+  const read = await settled(bodies, body, inItsTurn(bodies, counted(body, bytesMax)))
+  return read === 'too_slow' && body.receivedBytes === 0 ? 'not_begun' : read
 }
 
 /** A body keeps its memory reserved until its turn comes, so the number of bodies that wait for a turn is bounded, too. */

@@ -6,6 +6,7 @@ import {
   bodyHoldersKeptMax,
   bodyReservedBytesMin,
   connectionIdleSecondsMax,
+  continueWaitMs,
   deviceBodiesBytesMax,
   deviceLargeBodiesBytesMax,
   keyBodiesBytesMax,
@@ -60,6 +61,8 @@ export type UnfinishedBody = {
    */
   receivedBytes: number
   beats: number
+  /** True if the client may be waiting for a `100 Continue` that never comes. Then the first byte is due after `continueWaitMs`. */
+  mustBegin: boolean
   /** Called at most once: when the body was too slow and was given up. At that time, the memory of the body is free again. */
   onTooSlow: () => void
 }
@@ -153,7 +156,7 @@ export class UnfinishedBodies {
 
   #add(request: Request, reservation: Reservation | null, receivedBytes: number): UnfinishedBody {
     const index = this.#bodies.length
-    const body = { request, reservation, index, receivedBytes, beats: 0, onTooSlow: nothing }
+    const body = { request, reservation, index, receivedBytes, beats: 0, mustBegin: false, onTooSlow: nothing }
     this.#bodies.push(body)
     if (!this.#isBeating) this.#beatLater()
     return body
@@ -184,7 +187,7 @@ export class UnfinishedBodies {
 
   #check(body: UnfinishedBody): void {
     body.beats += 1
-    if (body.receivedBytes >= bytesDue(body.beats)) {
+    if (body.receivedBytes >= bytesDue(body)) {
       this.#timer?.timeout(body.request, connectionIdleSecondsMax)
       return
     }
@@ -197,9 +200,10 @@ export class UnfinishedBodies {
  * Returns the number of bytes that must have arrived at a body's heartbeat. The first heartbeat does not count, because it can
  * come just after the body began.
  */
-const bytesDue = (beats: number): number => {
-  const ms = (beats - 1) * bodyHeartbeatMs - bodyGraceMs
-  return ms <= 0 ? 0 : (ms * bodyBytesPerSecondMin) / 1_000
+const bytesDue = ({ beats, mustBegin }: UnfinishedBody): number => {
+  const ms = (beats - 1) * bodyHeartbeatMs
+  if (ms > bodyGraceMs) return ((ms - bodyGraceMs) * bodyBytesPerSecondMin) / 1_000
+  return mustBegin && ms >= continueWaitMs ? 1 : 0
 }
 
 const release = ({ pool, holder, holderName, bytes }: Reservation): void => {

@@ -15,11 +15,12 @@ import {
   type RejectedItem,
   refused,
 } from '../../domain/refusal.ts'
-import { readBody } from '../read-body.ts'
+import { readAwaitedBody, readBody } from '../read-body.ts'
 import type { ApiCall, ApiDeps, ApiRoute, Stored } from './api-call.ts'
 import {
   contentEncoding,
   contentTypeRefusal,
+  expectation,
   failedBodyBytes,
   gunzip,
   type IngestBody,
@@ -65,11 +66,13 @@ export const ingestRoute =
     const idempotencyKey = request.headers.get('idempotency-key')
     const keyHash = idempotencyKey === null ? null : idempotencyKeyHash(idempotencyKey)
     const encoding = contentEncoding(request.headers)
+    const expected = expectation(request.headers)
     const fault =
       emptyBudgetRefusal(endpoint, key) ??
       contentTypeRefusal(request.headers) ??
       (idempotencyKey !== null && keyHash === null ? invalidIdempotencyKey : null) ??
-      (encoding === 'unknown' ? unknownEncoding : null)
+      (encoding === 'unknown' ? unknownEncoding : null) ??
+      (expected === 'unknown' ? unknownExpectation : null)
     if (full !== null) {
       // A repeat gets its first answer even if the rate window or the disk is full. The body of any other request is not read.
       const isKnown = fault === null && keyHash !== null && core.keys.knowsIdempotencyKey(key.keyId, keyHash)
@@ -79,10 +82,12 @@ export const ingestRoute =
 
     const isPacked = encoding === 'gzip'
     work.bodiesRead += 1
-    const sent = await readBody(bodies, request, { pool: 'devices', holder: key.keyId, bytesMax, isPacked })
-    // Before all other refusals, because only the 408 closes the connection. On an open connection, Bun would read the rest of
+    const bound = { pool: 'devices', holder: key.keyId, bytesMax, isPacked } as const
+    const sent = await (expected === 'awaited' ? readAwaitedBody : readBody)(bodies, request, bound)
+    // Before all other refusals, because only these two close the connection. On an open connection, Bun would read the rest of
     // the body as the next request.
     if (sent === 'too_slow') return refused(tooSlow(request.headers))
+    if (sent === 'not_begun') return refused({ kind: 'expectation_failed', what: 'not_begun' })
     // Checked again, because other requests of the key can have used up its cost budget while this body arrived.
     const emptyBudget = emptyBudgetRefusal(endpoint, key)
     if (emptyBudget !== null) return refused(emptyBudget)
@@ -106,6 +111,7 @@ export const ingestRoute =
 
 const invalidIdempotencyKey: ReadingRefusal = { kind: 'invalid_idempotency_key' }
 const unknownEncoding: ReadingRefusal = { kind: 'unsupported_media_type', what: 'content_encoding' }
+const unknownExpectation: ReadingRefusal = { kind: 'expectation_failed', what: 'unknown' }
 
 type BodyInTime = Exclude<IngestBody, 'too_slow'>
 
