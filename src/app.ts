@@ -7,7 +7,7 @@ import { type DashboardParts, dashboardRoutes } from './http/dashboard/dashboard
 import type { WebConfig } from './http/dashboard/door/origin.ts'
 import type { Traces } from './http/dashboard/door/refusal-traces.ts'
 import type { LivePages } from './http/dashboard/live/live-pages.ts'
-import { type IngestWork, noWork } from './http/ingest/api-call.ts'
+import { type IngestWork, noChecks, noWork } from './http/ingest/api-call.ts'
 import { answerMisspeltPath, apiRoutes, batchPath, ingestHandlers, ingestPath } from './http/ingest/api-routes.ts'
 import { CostBudgets } from './http/ingest/cost-budgets.ts'
 import { LastRefusals } from './http/ingest/last-refusals.ts'
@@ -43,10 +43,12 @@ export type AppDeps = {
 export const createApp = (deps: AppDeps): App => {
   const { core, lines, isReady, reasons, web, live, refusalLines, traces, work = noWork(), bodySchedule } = deps
   const lastRefusals = new LastRefusals()
+  const lastChecks = noChecks()
   const addressOf = (request: Request): string =>
     cameFrom(request.headers, routes.server?.requestIP(request)?.address ?? null, web.trustedProxies).address
   const bodies = new UnfinishedBodies(bodySchedule)
-  const api = { core, lastRefusals, costBudgets: new CostBudgets(), work, lines, refusalLines, addressOf, bodies }
+  const costBudgets = new CostBudgets()
+  const api = { core, lastRefusals, lastChecks, costBudgets, work, lines, refusalLines, addressOf, bodies }
   const ingest = ingestHandlers(api)
   const routes = new Elysia({ strictPath: true })
     .onError(({ error }) => {
@@ -55,6 +57,11 @@ export const createApp = (deps: AppDeps): App => {
     })
     .use(opsRoutes(isReady))
     .use(apiRoutes(api, ingest))
-    .use(dashboardRoutes({ core, lastRefusals, lines, traces, reasons, web, live, bodies }, answerMisspeltPath(api)))
+    .use(
+      dashboardRoutes(
+        { core, lastRefusals, lastChecks, lines, traces, reasons, web, live, bodies },
+        answerMisspeltPath(api),
+      ),
+    )
   return { routes, bodies, straight: { [ingestPath]: { POST: ingest.reading }, [batchPath]: { POST: ingest.batch } } }
 }

@@ -530,6 +530,8 @@ export const latestPerKegMax = 8
 export const barriersPerKeyMax = 1_000
 /** Keys whose last refusal stays in memory. A further key replaces the key that was refused longest ago. */
 export const lastRefusalsMax = 10_000
+/** Keys whose last check stays in memory. A further key replaces the key that was checked longest ago. */
+export const lastChecksMax = 10_000
 
 // Checkpoints of the projections
 /** A checkpoint is encoded in pieces of this size. Each takes about 1 ms, and the node answers requests between them. */

@@ -107,6 +107,8 @@ export type KeyView = {
   readonly successor: SuccessorView | null
   readonly predecessor: PredecessorView | null
   readonly lastUsedAt: number | null
+  /** The last check on this node that would have stored a reading. `null`: none since the node started, or none that it kept. */
+  readonly lastCheckedAt: number | null
   readonly accepted: number
   /** The number of readings in the current rate window; `null` means unknown. */
   readonly used: number | null

@@ -84,6 +84,11 @@ export type Keys = {
     request: IdempotentRequest,
   ): Promise<Outcome<Accepted, ReadingRefusal>>
   /**
+   * Answers as `accept` would answer now to a request with `count` readings. Stores, reserves and records nothing
+   * (docs/contract.md, "Check without storing").
+   */
+  check(keyId: string, count: number): Promise<Outcome<Checked, ReadingRefusal>>
+  /**
    * True if a request with this hash of an idempotency key has stored readings, or is under way on this node. A repeat
    * can then get its first answer even if the rate window or the disk is full. False can be wrong, for example while
    * the index of idempotency keys is incomplete. The repeat is then refused like a new request.
@@ -115,6 +120,9 @@ export type Accepted = {
   /** For a repeat: what the log stored with the first request. `null` if this request is no repeat. */
   readonly repeats: Idempotency | null
 }
+
+/** What `accept` would answer about readings that are only checked. `usage` does not count them. */
+export type Checked = Pick<Accepted, 'recordedAt' | 'usage'>
 
 export type Usage = {
   readonly limit: Limit

@@ -30,9 +30,14 @@ test('a node whose fold fails says so once, accepts nothing more, and writes no 
   await other.post(keyId, checkpointEventsMin)
   await other.schedule.until(other.core.keys.suspend(keyId, 'cleaning', asker))
   expect(told).toEqual([])
+  // This check waits for the log for ever. It must not wait longer than the node works.
+  log.read = () => Promise.withResolvers<never>().promise
+  const checked = broken.keys.check(keyId, 1)
+  await schedule.quiet()
   await other.schedule.until(other.core.keys.resume(keyId, '', asker))
   await other.schedule.until(other.core.keys.suspend(keyId, 'again', asker))
   expect(told).toEqual([expect.objectContaining({ message: expect.stringContaining('Cannot fold revision 2') })])
+  expect(await checked).toMatchObject({ ok: false, refusal: { kind: 'store_unavailable' } })
   const reading = { cellar: 'wine-berlin', rack: 'r', keg: 'k', value: 1, timestamp: '2026-03-01T12:00:00Z' }
   expect(await broken.keys.accept(keyId, reading, cluster.newId())).toMatchObject({ ok: false })
   await schedule.until(broken.drain())

@@ -65,6 +65,21 @@ describe('while the disk is almost full', () => {
     expect(await log.read(`readings-${keyId}`, { limit: 1 })).toEqual([])
   })
 
+  test('checks of readings and batches get the same answer', async () => {
+    await spaceBecomes(diskReserveBytesDefault - 1)
+    const headers = { 'X-API-Key': key, 'Content-Type': 'application/json' }
+    for (const [of, body] of [
+      ['', validReading],
+      ['/batch', { readings: [validReading] }],
+    ] as const) {
+      const send = async (path: string) =>
+        answerOf(await fetch(service.url + path, { method: 'POST', headers, body: JSON.stringify(body) }))
+      const [checked, stored] = [await send(`/api/v1/ingest${of}/check`), await send(`/api/v1/ingest${of}`)]
+      expectRefusal(checked, 503, 'STORAGE_FULL')
+      expect([checked.body, checked.header('Retry-After')]).toEqual([stored.body, stored.header('Retry-After')])
+    }
+  })
+
   test('only a repeat gets its answer', async () => {
     const first = await post({ 'Idempotency-Key': 'one' })
     await spaceBecomes(0)

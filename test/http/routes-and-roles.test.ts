@@ -35,6 +35,8 @@ const table: Readonly<Record<string, Row>> = {
   '/api/*': 'api',
   '/api/v1/ingest': 'api',
   '/api/v1/ingest/batch': 'api',
+  '/api/v1/ingest/check': 'api',
+  '/api/v1/ingest/batch/check': 'api',
   '/': { GET: all(303) },
   '/cellars': { ...pageForAll, ...formForAdmins(422) },
   '/cellars/new': pageForAdmins,

@@ -140,6 +140,10 @@ const UsageFacts = ({ apiKey, nowMs }: FactsProps): JSX.Element => {
       <Fact term="Last used">
         <AgoOrNever at={apiKey.lastUsedAt} nowMs={nowMs} />
       </Fact>
+      <Fact term="Last checked">
+        <AgoOrNever at={apiKey.lastCheckedAt} nowMs={nowMs} />
+        {apiKey.lastCheckedAt === null ? <span class="under">since this service started</span> : null}
+      </Fact>
       <Fact term="Readings accepted">
         <span safe>{countText(apiKey.accepted)}</span>
       </Fact>

@@ -20,8 +20,8 @@ import {
   revokeKey,
   rotateKey,
 } from './change-key.ts'
-import { KeyStreams } from './key-streams.ts'
-import { Mailbox, type ReadingAnswer, ReadingsRequest, type RequestGroup } from './mailbox.ts'
+import { type CheckAnswer, KeyStreams } from './key-streams.ts'
+import { Mailbox, type ReadingAnswer, ReadingsRequest } from './mailbox.ts'
 import { acknowledge, type Run } from './reading-run.ts'
 import { StreamSharing } from './stream-sharing.ts'
 
@@ -30,7 +30,6 @@ type KeyAnswer = ReturnType<typeof changeKey>
 const storeUnavailable: ReadingRefusal = { kind: 'store_unavailable' }
 const internalError: ReadingRefusal = { kind: 'internal_error' }
 const runBounds = { readingsMax: appendReadingsMax, bytesMax: appendBytesMax }
-const nothing: RequestGroup = { requests: [], count: 0 }
 
 /**
  * The only writer of one key's streams on this node. At most one append of readings is under way.
@@ -60,8 +59,6 @@ export class KeyActor {
   /** True while it is unknown whether a command's append was stored. Readings are refused until the store answers. */
   #isInDoubt = false
   #conflictsInARow = 0
-  #expiryNoticed: number | null = null
-  #loading: { readonly beat: number; readonly promise: Promise<void>; readonly resolve: () => void } | null = null
 
   constructor(keyId: string, host: Host) {
     this.#host = host
@@ -79,7 +76,7 @@ export class KeyActor {
   /** Answers when the readings are committed or refused. Waits at most `requestWaitMsMax`, then refuses. Never throws. */
   accept(readings: Readings, requestId: string): Promise<ReadingAnswer> {
     try {
-      const refusal = this.#refusal(readings)
+      const refusal = this.#refusal(countOf(readings))
       if (refusal !== null) return Promise.resolve(refused(refusal))
     } catch (bug) {
       return Promise.resolve(this.#forgetAfter(bug))
@@ -93,7 +90,7 @@ export class KeyActor {
   /** Like `accept`, for a request with an idempotency key: a repeat gets the first answer again. */
   acceptIdempotent(readings: Readings, request: IdempotentRequest): Promise<ReadingAnswer> {
     try {
-      const answer = this.#earlyAnswer(readings, request)
+      const answer = this.#earlyAnswer(countOf(readings), request)
       if (answer !== null) return Promise.resolve(answer)
     } catch (bug) {
       return Promise.resolve(this.#forgetAfter(bug))
@@ -108,17 +105,25 @@ export class KeyActor {
     return this.#idempotent.knows(keyHash, { isAppending: this.#run !== null })
   }
 
-  /**
-   * Returns the use of the rate window. First reads other nodes' readings up to revision `heardTo`. `null` if the key
-   * is unknown or the store is unavailable.
-   */
+  /** Reads other nodes' readings up to revision `heardTo`. `null`: the key is unknown, or the store is unavailable. */
   usage(heardTo = -1): Usage | null | Promise<Usage | null> {
     // During an append, `heardTo` can name this node's own readings. They are counted already, so no read is needed.
     const isEnough = this.#streams.checkLoaded() && (this.#run !== null || !this.#streams.orderNews(heardTo))
     if (isEnough) return this.#streams.usage
-    this.#loading ??= { ...Promise.withResolvers<void>(), beat: this.#host.beat }
     this.#wake()
-    return this.#loading.promise.then(() => (this.#streams.checkLoaded() ? this.#streams.usage : null))
+    return this.#mailbox
+      .waitForLoading(this.#host.beat)
+      .then(() => (this.#streams.checkLoaded() ? this.#streams.usage : null))
+  }
+
+  /** Answers as `accept` would answer now, but reserves, records and appends nothing. */
+  async check(count: number): Promise<CheckAnswer> {
+    const full = this.#noRoomFor(count)
+    if (full !== null) return refused(full)
+    const mustRead = this.#isOnSlowPath || (this.#run === null && !this.#streams.checkNews())
+    if (mustRead) this.#wake()
+    const isRead = (!mustRead || (await this.#mailbox.waitForLoading(this.#host.beat))) && this.#streams.checkLoaded()
+    return isRead && this.#host.log.health().ok ? this.#streams.check(count) : refused(storeUnavailable)
   }
 
   change(command: ChangeKey, asker: Asker): KeyAnswer {
@@ -153,36 +158,34 @@ export class KeyActor {
     this.#reservedByWaiting -= overdue
     this.#streams.readings.window.giveBack(overdue)
     for (const request of this.#run?.requests ?? []) if (request.beat <= beat) request.settle(refused(storeUnavailable))
-    if (this.#loading !== null && this.#loading.beat <= beat) this.#endLoading()
   }
 
   stop(): void {
     this.#mailbox.stop()
     for (const request of this.#run?.requests ?? []) request.settle(refused(storeUnavailable))
-    this.#endLoading()
   }
 
   /** Returns `null` if the readings are admitted, or if the slow path must admit or refuse them later. */
-  #refusal(readings: Readings): ReadingRefusal | null {
-    const full = this.#noRoomFor(readings)
+  #refusal(count: number): ReadingRefusal | null {
+    const full = this.#noRoomFor(count)
     if (full !== null) return full
     this.#mustJudge ||= this.#isOnSlowPath || !this.#streams.checkCurrent()
-    return this.#mustJudge ? null : this.#admit(countOf(readings))
+    return this.#mustJudge ? null : this.#admit(count)
   }
 
-  #earlyAnswer(readings: Readings, request: IdempotentRequest): ReadingAnswer | null {
+  #earlyAnswer(count: number, request: IdempotentRequest): ReadingAnswer | null {
     const isAppending = this.#run !== null
     if (this.#idempotent.isUnderWay(request.idempotency.keyHash, { isAppending }))
       return refused({ kind: 'idempotency_in_progress' })
-    const full = this.#noRoomFor(readings)
+    const full = this.#noRoomFor(count)
     if (full !== null) return refused(full)
     this.#mustJudge ||= this.#isOnSlowPath || !this.#streams.checkCurrent() || !this.#streams.knowsAllRepeats
-    return this.#mustJudge ? null : this.#judgement(countOf(readings), request)
+    return this.#mustJudge ? null : this.#judgement(count, request)
   }
 
-  #noRoomFor(readings: Readings): ReadingRefusal | null {
+  #noRoomFor(count: number): ReadingRefusal | null {
     if (this.#isInDoubt || this.#isStuck) return storeUnavailable
-    return this.#mailbox.refusalOf(readings, this.#run ?? nothing)
+    return this.#mailbox.refusalOf(count, this.#run)
   }
 
   #judgement(count: number, request: IdempotentRequest | null): ReadingAnswer | null {
@@ -225,7 +228,7 @@ export class KeyActor {
     if (this.#run !== null || this.#isOnSlowPath) return
     const mayAppend = this.#mailbox.hasReadings && !this.#sharing.isPausing
     const mustCatchUp = mayAppend && (this.#mustJudge || !this.#streams.checkCurrent())
-    if (this.#mailbox.hasCommands || this.#loading !== null || mustCatchUp) void this.#runSlowPath()
+    if (this.#mailbox.hasCommands || this.#mailbox.isLoadingAwaited || mustCatchUp) void this.#runSlowPath()
     else if (mayAppend) this.#send()
   }
 
@@ -340,13 +343,14 @@ export class KeyActor {
       if (this.#streams.checkCurrent()) this.#judgeWaiting()
     } catch (error) {
       this.#isOnSlowPath = false
+      this.#mailbox.endLoading(false)
       if (error instanceof Outage) {
         this.#mailbox.refuseCommands(commandRefusalOf(error))
         this.#mailbox.refuseReadings(readingRefusalOf(error))
       } else this.#break(error)
     }
     this.#isInDoubt = false
-    this.#endLoading()
+    this.#mailbox.endLoading(true)
     this.#advance()
   }
 
@@ -384,17 +388,10 @@ export class KeyActor {
   }
 
   #recordExpiryOnce(): void {
-    const { key } = this.#streams
-    if (key === null || key.expiryRecorded === key.expiresAt || this.#expiryNoticed === key.expiresAt) return
-    this.#expiryNoticed = key.expiresAt
+    if (!this.#streams.noteExpiry()) return
     const asker: Asker = { by: { kind: 'system' }, requestId: this.#host.entropy.uuid() }
     this.change({ type: 'RecordKeyExpiry' }, asker).catch(() => {
       // The actor has already reported the bug. A sweep records the expiry later.
     })
-  }
-
-  #endLoading(): void {
-    this.#loading?.resolve()
-    this.#loading = null
   }
 }

@@ -55,6 +55,7 @@ export const createKeys = (host: Host, actors: Actors): Keys => {
     accept: (keyId, readings, requestId) => keys.get(keyId)?.accept(readings, requestId) ?? noRoom(host),
     acceptIdempotent: (keyId, readings, request) =>
       keys.get(keyId)?.acceptIdempotent(readings, request) ?? noRoom(host),
+    check: (keyId, count) => keys.get(keyId)?.check(count) ?? noRoom(host),
     knowsIdempotencyKey: (keyId, keyHash) => keys.get(keyId)?.knowsIdempotencyKey(keyHash) ?? false,
     usage: (keyId, heardTo) => keys.get(keyId)?.usage(heardTo) ?? null,
   }

@@ -1,10 +1,11 @@
 import type { Limit, NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { evolveKey, type KeyEventType, type KeyState } from '../../domain/key.ts'
-import { foldReadings, noReadings, type ReadingsState } from '../../domain/reading/admission.ts'
+import { admit, foldReadings, noReadings, type ReadingsState } from '../../domain/reading/admission.ts'
+import { done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { keyStream, readingsStream } from '../../domain/stream-names.ts'
 import { catchUpPagesMax, heartbeatMs, keyLimitDefault, readPageEventsMax, usageCatchUpMs } from '../../limits.ts'
 import { type AppendResult, type ExpectedRevision, Outage } from '../../log/event-log.ts'
-import type { Usage } from '../core.ts'
+import type { Checked, Usage } from '../core.ts'
 import type { Host } from '../host.ts'
 import { type AppendOptions, appendUntilKnown } from '../stream/append-until-known.ts'
 import { readFrom } from '../stream/read-stream.ts'
@@ -15,6 +16,8 @@ import { loadReadings, readingsEvent, readTail } from './load-readings.ts'
 export type Draft<T extends KeyEventType | 'ReadingsSealed' | 'ReadingsFenced'> = {
   [K in T]: Omit<NewEvent<K>, 'recordedAt'>
 }[T]
+
+export type CheckAnswer = Outcome<Checked, ReadingRefusal>
 
 type Place = { readonly revision: number; readonly position: number }
 
@@ -49,6 +52,7 @@ export class KeyStreams {
   #repeatsReadFrom: Place = beginning
   #keyRecordedAt = 0
   #limitsEpoch = -1
+  #expiryNoted: number | null = null
   /**
    * True if `catchUp` must read other nodes' readings, because a page shows the use of the rate window. An append does
    * not need this: an outdated append meets a conflict.
@@ -84,6 +88,16 @@ export class KeyStreams {
     return this.checkLoaded() && !this.#areReadingsBehind && !this.#isKeyBehind
   }
 
+  /**
+   * Like `checkCurrent`, but also false if this node has heard of other nodes' readings. A check must ask this, because no
+   * conflict would show those readings. Do not ask during an append: this node could have heard of its own readings.
+   */
+  checkNews(): boolean {
+    const heard = this.key === null ? null : this.#host.projections.readings.usage(this.key.keyId)
+    this.#readingsSeen = Math.max(this.#readingsSeen, heard?.last.revision ?? -1)
+    return this.checkCurrent()
+  }
+
   get knowsAllRepeats(): boolean {
     return (this.#host.repeats?.foldedTo ?? -1) >= this.#repeatsReadFrom.position
   }
@@ -102,6 +116,23 @@ export class KeyStreams {
     const { window } = this.readings
     const retryAfterMs = window.retryAfterMs(now, limit.readings)
     return { limit, used: window.used(now), resetMs: window.resetMs(now), retryAfterMs }
+  }
+
+  /** Decides about so many readings, and reserves nothing. The state must be loaded. */
+  check(readings: number): CheckAnswer {
+    const { key, limit, now, usage } = this
+    const refusal = admit(key, this.readings, { limit, now, readings })
+    if (refusal !== null) return refused(refusal)
+    if (usage === null) throw new Error(`Cannot check readings of "${this.readingsStream}": its key is not known`)
+    return done({ recordedAt: now, usage })
+  }
+
+  /** Returns true if the expiry of the key is to be recorded. Returns true once for each expiry. */
+  noteExpiry(): boolean {
+    const { key } = this
+    if (key === null || key.expiryRecorded === key.expiresAt || this.#expiryNoted === key.expiresAt) return false
+    this.#expiryNoted = key.expiresAt
+    return true
   }
 
   get #areReadingsBehind(): boolean {

@@ -133,7 +133,7 @@ export class CommandRequest<T = unknown> {
 type WaitingCommand = Pick<CommandRequest, 'perform' | 'refuse' | 'fail' | 'beat'>
 
 /**
- * The commands and readings that wait for an actor. Commands have their own limit and are taken first, so waiting
+ * The commands, the readings, and the pages and checks that wait for an actor. Commands have their own limit and are taken first, so waiting
  * readings never delay or refuse a revocation.
  */
 export class Mailbox {
@@ -141,6 +141,8 @@ export class Mailbox {
   #performing: WaitingCommand | null = null
   #requests: ReadingsRequest[] = []
   #readingsCount = 0
+  /** Pages and checks wait for this, without a place in a queue. */
+  #loading: (PromiseWithResolvers<boolean> & { readonly beat: number }) | null = null
   #isStopped = false
 
   get hasReadings(): boolean {
@@ -155,6 +157,21 @@ export class Mailbox {
     return this.#commands.length > 0
   }
 
+  get isLoadingAwaited(): boolean {
+    return this.#loading !== null
+  }
+
+  /** Answers when the actor has read the log. False if the read failed or took too long. */
+  waitForLoading(beat: number): Promise<boolean> {
+    this.#loading ??= { ...Promise.withResolvers<boolean>(), beat }
+    return this.#loading.promise
+  }
+
+  endLoading(isRead: boolean): void {
+    this.#loading?.resolve(isRead)
+    this.#loading = null
+  }
+
   ask<T>(work: () => Promise<Outcome<T, CommandRefusal>>, beat: number): Promise<Outcome<T, CommandRefusal>> {
     const command = new CommandRequest(work, beat)
     if (this.#isStopped || this.#commands.length >= mailboxCommandsMax) command.refuse({ kind: 'busy' })
@@ -163,16 +180,14 @@ export class Mailbox {
   }
 
   /**
-   * Returns `null` if there is room for `readings`. Readings in the current append still count, because they also take
-   * memory.
+   * Returns `null` if there is room for a request with `count` readings. Readings in the current append still count,
+   * because they also take memory.
    */
-  refusalOf(readings: Readings, appending: RequestGroup): ReadingRefusal | null {
+  refusalOf(count: number, appending: RequestGroup | null): ReadingRefusal | null {
     if (this.#isStopped) return { kind: 'store_unavailable' }
-    const count = this.#readingsCount + appending.count + countOf(readings)
-    if (this.#requests.length + appending.requests.length >= mailboxRequestsMax || count > mailboxReadingsMax) {
-      return { kind: 'overloaded' }
-    }
-    return null
+    const requests = this.#requests.length + (appending?.requests.length ?? 0)
+    const readings = this.#readingsCount + (appending?.count ?? 0) + count
+    return requests >= mailboxRequestsMax || readings > mailboxReadingsMax ? { kind: 'overloaded' } : null
   }
 
   put(request: ReadingsRequest): void {
@@ -272,6 +287,7 @@ export class Mailbox {
     for (const request of overdue) request.settle(refused({ kind: 'store_unavailable' }))
     const count = readingsOf(overdue)
     this.#readingsCount -= count
+    if (this.#loading !== null && this.#loading.beat <= beat) this.endLoading(false)
     return count
   }
 
@@ -280,6 +296,7 @@ export class Mailbox {
     this.#performing?.refuse({ kind: 'not_confirmed' })
     this.refuseCommands({ kind: 'busy' })
     this.refuseReadings({ kind: 'store_unavailable' })
+    this.endLoading(false)
   }
 
   #takeAll(): readonly ReadingsRequest[] {

@@ -3,6 +3,7 @@ import type { AssetUrls, HealthReason, Shell } from '../../../views/types.ts'
 import type { Asker, Core, Session } from '../../actors/core.ts'
 import type { CellarState } from '../../domain/cellar.ts'
 import type { KeyState } from '../../domain/key.ts'
+import type { LastChecks } from '../ingest/api-call.ts'
 import type { LastRefusals } from '../ingest/last-refusals.ts'
 import type { RequestLines } from '../request-lines.ts'
 import type { UnfinishedBodies } from '../unfinished-bodies.ts'
@@ -16,6 +17,7 @@ import type { NoticeName } from './notice.ts'
 export type DashboardDeps = {
   readonly core: Core
   readonly lastRefusals: LastRefusals
+  readonly lastChecks: LastChecks
   readonly lines: RequestLines
   readonly reasons: () => readonly HealthReason[]
   readonly web: WebConfig

@@ -1,10 +1,10 @@
-import type { Accepted, Usage } from '../../actors/core.ts'
+import type { Accepted, Checked, Usage } from '../../actors/core.ts'
 import { secondText } from '../../domain/calendar.ts'
 import type { Limit } from '../../domain/events.ts'
 import type { KeyState } from '../../domain/key.ts'
+import type { RejectedItem } from '../../domain/refusal.ts'
 import { keepAliveSecondsMin } from '../../limits.ts'
 import { itemErrors, jsonHeaders, readingsWords } from '../problem.ts'
-import type { AcceptedBatch } from './api-call.ts'
 
 /**
  * The body of a 200 to a single reading (docs/contract.md, "One reading"). All answers of one second have the same text, so it
@@ -22,10 +22,19 @@ export const successBody = (acceptedAtMs: number): string => {
 let bodySecond = Number.NaN
 let body = ''
 
-/** The body of a 200 or a 207 to a batch (docs/contract.md, "Many readings"). */
-export const batchBody = ({ accepted, rejected }: AcceptedBatch): string => {
-  const count = accepted.last - accepted.first + 1
-  const stored = `${readingsWords(count)} stored`
+/** The body of a 200 to a check of a single reading (docs/contract.md, "Check without storing"). */
+export const checkBody = ({ recordedAt }: Checked): string =>
+  JSON.stringify({ status: 'success', message: 'Reading would be stored.', timestamp: secondText(recordedAt) })
+
+type BatchAnswer = { readonly accepted: Pick<Accepted, 'recordedAt'>; readonly rejected: readonly RejectedItem[] }
+
+/** The body of a 200 or a 207 to a batch (docs/contract.md, "Many readings"), or to the check of a batch. */
+export const batchBody = (
+  { accepted, rejected }: BatchAnswer,
+  count: number,
+  happened: 'stored' | 'would be stored',
+): string => {
+  const stored = `${readingsWords(count)} ${happened}`
   return JSON.stringify({
     status: rejected.length === 0 ? 'success' : 'partial',
     message: rejected.length === 0 ? `${stored}.` : `${stored}, ${rejected.length} refused.`,

@@ -1,18 +1,19 @@
 import type { Accepted } from '../../actors/core.ts'
 import { thrownError } from '../../domain/error-message.ts'
-import type { ReadingRefusal } from '../../domain/refusal.ts'
+import type { ReadingRefusal, RejectedItem } from '../../domain/refusal.ts'
 import { problemOf, problemResponse } from '../problem.ts'
 import {
   type AnswerHeaders,
   acceptedHeaders,
   addKeyHeaders,
   batchBody,
+  checkBody,
   keepAlive,
   plainHeaders,
   replayedHeader,
   successBody,
 } from './accepted-answers.ts'
-import type { AcceptedBatch, ApiCall, ApiDeps, ApiRoute } from './api-call.ts'
+import type { AcceptedBatch, ApiCall, ApiDeps, ApiRoute, CheckedReadings } from './api-call.ts'
 import { authenticate } from './authenticate.ts'
 import {
   chargeOnce,
@@ -53,8 +54,10 @@ export const answerApiRequest = async (deps: ApiDeps, request: Request, route: A
 
 const internalError: ReadingRefusal = { kind: 'internal_error' }
 
-const accept = (deps: ApiDeps, call: ApiCall, result: Accepted | AcceptedBatch): Response => {
-  if ('rejected' in result) return acceptBatch(deps, call, result)
+const accept = (deps: ApiDeps, call: ApiCall, result: Accepted | AcceptedBatch | CheckedReadings): Response => {
+  if ('rejected' in result) {
+    return 'count' in result ? answerCheck(deps, call, result) : acceptBatch(deps, call, result)
+  }
   if (result.repeats !== null) chargeOnce(deps, call, costOfRepeat(call))
   return new Response(successBody(result.recordedAt), { headers: acceptedHeaders(call.requestId, call.key, result) })
 }
@@ -66,7 +69,19 @@ const acceptBatch = (deps: ApiDeps, call: ApiCall, batch: AcceptedBatch): Respon
   headers['X-Receipt'] = `${stream}@${first}-${last}`
   if (repeats !== null) headers[replayedHeader] = 'true'
   addKeyHeaders(headers, call.key, usage)
-  return new Response(batchBody(batch), { status: batch.rejected.length === 0 ? 200 : 207, headers })
+  return new Response(batchBody(batch, last - first + 1, 'stored'), { status: statusOfBatch(batch.rejected), headers })
+}
+
+const statusOfBatch = (rejected: readonly RejectedItem[]): number => (rejected.length === 0 ? 200 : 207)
+
+/** The charge is in `order-of-checks.ts`. There is no receipt, because nothing is in the log. */
+const answerCheck = (deps: ApiDeps, call: ApiCall, { count, accepted, rejected }: CheckedReadings): Response => {
+  deps.lastChecks.set(call.key.keyId, deps.core.clock.now())
+  const headers: AnswerHeaders = { ...plainHeaders(call.requestId), ...keepAlive }
+  addKeyHeaders(headers, call.key, accepted.usage)
+  if (rejected === null) return new Response(checkBody(accepted), { headers })
+  const body = batchBody({ accepted, rejected }, count, 'would be stored')
+  return new Response(body, { status: statusOfBatch(rejected), headers })
 }
 
 type RefusedCall = Pick<ApiCall, 'request' | 'requestId'> & { readonly key: ApiCall['key'] | null }

@@ -1,6 +1,8 @@
-import type { Accepted, Core } from '../../actors/core.ts'
+import type { Accepted, Checked, Core } from '../../actors/core.ts'
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { KeyState } from '../../domain/key.ts'
 import type { Outcome, ReadingRefusal, RejectedItem } from '../../domain/refusal.ts'
+import { lastChecksMax } from '../../limits.ts'
 import type { RequestLines } from '../request-lines.ts'
 import type { UnfinishedBodies } from '../unfinished-bodies.ts'
 import type { CostBudgets } from './cost-budgets.ts'
@@ -10,6 +12,7 @@ import type { RefusalLines } from './refusal-lines.ts'
 export type ApiDeps = {
   readonly core: Core
   readonly lastRefusals: LastRefusals
+  readonly lastChecks: LastChecks
   readonly costBudgets: CostBudgets
   readonly work: IngestWork
   readonly lines: RequestLines
@@ -21,6 +24,13 @@ export type ApiDeps = {
   readonly addressOf: (request: Request) => string
   readonly bodies: UnfinishedBodies
 }
+
+/**
+ * By key id: when (ms) this node last answered a check of readings that would be stored. For the key's page. Kept only in memory.
+ */
+export type LastChecks = BoundedMap<string, number>
+
+export const noChecks = (): LastChecks => new BoundedMap(lastChecksMax)
 
 /** Counts the work for requests with a valid key, so that tests can bound this work without measuring time. */
 export type IngestWork = {
@@ -45,7 +55,14 @@ export type ApiCall = {
 /** A batch with at least one stored reading. */
 export type AcceptedBatch = { readonly accepted: Accepted; readonly rejected: readonly RejectedItem[] }
 
+/** What a check found: at least one reading would be stored. `rejected` is `null` for a single reading. */
+export type CheckedReadings = {
+  readonly count: number
+  readonly accepted: Checked
+  readonly rejected: readonly RejectedItem[] | null
+}
+
 export type Stored = Outcome<Accepted | AcceptedBatch, ReadingRefusal>
 /** `client_gone` means that the client closed the connection before its body was complete. */
-export type ApiResult = Stored | 'client_gone'
+export type ApiResult = Stored | Outcome<CheckedReadings, ReadingRefusal> | 'client_gone'
 export type ApiRoute = (call: ApiCall) => ApiResult | Promise<ApiResult>

@@ -11,18 +11,22 @@ export type RequestHandler = (request: Request) => Response | Promise<Response>
 
 export const ingestPath = '/api/v1/ingest'
 export const batchPath = '/api/v1/ingest/batch'
-const endpointPaths = [ingestPath, batchPath]
+const readingCheckPath = '/api/v1/ingest/check'
+const batchCheckPath = '/api/v1/ingest/batch/check'
+const endpointPaths = [ingestPath, batchPath, readingCheckPath, batchCheckPath]
 
-/** The two routes that store readings. The server calls these handlers without Elysia, which is faster (`serve.ts`). */
-export type IngestHandlers = { readonly reading: RequestHandler; readonly batch: RequestHandler }
+/** The server calls `reading` and `batch` without Elysia, which is faster (`serve.ts`). The two checks go through Elysia. */
+export type IngestHandlers = Readonly<Record<'reading' | 'batch' | 'readingCheck' | 'batchCheck', RequestHandler>>
 
 export const ingestHandlers = (deps: ApiDeps): IngestHandlers => {
   const names = new NameCache()
   const reading = ingestReading(deps, names)
   const batch = ingestBatch(deps, names)
   return {
-    reading: (request) => answerApiRequest(deps, request, reading),
-    batch: (request) => answerApiRequest(deps, request, batch),
+    reading: (request) => answerApiRequest(deps, request, reading.store),
+    batch: (request) => answerApiRequest(deps, request, batch.store),
+    readingCheck: (request) => answerApiRequest(deps, request, reading.check),
+    batchCheck: (request) => answerApiRequest(deps, request, batch.check),
   }
 }
 
@@ -40,6 +44,10 @@ export const apiRoutes = (deps: ApiDeps, ingest: IngestHandlers) => {
     .all(ingestPath, api(onlyPost), unread)
     .post(batchPath, ({ request }) => ingest.batch(request), unread)
     .all(batchPath, api(onlyPost), unread)
+    .post(readingCheckPath, ({ request }) => ingest.readingCheck(request), unread)
+    .all(readingCheckPath, api(onlyPost), unread)
+    .post(batchCheckPath, ({ request }) => ingest.batchCheck(request), unread)
+    .all(batchCheckPath, api(onlyPost), unread)
     .all('/api', api(unknownPath), unread)
     .all('/api/*', api(unknownPath), unread)
 }

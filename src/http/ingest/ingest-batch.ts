@@ -4,12 +4,12 @@ import { type JudgedBatch, judgeBatch, timelessItems } from '../../domain/readin
 import type { NameCache } from '../../domain/reading/name-cache.ts'
 import { done, type ReadingRefusal } from '../../domain/refusal.ts'
 import { batchBodyBytesMax, batchEncodedBytesMax } from '../../limits.ts'
-import type { ApiDeps, ApiRoute } from './api-call.ts'
-import { type IngestEndpoint, ingestRoute } from './order-of-checks.ts'
+import type { ApiDeps } from './api-call.ts'
+import { type IngestEndpoint, type IngestRoutes, ingestRoutes } from './order-of-checks.ts'
 import { BatchParser } from './parse-batch.ts'
 
-/** `POST /api/v1/ingest/batch`. Stores either all valid readings of the batch or none (docs/contract.md, "Many readings"). */
-export const ingestBatch = (deps: ApiDeps, names: NameCache): ApiRoute => {
+/** `POST /api/v1/ingest/batch` and its check. Stores either all valid readings of the batch or none (docs/contract.md, "Many readings"). */
+export const ingestBatch = (deps: ApiDeps, names: NameCache): IngestRoutes => {
   const { core, work } = deps
   const parser = new BatchParser(names)
   const judge: IngestEndpoint['judge'] = (body, { cellar, isIdempotent }) => {
@@ -27,7 +27,7 @@ export const ingestBatch = (deps: ApiDeps, names: NameCache): ApiRoute => {
       : null
     return done({ readings, refusal: batchRefusal(judged, context.now), batch: { rejected, repeat } })
   }
-  return ingestRoute({ ...deps, what: 'batch', bytesMax: batchBodyBytesMax, judge })
+  return ingestRoutes({ ...deps, what: 'batch', bytesMax: batchBodyBytesMax, judge })
 }
 
 const batchRefusal = ({ readings, rejected }: JudgedBatch, atMs: number): ReadingRefusal | null => {

@@ -2,12 +2,12 @@ import type { NameCache } from '../../domain/reading/name-cache.ts'
 import { policyRefusal } from '../../domain/reading/reading.ts'
 import { done } from '../../domain/refusal.ts'
 import { readingBodyBytesMax } from '../../limits.ts'
-import type { ApiDeps, ApiRoute } from './api-call.ts'
-import { type IngestEndpoint, ingestRoute } from './order-of-checks.ts'
+import type { ApiDeps } from './api-call.ts'
+import { type IngestEndpoint, type IngestRoutes, ingestRoutes } from './order-of-checks.ts'
 import { ReadingParser } from './parse-reading.ts'
 
-/** `POST /api/v1/ingest`. */
-export const ingestReading = (deps: ApiDeps, names: NameCache): ApiRoute => {
+/** `POST /api/v1/ingest` and its check. */
+export const ingestReading = (deps: ApiDeps, names: NameCache): IngestRoutes => {
   const { core, work } = deps
   const parser = new ReadingParser(names)
   const judge: IngestEndpoint['judge'] = (body, { cellar }) => {
@@ -18,5 +18,5 @@ export const ingestReading = (deps: ApiDeps, names: NameCache): ApiRoute => {
     const refusal = policy === null ? null : policyRefusal(timestampMs, policy, core.clock.now())
     return done({ readings: reading, refusal, batch: null })
   }
-  return ingestRoute({ ...deps, what: 'reading', bytesMax: readingBodyBytesMax, judge })
+  return ingestRoutes({ ...deps, what: 'reading', bytesMax: readingBodyBytesMax, judge })
 }

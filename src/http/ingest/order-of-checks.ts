@@ -5,7 +5,7 @@
 import type { Usage } from '../../actors/core.ts'
 import { storageRefusal } from '../../actors/outage-refusals.ts'
 import { type RepeatedBatch, rejectedThen } from '../../domain/reading/batch-repeat.ts'
-import type { Readings } from '../../domain/reading/columns.ts'
+import { countOf, type Readings } from '../../domain/reading/columns.ts'
 import { bodyHash, type Idempotency, idempotencyKeyHash } from '../../domain/reading/idempotency-key.ts'
 import {
   assertNever,
@@ -16,7 +16,7 @@ import {
   refused,
 } from '../../domain/refusal.ts'
 import { readAwaitedBody, readBody } from '../read-body.ts'
-import type { ApiCall, ApiDeps, ApiRoute, Stored } from './api-call.ts'
+import type { ApiCall, ApiDeps, ApiResult, ApiRoute, Stored } from './api-call.ts'
 import {
   contentEncoding,
   contentTypeRefusal,
@@ -27,7 +27,7 @@ import {
   lengthFault,
   tooSlow,
 } from './ingest-body.ts'
-import { chargeOnce, costOfRefusal, emptyBudgetRefusal } from './request-costs.ts'
+import { chargeOnce, costOfCheck, costOfRefusal, emptyBudgetRefusal } from './request-costs.ts'
 
 export type IngestEndpoint = ApiDeps & {
   readonly what: 'reading' | 'batch'
@@ -54,8 +54,16 @@ export type JudgedItems = {
   readonly repeat: { readonly kept: Idempotency['batch']; readonly asked: RepeatedBatch } | null
 }
 
-export const ingestRoute =
-  (endpoint: IngestEndpoint): ApiRoute =>
+/** `check` answers as `store` would, but stores nothing (docs/contract.md, "Check without storing"). */
+export type IngestRoutes = { readonly store: ApiRoute; readonly check: ApiRoute }
+
+export const ingestRoutes = (endpoint: IngestEndpoint): IngestRoutes => ({
+  store: ingestRoute(endpoint, { isCheck: false }),
+  check: ingestRoute(endpoint, { isCheck: true }),
+})
+
+const ingestRoute =
+  (endpoint: IngestEndpoint, { isCheck }: { readonly isCheck: boolean }): ApiRoute =>
   async (call) => {
     const { core, work, bodies, bytesMax, judge } = endpoint
     const { key, request } = call
@@ -63,7 +71,7 @@ export const ingestRoute =
     const usage = await core.keys.usage(key.keyId)
     if (usage === null) return refused({ kind: 'store_unavailable' })
     const full = windowRefusal(usage) ?? storageRefusal(core.log)
-    const idempotencyKey = request.headers.get('idempotency-key')
+    const idempotencyKey = isCheck ? null : request.headers.get('idempotency-key')
     const keyHash = idempotencyKey === null ? null : idempotencyKeyHash(idempotencyKey)
     const encoding = contentEncoding(request.headers)
     const expected = expectation(request.headers)
@@ -105,6 +113,7 @@ export const ingestRoute =
     const refusal = full ?? judged.value.refusal
     if (hashes !== null) return storeUnlessRepeat(endpoint, call, { ...judged.value, refusal, hashes })
     if (refusal !== null) return refused(refusal)
+    if (isCheck) return checkReadings(endpoint, call, judged.value)
     const answer = await core.keys.accept(key.keyId, readings, call.requestId)
     return answer.ok && batch !== null ? done({ accepted: answer.value, rejected: batch.rejected }) : answer
   }
@@ -141,6 +150,15 @@ const bodyRefusal = (
     default:
       return assertNever(fault)
   }
+}
+
+/** Charges the cost budget before the actor answers. Otherwise many checks could wait at the same time without cost. */
+const checkReadings = async (deps: ApiDeps, call: ApiCall, { readings, batch }: JudgedBody): Promise<ApiResult> => {
+  const rejected = batch?.rejected ?? null
+  chargeOnce(deps, call, costOfCheck(rejected, call))
+  const count = countOf(readings)
+  const answer = await deps.core.keys.check(call.key.keyId, count)
+  return answer.ok ? done({ count, accepted: answer.value, rejected }) : answer
 }
 
 type PossibleRepeat = JudgedBody & { readonly hashes: Omit<Idempotency, 'batch'> }

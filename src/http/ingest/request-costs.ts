@@ -1,5 +1,5 @@
 import type { KeyState } from '../../domain/key.ts'
-import type { ReadingRefusal } from '../../domain/refusal.ts'
+import type { ReadingRefusal, RejectedItem } from '../../domain/refusal.ts'
 import { costItemsPerRequest, storedReadingBytesMax } from '../../limits.ts'
 import type { AcceptedBatch, ApiCall, ApiDeps } from './api-call.ts'
 import type { Cost } from './cost-budgets.ts'
@@ -29,6 +29,12 @@ export const costOfBatch = ({ accepted, rejected }: AcceptedBatch, { bodyBytes }
   const stored = accepted.last - accepted.first + 1
   return { requests: requestsFor(rejected.length), bytes: Math.max(0, bodyBytes - stored * storedReadingBytesMax) }
 }
+
+/** A check stores nothing, so its whole body counts. Refused items count as in a batch, but a check costs at least one request. */
+export const costOfCheck = (rejected: readonly RejectedItem[] | null, { bodyBytes }: ApiCall): Cost => ({
+  requests: Math.max(1, requestsFor(rejected?.length ?? 0)),
+  bytes: bodyBytes,
+})
 
 export const costOfBrokenConnection: Cost = { requests: 1, bytes: 0 }
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { noWork } from '../../../src/http/ingest/api-call.ts'
+import { noChecks, noWork } from '../../../src/http/ingest/api-call.ts'
 import { ingestHandlers } from '../../../src/http/ingest/api-routes.ts'
 import { CostBudgets } from '../../../src/http/ingest/cost-budgets.ts'
 import { LastRefusals } from '../../../src/http/ingest/last-refusals.ts'
@@ -226,6 +226,7 @@ test('only a refused request without a valid key asks for the address', async ()
   const { reading } = ingestHandlers({
     core: service.core,
     lastRefusals: new LastRefusals(),
+    lastChecks: noChecks(),
     costBudgets: new CostBudgets(),
     work: noWork(),
     bodies: service.bodies,

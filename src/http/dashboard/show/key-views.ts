@@ -6,7 +6,7 @@ import type { DashboardDeps } from '../visit.ts'
 import { pageOf, requestedPage } from './paging.ts'
 
 export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: number): Promise<KeyView> => {
-  const { core, lastRefusals } = deps
+  const { core, lastRefusals, lastChecks } = deps
   const usage = core.projections.readings.usage(key.keyId)
   const lastRefusal = lastRefusals.of(key.keyId)
   const { keyId, cellar, label, note, expiresAt, created, suspended, revoked } = key
@@ -26,6 +26,7 @@ export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: numbe
     successor: successorOf(deps, key),
     predecessor: predecessorOf(deps, key, nowMs),
     lastUsedAt: usage?.lastUsedAt ?? null,
+    lastCheckedAt: lastChecks.get(key.keyId) ?? null,
     accepted: usage?.accepted ?? 0,
     used: await usedInWindow(deps, key, nowMs),
     lastRefusal:

@@ -32,6 +32,7 @@ const bound = ({
   revoke,
   accept,
   acceptIdempotent,
+  check,
   knowsIdempotencyKey,
   usage,
 }: Core['keys']) => ({
@@ -45,6 +46,7 @@ const bound = ({
   revoke,
   accept,
   acceptIdempotent,
+  check,
   knowsIdempotencyKey,
   usage,
 })
