@@ -115,9 +115,12 @@ test('an admin creates a cellar and a key, sees a reading, and revokes', async (
   const key = await copied(window, 'Copy key')
   expect(key).toMatch(/^clr_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}$/)
   expect(await page.locator('#new-key').textContent()).toBe(key)
-  const lines = [await copied(window, 'Copy lines'), await copied(window, 'Copy command')].join('\n')
+  const keyLines = await copied(window, 'Copy lines')
+  const checkLines = `${keyLines}\n${await copied(window, 'Copy check')}`
+  const lines = `${keyLines}\n${await copied(window, 'Copy command')}`
   await page.getByText('Waiting for the first reading').waitFor()
   await page.evaluate('window.notReloaded = true')
+  expect(JSON.parse(await runInShell(checkLines))).toMatchObject({ message: 'Reading would be stored.' })
   expect(JSON.parse(await runInShell(lines))).toMatchObject({ status: 'success' })
   await page.getByText('It works: the first reading has arrived.').waitFor()
   expect(await page.evaluate('window.notReloaded')).toBe(true)

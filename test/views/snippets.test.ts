@@ -3,9 +3,10 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  javascriptReading,
+  javascriptCheck,
   jsonString,
-  pythonReading,
+  pythonCheck,
+  shellCheck,
   shellKey,
   shellReading,
   shellWord,
@@ -41,7 +42,7 @@ const hostileCellars = [
   '#{owned} {owned} f"{owned}" \\N{BULLET}',
 ]
 
-type Sent = { readonly key: string | null; readonly type: string | null; readonly body: unknown }
+type Sent = { readonly path: string; readonly key: string | null; readonly type: string | null; readonly body: unknown }
 
 let sent: Sent[] = []
 const server = Bun.serve({
@@ -50,6 +51,7 @@ const server = Bun.serve({
   async fetch(request) {
     if (request.url.includes('/moved/')) return Response.redirect('/api/v1/ingest', 308)
     sent.push({
+      path: new URL(request.url).pathname,
       key: request.headers.get('X-API-Key'),
       type: request.headers.get('Content-Type'),
       body: await request.json(),
@@ -84,8 +86,12 @@ const run = async (command: readonly string[], environment: Record<string, strin
   return sent
 }
 
-const aReading = (cellar: string): readonly Sent[] => [
+const storing = '/api/v1/ingest'
+const checking = '/api/v1/ingest/check'
+
+const aReading = (cellar: string, path: string): readonly Sent[] => [
   {
+    path,
     key: sampleKey,
     type: 'application/json',
     body: {
@@ -98,14 +104,20 @@ const aReading = (cellar: string): readonly Sent[] => [
   },
 ]
 
+/** Does what the comment in the program says. */
+const asStoring = (lines: string): string => lines.replace('/ingest/check', '/ingest')
+
 describe('the shell lines', () => {
   const shells = ['sh', 'dash', 'bash'].filter((shell) => Bun.which(shell) !== null)
 
   test.skipIf(Bun.which('curl') === null).each(hostileCellars)(
     'send exactly the cellar %j, from any shell',
     async (cellar) => {
-      const lines = `${shellKey(sampleKey)}\n${shellReading({ baseUrl, cellar })}`
-      for (const shell of shells) expect(await run([shell, '-c', lines])).toEqual(aReading(cellar))
+      const [key, snippet] = [shellKey(sampleKey), { baseUrl, cellar }]
+      for (const shell of shells) {
+        expect(await run([shell, '-c', `${key}\n${shellCheck(snippet)}`])).toEqual(aReading(cellar, checking))
+        expect(await run([shell, '-c', `${key}\n${shellReading(snippet)}`])).toEqual(aReading(cellar, storing))
+      }
     },
   )
 
@@ -146,8 +158,10 @@ describe('the shell lines', () => {
 test.skipIf(Bun.which('python3') === null).each(hostileCellars)(
   'the Python lines send exactly the cellar %j',
   async (cellar) => {
-    const lines = pythonReading({ baseUrl, cellar })
-    expect(await run(['python3', '-c', lines], { CELLARBOOK_KEY: sampleKey })).toEqual(aReading(cellar))
+    const lines = pythonCheck({ baseUrl, cellar })
+    const environment = { CELLARBOOK_KEY: sampleKey }
+    expect(await run(['python3', '-c', lines], environment)).toEqual(aReading(cellar, checking))
+    expect(await run(['python3', '-c', asStoring(lines)], environment)).toEqual(aReading(cellar, storing))
   },
 )
 
@@ -156,13 +170,16 @@ describe('the JavaScript lines', () => {
   const runtimes = node === null ? [process.execPath] : [process.execPath, node]
 
   test.each(hostileCellars)('send exactly the cellar %j with Bun and Node', async (cellar) => {
-    const lines = javascriptReading({ baseUrl, cellar })
-    for (const runtime of runtimes)
-      expect(await run([runtime, '-e', lines], { CELLARBOOK_KEY: sampleKey })).toEqual(aReading(cellar))
+    const lines = javascriptCheck({ baseUrl, cellar })
+    const environment = { CELLARBOOK_KEY: sampleKey }
+    for (const runtime of runtimes) {
+      expect(await run([runtime, '-e', lines], environment)).toEqual(aReading(cellar, checking))
+      expect(await run([runtime, '-e', asStoring(lines)], environment)).toEqual(aReading(cellar, storing))
+    }
   })
 
   test('follow no redirect, because they would send the key there', async () => {
-    const lines = javascriptReading({ baseUrl: `${baseUrl}/moved`, cellar: 'wine-berlin' })
+    const lines = javascriptCheck({ baseUrl: `${baseUrl}/moved`, cellar: 'wine-berlin' })
     for (const runtime of runtimes) expect(await run([runtime, '-e', lines], { CELLARBOOK_KEY: sampleKey })).toEqual([])
   })
 })

@@ -1,29 +1,36 @@
 import { Copyable } from '../parts/copyable.tsx'
 import { paths } from '../paths.ts'
-import { javascriptReading, pythonReading, type Snippet, shellReading } from './snippets.ts'
+import { javascriptCheck, pythonCheck, type Snippet, shellCheck, shellReading } from './snippets.ts'
 
 /**
+ * Each language begins with a check, so a mistake leaves no reading in the cellar. `checkLabel` is above the command that checks.
  * These snippets name the environment variable that holds the key, and never contain the key. So a copied snippet reveals no
  * secret.
  */
-export const ReadingSnippets = (props: { readonly snippet: Snippet; readonly shellLabel: string }): JSX.Element => (
+export const ReadingSnippets = (props: { readonly snippet: Snippet; readonly checkLabel: string }): JSX.Element => (
   <>
-    <Copyable id="shell-reading" label={props.shellLabel} text={shellReading(props.snippet)} what="command" />
+    <Copyable id="shell-check" label={props.checkLabel} text={shellCheck(props.snippet)} what="check" />
+    <Copyable
+      id="shell-reading"
+      label="When the answer is “Reading would be stored.”, store the reading:"
+      text={shellReading(props.snippet)}
+      what="command"
+    />
     <details>
       <summary>The same in Python</summary>
       <Copyable
-        id="python-reading"
+        id="python-check"
         label="Export CELLARBOOK_KEY first:"
-        text={pythonReading(props.snippet)}
+        text={pythonCheck(props.snippet)}
         what="Python"
       />
     </details>
     <details>
       <summary>The same in JavaScript</summary>
       <Copyable
-        id="javascript-reading"
+        id="javascript-check"
         label="For Node, Bun or Deno. Export CELLARBOOK_KEY first:"
-        text={javascriptReading(props.snippet)}
+        text={javascriptCheck(props.snippet)}
         what="JavaScript"
       />
     </details>

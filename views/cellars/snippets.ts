@@ -36,26 +36,36 @@ export type Snippet = {
 }
 
 const ingestUrl = (baseUrl: string): string => `${baseUrl}/api/v1/ingest`
+/** Judges a reading as `ingestUrl` does, and stores nothing (docs/contract.md, "Check without storing"). */
+const checkUrl = (baseUrl: string): string => `${ingestUrl(baseUrl)}/check`
 
 /**
  * Only these lines contain the key. All other snippets name the variable instead, so a page can show them at any time.
  */
 export const shellKey = (key: string): string => `CELLARBOOK_KEY=${shellWord(key)}\nexport CELLARBOOK_KEY`
 
-export const shellReading = ({ baseUrl, cellar }: Snippet): string => {
+export const shellCheck = (snippet: Snippet): string => shellRequest(checkUrl(snippet.baseUrl), snippet)
+export const shellReading = (snippet: Snippet): string => shellRequest(ingestUrl(snippet.baseUrl), snippet)
+
+const shellRequest = (url: string, { cellar }: Snippet): string => {
   const before = `{"cellar":${jsonString(cellar)},"rack":"rack-1","keg":"temperature","value":21.5,"timestamp":"`
   return [
-    `curl -sS ${shellWord(ingestUrl(baseUrl))} \\`,
+    `curl -sS ${shellWord(url)} \\`,
     `  -H "X-API-Key: $CELLARBOOK_KEY" \\`,
     `  -H 'Content-Type: application/json' \\`,
     `  -d ${shellWord(before)}"$(date -u +%Y-%m-%dT%H:%M:%SZ)"${shellWord('"}')}`,
   ].join('\n')
 }
 
-/** Needs only Python 3 and its standard library. */
-export const pythonReading = ({ baseUrl, cellar }: Snippet): string => `import json, os, urllib.error, urllib.request
+/**
+ * Needs only Python 3 and its standard library. Checks the reading, because a first try can have mistakes. A comment in
+ * the program says how to store it.
+ */
+export const pythonCheck = ({ baseUrl, cellar }: Snippet): string => `import json, os, urllib.error, urllib.request
 from datetime import datetime, timezone
 
+# This address stores nothing. To store the reading, remove "/check".
+url = ${pythonString(checkUrl(baseUrl))}
 reading = {
     "cellar": ${pythonString(cellar)},
     "rack": "rack-1",
@@ -64,7 +74,7 @@ reading = {
     "timestamp": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
 }
 request = urllib.request.Request(
-    ${pythonString(ingestUrl(baseUrl))},
+    url,
     data=json.dumps(reading).encode(),
     headers={"X-API-Key": os.environ["CELLARBOOK_KEY"], "Content-Type": "application/json"},
 )
@@ -75,17 +85,22 @@ except urllib.error.HTTPError as refusal:
 print(answer.status, answer.read().decode())`
 
 /**
- * For Node, Bun and Deno. With `redirect: 'manual'`, `fetch` does not follow a redirect, which could send the key to
+ * For Node, Bun and Deno. Checks the reading, like `pythonCheck`. With `redirect: 'manual'`, `fetch` does not follow a redirect, which could send the key to
  * another host.
  */
-export const javascriptReading = ({ baseUrl, cellar }: Snippet): string => `const reading = {
+export const javascriptCheck = ({
+  baseUrl,
+  cellar,
+}: Snippet): string => `// This address stores nothing. To store the reading, remove "/check".
+const url = ${jsonString(checkUrl(baseUrl))}
+const reading = {
   cellar: ${jsonString(cellar)},
   rack: "rack-1",
   keg: "temperature",
   value: 21.5,
   timestamp: new Date().toISOString(),
 }
-fetch(${jsonString(ingestUrl(baseUrl))}, {
+fetch(url, {
   method: "POST",
   headers: { "X-API-Key": process.env.CELLARBOOK_KEY, "Content-Type": "application/json" },
   body: JSON.stringify(reading),

@@ -43,7 +43,7 @@ const OldKeyEnds = ({ predecessor, overlapMs }: Ending): JSX.Element => {
             <strong safe>{`the old key works for ${durationWords(overlapMs)} more`}</strong>, then stops.
           </>
         )}{' '}
-        A test reading counts too. Until that first reading, nothing changes.
+        A test reading counts too. A check does not. Until that first reading, nothing changes.
       </p>
       {expiresAt === null ? null : (
         <p>
@@ -64,8 +64,9 @@ const NextSteps = ({ predecessor, overlapMs }: Ending): JSX.Element => (
     <h2 id="next-title">What to do next</h2>
     <ol class="steps">
       <li>
-        Save the new key where your devices will read it. Don’t send a test reading: the first reading with the new key
-        decides when the old key stops.
+        Save the new key where your devices will read it. To test it, check a reading: the{' '}
+        <a href={paths.devicesGuide}>device guide</a> shows how. Don’t send a test reading: the first reading with the
+        new key decides when the old key stops.
       </li>
       {overlapMs === 0 ? (
         <>

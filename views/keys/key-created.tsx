@@ -91,7 +91,7 @@ const SendFirstReading = (props: {
       />
       <ReadingSnippets
         snippet={{ baseUrl: props.baseUrl, cellar: props.cellar.cellar }}
-        shellLabel="Then send a reading:"
+        checkLabel="Then check a reading. This stores nothing:"
       />
     </section>
     <FirstReading keyId={props.apiKey.keyId} reading={null} />
@@ -127,7 +127,7 @@ export const FirstReading = (props: { readonly keyId: string; readonly reading: 
           <b>Waiting for the first reading …</b>
         </p>
         <p class="quiet">
-          <span class="only-live">The reading will appear here.</span>
+          <span class="only-live">The reading will appear here. A check will not.</span>
           <span class="only-static">
             When the reading arrives, you see it on <a href={paths.key(props.keyId)}>the page of this key</a>.
           </span>

@@ -77,7 +77,7 @@ const HowToSend = (props: { readonly snippet: Snippet }): JSX.Element => (
     <p>
       First, set the environment variable <code>CELLARBOOK_KEY</code> to an API key of this cellar.
     </p>
-    <ReadingSnippets snippet={props.snippet} shellLabel="In a shell:" />
+    <ReadingSnippets snippet={props.snippet} checkLabel="In a shell, check a reading first. This stores nothing:" />
   </details>
 )
 

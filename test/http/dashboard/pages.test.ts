@@ -435,8 +435,11 @@ describe('a cellar’s list of keys', () => {
     const { body } = await admin.get(paths.keys(cellar))
     const [, details = ''] = /<details class="card">([\s\S]*)<\/details>/.exec(body) ?? []
     expect(details).toContain('How to send a reading')
-    expect(details).toContain(`${service.url}/api/v1/ingest`)
-    expect(details.match(/CELLARBOOK_KEY/g)).toHaveLength(6)
+    const addresses = [...details.matchAll(/http[^ ]+\/ingest[a-z/]*/g)].map(([address]) => address)
+    // The shell checks first. The programs only check, and their comment says how to store.
+    const store = `${service.url}/api/v1/ingest`
+    expect(addresses).toEqual([`${store}/check`, store, `${store}/check`, `${store}/check`])
+    expect(details.match(/CELLARBOOK_KEY/g)).toHaveLength(7)
     expect(details).toContain('\\u0027; rm -rf ~ #')
     expect(details).not.toContain("'; rm")
     expect(details).toContain(`href="${paths.devicesGuide}"`)

@@ -98,7 +98,8 @@ describe('the form that rotates a key', () => {
   ])('says after overlap %s when the old key ends, and what starts that', async (overlap, words) => {
     const { answer } = await rotate(overlap)
     expect(plainText(answer)).toContain(words)
-    expect(plainText(answer)).toContain('Until that first reading, nothing changes.')
+    expect(plainText(answer)).toContain('A check does not. Until that first reading, nothing changes.')
+    expect(plainText(answer)).toContain('To test it, check a reading: the device guide shows how.')
     expect(plainText(answer)).toContain(
       'Don’t send a test reading: the first reading with the new key decides when the old key stops.',
     )
