@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import type { EventLog } from '../../src/log/event-log.ts'
-import { type Answer, answerOf, expectBatch, expectRefusal } from '../support/answers.ts'
+import { type Answer, answerOf, asIfStored, expectBatch, expectRefusal } from '../support/answers.ts'
 import { startService } from '../support/test-service.ts'
 import { anyBatch } from './bodies.ts'
 import { judgeBatchNaively, type Sent } from './naive-judge.ts'
@@ -10,7 +10,7 @@ import { judgeBatchNaively, type Sent } from './naive-judge.ts'
 const batchCount = 3_000
 const atOnce = 50
 
-test(`of ${batchCount} batches the valid readings are stored as sent and no others, and every answer is documented`, async () => {
+test(`of ${batchCount} batches the valid readings are stored as sent and no others, and every answer is documented and equal to that of a check`, async () => {
   const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(performance.timeOrigin) % 2 ** 31)
   console.log(`FUZZ_SEED=${seed} repeats these batches`)
   const service = await startService({ seed })
@@ -22,11 +22,13 @@ test(`of ${batchCount} batches the valid readings are stored as sent and no othe
     const packed = new Uint8Array(gzipSync(body))
     const bytes = sent === 'plain' ? new Uint8Array(body) : packed.slice(0, sent === 'cut' ? -cutBytes : undefined)
     const headers = sent === 'plain' ? {} : { 'Content-Encoding': 'gzip' }
+    const checked = await answerOf(await service.postTo('/batch/check', bytes, key, headers))
     const answer = await answerOf(await service.postBatch(bytes, key, headers))
     const items = sent === 'cut' ? null : judgeBatchNaively(body)
     const readings = (items ?? []).filter((reading) => reading !== null)
     const context = `${JSON.stringify(Buffer.from(body).toString('latin1'))}, ${sent}, was answered with ${answer.body}`
     expect(answer.status, context).toBe(readings.length === 0 ? 400 : readings.length === items?.length ? 200 : 207)
+    expect([checked.status, asIfStored(checked)], context).toEqual([answer.status, answer.body])
     for (const code of documentedCodes(answer, items)) met.add(code)
     if (readings.length > 0) kept.set(String(answer.header('X-Request-Id')), readings)
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { EventLog } from '../../src/log/event-log.ts'
-import { type Answer, answerOf, expectAccepted, expectRefusal } from '../support/answers.ts'
+import { type Answer, answerOf, asIfStored, expectAccepted, expectRefusal } from '../support/answers.ts'
 import { startService } from '../support/test-service.ts'
 import { anyBody } from './bodies.ts'
 import { judgeNaively } from './naive-judge.ts'
@@ -21,7 +21,7 @@ const statuses = new Map([
 const bodyCount = 5_000
 const atOnce = 50
 
-test(`of ${bodyCount} bodies each valid one is stored as sent and no other, and every answer is documented`, async () => {
+test(`of ${bodyCount} bodies each valid one is stored as sent and no other, and every answer is documented and equal to that of a check`, async () => {
   const seed = Number(process.env['FUZZ_SEED'] ?? Math.floor(performance.timeOrigin) % 2 ** 31)
   console.log(`FUZZ_SEED=${seed} repeats these bodies`)
   const service = await startService({ seed })
@@ -30,10 +30,12 @@ test(`of ${bodyCount} bodies each valid one is stored as sent and no other, and 
   const met = new Set<string>()
 
   const postOne = async (body: Uint8Array): Promise<void> => {
+    const checked = await answerOf(await service.postTo('/check', new Uint8Array(body), key))
     const answer = await answerOf(await service.post(body, key))
     const reading = judgeNaively(body)
     const context = `${JSON.stringify(Buffer.from(body).toString('latin1'))} was answered with ${answer.body}`
     expect(answer.status === 200, context).toBe(reading !== null)
+    expect([checked.status, asIfStored(checked)], context).toEqual([answer.status, answer.body])
     met.add(documentedCode(answer))
     if (reading !== null) sent.set(String(answer.header('X-Request-Id')), reading)
   }

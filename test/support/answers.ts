@@ -11,6 +11,9 @@ export const answerOf = async (response: Response): Promise<Answer> => ({
   header: (name) => response.headers.get(name),
 })
 
+/** The body of a check as the storing endpoint words it (docs/contract.md, "Check without storing"). */
+export const asIfStored = ({ body }: Answer): string => body.replace(' would be stored', ' stored')
+
 const expectGuarded = (answer: Answer): void => {
   expect(answer.header('X-Content-Type-Options')).toBe('nosniff')
   expect(answer.header('Cache-Control')).toBe('no-store')

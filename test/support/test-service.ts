@@ -86,6 +86,13 @@ export type Service = {
   reasons(): readonly Reason[]
   /** Creates the cellar if it is missing. */
   createKey(options?: Partial<NewKey>): Promise<{ readonly key: string; readonly keyId: string }>
+  /** Posts to a path below `/api/v1/ingest`, for instance `/check`. */
+  postTo(
+    path: string,
+    body: string | Uint8Array<ArrayBuffer>,
+    key: string | null,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Response>
   /** Posts one reading. A string or bytes are sent unchanged. */
   post(body: unknown, key: string | null, headers?: Readonly<Record<string, string>>): Promise<Response>
   /** Posts a batch as `{"readings":[…]}`. A string or bytes are sent unchanged. */
@@ -153,6 +160,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     server,
     reasons,
     createKey: (key) => createKey(core, key),
+    postTo: (path, body, key, headers) => fetch(`${url}/api/v1/ingest${path}`, requestOf(body, key, headers)),
     post: (body, key, headers) =>
       fetch(`${url}/api/v1/ingest`, requestOf(isRaw(body) ? body : JSON.stringify(body), key, headers)),
     postBatch: (readings, key, headers) =>
