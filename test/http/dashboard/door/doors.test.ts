@@ -66,6 +66,7 @@ const auditorSees = (): readonly string[] => [
   paths.account,
   paths.operators,
   paths.devicesGuide,
+  ...mountedPaths().filter((path) => path.startsWith(paths.deviceProgram(''))),
 ]
 
 /** Every operator may send these forms. */

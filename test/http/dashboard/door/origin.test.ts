@@ -131,7 +131,7 @@ describe('plain http from elsewhere', () => {
   test('gets a 404 when it posts to an unknown path', async () => {
     const service = await startWithOperators()
     const reading = '{"cellar":"wine-berlin"}'
-    for (const path of ['/v1/ingest', '/API/v1/ingest']) {
+    for (const path of ['/v1/ingest', '/app/v1/ingest']) {
       const away = await ask(service, `POST ${path} HTTP/1.1`, reading)
       const here = await fetch(`${service.url}${path}`, { method: 'POST', body: reading })
       expect([path, away.status, here.status]).toEqual([path, 404, 404])
