@@ -61,16 +61,24 @@ const parts = new Map<string, () => Promise<void>>([
     () => benchWorstCase({ ...roundsOr(7, 15), what: values.what ?? null }, checkout === null ? {} : { checkout }),
   ],
   ['sign-in-flood', () => benchSignInFlood(Number(values.seconds ?? 15), checkout === null ? {} : { checkout })],
-  [
-    'compare',
-    () =>
-      benchProcessorCost({ rounds: Number(values.rounds ?? 20), checkout: otherCheckout(), what: values.what ?? null }),
-  ],
+  ['compare', () => compare(null)],
+  ['eventstoredb-compare', () => compare(storeUrl())],
 ])
+
+const compare = (storeUrl: string | null): Promise<void> => {
+  const rounds = Number(values.rounds ?? 20)
+  return benchProcessorCost({ rounds, checkout: otherCheckout(), what: values.what ?? null, storeUrl })
+}
 
 const otherCheckout = (): string => {
   if (checkout !== null) return checkout
   console.error('Cannot compare: name the other checkout with --with FOLDER')
+  process.exit(64)
+}
+
+const storeUrl = (): string => {
+  if (values.url !== undefined) return values.url
+  console.error('Cannot compare on EventStoreDB: name the server with --url esdb://…')
   process.exit(64)
 }
 
@@ -83,6 +91,6 @@ console.log(`${new Date().toISOString()}, ${machine}`)
 // Without a name, this runs every part. But a part that needs `--url` or `--with` is left out if that option is
 // missing.
 const needsMore = (name: string): boolean =>
-  (name.startsWith('eventstoredb') && values.url === undefined) || (name === 'compare' && checkout === null)
+  (name.startsWith('eventstoredb') && values.url === undefined) || (name.endsWith('compare') && checkout === null)
 const isWanted = (name: string): boolean => positionals.includes(name) || (positionals.length === 0 && !needsMore(name))
 for (const [name, part] of parts) if (isWanted(name)) await part()

@@ -9,6 +9,8 @@ export type ProcessorCost = {
   readonly checkout: string
   /** `single` or `batch`; `null` means both. */
   readonly what: string | null
+  /** The EventStoreDB server of both services. `null` means the embedded log. */
+  readonly storeUrl: string | null
 }
 
 type Shape = {
@@ -38,8 +40,13 @@ const pairsPerRound = 20
 const roundsPerProcess = 2
 /** The JavaScript engine compiles the often used code in these bursts, which are not measured. */
 const warmUpBursts = 20
-/** The service still works after its last answer. The measurement waits this long, so that the work counts. */
-const settleMs = 20
+/**
+ * The service still works after its last answer, for example on the events that EventStoreDB returns. That work counts, so
+ * the measurement waits until the service takes less than 1% of a processor for `idleMs`, or at most `idleTries` times.
+ */
+const idleMs = 100
+const idleMicrosecondsMax = 1_000
+const idleTries = 20
 const cellar = 'wine-berlin1'
 
 /** Processor time in µs per request: `all` threads, or only the thread of the event `loop`. */
@@ -51,7 +58,7 @@ type Round = readonly Pair[]
  * Compares the processor time of a request in this checkout and in another one. The time includes all threads and the
  * kernel. Both services run, but only one gets requests at a time.
  */
-export const benchProcessorCost = async ({ rounds, checkout, what }: ProcessorCost): Promise<void> => {
+export const benchProcessorCost = async ({ rounds, checkout, what, storeUrl }: ProcessorCost): Promise<void> => {
   const wanted = shapes.filter((shape) => what === null || shape.what === what)
   if (wanted.length === 0) throw new Error(`Cannot compare "${what}": it is single or batch`)
   const rows: string[][] = []
@@ -59,14 +66,15 @@ export const benchProcessorCost = async ({ rounds, checkout, what }: ProcessorCo
     const measured: Round[] = []
     let isOursFirst = true
     while (measured.length < rounds) {
-      const options = { checkout, rounds: Math.min(roundsPerProcess, rounds - measured.length), isOursFirst }
+      const options = { checkout, storeUrl, rounds: Math.min(roundsPerProcess, rounds - measured.length), isOursFirst }
       measured.push(...(await measurePair(shape, options)))
       isOursFirst = !isOursFirst
     }
     rows.push(...rowsOf(shape, measured))
   }
+  const log = storeUrl === null ? 'the embedded log' : 'EventStoreDB'
   console.log(
-    `\nProcessor time of a request, this checkout by ${checkout}; ${rounds} rounds of ${pairsPerRound} pairs of bursts\n`,
+    `\nProcessor time of a request, this checkout by ${checkout}, on ${log}; ${rounds} rounds of ${pairsPerRound} pairs of bursts\n`,
   )
   const head = [
     '',
@@ -84,27 +92,36 @@ type Measured = { readonly service: EmptyService; readonly load: StartedLoad<Bur
 
 type PairOptions = {
   readonly checkout: string
+  readonly storeUrl: string | null
   readonly rounds: number
   /** True if the service of this checkout starts first. This alternates, so that neither version has an advantage. */
   readonly isOursFirst: boolean
 }
 
-const measurePair = async (shape: Shape, { checkout, rounds, isOursFirst }: PairOptions): Promise<readonly Round[]> => {
+const measurePair = async (
+  shape: Shape,
+  { checkout, storeUrl, rounds, isOursFirst }: PairOptions,
+): Promise<readonly Round[]> => {
   await using started = new AsyncDisposableStack()
-  const start = async (options: { readonly checkout?: string }): Promise<Measured> => {
-    const service = await startEmptyService(options)
+  const start = async (options: { readonly checkout?: string }): Promise<EmptyService> => {
+    const service = await startEmptyService({ ...options, env: storeUrl === null ? {} : freshStore(storeUrl) })
     started.defer(() => service.stop())
     await service.ask({ op: 'create_cellar', cellar, title: '' })
-    const { url } = service
-    const { batchReadings, connections } = shape
-    const key = await createKey(service, cellar)
-    const load = await startLoad<Bursts, Burst, null>('bursts.ts', { url, key, cellar, batchReadings, connections })
-    started.defer(() => load.stop())
-    return { service, load }
+    return service
   }
+  const withLoad = async (service: EmptyService): Promise<Measured> => {
+    const { batchReadings, connections } = shape
+    const options = { url: service.url, key: await createKey(service, cellar), cellar, batchReadings, connections }
+    const bursts = await startLoad<Bursts, Burst, null>('bursts.ts', options)
+    started.defer(() => bursts.stop())
+    return { service, load: bursts }
+  }
+  // The loads start last. A service closes connections that are idle while the other service reads a long log.
   const first = await start(isOursFirst ? {} : { checkout })
   const second = await start(isOursFirst ? { checkout } : {})
-  const [ours, theirs] = isOursFirst ? [first, second] : [second, first]
+  const [ours, theirs] = isOursFirst
+    ? [await withLoad(first), await withLoad(second)]
+    : [await withLoad(second), await withLoad(first)]
   for (let burst = 0; burst < warmUpBursts; burst += 1) {
     for (const { load } of [ours, theirs]) await load.ask(shape.requests)
   }
@@ -112,6 +129,12 @@ const measurePair = async (shape: Shape, { checkout, rounds, isOursFirst }: Pair
   while (measured.length < rounds) measured.push(await measureRound(shape, { ours, theirs }))
   return measured
 }
+
+/** Each service has streams of its own, so it gets only its own readings back from the server. */
+const freshStore = (url: string) => ({
+  EVENTSTORE_URL: url,
+  EVENTSTORE_PREFIX: `compare${crypto.randomUUID().slice(0, 8)}-`,
+})
 
 /** Measures ours, theirs, theirs, ours, so neither version is always the first of a pair. */
 const measureRound = async (
@@ -131,11 +154,23 @@ const measureRound = async (
 const costOf = async ({ service: { processId }, load }: Measured, { requests }: Shape): Promise<Cost> => {
   const before = busyNanosecondsOf(processId)
   await load.ask(requests)
-  await Bun.sleep(settleMs)
-  const used = busyMicrosecondsBetween(before, busyNanosecondsOf(processId))
-  const loop = used.get(String(processId)) ?? 0
-  return { all: [...used.values()].reduce((sum, one) => sum + one, 0) / requests, loop: loop / requests }
+  const used = busyMicrosecondsBetween(before, await busyWhenIdle(processId))
+  return { all: sumOf(used) / requests, loop: (used.get(String(processId)) ?? 0) / requests }
 }
+
+const busyWhenIdle = async (processId: number): Promise<ReadonlyMap<string, number>> => {
+  let busy = busyNanosecondsOf(processId)
+  for (let tries = 0; tries < idleTries; tries += 1) {
+    const before = busy
+    await Bun.sleep(idleMs)
+    busy = busyNanosecondsOf(processId)
+    if (sumOf(busyMicrosecondsBetween(before, busy)) < idleMicrosecondsMax) break
+  }
+  return busy
+}
+
+const sumOf = (microseconds: ReadonlyMap<string, number>): number =>
+  [...microseconds.values()].reduce((sum, one) => sum + one, 0)
 
 const rowsOf = ({ name }: Shape, rounds: readonly Round[]): string[][] => [
   [name, ...figuresOf(rounds, ({ all }) => all)],
