@@ -99,9 +99,9 @@ export class ReadingColumns {
     const slab = this.#slab
     if (slab === null) return
     this.#slab = null
-    // Without these names, an unused slab would keep up to 2,000 names in memory.
-    slab.racks.fill(noName, 0, this.count)
-    slab.kegs.fill(noName, 0, this.count)
+    // An unused slab would keep these names in memory. Behind `count` are names of earlier batches.
+    slab.racks.fill(noName)
+    slab.kegs.fill(noName)
     if (unusedSlabs.length < unusedColumnSlabsMax) unusedSlabs.push(slab)
   }
 
@@ -182,7 +182,7 @@ export class ColumnsBuilder {
   copy(from: ReadingColumns, index: number): void {
     const rack = from.racks[index]
     const keg = from.kegs[index]
-    if (rack === undefined || keg === undefined) return
+    if (index >= from.count || rack === undefined || keg === undefined) return
     this.push(rack, keg, from.values[index] ?? 0, from.timesMs[index] ?? 0, from.texts?.[index] ?? null)
   }
 
