@@ -99,22 +99,24 @@ export const timelessItems = ({ readings, rejected }: ParsedBatch): readonly Tim
 /** `policy` is `null` if this node does not know the cellar. `now` is in ms. */
 export type BatchContext = { readonly policy: TimestampPolicy | null; readonly now: number }
 
-/** Checks the timestamps against the policy of the cellar. */
+/** Checks the timestamps against the policy of the cellar. Copies the valid readings if it refuses a timestamp. */
 export const judgeBatch = (parsed: ParsedBatch, { policy, now }: BatchContext): JudgedBatch => {
   const { readings } = parsed
   if (policy === null || areInTime(readings, policy, now)) return parsed
-  const columns = new ColumnsBuilder()
-  columns.begin(readings.cellar)
+  inTime.begin(readings.cellar)
   const rejected: RejectedItem[] = []
   let at = 0
   for (const [index, item] of timelessItems(parsed).entries()) {
     const refusal = typeof item === 'number' ? policyRefusal(item, policy, now) : item
     if (refusal !== null) rejected.push({ index, refusal })
-    else columns.copy(readings, at)
+    else inTime.copy(readings, at)
     if (typeof item === 'number') at += 1
   }
-  return { readings: columns.finish(), rejected }
+  return { readings: inTime.finish(), rejected }
 }
+
+/** One for all batches, because a new one would often make a new slab. */
+const inTime = new ColumnsBuilder()
 
 /** A policy bounds the earliest and the latest timestamp, so no other timestamps need a check. */
 const areInTime = ({ count, timesMs }: ReadingColumns, policy: TimestampPolicy, now: number): boolean => {

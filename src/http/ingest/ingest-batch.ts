@@ -25,6 +25,8 @@ export const ingestBatch = (deps: ApiDeps, names: NameCache): IngestRoutes => {
           asked: { items: timelessItems(parsed.value), cellar },
         }
       : null
+    // `judgeBatch` has copied the readings, so nobody needs the first ones any more.
+    if (readings !== parsed.value.readings) parsed.value.readings.giveBack()
     return done({ readings, refusal: batchRefusal(judged, context.now), batch: { rejected, repeat } })
   }
   return ingestRoutes({ ...deps, what: 'batch', bytesMax: batchBodyBytesMax, judge })

@@ -5,7 +5,7 @@
 import type { Usage } from '../../actors/core.ts'
 import { storageRefusal } from '../../actors/outage-refusals.ts'
 import { type RepeatedBatch, rejectedThen } from '../../domain/reading/batch-repeat.ts'
-import { countOf, type Readings } from '../../domain/reading/columns.ts'
+import { countOf, isBatch, type Readings } from '../../domain/reading/columns.ts'
 import { bodyHash, type Idempotency, idempotencyKeyHash } from '../../domain/reading/idempotency-key.ts'
 import {
   assertNever,
@@ -157,6 +157,7 @@ const checkReadings = async (deps: ApiDeps, call: ApiCall, { readings, batch }: 
   const rejected = batch?.rejected ?? null
   chargeOnce(deps, call, costOfCheck(rejected, call))
   const count = countOf(readings)
+  if (isBatch(readings)) readings.giveBack()
   const answer = await deps.core.keys.check(call.key.keyId, count)
   return answer.ok ? done({ count, accepted: answer.value, rejected }) : answer
 }
