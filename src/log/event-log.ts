@@ -12,7 +12,10 @@ export type ExpectedRevision = 'none' | number
 export type ToAppend = readonly NewEvent[] | ReadingRun
 
 export type AppendResult =
-  /** The events are durable. `events` is empty for a run of readings: its writer needs only to know that it is stored. */
+  /**
+   * The events are durable. `events` is empty for a run of readings: its writer needs only to know that it is stored. A later
+   * batch can use the lists of the run's columns now, so the writer must not read the columns any more.
+   */
   | { readonly outcome: 'written'; readonly events: readonly RecordedEvent[] }
   /**
    * Nothing was written now: an earlier try, or another node, has already written events with the same ids at this
@@ -46,7 +49,8 @@ export type ReadAllOptions = {
 export type Subscriber = {
   /**
    * Receives events and runs of readings in the order of the log, each event once. If `onEvents` throws, the subscription
-   * ends.
+   * ends. A later batch can use the lists of a run's columns when `onEvents` has returned. So a subscriber that keeps items must
+   * make events of them first (`eventsOfItems`).
    */
   onEvents(items: readonly LogItem[]): void
   /** Called once, after the delivery of all events that were in the log when the subscription began. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
 import { ReadingRun } from '../../src/domain/reading/recorded-run.ts'
 import { foldedCategories, recordCategories } from '../../src/domain/stream-names.ts'
-import { readPageEventsMax, trimEventsMax } from '../../src/limits.ts'
+import { columnSlabReadingsMin, readPageEventsMax, trimEventsMax } from '../../src/limits.ts'
 import { type AppendResult, type EventLog, type ExpectedRevision, Outage } from '../../src/log/event-log.ts'
 import { caughtUp, collect, dropped, hasEvents } from '../support/logs/collector.ts'
 import { columnsOf } from '../support/logs/columns-of.ts'
@@ -591,6 +591,24 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         const positions = ofBoth().map(({ position }) => position)
         expect(positions).toEqual(positions.toSorted((a, b) => a - b))
         past.subscription.unsubscribe()
+      })
+
+      test('delivers a run live before a later batch can use its lists', async () => {
+        const live = collect(log, { after: await end(), categories: ['readings'] })
+        await live.until(caughtUp)
+        const stream = freshReadingsStream()
+        const { data } = reading(stream)
+        const readings = Array.from({ length: columnSlabReadingsMin }, (_, value) => ({
+          ...data,
+          rack: `r${value}`,
+          value,
+        }))
+        const request = { requestId: crypto.randomUUID(), readings: columnsOf(readings), idempotency: null }
+        await log.append(stream, 'none', new ReadingRun(stream.slice(stream.indexOf('-') + 1), startMs, [request]))
+        const ofRun = () => live.events.filter((event) => event.stream === stream)
+        await live.until(() => ofRun().length >= readings.length)
+        expect(ofRun().map((event) => event.data)).toEqual(readings)
+        live.subscription.unsubscribe()
       })
 
       test('with categories delivers their streams only, from the past and live', async () => {

@@ -1,4 +1,5 @@
 import type { Schedule } from '../../../src/actors/schedule.ts'
+import { eventsOfItems } from '../../../src/domain/reading/recorded-run.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { passingLog } from './passing-log.ts'
 
@@ -40,7 +41,11 @@ export const distantLog = (
       inner.subscribe(options, {
         ...subscriber,
         // All deliveries have the same delay, so they keep their order, as over one connection.
-        onEvents: (events) => schedule.after(oneWayMs, () => subscriber.onEvents(events)),
+        onEvents: (items) => {
+          // Made now, because a later batch can use the columns of a run when this call has returned.
+          const events = eventsOfItems(items)
+          schedule.after(oneWayMs, () => subscriber.onEvents(events))
+        },
         onCaughtUp: () => schedule.after(oneWayMs, () => subscriber.onCaughtUp?.()),
       }),
   }

@@ -1,4 +1,5 @@
-import type { LogItem } from '../../../src/domain/reading/recorded-run.ts'
+import type { RecordedEvent } from '../../../src/domain/events.ts'
+import { eventsOfItems } from '../../../src/domain/reading/recorded-run.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { passingLog } from './passing-log.ts'
 
@@ -14,15 +15,15 @@ export const lateLog = (inner: EventLog): LateLog => {
     ...passingLog(inner),
     subscribe: (options, subscriber) => {
       let isCaughtUp = false
-      let held: readonly LogItem[] = []
+      let held: readonly RecordedEvent[] = []
       deliveries.push(() => {
-        const items = held
+        const events = held
         held = []
-        if (items.length > 0) subscriber.onEvents(items)
+        if (events.length > 0) subscriber.onEvents(events)
       })
       return inner.subscribe(options, {
         onEvents: (items) => {
-          if (isCaughtUp) held = [...held, ...items]
+          if (isCaughtUp) held = [...held, ...eventsOfItems(items)]
           else subscriber.onEvents(items)
         },
         onCaughtUp: () => {

@@ -66,6 +66,7 @@ class MemoryLog implements EventLog {
     this.#all.push(...recorded)
     const items = toAppend instanceof ReadingRun ? recordedAs(stream, toAppend, place) : recorded
     this.#subscriptions.publish(items, { hasRecords: isRecordStream(stream) })
+    if (toAppend instanceof ReadingRun) toAppend.giveBack()
     return { outcome: 'written', events: toAppend instanceof ReadingRun ? [] : recorded }
   }
 
