@@ -163,6 +163,16 @@ test('the log releases each row, whatever becomes of its append', async () => {
   expect(inUse.size).toBe(0)
 })
 
+test('the log releases the rows of readings that a full disk refuses', async () => {
+  const readings = log.append('readings-one', 'none', run(batchReadingsMax, 'one'))
+  const change = log.append(keyStream('one'), 'none', [keySuspended()])
+  expect(inUse.size).toBe(1)
+  faults = [outOfSpace]
+  const settled = await starting(Promise.allSettled([readings, change]))
+  expect(settled.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+  expect(inUse.size).toBe(0)
+})
+
 test('the log releases a row that finds no room in the queue', async () => {
   // Small rows fill the queue, because they use no buffers.
   const small = Array.from({ length: 2 }, (_, index) =>
