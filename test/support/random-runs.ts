@@ -51,9 +51,10 @@ const requestOf = (cellar: string): fc.Arbitrary<AnyRequest> =>
 
 /**
  * Where the names of a run come from. `none`: equal names are different objects. `large`: they are one object. `small`: a cache that
- * forgets most names, so equal names can be one object or several.
+ * forgets most names, so equal names can be one object or several. `two`: batches take their names from two caches in turn.
  */
-const cache = fc.constantFrom('none', 'small', 'large')
+const cacheBits = { none: [], small: [1], large: [6], two: [6, 6] } as const
+const cache = fc.constantFrom<(keyof typeof cacheBits)[]>('none', 'small', 'large', 'two')
 
 /** Runs of one key of the cellar `c`: single readings and batches, with usual and unusual names, values and timestamps. */
 export const anyRun: fc.Arbitrary<ReadingRun> = fc
@@ -63,15 +64,17 @@ export const anyRun: fc.Arbitrary<ReadingRun> = fc
     cache,
   )
   .map(([recordedAt, requests, size]) => {
-    const names = size === 'none' ? null : new NameCache(size === 'small' ? 1 : 6)
-    const columns = (readings: readonly Reading[]) =>
-      columnsOf(readings, names === null ? undefined : (text) => names.named(text))
+    const caches = cacheBits[size].map((bits) => new NameCache(bits))
+    const columns = (readings: readonly Reading[], request: number) => {
+      const names = caches[request % caches.length]
+      return columnsOf(readings, names === undefined ? undefined : (text) => names.named(text))
+    }
     return new ReadingRun(
       runKeyId,
       recordedAt,
-      requests.map(({ readings, ...rest }) => ({
+      requests.map(({ readings, ...rest }, request) => ({
         ...rest,
-        readings: 'value' in readings ? readings : columns(readings),
+        readings: 'value' in readings ? readings : columns(readings, request),
       })),
     )
   })

@@ -21,7 +21,7 @@ export class Name {
   constructor(text: string, utf8: Uint8Array = Buffer.from(text)) {
     this.text = text
     this.utf8 = utf8
-    this.isPlain = text !== '' && JSON.stringify(text).length === text.length + 2
+    this.isPlain = JSON.stringify(text).length === text.length + 2
   }
 
   /** The bytes that stand for the name in JSON, without quotation marks. */

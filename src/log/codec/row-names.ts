@@ -16,8 +16,6 @@ export class RowNames {
   readonly #row: number
   /** All names of the row, in the order of their numbers. Only while `#written` is `null`. */
   readonly #cached: Name[] = []
-  /** The number of the cache that all names of the row are in. Only while `#written` is `null`. */
-  #cache = 0
   /** `null` as long as all names of the row are in one cache. */
   #written: WrittenTexts | null = null
 
@@ -46,9 +44,9 @@ export class RowNames {
     writeUtf8(this.#writer, name.utf8)
   }
 
-  #isInCache({ cachedIn }: Name): boolean {
-    if (this.#cached.length === 0) this.#cache = cachedIn
-    return cachedIn !== 0 && cachedIn === this.#cache
+  /** True if the name and all names of the row are in one cache. */
+  #isInCache(name: Name): boolean {
+    return name.cachedIn !== 0 && name.cachedIn === (this.#cached[0] ?? name).cachedIn
   }
 
   #writeSearched(name: Name, written: WrittenTexts): void {
