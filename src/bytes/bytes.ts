@@ -15,7 +15,8 @@ const lowWeight = 2 ** 28
 const shortBytesMax = 32
 
 /**
- * Writes one row after another into the same buffer, so that a row needs no new buffer. The buffer grows when needed.
+ * Writes one row after another into one buffer, so that a row needs no new memory. The buffer grows when needed. Only a row
+ * that is handed over takes the buffer with it, and the caller brings another (`handOver`).
  */
 export class ByteWriter {
   #bytes: Uint8Array = new Uint8Array(4_096)

@@ -47,7 +47,7 @@ export class NameCache {
   }
 
   /**
-   * Returns the name that is probably in `bytes` behind `before`, or `null` if another name is there. Devices send their names
+   * Returns the name that `follow` was told for `before`, or `null` if `bytes` do not hold this name. Devices send their names
    * in the same order again and again, and a comparison takes less time than a hash and a search.
    */
   findNext(bytes: Uint8Array, from: number, before: Name): Name | null {

@@ -64,8 +64,9 @@ export const limitPart = (
 }
 
 /**
- * Returns the index behind the JSON value that begins at `from`, or `end` if the value does not end before. The caller must parse
- * the value: this function only counts brackets, so the bytes up to the index can be invalid JSON.
+ * Returns the index behind the JSON value that begins at `from`. If the value does not end before `end`, returns at least `end`.
+ * The index is larger if a string goes on behind `end`, and can then be behind the body. The caller must parse the value: this
+ * function only counts brackets, so the bytes up to the index can be invalid JSON.
  */
 export const endOfValue = (body: Uint8Array, from: number, end: number): number => {
   let depth = 0
