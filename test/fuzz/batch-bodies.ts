@@ -227,7 +227,7 @@ const otherItems = [
 ]
 const spaces = ['', '', ' ', '\n', '\t', '\r\n', '  ', '\n    ', ' \t\r\n']
 const oddSpaces = ['\v', '\f', '\xa0', '\xc2\xa0', '\xef\xbb\xbf', '\0', '//', '\u0085']
-const mutationBytes = '"\\{}[]:,-+.eE0159 \n\t\0\x7f\x80\xc3\xff\xefTZcrkvtux'
+const mutationBytes = '"\\{}[]:,-+.eE0159 \n\t\0\x7f\x80\xa0\xc3\xed\xff\xefTZcrkvtux'
 
 type Style = { readonly comma: string; readonly colon: string; readonly edge: string; readonly isRandom: boolean }
 
