@@ -1,4 +1,5 @@
 import type { AnyElysia } from 'elysia'
+import { closeIfBodyIsAwaited } from './expect-header.ts'
 import { hasTwoHosts, withPlainUrl } from './host-header.ts'
 import { problemOf, problemResponse } from './problem.ts'
 import { serverOptions, tlsOptions } from './server-options.ts'
@@ -56,8 +57,10 @@ type Handler = (request: Request) => Response | Promise<Response>
  * reaches `fetch` is a request with an unknown method, or its path begins with `//`, which no page has.
  */
 const handlersOf = (answer: Handler) => {
-  const guarded: Handler = (request) =>
-    hasTwoHosts(request.headers) ? problemResponse(twoHosts) : answer(withPlainUrl(request))
+  const guarded: Handler = async (request) => {
+    const response = hasTwoHosts(request.headers) ? problemResponse(twoHosts) : await answer(withPlainUrl(request))
+    return closeIfBodyIsAwaited(request, response)
+  }
   const look = { GET: guarded }
   return {
     routes: { '/*': toFetch, '/': look, '/:first': look, '/:first/*': look },

@@ -1,7 +1,8 @@
 import type { Accepted } from '../../actors/core.ts'
 import { thrownError } from '../../domain/error-message.ts'
 import type { ReadingRefusal, RejectedItem } from '../../domain/refusal.ts'
-import { problemOf, problemResponse } from '../problem.ts'
+import { closeIfBodyIsAwaited } from '../expect-header.ts'
+import { type Problem, problemOf, problemResponse } from '../problem.ts'
 import {
   type AnswerHeaders,
   acceptedHeaders,
@@ -43,16 +44,19 @@ export const answerApiRequest = async (deps: ApiDeps, request: Request, route: A
       chargeOnce(deps, call, costOfBrokenConnection)
       // The client has closed the connection. If the client reads this answer all the same, a 500 does not say that the
       // reading was stored.
-      return problemResponse(problemOf(internalError), plainHeaders(requestId))
+      return refusalResponse(request, problemOf(internalError), plainHeaders(requestId))
     }
     return result.ok ? accept(deps, call, result.value) : await refuse(deps, call, result.refusal)
   } catch (thrown) {
     lines.error('request failed', { requestId, keyId, error: thrownError(thrown) })
-    return problemResponse(problemOf(internalError), plainHeaders(requestId))
+    return refusalResponse(request, problemOf(internalError), plainHeaders(requestId))
   }
 }
 
 const internalError: ReadingRefusal = { kind: 'internal_error' }
+
+const refusalResponse = (request: Request, problem: Problem, headers: AnswerHeaders): Response =>
+  closeIfBodyIsAwaited(request, problemResponse(problem, headers))
 
 const accept = (deps: ApiDeps, call: ApiCall, result: Accepted | AcceptedBatch | CheckedReadings): Response => {
   if ('rejected' in result) {
@@ -93,7 +97,7 @@ const refuseKey = (deps: ApiDeps, { request, requestId, key }: RefusedCall, refu
   const who = key === null ? { keyId: null, address: deps.addressOf(request) } : { keyId: key.keyId }
   deps.refusalLines.note({ requestId, status, code, ...who })
   if (key !== null) deps.lastRefusals.note(key.keyId, { atMs: deps.core.clock.now(), code, isCost: false })
-  return problemResponse(problem, plainHeaders(requestId))
+  return refusalResponse(request, problem, plainHeaders(requestId))
 }
 
 const refuse = async (deps: ApiDeps, call: ApiCall, found: ReadingRefusal): Promise<Response> => {
@@ -111,7 +115,7 @@ const refuse = async (deps: ApiDeps, call: ApiCall, found: ReadingRefusal): Prom
   const headers = plainHeaders(requestId)
   const usage = await deps.core.keys.usage(keyId)
   addKeyHeaders(headers, key, usage ?? { limit: deps.core.projections.keys.effectiveLimit(key) })
-  return problemResponse(problem, headers)
+  return refusalResponse(call.request, problem, headers)
 }
 
 /** True for a wrong path or method. Then `order-of-checks.ts` has not run, so `refuse` checks the key's cost budget. */

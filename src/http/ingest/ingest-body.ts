@@ -36,17 +36,6 @@ export const contentEncoding = (headers: Headers): 'plain' | 'gzip' | 'unknown' 
   }
 }
 
-/**
- * `met`: there is no `Expect` header, or Bun has sent the `100 Continue`. `awaited`: the client may be waiting for a
- * `100 Continue`, which Bun sends only for exactly `100-continue`, although case does not matter (RFC 9110, section 10.1.1).
- */
-export const expectation = (headers: Headers): 'met' | 'awaited' | 'unknown' => {
-  const expect = headers.get('expect')
-  if (expect === null || expect === '100-continue') return 'met'
-  const members = expect.split(',').map((member) => member.trim().toLowerCase())
-  return members.every((member) => member === '' || member === '100-continue') ? 'awaited' : 'unknown'
-}
-
 /** Unpacks at most `bytesMax` bytes. The body can be several gzip files in a row (RFC 1952, section 2.2). */
 export const gunzip = (packed: Uint8Array, bytesMax: number): Uint8Array | 'too_large' | 'not_gzip' => {
   try {

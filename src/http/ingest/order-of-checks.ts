@@ -15,12 +15,12 @@ import {
   type RejectedItem,
   refused,
 } from '../../domain/refusal.ts'
+import { expectation } from '../expect-header.ts'
 import { readAwaitedBody, readBody } from '../read-body.ts'
 import type { ApiCall, ApiDeps, ApiResult, ApiRoute, Stored } from './api-call.ts'
 import {
   contentEncoding,
   contentTypeRefusal,
-  expectation,
   failedBodyBytes,
   gunzip,
   type IngestBody,

@@ -24,10 +24,15 @@ afterEach(async () => {
 
 const body = JSON.stringify(validReading)
 
-const sendHead = (lines: readonly string[], withKey = key): Promise<void> => {
+type Head = { readonly withKey?: string; readonly method?: string; readonly path?: string }
+
+const sendHead = (
+  lines: readonly string[],
+  { withKey = key, method = 'POST', path = '/api/v1/ingest' }: Head = {},
+): Promise<void> => {
   const head = [
-    'POST /api/v1/ingest HTTP/1.1',
-    'Host: 127.0.0.1',
+    `${method} ${path} HTTP/1.1`,
+    ...(lines.some((line) => line.startsWith('Host:')) ? [] : ['Host: 127.0.0.1']),
     `X-API-Key: ${withKey}`,
     'Content-Type: application/json',
     ...lines,
@@ -62,9 +67,47 @@ describe('POST /api/v1/ingest answers 417 EXPECTATION_FAILED', () => {
   })
 
   test('only after it has checked the key', async () => {
-    await sendHead(['Expect: x', length], `${key}x`)
+    await sendHead(['Expect: x', length], { withKey: `${key}x` })
     expect((await onlyAnswer(connection)).status).toBe(401)
   })
+})
+
+describe('a refusal before the body is read', () => {
+  // The client sends its body only after a 100. On an open connection, its next request would be read as the missing body.
+  test.each<[string, Head & { readonly lines?: readonly string[] }]>([
+    ['401', { withKey: 'clr_wrong' }],
+    ['404', { path: '/api/v1/nothing' }],
+    ['404', { path: '//api/v1/ingest' }],
+    ['405', { method: 'PUT' }],
+    ['413', { lines: [`Content-Length: ${readingBodyBytesMax + 1}`] }],
+    ['415', { lines: ['Content-Encoding: br', length] }],
+    ['421', { path: '/login', lines: ['Host: other.example', length] }],
+  ])('closes the connection of a client that waits for a 100: %s %o', async (status, { lines = [length], ...head }) => {
+    await sendHead(['Expect: 100-Continue', ...lines], head)
+    const answer = await onlyAnswer(connection)
+    expect([`${answer.status}`, answer.headers.get('connection')]).toEqual([status, 'close'])
+    await connection.closed
+  })
+
+  test('closes it, too, when the key is over its limit', async () => {
+    const limited = await service.createKey({ limit: { readings: 1, windowMs: 60_000 } })
+    expect((await service.post(validReading, limited.key)).status).toBe(200)
+    await sendHead(['Expect: 100-Continue', length], { withKey: limited.key })
+    expect((await onlyAnswer(connection)).status).toBe(429)
+    await connection.closed
+  })
+
+  test.each([[], ['Expect: 100-continue']])(
+    'keeps the connection of a client that sends its body: %s',
+    async (...lines) => {
+      await sendHead([...lines, length], { withKey: 'clr_wrong' })
+      await connection.send(body)
+      await sendHead([length])
+      await connection.send(body)
+      const answers = await connection.answers(2 + lines.length)
+      expect(answers.map(({ status }) => status)).toEqual([...lines.map(() => 100), 401, 200])
+    },
+  )
 })
 
 describe('a request with Expect: 100-continue', () => {
