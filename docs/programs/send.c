@@ -30,6 +30,7 @@ static const time_t CLOCK_IS_SET = 1704067200;
 struct service {
     char host[256];
     char port[8];
+    char base_path[256]; /* without a slash at its end, so mostly empty */
     const char *key;
     const char *cellar;
     long second_ms; /* Tests make the second shorter. */
@@ -149,7 +150,7 @@ static void post(const struct service *service, const char *path, const char *id
     char head[1024] = "";
     /* Content-Length counts bytes. Nothing may follow the body, and the sending side stays open until the answer is there. */
     if (!append(head, sizeof head,
-                "POST %s HTTP/1.1\r\n"
+                "POST %s%s HTTP/1.1\r\n"
                 "Host: %s:%s\r\n"
                 "X-API-Key: %s\r\n"
                 "Content-Type: application/json\r\n"
@@ -157,7 +158,7 @@ static void post(const struct service *service, const char *path, const char *id
                 "Content-Length: %zu\r\n"
                 "Connection: close\r\n"
                 "\r\n",
-                path, service->host, service->port, service->key, idempotency_key, strlen(body))) {
+                service->base_path, path, service->host, service->port, service->key, idempotency_key, strlen(body))) {
         fputs("the head of the request is too long\n", stderr);
         exit(2);
     }
@@ -238,9 +239,20 @@ static int no_body(void) {
     return 2;
 }
 
+/* Takes the host, the port and the path of an address. Returns false if it is no http address. */
+static bool read_url(const char *url, struct service *service) {
+    if (sscanf(url, "http://%255[^:/]:%7[0-9]", service->host, service->port) < 1) return false;
+    const char *path = strchr(url + strlen("http://"), '/');
+    size_t length = path == NULL ? 0 : strlen(path);
+    while (length > 0 && path[length - 1] == '/') length--;
+    if (length >= sizeof service->base_path) return false;
+    if (length > 0) memcpy(service->base_path, path, length);
+    return true;
+}
+
 int main(void) {
     struct service service = {.port = "80", .key = needed("CELLARBOOK_KEY"), .cellar = needed("CELLARBOOK_CELLAR")};
-    if (sscanf(needed("CELLARBOOK_URL"), "http://%255[^:/]:%7[0-9]", service.host, service.port) < 1) {
+    if (!read_url(needed("CELLARBOOK_URL"), &service)) {
         fputs("CELLARBOOK_URL must begin with http:// and a host\n", stderr);
         return 2;
     }

@@ -21,7 +21,6 @@ import (
 
 const (
 	triesMax   = 8
-	timeout    = time.Minute
 	backoffMax = 60
 	answerMax  = 1 << 20
 )
@@ -58,7 +57,6 @@ func newSender() (*sender, error) {
 	}
 	return &sender{
 		client: &http.Client{
-			Timeout: timeout,
 			// A redirect is not followed, because the key would go to another address.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
@@ -126,6 +124,8 @@ func (s *sender) newRequest(path, idempotencyKey string, body []byte) (*http.Req
 
 // post sends once. Its error means that the connection broke, so the outcome is unknown.
 func (s *sender) post(request *http.Request) (int, http.Header, string, error) {
+	// One minute, and 1 ms for each byte of the body, because a line can be as slow as 1 KiB/s.
+	s.client.Timeout = time.Minute + time.Duration(request.ContentLength)*time.Millisecond
 	answer, err := s.client.Do(request)
 	if err != nil {
 		return 0, nil, "", err

@@ -3,13 +3,15 @@
  *
  * CELLARBOOK_URL=https://cellars.example CELLARBOOK_KEY=clr_… CELLARBOOK_CELLAR=wine-berlin node send.mjs
  */
+import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { env } from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const retryStatuses = new Set([408, 409, 429, 500, 502, 503, 504])
 const triesMax = 8
-const timeoutMs = 60_000
+/** One minute, and 1 ms for each byte of the body, because a line can be as slow as 1 KiB/s. */
+const timeoutMs = (body) => 60_000 + Buffer.byteLength(body)
 const backoffSecondsMax = 60
 /** Tests make the second shorter. */
 const secondMs = Number(env.CELLARBOOK_SECOND_MS ?? 1000)
@@ -48,7 +50,7 @@ const send = async (path, content) => {
 /** The status is `null` if the connection broke. Redirects are not followed, because the key would go to another address. */
 const post = async (url, headers, body) => {
   try {
-    const signal = AbortSignal.timeout(timeoutMs)
+    const signal = AbortSignal.timeout(timeoutMs(body))
     const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal })
     const text = await answer.text()
     const after = answer.headers.get('Retry-After') ?? ''

@@ -48,7 +48,7 @@ class Cellarbook:
             try:
                 self._connection.request("POST", self._base_path + path, body, headers)
                 answer = self._connection.getresponse()
-                text = answer.read().decode()
+                text = answer.read().decode(errors="replace")
             except (OSError, http.client.HTTPException) as fault:
                 # The next request opens a new connection.
                 self._connection.close()

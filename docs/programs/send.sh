@@ -23,7 +23,7 @@ retry_after() {
 post_once() {
   : >"$folder/head" && : >"$folder/answer"
   printf 'X-API-Key: %s\n' "$CELLARBOOK_KEY" |
-    curl --disable --silent --show-error --connect-timeout 10 --max-time 60 \
+    curl --disable --silent --show-error --connect-timeout 10 --speed-limit 1 --speed-time 60 \
       --header @- \
       --header 'Content-Type: application/json' \
       --header "Idempotency-Key: ${2:?}" \

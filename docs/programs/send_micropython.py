@@ -25,12 +25,12 @@ SECOND_MS = getattr(config, "SECOND_MS", 1000)  # Tests make the second shorter.
 
 def address_of(url):
     scheme, rest = url.split("://", 1)
-    name = rest.split("/", 1)[0]
+    name, slash, path = rest.partition("/")
     host, _, port = name.partition(":")
-    return scheme == "https", name, host, int(port or (443 if scheme == "https" else 80))
+    return scheme == "https", name, host, int(port or (443 if scheme == "https" else 80)), (slash + path).rstrip("/")
 
 
-IS_TLS, HOST_HEADER, HOST, PORT = address_of(config.URL)
+IS_TLS, HOST_HEADER, HOST, PORT, BASE_PATH = address_of(config.URL)
 
 
 def connect():
@@ -97,7 +97,7 @@ def post(path, idempotency_key, body):
         "Content-Length: %d\r\n"
         "Connection: close\r\n"
         "\r\n"
-    ) % (path, HOST_HEADER, config.KEY, idempotency_key, len(body))
+    ) % (BASE_PATH + path, HOST_HEADER, config.KEY, idempotency_key, len(body))
     try:
         stream, connection = connect()
         try:
@@ -111,6 +111,14 @@ def post(path, idempotency_key, body):
         return 0, None, repr(fault).encode()
 
 
+def text_of(answer):
+    """A proxy can answer with a page that is not UTF-8."""
+    try:
+        return answer.decode()
+    except UnicodeError:
+        return repr(answer)
+
+
 def send(path, content):
     """Returns True if it is stored. Every try has the same bytes and the same idempotency key."""
     body = json.dumps(content).encode()
@@ -119,9 +127,9 @@ def send(path, content):
     for attempt in range(TRIES_MAX):
         status, retry_after, answer = post(path, idempotency_key, body)
         if status in (200, 207):
-            print(answer.decode())
+            print(text_of(answer))
             return True
-        print("not stored yet:", status, answer.decode())
+        print("not stored yet:", status, text_of(answer))
         if status not in RETRY_STATUSES:
             return False
         if attempt + 1 < TRIES_MAX:

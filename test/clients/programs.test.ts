@@ -8,7 +8,7 @@ import { root } from '../support/cellarbook.ts'
 import { selfSigned } from '../support/certificate.ts'
 import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.ts'
 import { type Service, startService, testCellar } from '../support/test-service.ts'
-import { type Client, type Ended, isThere, reportMissing, runIn, toolOf } from './tools.ts'
+import { buildMsMax, type Client, type Ended, goCache, isThere, reportMissing, runIn, toolOf } from './tools.ts'
 import { openWay, type Step, type UnreliableWay } from './unreliable-way.ts'
 
 const programs = join(root, 'docs/programs')
@@ -18,10 +18,12 @@ beforeAll(async () => {
   service = await startService()
   for (const { prepare } of clients.filter(isThere)) {
     if (prepare === undefined) continue
-    const built = await runIn(folder.path, prepare, { environment: { GO111MODULE: 'off', CGO_ENABLED: '0' } })
+    const built = await runIn(folder.path, prepare, {
+      environment: { GO111MODULE: 'off', CGO_ENABLED: '0', GOCACHE: goCache },
+    })
     expect([built.code, built.stderr]).toEqual([0, ''])
   }
-}, 60_000)
+}, buildMsMax)
 afterAll(async () => {
   await service.stop()
   folder.remove()
@@ -105,12 +107,12 @@ const run = async (
 type Outcome = Ended & { readonly arrived: UnreliableWay['arrived']; readonly values: readonly number[] }
 
 /** Runs a program over an unreliable way. `values` are the values that the service stored meanwhile. */
-const runOver = async (program: Program, steps: readonly Step[]): Promise<Outcome> => {
+const runOver = async (program: Program, steps: readonly Step[], basePath = ''): Promise<Outcome> => {
   if (!isThere(program)) throw new Error(`${program.name} is not on this machine`)
   const { key } = await service.createKey()
   const before = (await acceptedReadings(service.log)).length
   const way = await openWay(service.url, steps)
-  const ended = await run(program, way.url, key)
+  const ended = await run(program, `${way.url}${basePath}`, key)
   await way.close()
   const stored = (await acceptedReadings(service.log)).slice(before)
   return { ...ended, arrived: way.arrived, values: stored.map(({ data }) => data.value) }
@@ -177,6 +179,18 @@ describe.each(clients.filter(isThere))('the program for $name', (program) => {
     const { code, stdout, stderr, arrived } = await runOver(program, [refusal])
     expect([code, arrived.length]).toEqual([1, 1])
     expect(`${stdout}${stderr}`).toContain('the reason')
+  })
+
+  test('repeats a 502 of a proxy whose page is not UTF-8', async () => {
+    const body = Buffer.from('<h1>Störung</h1>', 'latin1')
+    const { code, values } = await runOver(program, [{ status: 502, body }])
+    expect([code, values]).toEqual([0, stored])
+  })
+
+  test.each(['/base', '/base/'])('keeps the path of its address: %s', async (basePath) => {
+    const { code, arrived } = await runOver(program, [{ status: 200 }, { status: 200 }], basePath)
+    expect(code).toBe(0)
+    expect(arrived.map(({ path }) => path)).toEqual(['/base/api/v1/ingest', '/base/api/v1/ingest/batch'])
   })
 
   test('gives up after some tries, and says so', async () => {

@@ -3,6 +3,7 @@
  * With `ALL_CLIENTS=1`, which `.ci/run` sets, a client that it installs must be there.
  */
 import { mkdirSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 
 export const areAllClientsNeeded = process.env['ALL_CLIENTS'] === '1'
@@ -30,6 +31,11 @@ export const reportMissing = (clients: readonly Client[]): readonly string[] => 
   for (const { name } of missing) console.log(`not run: ${name} is not on this machine`)
   return missing.filter(({ isInstalledByCi }) => isInstalledByCi && areAllClientsNeeded).map(({ name }) => name)
 }
+
+/** Go's usual cache. With an empty one, Go first compiles its standard library, which takes up to a minute. */
+export const goCache = process.env['GOCACHE'] ?? join(homedir(), '.cache/go-build')
+/** For commands that compile. Only a bound: it is long, so that a slow machine passes. */
+export const buildMsMax = 300_000
 
 export type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string }
 

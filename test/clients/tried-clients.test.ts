@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { acceptedReadings } from '../support/answers.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Service, startService, validReading } from '../support/test-service.ts'
-import { type Client, isThere, reportMissing, runIn, toolOf } from './tools.ts'
+import { buildMsMax, type Client, goCache, isThere, reportMissing, runIn, toolOf } from './tools.ts'
 
 const folder = temporaryFolder()
 let service: Service
@@ -84,6 +84,7 @@ test.each(clients.filter(isThere))(
         KEY: key,
         READING: JSON.stringify(reading),
         GO111MODULE: 'off',
+        GOCACHE: goCache,
         DOTNET_NOLOGO: '1',
         DOTNET_CLI_TELEMETRY_OPTOUT: '1',
       },
@@ -93,7 +94,7 @@ test.each(clients.filter(isThere))(
     const stored = (await acceptedReadings(service.log)).slice(before)
     expect(stored.map(({ data }) => data.rack)).toEqual([reading.rack])
   },
-  60_000,
+  buildMsMax,
 )
 
 const busyboxWget = clients.filter(isThere).filter(({ name }) => name === 'busybox wget')

@@ -9,7 +9,11 @@ export type Step =
   | 'lose request'
   /** The service gets the request and answers. Then the connection breaks. */
   | 'lose answer'
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+  | {
+      readonly status: number
+      readonly headers?: Readonly<Record<string, string>>
+      readonly body?: string | Uint8Array
+    }
 
 export type Arrived = {
   readonly atMs: number
