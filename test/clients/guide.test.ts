@@ -6,7 +6,7 @@ import { paths } from '../../views/paths.ts'
 import { signedIn, startWithOperators } from '../http/dashboard/visitor.ts'
 import { acceptedReadings, answerOf } from '../support/answers.ts'
 import { root } from '../support/cellarbook.ts'
-import { rawExchange } from '../support/raw-http.ts'
+import { onlyAnswer, rawConnect, rawExchange } from '../support/raw-http.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { type Service, validReading } from '../support/test-service.ts'
 import { type Client, isThere, reportMissing, runIn, toolOf } from './tools.ts'
@@ -30,6 +30,22 @@ test('the raw request of the guide is stored as it stands there', async () => {
   expect([answer?.status, answer?.headers.get('x-receipt')]).toEqual([200, expect.any(String)])
   const last = (await acceptedReadings(service.log)).at(-1)
   expect(last?.data.rack).toBe('Faß 17')
+})
+
+test('an answer to one reading is as short as the guide says', async () => {
+  const [, kibibytes = ''] = /An answer to one reading is shorter than ([\d.]+) KiB/.exec(guide) ?? []
+  // A quote takes four bytes in the answer: it is escaped for the name, and again for the text.
+  for (const cellar of ['🍷'.repeat(128), '"'.repeat(128)]) {
+    const expiresAt = service.clock.now() + 1_000
+    const { key } = await service.createKey({ cellar, expiresAt, limit: { readings: 1_000_000, windowMs: 86_400_000 } })
+    const connection = await rawConnect(service.url)
+    const body = JSON.stringify(validReading)
+    const head = `X-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`
+    await connection.send(`POST /api/v1/ingest HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n${body}`)
+    expect((await onlyAnswer(connection)).status).toBe(403)
+    expect(Buffer.byteLength(connection.received())).toBeLessThan(Number(kibibytes) * 1024)
+    connection.drop()
+  }
 })
 
 describe('the programs of the guide', () => {

@@ -1,4 +1,7 @@
-/** A device that sends once a minute keeps its connection. Its client learns from `Keep-Alive` how long that holds. */
+/**
+ * A device that sends once a minute keeps its connection. Its client learns from `Keep-Alive` how long that holds. These tests
+ * do not wait 75 s: after an update of Bun, try by hand that a connection still answers then.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { askToCloseConnections } from '../../src/http/serve.ts'
 import { serverOptions } from '../../src/http/server-options.ts'

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Client, isThere, reportMissing, toolOf } from '../clients/tools.ts'
 import { acceptedReadings } from '../support/answers.ts'
 import { Door } from '../support/log-server/server-door.ts'
 import { openFreshLog } from '../support/logs/engine.ts'
@@ -72,7 +73,13 @@ const run = (text = command, apiKey = key): Run => {
 
 const times = (told: string, words: string): number => told.split(words).length - 1
 
-describe.skipIf(Bun.which('curl') === null)('the retry command of the guide', () => {
+const curl: Client = { name: 'curl', isInstalledByCi: true, command: toolOf('curl') === null ? null : ['curl'] }
+
+test('the retry command of the guide has its curl here, or curl is named', () => {
+  expect(reportMissing([curl])).toEqual([])
+})
+
+describe.skipIf(!isThere(curl))('the retry command of the guide', () => {
   test('stores one reading when the connection breaks before the append', async () => {
     const held = log.hold('before')
     const sent = run()
