@@ -48,6 +48,15 @@ test('an answer to one reading is as short as the guide says', async () => {
   }
 })
 
+test('the dashboard shows the guide with a link to each section', async () => {
+  const admin = await signedIn(service, 'admin')
+  const { body } = await admin.get(paths.devicesGuide)
+  const linked = [...body.matchAll(/<li><a href="#([^"]+)">/g)].map(([, id]) => id)
+  const sections = [...body.matchAll(/<h2 id="([^"]+)">/g)].map(([, id]) => id)
+  expect(sections.length).toBe(guide.match(/^## /gm)?.length ?? 0)
+  expect(linked).toEqual(sections)
+})
+
 describe('the programs of the guide', () => {
   test('are quoted as they are', () => {
     const quotes = [...guide.matchAll(/From \[[^\]]+\]\(([^)]+)\):\n\n```\w+\n(.*?)```/gs)]

@@ -12,7 +12,7 @@ import type { Route } from '../visit.ts'
  */
 export const guideRoutes = (): readonly Route[] => {
   const markdown = documentText('devices.md')
-  const safeHtml = focusableBlocks(Bun.markdown.html(markdown))
+  const safeHtml = withContents(focusableBlocks(Bun.markdown.html(markdown, { headings: { ids: true } })))
   return [
     {
       path: paths.devicesGuide,
@@ -40,6 +40,13 @@ const programRoute = (name: string): Route => {
 
 const documentText = (path: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../../docs/${path}`, import.meta.url)), 'utf8')
+
+/** Puts a list of the sections before the first section. */
+const withContents = (html: string): string => {
+  const sections = [...html.matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)]
+  const links = sections.map(([, id, title]) => `<li><a href="#${id}">${title}</a></li>`)
+  return html.replace('<h2 ', `<nav aria-label="Contents"><p>On this page:</p><ul>${links.join('')}</ul></nav>$&`)
+}
 
 /** Wide code and tables scroll sideways. With `tabindex`, the keyboard can focus and scroll them too. */
 const focusableBlocks = (html: string): string =>
