@@ -17,6 +17,7 @@ import { baseUrlOf, type Config } from './config.ts'
 import { messageOf, thrownError } from './domain/error-message.ts'
 import { systemEntropy } from './entropy.ts'
 import { visibleLines, visibleText } from './hidden-characters.ts'
+import { drainNoticeMs } from './limits.ts'
 import { copyLog } from './log/copy-log.ts'
 import { checkDataFolder, DataFolderHeld, logPathIn } from './log/data-folder.ts'
 import { createLogLines } from './log-lines.ts'
@@ -37,6 +38,21 @@ let endAfterBug = async (thrown: unknown): Promise<never> => {
   tellBug(thrown)
   process.exit(exitCodes.refused)
 }
+
+/**
+ * Runs when the files of the log were deleted, replaced or truncated. Ends the process and closes nothing: closing deletes or
+ * writes files by their path, and another process may own these files by now. `serve` replaces this function.
+ */
+let endAfterLoss = async (why: string): Promise<never> => {
+  process.stderr.write(`cellarbook: ${visibleText(why)}\n`)
+  await Promise.race([output.flush(), wait(drainNoticeMs)])
+  process.exit(exitCodes.configuration)
+}
+/** Without this promise, the command could end first, with another exit code. */
+let ending: Promise<never> | null = null
+const onLost = (why: string): void => {
+  ending = endAfterLoss(why)
+}
 process.on('uncaughtException', (thrown) => endAfterBug(thrown))
 process.on('unhandledRejection', (thrown) => endAfterBug(thrown))
 
@@ -51,8 +67,14 @@ const serve: ProgramDeps['serve'] = async (config, options) => {
     process.exit(exitCodes.refused)
   }
 
+  const tellLoss = endAfterLoss
+  endAfterLoss = async (why) => {
+    lines.error('the files of the log were changed while the service used them: it ends', { why })
+    return tellLoss(why)
+  }
+
   const stopped = untilStopped()
-  const parts = { clock: systemClock, entropy: systemEntropy, lines, screen: process.stderr }
+  const parts = { clock: systemClock, entropy: systemEntropy, lines, screen: process.stderr, onLost }
   const service = await Promise.race([startService(config, options, parts), stopped.then(() => null)])
   // The process was told to stop during its start, so there are no open requests to answer.
   if (service === null) return exitCodes.done
@@ -85,7 +107,7 @@ const placeOf = (config: Config): Place => ({
   hasLog: () => config.eventStore !== null || existsSync(logPathIn(config.dataDir)),
   openLog: async () => {
     try {
-      return await openLog(config, { clock: systemClock, entropy: systemEntropy })
+      return await openLog(config, { clock: systemClock, entropy: systemEntropy, onLost })
     } catch (error) {
       if (error instanceof DataFolderHeld) return 'held'
       throw asCommandFailed(error)
@@ -112,7 +134,7 @@ const copyBetween: ProgramDeps['copyLog'] = async (config, { from, to, acceptCha
   try {
     await using logs = new AsyncDisposableStack()
     const opened = async (place: LogPlace) => {
-      const log = await openLogPlace(place, config)
+      const log = await openLogPlace({ ...place, onLost }, config)
       logs.defer(() => log.close())
       return log
     }
@@ -133,4 +155,5 @@ const exitCode = await runProgram(process.argv.slice(2), {
   perform,
   copyLog: copyBetween,
 }).catch(endAfterBug)
+await ending
 process.exit(exitCode)

@@ -37,12 +37,14 @@ export type OpeningParts = Naming & {
   readonly acceptSchema?: ((differences: readonly string[]) => void) | undefined
   /** Called with a warning if other users can read or write the data folder, but the folder is used nevertheless. */
   readonly onFolderWarning?: ((warning: string) => void) | undefined
+  /** Called when the files of the embedded log were deleted, replaced or truncated while they were open. */
+  readonly onLost?: ((why: string) => void) | undefined
 }
 
 /** Opens the log, and gives a new log its id. @throws the errors that `asCommandFailed` knows. */
 export const openLog = async (
   config: LogConfig,
-  { acceptSchema, onFolderWarning, ...naming }: OpeningParts,
+  { acceptSchema, onFolderWarning, onLost, ...naming }: OpeningParts,
 ): Promise<EventLog> => {
   const accepted: string[] = []
   const accept = (differences: readonly string[]): void => {
@@ -50,7 +52,7 @@ export const openLog = async (
     acceptSchema?.(differences)
   }
   const schema = acceptSchema === undefined ? {} : { acceptSchema: accept }
-  const log = await openEngine(config, { onFolderWarning, ...schema })
+  const log = await openEngine(config, { onFolderWarning, onLost, ...schema })
   try {
     await nameLog(log, naming, config.eventStore === null ? 0 : eventStoreStartMsMax)
     if (accepted.length > 0) await recordAcceptedSchema(log, accepted, naming)
@@ -78,7 +80,7 @@ const nameLog = async (log: EventLog, { clock, entropy }: Naming, waitMsMax: num
   }
 }
 
-type EngineOptions = OpenOptions & Pick<OpeningParts, 'onFolderWarning'>
+type EngineOptions = OpenOptions & Pick<OpeningParts, 'onFolderWarning' | 'onLost'>
 
 const openEngine = async (config: LogConfig, options: EngineOptions): Promise<EventLog> => {
   const { dataDir, eventStore, diskReserveBytes, allowSharedDataDir: allowShared } = config
@@ -101,7 +103,8 @@ const openEventStore = async (options: EventStoreLogOptions): Promise<EventLog> 
 }
 
 /** `place` is a data folder, or `eventstore` for the store at EVENTSTORE_URL. */
-export type LogPlace = OpenOptions & { readonly place: string; readonly role: 'from' | 'to' }
+export type LogPlace = OpenOptions &
+  Pick<OpeningParts, 'onLost'> & { readonly place: string; readonly role: 'from' | 'to' }
 
 /**
  * Opens a log for a copy, and creates no log id, because the copy does that. Refuses a URL on the command line: other users can

@@ -42,6 +42,8 @@ export type ServiceParts = {
   readonly lines: LogLines
   /** Writes to stderr. */
   readonly screen: Screen
+  /** Called when the files of the log were deleted, replaced or truncated. Must end the process and close nothing. */
+  readonly onLost: (why: string) => void
 }
 
 export type RunningService = {
@@ -98,12 +100,12 @@ const start = async (
 type Starting = ServiceParts & { readonly config: Config; readonly started: AsyncDisposableStack }
 
 const startLog = async (
-  { config, clock, entropy, lines, started }: Starting,
+  { config, clock, entropy, lines, onLost, started }: Starting,
   acceptChangedSchema: boolean,
 ): Promise<EventLog> => {
   const acceptSchema = acceptChangedSchema ? tellChangedSchema(lines) : undefined
   const onFolderWarning = (warning: string): void => lines.warn(warning)
-  const log = await openLog(config, { clock, entropy, acceptSchema, onFolderWarning })
+  const log = await openLog(config, { clock, entropy, acceptSchema, onFolderWarning, onLost })
   started.defer(() => log.close())
   return log
 }

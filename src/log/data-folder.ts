@@ -38,7 +38,7 @@ export class ChangedSchema extends Error {
 
 export const logPathIn = (path: string): string => join(path, logFileName)
 
-export type DataFolder = { readonly logPath: string; release(): void }
+export type DataFolder = { readonly logPath: string; readonly lockPath: string; release(): void }
 
 /**
  * Returns warnings about other users of the machine who can read or write the folder's files.
@@ -102,7 +102,7 @@ export const holdDataFolder = (
     if (!cause.code?.startsWith('SQLITE_BUSY')) throw unwritable(path, cause)
     throw new DataFolderHeld(`Cannot use the data folder "${path}": another process holds it`, { cause })
   }
-  return { logPath, release: () => lock.close(true) }
+  return { logPath, lockPath, release: () => lock.close(true) }
 }
 
 /**

@@ -27,6 +27,7 @@ import { assertPage, assertStorable, assertTruncatable, countToAppend } from '..
 import { Subscriptions } from '../subscriptions.ts'
 import { DiskSpace, freeBytesOf, type Later, laterByTimer } from './disk-space.ts'
 import { FairReads } from './fair-reads.ts'
+import { FolderWatch } from './folder-watch.ts'
 import { type Commits, type CommitVerdict, stoppedText, type Trimming } from './sqlite-commits.ts'
 import { openForReading } from './sqlite-file.ts'
 import { SqliteReads } from './sqlite-reads.ts'
@@ -47,6 +48,8 @@ export type SqliteLogOptions = {
   /** Called if the file's SQL schema was changed. The file is opened nevertheless. Default: throws `ChangedSchema`. */
   readonly acceptSchema?: (differences: readonly string[]) => void
   readonly later?: Later
+  /** Called when the files of the log were deleted, replaced or truncated. The process should end. Default: no call. */
+  readonly onLost?: ((why: string) => void) | undefined
 }
 
 /**
@@ -82,6 +85,7 @@ class SqliteLog implements EventLog {
   readonly #later: Later
   #cancelLook = (): void => {}
   readonly #space: DiskSpace | null
+  readonly #watch: FolderWatch
   #queue: Waiting[] = []
   #room = new QueueRoom()
   #underWay = 0
@@ -97,11 +101,12 @@ class SqliteLog implements EventLog {
     this.#folder = folder
     this.#codec = options.codec ?? createCodec()
     this.#database = openForReading(folder.logPath, options)
+    this.#later = options.later ?? laterByTimer
+    this.#watch = new FolderWatch({ ...options, folder, database: this.#database, later: this.#later })
     this.#reads = new SqliteReads(this.#database, this.#codec)
     this.#staging = new SqliteStaging(this.#reads)
     this.#publishedTo = this.#staging.nextPosition - 1
     this.#commits = (options.commits ?? commitOnThread)(folder.logPath)
-    this.#later = options.later ?? laterByTimer
     this.#space = this.#watchSpace(options)
     this.#scheduleLook()
     this.#subscriptions = new Subscriptions((after, wants) =>
@@ -156,7 +161,7 @@ class SqliteLog implements EventLog {
   }
 
   health(): LogHealth {
-    const why = this.#isClosed ? 'the log is closed' : (this.#stoppedBy ?? this.#commits.fault)
+    const why = this.#isClosed ? 'the log is closed' : (this.#watch.lost ?? this.#stoppedBy ?? this.#commits.fault)
     return why === null ? { ok: true } : { ok: false, why }
   }
 
@@ -174,13 +179,17 @@ class SqliteLog implements EventLog {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#space?.stop()
+    this.#watch.stop()
     this.#cancelLook()
     this.#startNextGroup()
     while (this.#underWay > 0) await this.#lastGroup
     await this.#truncations
     this.#subscriptions.dropAll(new Outage('The log was closed', 'not_written', 'closed'))
     await this.#commits.close()
-    // This closes the last connection, so SQLite copies the write-ahead log into the file.
+    // Closing the last connection copies the write-ahead log into the file. If the write-ahead log was truncated, that
+    // would destroy the file. So the connection of a lost log stays open.
+    await this.#watch.look()
+    if (this.#watch.lost !== null) return
     this.#database.close(true)
     this.#folder.release()
   }
@@ -274,13 +283,15 @@ class SqliteLog implements EventLog {
    * @throws Outage
    */
   async #commitGroup(group: WaitingGroup, before: Promise<void>): Promise<readonly StagedAppend[]> {
-    if (this.#stoppedBy !== null) throw stopped(this.#stoppedBy)
+    const stoppedBy = this.#watch.lost ?? this.#stoppedBy
+    if (stoppedBy !== null) throw stopped(stoppedBy)
     for (let tries = 1; ; tries += 1) {
       const staged = this.#readOrOutage('where streams end', () => this.#staging.stage(group.appends))
       // If this group is staged again, the next group under way has outdated positions. `#stagedEpoch` stays old until
       // that group is staged again too, so no new group starts.
       if (tries === 1 || this.#underWay === 1) this.#stagedEpoch = staged.epoch
       const verdict = await this.#verdictOf(staged, before)
+      if (this.#watch.lost !== null) throw new Outage(this.#watch.lost, 'unknown', 'unavailable')
       if (verdict.kind === 'written') {
         if (staged.packed !== null) this.#noteWritten(verdict, group)
         return this.#publish(staged, group)
@@ -372,6 +383,7 @@ class SqliteLog implements EventLog {
 
   #assertOpen(action: string): void {
     if (this.#isClosed) throw new Outage(`Cannot ${action}: the log is closed`, 'not_written', 'closed')
+    if (this.#watch.lost !== null) throw stopped(`Cannot ${action}: ${this.#watch.lost}`)
   }
 }
 

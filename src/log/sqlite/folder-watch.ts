@@ -1,0 +1,224 @@
+/**
+ * Notices when another program deletes, replaces or truncates a file of the open log. SQLite itself does not notice: it
+ * continues to write to the deleted file. Then readings would be acknowledged that no later start finds
+ * (docs/operations.md, "When the data folder is deleted or replaced").
+ */
+import { type Database, SQLiteError } from 'bun:sqlite'
+import { statSync } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { heartbeatMs } from '../../limits.ts'
+import type { DataFolder } from '../data-folder.ts'
+import { Outage } from '../event-log.ts'
+import type { Later } from './disk-space.ts'
+import { copyWal } from './sqlite-file.ts'
+
+export type FileFacts = { readonly dev: number; readonly ino: number; readonly size: number }
+
+/** `headOf` returns the first bytes of a file: `walMagicBytes`, or fewer if the file is shorter. */
+export type Disk = {
+  factsOf(path: string): Promise<FileFacts>
+  headOf(path: string): Promise<Uint8Array>
+}
+
+export type FolderWatchParts = {
+  readonly folder: DataFolder
+  /** The connection for reading. It must be open, so that all files exist. */
+  readonly database: Database
+  readonly later: Later
+  /** Called once, with what has happened and what to do. From then on the log must not be used. */
+  readonly onLost?: ((why: string) => void) | undefined
+  readonly disk?: Disk
+}
+
+type Role = 'log' | 'wal' | 'shm' | 'lock'
+type Watched = { readonly role: Role; readonly path: string; readonly begin: FileFacts }
+type Loss = { readonly role: Role; readonly what: string; readonly isTruncated: boolean }
+
+export class FolderWatch {
+  readonly #parts: FolderWatchParts
+  readonly #disk: Disk
+  readonly #files: readonly Watched[]
+  readonly #pageBytes: number
+  #logBytes: number
+  #lost: string | null = null
+  #looking: Promise<void> | null = null
+  #cancel = (): void => {}
+
+  /** @throws Outage if a file cannot be examined, or is missing already. */
+  constructor(parts: FolderWatchParts) {
+    this.#parts = parts
+    this.#disk = parts.disk ?? systemDisk
+    const { logPath, lockPath } = parts.folder
+    this.#files = [
+      watched('log', logPath),
+      watched('wal', `${logPath}-wal`),
+      watched('shm', `${logPath}-shm`),
+      watched('lock', lockPath),
+    ]
+    this.#logBytes = this.#files[0]?.begin.size ?? 0
+    this.#pageBytes = numberOf(parts.database, 'page_size')
+    this.#lookLater()
+  }
+
+  /** What has happened to the files, or `null`. */
+  get lost(): string | null {
+    return this.#lost
+  }
+
+  stop(): void {
+    this.#cancel()
+  }
+
+  /** Never rejects. If the disk hangs, this never resolves, so only one look is under way at a time. */
+  look(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null
+    })
+    return this.#looking
+  }
+
+  #lookLater(): void {
+    this.#cancel = this.#parts.later(heartbeatMs, () => {
+      void this.look()
+      if (this.#lost === null) this.#lookLater()
+    })
+  }
+
+  async #look(): Promise<void> {
+    // Between two steps of one look, this process or another program can empty the write-ahead log. So only a second
+    // look that finds the same counts.
+    if (this.#lost !== null || (await this.#findLoss()) === null) return
+    const loss = await this.#findLoss()
+    if (loss === null) return
+    this.#cancel()
+    this.#lost = `${loss.what}. The log stopped, and nothing is stored any more. ${this.#remedyOf(loss)}`
+    this.#parts.onLost?.(this.#lost)
+  }
+
+  async #findLoss(): Promise<Loss | null> {
+    // The pages are counted before the size is measured, because the write-ahead log grows meanwhile.
+    const walPages = this.#walPages()
+    const looks = await Promise.all(this.#files.map((file) => this.#lookAt(file, walPages)))
+    return looks.find((loss) => loss !== null) ?? null
+  }
+
+  async #lookAt(file: Watched, walPages: number): Promise<Loss | null> {
+    const { role, path, begin } = file
+    const loss = (what: string, isTruncated = false): Loss => ({ role, what: `"${path}" ${what}`, isTruncated })
+    try {
+      const facts = await this.#disk.factsOf(path)
+      if (facts.ino !== begin.ino || facts.dev !== begin.dev) return loss('was replaced by another file')
+      const bytesMin = role === 'log' ? this.#logBytesMin(facts.size) : role === 'wal' ? this.#walBytes(walPages) : 0
+      if (facts.size < bytesMin) {
+        return loss(`was truncated: it has ${facts.size} bytes, and must have ${bytesMin}`, true)
+      }
+      if (role === 'wal' && walPages > 0 && !isWalHead(await this.#disk.headOf(path))) {
+        return loss('was truncated or overwritten: its beginning is missing', true)
+      }
+      return null
+    } catch (cause) {
+      if (isMissing(cause)) return loss('was deleted or moved')
+      // A disk that fails or cannot be reached has lost no file. Writing and reading then fail by themselves.
+      if (isSystemError(cause)) return null
+      throw cause
+    }
+  }
+
+  /**
+   * The file never shrinks, except by a VACUUM of another program. Such a VACUUM lowers the number of pages first, and
+   * the caller has measured the size before. So a file that is smaller than its pages has been truncated.
+   */
+  #logBytesMin(size: number): number {
+    if (size < this.#logBytes) {
+      const pagesBytes = this.#orNull(() => numberOf(this.#parts.database, 'page_count') * this.#pageBytes)
+      const bytesMin = Math.min(this.#logBytes, pagesBytes ?? this.#logBytes)
+      if (size < bytesMin) return bytesMin
+    }
+    this.#logBytes = size
+    return 0
+  }
+
+  #walPages(): number {
+    return this.#orNull(() => copyWal(this.#parts.database, 'NOOP').pages) ?? 0
+  }
+
+  #walBytes(pages: number): number {
+    return pages === 0 ? 0 : walHeadBytes + pages * (walFrameHeadBytes + this.#pageBytes)
+  }
+
+  /**
+   * The open connection can still read a deleted write-ahead log, so its events are copied into `log.db`. A truncated
+   * one must not be copied, because that would destroy `log.db`.
+   */
+  #remedyOf({ role, isTruncated }: Loss): string {
+    const folder = dirname(this.#parts.folder.logPath)
+    const leaveAlone = 'Let no other program change the data folder'
+    if (role === 'lock' || role === 'shm') return `Nothing is lost. Start the service again. ${leaveAlone}`
+    if (role === 'wal' && !isTruncated && this.#orNull(() => this.#copiesAll())) {
+      return `Its events were copied into log.db, so nothing is lost. Start the service again. ${leaveAlone}`
+    }
+    const answers = `Readings acknowledged in the last ${heartbeatMs / 1_000} s may be lost, too`
+    return `${answers}. Before the next start, put "${folder}" back as it was, or restore a backup into an empty folder`
+  }
+
+  #copiesAll(): boolean {
+    const { isBlocked, pages, copied } = copyWal(this.#parts.database, 'PASSIVE')
+    return !isBlocked && pages === copied
+  }
+
+  /** Returns `null` if SQLite fails, for example because the disk fails. */
+  #orNull<T>(ask: () => T): T | null {
+    try {
+      return ask()
+    } catch (cause) {
+      if (!(cause instanceof SQLiteError)) throw cause
+      return null
+    }
+  }
+}
+
+const watched = (role: Role, path: string): Watched => {
+  try {
+    return { role, path, begin: statSync(path) }
+  } catch (cause) {
+    if (!isSystemError(cause)) throw cause
+    throw new Outage(`Cannot open the log: ${cause.message}`, 'not_written', 'unavailable', { cause })
+  }
+}
+
+const numberOf = (database: Database, pragma: 'page_size' | 'page_count'): number => {
+  const [[value] = []] = database.query(`PRAGMA ${pragma}`).values()
+  if (typeof value !== 'number') throw new Error(`Cannot happen: SQLite has no ${pragma}`)
+  return value
+}
+
+// The format of a write-ahead log (sqlite.org/fileformat2.html, "The Write-Ahead Log")
+const walHeadBytes = 32
+const walFrameHeadBytes = 24
+const walMagicBytes = 4
+const walMagic = 0x377f0682
+
+/** The last bit of the magic number says in which order the bytes of checksums are. */
+const isWalHead = (head: Uint8Array): boolean =>
+  head.length === walMagicBytes && (new DataView(head.buffer, head.byteOffset).getUint32(0) & ~1) >>> 0 === walMagic
+
+const systemDisk: Disk = {
+  factsOf: stat,
+  headOf: async (path) => {
+    const file = await open(path, 'r')
+    try {
+      const { buffer, bytesRead } = await file.read(new Uint8Array(walMagicBytes), 0, walMagicBytes, 0)
+      return buffer.subarray(0, bytesRead)
+    } finally {
+      await file.close()
+    }
+  },
+}
+
+const isSystemError = (cause: unknown): cause is Error & { readonly code: unknown } =>
+  cause instanceof Error && 'code' in cause && 'syscall' in cause
+
+/** A part of the path can also be a file now, or the folder a broken symbolic link. */
+const isMissing = (cause: unknown): boolean =>
+  isSystemError(cause) && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR')
