@@ -625,6 +625,8 @@ export const operationBytesMax = 8 * 1024 * 1024
 export const logReadPageEvents = 200
 export const heldWaitMsMax = 10_000
 export const heldRetryMs = 100
+/** A start asks the socket of a held data folder for this time at most. */
+export const servedAnswerMsMax = 1_000
 export const progressRedrawMs = 200
 export const progressLineMs = 5_000
 export const simulatedDevicesMax = 10_000

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { CommandFailed, type ExitCode, exitCodes } from './cli/exit-codes.ts'
 import type { Config } from './config.ts'
-import { eventStoreRetryPauseMs, eventStoreStartMsMax } from './limits.ts'
+import { eventStoreRetryPauseMs, eventStoreStartMsMax, heldRetryMs, heldWaitMsMax, storeBusyMsMax } from './limits.ts'
 import { CopyRefused } from './log/copy-log.ts'
 import {
   ChangedSchema,
@@ -27,7 +27,7 @@ import {
 } from './log/log-identity.ts'
 import { openRepeatsFile } from './log/repeats-index/repeats-file.ts'
 import { IndexUnusable, type RepeatsIndex } from './log/repeats-index.ts'
-import type { OpenOptions } from './log/sqlite/sqlite-file.ts'
+import { LogFileBusy, type OpenOptions } from './log/sqlite/sqlite-file.ts'
 import { openSqliteLog } from './log/sqlite/sqlite-log.ts'
 
 export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveBytes' | 'allowSharedDataDir'>
@@ -77,6 +77,37 @@ const nameLog = async (log: EventLog, { clock, entropy }: Naming, waitMsMax: num
       if (!(error instanceof Outage) || performance.now() >= untilMs) throw error
       await Bun.sleep(eventStoreRetryPauseMs)
     }
+  }
+}
+
+export type WaitParts = {
+  /** True if a service answers on the socket of the data folder. Such a service will not end soon. */
+  readonly isServed: () => Promise<boolean>
+  /** Called once, before the first wait. */
+  readonly onWait: (why: string) => void
+  readonly wait?: (ms: number) => Promise<void>
+}
+
+/**
+ * Calls `open` until no command and no other program uses the log, but for `heldWaitMsMax` at most.
+ * @throws the errors of `open`
+ */
+export const openWhenFree = async <T>(
+  open: () => Promise<T>,
+  { isServed, onWait, wait = Bun.sleep }: WaitParts,
+): Promise<T> => {
+  for (let waitedMs = 0; ; waitedMs += heldRetryMs) {
+    try {
+      return await open()
+    } catch (error) {
+      const isBusy = error instanceof LogFileBusy
+      const isInUse = isBusy || error instanceof DataFolderHeld
+      if (!isInUse || waitedMs >= heldWaitMsMax || (await isServed())) throw error
+      if (waitedMs === 0) onWait(error.message)
+      // SQLite has waited, too, before it found the file busy.
+      if (isBusy) waitedMs += storeBusyMsMax
+    }
+    await wait(heldRetryMs)
   }
 }
 

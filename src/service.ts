@@ -14,6 +14,7 @@ import { systemSchedule } from './actors/schedule.ts'
 import type { TimesTold } from './actors/time/clock-watch.ts'
 import { createApp } from './app.ts'
 import type { ServeOptions } from './cli/commands/runner.ts'
+import { isServed } from './cli/control/control-client.ts'
 import { startControlServer } from './cli/control/control-server.ts'
 import type { Screen } from './cli/show/output.ts'
 import { startDemo } from './cli/simulate/demo.ts'
@@ -29,11 +30,11 @@ import { LivePages } from './http/dashboard/live/live-pages.ts'
 import { RefusalLines } from './http/ingest/refusal-lines.ts'
 import { boundErrorLines } from './http/request-lines.ts'
 import { type App, askToCloseConnections } from './http/serve.ts'
-import { drainMsMax, drainNoticeMs } from './limits.ts'
+import { drainMsMax, drainNoticeMs, heldWaitMsMax } from './limits.ts'
 import { type CertificateAndKey, listen, readCertificate } from './listen.ts'
 import type { EventLog } from './log/event-log.ts'
 import type { LogLines } from './log-lines.ts'
-import { asCommandFailed, openIdempotencyIndex, openLog } from './open-log.ts'
+import { asCommandFailed, openIdempotencyIndex, openLog, openWhenFree } from './open-log.ts'
 import { judgeOnThread } from './password-judge/judge-on-thread.ts'
 
 export type ServiceParts = {
@@ -105,7 +106,11 @@ const startLog = async (
 ): Promise<EventLog> => {
   const acceptSchema = acceptChangedSchema ? tellChangedSchema(lines) : undefined
   const onFolderWarning = (warning: string): void => lines.warn(warning)
-  const log = await openLog(config, { clock, entropy, acceptSchema, onFolderWarning, onLost })
+  const open = () => openLog(config, { clock, entropy, acceptSchema, onFolderWarning, onLost })
+  const log = await openWhenFree(open, {
+    isServed: () => isServed(config.dataDir),
+    onWait: (why) => lines.warn('the data folder is in use: the start waits', { why, waitMsMax: heldWaitMsMax }),
+  })
   started.defer(() => log.close())
   return log
 }
@@ -188,7 +193,8 @@ const startSockets = ({ config, lines, started }: Starting, { log, core, app, ce
   const port = server.port ?? config.port
   const linkUrl = (secret: string): string => baseUrlOf(config, port) + paths.link(secret)
   const context = { log, core: async () => core, linkUrl }
-  const control = startControlServer({ dataDir: config.dataDir, context, onBug: tellBug(lines) })
+  const onLeft = (why: string): void => lines.warn('cannot remove the command socket: the next start does', { why })
+  const control = startControlServer({ dataDir: config.dataDir, context, onBug: tellBug(lines), onLeft })
   // Both sockets stop at the same time, so that a long answer on one does not delay the other.
   started.defer(() => Promise.all([drainServer(server, app), control.stop()]).then(() => {}))
   // Live pages close before the server stops, because the server would wait for them. The last `defer` runs first.

@@ -90,19 +90,26 @@ export const holdDataFolder = (
     throw unwritable(path, cause)
   }
 
-  const lock = new Database(lockPath)
+  return { logPath, lockPath, release: lockFile(path, lockPath) }
+}
+
+/** Returns the function that releases the lock. @throws DataFolderUnwritable, DataFolderHeld */
+const lockFile = (path: string, lockPath: string): (() => void) => {
+  let lock: Database | null = null
   try {
-    lock.run('PRAGMA busy_timeout = 0')
-    lock.run('BEGIN EXCLUSIVE')
+    const opened = new Database(lockPath)
+    lock = opened
+    opened.run('PRAGMA busy_timeout = 0')
+    opened.run('BEGIN EXCLUSIVE')
+    return () => opened.close(true)
   } catch (cause) {
-    lock.close(true)
+    lock?.close(true)
     if (!(cause instanceof SQLiteError)) throw cause
     // Only `SQLITE_BUSY` means that another process holds the lock. Any other error means that SQLite could not write the
     // lock file, for example on a full disk.
     if (!cause.code?.startsWith('SQLITE_BUSY')) throw unwritable(path, cause)
     throw new DataFolderHeld(`Cannot use the data folder "${path}": another process holds it`, { cause })
   }
-  return { logPath, lockPath, release: () => lock.close(true) }
 }
 
 /**

@@ -50,7 +50,12 @@ export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): P
   if (parts === null) return nothing()
   const throwAway = async (why: string): Promise<Beginning> => {
     parts.onThrownAway?.(why)
-    await parts.store.discard()
+    try {
+      await parts.store.discard()
+    } catch (cause) {
+      // The disk may be read-only. The next start then ignores the checkpoint for the same reason.
+      parts.onFailed?.(cause)
+    }
     return nothing()
   }
   let saved: Saved | null

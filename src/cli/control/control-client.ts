@@ -1,4 +1,5 @@
 import { lstatSync, type Stats } from 'node:fs'
+import { servedAnswerMsMax } from '../../limits.ts'
 import { CommandFailed, type End, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
 import { decodeFrame, encodeOperation, socketPathOf } from './control-protocol.ts'
@@ -18,6 +19,19 @@ export const askService = async (
   const response = await post(dataDir, encodeOperation(operation))
   if (response?.status === 413) throw tooLong()
   return response?.body ? answerOf(response.body) : null
+}
+
+/**
+ * True if a process listens on the socket of the data folder, even if that process does not answer. Sends no operation.
+ */
+export const isServed = async (dataDir: string): Promise<boolean> => {
+  try {
+    const signal = AbortSignal.timeout(servedAnswerMsMax)
+    await fetch('http://cellarbook/', { method: 'POST', unix: socketPathOf(dataDir), signal })
+    return true
+  } catch (error) {
+    return error instanceof Error && error.name === 'TimeoutError'
+  }
 }
 
 type Look = (path: string) => Pick<Stats, 'uid' | 'isSocket'> | null

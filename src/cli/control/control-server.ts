@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { drainMsMax, operationBytesMax } from '../../limits.ts'
-import { exitCodes } from '../exit-codes.ts'
+import { CommandFailed, exitCodes } from '../exit-codes.ts'
 import { decodeOperation, encodeFrame, type Frame, socketPathOf } from './control-protocol.ts'
 import { type OperationContext, perform } from './operations.ts'
 
@@ -15,27 +15,38 @@ export type ControlServerOptions = {
   readonly context: OperationContext
   /** Called with the error of a bug. The client is told only that there was a bug. */
   onBug(error: unknown): void
+  /** Called if the socket cannot be removed, for example on a read-only disk. Default: no call. */
+  onLeft?(why: string): void
 }
 
 /**
  * Bun does not tell which user connects to the socket, so every client is trusted. The mode of the socket (0600) and the mode
  * of the folder keep other users out.
+ * @throws CommandFailed if the socket cannot be created
  */
-export const startControlServer = ({ dataDir, context, onBug }: ControlServerOptions): ControlServer => {
+export const startControlServer = ({ dataDir, context, onBug, onLeft }: ControlServerOptions): ControlServer => {
   const path = socketPathOf(dataDir)
-  // This process holds the lock of the data folder, so an existing socket belongs to a killed process and can be removed.
-  removeIfThere(path)
   // The mask sets the mode when the socket is created. Other users could connect before a later chmod.
   const maskBefore = process.umask(0o177)
   try {
+    // This process holds the lock of the data folder, so an existing socket belongs to a killed process and can be removed.
+    removeIfThere(path)
     const server = listen(path, context, onBug)
     return {
       stop: async () => {
         await Promise.race([server.stop(), wait(drainMsMax, undefined, { ref: false })])
         await server.stop(true)
-        removeIfThere(path)
+        try {
+          removeIfThere(path)
+        } catch (cause) {
+          if (!isSystemError(cause)) throw cause
+          onLeft?.(cause.message)
+        }
       },
     }
+  } catch (cause) {
+    if (!isSystemError(cause)) throw cause
+    throw new CommandFailed(`Cannot create "${path}": ${cause.message}`, exitCodes.configuration, { cause })
   } finally {
     process.umask(maskBefore)
   }
@@ -108,5 +119,8 @@ const bodyOf = (frames: AsyncGenerator<string, void>): ReadableStream<Uint8Array
     },
   })
 }
+
+/** An error of the file system or of a socket. Its `code` is like `EACCES`. */
+const isSystemError = (cause: unknown): cause is Error => cause instanceof Error && 'code' in cause
 
 const removeIfThere = (path: string): void => rmSync(path, { force: true })

@@ -1,6 +1,6 @@
 import { Database, SQLiteError } from 'bun:sqlite'
 import { storeBusyMsMax, storeReadCacheBytes, storeWriteCacheBytes } from '../../limits.ts'
-import { ChangedSchema, NewerLogFormat, NotACellarbookLog } from '../data-folder.ts'
+import { ChangedSchema, DataFolderUnwritable, NewerLogFormat, NotACellarbookLog } from '../data-folder.ts'
 import { Outage } from '../event-log.ts'
 import { formatVersion, schemaDifferences, stepsFrom } from './schema.ts'
 
@@ -20,9 +20,12 @@ export type OpenOptions = {
   readonly acceptSchema?: (differences: readonly string[]) => void
 }
 
+/** Another program reads or writes the log's file. Such a program often ends soon, so a start tries again. */
+export class LogFileBusy extends Outage {}
+
 /**
  * Creates the file if it is missing, and upgrades an older format.
- * @throws NotACellarbookLog, NewerLogFormat, ChangedSchema, Outage
+ * @throws NotACellarbookLog, NewerLogFormat, ChangedSchema, DataFolderUnwritable, LogFileBusy, Outage
  */
 export const openForReading = (path: string, { acceptSchema }: OpenOptions = {}): Database =>
   open(path, (database) => {
@@ -41,16 +44,32 @@ export const openForWriting = (path: string): Database =>
   open(path, (database) => configure(database, storeWriteCacheBytes))
 
 const open = (path: string, prepare: (database: Database) => void): Database => {
-  const database = new Database(path)
+  let database: Database | null = null
   try {
+    database = new Database(path)
     prepare(database)
     return database
   } catch (cause) {
-    database.close(true)
-    if (!(cause instanceof SQLiteError)) throw cause
-    const reason = cause.code === 'SQLITE_FULL' ? 'full' : 'unavailable'
-    throw new Outage(`Cannot open "${path}": ${cause.message}`, 'not_written', reason, { cause })
+    database?.close(true)
+    throw cause instanceof SQLiteError ? openFault(path, cause) : cause
   }
+}
+
+const openFault = (path: string, cause: SQLiteError): Error => {
+  const { code = '', message } = cause
+  if (code.startsWith('SQLITE_BUSY')) return busy(path, cause)
+  const what = `Cannot open "${path}": ${message}`
+  if (/^SQLITE_(CANTOPEN|READONLY|PERM)/.test(code)) {
+    const remedy = 'Check that the disk is not read-only, and that this user can write the folder and its files'
+    return new DataFolderUnwritable(`${what}. ${remedy}`, { cause })
+  }
+  return new Outage(what, 'not_written', code === 'SQLITE_FULL' ? 'full' : 'unavailable', { cause })
+}
+
+const busy = (path: string, cause?: unknown): LogFileBusy => {
+  const why = 'another program reads or writes it, such as sqlite3 or a backup'
+  const text = `Cannot open "${path}": ${why}. Wait for that program, or end it, and start again`
+  return new LogFileBusy(text, 'not_written', 'unavailable', { cause })
 }
 
 const formOf = (database: Database) => {
@@ -139,10 +158,7 @@ const bringUpToDate = (database: Database, version: number): void => {
  * node has already read.
  */
 const settleWriteAheadLog = (database: Database, path: string): void => {
-  if (!copyWal(database, 'FULL').isBlocked) return
-  const why =
-    'another program is reading or writing it, and the write-ahead log of a stopped process must be copied first'
-  throw new Outage(`Cannot open "${path}": ${why}`, 'not_written', 'unavailable')
+  if (copyWal(database, 'FULL').isBlocked) throw busy(path)
 }
 
 export type WalCopy = {
