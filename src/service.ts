@@ -222,7 +222,8 @@ const tellChangedSchema =
 
 const tellTimes = (told: TimesTold, lines: LogLines): void => {
   const [level, text] = timesLines[told.kind]
-  lines[level](text, 'byMs' in told ? { byMs: told.byMs } : {})
+  const keys = 'keys' in told ? { keys: told.keys.join(', '), areMore: told.areMore } : {}
+  lines[level](text, 'byMs' in told ? { byMs: told.byMs, ...keys } : {})
 }
 
 const timesLines: Readonly<Record<TimesTold['kind'], readonly [level: 'info' | 'warn', text: string]>> = {
@@ -231,6 +232,10 @@ const timesLines: Readonly<Record<TimesTold['kind'], readonly [level: 'info' | '
   doubted: [
     'warn',
     'the clock is over a day ahead of the newest event or of its earlier time: no readings are purged for a day, or until it is set back',
+  ],
+  keys_ahead: [
+    'warn',
+    'the limit of these keys is used up until the clock reaches the time of their last reading: the clock was ahead, and was set back',
   ],
   leapt: ['warn', 'the clock jumped ahead: it is trusted after it has kept that time for five seconds'],
   ahead_no_more: ['info', 'events are no longer ahead of the clock'],

@@ -98,6 +98,7 @@ export class Node {
     this.retention = new Retention(host, this.cellars, { newestMs, onTimes })
     this.#checkpoints = new Checkpoints(host, parts.checkpoints ?? null, last)
     this.#clockWatch = new ClockWatch(host, onTimes)
+    host.onKeyAhead = (keyId, byMs) => this.#clockWatch.seeKey(keyId, byMs)
     this.#onBroken = parts.onBroken ?? throwUncaught
     this.sweeps.recall()
     this.rotations.recall()

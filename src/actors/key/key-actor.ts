@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import { refusalOfKey } from '../../domain/key-refusal.ts'
-import { admit, foldRun } from '../../domain/reading/admission.ts'
+import { foldRun } from '../../domain/reading/admission.ts'
 import { countOf, type Readings } from '../../domain/reading/columns.ts'
 import { ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
@@ -109,11 +109,11 @@ export class KeyActor {
   usage(heardTo = -1): Usage | null | Promise<Usage | null> {
     // During an append, `heardTo` can name this node's own readings. They are counted already, so no read is needed.
     const isEnough = this.#streams.checkLoaded() && (this.#run !== null || !this.#streams.orderNews(heardTo))
-    if (isEnough) return this.#streams.usage
+    if (isEnough) return this.#streams.tellUsage()
     this.#wake()
     return this.#mailbox
       .waitForLoading(this.#host.beat)
-      .then(() => (this.#streams.checkLoaded() ? this.#streams.usage : null))
+      .then(() => (this.#streams.checkLoaded() ? this.#streams.tellUsage() : null))
   }
 
   /** Answers as `accept` would answer now, but reserves, records and appends nothing. */
@@ -202,8 +202,8 @@ export class KeyActor {
   }
 
   #admit(count: number): ReadingRefusal | null {
-    const { key, readings, limit, now } = this.#streams
-    const refusal = admit(key, readings, { limit, now, readings: count })
+    const { readings, now } = this.#streams
+    const refusal = this.#streams.refusalOf(count)
     if (refusal?.kind === 'key_expired') this.#recordExpiryOnce()
     if (refusal !== null) return refusal
     readings.window.reserve(count, now)

@@ -107,21 +107,62 @@ export class KeyStreams {
    * in a stream never decrease.
    */
   get now(): number {
-    return Math.max(this.#host.clock.now(), this.readings.recordedAt, this.readings.window.latestMs)
+    return this.#nowAt(this.#host.clock.now())
+  }
+
+  #nowAt(clockMs: number): number {
+    return Math.max(clockMs, this.readings.recordedAt, this.readings.window.latestMs)
   }
 
   get usage(): Usage | null {
-    const { key, limit, now } = this
+    const { key, limit } = this
     if (key === null) return null
+    const clockMs = this.#host.clock.now()
+    const now = this.#nowAt(clockMs)
     const { window } = this.readings
-    const retryAfterMs = window.retryAfterMs(now, limit.readings)
-    return { limit, used: window.used(now), resetMs: window.resetMs(now), retryAfterMs }
+    const used = window.used(now)
+    const retryAfterMs = this.#untilMs(window.retryAfterMs(now, limit.readings), now - clockMs)
+    return { limit, used, resetMs: this.#untilMs(window.resetMs(now), now - clockMs), retryAfterMs }
+  }
+
+  /**
+   * After a wrong clock was set back, the key's time is ahead of the clock and stands still. Readings leave the window
+   * only after the clock has reached that time.
+   */
+  #untilMs(windowMs: number, aheadMs: number): number {
+    return windowMs === 0 ? 0 : windowMs + aheadMs
+  }
+
+  /**
+   * Returns `null` if so many readings can be stored now. Reserves nothing. The state must be loaded. Tells the host if
+   * the window is full and the key's time is ahead of the clock.
+   */
+  refusalOf(readings: number): ReadingRefusal | null {
+    const { key, limit, now } = this
+    const refusal = admit(key, this.readings, { limit, now, readings })
+    if (refusal?.kind !== 'rate_limited') return refusal
+    return { ...refusal, retryAfterMs: this.#untilMs(refusal.retryAfterMs, this.#tellAhead()) }
+  }
+
+  /** Returns the same as `usage`. Tells the host if the window is full and the key's time is ahead of the clock. */
+  tellUsage(): Usage | null {
+    const { usage } = this
+    if (usage !== null && usage.used >= usage.limit.readings) this.#tellAhead()
+    return usage
+  }
+
+  /** Returns how many ms the key's time is ahead of the clock. */
+  #tellAhead(): number {
+    const { key, now } = this
+    const aheadMs = now - this.#host.clock.now()
+    if (key !== null && aheadMs > 0) this.#host.onKeyAhead(key.keyId, aheadMs)
+    return aheadMs
   }
 
   /** Decides about so many readings, and reserves nothing. The state must be loaded. */
   check(readings: number): CheckAnswer {
-    const { key, limit, now, usage } = this
-    const refusal = admit(key, this.readings, { limit, now, readings })
+    const { now, usage } = this
+    const refusal = this.refusalOf(readings)
     if (refusal !== null) return refused(refusal)
     if (usage === null) throw new Error(`Cannot check readings of "${this.readingsStream}": its key is not known`)
     return done({ recordedAt: now, usage })

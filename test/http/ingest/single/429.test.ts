@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { clockStandMs } from '../../../../src/limits.ts'
 import type { EventLog } from '../../../../src/log/event-log.ts'
 import { acceptedReadings, answerOf, expectAccepted, expectRefusal } from '../../../support/answers.ts'
 import { openFreshLog } from '../../../support/logs/engine.ts'
@@ -52,6 +53,33 @@ describe('POST /api/v1/ingest answers 429 RATE_LIMITED', () => {
     service.clock.leap(-24 * 3_600_000)
     expect((await post(key)).header('Retry-After')).toBe('59')
     service.clock.advance(59_000)
+    expectAccepted(await post(key))
+  })
+
+  test('for the right time after a clock was an hour ahead and was set back', async () => {
+    const { key } = await service.createKey({ limit })
+    const hourMs = 3_600_000
+    service.clock.leap(hourMs)
+    await post(key)
+    service.clock.advance(clockStandMs)
+    for (let sent = 0; sent < 2; sent += 1) expectAccepted(await post(key))
+    service.clock.leap(-hourMs)
+    const two = await answerOf(await service.postBatch([validReading, validReading], key))
+    expect([two.status, two.header('Retry-After')]).toEqual([429, '3660'])
+    expectAccepted(await post(key))
+    const checks = [() => post(key), () => post(key, 'x')]
+    for (const send of checks) {
+      const refused = await send()
+      expectRefusal(refused, 429, code)
+      expect(refused.header('Retry-After')).toBe('3660')
+      expect(refused.header('RateLimit')).toBe('"default";r=0;t=3660')
+    }
+    const batch = await answerOf(await service.postBatch([validReading], key))
+    expect([batch.status, batch.header('Retry-After')]).toEqual([429, '3660'])
+
+    service.clock.advance(hourMs + 59_000)
+    expect((await post(key)).header('Retry-After')).toBe('1')
+    service.clock.advance(1_000)
     expectAccepted(await post(key))
   })
 
