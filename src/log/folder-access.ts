@@ -49,6 +49,7 @@ const fileNames: readonly string[] = [
   'control.sock',
   'checkpoint',
   'checkpoint.new',
+  'log.witness',
   ...databases.flatMap((name) => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]),
 ]
 

@@ -181,7 +181,7 @@ describe('the command line', () => {
     const [stdout, stderr] = [await new Response(child.stdout).text(), await new Response(child.stderr).text()]
     expect(stdout.split('\n')).toHaveLength(2)
     expect(stderr).toBe('exit code 0\n')
-    expect(readdirSync(filled.path).sort()).toEqual(isEmbedded ? ['log.db', 'log.lock'] : ['log.lock'])
+    expect(readdirSync(filled.path).sort()).toEqual(isEmbedded ? ['log.db', 'log.lock', 'log.witness'] : ['log.lock'])
     filled.remove()
   })
 })

@@ -4,6 +4,7 @@
  */
 
 import { checkpointRetryPauseMs } from '../../limits.ts'
+import { WitnessWriter } from '../tail/witness-writer.ts'
 import { type CommitVerdict, SqliteCommits } from './sqlite-commits.ts'
 import { openForWriting } from './sqlite-file.ts'
 import type { CommitThreadWork, FromCommitThread, ToCommitThread } from './threaded-commits.ts'
@@ -13,6 +14,7 @@ declare const self: Worker
 type Opened = {
   readonly database: ReturnType<typeof openForWriting>
   readonly commits: SqliteCommits
+  readonly witness: WitnessWriter
   /** The regions of the groups under way. */
   readonly memory: SharedArrayBuffer
 }
@@ -22,20 +24,25 @@ let opened: Opened | null = null
 self.onmessage = ({ data }: MessageEvent<ToCommitThread>): void => {
   if (data.kind === 'open') {
     const database = openForWriting(data.path)
-    opened = { database, commits: new SqliteCommits(database), memory: data.memory }
+    const witness = new WitnessWriter(data.path, database)
+    opened = { database, commits: new SqliteCommits(database), witness, memory: data.memory }
     return
   }
   if (opened === null) throw new Error(`Cannot ${data.kind}: the commit thread has no file yet`)
   if (data.kind === 'close') {
     clearTimeout(retrying)
+    opened.witness.close()
     opened.database.close(true)
     opened = null
     tell('closed')
     return
   }
-  tell(verdictOf(data, opened))
-  opened.commits.copyWalIfDue()
-  watchWalCopying(opened.commits)
+  const { commits, witness } = opened
+  const verdict = verdictOf(data, opened)
+  if (verdict.kind === 'written') witness.written(commits.lastCommitted, () => commits.walPages())
+  tell(verdict)
+  commits.copyWalIfDue()
+  watchWalCopying(commits)
 }
 
 let toldFault: string | null = null

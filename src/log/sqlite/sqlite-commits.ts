@@ -48,6 +48,8 @@ export type Trimming = { readonly stream: number; readonly isErased: boolean }
 /** `run` makes the change. After a failed COMMIT, `isVisible` tells whether reads show the change nevertheless. */
 type Transaction = { run(): void; isVisible(): boolean }
 
+type LastRow = { readonly position: number; readonly recordedAt: number }
+
 type Failure = { readonly cause: unknown; readonly isInDoubt: boolean }
 
 export class SqliteCommits {
@@ -56,6 +58,8 @@ export class SqliteCommits {
   readonly #walCopying: WalCopying
   readonly #statements: ReturnType<typeof prepare>
   #stoppedBy: string | null = null
+  #lastInserted: LastRow | null = null
+  #lastCommitted: LastRow | null = null
   /**
    * The epoch of the last group that failed, or -1 if none failed. Later groups of the same epoch have positions that
    * depend on the failed group, so they are not written.
@@ -68,6 +72,16 @@ export class SqliteCommits {
     this.#beforeCommit = beforeCommit
     this.#walCopying = new WalCopying(database)
     this.#statements = prepare(database)
+  }
+
+  /** The last event of the last group that was committed. `null` before the first. */
+  get lastCommitted(): LastRow | null {
+    return this.#lastCommitted
+  }
+
+  /** How many pages the write-ahead log has. */
+  walPages(): number {
+    return this.#walCopying.look()
   }
 
   get walCopyFault(): string | null {
@@ -85,7 +99,8 @@ export class SqliteCommits {
       run: () => this.#insert(group),
       isVisible: () => this.#statements.findEventFrom.get(group.firstPosition) !== null,
     })
-    if (verdict.kind !== 'written') this.#failedEpoch = group.epoch
+    if (verdict.kind === 'written') this.#lastCommitted = this.#lastInserted
+    else this.#failedEpoch = group.epoch
     return verdict
   }
 
@@ -170,9 +185,10 @@ export class SqliteCommits {
 
   #insert(group: SharedGroup): void {
     for (const { id, name } of streamsOf(group)) this.#statements.insertStream.run(id, name)
-    eachRow(group, ({ position, stream, revision, count, recordedAt, body }) =>
-      this.#statements.insertEvents.run(position, stream, revision, count, recordedAt, body),
-    )
+    eachRow(group, ({ position, stream, revision, count, recordedAt, body }) => {
+      this.#statements.insertEvents.run(position, stream, revision, count, recordedAt, body)
+      this.#lastInserted = { position: position + count - 1, recordedAt }
+    })
   }
 
   #undo(): void {

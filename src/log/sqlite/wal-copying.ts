@@ -1,6 +1,6 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
 import { storeWalBytesMax } from '../../limits.ts'
-import { copyWal, pageBytes } from './sqlite-file.ts'
+import { copyWal, pageBytes, type WalCopy } from './sqlite-file.ts'
 
 const walPagesMax = storeWalBytesMax / pageBytes
 
@@ -13,6 +13,7 @@ export class WalCopying {
   /** Copying starts when the write-ahead log has this many pages that are not copied yet. */
   #dueAtPages = walPagesMax
   #fault: string | null = null
+  #looked: WalCopy | null = null
 
   constructor(database: Database) {
     this.#database = database
@@ -21,6 +22,21 @@ export class WalCopying {
   /** Why the last copying failed, or `null`. No event is lost, but the write-ahead log grows. */
   get fault(): string | null {
     return this.#fault
+  }
+
+  /**
+   * Returns the pages of the write-ahead log, or 0 if SQLite cannot tell. `runIfDue` uses the same count, so that each
+   * commit counts only once.
+   */
+  look(): number {
+    try {
+      this.#looked = copyWal(this.#database, 'NOOP')
+      return this.#looked.pages
+    } catch (cause) {
+      if (!(cause instanceof SQLiteError)) throw cause
+      this.#looked = null
+      return 0
+    }
   }
 
   runIfDue(): void {
@@ -33,26 +49,25 @@ export class WalCopying {
    * comes: after a failure, `/readyz` says not ready, so load balancers may send no writes.
    */
   retry(): void {
+    this.#looked = null
     if (this.#fault !== null) this.#run(0)
   }
 
   #run(fromPages: number): void {
     try {
-      const waiting = this.#pagesWaiting('NOOP')
+      const { pages, copied } = this.#looked ?? copyWal(this.#database, 'NOOP')
+      this.#looked = null
+      const waiting = pages - copied
       if (waiting < fromPages) return
       // Another program that reads the file can block the copying. Each try is slow, so the next try waits until the
       // write-ahead log has more pages.
       this.#dueAtPages = waiting + walPagesMax / 4
-      if (this.#pagesWaiting('PASSIVE') === 0) this.#dueAtPages = walPagesMax
+      const after = copyWal(this.#database, 'PASSIVE')
+      if (after.pages === after.copied) this.#dueAtPages = walPagesMax
       this.#fault = null
     } catch (cause) {
       if (!(cause instanceof SQLiteError)) throw cause
       this.#fault = `the write-ahead log can't be copied into the log: ${cause.message}`
     }
-  }
-
-  #pagesWaiting(mode: 'NOOP' | 'PASSIVE'): number {
-    const { pages, copied } = copyWal(this.#database, mode)
-    return pages - copied
   }
 }

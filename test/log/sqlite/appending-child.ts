@@ -3,11 +3,15 @@
  * a buffer, so that a kill loses no line.
  */
 import { writeSync } from 'node:fs'
+import { systemClock } from '../../../src/clock.ts'
+import { systemEntropy } from '../../../src/entropy.ts'
+import { ensureLogCreated } from '../../../src/log/log-identity.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { reading } from '../../support/logs/sample-events.ts'
 
 const [dataDir = ''] = process.argv.slice(2)
 const log = openSqliteLog({ dataDir })
+await ensureLogCreated(log, systemClock, systemEntropy)
 
 const appendForEver = async (stream: string): Promise<void> => {
   const [last] = await log.read(stream, { limit: 1, direction: 'backwards' })

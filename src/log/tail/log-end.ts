@@ -1,0 +1,43 @@
+import type { Database } from 'bun:sqlite'
+
+/** How far the log reaches. `logId` is `null` if the log has none yet, or if it cannot be read. */
+export type LogEnd = {
+  readonly logId: string | null
+  /** The last position, and the time (ms) of its row. Both are 0 for a log without events. */
+  readonly position: number
+  readonly recordedAt: number
+}
+
+export const noEvents: LogEnd = { logId: null, position: 0, recordedAt: 0 }
+
+/** Works on any connection to a log's file, also before it is upgraded. @throws SQLiteError */
+export const readLogEnd = (database: Database): LogEnd => {
+  const tables = database.query<{ found: number }, []>(tablesQuery).get()
+  if (tables?.found !== 2) return noEvents
+  const last = database.query<{ position: number; recordedAt: number }, []>(lastRowQuery).get()
+  return { logId: readStoredLogId(database), position: last?.position ?? 0, recordedAt: last?.recordedAt ?? 0 }
+}
+
+/**
+ * Returns the id that `logIdOf` in `domain/log-reference.ts` finds. The commit thread and the check before a start use
+ * this query, because the codec takes longer to load than the rest of their work.
+ */
+export const readStoredLogId = (database: Database): string | null => {
+  let logId: string | null = null
+  for (const { body } of database.query<{ body: string | Uint8Array }, []>(logStreamQuery).iterate()) {
+    if (typeof body !== 'string') continue
+    for (const [, found = ''] of body.matchAll(storedLogId)) logId = found
+  }
+  return logId
+}
+
+/** Text that a person wrote cannot match, because JSON escapes its quotation marks. */
+const storedLogId = /"(?:logId|copyId)":"([0-9a-f-]{36})"/g
+
+const tablesQuery = `SELECT count(*) AS found FROM sqlite_schema WHERE type = 'table' AND name IN ('streams', 'events')`
+const lastRowQuery = `
+  SELECT position + count - 1 AS position, recorded_at AS recordedAt FROM events ORDER BY position DESC LIMIT 1
+`
+const logStreamQuery = `
+  SELECT body FROM events JOIN streams ON streams.id = stream WHERE name = 'cellarbook-log' ORDER BY revision
+`

@@ -1,0 +1,97 @@
+import type { Database } from 'bun:sqlite'
+import { closeSync, openSync, readSync } from 'node:fs'
+import { readLogEnd, readStoredLogId } from './log-end.ts'
+import { readWitness, saltsAt, saltsBytes, type Witness, WitnessFile, witnessPathBeside } from './witness-file.ts'
+
+/** The place of the last committed row. */
+export type CommittedEnd = Pick<Witness, 'position' | 'recordedAt'>
+
+/**
+ * Keeps the witness of a log that this thread writes. A log without an id has no witness. A witness that cannot be
+ * written stays as it is: it is then older than the log, which raises no false alarm.
+ */
+export class WitnessWriter {
+  readonly #logPath: string
+  readonly #database: Database
+  readonly #salts = Buffer.alloc(saltsBytes)
+  #file: WitnessFile | null = null
+  /** The write-ahead log, opened for reading. */
+  #wal: number | null = null
+  #end: CommittedEnd = { position: 0, recordedAt: 0 }
+  #hasFailed = false
+
+  /**
+   * Writes the witness of a log that has none, for example because an older version wrote the log. A witness ahead of
+   * the log stays until the next commit, because its loss is accepted but not yet recorded.
+   */
+  constructor(logPath: string, database: Database) {
+    this.#logPath = logPath
+    this.#database = database
+    const { logId, ...end } = readLogEnd(database)
+    this.#end = end
+    const old = readIfWhole(witnessPathBeside(logPath))
+    const isAhead = old?.logId === logId && old.position > end.position
+    if (logId === null || isAhead) return
+    this.#readSalts()
+    this.#write(0)
+  }
+
+  /**
+   * Call this after a write was synced, and before its answer. Otherwise a kill between answer and witness would leave
+   * an acknowledged commit without a witness. `walPages` are the pages of the write-ahead log.
+   */
+  written(end: CommittedEnd | null, walPages: () => number): void {
+    if (end !== null) this.#end = end
+    // The salts are read before the pages are counted. If the write-ahead log begins anew in between, the witness has
+    // the old salts, and a start compares no pages.
+    this.#readSalts()
+    this.#write(walPages())
+  }
+
+  close(): void {
+    this.#file?.close()
+    if (this.#wal !== null) closeSync(this.#wal)
+    this.#file = null
+    this.#wal = null
+    this.#hasFailed = true
+  }
+
+  #write(walPages: number): void {
+    if (this.#hasFailed) return
+    try {
+      this.#file ??= this.#open()
+      this.#file?.write(this.#end, this.#salts, walPages)
+    } catch (cause) {
+      if (!isSystemError(cause)) throw cause
+      this.#hasFailed = true
+    }
+  }
+
+  #open(): WitnessFile | null {
+    const logId = readStoredLogId(this.#database)
+    return logId === null ? null : new WitnessFile(witnessPathBeside(this.#logPath), logId)
+  }
+
+  /** Closing this file drops no lock of SQLite: SQLite locks other files. */
+  #readSalts(): void {
+    try {
+      this.#wal ??= openSync(`${this.#logPath}-wal`, 'r')
+      const bytes = readSync(this.#wal, this.#salts, 0, saltsBytes, saltsAt)
+      if (bytes < saltsBytes) this.#salts.fill(0)
+    } catch (cause) {
+      if (!isSystemError(cause)) throw cause
+      this.#salts.fill(0)
+    }
+  }
+}
+
+const readIfWhole = (path: string): Witness | null => {
+  try {
+    return readWitness(path)
+  } catch (cause) {
+    if (cause instanceof RangeError) return null
+    throw cause
+  }
+}
+
+const isSystemError = (cause: unknown): boolean => cause instanceof Error && 'syscall' in cause
