@@ -146,6 +146,7 @@ class FoldedProjections implements Projections {
       case 'SignInSeen':
       case 'SignInsRefused':
       case 'LogSchemaAccepted':
+      case 'LogLossAccepted':
       case 'RecordsPurged':
       case 'RecordUnreadable':
         return

@@ -390,6 +390,13 @@ export const storeReadEvents = 100
  * would take three times as much time in total.
  */
 export const storeWalBytesMax = 16 * 1024 * 1024
+/** A start reads the write-ahead log in parts of this size, to see whether it is damaged. */
+export const walReadBytes = 1024 * 1024
+/**
+ * If the write-ahead log has begun anew this often since a copy was made, a start still notices the older copy. A larger number
+ * would take the random salts of new files for an older copy more often. With this number, one in four million would be wrong.
+ */
+export const walBeginningsMax = 1_000
 export const checkpointRetryPauseMs = 1_000
 /**
  * Commit groups under way: one is written, and one waits, so that the commit thread need not wait for the event loop. After a

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { checkpointFile } from './actors/saved-state/checkpoint-file.ts'
+import { checkpointHeader } from './actors/saved-state/checkpoints.ts'
 import { CommandFailed, type ExitCode, exitCodes } from './cli/exit-codes.ts'
 import type { Config } from './config.ts'
 import { eventStoreRetryPauseMs, eventStoreStartMsMax, heldRetryMs, heldWaitMsMax, storeBusyMsMax } from './limits.ts'
@@ -22,19 +24,24 @@ import {
   type Naming,
   NotACopy,
   NotOurLog,
+  recordAcceptedLoss,
   recordAcceptedSchema,
   UnfinishedCopy,
 } from './log/log-identity.ts'
 import { openRepeatsFile } from './log/repeats-index/repeats-file.ts'
+import { repeatsMark } from './log/repeats-index/repeats-mark.ts'
 import { IndexUnusable, type RepeatsIndex } from './log/repeats-index.ts'
 import { LogFileBusy, type OpenOptions } from './log/sqlite/sqlite-file.ts'
 import { openSqliteLog } from './log/sqlite/sqlite-log.ts'
+import { type EndCheck, LogEndMissing, type Mark, type MissingEnd } from './log/tail/missing-end.ts'
 
 export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveBytes' | 'allowSharedDataDir'>
 
 export type OpeningParts = Naming & {
   /** Accepts a changed schema of the SQLite file, and gets the differences. Default: such a file is refused. */
   readonly acceptSchema?: ((differences: readonly string[]) => void) | undefined
+  /** Accepts a log that has lost its end, and gets what is missing. Default: such a log is refused. */
+  readonly acceptMissing?: ((missing: MissingEnd) => void) | undefined
   /** Called with a warning if other users can read or write the data folder, but the folder is used nevertheless. */
   readonly onFolderWarning?: ((warning: string) => void) | undefined
   /** Called when the files of the embedded log were deleted, replaced or truncated while they were open. */
@@ -44,17 +51,24 @@ export type OpeningParts = Naming & {
 /** Opens the log, and gives a new log its id. @throws the errors that `asCommandFailed` knows. */
 export const openLog = async (
   config: LogConfig,
-  { acceptSchema, onFolderWarning, onLost, ...naming }: OpeningParts,
+  { acceptSchema, acceptMissing, onFolderWarning, onLost, ...naming }: OpeningParts,
 ): Promise<EventLog> => {
   const accepted: string[] = []
+  const losses: MissingEnd[] = []
   const accept = (differences: readonly string[]): void => {
     accepted.push(...differences)
     acceptSchema?.(differences)
   }
   const schema = acceptSchema === undefined ? {} : { acceptSchema: accept }
-  const log = await openEngine(config, { onFolderWarning, onLost, ...schema })
+  const acceptLoss = (missing: MissingEnd): void => {
+    losses.push(missing)
+    acceptMissing?.(missing)
+  }
+  const loss = acceptMissing === undefined ? {} : { acceptMissing: acceptLoss }
+  const log = await openEngine(config, { onFolderWarning, onLost, ...schema, ...loss })
   try {
     await nameLog(log, naming, config.eventStore === null ? 0 : eventStoreStartMsMax)
+    for (const missing of losses) await recordAcceptedLoss(log, missing, naming)
     if (accepted.length > 0) await recordAcceptedSchema(log, accepted, naming)
     return log
   } catch (error) {
@@ -111,12 +125,18 @@ export const openWhenFree = async <T>(
   }
 }
 
-type EngineOptions = OpenOptions & Pick<OpeningParts, 'onFolderWarning' | 'onLost'>
+type EngineOptions = OpenOptions & Pick<OpeningParts, 'onFolderWarning' | 'onLost'> & Pick<EndCheck, 'acceptMissing'>
 
 const openEngine = async (config: LogConfig, options: EngineOptions): Promise<EventLog> => {
   const { dataDir, eventStore, diskReserveBytes, allowSharedDataDir: allowShared } = config
   if (eventStore === null)
-    return openSqliteLog({ dataDir, diskReserveBytes, allowSharedFolder: allowShared, ...options })
+    return openSqliteLog({
+      dataDir,
+      diskReserveBytes,
+      allowSharedFolder: allowShared,
+      marks: () => marksIn(dataDir),
+      ...options,
+    })
   // With EventStoreDB, the data folder has no log. But it has this node's socket, so only one process can use the folder.
   const folder = holdDataFolder(dataDir, { hasLog: false, allowShared, onWarning: options.onFolderWarning })
   try {
@@ -126,6 +146,20 @@ const openEngine = async (config: LogConfig, options: EngineOptions): Promise<Ev
     throw error
   }
 }
+
+/** The files beside an embedded log tell how far it reached. */
+const marksIn = (dataDir: string): readonly Mark[] => {
+  const saved = checkpointHeader(checkpointFile(dataDir))
+  const index = repeatsMark(dataDir)
+  return [...(saved === null ? [] : [markOf(saved)]), ...(index === null ? [] : [index])]
+}
+
+const markOf = ({ logId, foldedTo }: NonNullable<ReturnType<typeof checkpointHeader>>): Mark => ({
+  source: 'the checkpoint',
+  logId,
+  position: foldedTo.position,
+  event: `revision ${foldedTo.revision} of "${foldedTo.stream}"`,
+})
 
 /** Loads the code for EventStoreDB only if needed, because loading takes 0.1 s and 5 MB. */
 const openEventStore = async (options: EventStoreLogOptions): Promise<EventLog> => {
@@ -159,7 +193,8 @@ export const openLogPlace = async (
   if (role === 'from' && !existsSync(logPathIn(dataDir))) {
     throw new CommandFailed(`Cannot copy the log: there is none in "${place}"`, exitCodes.configuration)
   }
-  return openSqliteLog({ dataDir, diskReserveBytes, allowSharedFolder: allowSharedDataDir, ...options })
+  const marks = (): readonly Mark[] => marksIn(dataDir)
+  return openSqliteLog({ dataDir, diskReserveBytes, allowSharedFolder: allowSharedDataDir, marks, ...options })
 }
 
 const eventStorePlace = 'eventstore'
@@ -194,6 +229,7 @@ const exitCodeOf = (error: Error): ExitCode | null => {
     error instanceof NotACellarbookLog ||
     error instanceof NewerLogFormat ||
     error instanceof ChangedSchema ||
+    error instanceof LogEndMissing ||
     error instanceof IndexUnusable
   return isUnfit ? exitCodes.configuration : null
 }

@@ -33,6 +33,7 @@ import { type App, askToCloseConnections } from './http/serve.ts'
 import { drainMsMax, drainNoticeMs, heldWaitMsMax } from './limits.ts'
 import { type CertificateAndKey, listen, readCertificate } from './listen.ts'
 import type { EventLog } from './log/event-log.ts'
+import type { MissingEnd } from './log/tail/missing-end.ts'
 import type { LogLines } from './log-lines.ts'
 import { asCommandFailed, openIdempotencyIndex, openLog, openWhenFree } from './open-log.ts'
 import { judgeOnThread } from './password-judge/judge-on-thread.ts'
@@ -66,18 +67,15 @@ export const startService = async (
 }
 
 /** The parts in `started` end in the opposite order of their start, also if the start fails half-way. */
-const start = async (
-  config: Config,
-  { demo, acceptChangedSchema }: ServeOptions,
-  parts: ServiceParts,
-): Promise<RunningService> => {
+const start = async (config: Config, options: ServeOptions, parts: ServiceParts): Promise<RunningService> => {
   await using started = new AsyncDisposableStack()
   const starting: Starting = { ...parts, config, started }
   const { lines } = parts
   // Reads the certificate first: reading the log can take minutes, and a wrong certificate should be reported before.
   const certificate = readCertificate(config)
 
-  const log = await startLog(starting, acceptChangedSchema)
+  const { demo } = options
+  const log = await startLog(starting, options)
   const health = startHealth(starting, log)
   const core = await startCore(starting, log, health)
   const app = startApp(starting, core, health)
@@ -102,11 +100,12 @@ type Starting = ServiceParts & { readonly config: Config; readonly started: Asyn
 
 const startLog = async (
   { config, clock, entropy, lines, onLost, started }: Starting,
-  acceptChangedSchema: boolean,
+  { acceptChangedSchema, acceptMissingEvents }: ServeOptions,
 ): Promise<EventLog> => {
   const acceptSchema = acceptChangedSchema ? tellChangedSchema(lines) : undefined
+  const acceptMissing = acceptMissingEvents ? tellMissing(lines) : undefined
   const onFolderWarning = (warning: string): void => lines.warn(warning)
-  const open = () => openLog(config, { clock, entropy, acceptSchema, onFolderWarning, onLost })
+  const open = () => openLog(config, { clock, entropy, acceptSchema, acceptMissing, onFolderWarning, onLost })
   const log = await openWhenFree(open, {
     isServed: () => isServed(config.dataDir),
     onWait: (why) => lines.warn('the data folder is in use: the start waits', { why, waitMsMax: heldWaitMsMax }),
@@ -218,6 +217,15 @@ const tellChangedSchema =
   (differences: readonly string[]): void =>
     lines.warn("the schema of the log's file was changed: it is used because of --accept-changed-schema", {
       differences: differences.join(', '),
+    })
+
+const tellMissing =
+  (lines: LogLines) =>
+  ({ lastPosition, knownPosition, findings }: MissingEnd): void =>
+    lines.warn('the end of the log is missing: the log is used because of --accept-missing-events', {
+      lastPosition,
+      knownPosition,
+      findings: findings.join('; '),
     })
 
 const tellTimes = (told: TimesTold, lines: LogLines): void => {

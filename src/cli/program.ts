@@ -5,7 +5,7 @@ import { addCellarCommands } from './commands/cellar-commands.ts'
 import { addKeyCommands } from './commands/key-commands.ts'
 import { addLogCommands } from './commands/log-commands.ts'
 import { addOperatorCommands } from './commands/operator-commands.ts'
-import { acceptSchemaFlag } from './commands/options.ts'
+import { acceptMissingFlag, acceptSchemaFlag } from './commands/options.ts'
 import type { Presentation, ProgramDeps, Runner } from './commands/runner.ts'
 import { addSimulateCommand } from './commands/simulate-command.ts'
 import type { Operation } from './control/operations.ts'
@@ -55,7 +55,11 @@ const createProgram = (runner: Runner): Command => {
   return program
 }
 
-type ServeWords = { readonly demo?: boolean; readonly acceptChangedSchema?: boolean }
+type ServeWords = {
+  readonly demo?: boolean
+  readonly acceptChangedSchema?: boolean
+  readonly acceptMissingEvents?: boolean
+}
 
 const addServeCommand = (program: Command, runner: Runner): void => {
   program
@@ -65,8 +69,10 @@ const addServeCommand = (program: Command, runner: Runner): void => {
     )
     .option('--demo', 'create a cellar and a key, and post readings from simulated devices')
     .option(...acceptSchemaFlag)
-    .action(async ({ demo = false, acceptChangedSchema = false }: ServeWords) => {
-      const exitCode = await runner.deps.serve(runner.config(), { demo, acceptChangedSchema })
+    .option(...acceptMissingFlag)
+    .action(async ({ demo = false, acceptChangedSchema = false, acceptMissingEvents = false }: ServeWords) => {
+      const options = { demo, acceptChangedSchema, acceptMissingEvents }
+      const exitCode = await runner.deps.serve(runner.config(), options)
       runner.finish({ exitCode, message: null })
     })
 }

@@ -56,6 +56,18 @@ export const eventData = {
 
   /** A person accepted the changed schema of the SQLite file. Otherwise the service refuses a file with changes. */
   LogSchemaAccepted: Type.Object({ differences: Type.Array(Type.String()) }, strict),
+  /**
+   * A person accepted that the log has lost its end. Otherwise the service refuses such a log. Events that were lost had
+   * positions from `lastPosition + 1` on, at least up to `knownPosition`. Later events have these positions again.
+   */
+  LogLossAccepted: Type.Object(
+    {
+      lastPosition: Type.Integer({ minimum: 0 }),
+      knownPosition: Type.Integer({ minimum: 0 }),
+      findings: Type.Array(Type.String()),
+    },
+    strict,
+  ),
 
   RecordsPurged: Type.Object(
     {

@@ -6,6 +6,7 @@ import type { Entropy } from '../entropy.ts'
 import { readPageEventsMax } from '../limits.ts'
 import { type EventLog, UndecodableEvent } from './event-log.ts'
 import type { LogDigest } from './log-digest.ts'
+import type { MissingEnd } from './tail/missing-end.ts'
 
 /** The log is the target of an unfinished copy. Events can be missing, so no service may use it. */
 export class UnfinishedCopy extends Error {
@@ -95,6 +96,17 @@ export const recordAcceptedSchema = async (
   await append(log, events.length - 1, [schemaAccepted(differences, naming)])
 }
 
+/** Writes to the log which end of it is missing, after a person accepted that. */
+export const recordAcceptedLoss = async (
+  log: EventLog,
+  { lastPosition, knownPosition, findings }: MissingEnd,
+  naming: Naming,
+): Promise<void> => {
+  const events = await readLogStream(log)
+  const data = { lastPosition, knownPosition, findings: [...findings] }
+  await append(log, events.length - 1, [logEvent(naming, { type: 'LogLossAccepted', data }, { kind: 'cli' })])
+}
+
 const schemaAccepted = (differences: readonly string[], naming: Naming): NewEvent =>
   logEvent(naming, { type: 'LogSchemaAccepted', data: { differences: [...differences] } }, { kind: 'cli' })
 
@@ -136,6 +148,7 @@ type LogEvent =
   | { readonly type: 'LogCopyBegun'; readonly data: EventData<'LogCopyBegun'> }
   | { readonly type: 'LogCopyEnded'; readonly data: EventData<'LogCopyEnded'> }
   | { readonly type: 'LogSchemaAccepted'; readonly data: EventData<'LogSchemaAccepted'> }
+  | { readonly type: 'LogLossAccepted'; readonly data: EventData<'LogLossAccepted'> }
 
 const logEvent = ({ clock, entropy }: Naming, event: LogEvent, by: By = { kind: 'system' }): NewEvent => {
   const requestId = entropy.uuid()

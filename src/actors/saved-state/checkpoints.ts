@@ -41,8 +41,8 @@ export type CheckpointParts = {
 export type Beginning = { readonly projections: Projections; readonly last: RecordedEvent | null }
 
 /**
- * Loads the checkpoint. Discards the checkpoint if its last event is not in the log: the log is then another log, or an
- * older copy.
+ * Loads the checkpoint. Discards the checkpoint if its last event is not in the log. Then this is another log, or a
+ * person has accepted the loss of its end. `open-log.ts` refuses an embedded log that ends before its checkpoint.
  * @throws the error of the log if the log cannot be read.
  */
 export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): Promise<Beginning> => {
@@ -81,6 +81,21 @@ export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): P
     return { projections: restoreProjections(saved.pieces), last }
   } catch (cause) {
     return throwAway(messageOf(cause))
+  }
+}
+
+/**
+ * Returns which log the checkpoint is of, and its last event. `null` if there is no checkpoint, or a damaged one: a
+ * start then reads the log from its beginning.
+ */
+export const checkpointHeader = (store: CheckpointStore): SavedHeader | null => {
+  try {
+    const saved = readSaved(store)
+    saved?.pieces.return(undefined)
+    return saved?.header ?? null
+  } catch (cause) {
+    if (cause instanceof RangeError) return null
+    throw cause
   }
 }
 

@@ -18,6 +18,11 @@ export const acceptSchemaFlag = [
   'use the log file even if its tables, indexes or triggers were changed, and record this in the log',
 ] as const
 
+export const acceptMissingFlag = [
+  '--accept-missing-events',
+  'use a log whose last events are missing, and record this in the log',
+] as const
+
 export const durationOption = (text: string): number => parsedValue(parseDurationMs(text, 'duration'))
 /**
  * Parses the text of an option, or returns 'none' if the text is `word`. Commander, the library that reads the options, takes

@@ -21,7 +21,11 @@ export type ProgramDeps = {
   copyLog(config: Config, copy: LogCopy): Promise<LogDigest>
 }
 
-export type ServeOptions = { readonly demo: boolean; readonly acceptChangedSchema: boolean }
+export type ServeOptions = {
+  readonly demo: boolean
+  readonly acceptChangedSchema: boolean
+  readonly acceptMissingEvents: boolean
+}
 
 /** `from` and `to` are each a data folder, or the word `eventstore`, which means the store at EVENTSTORE_URL. */
 export type LogCopy = {

@@ -9,7 +9,8 @@ import { newestIdempotency } from '../codec/stored-idempotency.ts'
 import { IndexUnusable, type RepeatsChange, type RepeatsIndex } from '../repeats-index.ts'
 import { type RepeatsWriter, writeOnThread } from './repeats-writer.ts'
 
-const fileName = 'idempotency.db'
+export const repeatsPathIn = (dataDir: string): string => join(dataDir, 'idempotency.db')
+
 /**
  * A file of another format is deleted, and the index is built again from the log. Only a file of
  * `formatWithoutVersions` is upgraded.
@@ -58,7 +59,7 @@ class RepeatsFile implements RepeatsIndex {
   #foldedTo: FoldedTo | null
 
   constructor({ dataDir, logId }: RepeatsFileOptions) {
-    this.#path = join(dataDir, fileName)
+    this.#path = repeatsPathIn(dataDir)
     this.#logId = logId
     this.#reads = this.#open()
     this.#foldedTo = this.#reads.foldedTo

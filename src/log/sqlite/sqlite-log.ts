@@ -25,6 +25,7 @@ import { LogTroubles } from '../log-troubles.ts'
 import { areReadings, QueueRoom } from '../queue-room.ts'
 import { assertPage, assertStorable, assertTruncatable, countToAppend } from '../storable.ts'
 import { Subscriptions } from '../subscriptions.ts'
+import { checkLogEnd, type EndCheck } from '../tail/missing-end.ts'
 import { DiskSpace, freeBytesOf, type Later, laterByTimer } from './disk-space.ts'
 import { FairReads } from './fair-reads.ts'
 import { FolderWatch } from './folder-watch.ts'
@@ -50,18 +51,20 @@ export type SqliteLogOptions = {
   readonly later?: Later
   /** Called when the files of the log were deleted, replaced or truncated. The process should end. Default: no call. */
   readonly onLost?: ((why: string) => void) | undefined
-}
+} & Pick<EndCheck, 'marks' | 'acceptMissing'>
 
 /**
  * Opens the embedded log, which writes several appends in one commit
  * (docs/decisions/008-commits-in-groups-on-a-thread.md).
- * @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld, NotACellarbookLog, NewerLogFormat, ChangedSchema,
- * Outage
+ * @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld, LogEndMissing, NotACellarbookLog, NewerLogFormat,
+ * ChangedSchema, Outage
  */
 export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
   const { dataDir, allowSharedFolder: allowShared = false, onFolderWarning: onWarning } = options
   const folder = holdDataFolder(dataDir, { allowShared, onWarning })
   try {
+    const { marks, acceptMissing } = options
+    checkLogEnd(folder.logPath, { marks, acceptMissing, onWarning })
     return new SqliteLog(folder, options)
   } catch (cause) {
     folder.release()

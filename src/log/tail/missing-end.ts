@@ -1,0 +1,156 @@
+/**
+ * Notices before a start that the log has lost its end. SQLite itself says nothing: it takes what is whole and writes
+ * on behind it. So the check comes before SQLite may change a file, and needs no connection that can write.
+ */
+import { Database, SQLiteError } from 'bun:sqlite'
+import { statSync } from 'node:fs'
+import { storeBusyMsMax, walBeginningsMax } from '../../limits.ts'
+import { type LogEnd, noEvents, readLogEnd } from './log-end.ts'
+import { readWitness, type Witness, witnessPathBeside } from './witness-file.ts'
+import { lookAtWriteAheadLog, type WalLook } from './write-ahead-log.ts'
+
+/** A file beside the log that was computed from events up to `position`. */
+export type Mark = {
+  /** Names the file in a sentence: "the checkpoint". */
+  readonly source: string
+  readonly logId: string
+  readonly position: number
+  /** The event in words, as far as the file tells: its stream and revision, or its time. */
+  readonly event: string
+}
+
+export type MissingEnd = {
+  /** The last position that the log still has. */
+  readonly lastPosition: number
+  /** The last position that another file knows. The same as `lastPosition` if no file knows a later one. */
+  readonly knownPosition: number
+  /** What is damaged or missing, as clauses for people. At least one. */
+  readonly findings: readonly string[]
+}
+
+/** The log has lost events that were acknowledged, or its write-ahead log is damaged. */
+export class LogEndMissing extends Error {
+  override readonly name = 'LogEndMissing'
+}
+
+export type EndCheck = {
+  /** Called after the log is locked. Default: no marks. */
+  readonly marks?: (() => readonly Mark[]) | undefined
+  /** Called if the log's end is missing. If it returns, the log is opened. Default: throws `LogEndMissing`. */
+  readonly acceptMissing?: ((missing: MissingEnd) => void) | undefined
+  /** Called with a sentence if the witness cannot be used. The next commit replaces it. */
+  readonly onWarning?: ((warning: string) => void) | undefined
+}
+
+/**
+ * Call this while the folder is held, and before anything opens the log.
+ * @throws LogEndMissing
+ */
+export const checkLogEnd = (logPath: string, { marks, acceptMissing, onWarning }: EndCheck): void => {
+  const wal = lookAtWriteAheadLog(logPath)
+  const witness = usableWitness(witnessPathBeside(logPath), onWarning)
+  // SQLite deletes the write-ahead log of an empty file, so such a file is not opened. Beside a new log, other files may
+  // belong to a log in EventStoreDB. Only an embedded log has a witness.
+  const isEmpty = (statSync(logPath, { throwIfNoEntry: false })?.size ?? 0) === 0
+  const known = [...(witness === null ? [] : [asMark(witness)]), ...(isEmpty ? [] : (marks?.() ?? []))]
+  if (wal.damage === null && known.length === 0) return
+  const end = isEmpty ? noEvents : reading(logPath, readLogEnd)
+  // SQLite says why it cannot read the file when the log is opened, and nothing is lost by that.
+  const ofWal = walFindings(wal, witness)
+  if (end === null && ofWal.length === 0) return
+  const missing = compare(end, known, ofWal)
+  if (witness !== null && end !== null && end.logId !== null && end.logId !== witness.logId) {
+    onWarning?.(`"${witnessPathBeside(logPath)}" belongs to another log. It is replaced`)
+  }
+  if (missing === null) return
+  if (acceptMissing === undefined) throw new LogEndMissing(`${textOf(logPath, missing)}. ${remedy}`)
+  if (!isEmpty) assertConsistent(logPath, missing)
+  acceptMissing(missing)
+}
+
+const usableWitness = (path: string, onWarning: EndCheck['onWarning']): Witness | null => {
+  try {
+    return readWitness(path)
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause
+    onWarning?.(`"${path}" is damaged: ${cause.message}. It is replaced, and cannot tell whether the log is complete`)
+    return null
+  }
+}
+
+const asMark = ({ logId, position, recordedAt }: Witness): Mark => ({
+  source: 'the witness',
+  logId,
+  position,
+  event: `written at ${timeText(recordedAt)}`,
+})
+
+const walFindings = ({ damage, extent }: WalLook, witness: Witness | null): readonly string[] => {
+  if (damage !== null) return [damage]
+  if (witness === null || extent === null) return []
+  const { wal } = witness
+  if (wal.firstSalt === 0 && wal.secondSalt === 0) return []
+  const timesBegun = (wal.firstSalt - extent.firstSalt) >>> 0
+  if (timesBegun > 0) return timesBegun <= walBeginningsMax ? ['its write-ahead log is an older copy'] : []
+  if (wal.secondSalt !== extent.secondSalt || wal.pages <= extent.pages) return []
+  return [`its write-ahead log has ${extent.pages} whole pages, and ${wal.pages} were synced`]
+}
+
+const compare = (read: LogEnd | null, known: readonly Mark[], ofWal: readonly string[]): MissingEnd | null => {
+  const end = read ?? noEvents
+  const ahead = known.filter(
+    ({ logId, position }) => position > end.position && (end.logId === null || end.logId === logId),
+  )
+  const findings = [
+    ...ofWal,
+    ...ahead.map(({ source, position, event }) => `${source} knows position ${position}, ${event}`),
+  ]
+  if (findings.length === 0) return null
+  const knownPosition = Math.max(end.position, ...ahead.map(({ position }) => position))
+  return { lastPosition: end.position, knownPosition, findings: [...findings, lastText(read)] }
+}
+
+const lastText = (end: LogEnd | null): string => {
+  if (end === null) return 'SQLite cannot read what is left'
+  if (end.position === 0) return 'it has no event'
+  return `its last event has position ${end.position}, written at ${timeText(end.recordedAt)}`
+}
+
+const timeText = (ms: number): string => {
+  const time = new Date(ms)
+  return Number.isNaN(time.getTime()) ? 'an unknown time' : time.toISOString()
+}
+
+const textOf = (logPath: string, { lastPosition, knownPosition, findings }: MissingEnd): string => {
+  const lost = knownPosition > lastPosition ? `Positions ${lastPosition + 1} to ${knownPosition} are missing. ` : ''
+  return `Cannot open "${logPath}": it has lost events, or is older than the files beside it. ${lost}In short: ${findings.join('; ')}`
+}
+
+const remedy =
+  'Restore a backup into an empty folder. Or accept the loss: "cellarbook serve --accept-missing-events" uses the log as it is, and records the loss in the log'
+
+/** Pages of different ages do not fit together. Writing to such a file would make the damage worse. */
+const assertConsistent = (logPath: string, missing: MissingEnd): void => {
+  const isConsistent = reading(
+    logPath,
+    (database) => database.query('PRAGMA integrity_check(1)').values()[0]?.[0] === 'ok',
+  )
+  if (isConsistent === true) return
+  const why = 'What is left does not fit together, so it cannot be used. Restore a backup into an empty folder'
+  throw new LogEndMissing(`${textOf(logPath, missing)}. ${why}`)
+}
+
+/**
+ * Returns `null` if SQLite cannot read the file. When a connection that only reads is closed, it never copies or deletes
+ * the write-ahead log, so the evidence stays.
+ */
+const reading = <T>(logPath: string, read: (database: Database) => T): T | null => {
+  try {
+    using database = new Database(logPath, { readonly: true })
+    database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
+    return read(database)
+  } catch (cause) {
+    if (!(cause instanceof SQLiteError)) throw cause
+    return null
+  }
+}
