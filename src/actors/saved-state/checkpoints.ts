@@ -85,17 +85,16 @@ export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): P
 }
 
 /**
- * Returns which log the checkpoint is of, and its last event. `null` if there is no checkpoint, or a damaged one: a
- * start then reads the log from its beginning.
+ * Returns which log the checkpoint is of, and its last event. `null` if there is no checkpoint, or none that can be read.
+ * `beginFrom` says why, and then the log is read from its beginning.
  */
 export const checkpointHeader = (store: CheckpointStore): SavedHeader | null => {
   try {
     const saved = readSaved(store)
     saved?.pieces.return(undefined)
     return saved?.header ?? null
-  } catch (cause) {
-    if (cause instanceof RangeError) return null
-    throw cause
+  } catch {
+    return null
   }
 }
 

@@ -3,7 +3,7 @@
  * on behind it. So the check comes before SQLite may change a file, and needs no connection that can write.
  */
 import { Database, SQLiteError } from 'bun:sqlite'
-import { statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { storeBusyMsMax, walBeginningsMax } from '../../limits.ts'
 import { type LogEnd, noEvents, readLogEnd } from './log-end.ts'
 import { readWitness, type Witness, witnessPathBeside } from './witness-file.ts'
@@ -51,7 +51,7 @@ export const checkLogEnd = (logPath: string, { marks, acceptMissing, onWarning }
   const witness = usableWitness(witnessPathBeside(logPath), onWarning)
   // SQLite deletes the write-ahead log of an empty file, so such a file is not opened. Beside a new log, other files may
   // belong to a log in EventStoreDB. Only an embedded log has a witness.
-  const isEmpty = (statSync(logPath, { throwIfNoEntry: false })?.size ?? 0) === 0
+  const isEmpty = isEmptyOrMissing(logPath)
   const known = [...(witness === null ? [] : [asMark(witness)]), ...(isEmpty ? [] : (marks?.() ?? []))]
   if (wal.damage === null && known.length === 0) return
   const end = isEmpty ? noEvents : reading(logPath, readLogEnd)
@@ -66,6 +66,21 @@ export const checkLogEnd = (logPath: string, { marks, acceptMissing, onWarning }
   if (acceptMissing === undefined) throw new LogEndMissing(`${textOf(logPath, missing)}. ${remedy}`)
   if (!isEmpty) assertConsistent(logPath, missing)
   acceptMissing(missing)
+}
+
+/** A file that cannot be read is not taken for an empty one. */
+const isEmptyOrMissing = (path: string): boolean => {
+  if (!existsSync(path)) return true
+  try {
+    const file = openSync(path, 'r')
+    try {
+      return readSync(file, new Uint8Array(1)) === 0
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    return false
+  }
 }
 
 const usableWitness = (path: string, onWarning: EndCheck['onWarning']): Witness | null => {
