@@ -47,7 +47,7 @@ export type EndCheck = {
  * @throws LogEndMissing
  */
 export const checkLogEnd = (logPath: string, { marks, acceptMissing, onWarning }: EndCheck): void => {
-  const wal = lookAtWriteAheadLog(logPath)
+  const wal = lookTwice(logPath)
   const witness = usableWitness(witnessPathBeside(logPath), onWarning)
   // SQLite deletes the write-ahead log of an empty file, so such a file is not opened. Beside a new log, other files may
   // belong to a log in EventStoreDB. Only an embedded log has a witness.
@@ -66,6 +66,12 @@ export const checkLogEnd = (logPath: string, { marks, acceptMissing, onWarning }
   if (acceptMissing === undefined) throw new LogEndMissing(`${textOf(logPath, missing)}. ${remedy}`)
   if (!isEmpty) assertConsistent(logPath, missing)
   acceptMissing(missing)
+}
+
+/** Another program can write the file during the first look, so only a second look that finds damage again counts. */
+const lookTwice = (logPath: string): WalLook => {
+  const first = lookAtWriteAheadLog(logPath)
+  return first.damage === null ? first : lookAtWriteAheadLog(logPath)
 }
 
 /** A file that cannot be read is not taken for an empty one. */
@@ -93,8 +99,10 @@ const usableWitness = (path: string, onWarning: EndCheck['onWarning']): Witness 
   }
 }
 
+const witnessSource = 'the witness'
+
 const asMark = ({ logId, position, recordedAt }: Witness): Mark => ({
-  source: 'the witness',
+  source: witnessSource,
   logId,
   position,
   event: `written at ${timeText(recordedAt)}`,
@@ -113,8 +121,10 @@ const walFindings = ({ damage, extent }: WalLook, witness: Witness | null): read
 
 const compare = (read: LogEnd | null, known: readonly Mark[], ofWal: readonly string[]): MissingEnd | null => {
   const end = read ?? noEvents
+  // Before a log has its id, the checkpoint and the index can be of a log in EventStoreDB. Only an embedded log has a witness.
   const ahead = known.filter(
-    ({ logId, position }) => position > end.position && (end.logId === null || end.logId === logId),
+    ({ source, logId, position }) =>
+      position > end.position && (end.logId === logId || (end.logId === null && source === witnessSource)),
   )
   const findings = [
     ...ofWal,

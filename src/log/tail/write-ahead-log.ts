@@ -112,7 +112,7 @@ type Shape = {
 }
 
 /**
- * A power failure cannot tear the header, because it is synced before the frames. So only damage explains a header that
+ * The header is synced before the frames, and a disk writes its 32 bytes at once. So only damage explains a header that
  * does not fit its checksum and has commits behind it.
  */
 const shapeOf = (header: Buffer): Shape => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { LogEndMissing, type MissingEnd } from '../../../src/log/tail/missing-end.ts'
 import { timesToTry } from '../../support/long-trials.ts'
 import { seededNumbers } from '../../support/seeded-entropy.ts'
@@ -222,6 +223,13 @@ describe('an older copy of one file', () => {
     const dataDir = folderWith(folder.path, { ...newer.files, ...pick(fresh.at(3)?.files, 'log.witness') })
     expect(await openAndRead(dataDir)).toEqual({ refusal: null, warnings: [], events: newer.events })
   })
+})
+
+test('a log without an id is opened beside a checkpoint of another log', async () => {
+  const dataDir = folderWith(folder.path, {})
+  await openSqliteLog({ dataDir }).close()
+  const marks = () => [{ source: 'the checkpoint', logId: 'another', position: 9, event: 'revision 3 of "key-one"' }]
+  expect((await openAndRead(dataDir, { marks })).refusal).toBeNull()
 })
 
 describe('a log whose end is missing', () => {
