@@ -10,6 +10,7 @@ import { dirname } from 'node:path'
 import { heartbeatMs } from '../../limits.ts'
 import type { DataFolder } from '../data-folder.ts'
 import { Outage } from '../event-log.ts'
+import { isWalMagic, walFrameHeaderBytes, walHeaderBytes, walMagicBytes } from '../tail/write-ahead-log.ts'
 import type { Later } from './disk-space.ts'
 import { copyWal } from './sqlite-file.ts'
 
@@ -144,7 +145,7 @@ export class FolderWatch {
   }
 
   #walBytes(pages: number): number {
-    return pages === 0 ? 0 : walHeadBytes + pages * (walFrameHeadBytes + this.#pageBytes)
+    return pages === 0 ? 0 : walHeaderBytes + pages * (walFrameHeaderBytes + this.#pageBytes)
   }
 
   /**
@@ -193,15 +194,8 @@ const numberOf = (database: Database, pragma: 'page_size' | 'page_count'): numbe
   return value
 }
 
-// The format of a write-ahead log (sqlite.org/fileformat2.html, "The Write-Ahead Log")
-const walHeadBytes = 32
-const walFrameHeadBytes = 24
-const walMagicBytes = 4
-const walMagic = 0x377f0682
-
-/** The last bit of the magic number says in which order the bytes of checksums are. */
 const isWalHead = (head: Uint8Array): boolean =>
-  head.length === walMagicBytes && (new DataView(head.buffer, head.byteOffset).getUint32(0) & ~1) >>> 0 === walMagic
+  head.length === walMagicBytes && isWalMagic(new DataView(head.buffer, head.byteOffset).getUint32(0))
 
 const systemDisk: Disk = {
   factsOf: stat,

@@ -20,10 +20,13 @@ export type WalLook = {
   readonly damage: string | null
 }
 
-const headerBytes = 32
-const frameHeaderBytes = 24
+export const walHeaderBytes = 32
+export const walFrameHeaderBytes = 24
+/** The header begins with this number of bytes of the magic number. */
+export const walMagicBytes = 4
 /** The last bit says whether checksums read the bytes as big-endian or as little-endian numbers. */
 const magicOfLittleEndian = 0x377f0682
+export const isWalMagic = (magic: number): boolean => (magic | 1) === (magicOfLittleEndian | 1)
 const pageBytesMin = 512
 const pageBytesMax = 65_536
 /** SQLite locks this byte of the file, and writes nothing to its page. */
@@ -36,8 +39,8 @@ export const lookAtWriteAheadLog = (logPath: string): WalLook => {
   const file = openIfThere(`${logPath}-wal`)
   if (file === null) return { extent: null, damage: null }
   try {
-    const header = Buffer.alloc(headerBytes)
-    if (readSync(file, header, 0, headerBytes, 0) < headerBytes) return { extent: null, damage: null }
+    const header = Buffer.alloc(walHeaderBytes)
+    if (readSync(file, header, 0, walHeaderBytes, 0) < walHeaderBytes) return { extent: null, damage: null }
     return lookAtFrames(file, header, statSync(logPath).size)
   } finally {
     closeSync(file)
@@ -119,9 +122,9 @@ const shapeOf = (header: Buffer): Shape => {
   const magic = header.readUInt32BE(0)
   const isLittleEndian = magic === magicOfLittleEndian
   const sum = checksum(header, { from: 0, to: 24, isLittleEndian }, [0, 0])
-  const isWhole = (magic | 1) === (magicOfLittleEndian | 1) && isStored(sum, header, 24)
+  const isWhole = isWalMagic(magic) && isStored(sum, header, 24)
   if (!isWhole) return { pageBytes: usualPageBytes, isLittleEndian: true, salts: null, sum: [0, 0] }
-  return { pageBytes: header.readUInt32BE(8), isLittleEndian, salts: header.readBigUInt64BE(16), sum }
+  return { pageBytes: header.readUInt32BE(8), isLittleEndian, salts: header.readBigUInt64BE(saltsAt), sum }
 }
 
 const provesCommit = (before: Frame | null, frame: Frame): boolean =>
@@ -133,10 +136,10 @@ const damageText = (torn: number, proof: number): string =>
     : `page ${torn} of its write-ahead log is damaged, and page ${proof} follows a commit that was synced later`
 
 function* framesOf(file: number, { pageBytes, isLittleEndian, salts: wanted, sum }: Shape): Generator<Frame> {
-  const frameBytes = frameHeaderBytes + pageBytes
+  const frameBytes = walFrameHeaderBytes + pageBytes
   const room = Buffer.alloc(Math.max(1, Math.floor(walReadBytes / frameBytes)) * frameBytes)
   let before = sum
-  for (let at = headerBytes; ; ) {
+  for (let at = walHeaderBytes; ; ) {
     const whole = Math.floor(readSync(file, room, 0, room.length, at) / frameBytes)
     if (whole === 0) return
     for (let index = 0; index < whole; index += 1) {
@@ -158,7 +161,7 @@ function* framesOf(file: number, { pageBytes, isLittleEndian, salts: wanted, sum
 /** The checksum covers the first 8 bytes of the frame's header, and the page. */
 const continues = (frame: Buffer, before: Sum, isLittleEndian: boolean): boolean => {
   const ofHeader = checksum(frame, { from: 0, to: 8, isLittleEndian }, before)
-  return isStored(checksum(frame, { from: frameHeaderBytes, to: frame.length, isLittleEndian }, ofHeader), frame, 16)
+  return isStored(checksum(frame, { from: walFrameHeaderBytes, to: frame.length, isLittleEndian }, ofHeader), frame, 16)
 }
 
 const isStored = ([first, second]: Sum, bytes: Buffer, at: number): boolean =>
