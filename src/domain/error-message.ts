@@ -2,3 +2,7 @@
 export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 
 export const thrownError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))
+
+/** True for an error of a system call, which has a `code` such as `ENOENT`. */
+export const isSystemError = (cause: unknown): cause is Error & { readonly code: unknown } =>
+  cause instanceof Error && 'code' in cause && 'syscall' in cause

@@ -1,6 +1,7 @@
 import { Database, SQLiteError } from 'bun:sqlite'
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { isSystemError } from '../../domain/error-message.ts'
 import type { FoldedTo } from '../../domain/log-reference.ts'
 import type { Idempotency, IdempotentAppend } from '../../domain/reading/idempotency-key.ts'
 import { storeBusyMsMax } from '../../limits.ts'
@@ -211,5 +212,3 @@ const orUnusable = <T>(use: () => T): T => {
     throw new IndexUnusable(`Cannot use the index of idempotency keys: ${cause.message}`, { cause })
   }
 }
-
-const isSystemError = (cause: unknown): cause is Error => cause instanceof Error && 'syscall' in cause

@@ -7,6 +7,7 @@ import { type Database, SQLiteError } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { isSystemError } from '../../domain/error-message.ts'
 import { heartbeatMs } from '../../limits.ts'
 import type { DataFolder } from '../data-folder.ts'
 import { Outage } from '../event-log.ts'
@@ -209,9 +210,6 @@ const systemDisk: Disk = {
     }
   },
 }
-
-const isSystemError = (cause: unknown): cause is Error & { readonly code: unknown } =>
-  cause instanceof Error && 'code' in cause && 'syscall' in cause
 
 /** A part of the path can also be a file now, or the folder a broken symbolic link. */
 const isMissing = (cause: unknown): boolean =>

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { closeSync, openSync, readSync } from 'node:fs'
+import { isSystemError } from '../../domain/error-message.ts'
 import { readLogEnd, readStoredLogId } from './log-end.ts'
 import { readWitness, saltsAt, saltsBytes, type Witness, WitnessFile, witnessPathBeside } from './witness-file.ts'
 
@@ -93,5 +94,3 @@ const readIfWhole = (path: string): Witness | null => {
     throw cause
   }
 }
-
-const isSystemError = (cause: unknown): boolean => cause instanceof Error && 'syscall' in cause
