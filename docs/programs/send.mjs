@@ -35,7 +35,8 @@ const send = async (path, content) => {
     'Idempotency-Key': randomUUID(),
   })
   const body = JSON.stringify(content)
-  for (let attempt = 1, backoff = 1; ; attempt += 1, backoff = Math.min(backoff * 2, backoffSecondsMax)) {
+  let backoff = 1
+  for (let attempt = 1; ; attempt += 1) {
     const { status, text, retryAfter } = await post(url, headers, body)
     if (status === 200 || status === 207) return text
     if (status !== null && !retryStatuses.has(status)) throw new Error(`refused with ${status}: ${text}`)
@@ -44,6 +45,7 @@ const send = async (path, content) => {
     console.error(`${status ?? 'no answer'} ${text}: next try in ${seconds} s`)
     // Up to a half longer, so that the devices of a fleet do not return at the same moment.
     await sleep(seconds * secondMs * (1 + Math.random() / 2))
+    backoff = Math.min(backoff * 2, backoffSecondsMax)
   }
 }
 
