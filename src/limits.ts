@@ -404,10 +404,11 @@ export const checkpointRetryPauseMs = 1_000
  */
 export const groupsUnderWayMax = 2
 /**
- * Shared memory for each commit group under way. It holds 64 full batches with names of 32 characters. Memory that no group has
- * used takes no room. A larger group gets memory of its own, up to `logQueueBytesMax` and 48 bytes for each row.
+ * Shared memory for each commit group under way. It holds eight full batches with names of 32 characters. JavaScriptCore counts
+ * it as part of the heap, so more would cause more collections of the whole heap. A larger group gets memory of its own, up to
+ * `logQueueBytesMax` and 48 bytes for each row.
  */
-export const commitRegionBytes = 4 * 1024 * 1024
+export const commitRegionBytes = 512 * 1024
 /** Truncated events that one transaction deletes. With more, appends would wait too long for the transaction. */
 export const trimEventsMax = 256
 /**
