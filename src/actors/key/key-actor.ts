@@ -203,7 +203,7 @@ export class KeyActor {
 
   #admit(count: number): ReadingRefusal | null {
     const { readings, now } = this.#streams
-    const refusal = this.#streams.refusalOf(count)
+    const refusal = this.#streams.refusalOf(count, now)
     if (refusal?.kind === 'key_expired') this.#recordExpiryOnce()
     if (refusal !== null) return refusal
     readings.window.reserve(count, now)

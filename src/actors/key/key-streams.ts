@@ -121,8 +121,14 @@ export class KeyStreams {
     const now = this.#nowAt(clockMs)
     const { window } = this.readings
     const used = window.used(now)
-    const retryAfterMs = this.#untilMs(window.retryAfterMs(now, limit.readings), now - clockMs)
-    return { limit, used, resetMs: this.#untilMs(window.resetMs(now), now - clockMs), retryAfterMs }
+    const retryAfterMs = used < limit.readings ? 0 : window.retryAfterMs(now, limit.readings)
+    const aheadMs = now - clockMs
+    return {
+      limit,
+      used,
+      resetMs: this.#untilMs(window.resetMs(now), aheadMs),
+      retryAfterMs: this.#untilMs(retryAfterMs, aheadMs),
+    }
   }
 
   /**
@@ -134,11 +140,11 @@ export class KeyStreams {
   }
 
   /**
-   * Returns `null` if so many readings can be stored now. Reserves nothing. The state must be loaded. Tells the host if
-   * the window is full and the key's time is ahead of the clock.
+   * Returns `null` if so many readings can be stored at `now`, the time of this key. Reserves nothing. The state must be
+   * loaded. Tells the host if the window is full and the key's time is ahead of the clock.
    */
-  refusalOf(readings: number): ReadingRefusal | null {
-    const { key, limit, now } = this
+  refusalOf(readings: number, now: number): ReadingRefusal | null {
+    const { key, limit } = this
     const refusal = admit(key, this.readings, { limit, now, readings })
     if (refusal?.kind !== 'rate_limited') return refusal
     return { ...refusal, retryAfterMs: this.#untilMs(refusal.retryAfterMs, this.#tellAhead()) }
@@ -162,7 +168,7 @@ export class KeyStreams {
   /** Decides about so many readings, and reserves nothing. The state must be loaded. */
   check(readings: number): CheckAnswer {
     const { now, usage } = this
-    const refusal = this.refusalOf(readings)
+    const refusal = this.refusalOf(readings, now)
     if (refusal !== null) return refused(refusal)
     if (usage === null) throw new Error(`Cannot check readings of "${this.readingsStream}": its key is not known`)
     return done({ recordedAt: now, usage })
