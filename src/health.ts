@@ -113,6 +113,12 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     meanwhile: 'Nothing is refused, but DISK_RESERVE cannot keep space free.',
     remedy: 'Check the disk of DATA_DIR.',
   },
+  unwitnessed: {
+    refuses: 'nothing',
+    what: 'The file log.witness cannot be written.',
+    meanwhile: 'Nothing is refused. But a start may not notice if the log has lost its last events.',
+    remedy: 'Check the disk, and that the service owns the file. Each commit tries again, without a restart.',
+  },
   survived_fsync: {
     refuses: 'nothing',
     what: 'A write to the disk failed once, and then succeeded.',

@@ -83,6 +83,8 @@ export type LogTroubleKind =
   | 'overloaded'
   /** The last check of the free disk space failed. Nothing is refused because of this. */
   | 'space_unknown'
+  /** The witness of the embedded log cannot be written. Nothing is refused. The next commit tries again. */
+  | 'unwitnessed'
   /** An fsync failed, and writing the events again succeeded. Nothing is refused, but the disk may be damaged. */
   | 'survived_fsync'
 

@@ -27,6 +27,7 @@ export class LogTroubles {
       ['unwritable', this.#unwritable.why],
       ['overloaded', this.#overloaded.why],
       ['space_unknown', more.space_unknown ?? null],
+      ['unwitnessed', more.unwitnessed ?? null],
       ['survived_fsync', this.#survivedFsync.why],
     ]
     return reasons.flatMap(([kind, why]) => (why === null ? [] : [{ kind, why }]))

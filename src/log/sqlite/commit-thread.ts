@@ -26,6 +26,7 @@ self.onmessage = ({ data }: MessageEvent<ToCommitThread>): void => {
     const database = openForWriting(data.path)
     const witness = new WitnessWriter(data.path, database)
     opened = { database, commits: new SqliteCommits(database), witness, memory: data.memory }
+    watchWitness(witness)
     return
   }
   if (opened === null) throw new Error(`Cannot ${data.kind}: the commit thread has no file yet`)
@@ -41,8 +42,17 @@ self.onmessage = ({ data }: MessageEvent<ToCommitThread>): void => {
   const verdict = verdictOf(data, opened)
   if (verdict.kind === 'written') witness.written(commits.lastCommitted, () => commits.walPages())
   tell(verdict)
+  watchWitness(witness)
   commits.copyWalIfDue()
   watchWalCopying(commits)
+}
+
+let toldWitnessFault: string | null = null
+
+/** Reports when writing the witness begins to fail, and when it works again. */
+const watchWitness = ({ fault }: WitnessWriter): void => {
+  if (fault !== toldWitnessFault) tell({ kind: 'witness_written', fault })
+  toldWitnessFault = fault
 }
 
 let toldFault: string | null = null

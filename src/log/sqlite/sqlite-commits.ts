@@ -34,6 +34,8 @@ export type Commits = {
   emptyWriteAheadLog(): Promise<CommitVerdict>
   /** Why nothing can be written, or why copying the write-ahead log into the file failed. `null` if both work. */
   readonly fault: string | null
+  /** Why the witness cannot be written, or `null`. Commits succeed nevertheless. */
+  readonly witnessFault: string | null
   close(): Promise<void>
 }
 

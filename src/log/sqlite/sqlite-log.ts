@@ -171,7 +171,7 @@ class SqliteLog implements EventLog {
   troubles(): readonly LogTrouble[] {
     const shortage = this.#space?.shortage ?? null
     const spaceFault = this.#space?.fault ?? null
-    return this.#troubles.list({ full: shortage, space_unknown: spaceFault })
+    return this.#troubles.list({ full: shortage, space_unknown: spaceFault, unwitnessed: this.#commits.witnessFault })
   }
 
   get refusesReadings(): boolean {

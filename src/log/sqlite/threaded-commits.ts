@@ -26,6 +26,8 @@ export type FromCommitThread =
    * Sent again when copying works again; then `fault` is `null`.
    */
   | { readonly kind: 'wal_copied'; readonly fault: string | null }
+  /** Sent in the same way for the witness (`tail/witness-writer.ts`). */
+  | { readonly kind: 'witness_written'; readonly fault: string | null }
 
 /**
  * Starts a thread that writes the log's file. If the thread dies, nobody knows whether unanswered groups were written,
@@ -44,6 +46,7 @@ class ThreadedCommits implements Commits {
   readonly #regions = new CommitRegions()
   #diedOf: string | null = null
   #walCopyFault: string | null = null
+  #witnessFault: string | null = null
 
   constructor(path: string, module: URL) {
     this.#thread = new WorkerThread({
@@ -56,6 +59,10 @@ class ThreadedCommits implements Commits {
 
   get fault(): string | null {
     return this.#diedOf ?? this.#walCopyFault
+  }
+
+  get witnessFault(): string | null {
+    return this.#witnessFault
   }
 
   async commit(group: PackedGroup): Promise<CommitVerdict> {
@@ -97,6 +104,7 @@ class ThreadedCommits implements Commits {
 
   #receive(message: FromCommitThread): void {
     if (message.kind === 'wal_copied') this.#walCopyFault = message.fault
+    else if (message.kind === 'witness_written') this.#witnessFault = message.fault
     else this.#waiting.shift()?.(message)
   }
 

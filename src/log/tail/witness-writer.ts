@@ -9,7 +9,7 @@ export type CommittedEnd = Pick<Witness, 'position' | 'recordedAt'>
 
 /**
  * Keeps the witness of a log that this thread writes. A log without an id has no witness. A witness that cannot be
- * written stays as it is: it is then older than the log, which raises no false alarm.
+ * written stays as it is: it is then older than the log, which raises no false alarm. The next commit tries again.
  */
 export class WitnessWriter {
   readonly #logPath: string
@@ -19,7 +19,7 @@ export class WitnessWriter {
   /** The write-ahead log, opened for reading. */
   #wal: number | null = null
   #end: CommittedEnd = { position: 0, recordedAt: 0 }
-  #hasFailed = false
+  #fault: string | null = null
 
   /**
    * Writes the witness of a log that has none, for example because an older version wrote the log. A witness ahead of
@@ -35,6 +35,11 @@ export class WitnessWriter {
     if (logId === null || isAhead) return
     this.#readSalts()
     this.#write(0)
+  }
+
+  /** Why the witness could not be written the last time, or `null`. Meanwhile, a start may miss a lost end of the log. */
+  get fault(): string | null {
+    return this.#fault
   }
 
   /**
@@ -54,17 +59,16 @@ export class WitnessWriter {
     if (this.#wal !== null) closeSync(this.#wal)
     this.#file = null
     this.#wal = null
-    this.#hasFailed = true
   }
 
   #write(walPages: number): void {
-    if (this.#hasFailed) return
     try {
       this.#file ??= this.#open()
       this.#file?.write(this.#end, this.#salts, walPages)
+      this.#fault = null
     } catch (cause) {
       if (!isSystemError(cause)) throw cause
-      this.#hasFailed = true
+      this.#fault = cause.message
     }
   }
 

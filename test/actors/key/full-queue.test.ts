@@ -85,6 +85,7 @@ const stalling = (path: string): Commits => {
     get fault() {
       return commits.fault
     },
+    witnessFault: null,
     commit: async (batch) => {
       await disk
       return commits.commit(batch)

@@ -17,6 +17,7 @@ export const commitsHere =
       get fault() {
         return commits.walCopyFault
       },
+      witnessFault: null,
       commit: async (group) => then(commits.commit(inOwnMemory(group))),
       truncate: async (truncation) => then(commits.truncate(truncation)),
       trim: async (trimming) => then(commits.trim(trimming)),

@@ -1,9 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { rmSync, statSync } from 'node:fs'
+import { mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { watchHealth } from '../../../src/health.ts'
+import { heartbeatMs } from '../../../src/limits.ts'
+import { ensureLogCreated } from '../../../src/log/log-identity.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { readWitness } from '../../../src/log/tail/witness-file.ts'
+import { seededEntropy } from '../../support/seeded-entropy.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
+import { startService, validReading } from '../../support/test-service.ts'
+import { drivenSchedule } from '../../support/time/driven-schedule.ts'
+import { manualClock } from '../../support/time/manual-clock.ts'
+import { until } from '../../support/time/until.ts'
 import { eventsOf, folderWith, type Moment, momentsOf } from './killed-log.ts'
 
 let folder: TemporaryFolder
@@ -36,5 +44,38 @@ describe('the witness', () => {
     await log.close()
     expect((statSync(path).mode & 0o777).toString(8)).toBe('600')
     expect(witnessIn(dataDir)?.position).toBe(lastPositionIn(last?.events ?? []))
+  })
+})
+
+describe('a witness that cannot be written', () => {
+  test('is told in one warning, and is written as soon as that works again', async () => {
+    const dataDir = folderWith(folder.path, {})
+    const path = join(dataDir, 'log.witness')
+    const log = openSqliteLog({ dataDir })
+    mkdirSync(path)
+    await ensureLogCreated(log, manualClock(), seededEntropy())
+    const service = await startService({ log })
+    const schedule = drivenSchedule()
+    const lines: string[] = []
+    const line = (level: string) => (what: string) => lines.push(`${level}: ${what}`)
+    const sink = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
+    const forget = watchHealth(service.reasons, sink, schedule)
+
+    const { key } = await service.createKey()
+    await until(() => service.reasons().length > 0)
+    await schedule.advance(2 * heartbeatMs)
+    expect((await service.post(validReading, key)).status).toBe(200)
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+    rmdirSync(path)
+    expect((await service.post(validReading, key)).status).toBe(200)
+    await until(() => service.reasons().length === 0)
+    await schedule.advance(heartbeatMs)
+    const what = 'The file log.witness cannot be written.'
+    expect(lines).toEqual([`warn: ${what}`, `info: It is over: ${what}`])
+    expect(witnessIn(dataDir)?.position).toBe(lastPositionIn(await eventsOf(log)))
+
+    forget()
+    await service.stop()
+    await log.close()
   })
 })
