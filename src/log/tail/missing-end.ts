@@ -44,10 +44,15 @@ export type EndCheck = {
 
 /**
  * Call this while the folder is held, and before anything opens the log.
+ * @param look A test gives a look during which another program writes.
  * @throws LogEndMissing
  */
-export const checkLogEnd = (logPath: string, { marks, acceptMissing, onWarning }: EndCheck): void => {
-  const wal = lookTwice(logPath)
+export const checkLogEnd = (
+  logPath: string,
+  { marks, acceptMissing, onWarning }: EndCheck,
+  look = lookAtWriteAheadLog,
+): void => {
+  const wal = lookTwice(logPath, look)
   const witness = usableWitness(witnessPathBeside(logPath), onWarning)
   // SQLite deletes the write-ahead log of an empty file, so such a file is not opened. Beside a new log, other files may
   // belong to a log in EventStoreDB. Only an embedded log has a witness.
@@ -69,9 +74,9 @@ export const checkLogEnd = (logPath: string, { marks, acceptMissing, onWarning }
 }
 
 /** Another program can write the file during the first look, so only a second look that finds damage again counts. */
-const lookTwice = (logPath: string): WalLook => {
-  const first = lookAtWriteAheadLog(logPath)
-  return first.damage === null ? first : lookAtWriteAheadLog(logPath)
+const lookTwice = (logPath: string, look: (logPath: string) => WalLook): WalLook => {
+  const first = look(logPath)
+  return first.damage === null ? first : look(logPath)
 }
 
 /** A file that cannot be read is not taken for an empty one. */

@@ -31,7 +31,9 @@ const pageBytesMin = 512
 const pageBytesMax = 65_536
 /** SQLite locks this byte of the file, and writes nothing to its page. */
 const lockByte = 0x40000000
-/** The size of a page if the header cannot tell it. New files of this program have this size. */
+/** The log's file has the size of its pages in these two bytes, as a big-endian number. 1 means 65,536. */
+const pageBytesAt = 16
+/** The size of a page if no header can tell it. New files of this program have this size. */
 const usualPageBytes = 2_048
 
 /** Reads the write-ahead log of the log at `logPath`. @throws a system error if a file cannot be read */
@@ -41,7 +43,7 @@ export const lookAtWriteAheadLog = (logPath: string): WalLook => {
   try {
     const header = Buffer.alloc(walHeaderBytes)
     if (readSync(file, header, 0, walHeaderBytes, 0) < walHeaderBytes) return { extent: null, damage: null }
-    return lookAtFrames(file, header, statSync(logPath).size)
+    return lookAtFrames(file, header, logPath)
   } finally {
     closeSync(file)
   }
@@ -68,9 +70,9 @@ type Frame = {
   readonly isContinued: boolean
 }
 
-const lookAtFrames = (file: number, header: Buffer, logBytes: number): WalLook => {
-  const shape = shapeOf(header)
-  if (shape.pageBytes < pageBytesMin || shape.pageBytes > pageBytesMax) return { extent: null, damage: null }
+const lookAtFrames = (file: number, header: Buffer, logPath: string): WalLook => {
+  const shape = shapeOf(header, logPath)
+  if (!isPageSize(shape.pageBytes)) return { extent: null, damage: null }
   const pages = new Set<number>()
   let before: Frame | null = null
   let number = 0
@@ -88,7 +90,8 @@ const lookAtFrames = (file: number, header: Buffer, logBytes: number): WalLook =
     before = frame
   }
   const extent = shape.salts === null ? null : walExtentOf(header.subarray(saltsAt), committed)
-  const hole = holeIn(pages, { filePages: Math.floor(logBytes / shape.pageBytes), databasePages, ...shape })
+  const filePages = Math.floor(statSync(logPath).size / shape.pageBytes)
+  const hole = holeIn(pages, { filePages, databasePages, ...shape })
   return { extent, damage: hole === null ? null : `page ${hole} is neither in its file nor in its write-ahead log` }
 }
 
@@ -118,13 +121,30 @@ type Shape = {
  * The header is synced before the frames, and a disk writes its 32 bytes at once. So only damage explains a header that
  * does not fit its checksum and has commits behind it.
  */
-const shapeOf = (header: Buffer): Shape => {
+const shapeOf = (header: Buffer, logPath: string): Shape => {
   const magic = header.readUInt32BE(0)
   const isLittleEndian = magic === magicOfLittleEndian
   const sum = checksum(header, { from: 0, to: 24, isLittleEndian }, [0, 0])
   const isWhole = isWalMagic(magic) && isStored(sum, header, 24)
-  if (!isWhole) return { pageBytes: usualPageBytes, isLittleEndian: true, salts: null, sum: [0, 0] }
+  if (!isWhole) return { pageBytes: pageBytesOf(logPath), isLittleEndian: true, salts: null, sum: [0, 0] }
   return { pageBytes: header.readUInt32BE(8), isLittleEndian, salts: header.readBigUInt64BE(saltsAt), sum }
+}
+
+const isPageSize = (bytes: number): boolean => bytes >= pageBytesMin && bytes <= pageBytesMax
+
+/** An older version may have made the file with pages of another size. */
+const pageBytesOf = (logPath: string): number => {
+  const file = openIfThere(logPath)
+  if (file === null) return usualPageBytes
+  try {
+    const bytes = Buffer.alloc(2)
+    readSync(file, bytes, 0, bytes.length, pageBytesAt)
+    const stored = bytes.readUInt16BE()
+    const pageBytes = stored === 1 ? pageBytesMax : stored
+    return isPageSize(pageBytes) ? pageBytes : usualPageBytes
+  } finally {
+    closeSync(file)
+  }
 }
 
 const provesCommit = (before: Frame | null, frame: Frame): boolean =>

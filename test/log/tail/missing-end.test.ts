@@ -1,8 +1,10 @@
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
-import { LogEndMissing, type MissingEnd } from '../../../src/log/tail/missing-end.ts'
+import { checkLogEnd, LogEndMissing, type MissingEnd } from '../../../src/log/tail/missing-end.ts'
+import { lookAtWriteAheadLog } from '../../../src/log/tail/write-ahead-log.ts'
 import { timesToTry } from '../../support/long-trials.ts'
 import { seededNumbers } from '../../support/seeded-entropy.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
@@ -141,6 +143,34 @@ describe('a write-ahead log without a witness', () => {
       const refusal = await refusalWith((wal) => wal.writeUInt8(wal.readUInt8(at) ^ 1, at))
       expect(String(refusal)).toContain('the header of its write-ahead log is damaged')
     }
+  })
+
+  test.each([512, 4_096, 65_536])('with pages of %i bytes is refused when its header changes', async (pageBytes) => {
+    const dataDir = folderWith(folder.path, {})
+    {
+      using database = new Database(join(dataDir, 'log.db'))
+      database.run(`PRAGMA page_size = ${pageBytes}`)
+      database.run('VACUUM')
+    }
+    const { 'log.witness': _, ...files } = lastOf(await momentsOf(dataDir, 5)).files
+    const wal = walOf(files)
+    expect(wal.readUInt32BE(8) || 65_536).toBe(pageBytes)
+    wal.writeUInt8(wal.readUInt8(16) ^ 1, 16)
+    const { refusal } = await openAndRead(folderWith(folder.path, files))
+    expect(String(refusal)).toContain('the header of its write-ahead log is damaged')
+  })
+
+  test('is looked at once more, because another program can write meanwhile', () => {
+    const { files } = lastOf(reopened)
+    const dataDir = changed(files, (wal) => wal.fill(0, 2_000, 2_512))
+    const found: (string | null)[] = []
+    checkLogEnd(join(dataDir, 'log.db'), {}, (logPath) => {
+      const look = lookAtWriteAheadLog(logPath)
+      found.push(look.damage)
+      writeFileSync(`${logPath}-wal`, walOf(files))
+      return look
+    })
+    expect(found).toEqual([expect.stringContaining('is damaged'), null])
   })
 
   test('is refused when a bit flips before its last commits', async () => {
