@@ -129,16 +129,28 @@ export class FolderWatch {
 
   /**
    * The file never shrinks, except by a VACUUM of another program. Such a VACUUM lowers the number of pages first, and
-   * the caller has measured the size before. So a file that is smaller than its pages has been truncated.
+   * the caller has measured the size before. So a file that is smaller than its pages has been truncated. If the disk
+   * fails while SQLite counts the pages, the next look decides.
    */
   #logBytesMin(size: number): number {
     if (size < this.#logBytes) {
-      const pagesBytes = this.#orNull(() => numberOf(this.#parts.database, 'page_count') * this.#pageBytes)
-      const bytesMin = Math.min(this.#logBytes, pagesBytes ?? this.#logBytes)
+      const bytes = this.#pagesBytes()
+      if (bytes === 'unknown') return 0
+      const bytesMin = Math.min(this.#logBytes, bytes)
       if (size < bytesMin) return bytesMin
     }
     this.#logBytes = size
     return 0
+  }
+
+  /** SQLite calls a file `corrupt` or `no database` that is shorter than its header says. */
+  #pagesBytes(): number | 'unknown' {
+    try {
+      return numberOf(this.#parts.database, 'page_count') * this.#pageBytes
+    } catch (cause) {
+      if (!(cause instanceof SQLiteError)) throw cause
+      return /^SQLITE_(CORRUPT|NOTADB)/.test(cause.code ?? '') ? Number.POSITIVE_INFINITY : 'unknown'
+    }
   }
 
   #walPages(): number {

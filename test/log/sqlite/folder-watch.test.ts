@@ -37,12 +37,17 @@ afterEach(() => {
 })
 const path = (name: string): string => join(folder.path, name)
 
-const watched = (disk?: Disk) => {
+const watched = (disk?: Disk, wrap = (database: Database): Database => database) => {
   const held = holdDataFolder(folder.path)
   const database = openForReading(held.logPath)
   const writer = openForWriting(held.logPath)
   const told: string[] = []
-  const parts = { folder: held, database, later: drivenSchedule().after, onLost: (why: string) => told.push(why) }
+  const parts = {
+    folder: held,
+    database: wrap(database),
+    later: drivenSchedule().after,
+    onLost: (why: string) => told.push(why),
+  }
   const watch = new FolderWatch(disk === undefined ? parts : { ...parts, disk })
   open.push({ close: held.release }, database, writer)
   let streams = 0
@@ -144,6 +149,63 @@ describe('FolderWatch', () => {
       await watch.look()
       expect([String(step), watch.lost]).toEqual([String(step), null])
     }
+  })
+
+  test('tells a truncated log whose pages SQLite cannot count', async () => {
+    for (const bytes of [0, 100, 2_048, 9_000]) {
+      await openSqliteLog({ dataDir: folder.path }).close()
+      const held = holdDataFolder(folder.path)
+      const database = openForReading(held.logPath)
+      const told: string[] = []
+      const watch = new FolderWatch({
+        folder: held,
+        database,
+        later: drivenSchedule().after,
+        onLost: (why) => told.push(why),
+      })
+      const before = readFileSync(held.logPath)
+      truncateSync(held.logPath, bytes)
+      await watch.look()
+      expect(told).toEqual([expect.stringContaining(`was truncated: it has ${bytes} bytes`)])
+      writeFileSync(held.logPath, before)
+      database.close(true)
+      held.release()
+    }
+  })
+
+  test('does not judge a smaller log while the disk fails', async () => {
+    let isBroken = false
+    const failing = (database: Database): Database =>
+      new Proxy(database, {
+        get: (target, name) => {
+          const value = Reflect.get(target, name)
+          if (typeof value !== 'function') return value
+          return (...words: readonly unknown[]) => {
+            if (isBroken && words[0] === 'PRAGMA page_count') {
+              throw Object.assign(new Error('disk I/O error'), { name: 'SQLiteError', code: 'SQLITE_IOERR_READ' })
+            }
+            return Reflect.apply(value, target, words)
+          }
+        },
+      })
+    const { watch, writer } = watched(undefined, failing)
+    writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    await watch.look()
+    const { size } = statSync(path('log.db'))
+    dropTriggers(writer)
+    writer.run('DELETE FROM streams')
+    writer.run('VACUUM')
+    writer.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    expect(statSync(path('log.db')).size).toBeLessThan(size)
+    isBroken = true
+    await watch.look()
+    expect(watch.lost).toBeNull()
+    isBroken = false
+    await watch.look()
+    expect(watch.lost).toBeNull()
+    truncateSync(path('log.db'), 2_048)
+    await watch.look()
+    expect(watch.lost).toContain('was truncated')
   })
 
   test.each(['EIO', 'EACCES', 'ESTALE', 'ETIMEDOUT'])(
