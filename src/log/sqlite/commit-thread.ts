@@ -40,7 +40,7 @@ self.onmessage = ({ data }: MessageEvent<ToCommitThread>): void => {
   }
   const { commits, witness } = opened
   const verdict = verdictOf(data, opened)
-  if (verdict.kind === 'written') witness.written(commits.lastCommitted, () => commits.walPages())
+  if (verdict.kind === 'written') witness.written(commits.lastCommitted, commits.lookAtWal())
   tell(verdict)
   watchWitness(witness)
   commits.copyWalIfDue()

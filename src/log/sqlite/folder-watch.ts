@@ -15,7 +15,7 @@ import { isWalMagic, walFrameHeaderBytes, walHeaderBytes, walMagicBytes } from '
 import type { Later } from './disk-space.ts'
 import { copyWal } from './sqlite-file.ts'
 
-export type FileFacts = { readonly dev: number; readonly ino: number; readonly size: number }
+export type FileFacts = { readonly dev: number; readonly ino: number; readonly size: number; readonly mtimeMs: number }
 
 /** `headOf` returns the first bytes of a file: `walMagicBytes`, or fewer if the file is shorter. */
 export type Disk = {
@@ -43,6 +43,8 @@ export class FolderWatch {
   readonly #files: readonly Watched[]
   readonly #pageBytes: number
   #logBytes: number
+  /** When the write-ahead log was last changed before its head was read. Reading it takes longer than all else here. */
+  #walSoundAtMs: number | null = null
   #lost: string | null = null
   #looking: Promise<void> | null = null
   #cancel = (): void => {}
@@ -115,8 +117,12 @@ export class FolderWatch {
       if (facts.size < bytesMin) {
         return loss(`was truncated: it has ${facts.size} bytes, and must have ${bytesMin}`, true)
       }
-      if (role === 'wal' && walPages > 0 && !isWalHead(await this.#disk.headOf(path))) {
-        return loss('was truncated or overwritten: its beginning is missing', true)
+      const isChanged = role === 'wal' && facts.mtimeMs !== this.#walSoundAtMs
+      if (isChanged && walPages > 0) {
+        if (!isWalHead(await this.#disk.headOf(path))) {
+          return loss('was truncated or overwritten: its beginning is missing', true)
+        }
+        this.#walSoundAtMs = facts.mtimeMs
       }
       return null
     } catch (cause) {

@@ -3,7 +3,7 @@ import { messageOf } from '../../domain/error-message.ts'
 import { trimEventsMax } from '../../limits.ts'
 import { eachRow, type PackedGroup, type SharedGroup, streamsOf } from './packed-group.ts'
 import { copyWal } from './sqlite-file.ts'
-import { WalCopying } from './wal-copying.ts'
+import { WalCopying, type WalPages } from './wal-copying.ts'
 
 export type CommitVerdict =
   /** If only the second COMMIT succeeded, the disk may be damaged. Then `survived` says why the first COMMIT failed. */
@@ -81,8 +81,7 @@ export class SqliteCommits {
     return this.#lastCommitted
   }
 
-  /** How many pages the write-ahead log has. */
-  walPages(): number {
+  lookAtWal(): WalPages {
     return this.#walCopying.look()
   }
 

@@ -2,6 +2,9 @@ import { type Database, SQLiteError } from 'bun:sqlite'
 import { storeWalBytesMax } from '../../limits.ts'
 import { copyWal, pageBytes, type WalCopy } from './sqlite-file.ts'
 
+/** How many pages the write-ahead log has, and how many of them were copied into the log's file. */
+export type WalPages = Pick<WalCopy, 'pages' | 'copied'>
+
 const walPagesMax = storeWalBytesMax / pageBytes
 
 /**
@@ -24,18 +27,15 @@ export class WalCopying {
     return this.#fault
   }
 
-  /**
-   * Returns the pages of the write-ahead log, or 0 if SQLite cannot tell. `runIfDue` uses the same count, so that each
-   * commit counts only once.
-   */
-  look(): number {
+  /** Returns no pages if SQLite cannot tell. `runIfDue` uses the same count, so that each commit counts only once. */
+  look(): WalPages {
     try {
       this.#looked = copyWal(this.#database, 'NOOP')
-      return this.#looked.pages
+      return this.#looked
     } catch (cause) {
       if (!(cause instanceof SQLiteError)) throw cause
       this.#looked = null
-      return 0
+      return { pages: 0, copied: 0 }
     }
   }
 

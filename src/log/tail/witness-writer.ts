@@ -7,6 +7,9 @@ import { readWitness, saltsAt, saltsBytes, type Witness, WitnessFile, witnessPat
 /** The place of the last committed row. */
 export type CommittedEnd = Pick<Witness, 'position' | 'recordedAt'>
 
+/** How many pages the write-ahead log has, and how many of them were copied into the log's file. */
+type WalPages = { readonly pages: number; readonly copied: number }
+
 /**
  * Keeps the witness of a log that this thread writes. A log without an id has no witness. A witness that cannot be
  * written stays as it is: it is then older than the log, which raises no false alarm. The next commit tries again.
@@ -19,6 +22,8 @@ export class WitnessWriter {
   /** The write-ahead log, opened for reading. */
   #wal: number | null = null
   #end: CommittedEnd = { position: 0, recordedAt: 0 }
+  /** The write-ahead log at the last commit. Before the first, any write-ahead log counts as new. */
+  #wrote: WalPages = { pages: Number.POSITIVE_INFINITY, copied: 0 }
   #fault: string | null = null
 
   /**
@@ -44,14 +49,15 @@ export class WitnessWriter {
 
   /**
    * Call this after a write was synced, and before its answer. Otherwise a kill between answer and witness would leave
-   * an acknowledged commit without a witness. `walPages` are the pages of the write-ahead log.
+   * an acknowledged commit without a witness.
    */
-  written(end: CommittedEnd | null, walPages: () => number): void {
+  written(end: CommittedEnd | null, wal: WalPages): void {
     if (end !== null) this.#end = end
-    // The salts are read before the pages are counted. If the write-ahead log begins anew in between, the witness has
-    // the old salts, and a start compares no pages.
-    this.#readSalts()
-    this.#write(walPages())
+    // Only a write-ahead log that begins anew has other salts. If that is missed, for example because another program has
+    // copied its pages, the witness keeps the old salts, and a start compares no pages.
+    if (wal.pages < this.#wrote.pages || wal.copied < this.#wrote.copied) this.#readSalts()
+    this.#wrote = wal
+    this.#write(wal.pages)
   }
 
   close(): void {

@@ -8,6 +8,7 @@ import {
   rmSync,
   statSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -18,6 +19,7 @@ import { Outage } from '../../../src/log/event-log.ts'
 import { type Disk, FolderWatch } from '../../../src/log/sqlite/folder-watch.ts'
 import { openForReading, openForWriting } from '../../../src/log/sqlite/sqlite-file.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
+import { walMagicBytes } from '../../../src/log/tail/write-ahead-log.ts'
 import { keySuspended } from '../../support/logs/sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { drivenSchedule } from '../../support/time/driven-schedule.ts'
@@ -225,6 +227,22 @@ describe('FolderWatch', () => {
       expect(watch.lost).toContain('was deleted or moved')
     },
   )
+
+  test('reads the head of a write-ahead log again only after a change', async () => {
+    let heads = 0
+    const headOf = async (file: string) => {
+      heads += 1
+      return new Uint8Array(await Bun.file(file).slice(0, walMagicBytes).arrayBuffer())
+    }
+    const { watch } = watched({ factsOf: stat, headOf })
+    await watch.look()
+    await watch.look()
+    expect(heads).toBe(1)
+    const later = new Date(Date.now() + 10_000)
+    utimesSync(path('log.db-wal'), later, later)
+    await watch.look()
+    expect(heads).toBe(2)
+  })
 
   test('has one look under way while the disk hangs', async () => {
     const answer = Promise.withResolvers<never>()

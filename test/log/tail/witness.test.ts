@@ -1,11 +1,13 @@
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { watchHealth } from '../../../src/health.ts'
 import { heartbeatMs } from '../../../src/limits.ts'
 import { ensureLogCreated } from '../../../src/log/log-identity.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
-import { readWitness } from '../../../src/log/tail/witness-file.ts'
+import { readWitness, saltsAt } from '../../../src/log/tail/witness-file.ts'
+import { keySuspensions } from '../../support/logs/sample-events.ts'
 import { seededEntropy } from '../../support/seeded-entropy.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { startService, validReading } from '../../support/test-service.ts'
@@ -32,6 +34,26 @@ describe('the witness', () => {
       const dataDir = folderWith(folder.path, files)
       expect(witnessIn(dataDir)?.position).toBe(lastPositionIn(events))
     }
+  })
+
+  test('knows the salts of a write-ahead log that has begun anew', async () => {
+    const dataDir = folderWith(folder.path, {})
+    const log = openSqliteLog({ dataDir })
+    await ensureLogCreated(log, manualClock(), seededEntropy())
+    const salts: number[] = []
+    for (let anew = 0; anew < 3; anew += 1) {
+      for (const stream of ['key-1', 'key-2']) await log.append(`${stream}-${anew}`, 'none', keySuspensions(5))
+      const head = readFileSync(join(dataDir, 'log.db-wal'))
+      expect(witnessIn(dataDir)?.wal).toMatchObject({
+        firstSalt: head.readUInt32BE(saltsAt),
+        secondSalt: head.readUInt32BE(saltsAt + 4),
+      })
+      salts.push(head.readUInt32BE(saltsAt))
+      using other = new Database(join(dataDir, 'log.db'))
+      other.run('PRAGMA wal_checkpoint(RESTART)')
+    }
+    expect(new Set(salts).size).toBe(3)
+    await log.close()
   })
 
   test('is made for a log that has none, for its owner only', async () => {
