@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { version } from '../package.json' with { type: 'json' }
 import { shellWord } from '../views/cellars/snippets.ts'
 import { paths } from '../views/paths.ts'
+import { systemAsker } from './actors/asked-by.ts'
 import type { Core } from './actors/core.ts'
 import { type OpenCore, openCore } from './actors/open-core.ts'
 import type { IndexTrouble } from './actors/repeats/repeat-memory.ts'
@@ -281,8 +282,7 @@ const welcome = async ({ core, screen, dataDir, baseUrl, linkUrl }: Welcome): Pr
     )
     return
   }
-  const asker = { by: { kind: 'system' }, requestId: core.entropy.uuid() } as const
-  const link = await core.operators.issueLink({ email: null, role: 'admin' }, asker)
+  const link = await core.operators.issueLink({ email: null, role: 'admin' }, systemAsker(core))
   if (link.ok)
     screen.write(`Open this link once to become the first admin:\n\n  ${visibleText(linkUrl(link.value.secret))}\n\n`)
 }

@@ -1,9 +1,15 @@
 import type { Metadata } from '../domain/events.ts'
-import type { Asker } from './core.ts'
+import type { Asker, Core } from './core.ts'
 
 export const askedBy = (asker: Asker): Metadata => ({
   by: asker.by,
   requestId: asker.requestId,
   correlationId: asker.requestId,
   causationId: asker.requestId,
+})
+
+/** Names the service as the asker of work that nobody else asked for. Each call makes a new request id. */
+export const systemAsker = ({ clock, entropy }: Pick<Core, 'clock' | 'entropy'>): Asker => ({
+  by: { kind: 'system' },
+  requestId: entropy.requestId(clock.now()),
 })

@@ -151,7 +151,8 @@ type LogEvent =
   | { readonly type: 'LogLossAccepted'; readonly data: EventData<'LogLossAccepted'> }
 
 const logEvent = ({ clock, entropy }: Naming, event: LogEvent, by: By = { kind: 'system' }): NewEvent => {
-  const requestId = entropy.uuid()
+  const recordedAt = clock.now()
+  const requestId = entropy.requestId(recordedAt)
   const metadata = { by, requestId, correlationId: requestId, causationId: requestId }
-  return { ...event, id: entropy.uuid(), recordedAt: clock.now(), metadata }
+  return { ...event, id: entropy.uuid(), recordedAt, metadata }
 }

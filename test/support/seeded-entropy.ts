@@ -15,11 +15,13 @@ export const seededNumbers = (seed: number): (() => number) => {
 export const seededEntropy = (seed = 1): Entropy => {
   const next = seededNumbers(seed)
   const bytes = (count: number): Uint8Array => Uint8Array.from({ length: count }, () => next() & 0xff)
+  const hex = (count: number): string => Buffer.from(bytes(count)).toString('hex')
   return {
     bytes,
-    uuid: () => {
-      const hex = Buffer.from(bytes(16)).toString('hex')
-      return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`
-    },
+    uuid: () => uuidOf(hex(16), 4),
+    requestId: (atMs) => uuidOf(atMs.toString(16).padStart(12, '0') + hex(16).slice(12), 7),
   }
 }
+
+const uuidOf = (hex: string, version: 4 | 7): string =>
+  `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`

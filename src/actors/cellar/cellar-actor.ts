@@ -5,7 +5,7 @@ import { keyIdBytes, makeKey, makeKeyId, secretBytes } from '../../domain/key-fo
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
 import { keyStream } from '../../domain/stream-names.ts'
 import { keyIdTriesMax, keysPerCellarMax } from '../../limits.ts'
-import { askedBy } from '../asked-by.ts'
+import { askedBy, systemAsker } from '../asked-by.ts'
 import type { Asker, CreatedKey, NewKey } from '../core.ts'
 import type { Host } from '../host.ts'
 import type { NamedSuccessor } from '../key/change-key.ts'
@@ -59,7 +59,7 @@ export class CellarActor extends StreamActor<CellarState | null> {
     return this.ask(async () => {
       const { readings } = this.host.projections
       const isNext = ({ keyId, firstRevision }: Purge) => firstRevision === (readings.purged(keyId)?.keptFrom ?? 0)
-      const asker: Asker = { by: { kind: 'system' }, requestId: this.host.entropy.uuid() }
+      const asker = systemAsker(this.host)
       const purged = await this.record(
         (state) => decideCellar(state, { ...command, purges: command.purges.filter(isNext) }),
         asker,

@@ -2,7 +2,7 @@ import { purgeBefore } from '../../domain/calendar.ts'
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { signInsStream } from '../../domain/stream-names.ts'
 import { readPageEventsMax, recordsKeptMs, retentionMarginMs } from '../../limits.ts'
-import { askedBy } from '../asked-by.ts'
+import { askedBy, systemAsker } from '../asked-by.ts'
 import type { Host } from '../host.ts'
 import { appendUntilKnown } from '../stream/append-until-known.ts'
 
@@ -119,7 +119,7 @@ export class RecordRetention {
 
   #purgedEvent(data: NewEvent<'RecordsPurged'>['data']): NewEvent<'RecordsPurged'> {
     const { clock, entropy } = this.#host
-    const metadata = askedBy({ by: { kind: 'system' }, requestId: entropy.uuid() })
+    const metadata = askedBy(systemAsker(this.#host))
     return { id: entropy.uuid(), type: 'RecordsPurged', recordedAt: clock.now(), data, metadata }
   }
 }

@@ -6,6 +6,7 @@ import { ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { appendBytesMax, appendReadingsMax, conflictRetriesMax, storeRetriesMax } from '../../limits.ts'
 import { type AppendResult, Outage } from '../../log/event-log.ts'
+import { systemAsker } from '../asked-by.ts'
 import type { Asker, IdempotentRequest, Usage } from '../core.ts'
 import type { Host } from '../host.ts'
 import { commandRefusalOf, readingRefusalOf } from '../outage-refusals.ts'
@@ -389,7 +390,7 @@ export class KeyActor {
 
   #recordExpiryOnce(): void {
     if (!this.#streams.noteExpiry()) return
-    const asker: Asker = { by: { kind: 'system' }, requestId: this.#host.entropy.uuid() }
+    const asker = systemAsker(this.#host)
     this.change({ type: 'RecordKeyExpiry' }, asker).catch(() => {
       // The actor has already reported the bug. A sweep records the expiry later.
     })

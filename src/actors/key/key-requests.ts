@@ -4,6 +4,7 @@ import { isKeyId, keyIdBytes, makeKeyId } from '../../domain/key-format.ts'
 import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { cellarStream } from '../../domain/stream-names.ts'
 import { invalidField, parseLabel, parseNote, parseReason } from '../../domain/text.ts'
+import { systemAsker } from '../asked-by.ts'
 import type { CellarActor } from '../cellar/cellar-actor.ts'
 import type { Asker, Keys, NewKey } from '../core.ts'
 import type { Host } from '../host.ts'
@@ -100,8 +101,7 @@ const recordPassedExpiry = async (
 ): Promise<Outcome<KeyState | null, CommandRefusal>> => {
   const key = host.projections.keys.get(keyId)
   if (key === null || !isExpiryToRecord(key, host.clock.now())) return done(key)
-  const system: Asker = { by: { kind: 'system' }, requestId: host.entropy.uuid() }
-  return keys.get(keyId)?.change({ type: 'RecordKeyExpiry' }, system) ?? busy
+  return keys.get(keyId)?.change({ type: 'RecordKeyExpiry' }, systemAsker(host)) ?? busy
 }
 
 const notOurForm = invalidField('form', 'The form was not valid. Send it again.')

@@ -2,7 +2,7 @@ import type { RecordedEvent } from '../../domain/events.ts'
 import { isExpiryToRecord, type KeyState } from '../../domain/key.ts'
 import { keyIdOf } from '../../domain/stream-names.ts'
 import { heartbeatMs, revocationFinishMs } from '../../limits.ts'
-import type { Asker } from '../core.ts'
+import { systemAsker } from '../asked-by.ts'
 import type { Host } from '../host.ts'
 import type { Registry } from '../registry.ts'
 import type { KeyActor } from './key-actor.ts'
@@ -75,7 +75,7 @@ export class Sweeps {
   async #recordExpiries(): Promise<void> {
     for (const key of this.#host.projections.keys.list()) {
       if (!isExpiryToRecord(key, this.#host.clock.now())) continue
-      const asker: Asker = { by: { kind: 'system' }, requestId: this.#host.entropy.uuid() }
+      const asker = systemAsker(this.#host)
       await this.#keys.get(key.keyId)?.change({ type: 'RecordKeyExpiry' }, asker).catch(ignoreBug)
     }
   }

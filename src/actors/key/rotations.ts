@@ -3,7 +3,7 @@ import { followerOf, type KeyState } from '../../domain/key.ts'
 import { keyIdOf, readingsStream } from '../../domain/stream-names.ts'
 import { tailEventsMax } from '../../limits.ts'
 import { Outage } from '../../log/event-log.ts'
-import type { Asker } from '../core.ts'
+import { systemAsker } from '../asked-by.ts'
 import type { Host } from '../host.ts'
 import type { Registry } from '../registry.ts'
 import type { KeyActor } from './key-actor.ts'
@@ -111,7 +111,7 @@ export class Rotations {
     const first = await this.#firstReading(successorId)
     if (first === null) return false
     const command = { type: 'SupersedeKey' as const, successorId, usedAt: first.recordedAt, readingId: first.id }
-    const asker: Asker = { by: { kind: 'system' }, requestId: this.#host.entropy.uuid() }
+    const asker = systemAsker(this.#host)
     const ended = await this.#keys.get(keyId)?.change(command, asker)
     if (ended === undefined) return false
     if (ended.ok) return true

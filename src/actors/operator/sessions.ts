@@ -92,8 +92,9 @@ export class Sessions {
     const { email, sessionHash } = session
     if (this.#renewing.has(sessionHash)) return
     this.#renewing.add(sessionHash)
+    const { clock, entropy } = this.#host
     try {
-      const asker = askerIn(session, this.#host.entropy.uuid())
+      const asker = askerIn(session, entropy.requestId(clock.now()))
       const actor = this.#operators.get(operatorStream(email))
       await actor?.perform({ type: 'RenewSession', sessionHash, idleAt }, asker)
     } finally {

@@ -9,7 +9,7 @@ import {
   refusedSignInsToldMs,
 } from '../../limits.ts'
 import { Outage } from '../../log/event-log.ts'
-import { askedBy } from '../asked-by.ts'
+import { askedBy, systemAsker } from '../asked-by.ts'
 import type { Asker, RefusedSignIn } from '../core.ts'
 import type { Host } from '../host.ts'
 import { appendUntilKnown } from '../stream/append-until-known.ts'
@@ -71,10 +71,10 @@ export class SignInRecords {
     if (sums === null || this.#isWriting) return
     this.#isWriting = true
     this.#sums = null
-    const requestId = this.#host.entropy.uuid()
+    const asker = systemAsker(this.#host)
     try {
       const told = await this.#queue.ask(async () =>
-        done(await this.#append(refusedEvent(sums, this.#host.clock.now()), { by: { kind: 'system' }, requestId })),
+        done(await this.#append(refusedEvent(sums, this.#host.clock.now()), asker)),
       )
       if (!told.ok && told.refusal.kind !== 'not_confirmed') this.#sums = merged(sums, this.#sums)
     } catch {

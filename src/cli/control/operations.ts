@@ -89,7 +89,7 @@ async function* answer(operation: Operation, context: OperationContext): AsyncGe
     return done
   }
   const core = await context.core()
-  const asker: Asker = { by: { kind: 'cli' }, requestId: core.entropy.uuid() }
+  const asker: Asker = { by: { kind: 'cli' }, requestId: core.entropy.requestId(core.clock.now()) }
   switch (operation.op) {
     case 'create_cellar': {
       const outcome = await core.cellars.create({ cellar: operation.cellar, title: operation.title }, asker)

@@ -1,4 +1,5 @@
-import type { Asker, Core } from '../../actors/core.ts'
+import { systemAsker } from '../../actors/asked-by.ts'
+import type { Core } from '../../actors/core.ts'
 import { newTally, runDevices } from './simulated-devices.ts'
 
 export type DemoOptions = {
@@ -19,7 +20,7 @@ const label = 'Demo devices'
  * @throws Error if the new key is refused
  */
 export const startDemo = async ({ core, url }: DemoOptions): Promise<Demo> => {
-  const asker: Asker = { by: { kind: 'system' }, requestId: core.entropy.uuid() }
+  const asker = systemAsker(core)
   if (core.projections.cellars.get(cellar) === null) {
     await core.cellars.create({ cellar, title: 'Demo cellar' }, asker)
   }

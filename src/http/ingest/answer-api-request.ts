@@ -31,10 +31,11 @@ import {
  */
 export const answerApiRequest = async (deps: ApiDeps, request: Request, route: ApiRoute): Promise<Response> => {
   const { core, lines } = deps
-  const requestId = core.entropy.uuid()
+  const nowMs = core.clock.now()
+  const requestId = core.entropy.requestId(nowMs)
   let keyId: string | null = null
   try {
-    const { key, refusal } = authenticate(core.projections.keys, request.headers, core.clock.now())
+    const { key, refusal } = authenticate(core.projections.keys, request.headers, nowMs)
     keyId = key?.keyId ?? null
     if (key === null) return refuseKey(deps, { request, requestId, key }, refusal)
     if (refusal !== null) return refuseKey(deps, { request, requestId, key }, refusal)

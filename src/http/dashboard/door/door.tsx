@@ -168,7 +168,7 @@ const visitOf = (deps: DashboardDeps, { request, params }: RoutedRequest, origin
   const url = new URL(request.url)
   const arrived = {
     request,
-    requestId: deps.core.entropy.uuid(),
+    requestId: deps.core.entropy.requestId(deps.core.clock.now()),
     origin,
     path: url.pathname,
     query: url.searchParams,

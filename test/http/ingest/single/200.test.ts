@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { requestIdFacts } from '../../../../src/domain/search/request-id.ts'
 import { readingBodyBytesMax } from '../../../../src/limits.ts'
 import { acceptedReadings, answerOf, expectAccepted } from '../../../support/answers.ts'
 import { rawConnect, rawExchange } from '../../../support/raw-http.ts'
@@ -47,6 +48,16 @@ describe('POST /api/v1/ingest answers 200', () => {
     const answer = await post(validReading, { 'X-Request-Id': 'mine' })
     expectAccepted(answer)
     expect((await last())?.id).toBe(String(answer.header('X-Request-Id')))
+  })
+
+  test('with a request id that says the instant of the steady clock', async () => {
+    const instantOf = async () => requestIdFacts(String((await post(validReading)).header('X-Request-Id')))
+    service.clock.advance(1_234)
+    const atMs = service.clock.now()
+    expect(await instantOf()).toEqual({ kind: 'made_at', atMs })
+    service.clock.leap(60_000)
+    expect(await instantOf()).toEqual({ kind: 'made_at', atMs })
+    service.clock.leap(-60_000)
   })
 
   test('with the remaining readings of the limit', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Core } from '../../../../src/actors/core.ts'
+import { systemEntropy } from '../../../../src/entropy.ts'
 import { answerOf, expectRefusal, expectUnauthorized } from '../../../support/answers.ts'
 import { startService, validReading } from '../../../support/test-service.ts'
 
@@ -99,9 +100,9 @@ describe('POST /api/v1/ingest answers 500 INTERNAL_ERROR', () => {
 
   test('when nothing works, not even a request id', async () => {
     let breaks = false
-    const uuid = () => (breaks ? fail() : crypto.randomUUID())
+    const requestId = (atMs: number) => (breaks ? fail() : systemEntropy.requestId(atMs))
     const service = await startService({
-      wrapCore: (core) => broken({}, { entropy: { uuid, bytes: core.entropy.bytes } })(core),
+      wrapCore: (core) => broken({}, { entropy: { ...core.entropy, requestId } })(core),
     })
     breaks = true
     const response = await service.post(validReading, null)

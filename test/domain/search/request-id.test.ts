@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'bun:test'
+import { requestIdFacts } from '../../../src/domain/search/request-id.ts'
+import { derivedId, isDerivedId, isUuid, readingId } from '../../../src/domain/uuid.ts'
+import { systemEntropy } from '../../../src/entropy.ts'
+import { batchReadingsMax } from '../../../src/limits.ts'
+import { seededEntropy } from '../../support/seeded-entropy.ts'
+
+const atMs = Date.parse('2026-03-01T10:14:07.123Z')
+
+describe('requestIdFacts()', () => {
+  test.each([
+    ['of a request', '019ca8df-0403-7000-8000-000000000000', 0x019ca8df0403],
+    ['in upper case', '019CA8DF-0403-7FFF-BFFF-FFFFFFFFFFFF', 0x019ca8df0403],
+    ['from the first instant', '00000000-0000-7000-8000-000000000000', 0],
+    ['from the last instant', 'ffffffff-ffff-7fff-bfff-ffffffffffff', 2 ** 48 - 1],
+  ])('says the instant of an id %s', (_, id, instant) => {
+    expect(requestIdFacts(id)).toEqual({ kind: 'made_at', atMs: instant })
+  })
+
+  test('recognizes a random id of an older version', () => {
+    expect(requestIdFacts('00112233-4455-4677-8899-aabbccddeeff')).toEqual({ kind: 'older_version' })
+    expect(requestIdFacts(systemEntropy.uuid())).toEqual({ kind: 'older_version' })
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['a receipt', 'readings-7Qp2xK9a@976'],
+    ['an id that was derived from another', derivedId('cause', 'effect')],
+    ['a UUID with another variant', '019ca8df-0403-7000-c000-000000000000'],
+    ['a UUID with more after it', '019ca8df-0403-7000-8000-000000000000 '],
+  ])('refuses %s', (_, text) => {
+    expect(requestIdFacts(text)).toEqual({ kind: 'no_request_id' })
+  })
+})
+
+describe.each([
+  ['the system', systemEntropy],
+  ['a seed', seededEntropy()],
+])('a request id from the entropy of %s', (_, entropy) => {
+  test('is a UUID that says its instant, and is not taken for a derived id', () => {
+    const id = entropy.requestId(atMs)
+    expect([isUuid(id), isDerivedId(id)]).toEqual([true, false])
+    expect(requestIdFacts(id)).toEqual({ kind: 'made_at', atMs })
+  })
+
+  test('is another one each time within one millisecond', () => {
+    const ids = Array.from({ length: 20_000 }, () => entropy.requestId(atMs))
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  test('gives its instant to all readings of the largest batch', () => {
+    const later = atMs + 60_000
+    const id = entropy.requestId(later)
+    for (let index = 0; index < batchReadingsMax; index += 1) {
+      expect(requestIdFacts(readingId(id, index))).toEqual({ kind: 'made_at', atMs: later })
+    }
+  })
+
+  test('says the instant after the clock was set back', () => {
+    const instants = [7_200_000, 3_600_000, 3_599_999, 7_200_000].map((aheadMs) => atMs + aheadMs)
+    const facts = instants.map((instant) => requestIdFacts(entropy.requestId(instant)))
+    expect(facts).toEqual(instants.map((instant) => ({ kind: 'made_at', atMs: instant })))
+  })
+})
+
+test('request ids that one process makes within a millisecond sort in their order', () => {
+  const ids = Array.from({ length: 1_000 }, () => systemEntropy.requestId(atMs + 1))
+  expect(ids.toSorted()).toEqual(ids)
+})
+
+test('request ids of two processes with the same clock differ in 62 random bits', async () => {
+  const script = `import { systemEntropy } from '${import.meta.resolve('../../../src/entropy.ts')}'
+    for (let n = 0; n < 1_000; n += 1) console.log(systemEntropy.requestId(${atMs}))`
+  const idsOf = async (): Promise<readonly string[]> => {
+    const { stdout } = Bun.spawn([process.execPath, '-e', script])
+    return (await new Response(stdout).text()).trim().split('\n')
+  }
+  const [one, other] = await Promise.all([idsOf(), idsOf()])
+  const randomParts = [...one, ...other].map((id) => id.slice('xxxxxxxx-xxxx-7xxx-'.length))
+  expect(new Set(randomParts).size).toBe(2_000)
+})
