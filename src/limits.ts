@@ -512,6 +512,19 @@ export const eventStoreSearchWindowEvents = 1_024
 // Reading the log
 export const readPageEventsMax = 1_000
 /**
+ * An event can be recorded this much before an event that stands before it in the log. Clocks of nodes differ by a second, a jump
+ * of a clock is believed after five, and a request waits five for the store.
+ */
+export const recordedSkewMsMax = 10_000
+/** Streams along which the search for an instant goes ahead at once. */
+export const instantStreamsMax = 16
+/** The events of a request are recorded within this time. A reading is answered after 5 s at most. */
+export const requestSearchMs = 60_000
+/** A minute of events at the highest rate. Comparing them takes some seconds. */
+export const requestSearchEventsMax = 1_000_000
+/** Keys whose cellars a search remembers. */
+export const searchedKeysMax = 10_000
+/**
  * Events that a new actor reads from the end of its stream. The number is small, because after a start all actors read at once.
  */
 export const tailEventsMax = 16
@@ -633,6 +646,10 @@ export const launcherLookMs = 250
 export const operationBytesMax = 8 * 1024 * 1024
 /** Events that `log read` reads at once. With more, readings of devices would wait too long. */
 export const logReadPageEvents = 200
+/** How often `log read --follow` looks for new events. */
+export const followPauseMs = 250
+/** A line of an answer that waits for further lines is sent after this time. */
+export const lineWaitMs = 50
 export const heldWaitMsMax = 10_000
 export const heldRetryMs = 100
 /** A start asks the socket of a held data folder for this time at most. */

@@ -39,7 +39,8 @@ export type ReadOptions = {
 export type ReadAllOptions = {
   /**
    * Reading begins after this position, or before it when reading backwards. The event at this position is not
-   * returned. Default: at the beginning of the log, or at its end when reading backwards.
+   * returned. In EventStoreDB, it must be the position of an event. Default: at the beginning of the log, or at its end
+   * when reading backwards.
    */
   readonly from?: number
   readonly direction?: 'forwards' | 'backwards'

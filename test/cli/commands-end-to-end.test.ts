@@ -275,6 +275,87 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect((await json('log', 'read', '--from', textOf(all.at(-1), 'position'))).lines).toEqual([])
   })
 
+  test('log read filters by kind, actor, cellar, key, time and last position', async () => {
+    const all = (await json('log', 'read')).lines
+    const read = async (...words: string[]) => (await json('log', 'read', ...words)).lines
+    const streamsOf = (lines: readonly Record<string, unknown>[]) => [
+      ...new Set(lines.map((line) => textOf(line, 'stream').split('-')[0])),
+    ]
+    expect(streamsOf(await read('--kind', 'cellars'))).toEqual(['cellar'])
+    expect(streamsOf(await read('--key', `clr_${keyId}`))).toEqual(['key', 'readings'])
+    expect(await read('--key', keyId)).toEqual(all.filter((line) => textOf(line, 'stream').endsWith(keyId)))
+    expect(streamsOf(await read('--cellar', 'wine-berlin'))).toEqual(['cellar', 'key', 'readings'])
+    expect(await read('--cellar', 'empty')).toHaveLength(1)
+    expect(await read('--actor', 'ada@example.org')).toEqual([])
+    const byCommandLine = await read('--actor', 'cli')
+    expect(byCommandLine.length).toBe(all.length - (await read('--actor', 'system')).length)
+    const [, middle] = await read('--key', keyId)
+    const [at, position] = [textOf(middle, 'recordedAt'), textOf(middle, 'position')]
+    expect(await read('--since', at)).toEqual(all.filter((line) => textOf(line, 'recordedAt') >= at))
+    expect(await read('--until', at)).toEqual(all.filter((line) => textOf(line, 'recordedAt') < at))
+    expect(await read('--to', position)).toEqual(
+      all.slice(0, all.findIndex((line) => line['id'] === middle?.['id']) + 1),
+    )
+  })
+
+  test('log read names a key, a cellar or an instant that it does not know', async () => {
+    for (const [words, exitCode, why] of [
+      [['--key', 'nobody00'], 1, 'There is no key with this id'],
+      [['--cellar', 'nowhere'], 1, 'There is no cellar with this identifier'],
+      [['--since', '2026-03-01T10:14:07'], 64, 'The time zone is missing'],
+      [['--until', '12'], 64, 'it may be a position'],
+      [['--kind', 'secrets'], 64, 'Allowed choices are readings'],
+      [['--actor', 'everyone'], 64, 'It must be an e-mail, a key'],
+      [['--follow', '--to', '12'], 64, 'cannot be used with option'],
+    ] as const) {
+      const ran = await run('log', 'read', ...words)
+      expect([words, ran.exitCode, ran.stdout]).toEqual([words, exitCode, ''])
+      expect(ran.stderr).toContain(why)
+    }
+  })
+
+  test('log find finds an event by receipt, position, request id and instant', async () => {
+    const events = (await json('log', 'read', '--key', keyId)).lines
+    const [created, suspended, , resumed] = events
+    const find = async (what: string) => (await json('log', 'find', what)).lines
+    expect(await find(`key-${keyId}@0`)).toEqual([{ ...created }])
+    expect(await find(textOf(suspended, 'position'))).toEqual([{ ...suspended }])
+    const requestId = textOf({ ...Object(suspended?.['metadata']) }, 'requestId')
+    expect(await find(requestId.toUpperCase())).toEqual(events.slice(1, 3))
+    const [found] = await find(textOf(resumed, 'recordedAt'))
+    expect(textOf(found, 'recordedAt')).toBe(textOf(resumed, 'recordedAt'))
+  })
+
+  test('log find finds a key by its id and by its beginning', async () => {
+    for (const what of [keyId, `clr_${keyId}`, `clr_${keyId}_…`]) {
+      expect((await json('log', 'find', what)).lines).toMatchObject([{ id: keyId, status: 'revoked' }])
+    }
+    expect((await run('log', 'find', keyId)).stdout).toContain('revoked')
+  })
+
+  test('log find says what it looked for, and repeats no whole key', async () => {
+    const [first] = (await json('log', 'read')).lines
+    for (const [what, why] of [
+      [`readings-${keyId}@99`, `the last revision of "readings-${keyId}" is 1`],
+      ['readings-nobody00@0', 'there is no stream "readings-nobody00"'],
+      ['nobody00', 'there is no key "nobody00"'],
+      ['900000000000', 'no event has the position 900000000000'],
+      ['2999-01-01', 'no event was recorded at 2999-01-01T00:00:00.000Z or later'],
+      ['019ca8df-0403-7000-8000-000000000000', 'A refused request stores no event'],
+      [textOf(first, 'id'), 'log read --json | grep'],
+    ] as const) {
+      const ran = await run('log', 'find', what)
+      expect([what, ran.exitCode, ran.stdout]).toEqual([what, 1, ''])
+      expect(ran.stderr).toStartWith(`cellarbook: Cannot find "${what}": `)
+      expect(ran.stderr).toContain(why)
+    }
+    for (const what of ['', 'yesterday', `clr_${keyId}_${'x'.repeat(49)}`]) {
+      const ran = await run('log', 'find', what)
+      expect([what, ran.exitCode, ran.stdout]).toEqual([what, 64, ''])
+      expect(ran.stderr).not.toContain('xxx')
+    }
+  })
+
   test('without --json, commands print tables that cannot steer the terminal', async () => {
     // Control characters are refused in names, but U+202E is allowed. On a terminal it would reverse the text.
     await json('cellar', 'create', 'evil\u202ecellar', '--title', '\u202egnp.exe')

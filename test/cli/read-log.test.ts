@@ -1,77 +1,51 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { type LogFilter, readLog } from '../../src/cli/control/read-log.ts'
+import type { EventFilter } from '../../src/actors/search/read-filtered.ts'
+import { followLog } from '../../src/cli/control/read-log.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { logReadPageEvents } from '../../src/limits.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
-import { isEmbedded, openFreshLog } from '../support/logs/engine.ts'
-import { startService } from '../support/test-service.ts'
+import { fillLog } from '../actors/search/searched-log.ts'
+import { openFreshLog } from '../support/logs/engine.ts'
+import { createMemoryLog } from '../support/logs/memory-log.ts'
+import { keySuspensions } from '../support/logs/sample-events.ts'
 
-const everything: LogFilter = { stream: null, type: null, from: null }
+const everything: EventFilter = {
+  stream: null,
+  type: null,
+  kind: null,
+  actor: null,
+  cellar: null,
+  key: null,
+  from: null,
+  to: null,
+  since: null,
+  until: null,
+}
 
-const readAll = async (log: EventLog, filter: LogFilter): Promise<readonly RecordedEvent[]> =>
-  Array.fromAsync(readLog(log, filter))
+const once = async (): Promise<boolean> => false
 
 const opened: EventLog[] = []
 afterEach(async () => {
   for (const log of opened.splice(0)) await log.close()
 })
 
-/** Fills a log so that the readings of two keys alternate over several pages. */
-const filledLog = async (): Promise<{ readonly log: EventLog; readonly keyIds: readonly [string, string] }> => {
-  const log = await openFreshLog()
-  opened.push(log)
-  const service = await startService({ log })
-  const [first, second] = [await service.createKey(), await service.createKey()]
-  const reading = { cellar: 'wine-berlin', rack: 'r', keg: 'k', value: 1, timestamp: '2026-03-01T12:00:00Z' }
-  for (let count = 0; count < logReadPageEvents * 2; count++) {
-    const { keyId } = count % 3 === 0 ? second : first
-    await service.core.keys.accept(keyId, reading, crypto.randomUUID())
-  }
-  await service.stop()
-  return { log, keyIds: [first.keyId, second.keyId] }
-}
-
-describe('readLog()', () => {
-  test('gives the same events as a plain filter over the whole log', async () => {
-    const { log, keyIds } = await filledLog()
-    const all = await log.readAll({ limit: 1_000 })
-    expect(all.length).toBeGreaterThan(logReadPageEvents * 2)
-    const streams = [null, `readings-${keyIds[0]}`, `readings-${keyIds[1]}`, `key-${keyIds[0]}`, 'key-none']
-    const places = [0, 1, 7, logReadPageEvents, logReadPageEvents + 1, all.length - 2, all.length - 1]
-    // A separate store accepts only positions of events. The embedded log accepts any position.
-    const elsewhere = isEmbedded ? [0, all.length + 9] : []
-    const positions = [null, ...places.map((index) => all[index]?.position ?? 0), ...elsewhere]
-    for (const stream of streams) {
-      for (const type of [null, 'ReadingAccepted', 'KeyCreated']) {
-        for (const from of positions) {
-          const expected = all.filter(
-            (event) =>
-              (stream === null || event.stream === stream) &&
-              (type === null || event.type === type) &&
-              (from === null || event.position > from),
-          )
-          expect(await readAll(log, { stream, type, from })).toEqual(expected)
-        }
-      }
-    }
-  })
-
+describe('followLog()', () => {
   test('ends at the last event of its start, even if events follow quickly', async () => {
-    const { log, keyIds } = await filledLog()
-    const before = (await log.readAll({ limit: 1_000 })).length
-    const service = await startService({ log })
-    const reading = { cellar: 'wine-berlin', rack: 'r', keg: 'k', value: 1, timestamp: '2026-03-01T12:00:00Z' }
+    const log = createMemoryLog()
+    await log.append('key-a', 'none', keySuspensions(logReadPageEvents * 2))
     let read = 0
-    for await (const _ of readLog(log, everything)) {
-      read++
-      await service.core.keys.accept(keyIds[0], reading, crypto.randomUUID())
+    for await (const { position } of followLog(log, everything, once)) {
+      read += 1
+      expect(position).toBe(read)
+      await log.append(`key-b${read}`, 'none', keySuspensions(1))
     }
-    expect(read).toBe(before)
-    await service.stop()
+    expect(read).toBe(logReadPageEvents * 2)
   })
 
   test('reads one page at a time and frees the event loop between pages', async () => {
-    const { log } = await filledLog()
+    const log = await openFreshLog()
+    opened.push(log)
+    await fillLog(log, logReadPageEvents * 2)
     let turns = 0
     let isReading = true
     const tick = (): void => {
@@ -88,10 +62,32 @@ describe('readLog()', () => {
         return log.readAll(options)
       },
     }
-    await readAll(watched, { ...everything, type: 'KeyRevoked' })
+    await Array.fromAsync(followLog(watched, { ...everything, type: 'KeySuspended' }, once))
     isReading = false
     expect(pages.slice(1).every((limit) => limit === logReadPageEvents)).toBe(true)
     expect(turns).toBeGreaterThanOrEqual(pages.length - 2)
     expect(pages.length).toBeGreaterThan(3)
+  })
+
+  test('goes on with new events after each pause, each once', async () => {
+    const log = createMemoryLog()
+    let pauses = 0
+    const pause = async (): Promise<boolean> => {
+      pauses += 1
+      if (pauses % 2 === 0) await log.append(`key-${pauses}`, 'none', keySuspensions(3))
+      return pauses < 8
+    }
+    const events: RecordedEvent[] = []
+    const reading = followLog(log, { ...everything, type: 'KeySuspended' }, pause)
+    let last: number | null = null
+    for (let step = await reading.next(); ; step = await reading.next()) {
+      if (step.done) {
+        last = step.value
+        break
+      }
+      events.push(step.value)
+    }
+    expect(events.map(({ position }) => position)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
+    expect(last).toBe(9)
   })
 })

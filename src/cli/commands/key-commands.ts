@@ -6,7 +6,7 @@ import { visibleText } from '../../hidden-characters.ts'
 import { rotationOverlapMsDefault } from '../../limits.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
-import { historyTable, keyFields, keyTable, stateText } from '../show/text-for-people.ts'
+import { historyTable, keysOf, keysText, keyTable, stateText } from '../show/text-for-people.ts'
 import {
   durationOption,
   expiryOption,
@@ -252,7 +252,3 @@ const historyText = (lines: readonly Line[]): string => {
   const states = lines.flatMap((line) => (line.kind === 'state' ? [stateText(line.value)] : []))
   return [historyTable(history), ...states].join('\n\n')
 }
-
-const keysText = (lines: readonly Line[]): string => keysOf(lines).map(keyFields).join('\n\n')
-
-const keysOf = (lines: readonly Line[]) => lines.flatMap((line) => (line.kind === 'key' ? [line.value] : []))

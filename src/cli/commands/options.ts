@@ -2,7 +2,9 @@ import { InvalidArgumentError, Option } from 'commander'
 import { parseDurationMs, parseLimit, parseOverlap } from '../../domain/amounts.ts'
 import { eventData, type Limit } from '../../domain/events.ts'
 import { parseExpiry } from '../../domain/expiry.ts'
-import { parseTimestamp } from '../../domain/reading/timestamp.ts'
+import { type Actor, parseActor } from '../../domain/search/event-filter.ts'
+import { parseInstant } from '../../domain/search/instant.ts'
+import { meaningsOf } from '../../domain/search/what-to-find.ts'
 import type { Typed } from '../../domain/text.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 
@@ -48,22 +50,37 @@ const parsedValue = <T>(typed: Typed<T>): T => {
  */
 export const keyIdArgument = (text: string): string => {
   const [, keyId] = /^clr_([0-9A-Za-z]{8})(?:_…?)?$/.exec(text) ?? []
-  if (keyId === undefined && /^(?:clr_)?[0-9A-Za-z]{8}_./.test(text)) {
+  if (keyId === undefined) assertNoWholeKey(text)
+  return keyId ?? text
+}
+
+const assertNoWholeKey = (text: string): void => {
+  if (/^(?:clr_)?[0-9A-Za-z]{8}_[^…]/.test(text)) {
     throw new CommandFailed(
       'Cannot use this as the id of a key: the id is only the 8 characters after "clr_". A whole key on a command line is visible in the process list and in the shell’s history. If others can read these, revoke the key.',
       exitCodes.usage,
     )
   }
-  return keyId ?? text
 }
 
 export const keyIdWords = 'the id of the key: the 8 characters after "clr_"'
 
 /** Returns ms since 1970. */
-export const instantOption = (text: string): number => {
-  const parsed = parseTimestamp(text)
-  if (typeof parsed === 'number') return parsed
-  throw new InvalidArgumentError('It must be an instant in UTC like 2026-03-01T10:14:07Z.')
+export const instantOption = (text: string): number => parsedValue(parseInstant(text))
+
+export const actorOption = (text: string): Actor => {
+  assertNoWholeKey(text)
+  return parsedValue(parseActor(text))
+}
+
+/** Returns the text as it is, because the process that looks it up finds out again what the text means. */
+export const whatArgument = (text: string): string => {
+  assertNoWholeKey(text)
+  if (meaningsOf(text).length > 0) return text
+  throw new InvalidArgumentError(
+    'It must be a receipt like readings-7Qp2mZ4k@976, a position, the id of an event or a request, ' +
+      'the id of a key like clr_7Qp2mZ4k, or an instant like 2026-03-01T10:14:07Z.',
+  )
 }
 
 export const numberOption =

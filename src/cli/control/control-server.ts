@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import { drainMsMax, operationBytesMax } from '../../limits.ts'
+import { drainMsMax, lineWaitMs, operationBytesMax } from '../../limits.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 import { decodeOperation, encodeFrame, type Frame, socketPathOf } from './control-protocol.ts'
 import { type OperationContext, perform } from './operations.ts'
@@ -31,9 +31,11 @@ export const startControlServer = ({ dataDir, context, onBug, onLeft }: ControlS
   try {
     // This process holds the lock of the data folder, so an existing socket belongs to a killed process and can be removed.
     removeIfThere(path)
-    const server = listen(path, context, onBug)
+    const stopping = new AbortController()
+    const server = listen(path, { context, onBug, stopping: stopping.signal })
     return {
       stop: async () => {
+        stopping.abort()
         await Promise.race([server.stop(), wait(drainMsMax, undefined, { ref: false })])
         await server.stop(true)
         try {
@@ -52,7 +54,9 @@ export const startControlServer = ({ dataDir, context, onBug, onLeft }: ControlS
   }
 }
 
-const listen = (path: string, context: OperationContext, onBug: (error: unknown) => void) =>
+type Listening = Pick<ControlServerOptions, 'context' | 'onBug'> & { readonly stopping: AbortSignal }
+
+const listen = (path: string, { context, onBug, stopping }: Listening) =>
   Bun.serve({
     unix: path,
     maxRequestBodySize: operationBytesMax,
@@ -61,7 +65,9 @@ const listen = (path: string, context: OperationContext, onBug: (error: unknown)
     fetch: async (request) => {
       const operation = decodeOperation(await request.text())
       if (operation === null) return new Response(encodeFrame(notUnderstood))
-      return new Response(bodyOf(framesOf(perform(operation, context), onBug)))
+      const left = new AbortController()
+      const signal = AbortSignal.any([left.signal, stopping])
+      return new Response(bodyOf(framesOf(perform(operation, context, signal), onBug), left))
     },
   })
 
@@ -97,14 +103,23 @@ async function* framesOf(
 
 const pieceCharsMin = 32 * 1024
 
-/** Produces frames only as fast as the client reads. Otherwise the answer to a slow client would fill the memory. */
-const bodyOf = (frames: AsyncGenerator<string, void>): ReadableStream<Uint8Array> => {
+/**
+ * Produces frames only as fast as the client reads. Otherwise the answer to a slow client would fill the memory. A frame waits
+ * for further frames for `lineWaitMs` at most. `left` is aborted when the client has closed the connection.
+ */
+const bodyOf = (frames: AsyncGenerator<string, void>, left: AbortController): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder()
+  let next: ReturnType<typeof frames.next> | null = null
   return new ReadableStream({
     pull: async (controller) => {
       let piece = ''
+      let waited: Promise<null> | null = null
       while (piece.length < pieceCharsMin) {
-        const step = await frames.next()
+        next ??= frames.next()
+        if (piece !== '') waited ??= wait(lineWaitMs, null, { ref: false })
+        const step = await (waited === null ? next : Promise.race([next, waited]))
+        if (step === null) break
+        next = null
         if (step.done) {
           if (piece !== '') controller.enqueue(encoder.encode(piece))
           controller.close()
@@ -115,6 +130,7 @@ const bodyOf = (frames: AsyncGenerator<string, void>): ReadableStream<Uint8Array
       controller.enqueue(encoder.encode(piece))
     },
     cancel: async () => {
+      left.abort()
       await frames.return()
     },
   })

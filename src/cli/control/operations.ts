@@ -10,13 +10,15 @@ import { CellarPolicy, Limit, Role } from '../../domain/events.ts'
 import type { KeyState } from '../../domain/key.ts'
 import { keyStatus } from '../../domain/key-refusal.ts'
 import { done as accepted, assertNever, type CommandRefusal, type Outcome } from '../../domain/refusal.ts'
+import { Actor, eventKinds } from '../../domain/search/event-filter.ts'
 import { parseEmail } from '../../domain/text.ts'
-import { commandProblemOf } from '../../http/problem.ts'
 import { type EventLog, Outage, UndecodableEvent } from '../../log/event-log.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
 import { type CellarView, isoOf, type KeyView, type Line } from '../show/lines.ts'
+import { done, refusedEnd } from './ends.ts'
+import { findInLog } from './find-in-log.ts'
 import { keyHistory } from './history-of-key.ts'
-import { eventView, readLog } from './read-log.ts'
+import { readLogLines } from './read-log.ts'
 
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const text = Type.String()
@@ -60,8 +62,17 @@ export const Operation = Type.Union([
     op: Type.Literal('read_log'),
     stream: orNull(text),
     type: orNull(text),
+    kind: orNull(Type.Union(eventKinds.map((kind) => Type.Literal(kind)))),
+    actor: orNull(Actor),
+    cellar: orNull(text),
+    key: orNull(text),
     from: orNull(Type.Integer()),
+    to: orNull(Type.Integer()),
+    since: orNull(instant),
+    until: orNull(instant),
+    follow: Type.Boolean(),
   }),
+  Type.Object({ op: Type.Literal('find_in_log'), what: text }),
 ])
 export type Operation = Static<typeof Operation>
 
@@ -70,12 +81,18 @@ export type OperationContext = {
   /** Call this only if needed: without a running service, opening the core can mean reading the whole log. */
   core(): Promise<Core>
   linkUrl(secret: string): string
+  /** True if no other process can append to the log while the command runs. Default: false. */
+  readonly isAlone?: boolean
 }
 
-/** Throws only if the program has a bug. */
-export async function* perform(operation: Operation, context: OperationContext): AsyncGenerator<Line, End> {
+/** `signal` ends a command that would go on for ever, like `log read --follow`. Throws only if the program has a bug. */
+export async function* perform(
+  operation: Operation,
+  context: OperationContext,
+  signal: AbortSignal = new AbortController().signal,
+): AsyncGenerator<Line, End> {
   try {
-    return yield* answer(operation, context)
+    return yield* answer(operation, context, signal)
   } catch (error) {
     if (error instanceof Outage) return { exitCode: exitCodes.unreachable, message: error.message }
     if (error instanceof UndecodableEvent) return { exitCode: exitCodes.refused, message: error.message }
@@ -83,11 +100,14 @@ export async function* perform(operation: Operation, context: OperationContext):
   }
 }
 
-async function* answer(operation: Operation, context: OperationContext): AsyncGenerator<Line, End> {
-  if (operation.op === 'read_log') {
-    for await (const event of readLog(context.log, operation)) yield { kind: 'event', value: eventView(event) }
-    return done
-  }
+async function* answer(
+  operation: Operation,
+  context: OperationContext,
+  signal: AbortSignal,
+): AsyncGenerator<Line, End> {
+  if (operation.op === 'read_log') return yield* readLogLines({ ...context, signal }, operation)
+  if (operation.op === 'find_in_log')
+    return yield* findInLog(operation.what, { log: context.log, keyLine: keyLineIn(context) })
   const core = await context.core()
   const asker: Asker = { by: { kind: 'cli' }, requestId: core.entropy.requestId(core.clock.now()) }
   switch (operation.op) {
@@ -215,8 +235,6 @@ async function* setRole(
   return refusedEnd({ kind: 'operator_is_invited', role: invited.role })
 }
 
-const done: End = { exitCode: exitCodes.done, message: null }
-
 async function* one<T>(outcome: Outcome<T, CommandRefusal>, line: (value: T) => Line): AsyncGenerator<Line, End> {
   if (!outcome.ok) return refusedEnd(outcome.refusal)
   yield line(outcome.value)
@@ -250,13 +268,6 @@ const prefixOf = ({ done, refused }: ChangeRefused): string =>
 
 const namesOf = (part: KeyPart): string => part.map((name) => (name === 'expiresAt' ? 'expiry' : name)).join(', ')
 
-const refusedEnd = (refusal: CommandRefusal, prefix = ''): End => {
-  const { status, text: words } = commandProblemOf(refusal)
-  const message = prefix + words
-  // After some refusals with status 503, the change can be stored. The exit code `unreachable` tells a script to check.
-  return { exitCode: status === 503 ? exitCodes.unreachable : exitCodes.refused, message }
-}
-
 const cellarView = (core: Core, cellar: CellarState): CellarView => ({
   cellar: cellar.cellar,
   title: cellar.title,
@@ -282,3 +293,11 @@ const keyView = (core: Core, state: KeyState, key?: string): KeyView => {
     ...(state.rotation === null ? {} : { successor: state.rotation.successorId }),
   }
 }
+
+const keyLineIn =
+  ({ core }: OperationContext) =>
+  async (keyId: string): Promise<Line | null> => {
+    const opened = await core()
+    const state = opened.projections.keys.get(keyId)
+    return state === null ? null : { kind: 'key', value: keyView(opened, state) }
+  }

@@ -53,7 +53,7 @@ async function* performOn(log: EventLog, operation: Operation, place: Place): As
     return fresh
   }
   try {
-    return yield* perform(operation, { log, core, linkUrl: place.linkUrl })
+    return yield* perform(operation, { log, core, linkUrl: place.linkUrl, isAlone: log.lags !== true })
   } finally {
     for (const each of opened) await each.drain()
     await log.close()

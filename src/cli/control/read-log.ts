@@ -1,63 +1,83 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { type EventFilter, readFiltered } from '../../actors/search/read-filtered.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
-import { logReadPageEvents } from '../../limits.ts'
+import { cellarStream, keyStream } from '../../domain/stream-names.ts'
+import { followPauseMs, logReadPageEvents } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
-import { nextTurn, pagesOfLog } from '../../log/pages-of-log.ts'
-import { type EventView, isoOf } from '../show/lines.ts'
+import { nextTurn } from '../../log/pages-of-log.ts'
+import { type End, exitCodes } from '../exit-codes.ts'
+import { type EventView, isoOf, type Line } from '../show/lines.ts'
+import { done, refusedEnd } from './ends.ts'
 
-export type LogFilter = {
-  readonly stream: string | null
-  readonly type: string | null
-  /** Only events after this position in the log are read. */
-  readonly from: number | null
+export type LogToRead = {
+  readonly log: EventLog
+  /** True if no other process can append to the log while this command reads it. Default: false. */
+  readonly isAlone?: boolean
+  /** Aborted when nobody reads the answer any more, or when the service stops. */
+  readonly signal: AbortSignal
 }
 
-/** Stops at the event that was the last one when reading began. Otherwise, reading a busy log would never end. */
-export async function* readLog(log: EventLog, filter: LogFilter): AsyncGenerator<RecordedEvent> {
-  const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
-  if (last === undefined) return
-  const pages =
-    filter.stream === null
-      ? pagesOfLog(log, { after: filter.from, limit: logReadPageEvents })
-      : pagesOfStream(log, filter.stream, filter.from)
-  for await (const page of pages) {
-    for (const event of page) {
-      if (event.position > last.position) return
-      if (filter.type === null || event.type === filter.type) yield event
+/** With `follow`, goes on with new events until the signal. */
+export async function* readLogLines(
+  { log, isAlone = false, signal }: LogToRead,
+  filter: EventFilter & { readonly follow: boolean },
+): AsyncGenerator<Line, End> {
+  const { cellar, key, follow } = filter
+  if (cellar !== null && (await isEmpty(log, cellarStream(cellar)))) return refusedEnd({ kind: 'cellar_not_found' })
+  if (key !== null && (await isEmpty(log, keyStream(key)))) return refusedEnd({ kind: 'key_not_found' })
+  const pause = async (): Promise<boolean> => follow && !isAlone && isPaused(signal)
+  const events = followLog(log, filter, pause)
+  try {
+    while (true) {
+      const step = await events.next()
+      if (step.done) return follow ? endOfFollowing(isAlone, step.value) : done
+      yield { kind: 'event', value: eventView(step.value) }
     }
-    // Pauses, so that a running service can answer waiting readings before the next page.
-    await nextTurn()
+  } finally {
+    await events.return(null)
   }
 }
 
-async function* pagesOfStream(
+const isEmpty = async (log: EventLog, stream: string): Promise<boolean> =>
+  (await log.read(stream, { limit: 1 })).length === 0
+
+/** Returns false at once when the signal is aborted. */
+const isPaused = (signal: AbortSignal): Promise<boolean> =>
+  wait(followPauseMs, undefined, { signal }).then(
+    () => true,
+    () => false,
+  )
+
+const endOfFollowing = (isAlone: boolean, position: number | null): End =>
+  isAlone
+    ? { exitCode: exitCodes.done, message: 'No service runs with this data folder, so no more events can come' }
+    : {
+        exitCode: exitCodes.unreachable,
+        message: `The service has stopped. To go on when it runs again, add: --from ${position ?? 0}`,
+      }
+
+/**
+ * Reads up to the event that is the last one now. Otherwise, reading a busy log would never end. Then reads what has come
+ * meanwhile, as long as `pause` returns true. Returns the position of the last event that was read, whether it matched or not.
+ */
+export async function* followLog(
   log: EventLog,
-  stream: string,
-  after: number | null,
-): AsyncGenerator<readonly RecordedEvent[]> {
-  let from = after === null ? undefined : await firstRevisionAfter(log, stream, after)
-  while (true) {
-    const page = await log.read(stream, { ...(from === undefined ? {} : { from }), limit: logReadPageEvents })
-    const last = page.at(-1)
-    if (last === undefined) return
-    yield page
-    from = last.revision + 1
-  }
-}
-
-/** Returns the revision of the first event after `position`. If there is no such event, returns the last revision + 1. */
-const firstRevisionAfter = async (log: EventLog, stream: string, position: number): Promise<number> => {
-  const [first] = await log.read(stream, { limit: 1 })
-  const [last] = await log.read(stream, { direction: 'backwards', limit: 1 })
-  if (first === undefined || last === undefined) return 0
-  let low = first.revision
-  let high = last.revision + 1
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    const [event] = await log.read(stream, { from: middle, limit: 1 })
-    if (event === undefined || event.position > position) high = middle
-    else low = middle + 1
-  }
-  return low
+  filter: EventFilter,
+  pause: () => Promise<boolean>,
+): AsyncGenerator<RecordedEvent, number | null> {
+  let { from } = filter
+  do {
+    const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
+    if (last === undefined || (from !== null && last.position <= from)) continue
+    const to = Math.min(last.position, filter.to ?? last.position)
+    for await (const events of readFiltered(log, { ...filter, from, to }, logReadPageEvents)) {
+      yield* events
+      // Pauses, so that a running service can answer waiting readings before the next page.
+      await nextTurn()
+    }
+    from = last.position
+  } while (await pause())
+  return from
 }
 
 /**

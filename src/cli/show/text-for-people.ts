@@ -36,7 +36,7 @@ export const cellarTable = (cellars: readonly CellarView[]): string =>
     cellars.map((cellar) => [cellar.cellar, cellar.title, String(cellar.keys), cellar.createdAt]),
   )
 
-export const keyFields = (key: KeyView): string =>
+const keyFields = (key: KeyView): string =>
   formatFields([
     ['id', key.id],
     ...(key.key === undefined ? [] : [['key', key.key] as const]),
@@ -51,6 +51,11 @@ export const keyFields = (key: KeyView): string =>
     ...(key.predecessor === undefined ? [] : [['rotated from', key.predecessor] as const]),
     ...(key.successor === undefined ? [] : [['rotated to', key.successor] as const]),
   ])
+
+export const keysText = (lines: readonly Line[]): string => keysOf(lines).map(keyFields).join('\n\n')
+
+export const keysOf = (lines: readonly Line[]): readonly KeyView[] =>
+  lines.flatMap((line) => (line.kind === 'key' ? [line.value] : []))
 
 export const keyTable = (keys: readonly KeyView[]): string =>
   formatTable(

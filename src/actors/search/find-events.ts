@@ -1,0 +1,70 @@
+/** Finds events by what people hold in their hands. Each function throws Outage and UndecodableEvent. */
+import type { RecordedEvent } from '../../domain/events.ts'
+import { logReadPageEvents, readPageEventsMax, requestSearchEventsMax, requestSearchMs } from '../../limits.ts'
+import type { EventLog } from '../../log/event-log.ts'
+import { positionBefore } from './position-of-instant.ts'
+
+/** Returns `null` if no event has this position. Throws Outage in EventStoreDB, which reads only at positions of events. */
+export const eventAt = async (log: EventLog, position: number): Promise<RecordedEvent | null> => {
+  const [before] = await log.readAll({ from: position, direction: 'backwards', limit: 1 })
+  const [event] = await log.readAll({ ...(before === undefined ? {} : { from: before.position }), limit: 1 })
+  return event?.position === position ? event : null
+}
+
+/** `first` and `last` are revisions, at most `batchReadingsMax` apart. */
+export type Receipt = { readonly stream: string; readonly first: number; readonly last: number }
+
+export type OfReceipt =
+  /** `events` can be only some of the receipt's, if the others were deleted. */
+  | { readonly kind: 'found'; readonly events: readonly RecordedEvent[] }
+  | { readonly kind: 'no_stream' }
+  /** The stream ends before the receipt. */
+  | { readonly kind: 'not_written'; readonly lastRevision: number }
+  /** The retention has deleted the events: the stream begins after the receipt. */
+  | { readonly kind: 'deleted'; readonly firstRevision: number }
+
+export const eventsOfReceipt = async (log: EventLog, { stream, first, last }: Receipt): Promise<OfReceipt> => {
+  const [oldest] = await log.read(stream, { limit: 1 })
+  const [newest] = await log.read(stream, { direction: 'backwards', limit: 1 })
+  if (oldest === undefined || newest === undefined) return { kind: 'no_stream' }
+  if (first > newest.revision) return { kind: 'not_written', lastRevision: newest.revision }
+  if (last < oldest.revision) return { kind: 'deleted', firstRevision: oldest.revision }
+  const from = Math.max(first, oldest.revision)
+  const events = await log.read(stream, { from, limit: Math.min(last, newest.revision) - from + 1 })
+  return { kind: 'found', events }
+}
+
+export type OfId = {
+  /** The event with this id, or all events of the request with this id, in the order of the log. */
+  readonly events: readonly RecordedEvent[]
+  /** The number of events that were compared. */
+  readonly searched: number
+  /** False if the search ended at `requestSearchEventsMax`: the event can lie further on. */
+  readonly isComplete: boolean
+}
+
+/**
+ * Finds the events of a request, or one reading of it, by the id and by the instant that the id says (`requestIdFacts`). Searches
+ * what was recorded up to `requestSearchMs` after that instant (`positionBefore` says how exactly). Readings of a request lie
+ * together, so the search ends after them.
+ */
+export const eventsOfId = async (log: EventLog, id: string, atMs: number): Promise<OfId> => {
+  let after = await positionBefore(log, atMs)
+  let searched = 0
+  let laterInRow = 0
+  const events: RecordedEvent[] = []
+  while (searched < requestSearchEventsMax) {
+    const page = await log.readAll({ ...(after === null ? {} : { from: after }), limit: logReadPageEvents })
+    const last = page.at(-1)
+    if (last === undefined) return { events, searched, isComplete: true }
+    for (const event of page) {
+      searched += 1
+      laterInRow = event.recordedAt > atMs + requestSearchMs ? laterInRow + 1 : 0
+      if (event.id === id || event.metadata.requestId === id) events.push(event)
+      else if (events.at(-1)?.type === 'ReadingAccepted') return { events, searched, isComplete: true }
+    }
+    if (laterInRow >= readPageEventsMax) return { events, searched, isComplete: true }
+    after = last.position
+  }
+  return { events, searched, isComplete: false }
+}

@@ -1,0 +1,25 @@
+import type { RecordedEvent } from '../../domain/events.ts'
+import type { EventLog } from '../../log/event-log.ts'
+
+/**
+ * Finds the first event of a stream for which `isReached` is true, by a binary search, and returns its revision. If there is
+ * none, returns the last revision + 1; 0 for an empty stream. Once `isReached` is true, it must be true for all later events.
+ */
+export const firstRevision = async (
+  log: EventLog,
+  stream: string,
+  isReached: (event: RecordedEvent) => boolean,
+): Promise<number> => {
+  const [first] = await log.read(stream, { limit: 1 })
+  const [last] = await log.read(stream, { direction: 'backwards', limit: 1 })
+  if (first === undefined || last === undefined) return 0
+  let low = first.revision
+  let high = last.revision + 1
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const [event] = await log.read(stream, { from: middle, limit: 1 })
+    if (event === undefined || isReached(event)) high = middle
+    else low = middle + 1
+  }
+  return low
+}

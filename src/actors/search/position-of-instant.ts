@@ -1,0 +1,128 @@
+/**
+ * Finds the place of an instant in the log. The embedded log can be read at any position, so a binary search finds the place.
+ * EventStoreDB reads only at positions of events, but within a stream at any revision. So the search goes ahead along streams
+ * there. In a few streams of a page, it finds the last event before the instant. It goes on at the one that lies furthest ahead.
+ *
+ * Times never decrease within a stream, except in streams of records. Between streams, a later event of the log can have an
+ * earlier time. Clocks of nodes differ (docs/decisions/017-clocks.md), and an append can wait for the store. A copy of a log
+ * moves readings of several streams within a page (docs/protocol.md, "Copying a log"). So the search takes `recordedSkewMsMax`
+ * off the instant, and looks back until no event of a whole page is from that time on.
+ */
+import type { RecordedEvent } from '../../domain/events.ts'
+import { keyOfEvent } from '../../domain/search/event-filter.ts'
+import { readingsStream } from '../../domain/stream-names.ts'
+import { instantStreamsMax, logReadPageEvents, readPageEventsMax, recordedSkewMsMax } from '../../limits.ts'
+import type { EventLog } from '../../log/event-log.ts'
+import { firstRevision } from './first-revision.ts'
+
+/**
+ * Returns a position: all events that were recorded at `instantMs` or later lie after it. `null` means the beginning of the log.
+ * Some events of before lie there too, so the caller compares `recordedAt`.
+ *
+ * An event since can lie before only if a whole page of events behind it (`readPageEventsMax`) was recorded more than
+ * `recordedSkewMsMax` before the instant. Then a clock was ahead, or a node was cut off from the store for that long.
+ * @throws Outage, UndecodableEvent
+ */
+export const positionBefore = async (log: EventLog, instantMs: number): Promise<number | null> => {
+  const isFromThen = recordedSince(instantMs - recordedSkewMsMax)
+  const reached = log.lags === true ? await searchStreams(log, isFromThen) : await searchPositions(log, isFromThen)
+  return reached === null ? null : backBeyond(log, reached, isFromThen)
+}
+
+/** Returns the first event of the log that was recorded at `instantMs` or later. @throws Outage, UndecodableEvent */
+export const firstEventSince = async (log: EventLog, instantMs: number): Promise<RecordedEvent | null> => {
+  let after = await positionBefore(log, instantMs)
+  while (true) {
+    const page = await log.readAll({ ...(after === null ? {} : { from: after }), limit: logReadPageEvents })
+    const found = page.find(({ recordedAt }) => recordedAt >= instantMs)
+    if (found !== undefined) return found
+    const last = page.at(-1)
+    if (last === undefined) return null
+    after = last.position
+  }
+}
+
+type IsFromThen = (event: RecordedEvent) => boolean
+
+const recordedSince =
+  (sinceMs: number): IsFromThen =>
+  ({ recordedAt }) =>
+    recordedAt >= sinceMs
+
+/** Returns an event before then, behind which an event from then on lies, or none. `null` if there is no event before then. */
+const searchPositions = async (log: EventLog, isFromThen: IsFromThen): Promise<RecordedEvent | null> => {
+  const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
+  let low: RecordedEvent | null = null
+  let high = last?.position ?? 0
+  while ((low?.position ?? 0) < high) {
+    const middle = Math.floor(((low?.position ?? 0) + high) / 2)
+    const [event] = await log.readAll({ from: middle, limit: 1 })
+    if (event === undefined || isFromThen(event)) high = middle
+    else low = event
+  }
+  return low
+}
+
+/** Returns the same as `searchPositions`, but reads only at positions of events. */
+const searchStreams = async (log: EventLog, isFromThen: IsFromThen): Promise<RecordedEvent | null> => {
+  let reached: RecordedEvent | null = null
+  while (true) {
+    const page: readonly RecordedEvent[] = await log.readAll({
+      ...(reached === null ? {} : { from: reached.position }),
+      limit: logReadPageEvents,
+    })
+    const found = page.findIndex(isFromThen)
+    reached = (found < 0 ? page.at(-1) : page[found - 1]) ?? reached
+    if (found >= 0 || page.length === 0 || reached === null) return reached
+    reached = await furthestAhead(log, { page, reached, isFromThen })
+  }
+}
+
+type Ahead = {
+  readonly page: readonly RecordedEvent[]
+  readonly reached: RecordedEvent
+  readonly isFromThen: IsFromThen
+}
+
+/** Of the streams in the page, returns the last event before the instant that lies furthest ahead in the log. */
+const furthestAhead = async (log: EventLog, { page, reached, isFromThen }: Ahead): Promise<RecordedEvent> => {
+  let furthest = reached
+  for (const stream of streamsOf(page)) {
+    const revision = await firstRevision(log, stream, isFromThen)
+    const [last] = revision === 0 ? [] : await log.read(stream, { from: revision - 1, limit: 1 })
+    if (last !== undefined && last.position > furthest.position && !isFromThen(last)) furthest = last
+  }
+  return furthest
+}
+
+/** A key's changes are few, so its readings are searched instead. The newest streams of the page likely go on longest. */
+const streamsOf = (page: readonly RecordedEvent[]): ReadonlySet<string> => {
+  const streams = new Set<string>()
+  for (const event of page.toReversed()) {
+    const keyId = keyOfEvent(event)
+    streams.add(keyId === null ? event.stream : readingsStream(keyId))
+    if (streams.size >= instantStreamsMax) break
+  }
+  return streams
+}
+
+/**
+ * Goes back from `start` until `readPageEventsMax` events in a row were recorded before then. Returns the position of the newest
+ * of them.
+ */
+const backBeyond = async (log: EventLog, start: RecordedEvent, isFromThen: IsFromThen): Promise<number | null> => {
+  let newest: RecordedEvent | null = start
+  let from = start.position
+  for (let earlierInRow = 1; earlierInRow < readPageEventsMax; ) {
+    const page = await log.readAll({ from, direction: 'backwards', limit: logReadPageEvents })
+    const oldest = page.at(-1)
+    if (oldest === undefined) break
+    for (const event of page) {
+      const isMisplaced = isFromThen(event)
+      newest = isMisplaced ? null : (newest ?? event)
+      earlierInRow = isMisplaced ? 0 : earlierInRow + 1
+    }
+    from = oldest.position
+  }
+  return newest?.position ?? null
+}

@@ -1,0 +1,12 @@
+import type { CommandRefusal } from '../../domain/refusal.ts'
+import { commandProblemOf } from '../../http/problem.ts'
+import { type End, exitCodes } from '../exit-codes.ts'
+
+export const done: End = { exitCode: exitCodes.done, message: null }
+
+export const refusedEnd = (refusal: CommandRefusal, prefix = ''): End => {
+  const { status, text: words } = commandProblemOf(refusal)
+  const message = prefix + words
+  // After some refusals with status 503, the change can be stored. The exit code `unreachable` tells a script to check.
+  return { exitCode: status === 503 ? exitCodes.unreachable : exitCodes.refused, message }
+}

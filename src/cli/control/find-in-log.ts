@@ -1,0 +1,119 @@
+import { eventAt, eventsOfId, eventsOfReceipt, type Receipt } from '../../actors/search/find-events.ts'
+import { firstEventSince } from '../../actors/search/position-of-instant.ts'
+import type { RecordedEvent } from '../../domain/events.ts'
+import { assertNever } from '../../domain/refusal.ts'
+import { requestIdFacts } from '../../domain/search/request-id.ts'
+import { meaningsOf, type ToFind } from '../../domain/search/what-to-find.ts'
+import { type EventLog, Outage } from '../../log/event-log.ts'
+import { type End, exitCodes } from '../exit-codes.ts'
+import { isoOf, type Line } from '../show/lines.ts'
+import { eventView } from './read-log.ts'
+
+export type FindParts = {
+  readonly log: EventLog
+  /** Returns `null` if there is no key with this id. */
+  keyLine(keyId: string): Promise<Line | null>
+}
+
+type Found = { readonly lines: readonly Line[]; readonly note: string | null }
+/** Says what was looked for in vain. */
+type Missing = { readonly missing: string }
+
+/** Yields the events or the key that `what` can mean (`meaningsOf`). The end says what was looked for if nothing was found. */
+export async function* findInLog(what: string, parts: FindParts): AsyncGenerator<Line, End> {
+  const missing: string[] = []
+  for (const meaning of meaningsOf(what)) {
+    const found = await find(meaning, parts)
+    if ('missing' in found) {
+      missing.push(found.missing)
+      continue
+    }
+    yield* found.lines
+    return { exitCode: exitCodes.done, message: found.note }
+  }
+  return { exitCode: exitCodes.refused, message: `Cannot find "${what}": ${missing.join('; ')}` }
+}
+
+const find = async (meaning: ToFind, { log, keyLine }: FindParts): Promise<Found | Missing> => {
+  switch (meaning.kind) {
+    case 'receipt':
+      return findReceipt(log, meaning)
+    case 'position':
+      return findPosition(log, meaning.position)
+    case 'id':
+      return findId(log, meaning.id)
+    case 'key': {
+      const line = await keyLine(meaning.keyId)
+      return line === null ? { missing: `there is no key "${meaning.keyId}"` } : { lines: [line], note: null }
+    }
+    case 'instant': {
+      const event = await firstEventSince(log, meaning.atMs)
+      return event === null
+        ? { missing: `no event was recorded at ${isoOf(meaning.atMs)} or later` }
+        : foundEvents([event], null)
+    }
+    default:
+      return assertNever(meaning)
+  }
+}
+
+const foundEvents = (events: readonly RecordedEvent[], note: string | null): Found => ({
+  lines: events.map((event) => ({ kind: 'event', value: eventView(event) })),
+  note,
+})
+
+const findReceipt = async (log: EventLog, receipt: Receipt): Promise<Found | Missing> => {
+  const { stream, first, last } = receipt
+  const found = await eventsOfReceipt(log, receipt)
+  switch (found.kind) {
+    case 'found': {
+      const lacking = last - first + 1 - found.events.length
+      return foundEvents(
+        found.events,
+        lacking === 0 ? null : `${lacking} more events of this receipt are not in the log`,
+      )
+    }
+    case 'no_stream':
+      return { missing: `there is no stream "${stream}"` }
+    case 'not_written':
+      return { missing: `the last revision of "${stream}" is ${found.lastRevision}` }
+    case 'deleted':
+      return {
+        missing: `the retention has deleted it. The first revision of "${stream}" is ${found.firstRevision} now`,
+      }
+    default:
+      return assertNever(found)
+  }
+}
+
+const findPosition = async (log: EventLog, position: number): Promise<Found | Missing> => {
+  const missing = { missing: `no event has the position ${position}` }
+  try {
+    const event = await eventAt(log, position)
+    return event === null ? missing : foundEvents([event], null)
+  } catch (error) {
+    // EventStoreDB answers a read at any other position with an error. The log is healthy then.
+    if (error instanceof Outage && log.lags === true && log.health().ok) return missing
+    throw error
+  }
+}
+
+const findId = async (log: EventLog, id: string): Promise<Found | Missing> => {
+  const facts = requestIdFacts(id)
+  switch (facts.kind) {
+    case 'made_at': {
+      const { events, searched, isComplete } = await eventsOfId(log, id, facts.atMs)
+      const limit = `the search ended after ${searched.toLocaleString('en')} events`
+      if (events.length > 0) return foundEvents(events, isComplete ? null : `There can be more: ${limit}`)
+      const about = `none of ${searched.toLocaleString('en')} events recorded about ${isoOf(facts.atMs)} has this id. A refused request stores no event`
+      return { missing: isComplete ? about : `${about}; ${limit}` }
+    }
+    case 'older_version':
+    case 'no_request_id':
+      return {
+        missing: `this id says no instant: it is the id of an event that is no reading, or older than version 7 of these ids. To search the whole log, run: cellarbook log read --json | grep ${id}`,
+      }
+    default:
+      return assertNever(facts)
+  }
+}
