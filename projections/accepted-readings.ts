@@ -151,6 +151,13 @@ export class AcceptedReadings implements ReadingQueries {
     return { lastUsedAt: last.recordedAt, accepted, last: shownSince(keptFromMs, last) }
   }
 
+  lastRevision(name: string): number | null {
+    const stream = this.#streamNamed.get(name)
+    // A purge event alone does not prove that the log has the stream.
+    if (stream === undefined || (stream.last === null && stream.barriers.length === 0)) return null
+    return stream.revision
+  }
+
   purged(keyId: string): Purged | null {
     return this.#streamOfKey.get(keyId)?.purged ?? null
   }

@@ -40,6 +40,11 @@ export class OperatorDirectory implements OperatorQueries {
     this.#put(stream, evolveOperator(before, event))
   }
 
+  lastRevision(stream: string): number | null {
+    if (stream === setupStream) return this.#setup.revision
+    return this.#byStream.get(stream)?.revision ?? null
+  }
+
   get(email: string): OperatorAccount | null {
     const operator = this.#byEmail.get(email.toLowerCase())
     return operator === undefined ? null : accountOf(operator)

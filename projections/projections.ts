@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '../src/domain/events.ts'
 import { isRun, type LogItem, lastPositionOf } from '../src/domain/reading/recorded-run.ts'
 import { assertNever } from '../src/domain/refusal.ts'
-import { setupStream } from '../src/domain/stream-names.ts'
+import { categoryOf, keyIdOf, readingsCategory, setupStream } from '../src/domain/stream-names.ts'
 import { AcceptedReadings } from './accepted-readings.ts'
 import { CellarList } from './cellar-list.ts'
 import type { Keg } from './keg.ts'
@@ -28,6 +28,21 @@ class FoldedProjections implements Projections {
 
   get position(): number | null {
     return this.#position
+  }
+
+  lastRevision(stream: string): number | null {
+    switch (categoryOf(stream)) {
+      case 'cellar':
+        return this.cellars.ofStream(stream)?.revision ?? null
+      case 'key':
+        return this.keys.get(keyIdOf(stream))?.revision ?? null
+      case 'operator':
+        return this.operators.lastRevision(stream)
+      case readingsCategory:
+        return this.readings.lastRevision(stream)
+      default:
+        return null
+    }
   }
 
   fold(items: readonly LogItem[]): void {

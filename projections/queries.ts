@@ -14,6 +14,8 @@ export type Projections = {
    */
   fold(items: readonly LogItem[]): void
   readonly position: number | null
+  /** The last revision of the stream that is known. `null` for an unknown stream, and for streams that are not folded. */
+  lastRevision(stream: string): number | null
   /**
    * Yields the state as bytes, in pieces that each take about a millisecond. All pieces show the state at the time of
    * the first piece, although events can be folded meanwhile. The next piece overwrites a piece, so the caller must
@@ -93,6 +95,8 @@ export type ReadingQueries = {
   ): { readonly lastUsedAt: number; readonly accepted: number; readonly last: AcceptedReading } | null
   /** The last `barriersPerKeyMax` seal and fence events of the key, oldest first. */
   barriers(keyId: string): readonly Barrier[]
+  /** The last known revision of a readings stream: of a reading, a seal, a fence or a purge. `null` if there is none. */
+  lastRevision(stream: string): number | null
   purged(keyId: string): Purged | null
   purgedKeys(): readonly string[]
   /**
@@ -134,6 +138,8 @@ export type IssuedLink = {
 }
 
 export type OperatorQueries = {
+  /** The last known revision of an operator's stream, or of the stream of set-up links. `null` if there is none. */
+  lastRevision(stream: string): number | null
   get(email: string): OperatorAccount | null
   list(): readonly OperatorAccount[]
   /** Invitations that are open at `now`, sorted by e-mail. */

@@ -80,6 +80,13 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     meanwhile: 'Readings are refused with 503 if their key is not in memory. Some pages may fail.',
     remedy: 'Check the disk. Readings continue automatically when the log can be read again.',
   },
+  damaged: {
+    // A load balancer would otherwise take the whole node away for the damage of one key.
+    refuses: 'nothing',
+    what: 'The event log is damaged.',
+    meanwhile: 'Requests that need the damaged events are refused with 503. All others are served.',
+    remedy: 'Check the disk, and restore a backup into an empty data folder. A restart may fail until then.',
+  },
   unwritable: {
     refuses: 'readings',
     what: 'Writes to the event log fail.',

@@ -374,6 +374,11 @@ export const logQueueChangesBytesMax = 4 * 1024 * 1024
  * file.
  */
 export const storeStreamsRememberedMax = 50_000
+/**
+ * Reads of the whole log whose order of rows stays in memory between two pages. A further one makes the oldest of them
+ * inexact, so that it does not find a missing last row of a stream.
+ */
+export const storeReadsRememberedMax = 4
 /** SQLite's page cache for writing. It can be small, because the operating system caches the file, too. */
 export const storeWriteCacheBytes = 4 * 1024 * 1024
 /** SQLite's page cache for reading. It can be small: only searches for the ends of streams use a page more than once. */

@@ -16,7 +16,7 @@ import {
   NewerLogFormat,
   NotACellarbookLog,
 } from './log/data-folder.ts'
-import { type EventLog, Outage, UndecodableEvent } from './log/event-log.ts'
+import { DamagedLog, type EventLog, Outage, UndecodableEvent } from './log/event-log.ts'
 import type { EventStoreLogOptions } from './log/eventstoredb/eventstoredb-log.ts'
 import { StoreMisfit, StoreUnreachable } from './log/eventstoredb/start-faults.ts'
 import {
@@ -217,6 +217,7 @@ export const asCommandFailed = (error: unknown): unknown => {
 
 const exitCodeOf = (error: Error): ExitCode | null => {
   if (error instanceof UndecodableEvent || error instanceof CopyRefused) return exitCodes.refused
+  if (error instanceof DamagedLog) return exitCodes.configuration
   if (error instanceof Outage || error instanceof StoreUnreachable) return exitCodes.unreachable
   const isUnfit =
     error instanceof StoreMisfit ||

@@ -20,6 +20,8 @@ export type OpenCore = Core & {
  */
 export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const node = new Node(parts, await beginFrom(parts.log, parts.checkpoints ?? null))
+  const { projections } = node.host
+  parts.log.checkEnds?.((stream) => projections.lastRevision(stream))
   await node.follow()
   // The heartbeat starts before `finishBegunWork`. Without a heartbeat no request times out. The start could then
   // wait an hour for a store that never answers, because appends are retried that long.

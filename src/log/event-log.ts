@@ -80,6 +80,8 @@ export type LogTroubleKind =
   /** The disk is full or nearly full. Only readings are refused. */
   | 'full'
   | 'unreadable'
+  /** A read has met damaged events. Only requests that need them are refused. It ends when the log is opened again. */
+  | 'damaged'
   | 'unwritable'
   | 'overloaded'
   /** The last check of the free disk space failed. Nothing is refused because of this. */
@@ -91,7 +93,8 @@ export type LogTroubleKind =
 
 /**
  * A read throws `UndecodableEvent` if this version of the program cannot decode an event. In a stream of records, such
- * as sign-ins, the read returns a `RecordUnreadable` instead, because no decision needs a record.
+ * as sign-ins, the read returns a `RecordUnreadable` instead, because no decision needs a record. A read throws
+ * `DamagedLog` if its events were changed or lost.
  */
 export interface EventLog {
   /**
@@ -116,6 +119,17 @@ export interface EventLog {
    * @throws Outage: call `truncate` again. Error: these events must not be deleted.
    */
   truncate(stream: string, before: number): Promise<void>
+  /**
+   * Gives the log a function that returns the last revision of a stream that this node knows, or `null`. From then on, a
+   * read that meets an earlier end throws `DamagedLog`. A shared store has no such method: one of its servers can lose
+   * revisions that it has named.
+   */
+  checkEnds?(lastKnown: (stream: string) => number | null): void
+  /**
+   * True if positions after this one are missing. A purge or damage has deleted their events, and only a read of the
+   * whole log tells which. Default: never asked.
+   */
+  hasGapAfter?(position: number): Promise<boolean>
   health(): LogHealth
   /** `/readyz`, the log lines and the dashboard show these troubles. Default: none. */
   troubles?(): readonly LogTrouble[]
@@ -130,7 +144,7 @@ export interface EventLog {
  * only a retry with the same event ids is safe.
  */
 export class Outage extends Error {
-  override readonly name = 'Outage'
+  override readonly name: string = 'Outage'
   constructor(
     message: string,
     readonly outcome: 'not_written' | 'unknown',
@@ -138,6 +152,33 @@ export class Outage extends Error {
     options?: { cause?: unknown },
   ) {
     super(message, options)
+  }
+}
+
+/** Where the log is damaged. `stream` and `revision` are `null` if the damage hides them. */
+export type DamagedPlace = {
+  readonly stream: string | null
+  readonly revision: number | null
+  readonly position: number | null
+}
+
+/**
+ * Stored events were changed or lost, for example by the disk. They are never returned, so whoever needs them meets this
+ * outage until a backup is restored.
+ */
+export class DamagedLog extends Outage {
+  override readonly name = 'DamagedLog'
+  constructor(
+    readonly place: DamagedPlace,
+    readonly why: string,
+    options?: { cause?: unknown },
+  ) {
+    const { stream, revision, position } = place
+    const inStream = stream === null ? [] : [`revision ${revision ?? 'unknown'} of "${stream}"`]
+    const inLog = position === null ? [] : [`position ${position}`]
+    const at = stream === null && position === null ? '' : ` at ${[...inStream, ...inLog].join(', ')}`
+    const remedy = 'Check the disk, and restore a backup into an empty data folder'
+    super(`The log is damaged${at}: ${why}. ${remedy}`, 'not_written', 'unavailable', options)
   }
 }
 

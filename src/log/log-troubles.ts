@@ -7,6 +7,7 @@ export class LogTroubles {
   readonly #full = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: troubleCalmLooks })
   readonly #unreadable = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: troubleCalmLooks })
   readonly #unwritable: Trouble
+  #damage: string | null = null
   readonly #overloaded = new Trouble({ beginsAfterLooks: overloadedLooksMin, endsAfterLooks: overloadedLooksMin })
   readonly #survivedFsync = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: survivedFsyncLooks })
 
@@ -24,6 +25,7 @@ export class LogTroubles {
     const reasons: readonly (readonly [LogTroubleKind, string | null])[] = [
       ['full', more.full ?? this.#full.why],
       ['unreadable', this.#unreadable.why],
+      ['damaged', this.#damage],
       ['unwritable', this.#unwritable.why],
       ['overloaded', this.#overloaded.why],
       ['space_unknown', more.space_unknown ?? null],
@@ -64,6 +66,11 @@ export class LogTroubles {
 
   readFailed(why: string): void {
     this.#unreadable.note(why)
+  }
+
+  /** Keeps the first damage, because later damage often follows from it. */
+  damaged(why: string): void {
+    this.#damage ??= why
   }
 
   cameBack(): void {

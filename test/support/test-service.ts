@@ -1,6 +1,7 @@
 import type { Asker, Core, NewKey } from '../../src/actors/core.ts'
 import { openCore } from '../../src/actors/open-core.ts'
 import type { PasswordHasher, PasswordJudge } from '../../src/actors/operator/passwords.ts'
+import type { CheckpointParts } from '../../src/actors/saved-state/checkpoints.ts'
 import { type Schedule, systemSchedule } from '../../src/actors/schedule.ts'
 import { createApp } from '../../src/app.ts'
 import { isReady, type Reason, reasonsOf } from '../../src/health.ts'
@@ -40,6 +41,8 @@ export type ServiceOptions = {
   readonly seed?: number
   /** Default: an empty index in memory. A test must close an index that it gives. */
   readonly idempotency?: RepeatsIndex
+  /** Default: none, so the start reads the whole log. */
+  readonly checkpoints?: CheckpointParts
   /** Lets a test replace calls of the core, for states that are hard to reach otherwise. */
   readonly wrapCore?: (core: Core) => Core
   /** Default: no proxy, and plain HTTP only from this machine. */
@@ -114,7 +117,8 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const hasher = options.passwordHasher === undefined ? {} : { passwordHasher: options.passwordHasher }
   const judge = options.passwordJudge === undefined ? {} : { passwordJudge: options.passwordJudge }
   const entropy = seededEntropy(options.seed)
-  const core = await openCore({ log, clock, entropy, idempotency, ...schedule, ...hasher, ...judge })
+  const checkpoints = options.checkpoints === undefined ? {} : { checkpoints: options.checkpoints }
+  const core = await openCore({ log, clock, entropy, idempotency, ...schedule, ...hasher, ...judge, ...checkpoints })
   const lines: LoggedLine[] = []
   const sink: RequestLines = {
     debug: (what, facts) => lines.push({ level: 'debug', what, facts }),

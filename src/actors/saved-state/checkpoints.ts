@@ -42,7 +42,8 @@ export type Beginning = { readonly projections: Projections; readonly last: Reco
 
 /**
  * Loads the checkpoint. Discards the checkpoint if its last event is not in the log. Then this is another log, or a
- * person has accepted the loss of its end. `open-log.ts` refuses an embedded log that ends before its checkpoint.
+ * person has accepted the loss of its end. `open-log.ts` refuses an embedded log that ends before its checkpoint. Also
+ * discards the checkpoint if later events are missing, so that the whole log is read, and checked.
  * @throws the error of the log if the log cannot be read.
  */
 export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): Promise<Beginning> => {
@@ -76,6 +77,10 @@ export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): P
         ? 'its last event was purged, so the log cannot confirm it'
         : 'the log does not have its last event'
     return throwAway(`${why}: revision ${foldedTo.revision} of "${foldedTo.stream}"`)
+  }
+  if ((await log.hasGapAfter?.(foldedTo.position)) === true) {
+    saved.pieces.return(undefined)
+    return throwAway('events after it were purged or lost, and only a read of the whole log tells which')
   }
   try {
     return { projections: restoreProjections(saved.pieces), last }

@@ -12,7 +12,7 @@ import { keyStatus } from '../../domain/key-refusal.ts'
 import { done as accepted, assertNever, type CommandRefusal, type Outcome } from '../../domain/refusal.ts'
 import { Actor, eventKinds } from '../../domain/search/event-filter.ts'
 import { parseEmail } from '../../domain/text.ts'
-import { type EventLog, Outage, UndecodableEvent } from '../../log/event-log.ts'
+import { DamagedLog, type EventLog, Outage, UndecodableEvent } from '../../log/event-log.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
 import { type CellarView, isoOf, type KeyView, type Line } from '../show/lines.ts'
 import { done, refusedEnd } from './ends.ts'
@@ -94,6 +94,7 @@ export async function* perform(
   try {
     return yield* answer(operation, context, signal)
   } catch (error) {
+    if (error instanceof DamagedLog) return { exitCode: exitCodes.configuration, message: error.message }
     if (error instanceof Outage) return { exitCode: exitCodes.unreachable, message: error.message }
     if (error instanceof UndecodableEvent) return { exitCode: exitCodes.refused, message: error.message }
     throw error

@@ -1,4 +1,6 @@
+import { statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { messageOf } from '../../domain/error-message.ts'
 import { Trouble } from '../../domain/trouble.ts'
 import {
@@ -31,6 +33,34 @@ export type DiskSpaceParts = {
   /** Throws if the file cannot be read. */
   readonly fileRoom: () => FileRoom
   readonly later: Later
+}
+
+/** `all` includes pages that are only in the write-ahead log. `free` is the size of the empty pages. */
+export type FileBytes = { readonly all: number; readonly free: number }
+
+export type SpaceWatch = {
+  readonly logPath: string
+  readonly diskReserveBytes?: number
+  readonly freeBytes?: (folder: string) => Promise<number>
+  /** Throws if the file cannot be read. */
+  readonly fileBytes: () => FileBytes
+  readonly later: Later
+}
+
+/** Returns `null` if there is no reserve: then the free space is not checked. */
+export const watchSpace = (watch: SpaceWatch): DiskSpace | null => {
+  const { logPath, diskReserveBytes, freeBytes = freeBytesOf, fileBytes, later } = watch
+  if (diskReserveBytes === undefined) return null
+  const folder = dirname(logPath)
+  return new DiskSpace({
+    reserveBytes: diskReserveBytes,
+    freeBytes: () => freeBytes(folder),
+    fileRoom: () => {
+      const { all, free } = fileBytes()
+      return { freeBytes: free, owedBytes: Math.max(0, all - statSync(logPath).size) }
+    },
+    later,
+  })
 }
 
 /** Tells whether the disk has room for readings (docs/decisions/009-a-full-disk-stops-readings-only.md). */
@@ -142,7 +172,7 @@ const shortageOf = (onDisk: number, file: FileRoom, reserve: number): string => 
 
 const mebibytes = (bytes: number): number => Math.floor(bytes / 1024 ** 2)
 
-export const freeBytesOf = async (folder: string): Promise<number> => {
+const freeBytesOf = async (folder: string): Promise<number> => {
   const { bavail, bsize } = await statfs(folder)
   return bavail * bsize
 }

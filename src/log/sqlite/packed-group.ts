@@ -33,11 +33,18 @@ export type GroupRow = {
   readonly count: number
   readonly recordedAt: number
   readonly body: string | Uint8Array
+  /** Checksum of the stream's name. The commit thread knows only the stream's id. */
+  readonly nameChecksum: number
 }
 
-/** Position, stream, revision, count, time of recording, length of the body. A negative length: the body is a text. */
-const numbersPerRow = 6
+/**
+ * Position, stream, revision, count, time of recording, length of the body, checksum of the stream's name. A negative
+ * length: the body is a text.
+ */
+const numbersPerRow = 7
 const rowNumbersBytes = numbersPerRow * Float64Array.BYTES_PER_ELEMENT
+
+export type PlaceOfRow = Pick<GroupRow, 'position' | 'stream' | 'revision' | 'nameChecksum'>
 
 export class GroupPacker {
   readonly #streams: NewStream[] = []
@@ -53,11 +60,12 @@ export class GroupPacker {
     this.#streams.push({ id, name })
   }
 
-  addRow(row: NewRow, at: { readonly position: number; readonly stream: number; readonly revision: number }): void {
+  addRow(row: NewRow, at: PlaceOfRow): void {
     const { count, recordedAt } = row
     const isText = typeof row.body === 'string'
     const body = typeof row.body === 'string' ? Buffer.from(row.body) : row.body
-    this.#numbers.push(at.position, at.stream, at.revision, count, recordedAt, isText ? -body.length : body.length)
+    const length = isText ? -body.length : body.length
+    this.#numbers.push(at.position, at.stream, at.revision, count, recordedAt, length, at.nameChecksum)
     this.#bodies.push(body)
     this.#bodyBytes += body.length
   }
@@ -104,6 +112,7 @@ export const eachRow = ({ rows, memory, at }: SharedGroup, call: (row: GroupRow)
       revision: numberAt(numbers, first + 2),
       count: numberAt(numbers, first + 3),
       recordedAt: numberAt(numbers, first + 4),
+      nameChecksum: numberAt(numbers, first + 6),
       body: length < 0 ? Buffer.from(memory, bodyAt, bodyBytes).toString() : new Uint8Array(memory, bodyAt, bodyBytes),
     })
     bodyAt += bodyBytes

@@ -101,11 +101,36 @@ const purgeableRecords = `
   END;
 `
 
+// Rows carry a checksum from position `since` on (docs/decisions/031-rows-carry-a-checksum.md). An older version has
+// written the rows before it. It can have left out positions after a failed read: `missing` is their number.
+const checksums = `
+  ALTER TABLE events ADD COLUMN checksum INTEGER;
+  ALTER TABLE truncations ADD COLUMN checksum INTEGER;
+  CREATE TABLE checksums (since INTEGER NOT NULL, missing INTEGER NOT NULL) STRICT;
+  INSERT INTO checksums SELECT next, next - 1 - appended FROM (SELECT
+    coalesce((SELECT position + count FROM events ORDER BY position DESC LIMIT 1), 1) AS next,
+    coalesce((SELECT sum(
+      (SELECT revision + count FROM events WHERE stream = streams.id ORDER BY revision DESC LIMIT 1)
+    ) FROM streams), 0) AS appended);
+  CREATE TRIGGER checksums_are_made_once BEFORE INSERT ON checksums BEGIN
+    SELECT RAISE(ABORT, 'append-only: the position of the first checksum is there already');
+  END;
+  CREATE TRIGGER checksums_stay BEFORE DELETE ON checksums BEGIN
+    SELECT RAISE(ABORT, 'append-only: the position of the first checksum is never deleted');
+  END;
+  CREATE TRIGGER checksums_stay_as_they_are BEFORE UPDATE ON checksums BEGIN
+    SELECT RAISE(ABORT, 'append-only: the position of the first checksum is never changed');
+  END;
+  CREATE TRIGGER events_have_checksums BEFORE INSERT ON events WHEN NEW.checksum IS NULL BEGIN
+    SELECT RAISE(ABORT, 'append-only: a row needs its checksum');
+  END;
+`
+
 /**
  * Each step upgrades the file to the next format. Never change a step, not even by a space. The schema of each file is
  * compared with these steps, so existing files would be refused as changed.
  */
-const steps: readonly string[] = [`${tables}${triggers}`, truncations, purgeableRecords]
+const steps: readonly string[] = [`${tables}${triggers}`, truncations, purgeableRecords, checksums]
 export const formatVersion = steps.length
 
 export const stepsFrom = (version: number): readonly string[] => steps.slice(version)

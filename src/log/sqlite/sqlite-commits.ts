@@ -2,6 +2,7 @@ import { type Database, SQLiteError } from 'bun:sqlite'
 import { messageOf } from '../../domain/error-message.ts'
 import { trimEventsMax } from '../../limits.ts'
 import { eachRow, type PackedGroup, type SharedGroup, streamsOf } from './packed-group.ts'
+import { rowChecksum } from './row-checksum.ts'
 import { copyWal } from './sqlite-file.ts'
 import { WalCopying, type WalPages } from './wal-copying.ts'
 
@@ -39,7 +40,8 @@ export type Commits = {
   close(): Promise<void>
 }
 
-export type Truncation = { readonly stream: number; readonly keptFrom: number }
+/** `checksum` is from `markChecksum`. */
+export type Truncation = { readonly stream: number; readonly keptFrom: number; readonly checksum: number }
 
 /**
  * If `isErased`, deleted rows are overwritten with zeros, because they hold personal data. This takes up to twice the
@@ -113,12 +115,12 @@ export class SqliteCommits {
     this.#walCopying.retry()
   }
 
-  truncate({ stream, keptFrom }: Truncation): CommitVerdict {
+  truncate({ stream, keptFrom, checksum }: Truncation): CommitVerdict {
     if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
     return this.#write({
       run: () => {
-        const { changes } = this.#statements.raiseKeptFrom.run(keptFrom, stream)
-        if (changes === 0) this.#statements.insertKeptFrom.run(stream, keptFrom)
+        const { changes } = this.#statements.raiseKeptFrom.run(keptFrom, checksum, stream)
+        if (changes === 0) this.#statements.insertKeptFrom.run(stream, keptFrom, checksum)
       },
       isVisible: () => (this.#statements.findKeptFrom.get(stream)?.kept_from ?? 0) >= keptFrom,
     })
@@ -186,8 +188,10 @@ export class SqliteCommits {
 
   #insert(group: SharedGroup): void {
     for (const { id, name } of streamsOf(group)) this.#statements.insertStream.run(id, name)
-    eachRow(group, ({ position, stream, revision, count, recordedAt, body }) => {
-      this.#statements.insertEvents.run(position, stream, revision, count, recordedAt, body)
+    eachRow(group, (row) => {
+      const { position, stream, revision, count, recordedAt, body } = row
+      const checksum = rowChecksum(row, row.nameChecksum)
+      this.#statements.insertEvents.run(position, stream, revision, count, recordedAt, body, checksum)
       this.#lastInserted = { position: position + count - 1, recordedAt }
     })
   }
@@ -237,14 +241,14 @@ const prepare = (database: Database) => ({
     'SELECT revision FROM events WHERE stream = ? ORDER BY revision LIMIT 1',
   ),
   findKeptFrom: database.prepare<{ kept_from: number }, [number]>('SELECT kept_from FROM truncations WHERE stream = ?'),
-  raiseKeptFrom: database.prepare('UPDATE truncations SET kept_from = ? WHERE stream = ?'),
-  insertKeptFrom: database.prepare('INSERT INTO truncations (stream, kept_from) VALUES (?, ?)'),
+  raiseKeptFrom: database.prepare('UPDATE truncations SET kept_from = ?, checksum = ? WHERE stream = ?'),
+  insertKeptFrom: database.prepare('INSERT INTO truncations (stream, kept_from, checksum) VALUES (?, ?, ?)'),
   deleteEvents: database.prepare(`
     DELETE FROM events WHERE stream = ?1 AND revision < ?2
       AND revision + count <= (SELECT kept_from FROM truncations WHERE stream = ?1)
   `),
   insertStream: database.prepare('INSERT INTO streams (id, name) VALUES (?, ?)'),
   insertEvents: database.prepare(
-    'INSERT INTO events (position, stream, revision, count, recorded_at, body) VALUES (?, ?, ?, ?, ?, ?)',
+    'INSERT INTO events (position, stream, revision, count, recorded_at, body, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)',
   ),
 })

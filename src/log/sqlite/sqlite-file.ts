@@ -3,6 +3,7 @@ import { storeBusyMsMax, storeReadCacheBytes, storeWriteCacheBytes } from '../..
 import { ChangedSchema, DataFolderUnwritable, NewerLogFormat, NotACellarbookLog } from '../data-folder.ts'
 import { Outage } from '../event-log.ts'
 import { formatVersion, schemaDifferences, stepsFrom } from './schema.ts'
+import { faultOf } from './sqlite-faults.ts'
 
 /** "Clrb" in ASCII. This id in the file marks a Cellarbook log, and the Unix command `file` shows it. */
 const applicationId = 0x436c7262
@@ -58,12 +59,11 @@ const open = (path: string, prepare: (database: Database) => void): Database => 
 const openFault = (path: string, cause: SQLiteError): Error => {
   const { code = '', message } = cause
   if (code.startsWith('SQLITE_BUSY')) return busy(path, cause)
-  const what = `Cannot open "${path}": ${message}`
   if (/^SQLITE_(CANTOPEN|READONLY|PERM)/.test(code)) {
     const remedy = 'Check that the disk is not read-only, and that this user can write the folder and its files'
-    return new DataFolderUnwritable(`${what}. ${remedy}`, { cause })
+    return new DataFolderUnwritable(`Cannot open "${path}": ${message}. ${remedy}`, { cause })
   }
-  return new Outage(what, 'not_written', code === 'SQLITE_FULL' ? 'full' : 'unavailable', { cause })
+  return faultOf(`open "${path}"`, cause)
 }
 
 const busy = (path: string, cause?: unknown): LogFileBusy => {
@@ -90,7 +90,8 @@ const assertOurs = (database: Database, path: string): void => {
     form = formOf(database)
   } catch (cause) {
     if (!(cause instanceof SQLiteError) || cause.code !== 'SQLITE_NOTADB') throw cause
-    throw new NotACellarbookLog(`Cannot open "${path}" as a log: it is not a database`, { cause })
+    const remedy = 'If it was a log, it is damaged: check the disk, and restore a backup into an empty data folder'
+    throw new NotACellarbookLog(`Cannot open "${path}" as a log: it is not a database. ${remedy}`, { cause })
   }
   const isFresh = form.isEmpty && form.applicationId === 0 && form.version === 0
   if (!isFresh && form.applicationId !== applicationId) {

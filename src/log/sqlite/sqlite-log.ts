@@ -1,6 +1,4 @@
-import { SQLiteError } from 'bun:sqlite'
-import { statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { type Database, SQLiteError } from 'bun:sqlite'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { isRun, lastPositionOf } from '../../domain/reading/recorded-run.ts'
 import { isRecordStream } from '../../domain/stream-names.ts'
@@ -9,6 +7,7 @@ import { type Codec, createCodec } from '../codec/codec.ts'
 import { type DataFolder, holdDataFolder } from '../data-folder.ts'
 import {
   type AppendResult,
+  DamagedLog,
   type EventLog,
   type ExpectedRevision,
   type LogHealth,
@@ -26,12 +25,13 @@ import { areReadings, QueueRoom } from '../queue-room.ts'
 import { assertPage, assertStorable, assertTruncatable, countToAppend } from '../storable.ts'
 import { Subscriptions } from '../subscriptions.ts'
 import { checkLogEnd, type EndCheck } from '../tail/missing-end.ts'
-import { DiskSpace, freeBytesOf, type Later, laterByTimer } from './disk-space.ts'
+import { type DiskSpace, type FileBytes, type Later, laterByTimer, watchSpace } from './disk-space.ts'
 import { FairReads } from './fair-reads.ts'
 import { FolderWatch } from './folder-watch.ts'
 import { type Commits, type CommitVerdict, stoppedText, type Trimming } from './sqlite-commits.ts'
+import { faultOf } from './sqlite-faults.ts'
 import { openForReading } from './sqlite-file.ts'
-import { SqliteReads } from './sqlite-reads.ts'
+import { type LastKnown, SqliteReads } from './sqlite-reads.ts'
 import { SqliteStaging, type Staged, type StagedAppend } from './sqlite-staging.ts'
 import { commitOnThread } from './threaded-commits.ts'
 import { answer, recordedBy, refuseReadings, type Waiting, type WaitingGroup } from './waiting-appends.ts'
@@ -62,22 +62,24 @@ export type SqliteLogOptions = {
 export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
   const { dataDir, allowSharedFolder: allowShared = false, onFolderWarning: onWarning } = options
   const folder = holdDataFolder(dataDir, { allowShared, onWarning })
+  let database: Database | null = null
   try {
     const { marks, acceptMissing } = options
     checkLogEnd(folder.logPath, { marks, acceptMissing, onWarning })
-    return new SqliteLog(folder, options)
+    database = openForReading(folder.logPath, options)
+    return new SqliteLog(folder, database, options)
   } catch (cause) {
+    database?.close()
     folder.release()
     // If a person accepted a changed SQL schema, a table can be missing. Then preparing a statement fails, which is no
     // bug of this program.
-    if (!(cause instanceof SQLiteError)) throw cause
-    throw new Outage(`Cannot open "${folder.logPath}": ${cause.message}`, 'not_written', 'unavailable', { cause })
+    throw cause instanceof SQLiteError ? faultOf(`open "${folder.logPath}"`, cause) : cause
   }
 }
 
 class SqliteLog implements EventLog {
   readonly #folder: DataFolder
-  readonly #database: ReturnType<typeof openForReading>
+  readonly #database: Database
   readonly #codec: Codec
   readonly #reads: SqliteReads
   readonly #fairReads = new FairReads()
@@ -100,17 +102,19 @@ class SqliteLog implements EventLog {
   #stoppedBy: string | null = null
   #isClosed = false
 
-  constructor(folder: DataFolder, options: SqliteLogOptions) {
+  constructor(folder: DataFolder, database: Database, options: SqliteLogOptions) {
     this.#folder = folder
     this.#codec = options.codec ?? createCodec()
-    this.#database = openForReading(folder.logPath, options)
-    this.#later = options.later ?? laterByTimer
-    this.#watch = new FolderWatch({ ...options, folder, database: this.#database, later: this.#later })
-    this.#reads = new SqliteReads(this.#database, this.#codec)
+    this.#database = database
+    // These two read the file, and throw if it is damaged. So they come before everything that has a timer or a thread.
+    this.#reads = new SqliteReads(database, this.#codec)
     this.#staging = new SqliteStaging(this.#reads)
     this.#publishedTo = this.#staging.nextPosition - 1
+    this.#later = options.later ?? laterByTimer
+    this.#watch = new FolderWatch({ ...options, folder, database, later: this.#later })
     this.#commits = (options.commits ?? commitOnThread)(folder.logPath)
-    this.#space = this.#watchSpace(options)
+    const fileBytes = (): FileBytes => this.#reads.fileBytes()
+    this.#space = watchSpace({ ...options, logPath: folder.logPath, fileBytes, later: this.#later })
     this.#scheduleLook()
     this.#subscriptions = new Subscriptions((after, wants) =>
       this.#readOrOutage('the log', () =>
@@ -163,6 +167,14 @@ class SqliteLog implements EventLog {
     return truncation
   }
 
+  checkEnds(lastKnown: LastKnown): void {
+    this.#reads.checkEnds(lastKnown)
+  }
+
+  async hasGapAfter(position: number): Promise<boolean> {
+    return this.#readOrOutage('the log', () => this.#reads.hasGapAfter(position))
+  }
+
   health(): LogHealth {
     const why = this.#isClosed ? 'the log is closed' : (this.#watch.lost ?? this.#stoppedBy ?? this.#commits.fault)
     return why === null ? { ok: true } : { ok: false, why }
@@ -204,20 +216,6 @@ class SqliteLog implements EventLog {
     })
   }
 
-  #watchSpace({ diskReserveBytes, freeBytes = freeBytesOf }: SqliteLogOptions): DiskSpace | null {
-    if (diskReserveBytes === undefined) return null
-    const folder = dirname(this.#folder.logPath)
-    return new DiskSpace({
-      reserveBytes: diskReserveBytes,
-      freeBytes: () => freeBytes(folder),
-      fileRoom: () => {
-        const { all, free } = this.#reads.fileBytes()
-        return { freeBytes: free, owedBytes: Math.max(0, all - statSync(this.#folder.logPath).size) }
-      },
-      later: this.#later,
-    })
-  }
-
   #scheduleLook(): void {
     this.#cancelLook = this.#later(troubleLookMs, () => {
       if (this.#troubles.isUnreadable) this.#testRead()
@@ -231,10 +229,9 @@ class SqliteLog implements EventLog {
    */
   #testRead(): void {
     try {
-      this.#reads.ends()
+      this.#readOrOutage('the log', () => this.#reads.ends())
     } catch (cause) {
-      if (!(cause instanceof SQLiteError)) throw cause
-      this.#troubles.readFailed(cause.message)
+      if (!(cause instanceof Outage)) throw cause
     }
   }
 
@@ -320,6 +317,9 @@ class SqliteLog implements EventLog {
 
   #publish({ appends: staged }: Staged, { appends }: WaitingGroup): readonly StagedAppend[] {
     this.#staging.committed()
+    for (const append of staged) {
+      if ('fault' in append && append.fault instanceof DamagedLog) this.#troubles.damaged(append.fault.message)
+    }
     const items = staged.flatMap(recordedBy)
     const last = items.at(-1)
     if (last !== undefined) this.#publishedTo = lastPositionOf(last)
@@ -338,7 +338,7 @@ class SqliteLog implements EventLog {
     const { stream: id, isErased } = trimming
     this.#assertOpen('truncate')
     if (this.#readOrOutage('the log', () => this.#reads.keptFrom(id)) < keptFrom) {
-      this.#assertWritten(await this.#commits.truncate({ stream: id, keptFrom }))
+      this.#assertWritten(await this.#commits.truncate(this.#reads.truncationOf(id, keptFrom)))
       this.#reads.truncated(id)
     }
     while (!this.#isClosed && this.#readOrOutage('the log', () => this.#reads.hasRowsToTrim(id))) {
@@ -373,14 +373,15 @@ class SqliteLog implements EventLog {
     return new Outage(`Cannot say whether it was written: ${why}`, 'unknown', 'unavailable')
   }
 
-  /** @throws Outage for an error of SQLite */
+  /** @throws Outage for an error of SQLite, DamagedLog */
   #readOrOutage<T>(what: string, read: () => T): T {
     try {
       return read()
     } catch (cause) {
-      if (!(cause instanceof SQLiteError)) throw cause
-      this.#troubles.readFailed(cause.message)
-      throw new Outage(`Cannot read ${what}: ${cause.message}`, 'not_written', 'unavailable', { cause })
+      const fault = cause instanceof SQLiteError ? faultOf(`read ${what}`, cause) : cause
+      if (fault instanceof DamagedLog) this.#troubles.damaged(fault.message)
+      else if (fault instanceof Outage) this.#troubles.readFailed(fault.message)
+      throw fault
     }
   }
 

@@ -2,78 +2,166 @@ import type { Database } from 'bun:sqlite'
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { categoryOf } from '../../domain/stream-names.ts'
-import { storeStreamsRememberedMax } from '../../limits.ts'
+import { storeReadsRememberedMax, storeStreamsRememberedMax } from '../../limits.ts'
 import type { Codec } from '../codec/codec.ts'
 import type { Part } from '../codec/packed-readings.ts'
-import type { ReadAllOptions, ReadOptions } from '../event-log.ts'
+import { DamagedLog, type DamagedPlace, type ReadAllOptions, type ReadOptions } from '../event-log.ts'
 import type { Scan, Wants } from '../subscriptions.ts'
-
-type Row = {
-  readonly position: number
-  readonly stream: number
-  readonly revision: number
-  readonly count: number
-  readonly recorded_at: number
-  readonly body: string | Uint8Array
-}
+import type { FileBytes } from './disk-space.ts'
+import { damagedIndex, IndexChecks } from './index-checks.ts'
+import { prepareReads, type ReadStatements } from './read-statements.ts'
+import { assertUndamaged, markChecksum, nameChecksumOf, type Row } from './row-checksum.ts'
+import {
+  assertBeginning,
+  backwardsInLog,
+  backwardsInStream,
+  emptyStream,
+  forwardsInStream,
+  LogOrder,
+  type Neighbours,
+  type OrderCheck,
+} from './row-order.ts'
+import type { Truncation } from './sqlite-commits.ts'
 
 type Known = {
   readonly name: string
   readonly category: string
   /** Events before this revision are truncated. Reads hide them, although their rows can still be in the file. */
   readonly keptFrom: number
+  readonly nameChecksum: number
 }
 
-export type Head = { readonly id: number; readonly nextRevision: number }
+export type Head = { readonly id: number; readonly nextRevision: number; readonly nameChecksum: number }
 
-const columns = 'position, stream, revision, count, recorded_at, body'
+type Taking = {
+  readonly limit: number
+  readonly backwards: boolean
+  readonly inOrder: OrderCheck
+  within(row: Row): Partial<Part>
+}
 
+type Taken = {
+  readonly events: readonly RecordedEvent[]
+  readonly firstRow: Row | null
+  readonly lastRow: Row | null
+}
+
+/** Returns the last revision of a stream that somebody knows from earlier reads, or `null`. */
+export type LastKnown = (stream: string) => number | null
+
+/** Each read checks a row before it decodes it. So a method throws `DamagedLog` in place of returning damaged events. */
 export class SqliteReads {
   readonly #codec: Codec
-  readonly #statements: ReturnType<typeof prepare>
+  readonly #statements: ReadStatements
   readonly #known = new BoundedMap<number, Known>(storeStreamsRememberedMax)
+
+  readonly #neighbours: Neighbours
+  readonly #index: IndexChecks
+  /** The order of the rows of reads of the log, by the position at which the last page ended. */
+  readonly #orders = new BoundedMap<number, LogOrder>(storeReadsRememberedMax)
+  #lastKnown: LastKnown = () => null
+  #hasTruncations = false
 
   constructor(database: Database, codec: Codec) {
     this.#codec = codec
-    this.#statements = prepare(database)
+    this.#statements = prepareReads(database)
+    const { older, endBefore, startFrom } = this.#statements
+    this.#neighbours = {
+      older: older.get() ?? { since: 1, missing: 0 },
+      endBefore: (stream, revision) => endBefore.get(stream, revision)?.next_revision ?? null,
+      startFrom: (stream, revision) => startFrom.get(stream, revision)?.revision ?? null,
+      keptFromNow: (stream) => {
+        this.#known.delete(stream)
+        return this.keptFrom(stream)
+      },
+      hasTruncations: () => this.#findTruncations(),
+      streamWithoutRows: (met) => this.#findStreamWithoutRows(met),
+    }
+    this.#index = new IndexChecks(database, this.#neighbours.keptFromNow)
+  }
+
+  /** From now on, a read that meets the end of a stream before the revision in `lastKnown` throws `DamagedLog`. */
+  checkEnds(lastKnown: LastKnown): void {
+    this.#lastKnown = lastKnown
   }
 
   head(stream: string): Head | null {
-    const found = this.#statements.head.get(stream)
-    return found === null ? null : { id: found.id, nextRevision: found.next_revision }
+    const id = this.#findId(stream)
+    if (id === null) return null
+    const row = this.#statements.lastRowOfStream.get(id)
+    if (row === null) throw emptyStream(stream)
+    const { nameChecksum, keptFrom } = this.#checked(row)
+    this.#assertEnd({ id, stream, keptFrom }, row)
+    return { id, nextRevision: row.revision + row.count, nameChecksum }
   }
 
   ends(): { readonly nextPosition: number; readonly nextStreamId: number } {
-    const ends = this.#statements.ends.get()
-    return { nextPosition: ends?.next_position ?? 1, nextStreamId: ends?.next_stream ?? 1 }
+    const last = this.#statements.lastRow.get()
+    if (last !== null) this.#checked(last)
+    const nextPosition = last === null ? 1 : last.position + last.count
+    return { nextPosition, nextStreamId: this.#statements.nextStream.get()?.next_stream ?? 1 }
   }
 
-  /**
-   * Returns the size of the log's file in bytes, including pages that are only in the write-ahead log. `free` is the
-   * size of the empty pages.
-   */
-  fileBytes(): { readonly all: number; readonly free: number } {
+  /** Returns the size of the log's file. */
+  fileBytes(): FileBytes {
     const { pages, freePages, pageSize } = this.#statements
     const size = pageSize.get()?.page_size ?? 0
     return { all: size * (pages.get()?.page_count ?? 0), free: size * (freePages.get()?.freelist_count ?? 0) }
   }
 
-  read(stream: string, { from, direction, limit }: ReadOptions): readonly RecordedEvent[] {
-    const id = this.#statements.streamId.get(stream)?.id
-    if (id === undefined) return []
+  read(stream: string, options: ReadOptions): readonly RecordedEvent[] {
+    const id = this.#findId(stream)
+    if (id === null) return []
     const { keptFrom } = this.#stream(id)
-    if (direction === 'backwards') {
-      const last = from ?? Number.MAX_SAFE_INTEGER
-      const rows = this.#statements.streamBackwards.iterate(id, last, keptFrom)
-      return this.#take(rows, { limit, backwards: true }, ({ revision }) => ({ end: last - revision + 1 }))
-    }
+    return options.direction === 'backwards'
+      ? this.#readBackwards({ id, stream, keptFrom }, options)
+      : this.#readForwards({ id, stream, keptFrom }, options)
+  }
+
+  #readForwards(of: StreamToRead, { from, limit }: ReadOptions): readonly RecordedEvent[] {
+    const { id, stream, keptFrom } = of
     const first = Math.max(from ?? 0, keptFrom)
     const rows = this.#statements.streamForwards.iterate(id, first)
-    return this.#take(rows, { limit, backwards: false }, ({ revision }) => ({ first: first - revision }))
+    const { events, lastRow } = this.#take(rows, {
+      limit,
+      backwards: false,
+      inOrder: forwardsInStream(first),
+      within: ({ revision }) => ({ first: first - revision }),
+    })
+    if (lastRow === null) throw emptyStream(stream)
+    if (events.length < limit) this.#assertEnd(of, lastRow)
+    return events
+  }
+
+  #readBackwards(of: StreamToRead, { from, limit }: ReadOptions): readonly RecordedEvent[] {
+    const { id, stream, keptFrom } = of
+    const last = from ?? Number.MAX_SAFE_INTEGER
+    const rows = this.#statements.streamBackwards.iterate(id, last, keptFrom)
+    const { events, firstRow, lastRow } = this.#take(rows, {
+      limit,
+      backwards: true,
+      inOrder: backwardsInStream(last, this.#neighbours),
+      within: ({ revision }) => ({ end: last - revision + 1 }),
+    })
+    if (from === undefined) {
+      if (firstRow === null) throw emptyStream(stream)
+      this.#assertEnd(of, firstRow)
+    }
+    const readTo = lastRow?.revision ?? last + 1
+    if (events.length < limit && readTo > keptFrom) {
+      const why = `the events from revision ${keptFrom} on are missing`
+      throw new DamagedLog({ stream, revision: keptFrom, position: null }, why)
+    }
+    return events
   }
 
   keptFrom(id: number): number {
     return this.#stream(id).keptFrom
+  }
+
+  truncationOf(id: number, keptFrom: number): Truncation {
+    const { name } = this.#stream(id)
+    return { stream: id, keptFrom, checksum: markChecksum(name, { stream: id, keptFrom }) }
   }
 
   /**
@@ -91,12 +179,33 @@ export class SqliteReads {
   readAll({ from, direction, limit }: ReadAllOptions): readonly RecordedEvent[] {
     if (direction === 'backwards') {
       const before = from ?? Number.MAX_SAFE_INTEGER
-      const rows = this.#statements.allBackwards.iterate(before)
-      return this.#take(rows, { limit, backwards: true }, ({ position }) => ({ end: before - position }))
+      const { events, lastRow } = this.#take(this.#statements.allBackwards.iterate(before), {
+        limit,
+        backwards: true,
+        inOrder: backwardsInLog(this.#neighbours),
+        within: ({ position }) => ({ end: before - position }),
+      })
+      if (events.length < limit && lastRow !== null) assertBeginning(lastRow, this.#neighbours)
+      return events
     }
     const after = from ?? 0
-    const rows = this.#statements.allForwards.iterate(after)
-    return this.#take(rows, { limit, backwards: false }, ({ position }) => ({ first: after - position + 1 }))
+    const order = this.#orderAfter(after)
+    const { events } = this.#take(this.#statements.allForwards.iterate(after), {
+      limit,
+      backwards: false,
+      inOrder: order.check,
+      within: ({ position }) => ({ first: after - position + 1 }),
+    })
+    const last = events.at(-1)
+    if (events.length < limit) order.assertComplete()
+    else if (last !== undefined) this.#orders.set(last.position, order)
+    return events
+  }
+
+  /** True if positions after this one are missing. The log must have the event at this position. */
+  hasGapAfter(position: number): boolean {
+    const found = this.#statements.eventsAfter.get(position)
+    return found !== null && found.held !== null && found.begin + found.held !== found.next
   }
 
   /**
@@ -112,35 +221,100 @@ export class SqliteReads {
     const events: RecordedEvent[] = []
     let scannedTo = after ?? 0
     let looked = 0
+    let isLeft = false
+    const order = this.#orderAfter(scannedTo)
     for (const row of this.#statements.allForwards.iterate(scannedTo)) {
+      const last = row.position + row.count - 1
+      // Rows that are not wanted are checked too, because damage can have changed the stream of a wanted row.
+      const { category } = this.#checked(row, order.check)
       // An earlier scan may have read the whole first row. If its events counted towards `limit`, a large row would end
       // every scan, and a subscription would never get past it.
-      if (row.position + row.count - 1 <= scannedTo) continue
-      if (wants(this.#stream(row.stream).category)) {
+      if (last <= scannedTo) continue
+      if (wants(category)) {
         const kept = this.#kept(row, { first: scannedTo - row.position + 1 })
         for (const event of this.#decode(row, kept)) events.push(event)
       }
-      scannedTo = Math.max(scannedTo, row.position + row.count - 1)
+      scannedTo = last
       looked += row.count
-      if (looked >= limit) break
+      // Few rows follow the last published one: those of the commits under way. Without them, `order` is not complete.
+      isLeft = looked >= limit && scannedTo < publishedTo
+      if (isLeft) break
     }
-    return { events, scannedTo: scannedTo === 0 ? after : scannedTo, atEnd: scannedTo >= publishedTo }
+    const atEnd = scannedTo >= publishedTo
+    if (!isLeft) order.assertComplete()
+    if (!atEnd) this.#orders.set(scannedTo, order)
+    return { events, scannedTo: scannedTo === 0 ? after : scannedTo, atEnd }
   }
 
-  #take(
-    rows: Iterable<Row>,
-    { limit, backwards }: { readonly limit: number; readonly backwards: boolean },
-    within: (row: Row) => Partial<Part>,
-  ): readonly RecordedEvent[] {
-    const taken: RecordedEvent[] = []
+  #take(rows: Iterable<Row>, { limit, backwards, inOrder, within }: Taking): Taken {
+    const events: RecordedEvent[] = []
+    let firstRow: Row | null = null
+    let lastRow: Row | null = null
     for (const row of rows) {
+      this.#checked(row, inOrder)
+      firstRow ??= row
+      lastRow = row
       const { first, end } = this.#kept(row, within(row))
-      const left = limit - taken.length
-      if (backwards) taken.push(...this.#decode(row, { first: Math.max(first, end - left), end }).toReversed())
-      else taken.push(...this.#decode(row, { first, end: Math.min(end, first + left) }))
-      if (taken.length === limit) break
+      const left = limit - events.length
+      if (backwards) events.push(...this.#decode(row, { first: Math.max(first, end - left), end }).toReversed())
+      else events.push(...this.#decode(row, { first, end: Math.min(end, first + left) }))
+      if (events.length === limit) break
     }
-    return taken
+    return { events, firstRow, lastRow }
+  }
+
+  /** A read that continues where the last page ended goes on with the order of that page. */
+  #orderAfter(position: number): LogOrder {
+    const order = this.#orders.get(position)
+    if (order === undefined) return new LogOrder(this.#neighbours, { isWhole: position === 0 })
+    this.#orders.delete(position)
+    order.beginPage()
+    return order
+  }
+
+  /** Returns `null` if the stream does not exist. @throws DamagedLog if it is known to exist */
+  #findId(stream: string): number | null {
+    const id = this.#index.idOf(stream)
+    if (id === null) this.#assertReaches(stream, 0)
+    // The id is from an index of the file. A damaged entry would show the events of another stream.
+    else if (this.#stream(id).name !== stream) throw damagedIndex(stream)
+    return id
+  }
+
+  /** Call this with the last row of a stream that a read has found. @throws DamagedLog if later rows are missing */
+  #assertEnd({ id, stream, keptFrom }: StreamToRead, { revision, count }: Row): void {
+    const end = revision + count
+    this.#index.assertEnd({ stream, id, end })
+    this.#assertReaches(stream, end, keptFrom)
+  }
+
+  /** `keptFrom` is 0 if nothing is truncated. The last event of a stream is never truncated, so the stream is longer. */
+  #assertReaches(stream: string, end: number, keptFrom = 0): void {
+    const known = Math.max(this.#lastKnown(stream) ?? -1, keptFrom === 0 ? -1 : keptFrom)
+    if (end > known) return
+    const why = `the events from revision ${end} to ${known} are missing`
+    throw new DamagedLog({ stream, revision: end, position: null }, why)
+  }
+
+  #findTruncations(): boolean {
+    this.#hasTruncations ||= this.#statements.anyTruncation.get() !== null
+    return this.#hasTruncations
+  }
+
+  #findStreamWithoutRows(streamsMet: number): string | null {
+    const { streams, streamWithoutRows } = this.#statements
+    // Counting the streams is faster than looking for the rows of each.
+    if (streams.get()?.streams === streamsMet) return null
+    return streamWithoutRows.get()?.name ?? null
+  }
+
+  /** Returns the stream of the row. @throws DamagedLog if the row is damaged, or if rows before it are missing */
+  #checked(row: Row, inOrder?: OrderCheck): Known {
+    const stream = this.#findStream(row.stream)
+    if (stream === null) throw noStream(row.stream, row)
+    assertUndamaged(row, stream, this.#neighbours.older.since)
+    inOrder?.(row, stream)
+    return stream
   }
 
   /**
@@ -151,59 +325,47 @@ export class SqliteReads {
     return { first: Math.max(0, first, this.#stream(stream).keptFrom - revision), end: Math.min(count, end) }
   }
 
-  #decode({ position, stream, revision, count, recorded_at, body }: Row, part: Part): readonly RecordedEvent[] {
+  #decode({ position, stream, revision, count, recordedAt, body }: Row, part: Part): readonly RecordedEvent[] {
     if (part.first >= part.end) return []
     const { name } = this.#stream(stream)
-    return this.#codec.decode({ stream: name, position, revision, count, recordedAt: recorded_at, body }, part)
+    return this.#codec.decode({ stream: name, position, revision, count, recordedAt, body }, part)
   }
 
   #stream(id: number): Known {
+    const stream = this.#findStream(id)
+    if (stream === null) throw noStream(id, { revision: null, position: null })
+    return stream
+  }
+
+  /** @throws DamagedLog if the stream's row of `truncations` is damaged */
+  #findStream(id: number): Known | null {
     const known = this.#known.get(id)
     if (known !== undefined) return known
     const found = this.#statements.stream.get(id)
-    if (found === null) throw new Error(`Cannot read the log: it has no stream ${id}`)
-    const stream = { name: found.name, category: categoryOf(found.name), keptFrom: found.kept_from ?? 0 }
+    if (found === null) return null
+    const { name, kept_from: mark, checksum } = found
+    const keptFrom = mark ?? 0
+    if (mark !== null && !this.#isSoundMark({ id, stream: name, keptFrom }, checksum)) {
+      const why = 'the mark of its truncated events does not match its checksum'
+      throw new DamagedLog({ stream: name, revision: keptFrom, position: null }, why)
+    }
+    const stream = { name, category: categoryOf(name), keptFrom, nameChecksum: nameChecksumOf(name) }
     this.#known.set(id, stream)
     return stream
   }
+
+  /**
+   * A mark without a checksum is of an older version, which left the event at the mark. Deleting that event later would
+   * have raised the mark, and given it a checksum. So the first row of the stream must be as old as the mark.
+   */
+  #isSoundMark({ id, stream, keptFrom }: StreamToRead, checksum: number | null): boolean {
+    if (checksum !== null) return checksum === markChecksum(stream, { stream: id, keptFrom })
+    const first = this.#statements.firstRow.get(id)
+    return first !== null && first.position < this.#neighbours.older.since
+  }
 }
 
-const prepare = (database: Database) => ({
-  pages: database.prepare<{ page_count: number }, []>('PRAGMA page_count'),
-  freePages: database.prepare<{ freelist_count: number }, []>('PRAGMA freelist_count'),
-  pageSize: database.prepare<{ page_size: number }, []>('PRAGMA page_size'),
-  ends: database.prepare<{ next_position: number | null; next_stream: number | null }, []>(`
-    SELECT (SELECT position + count FROM events ORDER BY position DESC LIMIT 1) AS next_position,
-           (SELECT max(id) + 1 FROM streams) AS next_stream
-  `),
-  stream: database.prepare<{ name: string; kept_from: number | null }, [number]>(
-    'SELECT name, kept_from FROM streams LEFT JOIN truncations ON stream = id WHERE id = ?',
-  ),
-  streamId: database.prepare<{ id: number }, [string]>('SELECT id FROM streams WHERE name = ?'),
-  head: database.prepare<{ id: number; next_revision: number }, [string]>(`
-    SELECT streams.id, revision + count AS next_revision FROM streams JOIN events ON stream = streams.id
-      WHERE name = ? ORDER BY revision DESC LIMIT 1
-  `),
-  // Revision ?2 may be inside a row, because a row holds several events. So reading begins with the row that contains
-  // this revision.
-  streamForwards: database.prepare<Row, [number, number]>(`
-    SELECT ${columns} FROM events WHERE stream = ?1
-      AND revision >= coalesce((SELECT max(revision) FROM events WHERE stream = ?1 AND revision <= ?2), 0)
-      ORDER BY revision
-  `),
-  streamBackwards: database.prepare<Row, [number, number, number]>(`
-    SELECT ${columns} FROM events WHERE stream = ?1 AND revision <= ?2
-      AND revision >= coalesce((SELECT max(revision) FROM events WHERE stream = ?1 AND revision <= ?3), 0)
-      ORDER BY revision DESC
-  `),
-  firstRow: database.prepare<{ next_revision: number }, [number]>(
-    'SELECT revision + count AS next_revision FROM events WHERE stream = ? ORDER BY revision LIMIT 1',
-  ),
-  allForwards: database.prepare<Row, [number]>(`
-    SELECT ${columns} FROM events
-      WHERE position >= coalesce((SELECT max(position) FROM events WHERE position <= ?), 0) ORDER BY position
-  `),
-  allBackwards: database.prepare<Row, [number]>(
-    `SELECT ${columns} FROM events WHERE position < ? ORDER BY position DESC`,
-  ),
-})
+type StreamToRead = { readonly id: number; readonly stream: string; readonly keptFrom: number }
+
+const noStream = (id: number, { revision, position }: Omit<DamagedPlace, 'stream'>): DamagedLog =>
+  new DamagedLog({ stream: null, revision, position }, `its stream ${id} does not exist`)

@@ -3,9 +3,10 @@ import type { RecordedEvent } from '../../domain/events.ts'
 import { eventsOfItems, type LogItem, ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { storeStreamsRememberedMax } from '../../limits.ts'
 import type { NewRow } from '../codec/codec.ts'
-import { type AppendResult, type ExpectedRevision, type ToAppend, UndecodableEvent } from '../event-log.ts'
+import { type AppendResult, DamagedLog, type ExpectedRevision, type ToAppend, UndecodableEvent } from '../event-log.ts'
 import { countToAppend, eventsToAppend, recordedAs } from '../storable.ts'
 import { GroupPacker, type PackedGroup } from './packed-group.ts'
+import { nameChecksumOf } from './row-checksum.ts'
 import type { Head, SqliteReads } from './sqlite-reads.ts'
 
 export type EncodedAppend = {
@@ -21,7 +22,7 @@ export type EncodedAppend = {
  */
 export type StagedAppend =
   | { readonly result: AppendResult; readonly recorded: readonly LogItem[] }
-  | { readonly fault: UndecodableEvent }
+  | { readonly fault: UndecodableEvent | DamagedLog }
 
 export type Staged = {
   readonly appends: readonly StagedAppend[]
@@ -109,14 +110,14 @@ export class SqliteStaging {
   }
 
   /**
-   * An append that is sent again is compared with the stored events. If a stored event cannot be decoded, only this
+   * An append that is sent again is compared with the stored events. If a stored event is damaged or unknown, only this
    * append fails, and not its whole group.
    */
   #stageAppend(append: EncodedAppend, packer: GroupPacker): StagedAppend {
     try {
       return this.#append(append, packer)
     } catch (cause) {
-      if (cause instanceof UndecodableEvent) return { fault: cause }
+      if (cause instanceof UndecodableEvent || cause instanceof DamagedLog) return { fault: cause }
       throw cause
     }
   }
@@ -130,14 +131,14 @@ export class SqliteStaging {
     }
 
     const recorded = recordedAs(stream, events, { revision, position: this.#nextPosition })
-    const id = head?.id ?? this.#beginStream(stream, packer)
+    const { id, nameChecksum } = head ?? this.#beginStream(stream, packer)
     let at = revision
     for (const row of rows) {
-      packer.addRow(row, { position: this.#nextPosition, stream: id, revision: at })
+      packer.addRow(row, { position: this.#nextPosition, stream: id, revision: at, nameChecksum })
       at += row.count
       this.#nextPosition += row.count
     }
-    this.#heads.set(stream, { id, nextRevision: at })
+    this.#heads.set(stream, { id, nextRevision: at, nameChecksum })
     this.#uncommitted.at(-1)?.push(recorded)
     return {
       result: { outcome: 'written', events: events instanceof ReadingRun ? [] : eventsOfItems(recorded) },
@@ -181,10 +182,10 @@ export class SqliteStaging {
     return head
   }
 
-  #beginStream(stream: string, packer: GroupPacker): number {
+  #beginStream(stream: string, packer: GroupPacker): Pick<Head, 'id' | 'nameChecksum'> {
     const id = this.#nextStreamId
     packer.beginStream(id, stream)
     this.#nextStreamId += 1
-    return id
+    return { id, nameChecksum: nameChecksumOf(stream) }
   }
 }

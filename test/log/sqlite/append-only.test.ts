@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 // The statements are tried on these rows. Stream 1 has positions 1-3 and 4 (revisions 0-2 and 3). Stream 2 has positions 5-6
 // (revisions 0-1). Stream 3 has positions 7, 8-10 and 11 (revisions 0, 1-3 and 4). It is truncated before revision 3, so the
 // row at position 7 is deleted.
-const columns = '(position, stream, revision, count, recorded_at, body)'
+const columns = '(position, stream, revision, count, recorded_at, body, checksum)'
 const overwriting = [
   ['UPDATE a body', "UPDATE events SET body = 'x'"],
   ['UPDATE one event', 'UPDATE events SET revision = 9 WHERE position = 4'],
@@ -19,29 +19,35 @@ const overwriting = [
   ['DELETE all', 'DELETE FROM events'],
   ['DELETE one event', 'DELETE FROM events WHERE position = 4'],
   ['DELETE by rowid', 'DELETE FROM events WHERE rowid = 4'],
-  ['REPLACE by position', `REPLACE INTO events ${columns} VALUES (4, 1, 4, 1, 0, 'x')`],
+  ['REPLACE by position', `REPLACE INTO events ${columns} VALUES (4, 1, 4, 1, 0, 'x', 7)`],
   [
     'REPLACE by rowid',
-    "REPLACE INTO events (rowid, stream, revision, count, recorded_at, body) VALUES (4, 1, 4, 1, 0, 'x')",
+    "REPLACE INTO events (rowid, stream, revision, count, recorded_at, body, checksum) VALUES (4, 1, 4, 1, 0, 'x', 7)",
   ],
-  ['REPLACE by stream and revision', `REPLACE INTO events ${columns} VALUES (12, 1, 3, 1, 0, 'x')`],
-  ['REPLACE with a position of its own choice', `REPLACE INTO events ${columns} VALUES (NULL, 1, 3, 1, 0, 'x')`],
-  ['INSERT OR REPLACE', `INSERT OR REPLACE INTO events ${columns} VALUES (4, 1, 3, 1, 0, 'x')`],
-  ['INSERT OR IGNORE', `INSERT OR IGNORE INTO events ${columns} VALUES (4, 1, 3, 1, 0, 'x')`],
+  ['REPLACE by stream and revision', `REPLACE INTO events ${columns} VALUES (12, 1, 3, 1, 0, 'x', 7)`],
+  ['REPLACE with a position of its own choice', `REPLACE INTO events ${columns} VALUES (NULL, 1, 3, 1, 0, 'x', 7)`],
+  ['INSERT OR REPLACE', `INSERT OR REPLACE INTO events ${columns} VALUES (4, 1, 3, 1, 0, 'x', 7)`],
+  ['INSERT OR IGNORE', `INSERT OR IGNORE INTO events ${columns} VALUES (4, 1, 3, 1, 0, 'x', 7)`],
   [
     'an upsert by position',
-    `INSERT INTO events ${columns} VALUES (4, 1, 4, 1, 0, 'x') ON CONFLICT (position) DO UPDATE SET body = 'x'`,
+    `INSERT INTO events ${columns} VALUES (4, 1, 4, 1, 0, 'x', 7) ON CONFLICT (position) DO UPDATE SET body = 'x'`,
   ],
   [
     'an upsert by stream and revision',
-    `INSERT INTO events ${columns} VALUES (12, 1, 3, 1, 0, 'x') ON CONFLICT (stream, revision) DO UPDATE SET body = 'x'`,
+    `INSERT INTO events ${columns} VALUES (12, 1, 3, 1, 0, 'x', 7) ON CONFLICT (stream, revision) DO UPDATE SET body = 'x'`,
   ],
-  ['INSERT before the last position', `INSERT INTO events ${columns} VALUES (-1, 1, 4, 1, 0, 'x')`],
-  ['INSERT into the positions of a run', `INSERT INTO events ${columns} VALUES (6, 1, 4, 1, 0, 'x')`],
-  ['INSERT into the revisions of a run', `INSERT INTO events ${columns} VALUES (12, 2, 1, 1, 0, 'x')`],
-  ['INSERT that leaves a gap in a stream', `INSERT INTO events ${columns} VALUES (12, 2, 3, 1, 0, 'x')`],
-  ['INSERT of a stream that is not there', `INSERT INTO events ${columns} VALUES (12, 9, 0, 1, 0, 'x')`],
-  ['INSERT of an empty run', `INSERT INTO events ${columns} VALUES (12, 2, 2, 0, 0, 'x')`],
+  ['INSERT before the last position', `INSERT INTO events ${columns} VALUES (-1, 1, 4, 1, 0, 'x', 7)`],
+  ['INSERT into the positions of a run', `INSERT INTO events ${columns} VALUES (6, 1, 4, 1, 0, 'x', 7)`],
+  ['INSERT into the revisions of a run', `INSERT INTO events ${columns} VALUES (12, 2, 1, 1, 0, 'x', 7)`],
+  ['INSERT that leaves a gap in a stream', `INSERT INTO events ${columns} VALUES (12, 2, 3, 1, 0, 'x', 7)`],
+  ['INSERT of a stream that is not there', `INSERT INTO events ${columns} VALUES (12, 9, 0, 1, 0, 'x', 7)`],
+  ['INSERT of an empty run', `INSERT INTO events ${columns} VALUES (12, 2, 2, 0, 0, 'x', 7)`],
+  ['INSERT without a checksum', `INSERT INTO events ${columns} VALUES (12, 2, 2, 1, 0, 'x', NULL)`],
+  ['UPDATE a checksum', 'UPDATE events SET checksum = 7'],
+  ['UPDATE the first position with a checksum', 'UPDATE checksums SET since = 9'],
+  ['DELETE the first position with a checksum', 'DELETE FROM checksums'],
+  ['REPLACE the first position with a checksum', 'REPLACE INTO checksums (rowid, since, missing) VALUES (1, 9, 0)'],
+  ['INSERT a second first position', 'INSERT INTO checksums VALUES (9, 0)'],
   ['UPDATE a stream', "UPDATE streams SET name = 'key-x'"],
   ['UPDATE a stream by rowid', "UPDATE streams SET name = 'key-x' WHERE rowid = 1"],
   ['UPDATE OR REPLACE a stream', 'UPDATE OR REPLACE streams SET id = 1 WHERE id = 2'],
@@ -57,13 +63,13 @@ const overwriting = [
   ['DELETE a run of which something is kept', 'DELETE FROM events WHERE stream = 3 AND revision = 1'],
   ['DELETE what is above the mark', 'DELETE FROM events WHERE stream = 3 AND revision = 4'],
   ['DELETE of the whole of a truncated stream', 'DELETE FROM events WHERE stream = 3'],
-  ['a mark in the streams of keys', 'INSERT INTO truncations VALUES (1, 2)'],
-  ['a mark in a stream that is not there', 'INSERT INTO truncations VALUES (9, 1)'],
-  ['a mark that leaves nothing', 'INSERT INTO truncations VALUES (2, 2)'],
-  ['a mark at the beginning', 'INSERT INTO truncations VALUES (2, 0)'],
-  ['a second mark', 'INSERT INTO truncations VALUES (3, 4)'],
-  ['REPLACE a mark', 'REPLACE INTO truncations VALUES (3, 4)'],
-  ['an upsert of a mark', 'INSERT INTO truncations VALUES (3, 1) ON CONFLICT (stream) DO UPDATE SET kept_from = 1'],
+  ['a mark in the streams of keys', 'INSERT INTO truncations VALUES (1, 2, 7)'],
+  ['a mark in a stream that is not there', 'INSERT INTO truncations VALUES (9, 1, 7)'],
+  ['a mark that leaves nothing', 'INSERT INTO truncations VALUES (2, 2, 7)'],
+  ['a mark at the beginning', 'INSERT INTO truncations VALUES (2, 0, 7)'],
+  ['a second mark', 'INSERT INTO truncations VALUES (3, 4, 7)'],
+  ['REPLACE a mark', 'REPLACE INTO truncations VALUES (3, 4, 7)'],
+  ['an upsert of a mark', 'INSERT INTO truncations VALUES (3, 1, 7) ON CONFLICT (stream) DO UPDATE SET kept_from = 1'],
   ['a mark taken back', 'UPDATE truncations SET kept_from = 1'],
   ['a mark raised past the last event', 'UPDATE truncations SET kept_from = 5'],
   ['a mark given to another stream', 'UPDATE truncations SET stream = 2, kept_from = 4'],
@@ -96,7 +102,7 @@ describe('a plain connection to the log', () => {
   })
   const readings = (stream: string, count: number) => Array.from({ length: count }, () => reading(stream))
   const contents = () =>
-    ['streams', 'events', 'truncations'].map((table) => plain.query(`SELECT * FROM ${table}`).values())
+    ['streams', 'events', 'truncations', 'checksums'].map((table) => plain.query(`SELECT * FROM ${table}`).values())
 
   for (const recursiveTriggers of ['OFF', 'ON']) {
     for (const [title, statement] of overwriting) {
@@ -112,7 +118,7 @@ describe('a plain connection to the log', () => {
   test('accepts a correct append, so these refusals prove something', () => {
     plain.run('BEGIN')
     plain.run("INSERT INTO streams (id, name) VALUES (4, 'key-four')")
-    plain.run(`INSERT INTO events ${columns} VALUES (12, 2, 2, 1, 0, 'x'), (13, 4, 0, 2, 0, 'x')`)
+    plain.run(`INSERT INTO events ${columns} VALUES (12, 2, 2, 1, 0, 'x', 7), (13, 4, 0, 2, 0, 'x', 7)`)
     expect(plain.query('SELECT count(*) FROM events').values()).toEqual([[7]])
     plain.run('ROLLBACK')
   })
@@ -124,7 +130,7 @@ describe('a plain connection to the log', () => {
     ])
     plain.run('BEGIN')
     plain.run('UPDATE truncations SET kept_from = 4')
-    plain.run('INSERT INTO truncations VALUES (2, 1)')
+    plain.run('INSERT INTO truncations VALUES (2, 1, 7)')
     plain.run('DELETE FROM events WHERE stream = 3 AND revision = 1')
     expect(() => plain.run('DELETE FROM events WHERE stream = 3')).toThrow(/append-only/)
     plain.run('ROLLBACK')

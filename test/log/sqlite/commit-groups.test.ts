@@ -9,6 +9,7 @@ import type { CommitVerdict } from '../../../src/log/sqlite/sqlite-commits.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { caughtUp, collect } from '../../support/logs/collector.ts'
 import { columnsOf } from '../../support/logs/columns-of.ts'
+import { appendPlainRow } from '../../support/logs/plain-rows.ts'
 import { keySuspended, reading, startMs } from '../../support/logs/sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { commitsHere } from './commits-here.ts'
@@ -140,8 +141,7 @@ test('after rows of another program, older groups go before new ones', async () 
   const told = [await append('key-one', 'none', keySuspended()), await append('key-two', 'none', keySuspended())]
   told.push(await append('key-three', 'none', keySuspended()))
   const other = new Database(join(folder.path, 'log.db'))
-  other.run("INSERT INTO streams (id, name) VALUES (1, 'key-other')")
-  other.run("INSERT INTO events (position, stream, revision, count, recorded_at, body) VALUES (1, 1, 0, 1, 1, '[]')")
+  appendPlainRow(other, 'key-other', { count: 1, recordedAt: 1, body: '[]' })
   // The row above takes position 1, so the commit of the first group fails. The positions of the later groups are then wrong,
   // so these groups may be written only with new positions.
   await commitNext()

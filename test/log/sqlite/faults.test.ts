@@ -14,6 +14,7 @@ import {
 import { type EventLog, Outage } from '../../../src/log/event-log.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { caughtUp, collect } from '../../support/logs/collector.ts'
+import { appendPlainRow } from '../../support/logs/plain-rows.ts'
 import { keySuspended, keySuspensions, reading } from '../../support/logs/sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { commitsHere, failedFsync, outOfSpace } from './commits-here.ts'
@@ -453,7 +454,11 @@ describe('another program at the file', () => {
   test('that appends rows causes a conflict, then appends continue', async () => {
     await log.append('key-one', 'none', [keySuspended()])
     const other = new Database(join(folder.path, 'log.db'))
-    other.run(`INSERT INTO events SELECT 2, stream, 1, count, recorded_at, body FROM events`)
+    appendPlainRow(other, 'key-one', {
+      count: 1,
+      recordedAt: 1,
+      body: JSON.stringify([{ ...keySuspended(), schemaVersion: 1 }]),
+    })
     other.close()
     expect(await log.append('key-one', 0, [keySuspended()])).toEqual({ outcome: 'conflict', currentRevision: 1 })
     expect(await log.append('key-one', 1, [keySuspended()])).toMatchObject({

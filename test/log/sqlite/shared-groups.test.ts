@@ -11,7 +11,7 @@ import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-f
 type Body = string | Uint8Array
 
 const written: CommitVerdict = { kind: 'written' }
-const rowBytes = 48
+const rowBytes = 56
 
 let folder: TemporaryFolder
 let database: ReturnType<typeof openForReading>
@@ -37,7 +37,7 @@ const groupOf = (bodies: readonly Body[], epoch = 0): PackedGroup => {
   if (nextPosition === 1) packer.beginStream(1, 'signins-one')
   for (const body of bodies) {
     const row = { count: 1, recordedAt: 1_700_000_000_000 + nextPosition, body, bytes: body.length, isInBuffer: false }
-    packer.addRow(row, { position: nextPosition, stream: 1, revision: nextPosition - 1 })
+    packer.addRow(row, { position: nextPosition, stream: 1, revision: nextPosition - 1, nameChecksum: 0 })
     nextPosition += 1
   }
   return packer.pack(epoch)
@@ -143,7 +143,7 @@ describe('the commit thread', () => {
   test('truncates, deletes and empties its log between groups, in order', async () => {
     const asked = [
       commits.commit(groupOf(['first', 'second', 'third'])),
-      commits.truncate({ stream: 1, keptFrom: 2 }),
+      commits.truncate({ stream: 1, keptFrom: 2, checksum: 0 }),
       commits.trim({ stream: 1, isErased: true }),
       commits.commit(groupOf(['fourth'])),
       commits.emptyWriteAheadLog(),

@@ -9,6 +9,7 @@ import { writeText } from '../../../src/bytes/packed-text.ts'
 import type { NewEvent } from '../../../src/domain/events.ts'
 import type { Idempotency, KeptItem } from '../../../src/domain/reading/idempotency-key.ts'
 import { createCodec } from '../../../src/log/codec/codec.ts'
+import { appendPlainRow } from './plain-rows.ts'
 
 export type FirstVersionBatch = {
   readonly stream: string
@@ -52,12 +53,8 @@ export const packedByFirstVersion = (batch: FirstVersionBatch): Uint8Array => {
 export const appendByFirstVersion = (dataDir: string, batch: FirstVersionBatch): void => {
   const database = new Database(join(dataDir, 'log.db'), { readwrite: true })
   const { stream, readings } = batch
-  database.run('INSERT INTO streams (id, name) SELECT max(id) + 1, ? FROM streams', [stream])
-  database.run(
-    `INSERT INTO events (position, stream, revision, count, recorded_at, body)
-       SELECT (SELECT max(position) + count FROM events), max(id), 0, ?, ?, ? FROM streams`,
-    [readings.length, readings[0]?.recordedAt ?? 0, packedByFirstVersion(batch)],
-  )
+  const row = { count: readings.length, recordedAt: readings[0]?.recordedAt ?? 0, body: packedByFirstVersion(batch) }
+  appendPlainRow(database, stream, row)
   database.close()
 }
 

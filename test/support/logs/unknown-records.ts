@@ -2,6 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import type { LogState } from '../log-server/state.ts'
+import { appendPlainRow } from './plain-rows.ts'
 
 export const unknownType = 'WrittenByANewerVersion'
 
@@ -11,16 +12,7 @@ const metadata = { by: { kind: 'system' }, requestId: 'r', correlationId: 'r', c
 export const addUnknownToFile = (dataDir: string, stream: string, recordedAt: number): void => {
   using database = new Database(join(dataDir, 'log.db'), { readwrite: true })
   const event = { id: crypto.randomUUID(), type: unknownType, schemaVersion: 1, recordedAt, data: { new: 1 }, metadata }
-  if (database.query('SELECT 1 FROM streams WHERE name = ?').get(stream) === null) {
-    database.run('INSERT INTO streams (id, name) SELECT max(id) + 1, ? FROM streams', [stream])
-  }
-  database.run(
-    `INSERT INTO events (position, stream, revision, count, recorded_at, body)
-       SELECT (SELECT max(position + count) FROM events), id,
-         (SELECT coalesce(max(revision + count), 0) FROM events WHERE stream = streams.id), 1, ?2, ?3
-       FROM streams WHERE name = ?1`,
-    [stream, recordedAt, JSON.stringify([event])],
-  )
+  appendPlainRow(database, stream, { count: 1, recordedAt, body: JSON.stringify([event]) })
 }
 
 /**

@@ -43,11 +43,13 @@ const countedCore = (core: Core): Core => {
     purged: readings.purged.bind(readings),
     purgedKeys: readings.purgedKeys.bind(readings),
     gaps: readings.gaps.bind(readings),
+    lastRevision: readings.lastRevision.bind(readings),
   }
   const { cellars, keys, operators } = core.projections
   const projections = {
     fold: core.projections.fold.bind(core.projections),
     save: core.projections.save.bind(core.projections),
+    lastRevision: core.projections.lastRevision.bind(core.projections),
     get position() {
       return core.projections.position
     },

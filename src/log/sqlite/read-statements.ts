@@ -1,0 +1,61 @@
+import type { Database } from 'bun:sqlite'
+import type { Row } from './row-checksum.ts'
+import type { OlderRows } from './row-order.ts'
+
+const columns = 'position, stream, revision, count, recorded_at AS recordedAt, body, checksum'
+
+export type ReadStatements = ReturnType<typeof prepareReads>
+
+export const prepareReads = (database: Database) => ({
+  pages: database.prepare<{ page_count: number }, []>('PRAGMA page_count'),
+  freePages: database.prepare<{ freelist_count: number }, []>('PRAGMA freelist_count'),
+  pageSize: database.prepare<{ page_size: number }, []>('PRAGMA page_size'),
+  older: database.prepare<OlderRows, []>('SELECT since, missing FROM checksums'),
+  lastRow: database.prepare<Row, []>(`SELECT ${columns} FROM events ORDER BY position DESC LIMIT 1`),
+  nextStream: database.prepare<{ next_stream: number | null }, []>('SELECT max(id) + 1 AS next_stream FROM streams'),
+  lastRowOfStream: database.prepare<Row, [number]>(
+    `SELECT ${columns} FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1`,
+  ),
+  endBefore: database.prepare<{ next_revision: number }, [number, number]>(
+    'SELECT revision + count AS next_revision FROM events WHERE stream = ? AND revision < ? ORDER BY revision DESC LIMIT 1',
+  ),
+  startFrom: database.prepare<{ revision: number }, [number, number]>(
+    'SELECT revision FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT 1',
+  ),
+  anyTruncation: database.prepare<{ stream: number }, []>('SELECT stream FROM truncations LIMIT 1'),
+  stream: database.prepare<{ name: string; kept_from: number | null; checksum: number | null }, [number]>(
+    'SELECT name, kept_from, checksum FROM streams LEFT JOIN truncations ON stream = id WHERE id = ?',
+  ),
+  // Revision ?2 may be inside a row, because a row holds several events. So reading begins with the row that contains
+  // this revision.
+  streamForwards: database.prepare<Row, [number, number]>(`
+    SELECT ${columns} FROM events WHERE stream = ?1
+      AND revision >= coalesce((SELECT max(revision) FROM events WHERE stream = ?1 AND revision <= ?2), 0)
+      ORDER BY revision
+  `),
+  streamBackwards: database.prepare<Row, [number, number, number]>(`
+    SELECT ${columns} FROM events WHERE stream = ?1 AND revision <= ?2
+      AND revision >= coalesce((SELECT max(revision) FROM events WHERE stream = ?1 AND revision <= ?3), 0)
+      ORDER BY revision DESC
+  `),
+  firstRow: database.prepare<{ position: number; next_revision: number }, [number]>(
+    'SELECT position, revision + count AS next_revision FROM events WHERE stream = ? ORDER BY revision LIMIT 1',
+  ),
+  streams: database.prepare<{ streams: number }, []>('SELECT count(*) AS streams FROM streams'),
+  streamWithoutRows: database.prepare<{ name: string }, []>(
+    'SELECT name FROM streams WHERE NOT EXISTS (SELECT 1 FROM events WHERE stream = streams.id) LIMIT 1',
+  ),
+  // Position ?1 may be inside a row, which then reaches further. `held` is `null` if no row is later.
+  eventsAfter: database.prepare<{ held: number | null; next: number; begin: number }, [number]>(`
+    SELECT (SELECT sum(count) FROM events WHERE position > ?1) AS held,
+      (SELECT position + count FROM events ORDER BY position DESC LIMIT 1) AS next,
+      (SELECT max(?1 + 1, position + count) FROM events WHERE position <= ?1 ORDER BY position DESC LIMIT 1) AS begin
+  `),
+  allForwards: database.prepare<Row, [number]>(`
+    SELECT ${columns} FROM events
+      WHERE position >= coalesce((SELECT max(position) FROM events WHERE position <= ?), 0) ORDER BY position
+  `),
+  allBackwards: database.prepare<Row, [number]>(
+    `SELECT ${columns} FROM events WHERE position < ? ORDER BY position DESC`,
+  ),
+})

@@ -1,0 +1,12 @@
+import type { SQLiteError } from 'bun:sqlite'
+import { DamagedLog, Outage } from '../event-log.ts'
+
+/** What an error of SQLite means for the log. `action` completes "Cannot ...". */
+export const faultOf = (action: string, cause: SQLiteError): Outage => {
+  const what = `Cannot ${action}: ${cause.message}`
+  if (isMalformed(cause)) return new DamagedLog({ stream: null, revision: null, position: null }, what, { cause })
+  return new Outage(what, 'not_written', cause.code === 'SQLITE_FULL' ? 'full' : 'unavailable', { cause })
+}
+
+/** SQLite has found that the file does not fit together, or is no database. */
+const isMalformed = ({ code = '' }: SQLiteError): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(code)

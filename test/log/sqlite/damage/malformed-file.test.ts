@@ -1,0 +1,74 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { messageOf } from '../../../../src/domain/error-message.ts'
+import { NotACellarbookLog } from '../../../../src/log/data-folder.ts'
+import { DamagedLog, type EventLog } from '../../../../src/log/event-log.ts'
+import { openSqliteLog } from '../../../../src/log/sqlite/sqlite-log.ts'
+import { keySuspensions } from '../../../support/logs/sample-events.ts'
+import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary-folder.ts'
+import { commitsHere } from '../commits-here.ts'
+
+const remedy = 'estore a backup into an empty data folder'
+const pageBytes = 2_048
+
+let folder: TemporaryFolder
+let sound: Uint8Array
+let pages: ReadonlyMap<string, number>
+
+const open = (dataDir: string): EventLog => openSqliteLog({ dataDir, commits: commitsHere(() => {}) })
+
+beforeAll(async () => {
+  folder = temporaryFolder()
+  const log = open(folder.path)
+  for (const stream of ['key-one', 'key-two']) await log.append(stream, 'none', keySuspensions(50))
+  await log.close()
+  const file = join(folder.path, 'log.db')
+  using database = new Database(file)
+  const found = database.query<{ name: string; rootpage: number }, []>('SELECT name, rootpage FROM sqlite_schema').all()
+  pages = new Map(found.map(({ name, rootpage }) => [name, rootpage]))
+  sound = readFileSync(file)
+})
+afterAll(() => folder.remove())
+
+/** Overwrites a page, and returns the folder of the harmed file. */
+const harmed = (page: number, name: string): string => {
+  const dataDir = join(folder.path, name)
+  mkdirSync(dataDir, { mode: 0o700 })
+  const at = (page - 1) * pageBytes
+  writeFileSync(join(dataDir, 'log.db'), Uint8Array.from(sound).fill(0xa5, at, at + pageBytes), { mode: 0o600 })
+  return dataDir
+}
+
+const faultOf = (work: () => unknown): unknown => {
+  try {
+    return work()
+  } catch (cause) {
+    return cause
+  }
+}
+
+describe('a file that SQLite finds malformed', () => {
+  test('is damage at the opening if the opening reads the page', () => {
+    const fault = faultOf(() => open(harmed(pages.get('events') ?? 0, 'events')))
+    expect(fault).toBeInstanceOf(DamagedLog)
+    expect(messageOf(fault)).toContain(remedy)
+    expect(messageOf(fault)).toMatch(/^The log is damaged: Cannot open .* malformed/)
+  })
+
+  test('is damage to a read of that page, and a trouble that refuses nothing else', async () => {
+    const log = open(harmed(pages.get('sqlite_autoindex_streams_1') ?? 0, 'names'))
+    const fault = await log.read('key-one', { limit: 1 }).catch((cause: unknown) => cause)
+    expect(fault).toBeInstanceOf(DamagedLog)
+    expect(log.troubles?.()).toEqual([{ kind: 'damaged', why: expect.stringContaining('malformed') }])
+    expect(await log.readAll({ limit: 100 })).toHaveLength(100)
+    await log.close()
+  })
+
+  test('is told with the remedy if it is no database any more', () => {
+    const fault = faultOf(() => open(harmed(1, 'header')))
+    expect(fault).toBeInstanceOf(NotACellarbookLog)
+    expect(messageOf(fault)).toContain(remedy)
+  })
+})
