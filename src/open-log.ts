@@ -205,8 +205,8 @@ const eventStorePlace = 'eventstore'
 export const openIdempotencyIndex = async (
   dataDir: string,
   log: EventLog,
-  { clock, entropy }: Naming,
-): Promise<RepeatsIndex> => openRepeatsFile({ dataDir, logId: await ensureLogCreated(log, clock, entropy) })
+  { clock, entropy, onReplaced }: Naming & { readonly onReplaced: (why: string) => void },
+): Promise<RepeatsIndex> => openRepeatsFile({ dataDir, logId: await ensureLogCreated(log, clock, entropy), onReplaced })
 
 /** Turns an error with a known cause into a `CommandFailed`. Any other error is a bug, and is returned unchanged. */
 export const asCommandFailed = (error: unknown): unknown => {

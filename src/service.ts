@@ -141,7 +141,11 @@ const startCore = async (
   log: EventLog,
   health: Health,
 ): Promise<OpenCore> => {
-  const idempotency = await openIdempotencyIndex(config.dataDir, log, { clock, entropy })
+  const idempotency = await openIdempotencyIndex(config.dataDir, log, {
+    clock,
+    entropy,
+    onReplaced: (why) => lines.warn('the index of idempotency keys is built again from the log', { why }),
+  })
   started.defer(() => idempotency.close())
   const core = await openCore({
     log,

@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, write
 import { join } from 'node:path'
 import type { FoldedTo } from '../../src/domain/log-reference.ts'
 import type { IdempotentAppend } from '../../src/domain/reading/idempotency-key.ts'
+import { appendChecksum, type ChecksummedAppend } from '../../src/log/repeats-index/append-checksum.ts'
 import { openRepeatsFile } from '../../src/log/repeats-index/repeats-file.ts'
 import { isPassing } from '../../src/log/repeats-index/repeats-writer.ts'
 import { IndexBusy, IndexUnusable, type RepeatsIndex } from '../../src/log/repeats-index.ts'
-import { idempotencyOf, indexOfFirstVersion } from '../support/logs/first-version.ts'
 import { createMemoryRepeatsIndex } from '../support/logs/memory-repeats-index.ts'
-import { reading, startMs } from '../support/logs/sample-events.ts'
+import { startMs } from '../support/logs/sample-events.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const keyHash = (number: number): string => number.toString(16).padStart(64, '0')
@@ -116,60 +116,134 @@ describe('the file of the repeats index', () => {
     await index.close()
   }
   const reopened = async (path: string, logId = 'a log') => {
-    const index = openRepeatsFile({ dataDir: path, logId })
+    const told: string[] = []
+    const index = openRepeatsFile({ dataDir: path, logId, onReplaced: (why) => told.push(why) })
     const known = { foldedTo: index.foldedTo, first: index.find('readings-one', keyHash(1)) }
     await index.write(change([appendOf(501)], 91))
     expect(index.find('readings-one', keyHash(501))).toEqual(appendOf(501))
     await index.close()
-    return known
+    return { ...known, told }
   }
-  const empty = { foldedTo: null, first: null }
+  const emptyAndTold = { foldedTo: null, first: null, told: [expect.stringContaining('Cannot use')] }
 
   test('survives a restart, readable by its owner only', async () => {
     const folder = temporaryFolder()
     await closed(folder.path)
     expect(statSync(join(folder.path, 'idempotency.db')).mode & 0o777).toBe(0o600)
-    expect(await reopened(folder.path)).toEqual({ foldedTo: at(90), first: appendOf(1) })
+    expect(await reopened(folder.path)).toEqual({ foldedTo: at(90), first: appendOf(1), told: [] })
     folder.remove()
   })
-
-  test('of version 1 is read and takes new appends', async () => {
-    const folder = temporaryFolder()
-    const stream = 'readings-one'
-    const rejected = [{ index: 3, refusal: { kind: 'invalid_value' as const } }]
-    const first = { stream, readings: [reading(stream)], keyHash: keyHash(1), bodyHash: 'b0'.repeat(32), rejected }
-    indexOfFirstVersion(folder.path, first, { logId: 'a log', position: 9, stream, eventId: 'event 9' })
-    const then = { stream, revision: 0, recordedAt: startMs, idempotency: idempotencyOf(first) }
-    for (const life of [1, 2]) {
-      const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
-      expect(index.foldedTo).toMatchObject({ id: life === 1 ? 'event 9' : 'event 90' })
-      expect(index.find(stream, keyHash(1))).toEqual(then)
-      await index.write(change([appendOf(2)], 90))
-      expect(index.find(stream, keyHash(2))).toEqual(appendOf(2))
-      await index.close()
-    }
-    const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
-    expect(versions(folder.path)).toEqual([1, 2])
-    await index.write(change([appendOf(1, { revision: 8 })]))
-    await index.close()
-    expect(versions(folder.path)).toEqual([2, 2])
-    folder.remove()
-  })
-  const versions = (path: string): readonly number[] => {
-    const database = new Database(join(path, 'idempotency.db'), { readonly: true })
-    const rows = database.query<{ version: number }, []>('SELECT version FROM appends ORDER BY version').all()
-    database.close()
-    return rows.map(({ version }) => version)
-  }
 
   test('is unusable when it holds a newer append', async () => {
     const folder = temporaryFolder()
     await closed(folder.path)
     const database = new Database(join(folder.path, 'idempotency.db'))
     database.run('UPDATE appends SET version = 3')
+    const select = 'SELECT key_hash, stream, revision, recorded_at, body_hash, batch, version FROM appends'
+    for (const row of database.query<ChecksummedAppend, []>(select).all()) {
+      database.run('UPDATE appends SET checksum = ? WHERE key_hash = ?', [appendChecksum(row), row.key_hash])
+    }
     database.close()
     const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
     expect(() => index.find('readings-one', keyHash(1))).toThrow(IndexUnusable)
+    await index.close()
+    folder.remove()
+  })
+
+  const changedColumns: readonly [column: string, sql: string][] = [
+    ['key_hash', `UPDATE appends SET key_hash = x'${keyHash(8)}' WHERE revision = 9`],
+    ['key_hash upwards', `UPDATE appends SET key_hash = x'${keyHash(10)}' WHERE revision = 9`],
+    ['stream upwards', "UPDATE appends SET stream = 'readings-onf' WHERE revision = 9"],
+    ['stream', "UPDATE appends SET stream = 'readings-ond' WHERE revision = 9"],
+    ['revision', 'UPDATE appends SET revision = 8 WHERE revision = 9'],
+    ['recorded_at', 'UPDATE appends SET recorded_at = 9 WHERE revision = 9'],
+    ['body_hash', `UPDATE appends SET body_hash = x'${'b1'.repeat(32)}' WHERE revision = 9`],
+    ['batch', `UPDATE appends SET batch = '{"accepted":1,"refusals":null}' WHERE revision = 9`],
+    ['version', 'UPDATE appends SET version = 1 WHERE revision = 9'],
+    ['checksum', 'UPDATE appends SET checksum = checksum + 1 WHERE revision = 9'],
+  ]
+  test.each(changedColumns)('is unusable when %s of a row was changed', async (_, sql) => {
+    const folder = temporaryFolder()
+    const first = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
+    await first.write(change([appendOf(5), appendOf(9)], 90))
+    await first.close()
+    const database = new Database(join(folder.path, 'idempotency.db'))
+    database.run(sql)
+    database.close()
+    const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
+    expect(() => index.find('readings-one', keyHash(9))).toThrow(IndexUnusable)
+    await index.startAnew()
+    expect(index.find('readings-one', keyHash(9))).toBeNull()
+    await index.close()
+    folder.remove()
+  })
+
+  test('never loses an append to a zeroed sector in silence', async () => {
+    const folder = temporaryFolder()
+    const appends = Array.from({ length: 30 }, (_, number) => appendOf(number))
+    const first = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
+    await first.write(change(appends, 90))
+    await first.close()
+    const file = join(folder.path, 'idempotency.db')
+    const sound = readFileSync(file)
+    let told = 0
+    for (let at = 4_096; at < sound.length; at += 512) {
+      writeFileSync(file, Uint8Array.from(sound).fill(0, at, at + 512))
+      const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
+      if (index.foldedTo !== null) await index.check()
+      // The index is empty if the opening or the check has found the damage.
+      if (index.foldedTo === null) told += 1
+      for (const append of index.foldedTo === null ? [] : appends) {
+        try {
+          const found = index.find('readings-one', append.idempotency.keyHash)
+          if (!Bun.deepEquals(found, append)) expect([at, found]).toEqual([at, append])
+        } catch (cause) {
+          if (!(cause instanceof IndexUnusable)) throw cause
+          told += 1
+        }
+      }
+      await index.close()
+    }
+    expect(told).toBeGreaterThan(0)
+    folder.remove()
+  })
+
+  test('is deleted by check() when a page hides its last rows', async () => {
+    const folder = temporaryFolder()
+    await closed(folder.path)
+    const file = join(folder.path, 'idempotency.db')
+    const pageBytes = 4_096
+    const sound = readFileSync(file)
+    const leafOfIndex = 0x0a
+    const foldedTo = at(90)
+    let hidden = 0
+    for (let page = pageBytes; page < sound.length && hidden < 5; page += pageBytes) {
+      // The number of rows of a page is in its bytes 3 and 4.
+      if (sound[page] !== leafOfIndex || (sound[page + 4] ?? 0) < 2) continue
+      hidden += 1
+      const changed = Uint8Array.from(sound)
+      changed[page + 4] = (sound[page + 4] ?? 0) - 1
+      writeFileSync(file, changed)
+      const told: string[] = []
+      const onReplaced = (why: string): number => told.push(why)
+      const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log', onReplaced })
+      expect(index.foldedTo).toEqual(foldedTo)
+      await index.check()
+      expect(index.foldedTo).toBeNull()
+      expect(told).toEqual([expect.stringContaining('Cannot check the index of idempotency keys')])
+      await index.close()
+    }
+    expect(hidden).toBeGreaterThan(3)
+    folder.remove()
+  })
+
+  test('is kept by check() if it is sound', async () => {
+    const folder = temporaryFolder()
+    await closed(folder.path)
+    const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
+    await index.check()
+    expect(index.foldedTo).toEqual(at(90))
+    expect(index.find('readings-one', keyHash(1))).toEqual(appendOf(1))
     await index.close()
     folder.remove()
   })
@@ -193,7 +267,7 @@ describe('the file of the repeats index', () => {
   const damage: [title: string, harm: (file: string) => void][] = [
     ['is no database', (file) => writeFileSync(file, 'once there was a file')],
     ['ends too early', (file) => writeFileSync(file, readFileSync(file).subarray(0, 4_096))],
-    ...[1, 2, 4].map((version): (typeof damage)[number] => [
+    ...[1, 2, 3, 5].map((version): (typeof damage)[number] => [
       `is of version ${version}`,
       (file) => {
         const database = new Database(file)
@@ -210,7 +284,7 @@ describe('the file of the repeats index', () => {
       const file = join(folder.path, 'idempotency.db')
       expect(existsSync(`${file}-wal`)).toBe(false)
       harm(file)
-      expect(await reopened(folder.path)).toEqual(empty)
+      expect(await reopened(folder.path)).toEqual(title === 'is empty' ? { ...emptyAndTold, told: [] } : emptyAndTold)
       folder.remove()
     })
   }
@@ -218,7 +292,7 @@ describe('the file of the repeats index', () => {
   test('is deleted when it belongs to another log', async () => {
     const folder = temporaryFolder()
     await closed(folder.path)
-    expect(await reopened(folder.path, 'another log')).toEqual(empty)
+    expect(await reopened(folder.path, 'another log')).toEqual(emptyAndTold)
     folder.remove()
   })
 

@@ -271,7 +271,7 @@ export class RepeatMemory {
         if (fault instanceof IndexUnusable) this.#mustStartAnew = true
         // An event that cannot be decoded is no bug here, because `stream/follow.ts` reports it. The rebuild tries
         // again.
-        else if (!(fault instanceof Outage || fault instanceof UndecodableEvent)) throw fault
+        else if (![Outage, UndecodableEvent, IndexBusy].some((known) => fault instanceof known)) throw fault
       }
       onSlow()
       await this.#host.pause(storeRetryPauseMsMax)
@@ -279,11 +279,12 @@ export class RepeatMemory {
   }
 
   /**
-   * Returns the position up to which the index is complete; -1 if it is incomplete. Empties the index if its last event
-   * is not in the log, because the index then belongs to another log. Also empties it if that event was purged:
+   * Returns the position up to which the index is complete; -1 if it is incomplete. Empties the index if it is damaged.
+   * Also empties it if its last event is not in the log, because the index then belongs to another log. Also empties it if that event was purged:
    * all entries are then too old to count.
    */
   async #indexCompleteTo(): Promise<number> {
+    if (this.#index.foldedTo !== null) await this.#index.check()
     const { foldedTo } = this.#index
     if (foldedTo === null) return -1
     const found = await foldedEvent(this.#host.log, foldedTo)

@@ -1,4 +1,4 @@
-import { Database, SQLiteError } from 'bun:sqlite'
+import { Database, SQLiteError, type Statement } from 'bun:sqlite'
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSystemError } from '../../domain/error-message.ts'
@@ -8,17 +8,13 @@ import { storeBusyMsMax } from '../../limits.ts'
 import { hashBytesOf } from '../codec/packed-idempotency.ts'
 import { newestIdempotency } from '../codec/stored-idempotency.ts'
 import { IndexUnusable, type RepeatsChange, type RepeatsIndex } from '../repeats-index.ts'
+import { appendChecksum, type ChecksummedAppend } from './append-checksum.ts'
 import { type RepeatsWriter, writeOnThread } from './repeats-writer.ts'
 
 export const repeatsPathIn = (dataDir: string): string => join(dataDir, 'idempotency.db')
 
-/**
- * A file of another format is deleted, and the index is built again from the log. Only a file of
- * `formatWithoutVersions` is upgraded.
- */
-const formatVersion = 3
-/** Rows of this old format have no column `version`, the version of their idempotency data. An upgrade sets it to 1. */
-const formatWithoutVersions = 2
+/** A file of another format is deleted, and the index is built again from the log. */
+const formatVersion = 4
 const fileMode = 0o600
 
 const tables = `
@@ -30,6 +26,7 @@ const tables = `
     body_hash BLOB NOT NULL CHECK (length(body_hash) = 32),
     batch TEXT,
     version INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
     PRIMARY KEY (key_hash, stream)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX appends_by_time ON appends (recorded_at);
@@ -43,6 +40,8 @@ export type RepeatsFileOptions = {
    * events.
    */
   readonly logId: string
+  /** Called with the reason when an unusable file is deleted, and the index must be built again from the log. */
+  readonly onReplaced?: (why: string) => void
 }
 
 /**
@@ -55,12 +54,14 @@ export const openRepeatsFile = (options: RepeatsFileOptions): RepeatsIndex => ne
 class RepeatsFile implements RepeatsIndex {
   readonly #path: string
   readonly #logId: string
+  readonly #onReplaced: (why: string) => void
   #reads: Reads
   #writer: RepeatsWriter
   #foldedTo: FoldedTo | null
 
-  constructor({ dataDir, logId }: RepeatsFileOptions) {
+  constructor({ dataDir, logId, onReplaced = () => {} }: RepeatsFileOptions) {
     this.#path = repeatsPathIn(dataDir)
+    this.#onReplaced = onReplaced
     this.#logId = logId
     this.#reads = this.#open()
     this.#foldedTo = this.#reads.foldedTo
@@ -80,6 +81,17 @@ class RepeatsFile implements RepeatsIndex {
     this.#foldedTo = change.foldedTo ?? this.#foldedTo
   }
 
+  /** The rows themselves are checked when they are found, because that costs less than reading all of them here. */
+  async check(): Promise<void> {
+    try {
+      await this.#writer.check()
+    } catch (cause) {
+      if (!(cause instanceof IndexUnusable)) throw cause
+      this.#onReplaced(cause.message)
+      await this.startAnew()
+    }
+  }
+
   async startAnew(): Promise<void> {
     await this.close()
     orUnusable(() => removeFile(this.#path))
@@ -94,11 +106,16 @@ class RepeatsFile implements RepeatsIndex {
   }
 
   #open(): Reads {
-    const reads = orNull(() => new Reads(this.#path, this.#logId))
-    if (reads !== null) return reads
+    const open = (): Reads => new Reads(this.#path, this.#logId)
+    try {
+      return orUnusable(open)
+    } catch (cause) {
+      if (!(cause instanceof IndexUnusable)) throw cause
+      this.#onReplaced(cause.message)
+    }
     return orUnusable(() => {
       removeFile(this.#path)
-      return new Reads(this.#path, this.#logId)
+      return open()
     })
   }
 }
@@ -106,14 +123,16 @@ class RepeatsFile implements RepeatsIndex {
 class Reads {
   readonly foldedTo: FoldedTo | null
   readonly #database: Database
-  readonly #find: ReturnType<typeof prepareFind>
+  readonly #findFrom: Find
+  readonly #findBefore: Find
 
   constructor(path: string, logId: string) {
     if (!existsSync(path)) closeSync(openSync(path, 'wx', fileMode))
     this.#database = new Database(path)
     try {
       this.foldedTo = prepareTables(this.#database, logId)
-      this.#find = prepareFind(this.#database)
+      this.#findFrom = this.#database.prepare(findFrom)
+      this.#findBefore = this.#database.prepare(findBefore)
     } catch (cause) {
       this.#database.close(true)
       throw cause
@@ -121,13 +140,21 @@ class Reads {
   }
 
   find(stream: string, keyHash: string): IdempotentAppend | null {
-    const row = this.#find.get(hashBytesOf(keyHash), stream)
-    if (row === null) return null
+    const keyBytes = hashBytesOf(keyHash)
+    const row = this.#findFrom.get(keyBytes, stream)
+    if (row !== null) assertUndamaged(row)
+    if (row === null || row.stream !== stream || Buffer.compare(row.key_hash, keyBytes) !== 0) {
+      // Damage that hides a row, such as a changed hash, is on one of the two sides of its place.
+      const before = this.#findBefore.get(keyBytes, stream)
+      if (before !== null) assertUndamaged(before)
+      return null
+    }
     return { stream, revision: row.revision, recordedAt: row.recorded_at, idempotency: idempotencyOf(keyHash, row) }
   }
 
   close(): void {
-    this.#find.finalize()
+    this.#findFrom.finalize()
+    this.#findBefore.finalize()
     this.#database.close(true)
   }
 }
@@ -136,7 +163,14 @@ class Reads {
  * `version` is the version of the idempotency data (`codec/stored-idempotency.ts`). `batch` is JSON, or `null` if the
  * request was a single reading.
  */
-type Row = { revision: number; recorded_at: number; body_hash: Uint8Array; batch: string | null; version: number }
+type Row = ChecksummedAppend & { readonly checksum: number }
+
+/** Damage can give a column a value of another type. @throws IndexUnusable */
+const assertUndamaged = (row: Row): void => {
+  const hasHashes = row.key_hash instanceof Uint8Array && row.body_hash instanceof Uint8Array
+  if (hasHashes && appendChecksum(row) === row.checksum) return
+  throw new IndexUnusable('Cannot use the index of idempotency keys: a row does not match its checksum')
+}
 
 const idempotencyOf = (keyHash: string, { body_hash, batch, version }: Row): Idempotency =>
   newestIdempotency(version, {
@@ -145,16 +179,22 @@ const idempotencyOf = (keyHash: string, { body_hash, batch, version }: Row): Ide
     batch: batch === null ? null : JSON.parse(batch),
   })
 
-const prepareFind = (database: Database) =>
-  database.prepare<Row, [Uint8Array, string]>(
-    'SELECT revision, recorded_at, body_hash, batch, version FROM appends WHERE key_hash = ? AND stream = ?',
-  )
+const columns = 'key_hash, stream, revision, recorded_at, body_hash, batch, version, checksum'
+
+type Find = Statement<Row, [Uint8Array, string]>
+
+const findFrom = `
+  SELECT ${columns} FROM appends WHERE (key_hash, stream) >= (?, ?) ORDER BY key_hash, stream LIMIT 1
+`
+const findBefore = `
+  SELECT ${columns} FROM appends WHERE (key_hash, stream) < (?, ?) ORDER BY key_hash DESC, stream DESC LIMIT 1
+`
 
 type Folded = { log_id: string } & (Record<'position' | 'stream' | 'revision' | 'event_id', null> | FoldedRow)
 type FoldedRow = { position: number; stream: string; revision: number; event_id: string }
 
 /**
- * Creates or upgrades the tables. Returns the last event that the index includes, or `null` for an empty index.
+ * Creates the tables of a new file. Returns the last event that the index includes, or `null` for an empty index.
  * @throws IndexUnusable if the file has another format or belongs to another log
  */
 const prepareTables = (database: Database, logId: string): FoldedTo | null => {
@@ -165,11 +205,6 @@ const prepareTables = (database: Database, logId: string): FoldedTo | null => {
     database.run('BEGIN IMMEDIATE')
     database.run(tables)
     database.run('INSERT INTO folded (log_id) VALUES (?)', [logId])
-    database.run(`PRAGMA user_version = ${formatVersion}`)
-    database.run('COMMIT')
-  } else if (version === formatWithoutVersions) {
-    database.run('BEGIN IMMEDIATE')
-    database.run('ALTER TABLE appends ADD COLUMN version INTEGER NOT NULL DEFAULT 1')
     database.run(`PRAGMA user_version = ${formatVersion}`)
     database.run('COMMIT')
   } else if (version !== formatVersion) throw new IndexUnusable(`Cannot use a file of format ${version}`)
@@ -183,15 +218,6 @@ const prepareTables = (database: Database, logId: string): FoldedTo | null => {
 
 const removeFile = (path: string): void => {
   for (const each of [path, `${path}-wal`, `${path}-shm`]) rmSync(each, { force: true })
-}
-
-const orNull = <T>(open: () => T): T | null => {
-  try {
-    return orUnusable(open)
-  } catch (cause) {
-    if (cause instanceof IndexUnusable) return null
-    throw cause
-  }
 }
 
 /**

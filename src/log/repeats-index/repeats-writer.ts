@@ -8,13 +8,17 @@ export type RepeatsWriter = {
    * IndexUnusable.
    */
   write(change: RepeatsChange): Promise<void>
+  /** Tests the structure of the file. Rejects with IndexUnusable if it is damaged, and with IndexBusy if it is locked. */
+  check(): Promise<void>
   close(): Promise<void>
 }
 
 export type ToRepeatsThread =
   | { readonly kind: 'open'; readonly path: string }
-  | { readonly kind: 'write'; readonly change: RepeatsChange }
+  | RepeatsWork
   | { readonly kind: 'close' }
+
+export type RepeatsWork = { readonly kind: 'write'; readonly change: RepeatsChange } | { readonly kind: 'check' }
 
 export type WriteFault = { readonly why: string; readonly isPassing: boolean }
 
@@ -29,7 +33,7 @@ export const writeOnThread = (path: string): RepeatsWriter => new ThreadedWriter
 class ThreadedWriter implements RepeatsWriter {
   readonly #thread: WorkerThread<ToRepeatsThread, FromRepeatsThread>
   /**
-   * One callback for each unanswered change. The thread answers in order, so an answer belongs to the first callback.
+   * One callback for each unanswered message. The thread answers in order, so an answer belongs to the first callback.
    */
   readonly #waiting: ((fault: WriteFault | null) => void)[] = []
   /** Why nothing can be written: the thread was closed or has failed. `null` while the thread works. */
@@ -44,11 +48,12 @@ class ThreadedWriter implements RepeatsWriter {
     this.#thread.post({ kind: 'open', path })
   }
 
-  async write(change: RepeatsChange): Promise<void> {
-    const fault = this.#ended ?? (await this.#written(change))
-    if (fault === null) return
-    const message = `Cannot write the index of idempotency keys: ${fault.why}`
-    throw fault.isPassing ? new IndexBusy(message) : new IndexUnusable(message)
+  write(change: RepeatsChange): Promise<void> {
+    return this.#do({ kind: 'write', change })
+  }
+
+  check(): Promise<void> {
+    return this.#do({ kind: 'check' })
   }
 
   async close(): Promise<void> {
@@ -60,10 +65,17 @@ class ThreadedWriter implements RepeatsWriter {
     await this.#thread.close({ kind: 'close' })
   }
 
-  #written(change: RepeatsChange): Promise<WriteFault | null> {
+  async #do(work: RepeatsWork): Promise<void> {
+    const fault = this.#ended ?? (await this.#faultOf(work))
+    if (fault === null) return
+    const message = `Cannot ${work.kind} the index of idempotency keys: ${fault.why}`
+    throw fault.isPassing ? new IndexBusy(message) : new IndexUnusable(message)
+  }
+
+  #faultOf(work: RepeatsWork): Promise<WriteFault | null> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve)
-      this.#thread.post({ kind: 'write', change })
+      this.#thread.post(work)
     })
   }
 

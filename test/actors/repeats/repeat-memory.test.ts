@@ -94,6 +94,8 @@ class FaultyIndex implements RepeatsIndex {
   readonly changes: RepeatsChange[] = []
   startedAnew = 0
   isDamaged = false
+  /** Damage that only `check` finds. */
+  isDamagedInside = false
   isBusy = false
   busyWrites = 0
   /** Writes wait until this promise resolves. `null`: writes do not wait. */
@@ -115,6 +117,10 @@ class FaultyIndex implements RepeatsIndex {
     this.changes.push(change)
     await this.held
     await this.inner.write(change)
+  }
+  async check(): Promise<void> {
+    if (this.isDamagedInside) await this.startAnew()
+    this.isDamagedInside = false
   }
   async startAnew(): Promise<void> {
     this.startedAnew += 1
@@ -412,6 +418,16 @@ describe('a start', () => {
     expect(await send(node, cluster, keyId, 'late')).toBe('repeated')
     await cluster.open({ checkpoints }, watched(cluster, pages))
     expect(pages).toHaveLength(1 + Math.ceil((await cluster.all()).length / readPageEventsMax))
+  })
+
+  test('rebuilds its index if the check of the index finds damage', async () => {
+    const { cluster, index, checkpoints, keyId } = await withCheckpoint()
+    index.isDamagedInside = true
+    const pages: ReadAllOptions[] = []
+    const node = await cluster.open({ idempotency: index, checkpoints }, watched(cluster, pages))
+    expect(index.startedAnew).toBe(1)
+    expect(pages.length).toBeGreaterThan(1)
+    expect(await send(node, cluster, keyId, 'late')).toBe('repeated')
   })
 
   test('reads nothing if the subscription delivers what the index lacks', async () => {

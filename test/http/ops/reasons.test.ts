@@ -89,6 +89,7 @@ const faultyIndex = (): RepeatsIndex => {
       if (index.isBusy) throw new IndexBusy('database or disk is full')
       await inner.write(change)
     },
+    check: () => inner.check(),
     startAnew: async () => {
       if (index.isGone) throw new IndexUnusable('it may not be made')
       index.isDamaged = false

@@ -23,6 +23,8 @@ class MemoryRepeatsIndex implements RepeatsIndex {
     this.foldedTo = foldedTo ?? this.foldedTo
   }
 
+  async check(): Promise<void> {}
+
   async startAnew(): Promise<void> {
     this.#appends.clear()
     this.foldedTo = null
