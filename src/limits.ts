@@ -421,6 +421,24 @@ export const trimEventsMax = 256
  * too, the appends of the group fail.
  */
 export const overlapRetriesMax = 1
+/**
+ * `log verify` and the daily check read this number of rows, or these bytes, in one transaction. With more, SQLite could not
+ * empty its write-ahead log for long.
+ */
+export const checkedRowsPerStep = 256
+export const checkedStepBytes = 256 * 1024
+export const checkedIndexEntriesPerStep = 512
+/** A row counts as this number of bytes besides its body: its other columns, and its entry in the index. */
+export const checkedBytesBesideBody = 64
+/** Names of streams that a check keeps in memory. */
+export const checkedNamesMax = 256
+/**
+ * Ids of streams are consecutive, but damage can have deleted some. An id that is further from the last one counts as damaged,
+ * because a check takes 24 bytes for each id.
+ */
+export const checkedStreamIdGapMax = 1_024
+/** SQLite names at most this number of damaged pages. */
+export const checkedPageFaultsMax = 100
 /** A write waits at most this time if another program has locked the database. */
 export const storeBusyMsMax = 250
 export const internedNamesMax = 8_192

@@ -21,7 +21,7 @@ import { drainNoticeMs } from './limits.ts'
 import { copyLog } from './log/copy-log.ts'
 import { checkDataFolder, DataFolderHeld, logPathIn } from './log/data-folder.ts'
 import { createLogLines } from './log-lines.ts'
-import { asCommandFailed, type LogPlace, openLog, openLogPlace } from './open-log.ts'
+import { asCommandFailed, type LogPlace, openLog, openLogPlace, verifyLog } from './open-log.ts'
 import { startService } from './service.ts'
 
 const output = createOutput(process.stdout)
@@ -96,10 +96,14 @@ const perform: ProgramDeps['perform'] = async (config, operation) => {
 const tellFolderWarnings = ({ dataDir, allowSharedDataDir: allowShared }: Config): void => {
   try {
     const warnings = checkDataFolder(dataDir, { allowShared })
-    for (const warning of warnings) process.stderr.write(`cellarbook: warning: ${visibleText(warning)}\n`)
+    for (const warning of warnings) tellWarning(warning)
   } catch (error) {
     throw asCommandFailed(error)
   }
+}
+
+const tellWarning = (warning: string): void => {
+  process.stderr.write(`cellarbook: warning: ${visibleText(warning)}\n`)
 }
 
 const placeOf = (config: Config): Place => ({
@@ -145,6 +149,14 @@ const copyBetween: ProgramDeps['copyLog'] = async (config, { from, to, acceptCha
   }
 }
 
+const verify: ProgramDeps['verifyLog'] = async (config, onProgress) => {
+  try {
+    return await verifyLog(config, { onProgress, onWarning: (warning) => tellWarning(warning) })
+  } catch (error) {
+    throw asCommandFailed(error)
+  }
+}
+
 const exitCode = await runProgram(process.argv.slice(2), {
   version,
   environment: process.env,
@@ -154,6 +166,7 @@ const exitCode = await runProgram(process.argv.slice(2), {
   serve,
   perform,
   copyLog: copyBetween,
+  verifyLog: verify,
 }).catch(endAfterBug)
 await ending
 process.exit(exitCode)

@@ -34,6 +34,7 @@ import { IndexUnusable, type RepeatsIndex } from './log/repeats-index.ts'
 import { LogFileBusy, type OpenOptions } from './log/sqlite/sqlite-file.ts'
 import { openSqliteLog } from './log/sqlite/sqlite-log.ts'
 import { type EndCheck, LogEndMissing, type Mark, type MissingEnd } from './log/tail/missing-end.ts'
+import { type VerifiedLog, type VerifyParts, verifyFile, verifyStore } from './log/verify/verify-log.ts'
 
 export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveBytes' | 'allowSharedDataDir'>
 
@@ -198,6 +199,26 @@ export const openLogPlace = async (
 }
 
 const eventStorePlace = 'eventstore'
+
+/** Reads the whole log and changes nothing. @throws the errors that `asCommandFailed` knows */
+export const verifyLog = async (
+  { dataDir, eventStore }: LogConfig,
+  parts: Omit<VerifyParts, 'marks'>,
+): Promise<VerifiedLog> => {
+  if (eventStore === null) {
+    const logPath = logPathIn(dataDir)
+    if (!existsSync(logPath)) {
+      throw new CommandFailed(`Cannot check the log: there is none in "${dataDir}"`, exitCodes.configuration)
+    }
+    return verifyFile(logPath, { ...parts, marks: () => marksIn(dataDir) })
+  }
+  const log = await openEventStore({ settings: eventStore })
+  try {
+    return await verifyStore(log, parts.onProgress)
+  } finally {
+    await log.close()
+  }
+}
 
 /**
  * Opens the index of idempotency keys. If the file belongs to another log, it is deleted, because its entries would be wrong.

@@ -3,6 +3,7 @@ export const exitCodes = {
   done: 0,
   refused: 1,
   usage: 64,
+  damaged: 65,
   unreachable: 69,
   configuration: 78,
 } as const
@@ -28,5 +29,6 @@ export const exitCodesHelp = `Exit codes:
   0   done
   1   refused, or failed: a person must act
   64  wrong command line
+  65  "log verify" has found damage
   69  cannot reach the service or its event store, or the change was not confirmed
   78  configuration: a wrong variable, or a data folder or port that cannot be used`

@@ -93,6 +93,22 @@ export const holdDataFolder = (
   return { logPath, lockPath, release: lockFile(path, lockPath) }
 }
 
+/** True if a service or a command holds the folder now. */
+export const isFolderHeld = (path: string): boolean => {
+  const lockPath = join(path, lockFileName)
+  if (!existsSync(lockPath)) return false
+  try {
+    using lock = new Database(lockPath, { readonly: true })
+    lock.run('PRAGMA busy_timeout = 0')
+    lock.query('SELECT count(*) FROM sqlite_schema').get()
+    return false
+  } catch (cause) {
+    if (cause instanceof SQLiteError && cause.code?.startsWith('SQLITE_BUSY')) return true
+    if (cause instanceof SQLiteError) return false
+    throw cause
+  }
+}
+
 /** Returns the function that releases the lock. @throws DataFolderUnwritable, DataFolderHeld */
 const lockFile = (path: string, lockPath: string): (() => void) => {
   let lock: Database | null = null

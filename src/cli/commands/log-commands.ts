@@ -19,12 +19,14 @@ import {
   whatArgument,
 } from './options.ts'
 import type { Runner } from './runner.ts'
+import { addVerify } from './verify-command.ts'
 
 export const addLogCommands = (program: Command, runner: Runner): void => {
-  const log = program.command('log').description('Read, search or copy the log of all changes and readings')
+  const log = program.command('log').description('Read, search, copy or check the log of all changes and readings')
   addRead(log, runner)
   addFind(log, runner)
   addCopy(log, runner)
+  addVerify(log, runner)
 }
 
 type ReadOptions = JsonOption & Partial<EventFilter> & { readonly follow?: boolean }

@@ -1,6 +1,7 @@
 import type { Config, Environment } from '../../config.ts'
 import type { CopyProgress } from '../../log/copy-log.ts'
 import type { LogDigest } from '../../log/log-digest.ts'
+import type { VerifiedLog, VerifyProgress } from '../../log/verify/verify-log.ts'
 import type { Operation } from '../control/operations.ts'
 import type { End, ExitCode } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
@@ -19,6 +20,8 @@ export type ProgramDeps = {
   /** Runs the operation in the running service. If no service runs, opens the log and runs the operation in this process. */
   perform(config: Config, operation: Operation): Promise<AsyncGenerator<Line, End>>
   copyLog(config: Config, copy: LogCopy): Promise<LogDigest>
+  /** Calls `onProgress` while it reads. @throws CommandFailed if the log cannot be checked */
+  verifyLog(config: Config, onProgress: (progress: VerifyProgress) => void): Promise<VerifiedLog>
 }
 
 export type ServeOptions = {

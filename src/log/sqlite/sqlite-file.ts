@@ -44,10 +44,33 @@ export const openForReading = (path: string, { acceptSchema }: OpenOptions = {})
 export const openForWriting = (path: string): Database =>
   open(path, (database) => configure(database, storeWriteCacheBytes))
 
-const open = (path: string, prepare: (database: Database) => void): Database => {
+export type OpenedReadOnly = { readonly database: Database; readonly version: number }
+
+/**
+ * Opens the file and changes nothing. SQLite copies no write-ahead log either when this connection is closed. `version`
+ * is that of the file's format, or 0 if the file has no tables.
+ * @throws NotACellarbookLog, NewerLogFormat, DataFolderUnwritable, LogFileBusy, Outage
+ */
+export const openReadOnly = (path: string): OpenedReadOnly => {
+  let version = 0
+  const prepare = (database: Database): void => {
+    database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
+    database.run(`PRAGMA cache_size = ${-storeReadCacheBytes / 1024}`)
+    assertOurs(database, path)
+    version = formOf(database).version
+  }
+  const database = open(path, prepare, { readonly: true })
+  return { database, version }
+}
+
+const open = (
+  path: string,
+  prepare: (database: Database) => void,
+  options?: { readonly readonly: boolean },
+): Database => {
   let database: Database | null = null
   try {
-    database = new Database(path)
+    database = new Database(path, options)
     prepare(database)
     return database
   } catch (cause) {

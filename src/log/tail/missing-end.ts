@@ -49,34 +49,51 @@ export type EndCheck = {
  */
 export const checkLogEnd = (
   logPath: string,
-  { marks, acceptMissing, onWarning }: EndCheck,
+  { acceptMissing, ...check }: EndCheck,
   look = lookAtWriteAheadLog,
 ): void => {
-  const wal = lookTwice(logPath, look)
+  const missing = findMissingEnd(logPath, check, look)
+  if (missing === null) return
+  if (acceptMissing === undefined) throw new LogEndMissing(`${textOf(logPath, missing)}. ${remedy}`)
+  if (!isEmptyOrMissing(logPath)) assertConsistent(logPath, missing)
+  acceptMissing(missing)
+}
+
+/**
+ * Returns `null` if nothing is missing. The files that know a position are read before the log, so a service that writes
+ * meanwhile causes no alarm.
+ */
+export const findMissingEnd = (
+  logPath: string,
+  { marks, onWarning }: Omit<EndCheck, 'acceptMissing'>,
+  look = lookAtWriteAheadLog,
+): MissingEnd | null => {
   const witness = usableWitness(witnessPathBeside(logPath), onWarning)
   // SQLite deletes the write-ahead log of an empty file, so such a file is not opened. Beside a new log, other files may
   // belong to a log in EventStoreDB. Only an embedded log has a witness.
   const isEmpty = isEmptyOrMissing(logPath)
   const known = [...(witness === null ? [] : [asMark(witness)]), ...(isEmpty ? [] : (marks?.() ?? []))]
-  if (wal.damage === null && known.length === 0) return
+  const wal = lookTwice(logPath, look)
+  if (wal.damage === null && known.length === 0) return null
   const end = isEmpty ? noEvents : reading(logPath, readLogEnd)
   // SQLite says why it cannot read the file when the log is opened, and nothing is lost by that.
   const ofWal = walFindings(wal, witness)
-  if (end === null && ofWal.length === 0) return
-  const missing = compare(end, known, ofWal)
+  if (end === null && ofWal.length === 0) return null
   if (witness !== null && end !== null && end.logId !== null && end.logId !== witness.logId) {
     onWarning?.(`"${witnessPathBeside(logPath)}" belongs to another log. It is replaced`)
   }
-  if (missing === null) return
-  if (acceptMissing === undefined) throw new LogEndMissing(`${textOf(logPath, missing)}. ${remedy}`)
-  if (!isEmpty) assertConsistent(logPath, missing)
-  acceptMissing(missing)
+  return compare(end, known, ofWal)
 }
 
-/** Another program can write the file during the first look, so only a second look that finds damage again counts. */
+/**
+ * Another program can write the file during a look, and then the two looks differ. So only damage that both looks find
+ * at the same place counts.
+ */
 const lookTwice = (logPath: string, look: (logPath: string) => WalLook): WalLook => {
   const first = look(logPath)
-  return first.damage === null ? first : look(logPath)
+  if (first.damage === null) return first
+  const second = look(logPath)
+  return second.damage === null || second.damage === first.damage ? second : { extent: null, damage: null }
 }
 
 /** A file that cannot be read is not taken for an empty one. */

@@ -1,0 +1,74 @@
+import type { Command } from 'commander'
+import { visibleJson } from '../../hidden-characters.ts'
+import { type Damage, damageCountsText } from '../../log/verify/damage.ts'
+import type { VerifiedLog, VerifyProgress } from '../../log/verify/verify-log.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { createProgress } from '../show/output.ts'
+import { formatFields } from '../show/text-for-people.ts'
+import { type JsonOption, jsonFlag } from './options.ts'
+import type { Runner } from './runner.ts'
+
+export const addVerify = (log: Command, runner: Runner): void => {
+  log
+    .command('verify')
+    .description(
+      'Read the whole log and look for damage. Changes nothing, and works while the service runs. ' +
+        'Exit code 65 means that the log is damaged',
+    )
+    .option(...jsonFlag)
+    .action((options: JsonOption) => runVerify(runner, options))
+}
+
+const runVerify = async ({ deps, config, finish }: Runner, { json }: JsonOption): Promise<void> => {
+  const progress = createProgress(deps.screen, deps.now)
+  const verified = await deps.verifyLog(config(), (now) => progress.show(progressLine(now)))
+  const { first } = verified
+  progress.end(first === null ? 'The whole log was read. It is sound.' : 'The whole log was read. It is damaged.')
+  await deps.output.write(`${json === true ? visibleJson(viewOf(verified)) : formatFields(fieldsOf(verified))}\n`)
+  if (first === null) return
+  const remedy = 'Check the disk, and restore a backup into an empty data folder'
+  finish({ exitCode: exitCodes.damaged, message: `The log is damaged. ${placeText(first)}: ${first.why}. ${remedy}` })
+}
+
+const progressLine = ({ phase, events, share }: VerifyProgress): string =>
+  `${phaseWords[phase]}: ${events.toLocaleString('en')} events, ${Math.floor(share * 100)} %`
+
+const phaseWords: Readonly<Record<VerifyProgress['phase'], string>> = {
+  streams: 'checking the streams',
+  rows: 'checking the rows',
+  index: 'checking the index',
+  pages: 'checking the pages',
+  events: 'checking the events',
+}
+
+/** Scripts rely on these names. */
+const viewOf = ({ first, counts, ...verified }: VerifiedLog): object => ({
+  sound: first === null,
+  ...verified,
+  first,
+  damage: counts,
+})
+
+const fieldsOf = ({ rows, events, streams, rowsWithoutChecksum, arePagesChecked, first, counts }: VerifiedLog) =>
+  [
+    ['result', first === null ? 'sound' : 'damaged'],
+    ...(rows === null ? [] : [['rows', rows.toLocaleString('en')] as const]),
+    ['events', events.toLocaleString('en')],
+    ['streams', streams.toLocaleString('en')],
+    ...(rowsWithoutChecksum === 0 ? [] : [['without checksum', withoutChecksum(rowsWithoutChecksum)] as const]),
+    ...(arePagesChecked === false ? [['not checked', notChecked] as const] : []),
+    ...(first === null ? [] : [['first damage', `${placeText(first)}: ${first.why}`] as const]),
+    ...(first === null ? [] : [['damage', damageCountsText(counts)] as const]),
+  ] as const
+
+const withoutChecksum = (rows: number): string =>
+  `${rows.toLocaleString('en')} rows of an older version. "cellarbook log copy" makes a log in which every row has one`
+
+const notChecked = 'the pages of the file: stop the service first, because this check locks the file for long'
+
+const placeText = ({ stream, revision, position }: Damage): string => {
+  const inStream = stream === null ? [] : [`revision ${revision ?? 'unknown'} of "${stream}"`]
+  const inLog = position === null ? [] : [`position ${position}`]
+  const places = [...inStream, ...inLog]
+  return places.length === 0 ? 'The file' : places.join(', ')
+}

@@ -1,0 +1,86 @@
+import { type Database, SQLiteError } from 'bun:sqlite'
+import { BoundedMap } from '../../domain/bounded-map.ts'
+import { checkedNamesMax } from '../../limits.ts'
+import { schemaDifferences } from '../sqlite/schema.ts'
+import { openReadOnly } from '../sqlite/sqlite-file.ts'
+
+/** What one step of a check has done. Between two steps, nothing is locked, and the file can change. */
+export type Step = {
+  readonly phase: 'streams' | 'rows' | 'index' | 'pages'
+  /** About how many bytes the step has read. */
+  readonly bytes: number
+  /** How many events were checked so far. */
+  readonly events: number
+  /** How much of the phase is done, from 0 to 1. */
+  readonly share: number
+}
+
+/** The names that SQLite gives to the indexes of UNIQUE columns. */
+export const revisionsIndex = 'sqlite_autoindex_events_1'
+export const namesIndex = 'sqlite_autoindex_streams_1'
+
+/** True if SQLite says that the file is damaged. False for example if the disk cannot be read, or if the file is busy. */
+export const isDamage = (cause: unknown): cause is SQLiteError =>
+  cause instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB|TOOBIG)/.test(cause.code ?? '')
+
+/** A log's file that is read and never changed. */
+export class CheckedFile implements Disposable {
+  readonly database: Database
+  /** The version of the file's format. 0: the file has no log. */
+  readonly version: number
+  readonly #names = new BoundedMap<number, string>(checkedNamesMax)
+
+  /** @throws NotACellarbookLog, NewerLogFormat, DataFolderUnwritable, LogFileBusy, Outage */
+  constructor(path: string) {
+    const { database, version } = openReadOnly(path)
+    this.database = database
+    this.version = version
+  }
+
+  [Symbol.dispose](): void {
+    this.database.close(true)
+  }
+
+  get hasChecksums(): boolean {
+    return this.version >= 4
+  }
+
+  get hasTruncations(): boolean {
+    return this.version >= 2
+  }
+
+  schemaDifferences(): readonly string[] {
+    return schemaDifferences(this.database, this.version)
+  }
+
+  /**
+   * All reads of `read` see the same state. It must be short: while it runs, SQLite cannot empty the write-ahead log.
+   */
+  atOneMoment<T>(read: () => T): T {
+    this.database.run('BEGIN')
+    try {
+      return read()
+    } finally {
+      // An error can have ended the transaction already.
+      if (this.database.inTransaction) this.database.run('ROLLBACK')
+    }
+  }
+
+  /** Returns `null` if there is no such stream. */
+  nameOf(stream: number): string | null {
+    const known = this.#names.get(stream)
+    if (known !== undefined) return known
+    const select = 'SELECT name FROM streams NOT INDEXED WHERE id = ?'
+    const name = this.database.query<{ name: unknown }, [number]>(select).get(stream)?.name
+    if (typeof name !== 'string') return null
+    this.#names.set(stream, name)
+    return name
+  }
+
+  /** Events of the stream before this revision are truncated. */
+  keptFrom(stream: number): number {
+    if (!this.hasTruncations) return 0
+    const select = 'SELECT kept_from AS keptFrom FROM truncations WHERE stream = ?'
+    return this.database.query<{ keptFrom: number }, [number]>(select).get(stream)?.keptFrom ?? 0
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * Checks each row of the table `events`, in the order of positions.
+ *
+ * The events of a stream have consecutive revisions, and the events of the log have consecutive positions. Only truncated
+ * events may be missing, which lie before the mark of their stream. So the positions that are missing must be as many as
+ * the revisions that are missing before marks. If more positions are missing, the end of a stream was lost.
+ *
+ * Rows can be truncated between two steps of the check. Such rows are missing, too, and lie before a mark. But their
+ * positions can be missed before their revisions are, so the two numbers can differ until the end of the log.
+ */
+import { checkedBytesBesideBody, checkedRowsPerStep, checkedStepBytes } from '../../limits.ts'
+import type { Codec } from '../codec/codec.ts'
+import { UndecodableEvent } from '../event-log.ts'
+import { nameChecksumOf, type Row, rowChecksum } from '../sqlite/row-checksum.ts'
+import { type CheckedFile, isDamage, revisionsIndex, type Step } from './checked-file.ts'
+import type { Findings } from './damage.ts'
+import type { StreamFacts } from './stream-facts.ts'
+
+export type RowsCheckParts = {
+  readonly file: CheckedFile
+  readonly findings: Findings
+  readonly streams: StreamFacts
+  /** `null`: rows are not decoded. A row that matches its checksum is as it was written. */
+  readonly codec: Codec | null
+}
+
+export class RowsCheck {
+  readonly #parts: RowsCheckParts
+  readonly #statements: ReturnType<typeof prepare>
+  /** The first position whose row must have a checksum. */
+  readonly #since: number
+  #checkedTo = Number.MIN_SAFE_INTEGER
+  /** The position after the last row. `NaN`: unknown, because that row is damaged. */
+  #edge = 1
+  #missingPositions = 0
+  #missingRevisions = 0
+  #firstGap: { readonly from: number; readonly before: number } | null = null
+  /** False after a damaged row, because nobody knows how many events it held. */
+  #isExact = true
+  #canReadIndex = true
+  #rows = 0
+  #events = 0
+  #withoutChecksum = 0
+
+  constructor(parts: RowsCheckParts) {
+    this.#parts = parts
+    this.#statements = prepare(parts.file)
+    this.#since = this.#readSince()
+  }
+
+  /** Rows at later positions were not checked. */
+  get checkedTo(): number {
+    return this.#checkedTo
+  }
+
+  get seen(): { readonly rows: number; readonly events: number; readonly rowsWithoutChecksum: number } {
+    return { rows: this.#rows, events: this.#events, rowsWithoutChecksum: this.#withoutChecksum }
+  }
+
+  get canReadIndex(): boolean {
+    return this.#canReadIndex
+  }
+
+  /** Ends at the row that is the last one now, or later. @throws SQLiteError if SQLite cannot read a page */
+  *steps(): Generator<Step> {
+    const end = this.#statements.lastPosition.get()?.position ?? 0
+    for (let isAtEnd = false; !isAtEnd; ) {
+      const bytes = this.#parts.file.atOneMoment(() => this.#checkSome())
+      isAtEnd = bytes === null || (this.#checkedTo >= end && this.#missingPositions === this.#missingRevisions)
+      yield { phase: 'rows', bytes: bytes ?? 0, events: this.#events, share: shareOf(this.#checkedTo, end) }
+    }
+  }
+
+  /** Returns how many bytes were checked, or `null` after the last row. */
+  #checkSome(): number | null {
+    let bytes = 0
+    for (let rows = 0; rows < checkedRowsPerStep && bytes < checkedStepBytes; rows += 1) {
+      const row = this.#statements.nextRow.get(this.#checkedTo)
+      if (row === null) return null
+      // A damaged page can lead back to an earlier row. Without this check, the loop would never end.
+      if (!(row.position > this.#checkedTo)) {
+        this.#parts.findings.add('file', { position: this.#checkedTo }, 'its pages are in a wrong order')
+        this.#isExact = false
+        return null
+      }
+      this.#checkedTo = row.position
+      this.#check(row)
+      bytes += checkedBytesBesideBody + (row.body?.length ?? 0)
+    }
+    return bytes
+  }
+
+  #check(row: Row): void {
+    const { findings, streams } = this.#parts
+    const { position, stream, revision, count } = row
+    this.#rows += 1
+    const nameChecksum = this.#nameChecksumOf(stream)
+    if (nameChecksum === null) {
+      findings.add('stream', { revision, position }, `its stream ${stream} does not exist`)
+      this.#resync(null)
+      return
+    }
+    streams.countRow(stream)
+    if (!this.#isUndamaged(row, nameChecksum)) {
+      const place = { stream: this.#parts.file.nameOf(stream), revision, position }
+      findings.add('row', place, 'the row does not match its checksum')
+      this.#resync(stream)
+      return
+    }
+    this.#events += count
+    this.#checkOrder(row)
+    this.#checkEntry(row)
+    this.#checkDecoding(row)
+  }
+
+  /** After a damaged row, any next revision and position are accepted, so that one fault is told once. */
+  #resync(stream: number | null): void {
+    if (stream !== null) this.#parts.streams.setNext(stream, Number.NaN)
+    this.#edge = Number.NaN
+    this.#isExact = false
+  }
+
+  #isUndamaged(row: Row, nameChecksum: number): boolean {
+    const { position, revision, count, recordedAt, body, checksum } = row
+    const isBody = typeof body === 'string' || body instanceof Uint8Array
+    if (!isBody || ![position, revision, count, recordedAt].every(Number.isSafeInteger)) return false
+    if (checksum !== null) return position >= this.#since && rowChecksum(row, nameChecksum) === checksum
+    this.#withoutChecksum += 1
+    return position < this.#since && position > 0 && revision >= 0 && count > 0
+  }
+
+  #checkOrder({ position, stream, revision, count }: Row): void {
+    const { file, findings, streams } = this.#parts
+    const next = streams.next(stream)
+    if (revision < next) {
+      findings.add('order', { stream: file.nameOf(stream), revision, position }, 'two rows hold the same revision')
+    } else if (revision > next) {
+      this.#missingRevisions += revision - next
+      if (revision > file.keptFrom(stream)) {
+        const place = { stream: file.nameOf(stream), revision: next, position }
+        findings.add('missing', place, `the events up to revision ${revision - 1} are missing`)
+      }
+    }
+    streams.setNext(stream, revision + count)
+    if (position < this.#edge) {
+      findings.add('order', { stream: file.nameOf(stream), revision, position }, 'two rows hold the same position')
+    } else if (position > this.#edge) {
+      this.#missingPositions += position - this.#edge
+      this.#firstGap ??= { from: this.#edge, before: position }
+    }
+    this.#edge = position + count
+  }
+
+  #checkEntry({ position, stream, revision }: Row): void {
+    if (!this.#canReadIndex) return
+    const { file, findings } = this.#parts
+    const place = () => ({ stream: file.nameOf(stream), revision, position })
+    try {
+      const entry = this.#statements.entry.get(stream, revision)
+      if (entry?.position !== position) findings.add('index', place(), 'no entry of the index leads to this row')
+    } catch (cause) {
+      if (!isDamage(cause)) throw cause
+      findings.add('index', place(), `SQLite cannot read the index: ${cause.message}`)
+      this.#canReadIndex = false
+    }
+  }
+
+  #checkDecoding(row: Row): void {
+    const { codec, file, findings } = this.#parts
+    if (codec === null) return
+    const { revision, position, count } = row
+    const stream = file.nameOf(row.stream) ?? ''
+    const place = (index: number) => ({ stream, revision: revision + index, position: position + index })
+    try {
+      const events = codec.decode({ ...row, stream })
+      if (events.length !== count) findings.add('undecodable', place(0), `its row has ${events.length} events`)
+      for (const [index, event] of events.entries()) {
+        if (event.type === 'RecordUnreadable') findings.add('undecodable', place(index), event.data.why)
+      }
+    } catch (cause) {
+      if (!(cause instanceof UndecodableEvent)) throw cause
+      findings.add('undecodable', place(cause.revision - revision), `cannot decode ${cause.type}: ${cause.why}`)
+    }
+  }
+
+  #nameChecksumOf(stream: number): number | null {
+    const { file, streams } = this.#parts
+    const known = streams.nameChecksum(stream)
+    if (known !== null) return known
+    // The stream can have begun after the streams were checked.
+    const name = file.nameOf(stream)
+    if (name === null) return null
+    const checksum = nameChecksumOf(name)
+    return streams.know(stream, checksum) ? checksum : null
+  }
+
+  /** Call this after all steps. */
+  compareGaps(): void {
+    const { findings } = this.#parts
+    const lost = this.#missingPositions - this.#missingRevisions
+    if (!this.#isExact || lost === 0) return
+    if (lost < 0) {
+      findings.add('order', {}, `the streams miss ${-lost} more events than the log`)
+      return
+    }
+    const { from, before } = this.#firstGap ?? { from: 0, before: 0 }
+    const where = `The first gap is from position ${from} to ${before - 1}`
+    findings.add('missing', { position: from }, `${lost} events at the ends of streams are missing. ${where}`)
+  }
+
+  #readSince(): number {
+    const { since } = this.#statements
+    if (since === null) return Number.MAX_SAFE_INTEGER
+    const [first, second] = since.all()
+    if (first !== undefined && second === undefined && Number.isSafeInteger(first.since)) return first.since
+    this.#parts.findings.add('schema', {}, 'the table "checksums" does not have one row')
+    return 1
+  }
+}
+
+const shareOf = (position: number, end: number): number => (end === 0 ? 1 : Math.min(1, Math.max(0, position / end)))
+
+const prepare = ({ database, hasChecksums }: CheckedFile) => {
+  const columns = 'position, stream, revision, count, recorded_at AS recordedAt, body'
+  const checksum = hasChecksums ? 'checksum' : 'NULL AS checksum'
+  return {
+    nextRow: database.prepare<Row, [number]>(
+      `SELECT ${columns}, ${checksum} FROM events NOT INDEXED WHERE position > ? ORDER BY position LIMIT 1`,
+    ),
+    lastPosition: database.prepare<{ position: number }, []>(
+      'SELECT position FROM events NOT INDEXED ORDER BY position DESC LIMIT 1',
+    ),
+    entry: database.prepare<{ position: number }, [number, number]>(
+      `SELECT position FROM events INDEXED BY ${revisionsIndex} WHERE stream = ? AND revision = ?`,
+    ),
+    since: hasChecksums ? database.prepare<{ since: number }, []>('SELECT since FROM checksums') : null,
+  }
+}

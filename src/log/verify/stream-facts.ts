@@ -1,0 +1,70 @@
+import { checkedStreamIdGapMax } from '../../limits.ts'
+
+/**
+ * What a check knows about each stream, by the stream's id. Ids are consecutive numbers from 1 on, so the facts are in
+ * arrays, which take 24 bytes for each stream.
+ */
+export class StreamFacts {
+  /** `NaN`: the stream is not known yet. */
+  #nameChecksums = filled(1_024)
+  /** The revision after the last row that was checked. `NaN`: unknown, because that row is damaged. */
+  #next = new Float64Array(1_024)
+  #rows = new Float64Array(1_024)
+  #known = 0
+  #idMax = 0
+
+  get known(): number {
+    return this.#known
+  }
+
+  /** The largest id of a known stream. */
+  get idMax(): number {
+    return this.#idMax
+  }
+
+  /** Returns false if no stream can have this id. A damaged id could be so large that the arrays would use up all memory. */
+  know(id: number, nameChecksum: number): boolean {
+    if (!Number.isSafeInteger(id) || id < 1 || id > this.#idMax + checkedStreamIdGapMax) return false
+    if (id >= this.#rows.length) this.#grow(id)
+    if (Number.isNaN(this.#nameChecksums[id])) this.#known += 1
+    this.#nameChecksums[id] = nameChecksum
+    this.#idMax = Math.max(this.#idMax, id)
+    return true
+  }
+
+  /** Returns `null` if the stream is not known. */
+  nameChecksum(id: number): number | null {
+    const checksum = this.#nameChecksums[id]
+    return checksum === undefined || Number.isNaN(checksum) ? null : checksum
+  }
+
+  next(id: number): number {
+    return this.#next[id] ?? Number.NaN
+  }
+
+  setNext(id: number, revision: number): void {
+    this.#next[id] = revision
+  }
+
+  countRow(id: number): void {
+    this.#rows[id] = this.rows(id) + 1
+  }
+
+  rows(id: number): number {
+    return this.#rows[id] ?? 0
+  }
+
+  #grow(id: number): void {
+    const length = Math.max(2 * this.#rows.length, id + 1)
+    this.#nameChecksums = grown(this.#nameChecksums, filled(length))
+    this.#next = grown(this.#next, new Float64Array(length))
+    this.#rows = grown(this.#rows, new Float64Array(length))
+  }
+}
+
+const filled = (length: number): Float64Array<ArrayBuffer> => new Float64Array(length).fill(Number.NaN)
+
+const grown = (from: Float64Array, to: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> => {
+  to.set(from)
+  return to
+}
