@@ -24,6 +24,8 @@ export type AppDeps = {
   /** True if the node accepts readings of every kind and is not stopping. `/readyz` gives this answer. */
   readonly isReady: () => boolean
   readonly reasons: DashboardParts['reasons']
+  /** Default: this node does not check its log. */
+  readonly logCheck?: DashboardParts['logCheck']
   readonly web: WebConfig
   /** Close `live` before the server stops, because the server waits for open live pages. */
   readonly live: LivePages
@@ -42,6 +44,7 @@ export type AppDeps = {
  */
 export const createApp = (deps: AppDeps): App => {
   const { core, lines, isReady, reasons, web, live, refusalLines, traces, work = noWork(), bodySchedule } = deps
+  const { logCheck = () => null } = deps
   const lastRefusals = new LastRefusals()
   const lastChecks = noChecks()
   const addressOf = (request: Request): string =>
@@ -59,7 +62,7 @@ export const createApp = (deps: AppDeps): App => {
     .use(apiRoutes(api, ingest))
     .use(
       dashboardRoutes(
-        { core, lastRefusals, lastChecks, lines, traces, reasons, web, live, bodies },
+        { core, lastRefusals, lastChecks, lines, traces, reasons, logCheck, web, live, bodies },
         answerMisspeltPath(api),
       ),
     )

@@ -19,14 +19,20 @@ export type HealthParts = {
   readonly log: Pick<EventLog, 'health' | 'troubles'>
   readonly indexTrouble: () => IndexTrouble | null
   readonly bodyTroubles: () => readonly BodyTrouble[]
+  /** The damage that the daily check has found, or `null`. Default: none. */
+  readonly damage?: () => string | null
 }
 
-export const reasonsOf = ({ log, indexTrouble, bodyTroubles }: HealthParts): readonly Reason[] => {
+export const reasonsOf = ({ log, indexTrouble, bodyTroubles, damage }: HealthParts): readonly Reason[] => {
   const health = log.health()
   const index = indexTrouble()
+  const troubles = log.troubles?.() ?? []
+  // A read can have met damage, too. Then one reason is enough.
+  const checked = troubles.some(({ kind }) => kind === 'damaged') ? null : (damage?.() ?? null)
   return [
     ...(health.ok ? [] : [reason('log_away', health.why)]),
-    ...[...(log.troubles?.() ?? []), ...bodyTroubles()].map(({ kind, why }) => reason(kind, why)),
+    ...[...troubles, ...bodyTroubles()].map(({ kind, why }) => reason(kind, why)),
+    ...(checked === null ? [] : [reason('damaged', checked)]),
     ...(index === null ? [] : [reason(`index_${index.kind}`, index.why)]),
   ]
 }

@@ -439,6 +439,13 @@ export const checkedNamesMax = 256
 export const checkedStreamIdGapMax = 1_024
 /** SQLite names at most this number of damaged pages. */
 export const checkedPageFaultsMax = 100
+/** A running service checks its log once a day, and at this time after each start. */
+export const checkDelayMs = 5_000
+export const checkEveryMs = 24 * 3_600_000
+/** The daily check reads at most 16 MB a second, so that it leaves the disk to the service. */
+export const checkedBytesPerSecondMax = 16_000_000
+/** The daily check rests at least this many times as long as it works. So it uses at most a fifth of a processor core. */
+export const checkRestFactor = 4
 /** A write waits at most this time if another program has locked the database. */
 export const storeBusyMsMax = 250
 export const internedNamesMax = 8_192

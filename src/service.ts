@@ -21,6 +21,7 @@ import type { Screen } from './cli/show/output.ts'
 import { startDemo } from './cli/simulate/demo.ts'
 import type { MachineClock } from './clock.ts'
 import { baseUrlOf, type Config, dataDirDefault, localUrlOf } from './config.ts'
+import { type DailyCheck, startDailyCheck } from './daily-check.ts'
 import { thrownError } from './domain/error-message.ts'
 import type { Entropy } from './entropy.ts'
 import { isReady, type Reason, reasonsOf, watchHealth } from './health.ts'
@@ -33,6 +34,7 @@ import { boundErrorLines } from './http/request-lines.ts'
 import { type App, askToCloseConnections } from './http/serve.ts'
 import { drainMsMax, drainNoticeMs, heldWaitMsMax } from './limits.ts'
 import { type CertificateAndKey, listen, readCertificate } from './listen.ts'
+import { logPathIn } from './log/data-folder.ts'
 import type { EventLog } from './log/event-log.ts'
 import type { MissingEnd } from './log/tail/missing-end.ts'
 import type { LogLines } from './log-lines.ts'
@@ -79,15 +81,17 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
   const log = await startLog(starting, options)
   const health = startHealth(starting, log)
   const core = await startCore(starting, log, health)
-  const app = startApp(starting, core, health)
+  const check = startCheck(starting, health, options)
+  const app = startApp(starting, { core, health, check })
   const { port, linkUrl } = startSockets(starting, { log, core, app, certificate })
   if (demo) {
     const devices = await startDemo({ core, url: localUrlOf(config, port) })
     started.defer(() => devices.stop())
   }
   // This last `defer` runs first when the service stops, so /readyz answers 503 before any part ends.
-  started.defer(() => {
+  started.defer(async () => {
     health.isDraining = true
+    await check?.stop()
   })
 
   const { host, dataDir } = config
@@ -121,6 +125,7 @@ const startLog = async (
 type Health = {
   indexTrouble: () => IndexTrouble | null
   bodyTroubles: () => readonly BodyTrouble[]
+  damage: () => string | null
   isDraining: boolean
   readonly reasons: () => readonly Reason[]
 }
@@ -129,8 +134,9 @@ const startHealth = ({ lines, started }: Starting, log: EventLog): Health => {
   const health: Health = {
     indexTrouble: () => null,
     bodyTroubles: () => [],
+    damage: () => null,
     isDraining: false,
-    reasons: () => reasonsOf({ log, indexTrouble: health.indexTrouble, bodyTroubles: health.bodyTroubles }),
+    reasons: () => reasonsOf({ ...health, log }),
   }
   started.defer(watchHealth(health.reasons, lines, systemSchedule))
   return health
@@ -167,9 +173,24 @@ const startCore = async (
   return core
 }
 
+/** EventStoreDB keeps its own checksums, so only the embedded log is checked. */
+const startCheck = (
+  { config, clock, lines, started }: Starting,
+  health: Health,
+  { acceptChangedSchema: acceptsSchema }: ServeOptions,
+): DailyCheck | null => {
+  if (config.eventStore !== null) return null
+  const check = startDailyCheck({ logPath: logPathIn(config.dataDir), acceptsSchema, clock, lines })
+  started.defer(() => check.stop())
+  health.damage = check.damage
+  return check
+}
+
 type ServedApp = App & { readonly live: LivePages }
 
-const startApp = ({ config, clock, lines, started }: Starting, core: Core, health: Health): ServedApp => {
+type AppParts = { readonly core: Core; readonly health: Health; readonly check: DailyCheck | null }
+
+const startApp = ({ config, clock, lines, started }: Starting, { core, health, check }: AppParts): ServedApp => {
   const requestLines = boundErrorLines(lines, systemSchedule)
   const refusalLines = new RefusalLines(requestLines, systemSchedule)
   started.defer(() => refusalLines.close())
@@ -179,7 +200,7 @@ const startApp = ({ config, clock, lines, started }: Starting, core: Core, healt
   const { reasons } = health
   const isReadyNow = (): boolean => !health.isDraining && isReady(reasons())
   const parts = { core, lines: requestLines, reasons, web: config, live, refusalLines, traces }
-  const app = createApp({ ...parts, isReady: isReadyNow })
+  const app = createApp({ ...parts, isReady: isReadyNow, logCheck: () => check?.view() ?? null })
   health.bodyTroubles = () => app.bodies.troubles()
   return { ...app, live }
 }

@@ -29,6 +29,20 @@ export type HealthReason = {
   readonly why: string
 }
 
+/** The last check of the whole event log since the service started. */
+export type LogCheckView =
+  | { readonly kind: 'waiting' }
+  | {
+      readonly kind: 'sound'
+      readonly at: number
+      readonly events: number
+      /** Rows of a version without checksums. */
+      readonly rowsWithoutChecksum: number
+    }
+  /** `first` names the first damage and its place, and `found` counts the kinds of damage. */
+  | { readonly kind: 'damaged'; readonly at: number; readonly first: string; readonly found: string }
+  | { readonly kind: 'failed'; readonly at: number; readonly why: string }
+
 export type AssetUrls = {
   readonly css: string
   readonly js: string

@@ -4,6 +4,7 @@ import type { PasswordHasher, PasswordJudge } from '../../src/actors/operator/pa
 import type { CheckpointParts } from '../../src/actors/saved-state/checkpoints.ts'
 import { type Schedule, systemSchedule } from '../../src/actors/schedule.ts'
 import { createApp } from '../../src/app.ts'
+import type { DailyCheck } from '../../src/daily-check.ts'
 import { isReady, type Reason, reasonsOf } from '../../src/health.ts'
 import type { WebConfig } from '../../src/http/dashboard/door/origin.ts'
 import { Traces } from '../../src/http/dashboard/door/refusal-traces.ts'
@@ -61,6 +62,8 @@ export type ServiceOptions = {
   readonly bodySchedule?: Schedule
   /** Measures how long rendering takes. Default: the manual clock, which stands still meanwhile. */
   readonly livePassedMs?: () => number
+  /** Default: the log is not checked. */
+  readonly logCheck?: DailyCheck
   /** Default: a free port. */
   readonly port?: number
   /** Default: plain http. */
@@ -134,12 +137,15 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const work = noWork()
   const refusalLines = new RefusalLines(requestLines, lineSchedule)
   const traces = new Traces(requestLines, lineSchedule, served.operators.signInRefused)
-  const reasons = () => reasonsOf({ log, indexTrouble: core.indexTrouble, bodyTroubles: () => app.bodies.troubles() })
+  const damage = () => options.logCheck?.damage() ?? null
+  const reasons = () =>
+    reasonsOf({ log, indexTrouble: core.indexTrouble, bodyTroubles: () => app.bodies.troubles(), damage })
   const app = createApp({
     core: served,
     lines: requestLines,
     isReady: () => isReady(reasons()),
     reasons,
+    logCheck: () => options.logCheck?.view() ?? null,
     web: { publicUrl: null, trustedProxies: [], allowInsecureHttp: false, ...options.web },
     live,
     work,

@@ -214,6 +214,15 @@ const readingOf = (texts: Texts, at: number, value: number): ReadingView => ({
 const wave = (count: number): readonly number[] =>
   Array.from({ length: count }, (_, at) => Math.round(100 * (21.5 + Math.sin(at / 5) + Math.cos(at * 1.7) / 4)) / 100)
 
+const noCellars = { cellars: [], page: 1, pages: 1 }
+
+const checksOf = (texts: Texts) =>
+  ({
+    sound: { kind: 'sound', at: nowMs - 7_200 * second, events: 1_284_009, rowsWithoutChecksum: 4_120 },
+    damaged: { kind: 'damaged', at: nowMs - 60 * second, first: texts('fault'), found: '3 changed rows, 1 gap' },
+    failed: { kind: 'failed', at: nowMs - 60 * second, why: texts('fault') },
+  }) as const
+
 const cellarListPages = (texts: Texts): readonly Page[] => {
   const admin = shellOf(texts, 'admin')
   const auditor = shellOf(texts, 'auditor')
@@ -228,8 +237,11 @@ const cellarListPages = (texts: Texts): readonly Page[] => {
     lastReadingAt: nowMs - 2 * second,
   }
   return [
-    { name: 'cellars-empty', html: CellarsPage({ shell: admin, cellars: [], page: 1, pages: 1 }) },
-    { name: 'cellars-empty-auditor', html: CellarsPage({ shell: auditor, cellars: [], page: 1, pages: 1 }) },
+    { name: 'cellars-empty', html: CellarsPage({ shell: admin, ...noCellars, logCheck: null }) },
+    {
+      name: 'cellars-empty-auditor',
+      html: CellarsPage({ shell: auditor, ...noCellars, logCheck: { kind: 'waiting' } }),
+    },
     {
       name: 'cellars',
       html: CellarsPage({
@@ -237,8 +249,11 @@ const cellarListPages = (texts: Texts): readonly Page[] => {
         cellars: [row, { ...row, activeKeys: 0, keys: 0, accepted: 0, lately: null, lastReadingAt: null }],
         page: 2,
         pages: 3,
+        logCheck: checksOf(texts).sound,
       }),
     },
+    { name: 'log-damaged', html: CellarsPage({ shell: auditor, ...noCellars, logCheck: checksOf(texts).damaged }) },
+    { name: 'log-not-checked', html: CellarsPage({ shell: admin, ...noCellars, logCheck: checksOf(texts).failed }) },
     { name: 'new-cellar', html: NewCellarPage({ shell: admin, form: form({ cellar: '', title: '' }) }) },
     {
       name: 'new-cellar-refused',

@@ -4,7 +4,8 @@ import { PageLinks } from '../parts/page-links.tsx'
 import { countText } from '../parts/quantity.ts'
 import { AgoOrNever } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
-import type { CellarRow, Shell } from '../types.ts'
+import type { CellarRow, LogCheckView, Shell } from '../types.ts'
+import { LogCheck } from './log-check.tsx'
 
 type ListProps = {
   /** The cellars of this page, sorted by title. */
@@ -14,7 +15,13 @@ type ListProps = {
   readonly pages: number
 }
 
-export const CellarsPage = (props: ListProps & { readonly shell: Shell }): JSX.Element => {
+type PageProps = ListProps & {
+  readonly shell: Shell
+  /** `null` if this node does not check its log, because EventStoreDB keeps the log. */
+  readonly logCheck: LogCheckView | null
+}
+
+export const CellarsPage = (props: PageProps): JSX.Element => {
   const isAdmin = props.shell.operator?.role === 'admin'
   return (
     <Layout shell={props.shell} title="Cellars" section="cellars">
@@ -40,6 +47,7 @@ export const CellarsPage = (props: ListProps & { readonly shell: Shell }): JSX.E
           isAdmin={isAdmin}
         />
       </div>
+      {props.logCheck === null ? null : <LogCheck check={props.logCheck} nowMs={props.shell.nowMs} />}
     </Layout>
   )
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { visibleJson } from '../../hidden-characters.ts'
-import { type Damage, damageCountsText } from '../../log/verify/damage.ts'
+import { damageCountsText, damageText } from '../../log/verify/damage.ts'
 import type { VerifiedLog, VerifyProgress } from '../../log/verify/verify-log.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { createProgress } from '../show/output.ts'
@@ -27,7 +27,7 @@ const runVerify = async ({ deps, config, finish }: Runner, { json }: JsonOption)
   await deps.output.write(`${json === true ? visibleJson(viewOf(verified)) : formatFields(fieldsOf(verified))}\n`)
   if (first === null) return
   const remedy = 'Check the disk, and restore a backup into an empty data folder'
-  finish({ exitCode: exitCodes.damaged, message: `The log is damaged. ${placeText(first)}: ${first.why}. ${remedy}` })
+  finish({ exitCode: exitCodes.damaged, message: `The log is damaged at ${damageText(first)}. ${remedy}` })
 }
 
 const progressLine = ({ phase, events, share }: VerifyProgress): string =>
@@ -57,7 +57,7 @@ const fieldsOf = ({ rows, events, streams, rowsWithoutChecksum, arePagesChecked,
     ['streams', streams.toLocaleString('en')],
     ...(rowsWithoutChecksum === 0 ? [] : [['without checksum', withoutChecksum(rowsWithoutChecksum)] as const]),
     ...(arePagesChecked === false ? [['not checked', notChecked] as const] : []),
-    ...(first === null ? [] : [['first damage', `${placeText(first)}: ${first.why}`] as const]),
+    ...(first === null ? [] : [['first damage', damageText(first)] as const]),
     ...(first === null ? [] : [['damage', damageCountsText(counts)] as const]),
   ] as const
 
@@ -65,10 +65,3 @@ const withoutChecksum = (rows: number): string =>
   `${rows.toLocaleString('en')} rows of an older version. "cellarbook log copy" makes a log in which every row has one`
 
 const notChecked = 'the pages of the file: stop the service first, because this check locks the file for long'
-
-const placeText = ({ stream, revision, position }: Damage): string => {
-  const inStream = stream === null ? [] : [`revision ${revision ?? 'unknown'} of "${stream}"`]
-  const inLog = position === null ? [] : [`position ${position}`]
-  const places = [...inStream, ...inLog]
-  return places.length === 0 ? 'The file' : places.join(', ')
-}

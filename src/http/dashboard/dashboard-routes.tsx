@@ -20,7 +20,7 @@ import type { DashboardDeps, Route } from './visit.ts'
 
 export type DashboardParts = Pick<
   DashboardDeps,
-  'core' | 'lastRefusals' | 'lastChecks' | 'lines' | 'traces' | 'reasons' | 'web' | 'live' | 'bodies'
+  'core' | 'lastRefusals' | 'lastChecks' | 'lines' | 'traces' | 'reasons' | 'logCheck' | 'web' | 'live' | 'bodies'
 >
 
 /** Returns every route of the dashboard except `anyOtherPath`, which answers all unknown paths. */

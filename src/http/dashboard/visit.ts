@@ -1,5 +1,5 @@
 import { cellarOfSegment } from '../../../views/paths.ts'
-import type { AssetUrls, HealthReason, Shell } from '../../../views/types.ts'
+import type { AssetUrls, HealthReason, LogCheckView, Shell } from '../../../views/types.ts'
 import type { Asker, Core, Session } from '../../actors/core.ts'
 import type { CellarState } from '../../domain/cellar.ts'
 import type { KeyState } from '../../domain/key.ts'
@@ -20,6 +20,8 @@ export type DashboardDeps = {
   readonly lastChecks: LastChecks
   readonly lines: RequestLines
   readonly reasons: () => readonly HealthReason[]
+  /** Returns `null` if this node does not check its log. */
+  readonly logCheck: () => LogCheckView | null
   readonly web: WebConfig
   readonly live: LivePages
   readonly assets: AssetUrls

@@ -18,6 +18,8 @@ export type CheckOptions = {
   readonly codec: Codec | null
   /** True lets SQLite check its pages, too. That is one long transaction. */
   readonly checksPages: boolean
+  /** True if a person has accepted a changed schema (`--accept-changed-schema`). Default: false. */
+  readonly acceptsSchema?: boolean
 }
 
 /** @throws NewerLogFormat, DataFolderUnwritable, LogFileBusy, or Outage if the file cannot be read */
@@ -27,7 +29,9 @@ export function* checkLogFile(options: CheckOptions): Generator<Step, CheckResul
   let seen: RowsCheck['seen'] = { rows: 0, events: 0, rowsWithoutChecksum: 0 }
   try {
     using file = new CheckedFile(options.path)
-    for (const difference of file.schemaDifferences()) findings.add('schema', {}, difference)
+    if (options.acceptsSchema !== true) {
+      for (const difference of file.schemaDifferences()) findings.add('schema', {}, difference)
+    }
     yield* guarded(findings, checkStreams({ file, findings, streams }))
     yield* guarded(findings, checkNames({ file, findings }))
     const rows = new RowsCheck({ file, findings, streams, codec: options.codec })

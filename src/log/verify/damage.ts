@@ -58,6 +58,14 @@ export class Findings {
   }
 }
 
+/** Returns the place and the damage as a clause. */
+export const damageText = ({ stream, revision, position, why }: Damage): string => {
+  const inStream = stream === null ? [] : [`revision ${revision ?? 'unknown'} of "${stream}"`]
+  const inLog = position === null ? [] : [`position ${position}`]
+  const places = [...inStream, ...inLog]
+  return `${places.length === 0 ? 'the file' : places.join(', ')}: ${why}`
+}
+
 /** Returns for example `3 changed rows, 1 gap`. */
 export const damageCountsText = (counts: DamageCounts): string =>
   Object.entries(counts)

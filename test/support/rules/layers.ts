@@ -30,7 +30,7 @@ type Layer =
 
 /** The first pattern that matches a path decides its layer. `words` are the files with the texts of refusals. */
 const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
-  [/^src\/(main|service|open-log|health|listen)\.ts$/, 'start'],
+  [/^src\/(main|service|open-log|health|listen|daily-check)\.ts$/, 'start'],
   [/^src\/app\.ts$/, 'app'],
   [/^src\/limits\.ts$/, 'limits'],
   [/^src\/(config|eventstore-url|clock|entropy)\.ts$/, 'parameters'],
@@ -128,6 +128,7 @@ const beginners = new Set([
   'src/main.ts',
   'src/log/sqlite/commit-thread.ts',
   'src/log/repeats-index/repeats-thread.ts',
+  'src/log/verify/check-thread.ts',
   'src/password-judge/judge-thread.ts',
 ])
 

@@ -27,7 +27,8 @@ const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Promise<R
   const { nowMs } = visit
   const { cellars, page, pages } = await cellarListOf(deps, requestedPage(visit.query), { nowMs, pause: waitForTurn })
   await waitForTurn()
-  return htmlPage(visit, <CellarsPage shell={visit.shell} cellars={cellars} page={page} pages={pages} />)
+  const list = { cellars, page, pages }
+  return htmlPage(visit, <CellarsPage shell={visit.shell} {...list} logCheck={deps.logCheck()} />)
 }
 
 const createCellar = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {

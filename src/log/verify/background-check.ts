@@ -1,0 +1,81 @@
+import { checkDelayMs, checkEveryMs } from '../../limits.ts'
+import { WorkerThread } from '../../worker-thread.ts'
+import { type Later, laterByTimer } from '../sqlite/disk-space.ts'
+import type { CheckResult } from './damage.ts'
+
+export type ToCheckThread =
+  | { readonly kind: 'check'; readonly path: string; readonly acceptsSchema: boolean }
+  | { readonly kind: 'close' }
+export type FromCheckThread =
+  | { readonly kind: 'checked'; readonly result: CheckResult }
+  | { readonly kind: 'failed'; readonly why: string }
+
+/** The end of a check. `at` is its time in ms since 1970. */
+export type EndedCheck = FromCheckThread & { readonly at: number; readonly tookMs: number }
+
+export type BackgroundCheckParts = {
+  readonly logPath: string
+  /** True if a person has accepted a changed schema of the file. Default: false. */
+  readonly acceptsSchema?: boolean
+  /** Default: system timers. */
+  readonly later?: Later | undefined
+  readonly now: () => number
+  readonly onEnd: (ended: EndedCheck) => void
+  /** The module that the thread runs. A test gives a module that fails. */
+  readonly thread?: URL
+}
+
+/**
+ * Checks the log of a running service soon after the start, and then once a day. The thread ends after each check, so
+ * that its memory is free.
+ */
+export class BackgroundCheck {
+  readonly #parts: BackgroundCheckParts
+  readonly #later: Later
+  #thread: WorkerThread<ToCheckThread, FromCheckThread> | null = null
+  #cancel: () => void
+  #last: EndedCheck | null = null
+  #isStopped = false
+
+  constructor(parts: BackgroundCheckParts) {
+    this.#parts = parts
+    this.#later = parts.later ?? laterByTimer
+    this.#cancel = this.#later(checkDelayMs, () => this.#start())
+  }
+
+  /** The last check that has ended, or `null` if none has ended since the start. */
+  get last(): EndedCheck | null {
+    return this.#last
+  }
+
+  /** Ends a running check within one step, which takes milliseconds. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#cancel()
+    await this.#thread?.close({ kind: 'close' })
+    this.#thread = null
+  }
+
+  #start(): void {
+    const { logPath, acceptsSchema = false, now, thread = new URL('./check-thread.ts', import.meta.url) } = this.#parts
+    const beganAt = now()
+    this.#thread = new WorkerThread<ToCheckThread, FromCheckThread>({
+      module: thread,
+      hasSmallHeap: true,
+      onMessage: (message) => this.#end(message, beganAt),
+      onFault: (why) => this.#end({ kind: 'failed', why }, beganAt),
+    })
+    this.#thread.post({ kind: 'check', path: logPath, acceptsSchema })
+  }
+
+  #end(message: FromCheckThread, beganAt: number): void {
+    if (this.#isStopped) return
+    const thread = this.#thread
+    this.#thread = null
+    const at = this.#parts.now()
+    this.#last = { ...message, at, tookMs: at - beganAt }
+    this.#cancel = this.#later(checkEveryMs, () => this.#start())
+    this.#parts.onEnd(this.#last)
+    void thread?.close({ kind: 'close' })
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * This thread checks the log of a running service, slowly. On the event loop, each step would delay requests. Only a
+ * thread may import this file, because the code below runs at import.
+ */
+import { messageOf } from '../../domain/error-message.ts'
+import { checkedBytesPerSecondMax, checkRestFactor } from '../../limits.ts'
+import type { FromCheckThread, ToCheckThread } from './background-check.ts'
+import { checkLogFile } from './check-log-file.ts'
+
+declare const self: Worker
+
+let isClosing = false
+let isChecking = false
+let endRest = (): void => {}
+
+self.onmessage = ({ data }: MessageEvent<ToCheckThread>): void => {
+  if (data.kind === 'check') void check(data)
+  else {
+    isClosing = true
+    endRest()
+    if (!isChecking) tell('closed')
+  }
+}
+
+type Asked = Extract<ToCheckThread, { readonly kind: 'check' }>
+
+const check = async (asked: Asked): Promise<void> => {
+  isChecking = true
+  const answer = await answerOf(asked)
+  isChecking = false
+  if (answer !== null) tell(answer)
+  if (isClosing) tell('closed')
+}
+
+/** Returns `null` if the service stops before the end of the check. */
+const answerOf = async ({ path, acceptsSchema }: Asked): Promise<FromCheckThread | null> => {
+  try {
+    using steps = checkLogFile({ path, codec: null, checksPages: false, acceptsSchema })
+    while (!isClosing) {
+      const beganAtMs = performance.now()
+      const step = steps.next()
+      if (step.done) return { kind: 'checked', result: step.value }
+      await rest(step.value.bytes, performance.now() - beganAtMs)
+    }
+    return null
+  } catch (cause) {
+    return { kind: 'failed', why: messageOf(cause) }
+  }
+}
+
+/** Rests so long that the check stays below its share of a processor and of the disk. */
+const rest = (bytes: number, workedMs: number): Promise<void> => {
+  const ms = Math.max(workedMs * checkRestFactor, (bytes / checkedBytesPerSecondMax) * 1_000 - workedMs)
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    endRest = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+  })
+}
+
+const tell = (message: FromCheckThread | 'closed'): void => self.postMessage(message)
