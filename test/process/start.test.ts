@@ -1,4 +1,3 @@
-import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createPrivateKey } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
@@ -17,6 +16,7 @@ import {
 } from '../support/cellarbook.ts'
 import { selfSigned } from '../support/certificate.ts'
 import { isEmbedded, onEmbedded, openLogOf } from '../support/logs/engine.ts'
+import { addUnknownToFile } from '../support/logs/unknown-records.ts'
 
 setDefaultTimeout(60_000)
 
@@ -151,25 +151,15 @@ describe('serve', () => {
     ])
   })
 
-  onEmbedded('it is the file that is spoilt')(
-    'an event that can not be decoded is named by stream, revision and type, and nothing is guessed',
+  onEmbedded('the event is added to the file')(
+    'names an unknown event by stream, revision and type, and guesses nothing',
     async () => {
       const dataDir = freshFolder()
       await cellarbook(['cellar', 'create', 'sound'], { DATA_DIR: dataDir })
-      const plain = new Database(join(dataDir, 'log.db'))
-      // Changes an event as a disk fault does. The triggers refuse every change, so they are removed for a moment.
-      const triggers = plain
-        .query<{ name: string; sql: string }, []>(`SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`)
-        .all()
-      for (const { name } of triggers) plain.run(`DROP TRIGGER "${name}"`)
-      plain.run(
-        `UPDATE events SET body = replace(body, 'CellarCreated', 'CellarDreamt') WHERE body LIKE '%CellarCreated%'`,
-      )
-      for (const { sql } of triggers) plain.run(sql)
-      plain.close()
+      addUnknownToFile(dataDir, 'cellar-new', recordedAt)
       const { exitCode, stderr } = await refusedStart({ DATA_DIR: dataDir })
       expect(exitCode).toBe(1)
-      expect(stderr).toMatch(/^cellarbook: Cannot decode event CellarDreamt at revision 0 of "cellar-\w{22}": .*\n$/)
+      expect(stderr).toMatch(/^cellarbook: Cannot decode event WrittenByANewerVersion at revision 0 of "cellar-new": .*\n$/)
       const read = await cellarbook(['log', 'read', '--json'], { DATA_DIR: dataDir })
       expect(read.exitCode).toBe(1)
       expect(read.stderr).toBe(stderr)

@@ -1,4 +1,5 @@
 import type { Asker, Core, NewKey } from '../../src/actors/core.ts'
+import type { CoreParts } from '../../src/actors/node.ts'
 import { openCore } from '../../src/actors/open-core.ts'
 import type { PasswordHasher, PasswordJudge } from '../../src/actors/operator/passwords.ts'
 import type { CheckpointParts } from '../../src/actors/saved-state/checkpoints.ts'
@@ -44,6 +45,8 @@ export type ServiceOptions = {
   readonly idempotency?: RepeatsIndex
   /** Default: none, so the start reads the whole log. */
   readonly checkpoints?: CheckpointParts
+  /** Default: as in `CoreParts`. */
+  readonly onBugs?: Pick<CoreParts, 'onBug' | 'onBroken'>
   /** Lets a test replace calls of the core, for states that are hard to reach otherwise. */
   readonly wrapCore?: (core: Core) => Core
   /** Default: no proxy, and plain HTTP only from this machine. */
@@ -107,6 +110,8 @@ export type Service = {
     key: string | null,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Response>
+  /** Does the node's periodic work now, such as purges. */
+  sweep(): Promise<void>
   /** Waits until the projections have folded so many readings of the key, because this can happen after the answers. */
   untilFolded(keyId: string, accepted: number): Promise<void>
   stop(): Promise<void>
@@ -121,7 +126,8 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const judge = options.passwordJudge === undefined ? {} : { passwordJudge: options.passwordJudge }
   const entropy = seededEntropy(options.seed)
   const checkpoints = options.checkpoints === undefined ? {} : { checkpoints: options.checkpoints }
-  const core = await openCore({ log, clock, entropy, idempotency, ...schedule, ...hasher, ...judge, ...checkpoints })
+  const given = { ...schedule, ...hasher, ...judge, ...checkpoints, ...options.onBugs }
+  const core = await openCore({ log, clock, entropy, idempotency, ...given })
   const lines: LoggedLine[] = []
   const sink: RequestLines = {
     debug: (what, facts) => lines.push({ level: 'debug', what, facts }),
@@ -178,6 +184,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
         `${url}/api/v1/ingest/batch`,
         requestOf(isRaw(readings) ? readings : JSON.stringify({ readings }), key, headers),
       ),
+    sweep: () => core.sweep(),
     untilFolded: (keyId, accepted) => until(() => (core.projections.readings.usage(keyId)?.accepted ?? 0) >= accepted),
     stop: async () => {
       live.close()

@@ -1,0 +1,47 @@
+/** Opens a data folder as the service does: the log, the index of idempotency keys, the checkpoint and the app. */
+import { checkpointFile } from '../../../src/actors/saved-state/checkpoint-file.ts'
+import type { EventLog } from '../../../src/log/event-log.ts'
+import { openIdempotencyIndex, openLog } from '../../../src/open-log.ts'
+import { seededEntropy } from '../../support/seeded-entropy.ts'
+import { type Service, startService } from '../../support/test-service.ts'
+import type { ManualClock } from '../../support/time/manual-clock.ts'
+
+export type OpenedNode = {
+  readonly service: Service
+  readonly log: EventLog
+  /** What the start has warned of. */
+  readonly warnings: readonly string[]
+  readonly bugs: readonly unknown[]
+  close(): Promise<void>
+}
+
+export type NodeParts = { readonly dataDir: string; readonly clock: ManualClock; readonly seed: number }
+
+/** @throws the errors that `asCommandFailed` knows */
+export const openNode = async ({ dataDir, clock, seed }: NodeParts): Promise<OpenedNode> => {
+  const warnings: string[] = []
+  const bugs: unknown[] = []
+  const warn = (text: string): void => {
+    warnings.push(text)
+  }
+  const bug = (cause: unknown): void => {
+    bugs.push(cause)
+  }
+  await using opening = new AsyncDisposableStack()
+  const naming = { clock, entropy: seededEntropy(seed) }
+  const config = { dataDir, eventStore: null, diskReserveBytes: 0, allowSharedDataDir: false }
+  const log = await openLog(config, { ...naming, onFolderWarning: warn })
+  opening.defer(() => log.close())
+  const idempotency = await openIdempotencyIndex(dataDir, log, { ...naming, onReplaced: warn })
+  opening.defer(() => idempotency.close())
+  const checkpoints = {
+    store: checkpointFile(dataDir),
+    onThrownAway: (why: string) => warn(`the checkpoint is not used: ${why}`),
+    onFailed: bug,
+  }
+  const onBugs = { onBug: bug, onBroken: bug }
+  const service = await startService({ log, idempotency, clock, seed, checkpoints, onBugs })
+  opening.defer(() => service.stop())
+  const opened = opening.move()
+  return { service, log, warnings, bugs, close: () => opened.disposeAsync() }
+}

@@ -1,0 +1,49 @@
+/** Counts the verdicts of trials, and lists those that fail. */
+import type { Verdict } from './judge.ts'
+import { kindsOfDamage, type Trial } from './trial.ts'
+
+/** Damage that the service does not tell yet, with what it needs for that. Such trials are counted, and do not fail. */
+const knownGaps: readonly { readonly verdict: Verdict['kind']; readonly what: RegExp; readonly needs: string }[] = [
+  {
+    // A row that is missing, or that SQL moved to another place, leaves sound neighbours at its old place.
+    verdict: 'silent',
+    what: /^idempotency\.db, appends: (\d+ rows deleted|(key_hash|stream) of the row with)/,
+    needs: 'a comparison of the index with the log',
+  },
+  {
+    // No projection knows streams of records. So a read of such a stream does not tell that its name is missing.
+    verdict: 'late',
+    what: /^log\.db, streams: (name of the row with .* changed from (signins|refusals|exports|proofs)-|\d+ rows deleted)/,
+    needs: 'the background check, which reads the whole log',
+  },
+]
+
+const passing: readonly Verdict['kind'][] = ['right', 'told', 'partly told']
+const verdicts = [...passing, 'late', 'vague', 'silent', 'bug', 'known gap'] as const
+
+export class Results {
+  readonly failed: string[] = []
+  readonly #counts = new Map(kindsOfDamage.map((kind) => [kind, new Map<(typeof verdicts)[number], number>()]))
+  readonly #gaps: string[] = []
+
+  add({ seed, moment, kind, what }: Trial, { kind: verdict, words }: Verdict): void {
+    const gap = knownGaps.find((known) => known.verdict === verdict && known.what.test(what))
+    const counts = this.#counts.get(kind)
+    const column = gap === undefined ? verdict : 'known gap'
+    counts?.set(column, (counts.get(column) ?? 0) + 1)
+    const title = `DAMAGE_SEED=${seed} DAMAGE_TRIALS=1: ${moment} folder, ${what}`
+    if (gap !== undefined) this.#gaps.push(`${title}: needs ${gap.needs}`)
+    else if (!passing.includes(verdict)) {
+      this.failed.push([`${verdict}: ${title}`, ...words.slice(0, 3)].join('\n    '))
+    }
+  }
+
+  /** A line for each kind of damage, and one for each known gap that was met. */
+  table(): string {
+    const rows = [...this.#counts].map(([kind, counts]) => {
+      const cells = verdicts.flatMap((verdict) => (counts.has(verdict) ? [`${counts.get(verdict)} ${verdict}`] : []))
+      return `${kind}: ${cells.length === 0 ? 'none' : cells.join(', ')}`
+    })
+    return [...rows, ...this.#gaps].join('\n')
+  }
+}
