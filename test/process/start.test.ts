@@ -159,7 +159,9 @@ describe('serve', () => {
       addUnknownToFile(dataDir, 'cellar-new', recordedAt)
       const { exitCode, stderr } = await refusedStart({ DATA_DIR: dataDir })
       expect(exitCode).toBe(1)
-      expect(stderr).toMatch(/^cellarbook: Cannot decode event WrittenByANewerVersion at revision 0 of "cellar-new": .*\n$/)
+      expect(stderr).toMatch(
+        /^cellarbook: Cannot decode event WrittenByANewerVersion at revision 0 of "cellar-new": .*\n$/,
+      )
       const read = await cellarbook(['log', 'read', '--json'], { DATA_DIR: dataDir })
       expect(read.exitCode).toBe(1)
       expect(read.stderr).toBe(stderr)
