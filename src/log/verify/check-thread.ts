@@ -2,7 +2,9 @@
  * This thread checks the log of a running service, slowly. On the event loop, each step would delay requests. Only a
  * thread may import this file, because the code below runs at import.
  */
-import { messageOf } from '../../domain/error-message.ts'
+import { readlinkSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
+import { isSystemError, messageOf } from '../../domain/error-message.ts'
 import { checkedBytesPerSecondMax, checkRestFactor } from '../../limits.ts'
 import type { FromCheckThread, ToCheckThread } from './background-check.ts'
 import { checkLogFile } from './check-log-file.ts'
@@ -26,6 +28,7 @@ type Asked = Extract<ToCheckThread, { readonly kind: 'check' }>
 
 const check = async (asked: Asked): Promise<void> => {
   isChecking = true
+  yieldProcessor()
   const answer = await answerOf(asked)
   isChecking = false
   if (answer !== null) tell(answer)
@@ -45,6 +48,16 @@ const answerOf = async ({ path, acceptsSchema }: Asked): Promise<FromCheckThread
     return null
   } catch (cause) {
     return { kind: 'failed', why: messageOf(cause) }
+  }
+}
+
+/** On Linux, each thread has its own priority. Elsewhere, only the rests below leave the processor to the service. */
+const yieldProcessor = (): void => {
+  try {
+    const threadId = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
+    setPriority(threadId, constants.priority.PRIORITY_LOW)
+  } catch (cause) {
+    if (!isSystemError(cause)) throw cause
   }
 }
 

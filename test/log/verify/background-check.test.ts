@@ -1,5 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { constants, getPriority } from 'node:os'
 import { join } from 'node:path'
 import { checkDelayMs, checkedRowsPerStep } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
@@ -77,19 +79,44 @@ describe('BackgroundCheck', () => {
 })
 
 describe('the thread of the check', () => {
-  test('stops between two steps when it is told to close', async () => {
+  const begunThread = async (told: FromCheckThread[]): Promise<WorkerThread<ToCheckThread, FromCheckThread>> => {
     const rows = Array.from({ length: 40 * checkedRowsPerStep }, (_, at) =>
       log.append('readings-one', at, [reading('readings-one')]),
     )
     await Promise.all(rows)
-    const told: FromCheckThread[] = []
     const thread = new WorkerThread<ToCheckThread, FromCheckThread>({
       module: new URL('../../../src/log/verify/check-thread.ts', import.meta.url),
       onMessage: (message) => told.push(message),
       onFault: (why) => told.push({ kind: 'failed', why }),
     })
     thread.post({ kind: 'check', path: join(folder.path, 'log.db'), acceptsSchema: false })
+    return thread
+  }
+
+  test('stops between two steps when it is told to close', async () => {
+    const told: FromCheckThread[] = []
+    const thread = await begunThread(told)
     await thread.close({ kind: 'close' })
     expect(told).toEqual([])
   })
+
+  test('leaves the processor to the other threads', async () => {
+    const threads = (): readonly string[] => readdirSync('/proc/self/task')
+    const before = new Set(threads())
+    const own = getPriority(process.pid)
+    const thread = await begunThread([])
+    const isLow = (id: string): boolean => !before.has(id) && priorityOf(id) === constants.priority.PRIORITY_LOW
+    await until(() => threads().some(isLow))
+    expect(getPriority(process.pid)).toBe(own)
+    await thread.close({ kind: 'close' })
+  })
 })
+
+/** Returns `null` if the thread has ended. */
+const priorityOf = (threadId: string): number | null => {
+  try {
+    return getPriority(Number(threadId))
+  } catch {
+    return null
+  }
+}
