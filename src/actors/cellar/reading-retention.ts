@@ -3,7 +3,7 @@ import type { Purge } from '../../domain/cellar.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { cellarStream, readingsStream } from '../../domain/stream-names.ts'
 import { purgesPerAppendMax } from '../../limits.ts'
-import { Outage } from '../../log/event-log.ts'
+import { DamagedLog, Outage } from '../../log/event-log.ts'
 import type { Host } from '../host.ts'
 import { eventAt, firstSince } from '../key/load-readings.ts'
 import type { Registry } from '../registry.ts'
@@ -115,12 +115,22 @@ export class Retention {
     }
     for (const { keyId } of projections.keys.ofCellar(cellar)) {
       if (this.#host.isStopping) return
-      const purge = await this.#purgeOf(keyId, acceptedBefore)
+      const purge = await this.#undamagedPurgeOf(keyId, acceptedBefore)
       if (purge !== null) purges.push(purge)
       if (purges.length === purgesPerAppendMax && !(await record())) return
     }
     if (purges.length > 0 && !(await record())) return
     this.#doneBefore.set(cellar, acceptedBefore)
+  }
+
+  /** Returns `null` also for damaged readings, because damage of one key must not stop the purges of all others. */
+  async #undamagedPurgeOf(keyId: string, acceptedBefore: number): Promise<Purge | null> {
+    try {
+      return await this.#purgeOf(keyId, acceptedBefore)
+    } catch (error) {
+      if (error instanceof DamagedLog) return null
+      throw error
+    }
   }
 
   /**
@@ -154,6 +164,8 @@ export class Retention {
       try {
         await this.#host.log.truncate(readingsStream(keyId), before)
       } catch (error) {
+        // The next run tries a damaged stream again. The other streams do not wait for it.
+        if (error instanceof DamagedLog) continue
         if (error instanceof Outage) throw error
         this.#host.onBug(error)
       }

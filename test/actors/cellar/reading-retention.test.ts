@@ -2,6 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import { cellarStream, readingsStream } from '../../../src/domain/stream-names.ts'
 import { purgesPerAppendMax, retentionMarginMs } from '../../../src/limits.ts'
+import { DamagedLog, type EventLog } from '../../../src/log/event-log.ts'
+import { passingLog } from '../../support/logs/passing-log.ts'
 import { snapshotOf } from '../../support/snapshot.ts'
 import { asker, Cluster, cellar, makeTestKey, type TestNode } from '../../support/two-nodes.ts'
 
@@ -283,6 +285,43 @@ describe('a key after a purge', () => {
     expect((await revisionsOf(cluster, keyId))[0]).toBe(10)
     expect(await other.post(keyId)).toMatchObject([{ ok: true, value: { first: 12 } }])
     expect(other.bugs).toEqual([])
+  })
+})
+
+describe('damaged readings of one key', () => {
+  test.each(['read', 'truncate'] as const)('do not stop the purge of other keys when they are %s', async (damaged) => {
+    const cluster = new Cluster()
+    const { log } = cluster
+    let broken = ''
+    const assertSound = (call: string, stream: string): void => {
+      if (call !== damaged || stream !== readingsStream(broken)) return
+      throw new DamagedLog({ stream, revision: 0, position: null }, 'a planned fault')
+    }
+    const damagedLog: EventLog = {
+      ...passingLog(log),
+      read: async (stream, options) => {
+        assertSound('read', stream)
+        return log.read(stream, options)
+      },
+      truncate: async (stream, before) => {
+        assertSound('truncate', stream)
+        return log.truncate(stream, before)
+      },
+    }
+    const node = await cluster.open({}, damagedLog)
+    const keyIds = [await makeTestKey(node), await makeTestKey(node), await makeTestKey(node)]
+    await keep(node, dayMs)
+    for (const keyId of keyIds) await node.post(keyId, 2)
+    node.late.deliver()
+    broken = keyIds[0] ?? ''
+    await passDays(cluster, 1, node)
+    await sweep(node)
+    expect(await Promise.all(keyIds.map((keyId) => revisionsOf(cluster, keyId)))).toEqual([[0, 1], [1], [1]])
+    expect(node.bugs).toEqual([])
+    broken = ''
+    cluster.clock.advance(dayMs)
+    await sweep(node)
+    expect(await revisionsOf(cluster, keyIds[0] ?? '')).toEqual([1])
   })
 })
 
