@@ -1,3 +1,4 @@
+import { SQLiteError } from 'bun:sqlite'
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { eventsOfItems, type LogItem, ReadingRun } from '../../domain/reading/recorded-run.ts'
@@ -7,6 +8,7 @@ import { type AppendResult, DamagedLog, type ExpectedRevision, type ToAppend, Un
 import { countToAppend, eventsToAppend, recordedAs } from '../storable.ts'
 import { GroupPacker, type PackedGroup } from './packed-group.ts'
 import { nameChecksumOf } from './row-checksum.ts'
+import { faultOf } from './sqlite-faults.ts'
 import type { Head, SqliteReads } from './sqlite-reads.ts'
 
 export type EncodedAppend = {
@@ -117,7 +119,8 @@ export class SqliteStaging {
     try {
       return this.#append(append, packer)
     } catch (cause) {
-      if (cause instanceof UndecodableEvent || cause instanceof DamagedLog) return { fault: cause }
+      const fault = cause instanceof SQLiteError ? faultOf(`read "${append.stream}"`, cause) : cause
+      if (fault instanceof UndecodableEvent || fault instanceof DamagedLog) return { fault }
       throw cause
     }
   }

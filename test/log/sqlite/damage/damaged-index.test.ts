@@ -30,15 +30,20 @@ beforeEach(async () => {
 })
 afterEach(() => folder.remove())
 
-/** Makes an entry of the index's root page point to the page of the last entry. */
-const movePointer = (entry: number): void => {
+const rootOfIndex = (): { readonly pages: Buffer; readonly head: DataView; readonly bytes: number } => {
   const database = new Database(file)
   const query = 'SELECT rootpage AS page, page_size AS bytes FROM sqlite_schema, pragma_page_size WHERE name = ?'
   const root = database.query<{ page: number; bytes: number }, [string]>(query).get('sqlite_autoindex_events_1')
   database.close()
   if (root === null) throw new Error('The file has no index')
   const pages = readFileSync(file)
-  const head = new DataView(pages.buffer, pages.byteOffset + (root.page - 1) * root.bytes, root.bytes)
+  const { bytes } = root
+  return { pages, head: new DataView(pages.buffer, pages.byteOffset + (root.page - 1) * bytes, bytes), bytes }
+}
+
+/** Makes an entry of the index's root page point to the page of the last entry. */
+const movePointer = (entry: number): void => {
+  const { pages, head } = rootOfIndex()
   expect(head.getUint16(3)).toBeGreaterThan(entry + 1)
   // The first four bytes of an entry, and bytes 8 to 11 of the page, are page numbers.
   head.setUint32(head.getUint16(12 + 2 * entry), head.getUint32(8))
@@ -58,6 +63,18 @@ test.each([0, 1, 2])('a wrong page at entry %i of the index is told by each read
     }
   }
   expect(told).toBeGreaterThan(0)
+  await log.close()
+})
+
+test('a malformed page fails only those appends of a group that need it', async () => {
+  const { pages, head, bytes } = rootOfIndex()
+  const lastPage = head.getUint32(8)
+  writeFileSync(file, pages.fill(0xa5, (lastPage - 1) * bytes, lastPage * bytes))
+  const log = open()
+  const appends = streams.map((stream) => log.append(stream, rows - 1, keySuspensions(1)))
+  const [one, two] = await Promise.allSettled(appends)
+  expect(one).toMatchObject({ status: 'fulfilled', value: { outcome: 'written' } })
+  expect(two).toMatchObject({ status: 'rejected', reason: { name: 'DamagedLog' } })
   await log.close()
 })
 
