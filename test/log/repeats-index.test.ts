@@ -170,8 +170,11 @@ describe('the file of the repeats index', () => {
     const database = new Database(join(folder.path, 'idempotency.db'))
     database.run(sql)
     database.close()
-    const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log' })
+    const told: string[] = []
+    const onReplaced = (why: string): number => told.push(why)
+    const index = openRepeatsFile({ dataDir: folder.path, logId: 'a log', onReplaced })
     expect(() => index.find('readings-one', keyHash(9))).toThrow(IndexUnusable)
+    expect(told).toEqual([expect.stringContaining('a row does not match its checksum')])
     await index.startAnew()
     expect(index.find('readings-one', keyHash(9))).toBeNull()
     await index.close()

@@ -40,7 +40,7 @@ export type RepeatsFileOptions = {
    * events.
    */
   readonly logId: string
-  /** Called with the reason when an unusable file is deleted, and the index must be built again from the log. */
+  /** Called with the reason when the file is found unusable. The index must then be built again from the log. */
   readonly onReplaced?: (why: string) => void
 }
 
@@ -73,7 +73,12 @@ class RepeatsFile implements RepeatsIndex {
   }
 
   find(stream: string, keyHash: string): IdempotentAppend | null {
-    return orUnusable(() => this.#reads.find(stream, keyHash))
+    try {
+      return orUnusable(() => this.#reads.find(stream, keyHash))
+    } catch (cause) {
+      if (cause instanceof IndexUnusable) this.#onReplaced(cause.message)
+      throw cause
+    }
   }
 
   async write(change: RepeatsChange): Promise<void> {
