@@ -376,7 +376,7 @@ export const logQueueChangesBytesMax = 4 * 1024 * 1024
 export const storeStreamsRememberedMax = 50_000
 /**
  * Reads of the whole log whose order of rows stays in memory between two pages. A further one makes the oldest of them
- * inexact, so that it does not find a missing last row of a stream.
+ * inexact, so that it does not find a missing last row of a stream. As many reads that began inside the log are kept.
  */
 export const storeReadsRememberedMax = 4
 /** SQLite's page cache for writing. It can be small, because the operating system caches the file, too. */

@@ -61,7 +61,8 @@ export const backwardsInStream = (last: number, neighbours: Neighbours): OrderCh
  */
 export class LogOrder {
   readonly #neighbours: Neighbours
-  readonly #isWhole: boolean
+  /** True if the read began at the first position. */
+  readonly isWhole: boolean
   /**
    * The end of the last row of each stream that was met. It has an entry for each stream: without them, the count of
    * missing events would be wrong.
@@ -76,7 +77,7 @@ export class LogOrder {
 
   constructor(neighbours: Neighbours, { isWhole }: { readonly isWhole: boolean }) {
     this.#neighbours = neighbours
-    this.#isWhole = isWhole
+    this.isWhole = isWhole
     this.#next = isWhole ? 1 : null
     this.#unexplained = -neighbours.older.missing
   }
@@ -105,7 +106,7 @@ export class LogOrder {
 
   /** Call this when no row is left. @throws DamagedLog if events are missing that no truncation explains */
   assertComplete(): void {
-    if (!this.#isWhole) return
+    if (!this.isWhole) return
     const empty = this.#neighbours.streamWithoutRows(this.#ends.size)
     if (empty !== null) throw emptyStream(empty)
     if (this.#unexplained !== 0) throw unexplained(this.#unexplained, this.#gaps)
@@ -120,7 +121,7 @@ export class LogOrder {
   #endOf({ stream, revision }: Row): number {
     const end = this.#ends.get(stream)
     if (end !== undefined) return end
-    if (this.#isWhole || revision === 0) return 0
+    if (this.isWhole || revision === 0) return 0
     return this.#neighbours.endBefore(stream, revision) ?? 0
   }
 }

@@ -57,8 +57,10 @@ export class SqliteReads {
 
   readonly #neighbours: Neighbours
   readonly #index: IndexChecks
-  /** The order of the rows of reads of the log, by the position at which the last page ended. */
-  readonly #orders = new BoundedMap<number, LogOrder>(storeReadsRememberedMax)
+  /** The order of the rows of reads of the whole log, by the position at which the last page ended. */
+  readonly #wholeOrders = new BoundedMap<number, LogOrder>(storeReadsRememberedMax)
+  /** The same for reads that began inside the log. A search makes many of them, which must not displace the whole ones. */
+  readonly #laterOrders = new BoundedMap<number, LogOrder>(storeReadsRememberedMax)
   #lastKnown: LastKnown = () => null
   #hasTruncations = false
 
@@ -198,7 +200,7 @@ export class SqliteReads {
     })
     const last = events.at(-1)
     if (events.length < limit) order.assertComplete()
-    else if (last !== undefined) this.#orders.set(last.position, order)
+    else if (last !== undefined) this.#ordersLike(order).set(last.position, order)
     return events
   }
 
@@ -242,7 +244,7 @@ export class SqliteReads {
     }
     const atEnd = scannedTo >= publishedTo
     if (!isLeft) order.assertComplete()
-    if (!atEnd) this.#orders.set(scannedTo, order)
+    if (!atEnd) this.#ordersLike(order).set(scannedTo, order)
     return { events, scannedTo: scannedTo === 0 ? after : scannedTo, atEnd }
   }
 
@@ -265,11 +267,15 @@ export class SqliteReads {
 
   /** A read that continues where the last page ended goes on with the order of that page. */
   #orderAfter(position: number): LogOrder {
-    const order = this.#orders.get(position)
+    const order = this.#wholeOrders.get(position) ?? this.#laterOrders.get(position)
     if (order === undefined) return new LogOrder(this.#neighbours, { isWhole: position === 0 })
-    this.#orders.delete(position)
+    this.#ordersLike(order).delete(position)
     order.beginPage()
     return order
+  }
+
+  #ordersLike({ isWhole }: LogOrder): BoundedMap<number, LogOrder> {
+    return isWhole ? this.#wholeOrders : this.#laterOrders
   }
 
   /** Returns `null` if the stream does not exist. @throws DamagedLog if it is known to exist */

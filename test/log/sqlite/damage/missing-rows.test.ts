@@ -204,6 +204,21 @@ describe('a truncated log', () => {
   })
 })
 
+describe('a read of the whole log', () => {
+  test('stays exact while a search reads single events', async () => {
+    restore('truncated')
+    harmLog(dataDir, (database) => database.run(lastRowOf('key-one')))
+    const log = open()
+    const readWhole = async (): Promise<void> => {
+      for await (const _ of pagesOfLog(log, { after: null, limit: 5 })) {
+        for (const from of [1, 3, 7, 9, 14]) await log.readAll({ from, limit: 1 })
+      }
+    }
+    expect(await damageOf(readWhole())).toContain('1 event is missing')
+    await log.close()
+  })
+})
+
 describe('a truncation', () => {
   test.each([1, 2, 3, 5, 7])('between two pages of %i events gives no alarm', async (limit) => {
     for (let pagesBefore = 1; pagesBefore < 21 / limit; pagesBefore += 1) {
