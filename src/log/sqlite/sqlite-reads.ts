@@ -145,10 +145,9 @@ export class SqliteReads {
       inOrder: backwardsInStream(last, this.#neighbours),
       within: ({ revision }) => ({ end: last - revision + 1 }),
     })
-    if (from === undefined) {
-      if (firstRow === null) throw emptyStream(stream)
-      this.#assertEnd(of, firstRow)
-    }
+    if (firstRow === null && from === undefined) throw emptyStream(stream)
+    // The stream ends before revision `last`.
+    if (firstRow !== null && firstRow.revision + firstRow.count <= last) this.#assertEnd(of, firstRow)
     const readTo = lastRow?.revision ?? last + 1
     if (events.length < limit && readTo > keptFrom) {
       const why = `the events from revision ${keptFrom} on are missing`
