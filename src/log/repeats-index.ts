@@ -18,7 +18,10 @@ export interface RepeatsIndex {
    * later try can succeed) or IndexUnusable (the index must be built again).
    */
   write(change: RepeatsChange): Promise<void>
-  /** Reads everything, and empties the index if it is damaged. Rejects with IndexUnusable if it cannot be emptied. */
+  /**
+   * Tests the structure of the index, and empties the index if it is damaged. `find` checks the rows. Rejects with IndexBusy,
+   * or with IndexUnusable if the index cannot be emptied.
+   */
   check(): Promise<void>
   /** Empties the index, so that it can be built again. Rejects with IndexUnusable. */
   startAnew(): Promise<void>

@@ -279,9 +279,9 @@ export class RepeatMemory {
   }
 
   /**
-   * Returns the position up to which the index is complete; -1 if it is incomplete. Empties the index if it is damaged.
-   * Also empties it if its last event is not in the log, because the index then belongs to another log. Also empties it if that event was purged:
-   * all entries are then too old to count.
+   * Returns the position up to which the index is complete; -1 if it is incomplete. Empties the index in three cases. Its
+   * structure is damaged. Its last event is not in the log, so it belongs to another log. Or that event was purged, so all
+   * entries are too old to count.
    */
   async #indexCompleteTo(): Promise<number> {
     if (this.#index.foldedTo !== null) await this.#index.check()
