@@ -3,7 +3,8 @@
  *
  * The events of a stream have consecutive revisions, and the events of the log have consecutive positions. Only truncated
  * events may be missing, which lie before the mark of their stream. So the positions that are missing must be as many as
- * the revisions that are missing before marks. If more positions are missing, the end of a stream was lost.
+ * the revisions that are missing before marks. If more positions are missing, the end of a stream was lost. Only the
+ * positions that an older version left out do not count (docs/decisions/031-rows-carry-a-checksum.md).
  *
  * Rows can be truncated between two steps of the check. Such rows are missing, too, and lie before a mark. But their
  * positions can be missed before their revisions are, so the two numbers can differ until the end of the log.
@@ -29,6 +30,8 @@ export class RowsCheck {
   readonly #statements: ReturnType<typeof prepare>
   /** The first position whose row must have a checksum. */
   readonly #since: number
+  /** How many positions an older version left out. `null`: unknown, because the file is of such a version. */
+  readonly #leftOut: number | null
   #checkedTo = Number.MIN_SAFE_INTEGER
   /** The position after the last row. `NaN`: unknown, because that row is damaged. */
   #edge = 1
@@ -45,7 +48,9 @@ export class RowsCheck {
   constructor(parts: RowsCheckParts) {
     this.#parts = parts
     this.#statements = prepare(parts.file)
-    this.#since = this.#readSince()
+    const { since, leftOut } = this.#readOlder()
+    this.#since = since
+    this.#leftOut = leftOut
   }
 
   /** Rows at later positions were not checked. */
@@ -66,7 +71,7 @@ export class RowsCheck {
     const end = this.#statements.lastPosition.get()?.position ?? 0
     for (let isAtEnd = false; !isAtEnd; ) {
       const bytes = this.#parts.file.atOneMoment(() => this.#checkSome())
-      isAtEnd = bytes === null || (this.#checkedTo >= end && this.#missingPositions === this.#missingRevisions)
+      isAtEnd = bytes === null || (this.#checkedTo >= end && this.#lost === 0)
       yield { phase: 'rows', bytes: bytes ?? 0, events: this.#events, share: shareOf(this.#checkedTo, end) }
     }
   }
@@ -197,24 +202,29 @@ export class RowsCheck {
   /** Call this after all steps. */
   compareGaps(): void {
     const { findings } = this.#parts
-    const lost = this.#missingPositions - this.#missingRevisions
+    const lost = this.#lost
     if (!this.#isExact || lost === 0) return
     if (lost < 0) {
       findings.add('order', {}, `the streams miss ${-lost} more events than the log`)
       return
     }
+    if (this.#leftOut === null) return
     const { from, before } = this.#firstGap ?? { from: 0, before: 0 }
     const where = `The first gap is from position ${from} to ${before - 1}`
     findings.add('missing', { position: from }, `${lost} events at the ends of streams are missing. ${where}`)
   }
 
-  #readSince(): number {
-    const { since } = this.#statements
-    if (since === null) return Number.MAX_SAFE_INTEGER
-    const [first, second] = since.all()
-    if (first !== undefined && second === undefined && Number.isSafeInteger(first.since)) return first.since
+  get #lost(): number {
+    return this.#missingPositions - this.#missingRevisions - (this.#leftOut ?? 0)
+  }
+
+  #readOlder(): { readonly since: number; readonly leftOut: number | null } {
+    const { older } = this.#statements
+    if (older === null) return { since: Number.MAX_SAFE_INTEGER, leftOut: null }
+    const [first, second] = older.all()
+    if (first !== undefined && second === undefined && Object.values(first).every(Number.isSafeInteger)) return first
     this.#parts.findings.add('schema', {}, 'the table "checksums" does not have one row')
-    return 1
+    return { since: 1, leftOut: 0 }
   }
 }
 
@@ -233,6 +243,8 @@ const prepare = ({ database, hasChecksums }: CheckedFile) => {
     entry: database.prepare<{ position: number }, [number, number]>(
       `SELECT position FROM events INDEXED BY ${revisionsIndex} WHERE stream = ? AND revision = ?`,
     ),
-    since: hasChecksums ? database.prepare<{ since: number }, []>('SELECT since FROM checksums') : null,
+    older: hasChecksums
+      ? database.prepare<{ since: number; leftOut: number }, []>('SELECT since, missing AS leftOut FROM checksums')
+      : null,
   }
 }

@@ -105,6 +105,14 @@ describe('a sound log', () => {
     expect(filesOf(dataDir)).toEqual(files)
   })
 
+  test.each([3, 4])('of format %i is sound if an older version left out a position', async (version) => {
+    const dataDir = inFormat(3)
+    const last = 'SELECT max(position) FROM events'
+    harmLog(dataDir, (database) => database.run(`UPDATE events SET position = position + 1 WHERE position = (${last})`))
+    if (version === 4) await open(dataDir).close()
+    expect(await verify(dataDir)).toMatchObject({ first: null, rows: 7 })
+  })
+
   test('that was copied is sound', async () => {
     const dataDir = join(folder.path, 'copied')
     const [from, to] = [open(inFormat(3)), open(dataDir)]
