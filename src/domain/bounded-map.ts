@@ -2,6 +2,11 @@
 export class BoundedMap<Key, Value> {
   /** A `Map` keeps the order of insertion, so the entry that was set longest ago is first. */
   readonly #entries = new Map<Key, Value>()
+  /**
+   * Goes on where the last removal ended. A new iterator would first pass all removed entries that the `Map` still holds.
+   * With 50,000 entries, that takes 25 µs.
+   */
+  #oldest = this.#entries.keys()
 
   constructor(readonly entriesMax: number) {}
 
@@ -16,11 +21,7 @@ export class BoundedMap<Key, Value> {
   set(key: Key, value: Value): void {
     this.#entries.delete(key)
     this.#entries.set(key, value)
-    if (this.#entries.size <= this.entriesMax) return
-    for (const oldest of this.#entries.keys()) {
-      this.#entries.delete(oldest)
-      return
-    }
+    if (this.#entries.size > this.entriesMax) this.#removeOldest()
   }
 
   delete(key: Key): void {
@@ -29,5 +30,12 @@ export class BoundedMap<Key, Value> {
 
   clear(): void {
     this.#entries.clear()
+    this.#oldest = this.#entries.keys()
+  }
+
+  /** Entries before the iterator were removed, and an entry that is set again is behind it. */
+  #removeOldest(): void {
+    const { done, value } = this.#oldest.next()
+    if (done !== true) this.#entries.delete(value)
   }
 }

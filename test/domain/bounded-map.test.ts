@@ -34,3 +34,28 @@ test('A bounded map has room again after an entry is deleted', () => {
   map.clear()
   expect(keptOf(map, 4)).toEqual([])
 })
+
+test('A bounded map keeps its bound and its order over many rounds', () => {
+  const map = new BoundedMap<number, number>(100)
+  const model: number[] = []
+  const clears = [2_500, 5_000]
+  for (let step = 0; step < 10_000; step += 1) {
+    const key = (step * 7_919) % 331
+    const isKept = model.indexOf(key)
+    if (isKept >= 0) model.splice(isKept, 1)
+    if (step % 13 === 0) map.delete(key)
+    else {
+      map.set(key, step)
+      model.push(key)
+      if (model.length > 100) model.shift()
+    }
+    if (clears.includes(step)) {
+      map.clear()
+      model.length = 0
+    }
+    if (step % 97 === 0) {
+      const kept = Array.from({ length: 331 }, (_, each) => each).filter((each) => map.has(each))
+      expect(kept).toEqual(model.toSorted((a, b) => a - b))
+    }
+  }
+})
