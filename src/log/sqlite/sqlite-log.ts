@@ -378,7 +378,7 @@ class SqliteLog implements EventLog {
     try {
       return read()
     } catch (cause) {
-      const fault = cause instanceof SQLiteError ? faultOf(`read ${what}`, cause) : cause
+      const fault = cause instanceof SQLiteError ? faultOf(`read ${what} in "${this.#folder.logPath}"`, cause) : cause
       if (fault instanceof DamagedLog) this.#troubles.damaged(fault.message)
       else if (fault instanceof Outage) this.#troubles.readFailed(fault.message)
       throw fault

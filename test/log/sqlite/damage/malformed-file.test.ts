@@ -58,10 +58,13 @@ describe('a file that SQLite finds malformed', () => {
   })
 
   test('is damage to a read of that page, and a trouble that refuses nothing else', async () => {
-    const log = open(harmed(pages.get('sqlite_autoindex_streams_1') ?? 0, 'names'))
+    const dataDir = harmed(pages.get('sqlite_autoindex_streams_1') ?? 0, 'names')
+    const log = open(dataDir)
     const fault = await log.read('key-one', { limit: 1 }).catch((cause: unknown) => cause)
     expect(fault).toBeInstanceOf(DamagedLog)
-    expect(log.troubles?.()).toEqual([{ kind: 'damaged', why: expect.stringContaining('malformed') }])
+    const what = `Cannot read "key-one" in "${join(dataDir, 'log.db')}": database disk image is malformed`
+    expect(messageOf(fault)).toBe(`The log is damaged: ${what}. Check the disk, and r${remedy}`)
+    expect(log.troubles?.()).toEqual([{ kind: 'damaged', why: messageOf(fault) }])
     expect(await log.readAll({ limit: 100 })).toHaveLength(100)
     await log.close()
   })
