@@ -33,7 +33,7 @@ const copyOf = (moment: Moment): string => {
 
 describe('a folder', () => {
   test('is served without an alarm while it is sound', async () => {
-    expect([sound.refusal, sound.warnings, sound.bugs, sound.troubles]).toEqual([null, [], [], []])
+    expect([sound.refusal, sound.checked, sound.warnings, sound.bugs, sound.troubles]).toEqual([null, null, [], [], []])
     expect(known.events.length).toBeGreaterThan(2_000)
     const truth = new Map([...sound.served, ...sound.read])
     for (const moment of ['killed', 'closed'] as const) {

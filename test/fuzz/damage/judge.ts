@@ -1,7 +1,10 @@
 /** Starts a service on a damaged copy of a folder, and judges what it says. */
 import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { CommandFailed } from '../../../src/cli/exit-codes.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
+import { checkLogFile } from '../../../src/log/verify/check-log-file.ts'
+import { damageText } from '../../../src/log/verify/damage.ts'
 import { asCommandFailed } from '../../../src/open-log.ts'
 import { manualClock } from '../../support/time/manual-clock.ts'
 import type { MadeFolders } from './made-folders.ts'
@@ -21,6 +24,8 @@ export type Heard = {
   readonly troubles: readonly string[]
   readonly served: Answers
   readonly read: Answers
+  /** The damage that the background check told after all answers, or `null`. */
+  readonly checked: string | null
 }
 
 export type Verdict = {
@@ -28,16 +33,17 @@ export type Verdict = {
    * - `right`: no answer differs from the truth.
    * - `told`: the damage was told, and no answer differed.
    * - `partly told`: the service itself told the damage, but another answer differed.
+   * - `checked`: an answer differed, and the background check told the damage. Or it told damage that changed no answer.
    * - `late`: an answer differed, and only a reader of the whole log is told the damage.
    * - `silent`: an answer differed, and nothing told the damage.
    * - `bug`: the damage was taken for a bug of the program.
    * - `vague`: the damage was told, but not where.
    */
-  readonly kind: 'right' | 'told' | 'partly told' | 'late' | 'silent' | 'bug' | 'vague'
+  readonly kind: 'right' | 'told' | 'partly told' | 'checked' | 'late' | 'silent' | 'bug' | 'vague'
   readonly words: readonly string[]
 }
 
-const nothing = { served: new Map(), read: new Map(), troubles: [] } as const
+const nothing = { served: new Map(), read: new Map(), troubles: [], checked: null } as const
 
 export const hear = async (dataDir: string, made: MadeFolders, known: Known): Promise<Heard> => {
   let node: OpenedNode
@@ -56,16 +62,31 @@ export const hear = async (dataDir: string, made: MadeFolders, known: Known): Pr
     const troubles = service.reasons().map(({ what, why }) => `${what} ${why}`)
     const lines = service.lines.filter(({ level }) => level === 'error' || level === 'warn')
     const read = await readEverything(log, made.streams, known.last)
+    const { checked, faults } = checkInBackground(dataDir)
     return {
       refusal: null,
       warnings: [...warnings],
-      bugs: bugs.map(String),
+      bugs: [...bugs, ...faults].map(String),
       troubles: [...troubles, ...lines.map((line) => JSON.stringify(line))],
       served: new Map([...projections, ...answers]),
       read,
+      checked,
     }
   } finally {
     await node.close()
+  }
+}
+
+/** Does what the thread of the background check does, without its pauses. While the log is open, the check must not fail. */
+const checkInBackground = (dataDir: string) => {
+  try {
+    const steps = checkLogFile({ path: join(dataDir, 'log.db'), codec: null, checksPages: false })
+    let step = steps.next()
+    while (!step.done) step = steps.next()
+    const { first } = step.value
+    return { checked: first === null ? null : `log.db: ${damageText(first)}`, faults: [] }
+  } catch (cause) {
+    return { checked: null, faults: [cause] }
   }
 }
 
@@ -76,10 +97,10 @@ export const eventsOf = async (dataDir: string, made: MadeFolders): Promise<Know
   return { events, last: events.at(-1)?.position ?? 0 }
 }
 
-/** SQLite cannot tell which part of the log is damaged. */
-const where = /log\.db|log\.witness|idempotency|checkpoint|"[a-z]+-[^"]*"|positions? |Cannot read the log/
+const where = /log\.db|log\.witness|idempotency|checkpoint|"[a-z]+-[^"]*"|positions? /
 
-export const judge = ({ refusal, warnings, bugs, troubles, served, read }: Heard, truth: Answers): Verdict => {
+export const judge = (heard: Heard, truth: Answers): Verdict => {
+  const { refusal, warnings, bugs, troubles, served, read, checked } = heard
   if (bugs.length > 0) return { kind: 'bug', words: bugs }
   if (refusal !== null) return { kind: where.test(refusal) ? 'told' : 'vague', words: [refusal] }
   const all = new Map([...served, ...read])
@@ -95,7 +116,9 @@ export const judge = ({ refusal, warnings, bugs, troubles, served, read }: Heard
     const kind = wrong.length === 0 ? 'told' : 'partly told'
     return { kind: isExact ? kind : 'vague', words: [...wrong, ...told, ...whole] }
   }
-  if (wrong.length === 0) return { kind: whole.length > 0 ? 'told' : 'right', words: [...whole, ...warnings] }
+  if (wrong.length === 0 && whole.length > 0) return { kind: 'told', words: [...whole, ...warnings] }
+  if (checked !== null) return { kind: where.test(checked) ? 'checked' : 'vague', words: [...wrong, checked] }
+  if (wrong.length === 0) return { kind: 'right', words: warnings }
   return { kind: whole.length > 0 ? 'late' : 'silent', words: [...wrong, ...whole, ...warnings] }
 }
 

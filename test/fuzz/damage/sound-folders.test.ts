@@ -42,8 +42,8 @@ const isAlarm = (warning: string): boolean => !/its last event was purged|were p
 const expectNoAlarm = async (dataDir: string, endMs = made.endMs, context: unknown = ''): Promise<Heard> => {
   const heard = await hear(dataDir, { ...made, endMs }, { events: [], last: Number.MAX_SAFE_INTEGER })
   const refused = [...heard.served, ...heard.read].filter(([, answer]) => !('said' in answer))
-  const alarms = [heard.refusal, heard.bugs, heard.troubles, refused, heard.warnings.filter(isAlarm)]
-  expect([context, ...alarms]).toEqual([context, null, [], [], [], []])
+  const alarms = [heard.refusal, heard.checked, heard.bugs, heard.troubles, refused, heard.warnings.filter(isAlarm)]
+  expect([context, ...alarms]).toEqual([context, null, null, [], [], [], []])
   return heard
 }
 
