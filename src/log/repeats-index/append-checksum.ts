@@ -11,8 +11,20 @@ export type ChecksummedAppend = {
   readonly version: number
 }
 
+/**
+ * `version` is the version of the idempotency data (`codec/stored-idempotency.ts`). `batch` is JSON, or `null` if the
+ * request was a single reading.
+ */
+export type AppendRow = ChecksummedAppend & { readonly checksum: number }
+
+export const appendColumns = 'key_hash, stream, revision, recorded_at, body_hash, batch, version, checksum'
+
 export const appendChecksum = (row: ChecksummedAppend): number => {
   const { stream, revision, recorded_at, batch, version } = row
   const rest = `${revision} ${recorded_at} ${version} ${stream} ${batch ?? ''}`
   return checksumOf(rest, seedOf(row.body_hash, seedOf(row.key_hash)))
 }
+
+/** Damage can give a column a value of another type. */
+export const isUndamaged = (row: AppendRow): boolean =>
+  row.key_hash instanceof Uint8Array && row.body_hash instanceof Uint8Array && appendChecksum(row) === row.checksum

@@ -8,7 +8,8 @@ import { storeBusyMsMax } from '../../limits.ts'
 import { hashBytesOf } from '../codec/packed-idempotency.ts'
 import { newestIdempotency } from '../codec/stored-idempotency.ts'
 import { IndexUnusable, type RepeatsChange, type RepeatsIndex } from '../repeats-index.ts'
-import { appendChecksum, type ChecksummedAppend } from './append-checksum.ts'
+import { type AppendRow, appendColumns, isUndamaged } from './append-checksum.ts'
+import { emptyTotal, headTable, readHead, writeHead } from './index-head.ts'
 import { type RepeatsWriter, writeOnThread } from './repeats-writer.ts'
 
 export const repeatsPathIn = (dataDir: string): string => join(dataDir, 'idempotency.db')
@@ -30,7 +31,7 @@ const tables = `
     PRIMARY KEY (key_hash, stream)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX appends_by_time ON appends (recorded_at);
-  CREATE TABLE folded (log_id TEXT NOT NULL, position INTEGER, stream TEXT, revision INTEGER, event_id TEXT) STRICT;
+  ${headTable}
 `
 
 export type RepeatsFileOptions = {
@@ -86,7 +87,6 @@ class RepeatsFile implements RepeatsIndex {
     this.#foldedTo = change.foldedTo ?? this.#foldedTo
   }
 
-  /** The rows themselves are checked when they are found, because that costs less than reading all of them here. */
   async check(): Promise<void> {
     try {
       await this.#writer.check()
@@ -164,43 +164,31 @@ class Reads {
   }
 }
 
-/**
- * `version` is the version of the idempotency data (`codec/stored-idempotency.ts`). `batch` is JSON, or `null` if the
- * request was a single reading.
- */
-type Row = ChecksummedAppend & { readonly checksum: number }
-
-/** Damage can give a column a value of another type. @throws IndexUnusable */
-const assertUndamaged = (row: Row): void => {
-  const hasHashes = row.key_hash instanceof Uint8Array && row.body_hash instanceof Uint8Array
-  if (hasHashes && appendChecksum(row) === row.checksum) return
+/** @throws IndexUnusable */
+const assertUndamaged = (row: AppendRow): void => {
+  if (isUndamaged(row)) return
   throw new IndexUnusable('Cannot use the index of idempotency keys: a row does not match its checksum')
 }
 
-const idempotencyOf = (keyHash: string, { body_hash, batch, version }: Row): Idempotency =>
+const idempotencyOf = (keyHash: string, { body_hash, batch, version }: AppendRow): Idempotency =>
   newestIdempotency(version, {
     keyHash,
     bodyHash: body_hash.toHex(),
     batch: batch === null ? null : JSON.parse(batch),
   })
 
-const columns = 'key_hash, stream, revision, recorded_at, body_hash, batch, version, checksum'
-
-type Find = Statement<Row, [Uint8Array, string]>
+type Find = Statement<AppendRow, [Uint8Array, string]>
 
 const findFrom = `
-  SELECT ${columns} FROM appends WHERE (key_hash, stream) >= (?, ?) ORDER BY key_hash, stream LIMIT 1
+  SELECT ${appendColumns} FROM appends WHERE (key_hash, stream) >= (?, ?) ORDER BY key_hash, stream LIMIT 1
 `
 const findBefore = `
-  SELECT ${columns} FROM appends WHERE (key_hash, stream) < (?, ?) ORDER BY key_hash DESC, stream DESC LIMIT 1
+  SELECT ${appendColumns} FROM appends WHERE (key_hash, stream) < (?, ?) ORDER BY key_hash DESC, stream DESC LIMIT 1
 `
-
-type Folded = { log_id: string } & (Record<'position' | 'stream' | 'revision' | 'event_id', null> | FoldedRow)
-type FoldedRow = { position: number; stream: string; revision: number; event_id: string }
 
 /**
  * Creates the tables of a new file. Returns the last event that the index includes, or `null` for an empty index.
- * @throws IndexUnusable if the file has another format or belongs to another log
+ * @throws IndexUnusable if the file has another format, belongs to another log, or its head is damaged
  */
 const prepareTables = (database: Database, logId: string): FoldedTo | null => {
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
@@ -209,16 +197,14 @@ const prepareTables = (database: Database, logId: string): FoldedTo | null => {
   if (version === 0) {
     database.run('BEGIN IMMEDIATE')
     database.run(tables)
-    database.run('INSERT INTO folded (log_id) VALUES (?)', [logId])
+    writeHead(database, { logId, foldedTo: null, total: emptyTotal })
     database.run(`PRAGMA user_version = ${formatVersion}`)
     database.run('COMMIT')
   } else if (version !== formatVersion) throw new IndexUnusable(`Cannot use a file of format ${version}`)
-  const folded = database.query<Folded, []>('SELECT * FROM folded').get()
-  if (folded?.log_id !== logId) throw new IndexUnusable('Cannot use a file that was folded from another log')
+  const head = readHead(database)
+  if (head.logId !== logId) throw new IndexUnusable('Cannot use a file that was folded from another log')
   database.run('PRAGMA query_only = ON')
-  if (folded.position === null) return null
-  const { position, stream, revision, event_id: id } = folded
-  return { position, stream, revision, id }
+  return head.foldedTo
 }
 
 const removeFile = (path: string): void => {

@@ -3,11 +3,13 @@
  * request. Only a thread may import this file, because the code below runs at import.
  */
 import { Database, SQLiteError } from 'bun:sqlite'
+import type { IdempotentAppend } from '../../domain/reading/idempotency-key.ts'
 import { idempotencyForgottenAtOnceMax, storeBusyMsMax } from '../../limits.ts'
 import { hashBytesOf } from '../codec/packed-idempotency.ts'
 import { idempotencyVersion } from '../codec/upcast.ts'
-import type { RepeatsChange } from '../repeats-index.ts'
-import { appendChecksum } from './append-checksum.ts'
+import { IndexUnusable, type RepeatsChange } from '../repeats-index.ts'
+import { type AppendRow, appendChecksum, appendColumns, isUndamaged } from './append-checksum.ts'
+import { type AppendsTotal, emptyTotal, readHead, totalWith, totalWithout, writeHead } from './index-head.ts'
 import {
   type FromRepeatsThread,
   isPassing,
@@ -45,42 +47,77 @@ const open = (path: string) => {
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
   database.run('PRAGMA synchronous = NORMAL')
   const insert = database.prepare(`
-    INSERT INTO appends (key_hash, stream, revision, recorded_at, body_hash, batch, version, checksum)
-      VALUES (?, ?, ?, ?, ?, ?, ${idempotencyVersion}, ?)
-      ON CONFLICT (key_hash, stream) DO UPDATE
-        SET revision = excluded.revision, recorded_at = excluded.recorded_at,
-            body_hash = excluded.body_hash, batch = excluded.batch, version = excluded.version,
-            checksum = excluded.checksum
-        WHERE excluded.revision > revision
+    INSERT INTO appends (${appendColumns}) VALUES (?, ?, ?, ?, ?, ?, ${idempotencyVersion}, ?)
+      ON CONFLICT (key_hash, stream) DO NOTHING
   `)
+  const deleteOlder = database.prepare<Deleted, [Uint8Array, string, number]>(
+    'DELETE FROM appends WHERE key_hash = ? AND stream = ? AND revision < ? RETURNING checksum',
+  )
   // The outer condition tests the row itself. A damaged entry of the index on times then deletes no newer row.
-  const forget = database.prepare(`
+  const forget = database.prepare<Deleted, [number, number]>(`
     DELETE FROM appends WHERE recorded_at < ?1 AND (key_hash, stream) IN
       (SELECT key_hash, stream FROM appends WHERE recorded_at < ?1 ORDER BY recorded_at LIMIT ?2)
+      RETURNING checksum
   `)
-  const foldTo = database.prepare('UPDATE folded SET position = ?, stream = ?, revision = ?, event_id = ?')
-  const write = database.transaction(({ appends, foldedTo, forgetBeforeMs }: RepeatsChange) => {
-    for (const { stream, revision, recordedAt, idempotency } of appends) {
-      const { keyHash, bodyHash, batch } = idempotency
-      const batchJson = batch === null ? null : JSON.stringify(batch)
-      const hashes = { key_hash: hashBytesOf(keyHash), body_hash: hashBytesOf(bodyHash) }
-      const rest = { stream, revision, recorded_at: recordedAt, batch: batchJson, version: idempotencyVersion }
-      const checksum = appendChecksum({ ...hashes, ...rest })
+  /** Returns the sum with the append. Writes it only if the index knows no newer one. */
+  const insertInto = (total: AppendsTotal, { stream, revision, recordedAt, idempotency }: IdempotentAppend) => {
+    const { keyHash, bodyHash, batch } = idempotency
+    const batchJson = batch === null ? null : JSON.stringify(batch)
+    const hashes = { key_hash: hashBytesOf(keyHash), body_hash: hashBytesOf(bodyHash) }
+    const rest = { stream, revision, recorded_at: recordedAt, batch: batchJson, version: idempotencyVersion }
+    const checksum = appendChecksum({ ...hashes, ...rest })
+    const insertRow = () =>
       insert.run(hashes.key_hash, stream, revision, recordedAt, hashes.body_hash, batchJson, checksum)
-    }
+    if (insertRow().changes > 0) return totalWith(total, checksum)
+    const older = deleteOlder.all(hashes.key_hash, stream, revision)
+    if (older.length === 0) return total
+    insertRow()
+    return totalWith(older.reduce(withoutRow, total), checksum)
+  }
+  const write = database.transaction(({ appends, foldedTo, forgetBeforeMs }: RepeatsChange) => {
+    const head = readHead(database)
+    const grown = appends.reduce(insertInto, head.total)
     // A change can delete more old appends than it adds, so that an index with too many old appends gets shorter.
-    forget.run(forgetBeforeMs, appends.length + idempotencyForgottenAtOnceMax)
-    if (foldedTo !== null) foldTo.run(foldedTo.position, foldedTo.stream, foldedTo.revision, foldedTo.id)
+    const forgotten = forget.all(forgetBeforeMs, appends.length + idempotencyForgottenAtOnceMax)
+    const total = forgotten.reduce(withoutRow, grown)
+    writeHead(database, { logId: head.logId, foldedTo: foldedTo ?? head.foldedTo, total })
   })
   const close = (): void => {
-    for (const statement of [insert, forget, foldTo]) statement.finalize()
+    for (const statement of [insert, deleteOlder, forget]) statement.finalize()
     database.close(true)
   }
-  const damage = (): string | null => {
-    const found = String(database.query('PRAGMA quick_check(1)').values()[0]?.[0])
-    return found === 'ok' ? null : found
+  return { write, damage: () => damageOf(database), close }
+}
+
+type Deleted = { readonly checksum: number }
+
+const withoutRow = (total: AppendsTotal, { checksum }: Deleted): AppendsTotal => totalWithout(total, checksum)
+
+/**
+ * Reads the whole file. `quick_check` finds pages that are used twice, which a later write would damage. Only the sum
+ * of all rows tells that a row was deleted, or that its hash was changed.
+ */
+const damageOf = (database: Database): string | null => {
+  const found = String(database.query('PRAGMA quick_check(1)').values()[0]?.[0])
+  if (found !== 'ok') return found
+  const { total } = readHead(database)
+  let read = emptyTotal
+  let last: AppendRow | null = null
+  using rows = database.prepare<AppendRow, []>(`SELECT ${appendColumns} FROM appends`)
+  for (const row of rows.iterate()) {
+    if (!isUndamaged(row)) return 'a row does not match its checksum'
+    if (last !== null && !isBefore(last, row)) return 'its rows are not in order'
+    last = row
+    read = totalWith(read, row.checksum)
   }
-  return { write, damage, close }
+  if (read.count !== total.count) return `it has ${read.count} rows, but must have ${total.count}`
+  return read.sum === total.sum ? null : 'its rows do not match the sum of their checksums'
+}
+
+/** `quick_check` does not compare rows of a table without row ids, and a search finds no row that is out of order. */
+const isBefore = (one: AppendRow, two: AppendRow): boolean => {
+  const order = Buffer.compare(one.key_hash, two.key_hash)
+  return order < 0 || (order === 0 && one.stream < two.stream)
 }
 
 const faultOf = ({ write, damage }: ReturnType<typeof open>, work: RepeatsWork): WriteFault | null => {
@@ -92,6 +129,7 @@ const faultOf = ({ write, damage }: ReturnType<typeof open>, work: RepeatsWork):
     const why = damage()
     return why === null ? null : { why, isPassing: false }
   } catch (cause) {
+    if (cause instanceof IndexUnusable) return { why: cause.message, isPassing: false }
     if (!(cause instanceof SQLiteError)) throw cause
     return { why: cause.message, isPassing: isPassing(cause) }
   }

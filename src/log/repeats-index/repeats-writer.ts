@@ -8,7 +8,7 @@ export type RepeatsWriter = {
    * IndexUnusable.
    */
   write(change: RepeatsChange): Promise<void>
-  /** Tests the structure of the file. Rejects with IndexUnusable if it is damaged, and with IndexBusy if it is locked. */
+  /** Reads the whole file. Rejects with IndexUnusable if it is damaged, and with IndexBusy if it is locked. */
   check(): Promise<void>
   close(): Promise<void>
 }

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { cellarbook, newFolder, startedProcesses } from '../../support/cellarbook.ts'
+import { cellarbook, newFolder, startedProcesses, textOf } from '../../support/cellarbook.ts'
 import { harmLog } from '../../support/logs/harm.ts'
 
 setDefaultTimeout(60_000)
@@ -73,6 +73,29 @@ describe('a damaged index of idempotency keys', () => {
     const warned = await service.untilStdout(/\{"level":"warn".*built again.*\}/)
     expect(JSON.parse(warned?.[0] ?? '{}')).toMatchObject({ why: expect.stringContaining('idempotency keys') })
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+  })
+
+  test('stores no repeat again after its rows were deleted', async () => {
+    const dataDir = join(folder.path, 'deleted-repeats')
+    await run(dataDir, 'cellar', 'create', 'c')
+    const key = textOf((await run(dataDir, 'key', 'create', '--cellar', 'c', '--json')).lines[0], 'key')
+    const post = async (url: string): Promise<string> => {
+      const headers = { 'Content-Type': 'application/json', 'X-API-Key': key, 'Idempotency-Key': 'one' }
+      const body = '{"cellar":"c","rack":"r","keg":"k","value":1,"timestamp":"2026-03-01T12:00:00Z"}'
+      const answer = await fetch(`${url}/api/v1/ingest`, { method: 'POST', headers, body })
+      expect(answer.status).toBe(200)
+      return answer.text()
+    }
+    const first = await processes.start(dataDir, { environment: embedded })
+    const stored = await post(first.url)
+    await first.stop()
+    const index = new Database(join(dataDir, 'idempotency.db'))
+    expect(index.run('DELETE FROM appends').changes).toBe(1)
+    index.close()
+    const service = await processes.start(dataDir, { environment: embedded })
+    const warned = await service.untilStdout(/\{"level":"warn".*built again.*\}/)
+    expect(JSON.parse(warned?.[0] ?? '{}')).toMatchObject({ why: expect.stringContaining('0 rows, but must have 1') })
+    expect(await post(service.url)).toBe(stored)
   })
 })
 
