@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IdempotentAppend } from '../../src/domain/reading/idempotency-key.ts'
@@ -11,6 +11,9 @@ import { IndexUnusable } from '../../src/log/repeats-index.ts'
 import { startMs } from '../support/logs/sample-events.ts'
 import { seededNumbers } from '../support/seeded-entropy.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+
+// Each trial opens and closes several files, which takes long on a busy machine.
+setDefaultTimeout(60_000)
 
 const keyHash = (number: number): string => number.toString(16).padStart(64, '0')
 const appendOf = (number: number, revision = number): IdempotentAppend => ({

@@ -1,5 +1,5 @@
 import { Database, SQLiteError } from 'bun:sqlite'
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FoldedTo } from '../../src/domain/log-reference.ts'
@@ -11,6 +11,9 @@ import { IndexBusy, IndexUnusable, type RepeatsIndex } from '../../src/log/repea
 import { createMemoryRepeatsIndex } from '../support/logs/memory-repeats-index.ts'
 import { startMs } from '../support/logs/sample-events.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+
+// Each trial opens and closes several files, which takes long on a busy machine.
+setDefaultTimeout(60_000)
 
 const keyHash = (number: number): string => number.toString(16).padStart(64, '0')
 const appendOf = (number: number, more: Partial<IdempotentAppend> = {}): IdempotentAppend => ({
