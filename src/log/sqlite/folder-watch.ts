@@ -13,6 +13,7 @@ import type { DataFolder } from '../data-folder.ts'
 import { Outage } from '../event-log.ts'
 import { isWalMagic, walFrameHeaderBytes, walHeaderBytes, walMagicBytes } from '../tail/write-ahead-log.ts'
 import type { Later } from './disk-space.ts'
+import { isMalformed } from './sqlite-faults.ts'
 import { copyWal } from './sqlite-file.ts'
 
 export type FileFacts = { readonly dev: number; readonly ino: number; readonly size: number; readonly mtimeMs: number }
@@ -155,7 +156,7 @@ export class FolderWatch {
       return numberOf(this.#parts.database, 'page_count') * this.#pageBytes
     } catch (cause) {
       if (!(cause instanceof SQLiteError)) throw cause
-      return /^SQLITE_(CORRUPT|NOTADB)/.test(cause.code ?? '') ? Number.POSITIVE_INFINITY : 'unknown'
+      return isMalformed(cause) ? Number.POSITIVE_INFINITY : 'unknown'
     }
   }
 

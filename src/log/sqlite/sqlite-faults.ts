@@ -9,4 +9,4 @@ export const faultOf = (action: string, cause: SQLiteError): Outage => {
 }
 
 /** SQLite has found that the file does not fit together, or is no database. */
-const isMalformed = ({ code = '' }: SQLiteError): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(code)
+export const isMalformed = ({ code = '' }: SQLiteError): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(code)

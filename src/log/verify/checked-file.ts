@@ -2,6 +2,7 @@ import { type Database, SQLiteError } from 'bun:sqlite'
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import { checkedNamesMax } from '../../limits.ts'
 import { schemaDifferences } from '../sqlite/schema.ts'
+import { isMalformed } from '../sqlite/sqlite-faults.ts'
 import { openReadOnly } from '../sqlite/sqlite-file.ts'
 
 /** What one step of a check has done. Between two steps, nothing is locked, and the file can change. */
@@ -21,7 +22,7 @@ export const namesIndex = 'sqlite_autoindex_streams_1'
 
 /** True if SQLite says that the file is damaged. False for example if the disk cannot be read, or if the file is busy. */
 export const isDamage = (cause: unknown): cause is SQLiteError =>
-  cause instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB|TOOBIG)/.test(cause.code ?? '')
+  cause instanceof SQLiteError && (isMalformed(cause) || /^SQLITE_TOOBIG/.test(cause.code ?? ''))
 
 /** A log's file that is read and never changed. */
 export class CheckedFile implements Disposable {
