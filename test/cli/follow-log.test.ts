@@ -7,6 +7,7 @@ import { cellarbook, environmentOf, gather, newFolder, root, startedProcesses, t
 import { onEmbedded, storeUrl } from '../support/logs/engine.ts'
 import { freshPrefix, openAt } from '../support/logs/event-store-log.ts'
 import { createMemoryLog } from '../support/logs/memory-log.ts'
+import { everything } from '../support/logs/no-filter.ts'
 import { freshKeyStream, keySuspensions } from '../support/logs/sample-events.ts'
 import { until } from '../support/time/until.ts'
 
@@ -120,16 +121,7 @@ describe('log read --follow without a service', () => {
 describe('the control socket', () => {
   const followed = {
     op: 'read_log',
-    stream: null,
-    type: null,
-    kind: null,
-    actor: null,
-    cellar: null,
-    key: null,
-    from: null,
-    to: null,
-    since: null,
-    until: null,
+    ...everything,
     follow: true,
   } as const
 

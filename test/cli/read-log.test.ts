@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import type { EventFilter } from '../../src/actors/search/read-filtered.ts'
 import { followLog } from '../../src/cli/control/read-log.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { logReadPageEvents } from '../../src/limits.ts'
@@ -7,20 +6,8 @@ import type { EventLog } from '../../src/log/event-log.ts'
 import { fillLog } from '../actors/search/searched-log.ts'
 import { openFreshLog } from '../support/logs/engine.ts'
 import { createMemoryLog } from '../support/logs/memory-log.ts'
+import { everything } from '../support/logs/no-filter.ts'
 import { keySuspensions } from '../support/logs/sample-events.ts'
-
-const everything: EventFilter = {
-  stream: null,
-  type: null,
-  kind: null,
-  actor: null,
-  cellar: null,
-  key: null,
-  from: null,
-  to: null,
-  since: null,
-  until: null,
-}
 
 const once = async (): Promise<boolean> => false
 

@@ -8,21 +8,9 @@ import type { EventLog } from '../../../src/log/event-log.ts'
 import { isEmbedded, openFreshLog, storeUrl } from '../../support/logs/engine.ts'
 import { openAt } from '../../support/logs/event-store-log.ts'
 import { createMemoryLog } from '../../support/logs/memory-log.ts'
+import { everything } from '../../support/logs/no-filter.ts'
 import { freshRecordStream, reading, recordsPurged, startMs } from '../../support/logs/sample-events.ts'
 import { type FilledLog, fillLog } from './searched-log.ts'
-
-const everything: EventFilter = {
-  stream: null,
-  type: null,
-  kind: null,
-  actor: null,
-  cellar: null,
-  key: null,
-  from: null,
-  to: null,
-  since: null,
-  until: null,
-}
 
 const readAll = async (log: EventLog, filter: Partial<EventFilter>): Promise<readonly RecordedEvent[]> =>
   (await Array.fromAsync(readFiltered(log, { ...everything, ...filter }, logReadPageEvents))).flat()
