@@ -39,7 +39,7 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/hidden-characters\.ts$/, 'characters'],
   [/^src\/bytes\//, 'bytes'],
   [/^src\/domain\//, 'domain'],
-  [/^src\/log\/(event-log|repeats-index)\.ts$/, 'port'],
+  [/^src\/log\/(event-log|repeats-index|ask-index)\.ts$/, 'port'],
   [/^src\/log\//, 'log'],
   [/^src\/actors\/saved-state\/checkpoint-file\.ts$/, 'checkpoint file'],
   [/^src\/actors\//, 'actors'],

@@ -1,0 +1,155 @@
+/**
+ * The interface of `ask.db`: a read model on the disk, for the questions of people. Each node has its own. All that it holds comes
+ * from the log, so it can be deleted, and the node builds it again.
+ */
+import type { EventType } from '../domain/events.ts'
+import type { FoldedTo } from '../domain/log-reference.ts'
+import type { EventKind } from '../domain/search/event-filter.ts'
+
+/** Where an event that is no reading lies, and what people filter it by. */
+export type EventPlace = {
+  readonly position: number
+  readonly stream: string
+  readonly revision: number
+  /** In ms. */
+  readonly recordedAt: number
+  readonly kind: EventKind
+  readonly type: EventType
+  /** Who asked for the event (`actorText`): an e-mail, `clr_` and a key's id, `cli` or `system`. */
+  readonly actor: string
+  /** The id of the key that the event is about. */
+  readonly key: string | null
+  readonly cellar: string | null
+}
+
+/** A place with the ids by which people can look for its event. */
+export type FoldedPlace = EventPlace & { readonly id: string; readonly requestId: string }
+
+/** `accepted`, or the code of a refusal. */
+export type CountCode = string
+
+/** Counts of one cellar in one minute (minutes since 1970). `cellar` is `null` for all cellars together. */
+export type MinuteCount = {
+  readonly cellar: string | null
+  readonly minute: number
+  readonly code: CountCode
+  readonly count: number
+}
+
+/** Counts of one key in one hour (hours since 1970). */
+export type HourCount = {
+  readonly cellar: string
+  readonly key: string
+  readonly hour: number
+  readonly code: CountCode
+  readonly count: number
+}
+
+/** The last minute (since 1970) in which a reading of the rack was accepted with the key. */
+export type SeenRack = { readonly key: string; readonly rack: string; readonly minute: number }
+
+/** The first position of a minute (since 1970): the event's minute is later than that of every event before it. */
+export type MinutePosition = { readonly minute: number; readonly position: number }
+
+/**
+ * A purge has deleted the events of `stream` before revision `keptFrom`. With `counts`, what was counted of the key (and of its
+ * cellar) before the midnight `beforeMs` is deleted too: accepted readings, or refusals.
+ */
+export type Forgotten = {
+  readonly stream: string
+  readonly keptFrom: number
+  readonly counts: {
+    readonly what: 'accepted' | 'refused'
+    readonly key: string
+    readonly cellar: string
+    readonly beforeMs: number
+  } | null
+}
+
+/** All fields add to what the index holds. Counts are differences. */
+export type AskChange = {
+  /** After this change, the index holds all events up to this one. */
+  readonly foldedTo: FoldedTo
+  readonly places: readonly FoldedPlace[]
+  readonly minutes: readonly MinutePosition[]
+  readonly minuteCounts: readonly MinuteCount[]
+  readonly hourCounts: readonly HourCount[]
+  readonly seen: readonly SeenRack[]
+  /** Applied after the fields above. */
+  readonly forgotten: readonly Forgotten[]
+  /** The time of the change in ms. Counts that are older than `askMinutesKeptMs` or `askHoursKeptMs` are deleted. */
+  readonly nowMs: number
+}
+
+export type PlaceFilter = {
+  readonly stream: string | null
+  readonly kind: EventKind | null
+  readonly type: EventType | null
+  readonly actor: string | null
+  readonly key: string | null
+  readonly cellar: string | null
+  /** Recorded at this instant (ms) or later. */
+  readonly since: number | null
+  /** Recorded before this instant (ms). */
+  readonly until: number | null
+}
+
+export type PlacePage = {
+  /** `backwards`: the newest places before position `from`. `forwards`: the oldest after it. */
+  readonly direction: 'forwards' | 'backwards'
+  /** Not part of the result. Default: the end of the index that the direction begins at. */
+  readonly from: number | null
+  readonly limit: number
+}
+
+export type FoundPlaces = {
+  /** In the direction of the page. */
+  readonly places: readonly EventPlace[]
+  /**
+   * The position up to which all matching places are in `places`. To go on, give it as `from`. `null`: there are no more.
+   */
+  readonly lookedTo: number | null
+}
+
+/**
+ * All methods see every change whose `write` has resolved, and throw AskUnusable if a row that they read does not match its
+ * checksum. The node then builds the index again.
+ */
+export interface AskIndex {
+  /** The index holds all events up to this one. `null`: it is empty, and must be built from the log. */
+  readonly foldedTo: FoldedTo | null
+  /** Writes the whole change or nothing. Rejects with AskBusy (a later try can succeed) or AskUnusable. */
+  write(change: AskChange): Promise<void>
+  /** Reads the whole file on its thread, slowly. Empties the index if it is damaged. Rejects like `write`. */
+  check(): Promise<void>
+  /** Empties the index, so that it can be built again. Rejects with AskUnusable. */
+  startAnew(): Promise<void>
+
+  /** Each step takes about a millisecond, so that the caller can let other work run between two steps. */
+  find(filter: PlaceFilter, page: PlacePage): Generator<void, FoundPlaces>
+  /** The places of the event with this id, or of all events of the request with this id, except readings, oldest first. */
+  placesOfId(id: string): readonly EventPlace[]
+  /** The place of the event, or `null` if it is a reading, purged or not folded yet. */
+  placeAt(position: number): EventPlace | null
+  /** All cellars together if `cellar` is `null`. Only minutes with a count, oldest first. `toMinute` is not included. */
+  minuteCounts(cellar: string | null, fromMinute: number, toMinute: number): readonly MinuteCount[]
+  /** Oldest first. `toHour` is not included. */
+  hourCounts(key: string, fromHour: number, toHour: number): readonly HourCount[]
+  /** The refusals of all keys of a cellar: the keys with the most refusals first, at most `limit` rows. */
+  refusalsOfCellar(cellar: string, fromHour: number, limit: number): readonly Omit<HourCount, 'hour'>[]
+  /** The racks that were seen last first, at most `limit`. */
+  seenRacks(key: string, limit: number): readonly SeenRack[]
+  /** The newest row whose minute is not after this one, or `null`. */
+  positionOfMinute(minute: number): MinutePosition | null
+  close(): Promise<void>
+}
+
+/** The index cannot be used: its file is damaged, or its disk fails. The node empties it and builds it again. */
+export class AskUnusable extends Error {
+  override readonly name = 'AskUnusable'
+}
+
+/** The change was not written, but a later try can succeed: the disk is full, or another program has locked the file. */
+export class AskBusy extends Error {
+  override readonly name = 'AskBusy'
+}

@@ -1,0 +1,74 @@
+/**
+ * The tables of `ask.db`. Texts are numbers of `names`, so that a row is small. An index of a table with a rowid ends with the
+ * rowid, so each index of `places` is in the order of positions. Each row has a checksum. The only row of `head` has the number of
+ * rows and the sum of their checksums, so that a deleted row is found.
+ */
+
+/** A file of another format is deleted, and the index is built again. */
+export const formatVersion = 1
+
+/** In `minute_counts`, the cellar that stands for all cellars. No row of `names` has this id. */
+export const allCellars = 0
+
+/** The code `accepted` is the first row of `names`, so that indexes can leave it out. */
+export const acceptedCode = 1
+
+export const tables = `
+  CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+  INSERT INTO names VALUES (${acceptedCode}, 'accepted');
+
+  CREATE TABLE places (
+    position INTEGER PRIMARY KEY,
+    recorded_at INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    type INTEGER NOT NULL,
+    actor INTEGER NOT NULL,
+    key INTEGER,
+    cellar INTEGER,
+    stream INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    checksum INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX places_of_kind ON places (kind);
+  CREATE INDEX places_of_type ON places (type);
+  CREATE INDEX places_of_actor ON places (actor, type);
+  CREATE INDEX places_of_key ON places (key, type) WHERE key IS NOT NULL;
+  CREATE INDEX places_of_cellar ON places (cellar, type) WHERE cellar IS NOT NULL;
+  CREATE INDEX places_of_stream ON places (stream, revision);
+
+  CREATE TABLE ids (
+    id INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    PRIMARY KEY (id, position)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE minutes (minute INTEGER PRIMARY KEY, position INTEGER NOT NULL, checksum INTEGER NOT NULL) STRICT;
+
+  CREATE TABLE minute_counts (
+    cellar INTEGER NOT NULL,
+    minute INTEGER NOT NULL,
+    code INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
+    PRIMARY KEY (cellar, minute, code)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE hour_counts (
+    key INTEGER NOT NULL,
+    hour INTEGER NOT NULL,
+    code INTEGER NOT NULL,
+    cellar INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
+    PRIMARY KEY (key, hour, code)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX refusals_of_cellar ON hour_counts (cellar, hour) WHERE code <> ${acceptedCode};
+
+  CREATE TABLE seen (
+    key INTEGER NOT NULL,
+    rack TEXT NOT NULL,
+    minute INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
+    PRIMARY KEY (key, rack)
+  ) STRICT, WITHOUT ROWID;
+`
