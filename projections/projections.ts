@@ -160,6 +160,7 @@ class FoldedProjections implements Projections {
       case 'RevisionVacant':
       case 'SignInSeen':
       case 'SignInsRefused':
+      case 'ReadingsRefused':
       case 'LogSchemaAccepted':
       case 'LogLossAccepted':
       case 'RecordsPurged':

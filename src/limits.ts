@@ -276,6 +276,17 @@ export const refusedSignInsToldMs = 60_000
 /** Accounts that one event about refused sign-ins names. Others are only counted. */
 export const refusedSignInAccountsMax = 50
 export const refusedSignInAddressesMax = 5
+
+// Summaries of refused readings
+/** After the first refusal with a code, and then after each summary. The last pause repeats. */
+export const refusalSummaryPausesMs = [10_000, 60_000, 600_000] as const
+export const refusalSamplesMax = 8
+/** Keys whose refusals wait for a summary. */
+export const refusalSumsKeysMax = 1_000
+/** Samples that wait, of all keys. One takes about 400 bytes, and at most 1,500 with the longest names. */
+export const refusalSamplesOfAllKeysMax = 2_000
+/** Of one node. Further summaries of the day have counts, but no samples. */
+export const refusalSumsBytesPerDayMax = 64 * 1024 * 1024
 /**
  * Events that the account page reads from the operator's stream, and as many from the stream `signins-node`. That
  * stream has the addresses and browsers of all sign-ins.

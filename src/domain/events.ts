@@ -229,6 +229,35 @@ export const eventData = {
     },
     strict,
   ),
+
+  /**
+   * This event is in the stream `refusals-<keyId>`. It sums up what one node refused of the key. A refused request counts 1, and so
+   * does each refused reading of a batch. It never has a body, the text of a key or an invalid name.
+   */
+  ReadingsRefused: Type.Object(
+    {
+      from: ms,
+      to: ms,
+      counts: Type.Array(Type.Object({ code: Type.String(), count: Type.Integer({ minimum: 1 }) }, strict)),
+      /** Some of the refusals: at least one for each code, as far as there is room. Empty if the node had no room on this day. */
+      samples: Type.Array(
+        Type.Object(
+          {
+            requestId: Type.String(),
+            atMs: ms,
+            code: Type.String(),
+            field: orNull(Type.String()),
+            rule: orNull(Type.String()),
+            /** `null` if the body was not read, or if the name is invalid. */
+            rack: orNull(Type.String()),
+            keg: orNull(Type.String()),
+          },
+          strict,
+        ),
+      ),
+    },
+    strict,
+  ),
 } as const
 
 export type EventType = keyof typeof eventData
