@@ -189,7 +189,9 @@ export const cellarTitleCodePointsMax = 120
 export const retentionMsMin = 24 * 3_600_000
 /** Events are kept for this time after their retention has ended, because the clocks of nodes can differ. */
 export const retentionMarginMs = 3_600_000
-export const recordsKeptMs = { signins: 30 * 24 * 3_600_000 } as const
+export const recordsKeptMs = { signins: 30 * 24 * 3_600_000, refusals: 30 * 24 * 3_600_000 } as const
+/** Keys whose refusals one run of the retention looks at. A run comes each minute, so a day is enough for 360,000 keys. */
+export const refusalStreamsPerSweepMax = 256
 /** If the clock jumps further ahead than this, nothing is purged for `clockDoubtMs`. A wrong clock would purge too much. */
 export const clockLeapMsMax = 24 * 3_600_000
 export const clockDoubtMs = 24 * 3_600_000
@@ -285,8 +287,17 @@ export const refusalSamplesMax = 8
 export const refusalSumsKeysMax = 1_000
 /** Samples that wait, of all keys. One takes about 400 bytes, and at most 1,500 with the longest names. */
 export const refusalSamplesOfAllKeysMax = 2_000
-/** Of one node. Further summaries of the day have counts, but no samples. */
+/** Of one node since its start, on one day (UTC). */
 export const refusalSumsBytesPerDayMax = 64 * 1024 * 1024
+/** After this share of the day's bytes, summaries have counts, but no samples. */
+export const refusalSamplesBytesPerDayMax = refusalSumsBytesPerDayMax * (3 / 4)
+/** After this share, refusals of all keys count only in the summary of the node, which gets the rest. */
+export const refusalCountsBytesPerDayMax = refusalSumsBytesPerDayMax * (15 / 16)
+/** A summary counts as this number of bytes besides its data: id, type, stream, metadata and framing. */
+export const refusalSummaryBytesBesideData = 500
+/** Summaries that a node appends at the same time. With more, 1,000 due summaries would delay the readings behind them. */
+export const refusalAppendsAtOnce = 8
+
 /**
  * Events that the account page reads from the operator's stream, and as many from the stream `signins-node`. That
  * stream has the addresses and browsers of all sign-ins.
@@ -375,7 +386,10 @@ export const lagCalmMs = 10_000
 // Queue in front of the log
 export const logQueueReadingsMax = 65_536
 export const logQueueBytesMax = 16 * 1024 * 1024
-/** Waiting events that are not readings. They have room of their own, so that waiting readings never keep out a revocation. */
+/**
+ * Waiting changes: events that are neither readings nor summaries of refused ones. They have room of their own, so that waiting
+ * readings never keep out a revocation.
+ */
 export const logQueueChangesMax = 4_096
 export const logQueueChangesBytesMax = 4 * 1024 * 1024
 

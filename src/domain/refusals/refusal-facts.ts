@@ -41,3 +41,7 @@ export const refusalFacts = (refusal: ReadingRefusal): RefusalFacts => {
       return { field: null, rule: null }
   }
 }
+
+/** The service could not answer, whatever the key: a 503. Such a refusal counts for the node, and not for the key. */
+export const isOfNode = ({ kind }: ReadingRefusal): boolean =>
+  kind === 'store_unavailable' || kind === 'storage_full' || kind === 'overloaded'

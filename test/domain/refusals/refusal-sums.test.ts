@@ -1,12 +1,17 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { RefusalSums, type Refused, type Summary } from '../../../src/domain/refusals/refusal-sums.ts'
 import {
+  refusalCountsBytesPerDayMax,
   refusalSamplesMax,
   refusalSamplesOfAllKeysMax,
+  refusalSummaryBytesBesideData,
   refusalSumsBytesPerDayMax,
   refusalSumsKeysMax,
 } from '../../../src/limits.ts'
+
+// The default timeout of 5 s is too short on a busy CPU.
+setDefaultTimeout(60_000)
 
 const startMs = Date.UTC(2026, 2, 1, 12)
 const [tenSeconds, minute, tenMinutes] = [10_000, 60_000, 600_000]
@@ -15,13 +20,19 @@ const refused = (atMs: number, code = 'INVALID_NAME', more: Partial<Refused> = {
   requestId: `request-${atMs}`,
   atMs: startMs + atMs,
   code,
-  field: null,
-  rule: null,
-  rack: null,
-  keg: null,
+  refusal: { kind: 'invalid_value' },
+  names: null,
   count: 1,
   ...more,
 })
+
+const take = (sums: RefusalSums, nowMs: number): readonly Summary[] =>
+  sums.take(nowMs, { summariesMax: Number.POSITIVE_INFINITY, isLast: false })
+const giveBack = (sums: RefusalSums, summaries: readonly Summary[], nowMs: number): void => {
+  for (const summary of summaries) sums.giveBack(summary, nowMs)
+}
+const ofKeys = (summaries: readonly Summary[]) => summaries.filter(({ keyId }) => keyId !== null)
+const countOf = ({ data }: Summary): number => data.counts.reduce((sum, { count }) => sum + count, 0)
 
 const countsOf = (summaries: readonly Summary[]) =>
   summaries.map(({ keyId, data }) => [keyId, Object.fromEntries(data.counts.map(({ code, count }) => [code, count]))])
@@ -33,7 +44,7 @@ describe('RefusalSums', () => {
     let count = 0
     for (let atMs = 0; atMs <= 3_000_000; atMs += 500) {
       sums.note('a', refused(atMs))
-      for (const { data } of sums.take(startMs + atMs)) {
+      for (const { data } of take(sums, startMs + atMs)) {
         told.push(atMs)
         count += data.counts[0]?.count ?? 0
       }
@@ -51,23 +62,23 @@ describe('RefusalSums', () => {
   test('begins again with 10 s after a code was quiet for 10 minutes', () => {
     const sums = new RefusalSums()
     sums.note('a', refused(0))
-    expect(sums.take(startMs + tenSeconds - 1)).toEqual([])
-    expect(countsOf(sums.take(startMs + tenSeconds))).toEqual([['a', { INVALID_NAME: 1 }]])
+    expect(take(sums, startMs + tenSeconds - 1)).toEqual([])
+    expect(countsOf(take(sums, startMs + tenSeconds))).toEqual([['a', { INVALID_NAME: 1 }]])
     const laterMs = tenSeconds + tenMinutes
     sums.note('a', refused(laterMs))
-    expect(sums.take(startMs + laterMs + tenSeconds - 1)).toEqual([])
-    expect(sums.take(startMs + laterMs + tenSeconds)).toHaveLength(1)
+    expect(take(sums, startMs + laterMs + tenSeconds - 1)).toEqual([])
+    expect(take(sums, startMs + laterMs + tenSeconds)).toHaveLength(1)
     const againMs = laterMs + tenSeconds + 1
     sums.note('a', refused(againMs))
-    expect(sums.take(startMs + laterMs + tenSeconds + minute - 1)).toEqual([])
-    expect(sums.take(startMs + laterMs + tenSeconds + minute)).toHaveLength(1)
+    expect(take(sums, startMs + laterMs + tenSeconds + minute - 1)).toEqual([])
+    expect(take(sums, startMs + laterMs + tenSeconds + minute)).toHaveLength(1)
   })
 
   test('writes few summaries of a key that is refused for a day', () => {
     const sums = new RefusalSums()
     let summaries = 0
     for (let atMs = 0; atMs < 86_400_000; atMs += 61_000) {
-      summaries += sums.take(startMs + atMs).length
+      summaries += take(sums, startMs + atMs).length
       sums.note('a', refused(atMs))
     }
     expect(summaries).toBeLessThanOrEqual(2 + 86_400_000 / tenMinutes)
@@ -77,11 +88,11 @@ describe('RefusalSums', () => {
   test('sums up a new code after 10 s, together with what else waits', () => {
     const sums = new RefusalSums()
     sums.note('a', refused(0))
-    sums.take(startMs + tenSeconds)
+    take(sums, startMs + tenSeconds)
     sums.note('a', refused(12_000))
     sums.note('a', refused(15_000, 'INVALID_TYPE', { count: 3 }))
-    expect(sums.take(startMs + 24_999)).toEqual([])
-    const [summary] = sums.take(startMs + 25_000)
+    expect(take(sums, startMs + 24_999)).toEqual([])
+    const [summary] = take(sums, startMs + 25_000)
     expect(summary?.data).toMatchObject({
       from: startMs + 12_000,
       to: startMs + 15_000,
@@ -98,7 +109,7 @@ describe('RefusalSums', () => {
     sums.note('a', refused(20, 'INVALID_TYPE'))
     sums.note('a', refused(21, 'INVALID_VALUE'))
     sums.note('a', refused(22, 'INVALID_VALUE'))
-    const [summary] = sums.take(startMs + tenMinutes)
+    const [summary] = take(sums, startMs + tenMinutes)
     const samples = summary?.data.samples.map(({ atMs, code }) => [atMs - startMs, code])
     expect(samples).toHaveLength(refusalSamplesMax)
     expect(samples?.slice(-3)).toEqual([
@@ -110,9 +121,9 @@ describe('RefusalSums', () => {
 
   test('keeps valid names of racks and kegs, and no invalid ones', () => {
     const sums = new RefusalSums()
-    sums.note('a', refused(0, 'TIMESTAMP_TOO_OLD', { rack: 'rack-17', keg: 'hop\u0000' }))
-    sums.note('a', refused(1, 'INVALID_NAME', { rack: ' ', keg: 'x'.repeat(129) }))
-    const [summary] = sums.take(startMs + tenSeconds)
+    sums.note('a', refused(0, 'TIMESTAMP_TOO_OLD', { names: { rack: 'rack-17', keg: 'hop\u0000' } }))
+    sums.note('a', refused(1, 'INVALID_NAME', { names: { rack: ' ', keg: 'x'.repeat(129) } }))
+    const [summary] = take(sums, startMs + tenSeconds)
     expect(summary?.data.samples.map(({ rack, keg }) => [rack, keg])).toEqual([
       ['rack-17', null],
       [null, null],
@@ -122,29 +133,54 @@ describe('RefusalSums', () => {
   test('merges a summary that was given back with what came since', () => {
     const sums = new RefusalSums()
     sums.note('a', refused(0))
-    const taken = sums.take(startMs + tenSeconds)
+    const taken = take(sums, startMs + tenSeconds)
     sums.note('a', refused(11_000))
     sums.note('a', refused(12_000, 'INVALID_TYPE'))
-    expect(sums.giveBack(taken, startMs + 13_000)).toEqual([])
-    expect(sums.take(startMs + 22_999)).toEqual([])
-    const [summary] = sums.take(startMs + 23_000)
+    giveBack(sums, taken, startMs + 13_000)
+    expect(take(sums, startMs + 21_999)).toEqual([])
+    const [summary] = take(sums, startMs + 22_000)
     expect(countsOf(summary === undefined ? [] : [summary])).toEqual([['a', { INVALID_NAME: 2, INVALID_TYPE: 1 }]])
     expect([summary?.data.from, summary?.data.to]).toEqual([startMs, startMs + 12_000])
     expect(summary?.data.samples).toHaveLength(3)
   })
 
-  test('holds sums of at most 1,000 keys, and says which refusal finds no room', () => {
+  test('holds sums of at most 1,000 keys, and counts the others for the node', () => {
     const sums = new RefusalSums()
-    for (let key = 0; key < refusalSumsKeysMax; key += 1) expect(sums.note(`key-${key}`, refused(0))).toBe(true)
-    expect(sums.note('one more', refused(0))).toBe(false)
-    expect(sums.note('key-0', refused(1))).toBe(true)
+    for (let key = 0; key < refusalSumsKeysMax; key += 1) sums.note(`key-${key}`, refused(0))
+    sums.note('one more', refused(0))
+    sums.note('key-0', refused(1))
     expect(sums.size).toBe(refusalSumsKeysMax)
-    const taken = sums.take(startMs + tenSeconds)
-    expect(taken).toHaveLength(refusalSumsKeysMax)
+    const taken = take(sums, startMs + tenSeconds)
+    expect(ofKeys(taken)).toHaveLength(refusalSumsKeysMax)
+    expect(countsOf(taken).at(-1)).toEqual([null, { INVALID_NAME: 1 }])
     // Keys that wait for nothing give way.
-    for (let key = 0; key < refusalSumsKeysMax; key += 1) expect(sums.note(`new-${key}`, refused(10_001))).toBe(true)
+    for (let key = 0; key < refusalSumsKeysMax; key += 1) sums.note(`new-${key}`, refused(10_001))
     expect(sums.size).toBe(refusalSumsKeysMax)
-    expect(sums.giveBack(taken.slice(0, 3), startMs + 10_002)).toEqual(taken.slice(0, 3))
+    giveBack(sums, taken.slice(0, 3), startMs + 10_002)
+    const merged = take(sums, startMs + tenMinutes)
+    expect(countsOf(merged).at(-1)).toEqual([null, { INVALID_NAME: 4 }])
+  })
+
+  test('sums up for the node by code, without samples', () => {
+    const sums = new RefusalSums()
+    sums.note(null, refused(0, 'KEY_UNKNOWN'))
+    sums.note(null, refused(5, 'KEY_UNKNOWN'))
+    const [summary, ...others] = take(sums, startMs + tenSeconds)
+    expect([summary?.keyId, others]).toEqual([null, []])
+    expect(summary?.data).toEqual({
+      from: startMs,
+      to: startMs + 5,
+      counts: [{ code: 'KEY_UNKNOWN', count: 2 }],
+      samples: [],
+    })
+  })
+
+  test('hands out a bounded number at once, and all of them at the end', () => {
+    const sums = new RefusalSums()
+    for (let key = 0; key < 10; key += 1) sums.note(`key-${key}`, refused(0))
+    sums.note(null, refused(0))
+    const sizes = [8, 8, 8].map((summariesMax) => sums.take(startMs, { summariesMax, isLast: true }).length)
+    expect(sizes).toEqual([8, 3, 0])
   })
 
   test('holds at most 2,000 samples of all keys, also of summaries that come back', () => {
@@ -157,18 +193,18 @@ describe('RefusalSums', () => {
       }
     }
     noteAll(0)
-    const taken = sums.take(startMs + tenSeconds)
+    const taken = take(sums, startMs + tenSeconds)
     expect(samplesOf(taken)).toBe(refusalSamplesOfAllKeysMax)
     noteAll(tenSeconds)
-    sums.giveBack(taken, startMs + tenSeconds)
-    const merged = sums.take(startMs + tenMinutes)
+    giveBack(sums, taken, startMs + tenSeconds)
+    const merged = take(sums, startMs + tenMinutes)
     expect(samplesOf(merged)).toBe(refusalSamplesOfAllKeysMax)
     expect(merged.every(({ data }) => data.counts[0]?.count === 6)).toBe(true)
   })
 
   test('leaves out the samples when the day is full, until the next day', () => {
     const sums = new RefusalSums()
-    const long = { rack: 'r'.repeat(128), keg: 'k'.repeat(128) }
+    const long = { names: { rack: 'r'.repeat(128), keg: 'k'.repeat(128) } }
     let bytes = 0
     let withoutSamples = 0
     let atMs = 0
@@ -178,7 +214,7 @@ describe('RefusalSums', () => {
           sums.note(`${round}-${key}`, refused(atMs, `CODE_${sample}`, long))
       }
       atMs += tenSeconds
-      for (const { data } of sums.take(startMs + atMs)) {
+      for (const { data } of take(sums, startMs + atMs)) {
         if (data.samples.length === 0) withoutSamples += 1
         else bytes += JSON.stringify(data).length
       }
@@ -186,7 +222,70 @@ describe('RefusalSums', () => {
     expect(bytes).toBeLessThanOrEqual(refusalSumsBytesPerDayMax)
     const nextDayMs = 86_400_000
     sums.note('next day', refused(nextDayMs))
-    expect(sums.take(startMs + nextDayMs + tenSeconds)[0]?.data.samples).toHaveLength(1)
+    expect(take(sums, startMs + nextDayMs + tenSeconds)[0]?.data.samples).toHaveLength(1)
+  })
+
+  test('writes at most 64 MiB a day, though 10,000 keys are always refused', () => {
+    const sums = new RefusalSums()
+    const dayStartMs = Date.UTC(2026, 2, 2) - startMs
+    const names = { rack: 'r'.repeat(128), keg: 'k'.repeat(128) }
+    const perDay = [0, 0]
+    let [noted, told, withoutSamples] = [0, 0, 0]
+    const read = (summaries: readonly Summary[], day: number): void => {
+      for (const summary of summaries) {
+        told += countOf(summary)
+        if (summary.keyId !== null && summary.data.samples.length === 0) withoutSamples += 1
+        perDay[day] = (perDay[day] ?? 0) + JSON.stringify(summary.data).length + refusalSummaryBytesBesideData
+      }
+    }
+    for (let second = 0; second < 86_400 + 60; second += 30) {
+      const atMs = dayStartMs + second * 1_000
+      read(take(sums, startMs + atMs), second < 86_400 ? 0 : 1)
+      // A tenth of the keys is refused in each round, so other keys get the slots.
+      for (let key = 0; key < 1_000; key += 1) {
+        sums.note(`key-${((second / 30) * 1_000 + key) % 10_000}`, refused(atMs, `CODE_${key % 3}`, { names }))
+      }
+      noted += 1_000
+    }
+    read(sums.take(startMs + dayStartMs + 86_500_000, { summariesMax: 10_000, isLast: true }), 1)
+    expect(perDay[0]).toBeLessThanOrEqual(refusalSumsBytesPerDayMax)
+    expect(perDay[0]).toBeGreaterThan(refusalCountsBytesPerDayMax * 0.99)
+    expect(perDay[1]).toBeGreaterThan(1_000_000)
+    expect(withoutSamples).toBeGreaterThan(1_000)
+    expect(told).toBe(noted)
+  })
+
+  test('counts a full day for the node, whose own summary also ends at the bound', () => {
+    const sums = new RefusalSums()
+    const long = 'X'.repeat(20_000)
+    let atMs = 0
+    for (let isFull = false; !isFull; atMs += tenSeconds) {
+      for (let key = 0; key < refusalSumsKeysMax; key += 1) sums.note(`${atMs}-${key}`, refused(atMs, long))
+      isFull = ofKeys(take(sums, startMs + atMs + tenSeconds)).length < refusalSumsKeysMax
+    }
+    // This summary would fit, but all keys are full until the day ends.
+    sums.note('a', refused(atMs, 'LATE'))
+    const later = take(sums, startMs + atMs + tenSeconds)
+    expect(countsOf(later)).toEqual([[null, expect.objectContaining({ LATE: 1 })]])
+    // Even the node has no room if its summaries have as many bytes as are left.
+    for (let round = 0; round < 100; round += 1) {
+      atMs += 2 * tenSeconds
+      for (let code = 0; code < 2_000; code += 1) sums.note(null, refused(atMs, `CODE_${round}_${code}`))
+      take(sums, startMs + atMs + tenSeconds)
+    }
+    expect(take(sums, startMs + atMs + tenMinutes)).toEqual([])
+    expect(take(sums, startMs + 86_400_000).map(({ keyId }) => keyId)).toEqual([null])
+  })
+
+  test('counts the bytes of a summary once, however often it is given back', () => {
+    const sums = new RefusalSums()
+    for (let key = 0; key < refusalSumsKeysMax; key += 1) sums.note(`key-${key}`, refused(0))
+    for (let round = 1; round < 500; round += 1) {
+      const taken = take(sums, startMs + round * tenSeconds)
+      expect(taken).toHaveLength(refusalSumsKeysMax)
+      giveBack(sums, taken, startMs + round * tenSeconds)
+    }
+    expect(take(sums, startMs + 500 * tenSeconds).every(({ data }) => data.samples.length === 1)).toBe(true)
   })
 
   test('counts every refusal exactly once, whatever is given back', () => {
@@ -200,20 +299,19 @@ describe('RefusalSums', () => {
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 60 }), (steps) => {
         const sums = new RefusalSums(3)
-        let [nowMs, noted, counted, forNode] = [0, 0, 0, 0]
-        const count = ({ data }: Summary): number => data.counts.reduce((sum, { count }) => sum + count, 0)
+        let [nowMs, noted, counted] = [0, 0, 0]
         for (const { key, code, count: many, passedMs, isAway } of steps) {
           nowMs += passedMs
           noted += many
-          if (!sums.note(`key-${key}`, refused(nowMs, `CODE_${code}`, { count: many }))) forNode += many
-          const taken = sums.take(startMs + nowMs)
-          const lost = isAway ? sums.giveBack(taken, startMs + nowMs) : []
-          for (const summary of isAway ? lost : taken) counted += count(summary)
+          sums.note(key === 0 ? null : `key-${key}`, refused(nowMs, `CODE_${code}`, { count: many }))
+          const taken = take(sums, startMs + nowMs)
+          if (isAway) giveBack(sums, taken, startMs + nowMs)
+          else for (const summary of taken) counted += countOf(summary)
           expect(sums.size).toBeLessThanOrEqual(3)
           for (const { data } of taken) expect(data.samples.length).toBeLessThanOrEqual(refusalSamplesMax)
         }
-        for (const summary of sums.take(startMs + nowMs + tenMinutes)) counted += count(summary)
-        expect(counted + forNode).toBe(noted)
+        for (const summary of take(sums, startMs + nowMs + tenMinutes)) counted += countOf(summary)
+        expect(counted).toBe(noted)
       }),
     )
   })

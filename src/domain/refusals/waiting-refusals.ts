@@ -1,0 +1,119 @@
+import { refusalSamplesMax, refusalSummaryPausesMs } from '../../limits.ts'
+import type { EventData } from '../events.ts'
+
+export type RefusedReadings = EventData<'ReadingsRefused'>
+export type RefusalSample = RefusedReadings['samples'][number]
+
+export const [firstPauseMs] = refusalSummaryPausesMs
+const lastPauseMs = Math.max(...refusalSummaryPausesMs)
+
+/** When the last summary with each code came, and how many came before it. */
+export class SummaryTimes {
+  readonly #codes = new Map<string, { readonly atMs: number; readonly times: number }>()
+
+  /** Returns when a summary with this code is due, if nothing waits for it yet. After the last pause, a quiet code begins again. */
+  dueMs(code: string, nowMs: number): number {
+    const last = this.#codes.get(code)
+    if (last !== undefined && nowMs - last.atMs < lastPauseMs) {
+      return Math.max(nowMs + firstPauseMs, last.atMs + (refusalSummaryPausesMs[last.times] ?? lastPauseMs))
+    }
+    this.#codes.delete(code)
+    return nowMs + firstPauseMs
+  }
+
+  tell(code: string, nowMs: number): void {
+    this.#codes.set(code, { atMs: nowMs, times: (this.#codes.get(code)?.times ?? 0) + 1 })
+  }
+}
+
+/** The refusals of one key, or of the node, that wait for their summary. */
+export class WaitingRefusals {
+  readonly times: SummaryTimes
+  readonly #counts = new Map<string, number>()
+  #samples: readonly RefusalSample[] = []
+  #fromMs = Number.POSITIVE_INFINITY
+  #toMs = 0
+  #dueMs = Number.POSITIVE_INFINITY
+
+  constructor(times: SummaryTimes) {
+    this.times = times
+  }
+
+  get dueMs(): number {
+    return this.#dueMs
+  }
+
+  get isEmpty(): boolean {
+    return this.#counts.size === 0
+  }
+
+  get samples(): number {
+    return this.#samples.length
+  }
+
+  count(code: string, count: number, atMs: number): void {
+    this.#count(code, count, atMs)
+    if (atMs < this.#fromMs) this.#fromMs = atMs
+    if (atMs > this.#toMs) this.#toMs = atMs
+  }
+
+  dueBy(atMs: number): void {
+    if (atMs < this.#dueMs) this.#dueMs = atMs
+  }
+
+  /** Each code gets a sample, as far as there is room. */
+  wantsSample(code: string): boolean {
+    const isFull = this.#samples.length >= refusalSamplesMax
+    return !isFull || !this.#samples.some((sample) => sample.code === code)
+  }
+
+  /** Keeps the first samples. If there is no room, the last sample of the code that has the most gives way. */
+  addSample(sample: RefusalSample): void {
+    if (this.#samples.length < refusalSamplesMax) {
+      this.#samples = [...this.#samples, sample]
+      return
+    }
+    const frequent = mostFrequentCode(this.#samples)
+    if (frequent === null) return
+    const replaced = this.#samples.findLastIndex(({ code }) => code === frequent)
+    this.#samples = [...this.#samples.toSpliced(replaced, 1), sample]
+  }
+
+  /** Adds an older summary. The samples of the older summary stay first. */
+  add({ from, to, counts, samples }: RefusedReadings, nowMs: number): void {
+    for (const { code, count } of counts) this.#count(code, count, nowMs)
+    this.#fromMs = Math.min(this.#fromMs, from)
+    this.#toMs = Math.max(this.#toMs, to)
+    const newer = this.#samples
+    this.#samples = samples
+    for (const sample of newer) if (this.wantsSample(sample.code)) this.addSample(sample)
+  }
+
+  summary(): RefusedReadings {
+    return {
+      from: this.#fromMs,
+      to: this.#toMs,
+      counts: Array.from(this.#counts, ([code, count]) => ({ code, count })),
+      samples: [...this.#samples],
+    }
+  }
+
+  tell(nowMs: number): void {
+    for (const code of this.#counts.keys()) this.times.tell(code, nowMs)
+  }
+
+  #count(code: string, count: number, nowMs: number): void {
+    const before = this.#counts.get(code)
+    if (before === undefined) this.dueBy(this.times.dueMs(code, nowMs))
+    this.#counts.set(code, (before ?? 0) + count)
+  }
+}
+
+/** Returns `null` if each sample has another code. */
+const mostFrequentCode = (samples: readonly RefusalSample[]): string | null => {
+  const counts = new Map<string, number>()
+  for (const { code } of samples) counts.set(code, (counts.get(code) ?? 0) + 1)
+  let found: string | null = null
+  for (const [code, count] of counts) if (count > (found === null ? 1 : (counts.get(found) ?? 0))) found = code
+  return found
+}
