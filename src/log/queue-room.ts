@@ -5,24 +5,25 @@ import { Outage, type ToAppend } from './event-log.ts'
 export type Share = {
   readonly events: number
   readonly bytes: number
-  readonly isReadings: boolean
+  readonly isTraffic: boolean
 }
 
-export const areReadings = (events: ToAppend): boolean =>
-  events instanceof ReadingRun || events.every(({ type }) => type === 'ReadingAccepted')
+/** True for readings and for summaries of refused ones: what devices cause. Everything else is a change. */
+export const areTraffic = (events: ToAppend): boolean =>
+  events instanceof ReadingRun || events.every(({ type }) => type === 'ReadingAccepted' || type === 'ReadingsRefused')
 
 /**
- * Limits how many events and bytes wait in the log's queue, before they are written or sent. Events other than readings
- * have extra room. So waiting readings never block a revocation (docs/protocol.md, "Taking a right away").
+ * Limits how many events and bytes wait in the log's queue, before they are written or sent. Changes have extra
+ * room, so waiting readings never block a revocation (docs/protocol.md, "Taking a right away").
  */
 export class QueueRoom {
   #events = 0
   #bytes = 0
 
   /** @throws Outage (`overloaded`, `not_written`) if the append does not fit. */
-  take(stream: string, { events, bytes, isReadings }: Share): void {
-    const eventsMax = logQueueReadingsMax + (isReadings ? 0 : logQueueChangesMax)
-    const bytesMax = logQueueBytesMax + (isReadings ? 0 : logQueueChangesBytesMax)
+  take(stream: string, { events, bytes, isTraffic }: Share): void {
+    const eventsMax = logQueueReadingsMax + (isTraffic ? 0 : logQueueChangesMax)
+    const bytesMax = logQueueBytesMax + (isTraffic ? 0 : logQueueChangesBytesMax)
     if (this.#events + events > eventsMax || this.#bytes + bytes > bytesMax) {
       const waiting = `${this.#events} events of ${this.#bytes} bytes wait already`
       throw new Outage(`Cannot append to "${stream}": ${waiting}`, 'not_written', 'overloaded')

@@ -22,6 +22,7 @@ import {
   keySuspended,
   keySuspensions,
   reading,
+  readingsRefused,
   recordsPurged,
   startMs,
 } from '../support/logs/sample-events.ts'
@@ -645,6 +646,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
           log.append(signIns, 0, [recordsPurged()]),
           log.append(key, 0, [keySuspended()]),
         ])
+        await log.append(freshRecordStream('refusals'), 'none', [readingsRefused()])
         await log.append(readings, 0, [reading(readings)])
         await collector.until(hasEvents(4))
         collector.subscription.unsubscribe()

@@ -7,7 +7,7 @@ import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
 import { newFolder } from '../support/cellarbook.ts'
 import { type LogServer, startLogServer } from '../support/log-server/server.ts'
 import { freshPrefix, openAt } from '../support/logs/event-store-log.ts'
-import { keySuspended, recordsPurged, startMs } from '../support/logs/sample-events.ts'
+import { keySuspended, readingsRefused, recordsPurged, startMs } from '../support/logs/sample-events.ts'
 import { addUnknownToFile, addUnknownToServer, unknownType } from '../support/logs/unknown-records.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 import { manualClock } from '../support/time/manual-clock.ts'
@@ -61,7 +61,7 @@ const fill = async (log: EventLog): Promise<void> => {
   await log.append('key-one', 'none', [keySuspended('before')])
   for (const stream of streams) {
     await log.append(stream, 'none', [recordsPurged(), recordsPurged()])
-    await log.append(stream, 1, [recordsPurged()])
+    await log.append(stream, 1, [readingsRefused()])
     await log.truncate(stream, 2)
   }
   await log.append('key-one', 0, [keySuspended('after')])

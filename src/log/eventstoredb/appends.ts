@@ -10,7 +10,7 @@ export type StoreAppend = {
   readonly streamName: string
   readonly expected: ExpectedRevision
   readonly events: number
-  readonly isReadings: boolean
+  readonly isTraffic: boolean
   readonly run: Buffer
 }
 
@@ -73,8 +73,8 @@ export class Appends {
       if (this.#stream === null) {
         throw new Outage(`Cannot append: the store is away: ${this.#connection.why}`, 'not_written', 'unavailable')
       }
-      const { streamName, events, isReadings, run } = append
-      this.#troubles.takeRoom(this.#room, streamName, { events, bytes: run.length, isReadings })
+      const { streamName, events, isTraffic, run } = append
+      this.#troubles.takeRoom(this.#room, streamName, { events, bytes: run.length, isTraffic })
       const waiting = { ...append, seenBefore: -1, resolve, reject }
       const behind = this.#behind.get(streamName)
       if (behind !== undefined) behind.push(waiting)
@@ -155,8 +155,8 @@ export class Appends {
     this.#sendReady()
   }
 
-  #note({ isReadings }: Waiting, answer: AppendAnswer): void {
-    if (answer.kind === 'stored') this.#troubles.written({ hasReadings: isReadings })
+  #note({ isTraffic }: Waiting, answer: AppendAnswer): void {
+    if (answer.kind === 'stored') this.#troubles.written({ hasReadings: isTraffic })
     else if (answer.kind === 'full') this.#troubles.appendFailed('full', answer.why)
     else if (answer.kind !== 'conflict') this.#troubles.appendFailed('unavailable', answer.why)
   }

@@ -27,7 +27,7 @@ import {
   UndecodableEvent,
 } from '../event-log.ts'
 import { LogTroubles } from '../log-troubles.ts'
-import { areReadings } from '../queue-room.ts'
+import { areTraffic } from '../queue-room.ts'
 import {
   assertPage,
   assertStorable,
@@ -104,8 +104,8 @@ class EventStoreLog implements EventLog {
       throw new Error(`Cannot append ${run.length} bytes to "${stream}" at once: ${rule}`)
     }
     const streamName = this.#names.nameOf(stream)
-    const isReadings = areReadings(toAppend)
-    const queued = { streamName, expected, events: count, isReadings, run }
+    const isTraffic = areTraffic(toAppend)
+    const queued = { streamName, expected, events: count, isTraffic, run }
     const appended =
       toAppend instanceof ReadingRun
         ? await this.#appendRun(queued, stream, toAppend)
@@ -127,7 +127,7 @@ class EventStoreLog implements EventLog {
     if (isOwn && position !== null && events.length === 1) {
       return { outcome: 'written', events: recordedEvents(stream, events, { revision, position }) }
     }
-    if (isOwn && isReadings) return { outcome: 'written', events: [] }
+    if (isOwn && isTraffic) return { outcome: 'written', events: [] }
     this.#unread.add(stream, last)
     const recorded = await this.#readBack(stream, revision, count)
     // EventStoreDB has stored the append, but its events are truncated. Nobody can see which node wrote them, so the

@@ -26,7 +26,7 @@ export const setTruncateBefore = async (
       streamName: metadataName,
       expected: last === null ? 'none' : last.revision,
       events: 1,
-      isReadings: false,
+      isTraffic: false,
       run,
     })
     if (appended.outcome === 'stored') return

@@ -1,6 +1,6 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
 import type { RecordedEvent } from '../../domain/events.ts'
-import { isRun, lastPositionOf } from '../../domain/reading/recorded-run.ts'
+import { isRun, lastPositionOf, ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { isRecordStream } from '../../domain/stream-names.ts'
 import { groupsUnderWayMax, overlapRetriesMax, readPageEventsMax, troubleLookMs } from '../../limits.ts'
 import { type Codec, createCodec } from '../codec/codec.ts'
@@ -21,7 +21,7 @@ import {
   type ToAppend,
 } from '../event-log.ts'
 import { LogTroubles } from '../log-troubles.ts'
-import { areReadings, QueueRoom } from '../queue-room.ts'
+import { areTraffic, QueueRoom } from '../queue-room.ts'
 import { assertPage, assertStorable, assertTruncatable, countToAppend } from '../storable.ts'
 import { Subscriptions } from '../subscriptions.ts'
 import { checkLogEnd, type EndCheck } from '../tail/missing-end.ts'
@@ -127,17 +127,17 @@ class SqliteLog implements EventLog {
     return new Promise((resolve, reject) => {
       this.#assertOpen(`append to "${stream}"`)
       assertStorable(stream, events)
-      const isReadings = areReadings(events)
-      if (isReadings) this.#assertSpace(stream)
+      const isTraffic = areTraffic(events)
+      if (isTraffic) this.#assertSpace(stream)
       const rows = this.#codec.encode(stream, events)
       const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
       try {
-        this.#troubles.takeRoom(this.#room, stream, { events: countToAppend(events), bytes, isReadings })
+        this.#troubles.takeRoom(this.#room, stream, { events: countToAppend(events), bytes, isTraffic })
       } catch (cause) {
         this.#codec.release(rows)
         throw cause
       }
-      this.#enqueue({ stream, expected, events, rows, isReadings, resolve, reject })
+      this.#enqueue({ stream, expected, events, rows, isTraffic, resolve, reject })
     })
   }
 
@@ -323,7 +323,7 @@ class SqliteLog implements EventLog {
     const items = staged.flatMap(recordedBy)
     const last = items.at(-1)
     if (last !== undefined) this.#publishedTo = lastPositionOf(last)
-    const hasRecords = appends.some(({ isReadings, stream }) => !isReadings && isRecordStream(stream))
+    const hasRecords = appends.some(({ events, stream }) => !(events instanceof ReadingRun) && isRecordStream(stream))
     this.#subscriptions.publish(items, { hasRecords })
     for (const item of items) if (isRun(item)) item.run.giveBack()
     return staged
@@ -356,7 +356,7 @@ class SqliteLog implements EventLog {
   }
 
   #noteWritten({ survived }: Extract<CommitVerdict, { kind: 'written' }>, { appends }: WaitingGroup): void {
-    this.#troubles.written({ hasReadings: appends.some(({ isReadings }) => isReadings) })
+    this.#troubles.written({ hasReadings: appends.some(({ isTraffic }) => isTraffic) })
     if (survived !== undefined) this.#troubles.survivedFsync(survived)
   }
 

@@ -4,7 +4,7 @@ import type { EncodedAppend, StagedAppend } from './sqlite-staging.ts'
 
 /** An append that has no answer yet. */
 export type Waiting = EncodedAppend & {
-  readonly isReadings: boolean
+  readonly isTraffic: boolean
   resolve(result: AppendResult): void
   reject(cause: unknown): void
 }
@@ -12,13 +12,13 @@ export type Waiting = EncodedAppend & {
 export type WaitingGroup = { appends: readonly Waiting[] }
 
 /**
- * On a full disk, a revocation can fit without the readings of its group. So the readings are rejected, and the rest is
- * committed again. Returns false if the group has only readings or no readings: then the whole group fails.
+ * On a full disk, a revocation can fit without the readings of its group. So the readings, and summaries of refused ones, are
+ * rejected, and the rest is committed again. Returns false if the group has only such appends or none: then the whole group fails.
  */
 export const refuseReadings = (group: WaitingGroup, full: Outage): boolean => {
-  const changes = group.appends.filter(({ isReadings }) => !isReadings)
+  const changes = group.appends.filter(({ isTraffic }) => !isTraffic)
   if (changes.length === 0 || changes.length === group.appends.length) return false
-  for (const append of group.appends) if (append.isReadings) append.reject(full)
+  for (const append of group.appends) if (append.isTraffic) append.reject(full)
   group.appends = changes
   return true
 }

@@ -15,7 +15,7 @@ import { type EventLog, Outage } from '../../../src/log/event-log.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { caughtUp, collect } from '../../support/logs/collector.ts'
 import { appendPlainRow } from '../../support/logs/plain-rows.ts'
-import { keySuspended, keySuspensions, reading } from '../../support/logs/sample-events.ts'
+import { keySuspended, keySuspensions, reading, readingsRefused } from '../../support/logs/sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { commitsHere, failedFsync, outOfSpace } from './commits-here.ts'
 
@@ -97,6 +97,14 @@ describe('the queue of the log', () => {
     expect(failure).toMatchObject({ outcome: 'not_written', reason: 'overloaded' })
     for (const result of await Promise.all(appends)) expect(result).toMatchObject({ outcome: 'written' })
     expect(await log.append('readings-one', 'none', [reading('readings-one')])).toMatchObject({ outcome: 'written' })
+  })
+
+  test('has no extra room for summaries of refused readings', async () => {
+    const appends = fillWithReadings()
+    const failure = await failureOf(log.append('refusals-one', 'none', [readingsRefused()]))
+    expect(failure).toMatchObject({ outcome: 'not_written', reason: 'overloaded' })
+    await Promise.all(appends)
+    expect(await log.append('refusals-one', 'none', [readingsRefused()])).toMatchObject({ outcome: 'written' })
   })
 
   test('has extra, bounded room for events that are no readings', async () => {

@@ -24,6 +24,27 @@ export const recordsPurged = (recordedAt = startMs): NewEvent<'RecordsPurged'> =
   data: { firstRevision: 0, lastRevision: 0, recordedBefore: 0 },
 })
 
+export const readingsRefused = (recordedAt = startMs): NewEvent<'ReadingsRefused'> => ({
+  ...keySuspended('', recordedAt),
+  type: 'ReadingsRefused',
+  data: {
+    from: recordedAt,
+    to: recordedAt,
+    counts: [{ code: 'INVALID_NAME', count: 2 }],
+    samples: [
+      {
+        requestId: 'request-1',
+        atMs: recordedAt,
+        code: 'INVALID_NAME',
+        field: 'rack',
+        rule: 'blank',
+        rack: null,
+        keg: 'Tröpfchen "1"',
+      },
+    ],
+  },
+})
+
 /** Makes events that a test can tell apart: each has its number as its reason. */
 export const keySuspensions = (count: number): readonly NewEvent<'KeySuspended'>[] =>
   Array.from({ length: count }, (_, index) => keySuspended(String(index), startMs + index))
