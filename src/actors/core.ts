@@ -308,6 +308,24 @@ export type Operators = SignIns & {
   remove(email: string, asker: Asker): Answer<{ readonly email: string }>
 }
 
+export type RefusedRequest = {
+  /** The key whose secret matched, whatever its state. `null` if there was none. */
+  readonly keyId: string | null
+  readonly requestId: string
+  readonly atMs: number
+  readonly code: string
+  readonly refusal: ReadingRefusal
+  /** The names in the body. `null` if the body was not read. */
+  readonly names: { readonly rack: string; readonly keg: string } | null
+  /** Refused readings of a batch with the same code are noted together. */
+  readonly count: number
+}
+
+export type Refusals = {
+  /** Counts the refusal. The counts are written together later, so that a flood of requests writes few events. */
+  note(refused: RefusedRequest): void
+}
+
 export type FoldListener = (items: readonly LogItem[]) => void
 
 export type Core = {
@@ -318,6 +336,7 @@ export type Core = {
   readonly cellars: Cellars
   readonly keys: Keys
   readonly operators: Operators
+  readonly refusals: Refusals
   /**
    * Calls `listener` with the events and runs of all nodes, after the projections have folded them. Events of one stream
    * come in order. An event can come twice, so a second call with it must do no harm. The returned function ends the calls.

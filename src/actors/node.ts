@@ -15,6 +15,7 @@ import { Rotations } from './key/rotations.ts'
 import { OperatorActor, SetupActor } from './operator/operator-actor.ts'
 import { type PasswordHasher, type PasswordJudge, Passwords } from './operator/passwords.ts'
 import { SignInRecords } from './operator/sign-in-records.ts'
+import { RefusalRecords } from './refusals/refusal-records.ts'
 import { type Actor, Registry } from './registry.ts'
 import { RepeatMemory } from './repeats/repeat-memory.ts'
 import { type Beginning, type CheckpointParts, Checkpoints } from './saved-state/checkpoints.ts'
@@ -61,6 +62,7 @@ export class Node {
   readonly setup: Registry<SetupActor>
   readonly passwords: Passwords
   readonly signInRecords: SignInRecords
+  readonly refusalRecords: RefusalRecords
   readonly sweeps: Sweeps
   readonly retention: Retention
   readonly rotations: Rotations
@@ -91,6 +93,7 @@ export class Node {
     this.#registries = [this.keys, this.cellars, this.operators, this.setup]
     this.passwords = new Passwords(host, parts.passwordHasher, parts.passwordJudge)
     this.signInRecords = new SignInRecords(host)
+    this.refusalRecords = new RefusalRecords(host)
     this.sweeps = new Sweeps(host, this.keys)
     this.rotations = new Rotations(host, this.keys)
     // Uses the newest event that the start has read: to search a large EventStoreDB for its newest event would take long.
@@ -158,6 +161,7 @@ export class Node {
   async #drain(): Promise<void> {
     this.host.isStopping = true
     void this.signInRecords.writeRefused()
+    this.refusalRecords.writeAll()
     for (let waitedMs = 0; waitedMs < drainMsMax && !this.#isIdle; waitedMs += drainLookMs) {
       await this.host.pause(drainLookMs)
     }
@@ -169,7 +173,9 @@ export class Node {
   }
 
   get #isIdle(): boolean {
-    return this.passwords.isIdle && this.signInRecords.isIdle && this.#registries.every((registry) => registry.isIdle)
+    const { passwords, signInRecords, refusalRecords } = this
+    const areIdle = passwords.isIdle && signInRecords.isIdle && refusalRecords.isIdle
+    return areIdle && this.#registries.every((registry) => registry.isIdle)
   }
 
   async #subscribe(following: Omit<Parameters<typeof follow>[1], 'onBroken'>): Promise<void> {
@@ -223,6 +229,7 @@ export class Node {
     for (const registry of this.#registries) registry.onBeat({ overdue })
     this.passwords.answerOverdue(overdue)
     this.signInRecords.onBeat(overdue)
+    this.refusalRecords.onBeat()
     this.sweeps.onBeat()
     this.rotations.onBeat()
     this.remembered?.onBeat()

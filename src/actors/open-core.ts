@@ -39,6 +39,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
       ...createOperators(host, node),
       ...createSignIns(host, node, parts.sessionIdleMs ?? sessionIdleMsDefault),
     },
+    refusals: { note: (refused) => node.refusalRecords.note(refused) },
     onFolded: (listener) => node.onFolded(listener),
     indexTrouble: () => node.remembered?.trouble ?? null,
     sweep: () => node.sweep(),

@@ -231,15 +231,15 @@ export const eventData = {
   ),
 
   /**
-   * This event is in the stream `refusals-<keyId>`. It sums up what one node refused of the key. A refused request counts 1, and so
-   * does each refused reading of a batch. It never has a body, the text of a key or an invalid name.
+   * This event sums up what one node refused: of one key in the stream `refusals-<keyId>`, and all else in `refusals-node`. A refused
+   * request counts 1, and so does each refused reading of a batch. It never has a body, the text of a key or an invalid name.
    */
   ReadingsRefused: Type.Object(
     {
       from: ms,
       to: ms,
       counts: Type.Array(Type.Object({ code: Type.String(), count: Type.Integer({ minimum: 1 }) }, strict)),
-      /** Some of the refusals: at least one for each code, as far as there is room. Empty if the node had no room on this day. */
+      /** Some of the refusals: at least one for each code, as far as there is room. Empty in `refusals-node`, and if the day had no room. */
       samples: Type.Array(
         Type.Object(
           {

@@ -14,6 +14,8 @@ export const logStream = 'cellarbook-log'
 export const setupStream = 'operator-setup'
 /** Sign-ins are personal data. So they have a stream of their own, in which events are deleted after `recordsKeptMs`. */
 export const signInsStream = 'signins-node'
+/** What a node refused without a known key, or because it could not answer. */
+export const nodeRefusalsStream = 'refusals-node'
 
 export const readingsCategory = 'readings'
 export const lifecycleCategories = ['cellarbook', 'cellar', 'key', 'operator'] as const
@@ -34,8 +36,9 @@ export const cellarStream = (cellar: string): string => `cellar-${digest(cellar)
 export const operatorStream = (email: string): string => `operator-${digest(email.toLowerCase())}`
 export const keyStream = (keyId: string): string => `key-${keyId}`
 export const readingsStream = (keyId: string): string => `readings-${keyId}`
+export const refusalsStream = (keyId: string): string => `refusals-${keyId}`
 
-/** Returns the id of a key from the name of its stream, `key-<id>` or `readings-<id>`. */
+/** Returns the id of a key from the name of its stream: `key-<id>`, `readings-<id>` or `refusals-<id>`. */
 export const keyIdOf = (stream: string): string => stream.slice(categoryOf(stream).length + 1)
 
 export const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'))

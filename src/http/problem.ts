@@ -88,7 +88,7 @@ const codedProblem = <K extends CodedKind>(kind: K, refusal: CodedOf<K>): Proble
   return { status, code, body, headers: typeof headers === 'function' ? headers(refusal) : headers }
 }
 
-const codeOf = (kind: CodedKind): string => kind.toUpperCase()
+export const codeOf = (kind: CodedKind): string => kind.toUpperCase()
 
 type Words<R> = string | ((refusal: R) => string)
 const wordsFor = <R>(refusal: R, words: Words<R>): string => (typeof words === 'string' ? words : words(refusal))

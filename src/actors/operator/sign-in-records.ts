@@ -1,18 +1,11 @@
-import type { Decided, EventData, NewEvent } from '../../domain/events.ts'
+import type { Decided, EventData } from '../../domain/events.ts'
 import { type CommandRefusal, done, type Outcome } from '../../domain/refusal.ts'
 import { signInsStream } from '../../domain/stream-names.ts'
-import {
-  conflictRetriesMax,
-  heartbeatMs,
-  refusedSignInAccountsMax,
-  refusedSignInAddressesMax,
-  refusedSignInsToldMs,
-} from '../../limits.ts'
-import { Outage } from '../../log/event-log.ts'
-import { askedBy, systemAsker } from '../asked-by.ts'
+import { heartbeatMs, refusedSignInAccountsMax, refusedSignInAddressesMax, refusedSignInsToldMs } from '../../limits.ts'
+import { systemAsker } from '../asked-by.ts'
 import type { Asker, RefusedSignIn } from '../core.ts'
 import type { Host } from '../host.ts'
-import { appendUntilKnown } from '../stream/append-until-known.ts'
+import { appendRecord } from '../stream/append-record.ts'
 import { SerialCommands } from '../stream/serial-commands.ts'
 
 type SignInRecord = Decided<'SignInSeen' | 'SignInsRefused'>
@@ -88,19 +81,8 @@ export class SignInRecords {
     this.#queue.stop()
   }
 
-  async #append(record: SignInRecord, asker: Asker): Promise<number> {
-    const { clock, entropy, log } = this.#host
-    for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
-      const [last] = await log.read(signInsStream, { direction: 'backwards', limit: 1 })
-      // Unlike in other streams, this time can be before the last event's time. Otherwise one clock that was ahead
-      // would give all later records a time in the future, and so delay their purge.
-      const recordedAt = clock.now()
-      const event: NewEvent = { ...record, id: entropy.uuid(), recordedAt, metadata: askedBy(asker) }
-      const append = { stream: signInsStream, expected: last?.revision ?? ('none' as const), events: [event] }
-      const { outcome } = await appendUntilKnown(this.#host, append, { mustFinish: false })
-      if (outcome !== 'conflict') return (last?.revision ?? -1) + 1
-    }
-    throw new Outage(`Cannot append to "${signInsStream}": each try met a conflict`, 'not_written', 'overloaded')
+  #append(record: SignInRecord, asker: Asker): Promise<number> {
+    return appendRecord(this.#host, signInsStream, record, asker)
   }
 }
 

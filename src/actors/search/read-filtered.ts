@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { type Actor, type EventKind, isBy, isOfCellar, keyOfEvent, kindOf } from '../../domain/search/event-filter.ts'
-import { cellarStream, isRecordStream, keyStream, readingsStream } from '../../domain/stream-names.ts'
+import { cellarStream, isRecordStream, keyStream, readingsStream, refusalsStream } from '../../domain/stream-names.ts'
 import { readPageEventsMax, recordedSkewMsMax, searchedKeysMax } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
 import { firstRevision } from './first-revision.ts'
@@ -54,7 +54,7 @@ const streamsOf = async ({ stream, key }: EventFilter, cellars: CellarsOfKeys): 
   if (stream !== null) return [stream]
   if (key === null) return null
   const cellar = await cellars.of(key)
-  return cellar === null ? [] : [keyStream(key), readingsStream(key), cellarStream(cellar)]
+  return cellar === null ? [] : [keyStream(key), readingsStream(key), refusalsStream(key), cellarStream(cellar)]
 }
 
 /** Judges all but the cellar. */

@@ -3,7 +3,16 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { By, RecordedEvent } from '../events.ts'
 import { isKeyId } from '../key-format.ts'
 import { assertNever, done } from '../refusal.ts'
-import { categoryOf, cellarStream, keyIdOf, keyStream, readingsCategory, readingsStream } from '../stream-names.ts'
+import {
+  categoryOf,
+  cellarStream,
+  keyIdOf,
+  keyStream,
+  nodeRefusalsStream,
+  readingsCategory,
+  readingsStream,
+  refusalsStream,
+} from '../stream-names.ts'
 import { invalidField, parseEmail, type Typed } from '../text.ts'
 
 export const eventKinds = ['readings', 'refusals', 'keys', 'cellars', 'operators', 'log'] as const
@@ -25,8 +34,11 @@ export const kindOf = ({ stream, type }: Pick<RecordedEvent, 'stream' | 'type'>)
 /** Returns the id of the key that the event is about, or `null`. A purge of a key's readings is in the stream of the cellar. */
 export const keyOfEvent = (event: RecordedEvent): string | null => {
   if (event.type === 'ReadingsPurged') return event.data.keyId
-  const keyId = keyIdOf(event.stream)
-  return event.stream === keyStream(keyId) || event.stream === readingsStream(keyId) ? keyId : null
+  const { stream } = event
+  if (stream === nodeRefusalsStream) return null
+  const keyId = keyIdOf(stream)
+  const isOfKey = stream === readingsStream(keyId) || stream === keyStream(keyId) || stream === refusalsStream(keyId)
+  return isOfKey ? keyId : null
 }
 
 /** `ask_key`: the event does not name its cellar, but `keyOfEvent` names a key, and the first event of the key names the cellar. */

@@ -16,6 +16,7 @@ import {
 } from './accepted-answers.ts'
 import type { AcceptedBatch, ApiCall, ApiDeps, ApiRoute, CheckedReadings } from './api-call.ts'
 import { authenticate } from './authenticate.ts'
+import { noteRefused, noteRejected, type RefusedCall } from './note-refusals.ts'
 import {
   chargeOnce,
   costOfBatch,
@@ -37,9 +38,9 @@ export const answerApiRequest = async (deps: ApiDeps, request: Request, route: A
   try {
     const { key, refusal } = authenticate(core.projections.keys, request.headers, nowMs)
     keyId = key?.keyId ?? null
-    if (key === null) return refuseKey(deps, { request, requestId, key }, refusal)
-    if (refusal !== null) return refuseKey(deps, { request, requestId, key }, refusal)
-    const call: ApiCall = { request, requestId, key, bodyBytes: 0, isCharged: false }
+    if (key === null) return refuseKey(deps, { request, requestId, key, names: null }, refusal)
+    if (refusal !== null) return refuseKey(deps, { request, requestId, key, names: null }, refusal)
+    const call: ApiCall = { request, requestId, key, bodyBytes: 0, isCharged: false, names: null }
     const result = await route(call)
     if (result === 'client_gone') {
       chargeOnce(deps, call, costOfBrokenConnection)
@@ -69,6 +70,10 @@ const accept = (deps: ApiDeps, call: ApiCall, result: Accepted | AcceptedBatch |
 
 const acceptBatch = (deps: ApiDeps, call: ApiCall, batch: AcceptedBatch): Response => {
   const { stream, first, last, usage, repeats } = batch.accepted
+  // A repeat refuses nothing anew.
+  if (repeats === null && batch.rejected.length > 0) {
+    noteRejected(deps.core, { requestId: call.requestId, keyId: call.key.keyId }, batch.rejected)
+  }
   chargeOnce(deps, call, repeats === null ? costOfBatch(batch, call) : costOfRepeat(call))
   const headers: AnswerHeaders = { ...plainHeaders(call.requestId), ...keepAlive }
   headers['X-Receipt'] = `${stream}@${first}-${last}`
@@ -89,15 +94,20 @@ const answerCheck = (deps: ApiDeps, call: ApiCall, { count, accepted, rejected }
   return new Response(body, { status: statusOfBatch(rejected), headers })
 }
 
-type RefusedCall = Pick<ApiCall, 'request' | 'requestId'> & { readonly key: ApiCall['key'] | null }
-
 /** Answers a request without a valid key. The answer has no headers about a key, and costs nothing of a key's budget. */
-const refuseKey = (deps: ApiDeps, { request, requestId, key }: RefusedCall, refusal: ReadingRefusal): Response => {
+const refuseKey = (
+  deps: ApiDeps,
+  call: RefusedCall & { readonly request: Request },
+  refusal: ReadingRefusal,
+): Response => {
+  const { request, requestId, key } = call
   const problem = problemOf(refusal)
   const { status, code } = problem
+  const atMs = deps.core.clock.now()
+  noteRefused(deps, call, { code, refusal, atMs })
   const who = key === null ? { keyId: null, address: deps.addressOf(request) } : { keyId: key.keyId }
   deps.refusalLines.note({ requestId, status, code, ...who })
-  if (key !== null) deps.lastRefusals.note(key.keyId, { atMs: deps.core.clock.now(), code, isCost: false })
+  if (key !== null) deps.lastRefusals.note(key.keyId, { atMs, code, isCost: false })
   return refusalResponse(request, problem, plainHeaders(requestId))
 }
 
@@ -110,7 +120,9 @@ const refuse = async (deps: ApiDeps, call: ApiCall, found: ReadingRefusal): Prom
   const { status, code } = problem
   deps.refusalLines.note({ requestId, status, code, keyId })
   const isCost = refusal.kind === 'rate_limited' && refusal.window === 'cost'
-  deps.lastRefusals.note(keyId, { atMs: deps.core.clock.now(), code, isCost })
+  const atMs = deps.core.clock.now()
+  noteRefused(deps, call, { code, refusal, atMs })
+  deps.lastRefusals.note(keyId, { atMs, code, isCost })
   chargeOnce(deps, call, costOfRefusal(refusal, call))
 
   const headers = plainHeaders(requestId)

@@ -50,6 +50,8 @@ export type ApiCall = {
   /** Size of the unpacked body, for the key's cost budget. 0 until the body is read. */
   bodyBytes: number
   isCharged: boolean
+  /** The names in a single reading, as soon as it is parsed. If the reading is refused, a summary can name them. */
+  names: { readonly rack: string; readonly keg: string } | null
 }
 
 /** A batch with at least one stored reading. */

@@ -33,11 +33,14 @@ export type IngestEndpoint = ApiDeps & {
   readonly what: 'reading' | 'batch'
   readonly bytesMax: number
   /** Parses the body, and checks the fields and the cellar. Can overwrite parts of the body. */
-  readonly judge: (body: Uint8Array, of: BodyOrigin) => Outcome<JudgedBody, ReadingRefusal>
+  readonly judge: (body: Uint8Array, of: BodyOrigin) => Outcome<JudgedBody, ReadingRefusal> | RefusedReading
 }
 
 /** `cellar` is the cellar of the key. `isIdempotent` is true if the request has an idempotency key. */
 type BodyOrigin = { readonly cellar: string; readonly isIdempotent: boolean }
+
+/** A refused reading whose names are valid. */
+type RefusedReading = { readonly ok: false; readonly refusal: ReadingRefusal; readonly names: ApiCall['names'] }
 
 /** Without the parsed items, which would keep up to 1 MiB in memory while the request waits for its commit. */
 export type JudgedBody = {
@@ -108,8 +111,12 @@ const ingestRoute =
     // The body must be hashed before `judge`, which overwrites parts of the body.
     const hashes = keyHash === null ? null : { keyHash, bodyHash: bodyHash(body) }
     const judged = judge(body, { cellar: key.cellar, isIdempotent: hashes !== null })
-    if (!judged.ok) return refused(full ?? lengthFault(judged.refusal, request.headers))
+    if (!judged.ok) {
+      if ('names' in judged) call.names = judged.names
+      return refused(full ?? lengthFault(judged.refusal, request.headers))
+    }
     const { readings, batch } = judged.value
+    if (!isBatch(readings)) call.names = readings
     const refusal = full ?? judged.value.refusal
     if (hashes !== null) return storeUnlessRepeat(endpoint, call, { ...judged.value, refusal, hashes })
     if (refusal !== null) return refused(refusal)

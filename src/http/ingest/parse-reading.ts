@@ -1,11 +1,14 @@
 import { secondText } from '../../domain/calendar.ts'
 import { Name } from '../../domain/reading/columns.ts'
 import { NameCache } from '../../domain/reading/name-cache.ts'
-import { cellarRefusal, type ParsedReading, parseReading } from '../../domain/reading/reading.ts'
-import { done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
+import { cellarRefusal, type ParsedReading, parseReading, type Reading } from '../../domain/reading/reading.ts'
+import { done, type Outcome, type ReadingRefusal } from '../../domain/refusal.ts'
 import type { IngestWork } from './api-call.ts'
 import { parseJson } from './json/parse-json.ts'
 import { odd, pastSpace, ReadingScanner } from './scan-reading.ts'
+
+/** `names` is the reading of another cellar, whose names are valid. */
+type OtherCellar = { readonly ok: false; readonly refusal: ReadingRefusal; readonly names: Reading }
 
 export class ReadingParser {
   readonly #names: NameCache
@@ -18,7 +21,7 @@ export class ReadingParser {
   }
 
   /** `cellar` is the cellar of the key. Can overwrite parts of `body`. */
-  parse(body: Uint8Array, cellar: string, work: IngestWork): Outcome<ParsedReading, ReadingRefusal> {
+  parse(body: Uint8Array, cellar: string, work: IngestWork): Outcome<ParsedReading, ReadingRefusal> | OtherCellar {
     const scanned = this.scan(body, cellar)
     if (scanned === null) return this.parseWhole(body, cellar, work)
     work.bytesLookedAt += body.byteLength
@@ -39,11 +42,12 @@ export class ReadingParser {
   }
 
   /** Parses a body in any form. It also says why a body is refused. */
-  parseWhole(body: Uint8Array, cellar: string, work: IngestWork): Outcome<ParsedReading, ReadingRefusal> {
+  parseWhole(body: Uint8Array, cellar: string, work: IngestWork): Outcome<ParsedReading, ReadingRefusal> | OtherCellar {
     const json = parseJson(body, 'reading', work)
     const parsed = json.ok ? parseReading(json.value) : json
     if (!parsed.ok) return parsed
-    const mismatch = cellarRefusal(parsed.value.reading, cellar)
-    return mismatch === null ? parsed : refused(mismatch)
+    const { reading } = parsed.value
+    const refusal = cellarRefusal(reading, cellar)
+    return refusal === null ? parsed : { ok: false, refusal, names: reading }
   }
 }

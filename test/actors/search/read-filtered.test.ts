@@ -81,6 +81,9 @@ describe.each([
       ...['wine', 'beer'].map((cellar) => ({ cellar })),
       ...[first, second, third].map((key) => ({ key })),
       { cellar: 'beer', kind: 'keys' },
+      { key: first, kind: 'refusals' },
+      { cellar: 'wine', kind: 'refusals' },
+      { actor: { kind: 'system' } },
       { key: first, kind: 'readings', type: 'ReadingAccepted' },
       { key: third, cellar: 'beer', actor: { kind: 'operator', email: 'ada@example.org' } },
     ]
@@ -89,8 +92,7 @@ describe.each([
       { key: third, cellar: 'wine' },
       { key: 'none' },
       { cellar: 'none' },
-      { kind: 'refusals' },
-      { actor: { kind: 'system' } },
+      { key: second, kind: 'refusals' },
       { stream: `key-${first}`, key: second },
     ]
     for (const filter of nothing) expect(await same(filter)).toBe(0)

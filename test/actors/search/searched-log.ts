@@ -10,7 +10,7 @@ export type FilledLog = {
   readonly keyIds: readonly [string, string, string]
 }
 
-/** Fills a log with the readings of three keys, which alternate over several pages, and with changes between them. */
+/** Fills a log with the readings of three keys, which alternate over several pages, with changes between them, and one refusal. */
 export const fillLog = async (log: EventLog, readings: number): Promise<FilledLog> => {
   const service = await startService({ log })
   const { core, clock } = service
@@ -32,6 +32,8 @@ export const fillLog = async (log: EventLog, readings: number): Promise<FilledLo
       await core.cellars.rename(cellar, `title ${count}`, testAsker)
     }
   }
+  const refused = { requestId: 'refused', atMs: clock.now(), code: 'INVALID_VALUE', names: null, count: 1 }
+  core.refusals.note({ ...refused, keyId: first.keyId, refusal: { kind: 'invalid_value' } })
   await core.keys.revoke(second.keyId, 'a test', testAsker)
   await service.stop()
   const all = await log.readAll({ limit: readPageEventsMax })

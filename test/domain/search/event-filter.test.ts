@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { eventData, type NewEvent, type RecordedEvent } from '../../../src/domain/events.ts'
 import { isBy, isOfCellar, keyOfEvent, kindOf, parseActor } from '../../../src/domain/search/event-filter.ts'
-import { categories, cellarStream, keyStream, readingsStream } from '../../../src/domain/stream-names.ts'
+import {
+  categories,
+  cellarStream,
+  keyStream,
+  nodeRefusalsStream,
+  readingsStream,
+  refusalsStream,
+} from '../../../src/domain/stream-names.ts'
 import { cellarRenamed, keySuspended, reading } from '../../support/logs/sample-events.ts'
 
 const recorded = <E extends NewEvent>(event: E, stream: string) => ({ ...event, stream, revision: 0, position: 1 })
@@ -51,6 +58,8 @@ describe('keyOfEvent()', () => {
   test('finds the key in the stream, or in a purge', () => {
     const keys = [suspended, accepted, purged('wine', keyId), renamed].map(keyOfEvent)
     expect(keys).toEqual([keyId, keyId, keyId, null])
+    expect(keyOfEvent({ ...suspended, stream: refusalsStream(keyId) })).toBe(keyId)
+    expect(keyOfEvent({ ...suspended, stream: nodeRefusalsStream })).toBeNull()
     expect(keyOfEvent({ ...suspended, stream: `operator-${keyId}` })).toBeNull()
   })
 })

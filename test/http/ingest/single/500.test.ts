@@ -16,6 +16,7 @@ const broken =
     projections: core.projections,
     cellars: core.cellars,
     operators: core.operators,
+    refusals: core.refusals,
     onFolded: (listener) => core.onFolded(listener),
     drain: () => core.drain(),
     keys: { ...bound(core.keys), ...keys },

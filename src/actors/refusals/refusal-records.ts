@@ -1,0 +1,78 @@
+import { isOfNode } from '../../domain/refusals/refusal-facts.ts'
+import { RefusalSums, type Summary } from '../../domain/refusals/refusal-sums.ts'
+import { nodeRefusalsStream, refusalsStream } from '../../domain/stream-names.ts'
+import { refusalAppendsAtOnce } from '../../limits.ts'
+import { Outage } from '../../log/event-log.ts'
+import { systemAsker } from '../asked-by.ts'
+import type { RefusedRequest } from '../core.ts'
+import type { Host } from '../host.ts'
+import { storageRefusal } from '../outage-refusals.ts'
+import { appendRecord } from '../stream/append-record.ts'
+
+/**
+ * Writes what this node refused as summaries: for each key in the stream `refusals-<keyId>`, and for the node in the stream
+ * `refusals-node`. A process that dies loses only refusals that are not in a summary yet.
+ */
+export class RefusalRecords {
+  readonly #host: Host
+  readonly #sums = new RefusalSums()
+  #isWriting = false
+  #isLast = false
+
+  constructor(host: Host) {
+    this.#host = host
+  }
+
+  get isIdle(): boolean {
+    return !this.#isWriting
+  }
+
+  /** Only counts: a summary is written later. */
+  note({ keyId, ...refused }: RefusedRequest): void {
+    this.#sums.note(isOfNode(refused.refusal) ? null : keyId, refused)
+  }
+
+  onBeat(): void {
+    if (!this.#isWriting) void this.#write()
+  }
+
+  /** Also writes summaries that are not due yet, because the node stops. */
+  writeAll(): void {
+    this.#isLast = true
+    this.onBeat()
+  }
+
+  async #write(): Promise<void> {
+    this.#isWriting = true
+    try {
+      while (await this.#writeSome());
+    } catch (bug) {
+      this.#host.onBug(bug)
+    }
+    this.#isWriting = false
+  }
+
+  /** Returns false if no summary is due, or if the log takes none now. Until the next try, refusals are only counted. */
+  async #writeSome(): Promise<boolean> {
+    const { gaveUp, log, clock } = this.#host
+    if (gaveUp || storageRefusal(log) !== null) return false
+    const due = this.#sums.take(clock.now(), { summariesMax: refusalAppendsAtOnce, isLast: this.#isLast })
+    const written = await Promise.all(due.map((summary) => this.#append(summary)))
+    return due.length > 0 && !written.includes(false)
+  }
+
+  /** Returns false after an outage. */
+  async #append(summary: Summary): Promise<boolean> {
+    const { keyId, data } = summary
+    const stream = keyId === null ? nodeRefusalsStream : refusalsStream(keyId)
+    try {
+      await appendRecord(this.#host, stream, { type: 'ReadingsRefused', data }, systemAsker(this.#host))
+      return true
+    } catch (error) {
+      // After an unknown outcome, the summary may be stored. It is not written again, so that no refusal counts twice.
+      if (!(error instanceof Outage)) this.#host.onBug(error)
+      else if (error.outcome === 'not_written') this.#sums.giveBack(summary, this.#host.clock.now())
+      return !(error instanceof Outage)
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import type { Decided, NewEvent } from '../../domain/events.ts'
+import { conflictRetriesMax } from '../../limits.ts'
+import { Outage } from '../../log/event-log.ts'
+import { askedBy } from '../asked-by.ts'
+import type { Asker } from '../core.ts'
+import type { Host } from '../host.ts'
+import { appendUntilKnown } from './append-until-known.ts'
+
+type NewRecord = Decided<'SignInSeen' | 'SignInsRefused' | 'ReadingsRefused'>
+
+/**
+ * Appends a record after the last event of its stream, which other nodes can write too. Returns the record's revision.
+ * @throws Outage
+ */
+export const appendRecord = async (host: Host, stream: string, record: NewRecord, asker: Asker): Promise<number> => {
+  const { clock, entropy, log } = host
+  for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
+    const [last] = await log.read(stream, { direction: 'backwards', limit: 1 })
+    // Unlike in other streams, this time can be before the last event's time. Otherwise one clock that was ahead
+    // would give all later records a time in the future, and so delay their purge.
+    const recordedAt = clock.now()
+    const event: NewEvent = { ...record, id: entropy.uuid(), recordedAt, metadata: askedBy(asker) }
+    const append = { stream, expected: last?.revision ?? ('none' as const), events: [event] }
+    const { outcome } = await appendUntilKnown(host, append, { mustFinish: false })
+    if (outcome !== 'conflict') return (last?.revision ?? -1) + 1
+  }
+  throw new Outage(`Cannot append to "${stream}": each try met a conflict`, 'not_written', 'overloaded')
+}
