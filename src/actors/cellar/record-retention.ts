@@ -1,14 +1,19 @@
 import { purgeBefore } from '../../domain/calendar.ts'
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
-import { signInsStream } from '../../domain/stream-names.ts'
-import { readPageEventsMax, recordsKeptMs, retentionMarginMs } from '../../limits.ts'
+import { nodeRefusalsStream, refusalsStream, signInsStream } from '../../domain/stream-names.ts'
+import { readPageEventsMax, recordsKeptMs, refusalStreamsPerSweepMax, retentionMarginMs } from '../../limits.ts'
+import { DamagedLog } from '../../log/event-log.ts'
 import { askedBy, systemAsker } from '../asked-by.ts'
 import type { Host } from '../host.ts'
 import { appendUntilKnown } from '../stream/append-until-known.ts'
+import { KeyRounds } from './key-rounds.ts'
 
 type PurgedStream = { readonly stream: string; readonly keptMs: number }
 
-const purgedStreams: readonly PurgedStream[] = [{ stream: signInsStream, keptMs: recordsKeptMs.signins }]
+const nodeStreams: readonly PurgedStream[] = [
+  { stream: signInsStream, keptMs: recordsKeptMs.signins },
+  { stream: nodeRefusalsStream, keptMs: recordsKeptMs.refusals },
+]
 
 type DueDate = PurgedStream & { readonly now: number; readonly recordedBefore: number }
 /** The records from `first` up to the revision before `end` can be purged. */
@@ -17,17 +22,20 @@ type Due = DueDate & { readonly first: RecordedEvent; readonly end: number }
 /**
  * Purges old records, such as sign-ins: appends `RecordsPurged` to their stream, then deletes the records by truncating
  * the stream. Each node tries once a day. Only one append finds the expected revision, so the records are purged once.
+ * Refusals of a key are never kept longer than the readings of its cellar.
  */
 export class RecordRetention {
   readonly #host: Host
   /**
-   * For each stream, a time in ms. Records from before this time are already purged, so a run with the same time skips
+   * For each stream of all nodes, a time in ms. Records from before this time are already purged, so a run with the same time skips
    * the stream.
    */
   readonly #doneBefore = new Map<string, number>()
+  readonly #refusals: KeyRounds
 
   constructor(host: Host) {
     this.#host = host
+    this.#refusals = new KeyRounds(host)
   }
 
   /**
@@ -35,27 +43,43 @@ export class RecordRetention {
    * @throws Outage
    */
   async run(now: number): Promise<void> {
-    for (const purged of purgedStreams) {
+    for (const { stream, keptMs } of nodeStreams) {
       if (this.#host.isStopping) return
-      await this.#purge(purged, now)
+      const recordedBefore = purgeBefore(now, keptMs)
+      const doneBefore = this.#doneBefore.get(stream)
+      if (doneBefore !== undefined && recordedBefore <= doneBefore) continue
+      const date = { stream, keptMs, now, recordedBefore }
+      if (await this.#purge(date, { isFirst: doneBefore === undefined })) this.#doneBefore.set(stream, recordedBefore)
+    }
+    await this.#runKeys(now)
+  }
+
+  /** If a purge fails, the next run tries it again. Damage of one key does not stop the purges of all others. */
+  async #runKeys(now: number): Promise<void> {
+    for (const { keyId, cellar } of this.#refusals.next(now, refusalStreamsPerSweepMax)) {
+      if (this.#host.isStopping) return
+      const retentionMs = this.#host.projections.cellars.get(cellar)?.policy.retentionMs ?? null
+      const keptMs = Math.min(recordsKeptMs.refusals, retentionMs ?? Number.POSITIVE_INFINITY)
+      const date = { stream: refusalsStream(keyId), keptMs, now, recordedBefore: purgeBefore(now, keptMs) }
+      try {
+        if (!(await this.#purge(date, { isFirst: this.#refusals.isFirst }))) return
+      } catch (error) {
+        if (!(error instanceof DamagedLog)) throw error
+      }
     }
   }
 
-  async #purge({ stream, keptMs }: PurgedStream, now: number): Promise<void> {
-    const recordedBefore = purgeBefore(now, keptMs)
-    const doneBefore = this.#doneBefore.get(stream)
-    if (doneBefore !== undefined && recordedBefore <= doneBefore) return
-    const [first] = await this.#host.log.read(stream, { limit: 1 })
-    if (first === undefined) {
-      this.#doneBefore.set(stream, recordedBefore)
-      return
-    }
-    // The node's first run truncates again: a stopped process can have left events that are hidden but not deleted.
-    if (doneBefore === undefined && first.revision > 0) await this.#host.log.truncate(stream, first.revision)
-    const date = { stream, keptMs, now, recordedBefore }
+  /** Returns false if another node has appended to the stream first: a later run must try again. */
+  async #purge(date: DueDate, { isFirst }: { readonly isFirst: boolean }): Promise<boolean> {
+    const { stream } = date
+    const [first, second] = await this.#host.log.read(stream, { limit: 2 })
+    if (first === undefined) return true
+    // A node's first run truncates again: a stopped process can have left events that are hidden but not deleted.
+    if (isFirst && first.revision > 0) await this.#host.log.truncate(stream, first.revision)
+    // The last event of a stream always stays. Without this line, a quiet stream would get another one each month.
+    if (first.type === 'RecordsPurged' && second === undefined) return true
     const end = await this.#endOf(date, first.revision)
-    if (end > first.revision && !(await this.#purgeDue({ ...date, first, end }))) return
-    this.#doneBefore.set(stream, recordedBefore)
+    return end === first.revision || this.#purgeDue({ ...date, first, end })
   }
 
   /** Returns false if another node has appended to the stream first. The next run tries again. */

@@ -189,9 +189,19 @@ describe('records of sign-ins', () => {
     await record(log, ofFirstDay)
     await (await openNode(log, clockAt(dueMs))).core.sweep()
     expect(await shown(log)).toEqual([[2, 'RecordsPurged']])
+    await record(log, [dueMs])
     await (await openNode(log, clockAt(dueMs + recordsKeptMs.signins + 2 * dayMs))).core.sweep()
-    expect(await shown(log)).toEqual([[3, 'RecordsPurged']])
-    expect((await records(log))[0]?.data).toMatchObject({ firstRevision: 2, lastRevision: 2 })
+    expect(await shown(log)).toEqual([[4, 'RecordsPurged']])
+    expect((await records(log))[0]?.data).toMatchObject({ firstRevision: 2, lastRevision: 3 })
+  })
+
+  test('leave one RecordsPurged, which is not purged alone', async () => {
+    const log = await opened(async () => createMemoryLog())
+    await record(log, ofFirstDay)
+    for (const days of [0, 32, 64]) {
+      await (await openNode(log, clockAt(dueMs + days * dayMs))).core.sweep()
+      expect(await shown(log)).toEqual([[2, 'RecordsPurged']])
+    }
   })
 
   test('stay while the clock is in doubt', async () => {
