@@ -161,6 +161,7 @@ class FoldedProjections implements Projections {
       case 'SignInSeen':
       case 'SignInsRefused':
       case 'ReadingsRefused':
+      case 'LogExported':
       case 'LogSchemaAccepted':
       case 'LogLossAccepted':
       case 'RecordsPurged':

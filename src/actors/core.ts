@@ -8,7 +8,7 @@
 import type { Projections } from '../../projections/queries.ts'
 import type { Clock } from '../clock.ts'
 import type { CellarState } from '../domain/cellar.ts'
-import type { By, CellarPolicy, Limit, Role } from '../domain/events.ts'
+import type { By, CellarPolicy, EventData, Limit, Role } from '../domain/events.ts'
 import type { KeyState } from '../domain/key.ts'
 import type { Readings } from '../domain/reading/columns.ts'
 import type { Idempotency } from '../domain/reading/idempotency-key.ts'
@@ -337,6 +337,8 @@ export type Core = {
   readonly keys: Keys
   readonly operators: Operators
   readonly refusals: Refusals
+  /** Records the beginning or the end of an export. Returns the record's revision in `exports-log`. */
+  recordExport(data: EventData<'LogExported'>, asker: Asker): Answer<number>
   /**
    * Calls `listener` with the events and runs of all nodes, after the projections have folded them. Events of one stream
    * come in order. An event can come twice, so a second call with it must do no harm. The returned function ends the calls.

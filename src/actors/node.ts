@@ -1,6 +1,6 @@
 import type { MachineClock } from '../clock.ts'
 import { isRun, type LogItem, lastPositionOf } from '../domain/reading/recorded-run.ts'
-import { categoryOf, foldedCategories, keyIdOf, lifecycleCategories } from '../domain/stream-names.ts'
+import { categoryOf, exportsStream, foldedCategories, keyIdOf, lifecycleCategories } from '../domain/stream-names.ts'
 import type { Entropy } from '../entropy.ts'
 import { drainLookMs, drainMsMax, expirySweepMs, heartbeatMs, requestWaitMsMax } from '../limits.ts'
 import type { EventLog, Subscription } from '../log/event-log.ts'
@@ -21,6 +21,7 @@ import { RepeatMemory } from './repeats/repeat-memory.ts'
 import { type Beginning, type CheckpointParts, Checkpoints } from './saved-state/checkpoints.ts'
 import { type Schedule, systemSchedule } from './schedule.ts'
 import { follow } from './stream/follow.ts'
+import { RecordStream } from './stream/record-stream.ts'
 import { ClockWatch, type TimesTold } from './time/clock-watch.ts'
 
 export type CoreParts = {
@@ -63,6 +64,7 @@ export class Node {
   readonly passwords: Passwords
   readonly signInRecords: SignInRecords
   readonly refusalRecords: RefusalRecords
+  readonly exportRecords: RecordStream
   readonly sweeps: Sweeps
   readonly retention: Retention
   readonly rotations: Rotations
@@ -94,6 +96,7 @@ export class Node {
     this.passwords = new Passwords(host, parts.passwordHasher, parts.passwordJudge)
     this.signInRecords = new SignInRecords(host)
     this.refusalRecords = new RefusalRecords(host)
+    this.exportRecords = new RecordStream(host, exportsStream)
     this.sweeps = new Sweeps(host, this.keys)
     this.rotations = new Rotations(host, this.keys)
     // Uses the newest event that the start has read: to search a large EventStoreDB for its newest event would take long.
@@ -173,9 +176,9 @@ export class Node {
   }
 
   get #isIdle(): boolean {
-    const { passwords, signInRecords, refusalRecords } = this
-    const areIdle = passwords.isIdle && signInRecords.isIdle && refusalRecords.isIdle
-    return areIdle && this.#registries.every((registry) => registry.isIdle)
+    const { passwords, signInRecords, exportRecords, refusalRecords } = this
+    const others = [passwords, signInRecords, exportRecords, refusalRecords, ...this.#registries]
+    return others.every(({ isIdle }) => isIdle)
   }
 
   async #subscribe(following: Omit<Parameters<typeof follow>[1], 'onBroken'>): Promise<void> {
@@ -230,6 +233,7 @@ export class Node {
     this.passwords.answerOverdue(overdue)
     this.signInRecords.onBeat(overdue)
     this.refusalRecords.onBeat()
+    this.exportRecords.answerOverdue(overdue)
     this.sweeps.onBeat()
     this.rotations.onBeat()
     this.remembered?.onBeat()
@@ -248,6 +252,7 @@ export class Node {
     for (const registry of this.#registries) registry.stop()
     this.passwords.stop()
     this.signInRecords.stop()
+    this.exportRecords.stop()
   }
 }
 

@@ -40,6 +40,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
       ...createSignIns(host, node, parts.sessionIdleMs ?? sessionIdleMsDefault),
     },
     refusals: { note: (refused) => node.refusalRecords.note(refused) },
+    recordExport: (data, asker) => node.exportRecords.append({ type: 'LogExported', data }, asker),
     onFolded: (listener) => node.onFolded(listener),
     indexTrouble: () => node.remembered?.trouble ?? null,
     sweep: () => node.sweep(),

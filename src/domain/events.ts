@@ -23,6 +23,18 @@ export type Role = Static<typeof Role>
 export const LinkPurpose = Type.Union([Type.Literal('set_up'), Type.Literal('invite'), Type.Literal('reset')])
 export type LinkPurpose = Static<typeof LinkPurpose>
 
+/** `history`: the changes of one key. */
+export const ExportedListName = Type.Union([
+  Type.Literal('events'),
+  Type.Literal('readings'),
+  Type.Literal('history'),
+  Type.Literal('keys'),
+])
+export type ExportedListName = Static<typeof ExportedListName>
+
+export const ExportFormat = Type.Union([Type.Literal('ndjson'), Type.Literal('csv')])
+export type ExportFormat = Static<typeof ExportFormat>
+
 /**
  * `failed` counts wrong passwords. `throttled` counts sign-ins that were refused without comparing the password, because there
  * were too many sign-ins.
@@ -69,6 +81,28 @@ export const eventData = {
     strict,
   ),
 
+  /**
+   * Somebody has taken a list out of the log. Each export writes one event before its first byte, with `phase` `begun`, and
+   * one at its end. Without an end, the process ended first, or the store was unavailable.
+   */
+  LogExported: Type.Object(
+    {
+      phase: Type.Union([Type.Literal('begun'), Type.Literal('complete'), Type.Literal('cut_off')]),
+      /** The revision of the beginning, in the same stream; `null` in the beginning itself. */
+      begunRevision: orNull(Type.Integer({ minimum: 0 })),
+      list: ExportedListName,
+      format: ExportFormat,
+      /** The fields that were set, as people type them: instants as text, and positions as digits. */
+      filter: Type.Record(Type.String(), Type.String()),
+      /** The address of the client; `null` on the command line. */
+      address: orNull(Type.String()),
+      /** Rows that were handed over. */
+      rows: Type.Integer({ minimum: 0 }),
+      /** Why the export was cut off; otherwise `null`. */
+      why: orNull(Type.String()),
+    },
+    strict,
+  ),
   RecordsPurged: Type.Object(
     {
       firstRevision: Type.Integer({ minimum: 0 }),

@@ -16,6 +16,8 @@ export const setupStream = 'operator-setup'
 export const signInsStream = 'signins-node'
 /** What a node refused without a known key, or because it could not answer. */
 export const nodeRefusalsStream = 'refusals-node'
+/** Exports of events, with the person who took them. These records are kept for ever. */
+export const exportsStream = 'exports-log'
 
 export const readingsCategory = 'readings'
 export const lifecycleCategories = ['cellarbook', 'cellar', 'key', 'operator'] as const

@@ -1,12 +1,11 @@
 import type { Decided, EventData } from '../../domain/events.ts'
-import { type CommandRefusal, done, type Outcome } from '../../domain/refusal.ts'
+import type { CommandRefusal, Outcome } from '../../domain/refusal.ts'
 import { signInsStream } from '../../domain/stream-names.ts'
 import { heartbeatMs, refusedSignInAccountsMax, refusedSignInAddressesMax, refusedSignInsToldMs } from '../../limits.ts'
 import { systemAsker } from '../asked-by.ts'
 import type { Asker, RefusedSignIn } from '../core.ts'
 import type { Host } from '../host.ts'
-import { appendRecord } from '../stream/append-record.ts'
-import { SerialCommands } from '../stream/serial-commands.ts'
+import { RecordStream } from '../stream/record-stream.ts'
 
 type SignInRecord = Decided<'SignInSeen' | 'SignInsRefused'>
 type Counts = { failed: number; throttled: number }
@@ -19,22 +18,22 @@ type Sums = { from: number; readonly accounts: Map<string, AccountSums>; readonl
  */
 export class SignInRecords {
   readonly #host: Host
-  readonly #queue: SerialCommands
+  readonly #records: RecordStream
   #sums: Sums | null = null
   #isWriting = false
 
   constructor(host: Host) {
     this.#host = host
-    this.#queue = new SerialCommands(host, () => {})
+    this.#records = new RecordStream(host, signInsStream)
   }
 
   get isIdle(): boolean {
-    return this.#queue.isIdle
+    return this.#records.isIdle
   }
 
   /** Records the sign-in's address and browser. Returns the record's revision. */
   seen(data: EventData<'SignInSeen'>, asker: Asker): Promise<Outcome<number, CommandRefusal>> {
-    return this.#queue.ask(async () => done(await this.#append({ type: 'SignInSeen', data }, asker)))
+    return this.#records.append({ type: 'SignInSeen', data }, asker)
   }
 
   /** Counts the refusal. `writeRefused` writes the counts together, so that a flood of attempts writes few events. */
@@ -52,7 +51,7 @@ export class SignInRecords {
   }
 
   onBeat(overdueBeat: number): void {
-    this.#queue.answerOverdue(overdueBeat)
+    this.#records.answerOverdue(overdueBeat)
     if (this.#host.beat % (refusedSignInsToldMs / heartbeatMs) === 0) void this.writeRefused()
   }
 
@@ -66,9 +65,7 @@ export class SignInRecords {
     this.#sums = null
     const asker = systemAsker(this.#host)
     try {
-      const told = await this.#queue.ask(async () =>
-        done(await this.#append(refusedEvent(sums, this.#host.clock.now()), asker)),
-      )
+      const told = await this.#records.append(refusedEvent(sums, this.#host.clock.now()), asker)
       if (!told.ok && told.refusal.kind !== 'not_confirmed') this.#sums = merged(sums, this.#sums)
     } catch {
       // The bug is already reported. The counts can be its cause, so they are not kept for the next event.
@@ -78,11 +75,7 @@ export class SignInRecords {
   }
 
   stop(): void {
-    this.#queue.stop()
-  }
-
-  #append(record: SignInRecord, asker: Asker): Promise<number> {
-    return appendRecord(this.#host, signInsStream, record, asker)
+    this.#records.stop()
   }
 }
 

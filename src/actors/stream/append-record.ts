@@ -6,7 +6,7 @@ import type { Asker } from '../core.ts'
 import type { Host } from '../host.ts'
 import { appendUntilKnown } from './append-until-known.ts'
 
-type NewRecord = Decided<'SignInSeen' | 'SignInsRefused' | 'ReadingsRefused'>
+export type NewRecord = Decided<'SignInSeen' | 'SignInsRefused' | 'ReadingsRefused' | 'LogExported'>
 
 /**
  * Appends a record after the last event of its stream, which other nodes can write too. Returns the record's revision.

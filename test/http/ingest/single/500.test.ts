@@ -17,6 +17,7 @@ const broken =
     cellars: core.cellars,
     operators: core.operators,
     refusals: core.refusals,
+    recordExport: (data, asker) => core.recordExport(data, asker),
     onFolded: (listener) => core.onFolded(listener),
     drain: () => core.drain(),
     keys: { ...bound(core.keys), ...keys },
