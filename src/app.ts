@@ -2,10 +2,12 @@ import { Elysia } from 'elysia'
 import type { Core } from './actors/core.ts'
 import type { Schedule } from './actors/schedule.ts'
 import { thrownError } from './domain/error-message.ts'
+import type { Pace } from './export/export-pace.ts'
 import { cameFrom } from './http/client-address.ts'
 import { type DashboardParts, dashboardRoutes } from './http/dashboard/dashboard-routes.tsx'
 import type { WebConfig } from './http/dashboard/door/origin.ts'
 import type { Traces } from './http/dashboard/door/refusal-traces.ts'
+import { Downloads } from './http/dashboard/exports/downloads.ts'
 import type { LivePages } from './http/dashboard/live/live-pages.ts'
 import { type IngestWork, noChecks, noWork } from './http/ingest/api-call.ts'
 import { answerMisspeltPath, apiRoutes, batchPath, ingestHandlers, ingestPath } from './http/ingest/api-routes.ts'
@@ -36,6 +38,8 @@ export type AppDeps = {
   readonly work?: IngestWork
   /** Timers for the checks of unfinished bodies. Default: system timers. */
   readonly bodySchedule?: Schedule
+  /** Default: exports rest between their pages. */
+  readonly exportPace?: Pace
 }
 
 /**
@@ -44,12 +48,14 @@ export type AppDeps = {
  */
 export const createApp = (deps: AppDeps): App => {
   const { core, lines, isReady, reasons, web, live, refusalLines, traces, work = noWork(), bodySchedule } = deps
+  const { exportPace } = deps
   const { logCheck = () => null } = deps
   const lastRefusals = new LastRefusals()
   const lastChecks = noChecks()
   const addressOf = (request: Request): string =>
     cameFrom(request.headers, routes.server?.requestIP(request)?.address ?? null, web.trustedProxies).address
   const bodies = new UnfinishedBodies(bodySchedule)
+  const downloads = new Downloads(core, lines, exportPace)
   const costBudgets = new CostBudgets()
   const api = { core, lastRefusals, lastChecks, costBudgets, work, lines, refusalLines, addressOf, bodies }
   const ingest = ingestHandlers(api)
@@ -62,9 +68,14 @@ export const createApp = (deps: AppDeps): App => {
     .use(apiRoutes(api, ingest))
     .use(
       dashboardRoutes(
-        { core, lastRefusals, lastChecks, lines, traces, reasons, logCheck, web, live, bodies },
+        { core, lastRefusals, lastChecks, lines, traces, reasons, logCheck, web, live, downloads, bodies },
         answerMisspeltPath(api),
       ),
     )
-  return { routes, bodies, straight: { [ingestPath]: { POST: ingest.reading }, [batchPath]: { POST: ingest.batch } } }
+  return {
+    routes,
+    bodies,
+    downloads,
+    straight: { [ingestPath]: { POST: ingest.reading }, [batchPath]: { POST: ingest.batch } },
+  }
 }

@@ -661,6 +661,23 @@ export const kegsSearchedPerPiece = 500
  */
 export const kegsOrderedPerPiece = 250
 
+// Exports
+export const exportsMax = 2
+export const exportsPerOperatorMax = 1
+/** Keys that an export writes in one turn of the event loop. */
+export const exportPageKeys = 200
+/**
+ * A page that took 1 ms is followed by a rest of this number of ms. So all exports together use at most a quarter of a
+ * processor core.
+ */
+export const exportRestFactor = 3
+/** A slow store makes a page take long without using the processor, so a longer rest would gain nothing. */
+export const exportRestMsMax = 50
+
+/** `log export --resume` looks for the last event in the last bytes of the file. One event takes less. */
+export const exportTailBytes = 4 * 1024 * 1024
+export const progressBarChars = 24
+
 // Pages and their forms
 /** Rows of a page. Readings would wait too long while a longer page is rendered. */
 export const keysPerPageMax = 100

@@ -222,8 +222,11 @@ const startSockets = ({ config, lines, started }: Starting, { log, core, app, ce
   const control = startControlServer({ dataDir: config.dataDir, context, onBug: tellBug(lines), onLeft })
   // Both sockets stop at the same time, so that a long answer on one does not delay the other.
   started.defer(() => Promise.all([drainServer(server, app), control.stop()]).then(() => {}))
-  // Live pages close before the server stops, because the server would wait for them. The last `defer` runs first.
-  started.defer(() => app.live.close())
+  // Live pages and exports end before the server stops, because the server would wait for them. The last `defer` runs first.
+  started.defer(() => {
+    app.live.close()
+    return app.downloads.close()
+  })
   return { port, linkUrl }
 }
 

@@ -54,6 +54,8 @@ export const paths = {
   operatorRole: (email: string) => `/operators/${encodeURIComponent(email)}/role`,
   removeOperator: (email: string) => `/operators/${encodeURIComponent(email)}/remove`,
   operatorSessions: (email: string) => `/operators/${encodeURIComponent(email)}/sessions`,
+  /** POST answers with a download. */
+  exports: '/exports',
   devicesGuide: '/docs/devices',
   /** The guide links to a program by `programs/NAME`, so that its links also work in the repository. */
   deviceProgram: (name: string): string => `/docs/programs/${name}`,

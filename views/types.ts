@@ -259,4 +259,6 @@ export type PolicyField = 'limit_readings' | 'limit_seconds' | 'age_max' | 'ahea
 export type SignInField = 'email'
 export type SetPasswordField = 'email' | 'password' | 'password_again'
 export type ChangePasswordField = 'own_password' | 'password' | 'password_again'
+/** The fields of a filter of events. `rack` and `keg` are only for readings. */
+export type ExportField = 'since' | 'until' | 'rack' | 'keg' | 'key' | 'cellar' | 'stream' | 'type' | 'kind' | 'actor'
 export type LinkField = 'email' | 'role' | 'own_password'

@@ -1,4 +1,5 @@
 import type { AnyElysia } from 'elysia'
+import type { Downloads } from './dashboard/exports/downloads.ts'
 import { closeIfBodyIsAwaited } from './expect-header.ts'
 import { hasTwoHosts, withPlainUrl } from './host-header.ts'
 import { problemOf, problemResponse } from './problem.ts'
@@ -14,6 +15,8 @@ export type Address = {
 
 export type App = {
   readonly bodies: UnfinishedBodies
+  /** Close them before the server stops, because the server waits for open downloads. */
+  readonly downloads: Pick<Downloads, 'servedBy' | 'count' | 'close'>
   readonly routes: AnyElysia
   /** The routes for readings, by path. Bun calls them without Elysia, which saves a twentieth of a reading's processor time. */
   readonly straight: Readonly<Record<string, { readonly POST: (request: Request) => Response | Promise<Response> }>>
@@ -24,7 +27,10 @@ export type App = {
  * would call them without Elysia's context.
  * @throws if the address is not available; the error's `code` says why, for instance `EADDRINUSE`.
  */
-export const serve = ({ routes, straight, bodies }: App, { tls, ...address }: Address): Bun.Server<unknown> => {
+export const serve = (
+  { routes, straight, bodies, downloads }: App,
+  { tls, ...address }: Address,
+): Bun.Server<unknown> => {
   const handlers = handlersOf((request) => routes.fetch(request))
   const server = Bun.serve({
     ...serverOptions,
@@ -35,6 +41,7 @@ export const serve = ({ routes, straight, bodies }: App, { tls, ...address }: Ad
   })
   routes.server = server
   bodies.servedBy(server)
+  downloads.servedBy(server)
   return server
 }
 

@@ -58,6 +58,8 @@ const table: Readonly<Record<string, Row>> = {
   '/account': pageForAll,
   '/account/password': { POST: [303, 422, 422] },
   '/account/sessions': { POST: all(303) },
+  // The form is sent empty, so it gets 422.
+  '/exports': { POST: [303, 422, 422] },
   '/operators': pageForAll,
   '/operators/links': formForAdmins(422),
   '/operators/:email/role': pageWithForm(200),

@@ -17,6 +17,8 @@ export type RawConnection = {
   /** All bytes so far as text, for answers that never end, such as live streams. */
   received(): string
   readonly closed: Promise<void>
+  /** Stops reading, so that the answer waits in the service. */
+  pause(): void
   /** Closes only the sending side, so answers can still come. */
   finish(): void
   drop(): void
@@ -53,6 +55,7 @@ export const rawConnect = async (url: string): Promise<RawConnection> => {
     },
     received: () => received.toString(),
     closed,
+    pause: () => socket.pause(),
     finish: () => socket.end(),
     drop: () => socket.destroy(),
   }

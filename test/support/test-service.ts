@@ -6,6 +6,7 @@ import type { CheckpointParts } from '../../src/actors/saved-state/checkpoints.t
 import { type Schedule, systemSchedule } from '../../src/actors/schedule.ts'
 import { createApp } from '../../src/app.ts'
 import type { DailyCheck } from '../../src/daily-check.ts'
+import type { Pace } from '../../src/export/export-pace.ts'
 import { isReady, type Reason, reasonsOf } from '../../src/health.ts'
 import type { WebConfig } from '../../src/http/dashboard/door/origin.ts'
 import { Traces } from '../../src/http/dashboard/door/refusal-traces.ts'
@@ -67,6 +68,8 @@ export type ServiceOptions = {
   readonly livePassedMs?: () => number
   /** Default: the log is not checked. */
   readonly logCheck?: DailyCheck
+  /** Default: exports rest between their pages, as in production. */
+  readonly exportPace?: Pace
   /** Default: a free port. */
   readonly port?: number
   /** Default: plain http. */
@@ -157,6 +160,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     work,
     refusalLines,
     traces,
+    ...(options.exportPace !== undefined && { exportPace: options.exportPace }),
     ...(options.bodySchedule !== undefined && { bodySchedule: options.bodySchedule }),
   })
   const tls = options.tls === undefined ? {} : { tls: options.tls }
@@ -188,6 +192,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     untilFolded: (keyId, accepted) => until(() => (core.projections.readings.usage(keyId)?.accepted ?? 0) >= accepted),
     stop: async () => {
       live.close()
+      await app.downloads.close()
       await server.stop(true)
       refusalLines.close()
       traces.close()

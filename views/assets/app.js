@@ -203,7 +203,7 @@
 
   /** Makes a double click send a form only once. The server checks this too. */
   document.addEventListener('submit', (event) => {
-    if (event.target.method !== 'post') return
+    if (event.target.method !== 'post' || event.target.dataset.download !== undefined) return
     if (event.target.dataset.sent !== undefined) event.preventDefault()
     event.target.dataset.sent = ''
   })

@@ -1,3 +1,4 @@
+import { ExportForm } from '../exports/export-form.tsx'
 import { attribute, Name } from '../parts/name.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
 import { countOf, countText } from '../parts/quantity.ts'
@@ -42,6 +43,12 @@ export const ReadingsPage = (props: {
         isAdmin={props.shell.operator?.role === 'admin'}
       />
     </div>
+    <ExportForm
+      shell={props.shell}
+      lists={['readings']}
+      filter={{ cellar: props.cellar.cellar }}
+      fields={['since', 'until', 'rack', 'keg', 'key']}
+    />
   </CellarFrame>
 )
 

@@ -11,6 +11,8 @@ export type PageProblem =
   | 'no_cookie'
   | 'not_found'
   | 'busy'
+  | 'export_running'
+  | 'too_many_exports'
   | 'not_confirmed'
   | 'part_done'
   | 'store_unavailable'
@@ -93,6 +95,16 @@ const words: Readonly<
     title: 'The service is busy',
     changed: 'Nothing was changed.',
     advice: 'Too many requests for the same key or cellar, or to sign in, are waiting. Try again in a moment.',
+  },
+  export_running: {
+    title: 'Your other export is still running',
+    changed: 'Nothing was exported.',
+    advice: 'You can run one export at a time. Wait until the other download ends, or cancel it in your browser.',
+  },
+  too_many_exports: {
+    title: 'Too many exports at once',
+    changed: 'Nothing was exported.',
+    advice: 'Other people are exporting now, or the service is stopping. Try again in some minutes.',
   },
   not_confirmed: {
     title: 'Not confirmed yet',

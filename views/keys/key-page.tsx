@@ -1,4 +1,5 @@
 import { Breadcrumbs } from '../cellars/cellar-frame.tsx'
+import { ExportForm } from '../exports/export-form.tsx'
 import { Layout } from '../frame/layout.tsx'
 import { ByWhom } from '../parts/by.tsx'
 import { Fact } from '../parts/fact.tsx'
@@ -35,6 +36,12 @@ export const KeyPage = (props: {
       </div>
       <StateAtInstant keyId={apiKey.keyId} stateAt={props.stateAt} nowMs={shell.nowMs} />
       <KeyHistory keyId={apiKey.keyId} history={props.history} />
+      <ExportForm
+        shell={shell}
+        lists={['history', 'readings']}
+        filter={{ key: apiKey.keyId }}
+        fields={['since', 'until']}
+      />
     </Layout>
   )
 }

@@ -2,6 +2,7 @@ import type { KeyStatus } from '../../src/domain/key-refusal.ts'
 import { CellarFrame } from '../cellars/cellar-frame.tsx'
 import { ReadingSnippets } from '../cellars/reading-snippets.tsx'
 import type { Snippet } from '../cellars/snippets.ts'
+import { ExportForm } from '../exports/export-form.tsx'
 import { ActionLink } from '../parts/action-link.tsx'
 import { ByWhom } from '../parts/by.tsx'
 import { UsageMeter } from '../parts/meter.tsx'
@@ -65,6 +66,7 @@ export const KeysPage = (props: {
           isAdmin={isAdmin}
         />
       </div>
+      <ExportForm shell={props.shell} lists={['keys']} filter={{ cellar }} fields={[]} />
       <HowToSend snippet={{ baseUrl: props.baseUrl, cellar }} />
     </CellarFrame>
   )

@@ -1,30 +1,24 @@
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { EventFilter } from '../../actors/search/read-filtered.ts'
-import { eventKinds } from '../../domain/search/event-filter.ts'
 import { visibleJson } from '../../hidden-characters.ts'
 import type { CopyProgress } from '../../log/copy-log.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 import { createProgress } from '../show/output.ts'
 import { formatFields, keysText } from '../show/text-for-people.ts'
-import {
-  acceptSchemaFlag,
-  actorOption,
-  eventTypeOption,
-  instantOption,
-  type JsonOption,
-  jsonFlag,
-  keyIdArgument,
-  positionOption,
-  whatArgument,
-} from './options.ts'
+import { addExport } from './export-command.ts'
+import { addFilterOptions, filterOf } from './filter-options.ts'
+import { acceptSchemaFlag, type JsonOption, jsonFlag, whatArgument } from './options.ts'
 import type { Runner } from './runner.ts'
 import { addVerify } from './verify-command.ts'
 
 export const addLogCommands = (program: Command, runner: Runner): void => {
-  const log = program.command('log').description('Read, search, copy or check the log of all changes and readings')
+  const log = program
+    .command('log')
+    .description('Read, search, export, copy or check the log of all changes and readings')
   addRead(log, runner)
   addFind(log, runner)
+  addExport(log, runner)
   addCopy(log, runner)
   addVerify(log, runner)
 }
@@ -32,19 +26,10 @@ export const addLogCommands = (program: Command, runner: Runner): void => {
 type ReadOptions = JsonOption & Partial<EventFilter> & { readonly follow?: boolean }
 
 const addRead = (log: Command, runner: Runner): void => {
-  log
+  const command = log
     .command('read')
     .description('Print the events of the log, oldest first. Hashes of secrets are redacted')
-    .option('--stream <name>', 'only this stream, like key-7Qp2xK9a or readings-7Qp2xK9a')
-    .option('--type <name>', 'only events of this type, like KeyRevoked', eventTypeOption)
-    .addOption(new Option('--kind <kind>', 'only events of this kind').choices(eventKinds))
-    .option('--actor <who>', 'only what this e-mail, key, "cli" (command line) or "system" (service) did', actorOption)
-    .option('--cellar <id>', 'only events of this cellar and its keys')
-    .option('--key <key-id>', 'only events of this key and its readings', keyIdArgument)
-    .option('--since <instant>', `only events recorded from this instant on: ${instantForms}`, instantOption)
-    .option('--until <instant>', 'only events recorded before this instant', instantOption)
-    .option('--from <position>', 'only events after this position', positionOption)
-    .option('--to <position>', 'only events up to this position', positionOption)
+  addFilterOptions(command)
     .addOption(
       new Option('--follow', 'go on with new events, until Ctrl-C or until the reader closes the pipe').conflicts([
         'until',
@@ -56,24 +41,13 @@ const addRead = (log: Command, runner: Runner): void => {
       runner.run(
         {
           op: 'read_log',
-          stream: options.stream ?? null,
-          type: options.type ?? null,
-          kind: options.kind ?? null,
-          actor: options.actor ?? null,
-          cellar: options.cellar ?? null,
-          key: options.key ?? null,
-          from: options.from ?? null,
-          to: options.to ?? null,
-          since: options.since ?? null,
-          until: options.until ?? null,
+          ...filterOf(options),
           follow: options.follow === true,
         },
         { json: options.json === true, text: () => '' },
       ),
     )
 }
-
-const instantForms = '2026-03-01T10:14:07Z, with an offset like +01:00, a day, or seconds since 1970'
 
 const addFind = (log: Command, runner: Runner): void => {
   log

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
+import { cutOffWords } from '../../export/running-export.ts'
 import { drainMsMax, lineWaitMs, operationBytesMax } from '../../limits.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 import { decodeOperation, encodeFrame, type Frame, socketPathOf } from './control-protocol.ts'
@@ -35,7 +36,7 @@ export const startControlServer = ({ dataDir, context, onBug, onLeft }: ControlS
     const server = listen(path, { context, onBug, stopping: stopping.signal })
     return {
       stop: async () => {
-        stopping.abort()
+        stopping.abort(cutOffWords.serviceStopped)
         await Promise.race([server.stop(), wait(drainMsMax, undefined, { ref: false })])
         await server.stop(true)
         try {
@@ -130,7 +131,7 @@ const bodyOf = (frames: AsyncGenerator<string, void>, left: AbortController): Re
       controller.enqueue(encoder.encode(piece))
     },
     cancel: async () => {
-      left.abort()
+      left.abort(cutOffWords.clientLeft)
       await frames.return()
     },
   })

@@ -4,10 +4,10 @@ import type { RecordedEvent } from '../../domain/events.ts'
 import { assertNever } from '../../domain/refusal.ts'
 import { requestIdFacts } from '../../domain/search/request-id.ts'
 import { meaningsOf, type ToFind } from '../../domain/search/what-to-find.ts'
+import { eventView } from '../../export/event-view.ts'
 import { type EventLog, Outage } from '../../log/event-log.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
 import { isoOf, type Line } from '../show/lines.ts'
-import { eventView } from './read-log.ts'
 
 export type FindParts = {
   readonly log: EventLog

@@ -8,14 +8,15 @@ import { purgeBefore } from '../../domain/calendar.ts'
 import type { CellarState } from '../../domain/cellar.ts'
 import { CellarPolicy, Limit, Role } from '../../domain/events.ts'
 import type { KeyState } from '../../domain/key.ts'
-import { keyStatus } from '../../domain/key-refusal.ts'
 import { done as accepted, assertNever, type CommandRefusal, type Outcome } from '../../domain/refusal.ts'
-import { Actor, eventKinds } from '../../domain/search/event-filter.ts'
 import { parseEmail } from '../../domain/text.ts'
+import { keyView } from '../../export/key-view.ts'
 import { DamagedLog, type EventLog, Outage, UndecodableEvent } from '../../log/event-log.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
-import { type CellarView, isoOf, type KeyView, type Line } from '../show/lines.ts'
+import { type CellarView, isoOf, type Line } from '../show/lines.ts'
 import { done, refusedEnd } from './ends.ts'
+import { exportLog } from './export-log.ts'
+import { ExportOperation, filterFields } from './export-operation.ts'
 import { findInLog } from './find-in-log.ts'
 import { keyHistory } from './history-of-key.ts'
 import { readLogLines } from './read-log.ts'
@@ -60,19 +61,11 @@ export const Operation = Type.Union([
   Type.Object({ op: Type.Literal('remove_operator'), email: text }),
   Type.Object({
     op: Type.Literal('read_log'),
-    stream: orNull(text),
-    type: orNull(text),
-    kind: orNull(Type.Union(eventKinds.map((kind) => Type.Literal(kind)))),
-    actor: orNull(Actor),
-    cellar: orNull(text),
-    key: orNull(text),
-    from: orNull(Type.Integer()),
-    to: orNull(Type.Integer()),
-    since: orNull(instant),
-    until: orNull(instant),
+    ...filterFields,
     follow: Type.Boolean(),
   }),
   Type.Object({ op: Type.Literal('find_in_log'), what: text }),
+  ExportOperation,
 ])
 export type Operation = Static<typeof Operation>
 
@@ -149,6 +142,8 @@ async function* answer(
     case 'key_history':
       if (core.projections.keys.get(operation.keyId) === null) return refusedEnd({ kind: 'key_not_found' })
       return yield* keyHistory(core, operation.keyId, operation.at)
+    case 'export_log':
+      return yield* exportLog({ core, asker, signal, isAlone: context.isAlone === true }, operation)
     case 'issue_link':
       return yield* issueLink(core, operation, context, asker)
     case 'list_operators':
@@ -276,24 +271,6 @@ const cellarView = (core: Core, cellar: CellarState): CellarView => ({
   createdAt: isoOf(cellar.createdAt),
   policy: cellar.policy,
 })
-
-const keyView = (core: Core, state: KeyState, key?: string): KeyView => {
-  const usage = core.projections.readings.usage(state.keyId)
-  return {
-    id: state.keyId,
-    ...(key === undefined ? {} : { key }),
-    cellar: state.cellar,
-    label: state.label,
-    note: state.note,
-    status: keyStatus(state, core.clock.now()),
-    limit: core.projections.keys.effectiveLimit(state),
-    expiresAt: state.expiresAt === null ? null : isoOf(state.expiresAt),
-    createdAt: isoOf(state.created.at),
-    lastUsedAt: usage === null ? null : isoOf(usage.lastUsedAt),
-    ...(state.predecessorId === null ? {} : { predecessor: state.predecessorId }),
-    ...(state.rotation === null ? {} : { successor: state.rotation.successorId }),
-  }
-}
 
 const keyLineIn =
   ({ core }: OperationContext) =>

@@ -2,11 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type EventFilter, readFiltered } from '../../actors/search/read-filtered.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { cellarStream, keyStream } from '../../domain/stream-names.ts'
+import { eventView } from '../../export/event-view.ts'
 import { followPauseMs, logReadPageEvents } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
 import { nextTurn } from '../../log/pages-of-log.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
-import { type EventView, isoOf, type Line } from '../show/lines.ts'
+import type { Line } from '../show/lines.ts'
 import { done, refusedEnd } from './ends.ts'
 
 export type LogToRead = {
@@ -79,24 +80,3 @@ export async function* followLog(
   } while (await pause())
   return from
 }
-
-/**
- * `log read` does not print the hashes in these fields, because an attacker could try passwords against the hashes unnoticed.
- */
-const secretFields: ReadonlySet<string> = new Set(['secretHash', 'passwordHash', 'linkHash', 'sessionHash'])
-
-const redacted = '[redacted]'
-
-export const eventView = (event: RecordedEvent): EventView => ({
-  position: String(event.position),
-  stream: event.stream,
-  revision: event.revision,
-  id: event.id,
-  type: event.type,
-  recordedAt: isoOf(event.recordedAt),
-  data: event.type === 'ReadingAccepted' ? event.data : redactedData(event.data),
-  metadata: event.metadata,
-})
-
-const redactedData = (data: object): object =>
-  Object.fromEntries(Object.entries(data).map(([name, value]) => [name, secretFields.has(name) ? redacted : value]))

@@ -88,6 +88,9 @@ const StateView = Type.Object({
 })
 export type StateView = Static<typeof StateView>
 
+/** `text` is a piece of the exported file. `rows` counts all rows so far, and `share` is the part that is done, from 0 to 1. */
+const ExportedPage = Type.Object({ text: Type.String(), rows: Type.Integer(), share: Type.Number() })
+
 export const Line = Type.Union([
   Type.Object({ kind: Type.Literal('cellar'), value: CellarView }),
   Type.Object({ kind: Type.Literal('key'), value: KeyView }),
@@ -96,6 +99,7 @@ export const Line = Type.Union([
   Type.Object({ kind: Type.Literal('event'), value: EventView }),
   Type.Object({ kind: Type.Literal('history'), value: HistoryView }),
   Type.Object({ kind: Type.Literal('state'), value: StateView }),
+  Type.Object({ kind: Type.Literal('exported'), value: ExportedPage }),
 ])
 export type Line = Static<typeof Line>
 

@@ -8,6 +8,7 @@ import { SignInThrottle } from './door/sign-in-throttle.ts'
 import { liveRoutes } from './live/live-routes.tsx'
 import { accountRoutes } from './pages/account-routes.tsx'
 import { cellarRoutes } from './pages/cellar-routes.tsx'
+import { exportRoutes } from './pages/export-routes.tsx'
 import { guideRoutes } from './pages/guide-routes.tsx'
 import { keyListRoutes } from './pages/key-list-routes.tsx'
 import { keyRoutes } from './pages/key-routes.tsx'
@@ -20,7 +21,17 @@ import type { DashboardDeps, Route } from './visit.ts'
 
 export type DashboardParts = Pick<
   DashboardDeps,
-  'core' | 'lastRefusals' | 'lastChecks' | 'lines' | 'traces' | 'reasons' | 'logCheck' | 'web' | 'live' | 'bodies'
+  | 'core'
+  | 'lastRefusals'
+  | 'lastChecks'
+  | 'lines'
+  | 'traces'
+  | 'reasons'
+  | 'logCheck'
+  | 'web'
+  | 'live'
+  | 'downloads'
+  | 'bodies'
 >
 
 /** Returns every route of the dashboard except `anyOtherPath`, which answers all unknown paths. */
@@ -41,6 +52,7 @@ export const dashboardTable = (
     ...rotateRoutes(deps),
     ...accountRoutes(deps),
     ...operatorRoutes(deps),
+    ...exportRoutes(deps),
     ...signInRoutes(deps),
     ...linkRoutes(deps),
     ...guideRoutes(),

@@ -10,6 +10,7 @@ import type { UnfinishedBodies } from '../unfinished-bodies.ts'
 import type { Origin, WebConfig } from './door/origin.ts'
 import type { RefusedVisitor, Traces } from './door/refusal-traces.ts'
 import type { SignInThrottle } from './door/sign-in-throttle.ts'
+import type { Downloads } from './exports/downloads.ts'
 import type { FormFields } from './forms/read-form.ts'
 import type { LivePages } from './live/live-pages.ts'
 import type { NoticeName } from './notice.ts'
@@ -24,6 +25,7 @@ export type DashboardDeps = {
   readonly logCheck: () => LogCheckView | null
   readonly web: WebConfig
   readonly live: LivePages
+  readonly downloads: Downloads
   readonly assets: AssetUrls
   readonly throttle: SignInThrottle
   readonly traces: Traces

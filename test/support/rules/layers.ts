@@ -22,6 +22,7 @@ type Layer =
   | 'actors'
   | 'checkpoint file'
   | 'password judge'
+  | 'export'
   | 'words'
   | 'http'
   | 'cli'
@@ -44,6 +45,7 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/actors\/saved-state\/checkpoint-file\.ts$/, 'checkpoint file'],
   [/^src\/actors\//, 'actors'],
   [/^src\/password-judge\//, 'password judge'],
+  [/^src\/export\//, 'export'],
   [/^src\/http\/(problem|field-words|malformed-json-words)\.ts$/, 'words'],
   [/^src\/http\//, 'http'],
   [/^src\/cli\//, 'cli'],
@@ -69,16 +71,17 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   actors: ['domain', 'projections', 'port', 'limits'],
   'checkpoint file': ['limits'],
   'password judge': ['domain', 'limits', 'thread'],
+  export: ['actors', 'domain', 'limits', 'characters'],
   words: ['domain', 'limits'],
-  http: ['actors', 'projections', 'views', 'domain', 'port', 'words', 'limits'],
-  cli: ['actors', 'projections', 'domain', 'port', 'log', 'words', 'parameters', 'limits', 'characters'],
+  http: ['actors', 'export', 'projections', 'views', 'domain', 'port', 'words', 'limits'],
+  cli: ['actors', 'export', 'projections', 'domain', 'port', 'log', 'words', 'parameters', 'limits', 'characters'],
   projections: ['domain', 'bytes', 'limits'],
   views: ['characters'],
 }
 
 /** The layers from which a layer may import types only. For example, `parameters` has the types of clocks and of entropy. */
 const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
-  app: ['actors', 'domain', 'projections'],
+  app: ['actors', 'domain', 'export', 'projections'],
   log: ['parameters'],
   actors: ['parameters'],
   'checkpoint file': ['actors'],

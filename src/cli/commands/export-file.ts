@@ -1,0 +1,87 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { Value } from '@sinclair/typebox/value'
+import type { ExportFormat } from '../../domain/events.ts'
+import { exportTailBytes } from '../../limits.ts'
+import { LastExported } from '../control/export-operation.ts'
+import { CommandFailed, exitCodes } from '../exit-codes.ts'
+
+export type ExportFile = {
+  readonly file: FileHandle
+  /** `null` if the file has no event yet. */
+  readonly last: LastExported | null
+}
+
+/**
+ * Creates the file, which only its owner can read. With `resume`, continues a file that exists: cuts off a line that is not
+ * complete, and returns the last event. @throws CommandFailed
+ */
+export const openExportFile = async (
+  path: string,
+  { resume, format }: { readonly resume: boolean; readonly format: ExportFormat },
+): Promise<ExportFile> => {
+  if (resume) {
+    const file = await openAt(path, 'r+')
+    if (file !== null) return continued(path, file, format)
+  }
+  const file = await openAt(path, 'wx')
+  if (file !== null) return { file, last: null }
+  throw failed(path, 'it exists already. Choose another name, or add --resume to go on')
+}
+
+/** Returns `null` if the file is missing (`r+`), or exists already (`wx`). */
+const openAt = async (path: string, flags: 'r+' | 'wx'): Promise<FileHandle | null> => {
+  try {
+    return await open(path, flags, 0o600)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : ''
+    if (code === (flags === 'wx' ? 'EEXIST' : 'ENOENT')) return null
+    throw failed(path, error instanceof Error ? error.message : String(error))
+  }
+}
+
+const continued = async (path: string, file: FileHandle, format: ExportFormat): Promise<ExportFile> => {
+  const { size } = await file.stat()
+  const from = Math.max(0, size - exportTailBytes)
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from)
+  const tail = buffer.subarray(0, bytesRead)
+  const end = tail.lastIndexOf('\n') + 1
+  if (end === 0) {
+    if (from > 0) throw failed(path, 'its last line is too long')
+    await file.truncate(0)
+    return { file, last: null }
+  }
+  const begin = tail.lastIndexOf('\n', end - 2) + 1
+  if (begin === 0 && from > 0) throw failed(path, 'its last line is too long')
+  const last =
+    format === 'csv'
+      ? lastOfCsv(path, tail.toString('utf8', begin, end))
+      : lastOfJson(path, tail.toString('utf8', begin, end))
+  // A file that holds only the head of the table is written anew.
+  await file.truncate(last === null ? 0 : from + end)
+  return { file, last }
+}
+
+const lastOfJson = (path: string, line: string): LastExported => {
+  try {
+    const value: unknown = JSON.parse(line)
+    if (Value.Check(LastExported, value)) return value
+  } catch {
+    // The message below says the same about text that is no JSON.
+  }
+  throw notAnExport(path)
+}
+
+/** The first four cells of events and of readings are the same, and never quoted. */
+const lastOfCsv = (path: string, line: string): LastExported | null => {
+  const [position = '', stream = '', revision = '', id = ''] = line.trimEnd().split(',')
+  if (position === 'position') return null
+  const value = { position, stream, revision: Number(revision), id }
+  if (/^\d+$/.test(position) && /^\d+$/.test(revision) && stream !== '' && id !== '') return value
+  throw notAnExport(path)
+}
+
+const notAnExport = (path: string): CommandFailed =>
+  failed(path, 'its last line is no event of an export in this format. Check --format, or choose another name')
+
+const failed = (path: string, why: string): CommandFailed =>
+  new CommandFailed(`Cannot write to "${path}": ${why}`, exitCodes.refused)

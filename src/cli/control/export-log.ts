@@ -1,0 +1,86 @@
+import type { Asker, Core } from '../../actors/core.ts'
+import { assertNever } from '../../domain/refusal.ts'
+import { atFullSpeed, besideReadings } from '../../export/export-pace.ts'
+import type { ExportedList } from '../../export/exported-list.ts'
+import { cutOffWords, RunningExport } from '../../export/running-export.ts'
+import { nextTurn } from '../../log/pages-of-log.ts'
+import { type End, exitCodes } from '../exit-codes.ts'
+import type { Line } from '../show/lines.ts'
+import { done, refusedEnd } from './ends.ts'
+import type { ExportOperation } from './export-operation.ts'
+
+export type ExportParts = {
+  readonly core: Core
+  readonly asker: Asker
+  /** True if this process serves no devices, so that the export need not rest between pages. */
+  readonly isAlone: boolean
+  /** Aborted when nobody reads the answer any more, or when the service stops. The reason says which. */
+  readonly signal: AbortSignal
+}
+
+export async function* exportLog(parts: ExportParts, operation: ExportOperation): AsyncGenerator<Line, End> {
+  const { core, asker, isAlone, signal } = parts
+  const { cellar, key } = operation.filter
+  if (cellar !== null && core.projections.cellars.get(cellar) === null) return refusedEnd({ kind: 'cellar_not_found' })
+  if (key !== null && core.projections.keys.get(key) === null) return refusedEnd({ kind: 'key_not_found' })
+  const { after, format } = operation
+  if (after !== null && !(await isInLog(core, after))) return otherLog
+  const order = { core, list: listOf(operation), format, isResumed: after !== null, asker, address: null }
+  const begun = await RunningExport.begin(order)
+  if (!begun.ok) return refusedEnd(begun.refusal)
+  const running = begun.value
+  // When the client leaves, nobody asks for the next line. So the rest of this function, and its `finally`, do not run.
+  const leave = (): void => void running.cutOff(String(signal.reason))
+  signal.addEventListener('abort', leave)
+  if (signal.aborted) leave()
+  try {
+    yield* linesOf(running, isAlone)
+  } finally {
+    signal.removeEventListener('abort', leave)
+    await running.cutOff(cutOffWords.clientLeft)
+  }
+  return running.cutOffWhy === null ? done : cutOff(running.cutOffWhy)
+}
+
+async function* linesOf(running: RunningExport, isAlone: boolean): AsyncGenerator<Line, void> {
+  const pace = isAlone ? atFullSpeed : besideReadings
+  while (true) {
+    const page = await pace(async () => {
+      await nextTurn()
+      return running.next()
+    })
+    if (page === null) return
+    yield { kind: 'exported', value: { text: page.text, rows: running.rows, share: page.share } }
+  }
+}
+
+/** Positions of another log, such as a copy, mean other events. */
+const isInLog = async (core: Core, after: NonNullable<ExportOperation['after']>): Promise<boolean> => {
+  const [event] = await core.log.read(after.stream, { from: after.revision, limit: 1 })
+  return event?.id === after.id && String(event.position) === after.position
+}
+
+const otherLog: End = {
+  exitCode: exitCodes.refused,
+  message:
+    'Cannot resume: the last event of the file is not in this log. It was deleted by a retention, or the file comes from another log. Export into a new file',
+}
+
+const cutOff = (why: string): End => ({
+  exitCode: exitCodes.unreachable,
+  message: `The export was cut off: ${why}. To go on, repeat the command with --resume`,
+})
+
+const listOf = ({ list, filter, after, rack, keg }: ExportOperation): ExportedList => {
+  const from = after === null ? filter.from : Math.max(Number(after.position), filter.from ?? 0)
+  switch (list) {
+    case 'events':
+      return { list, filter: { ...filter, from } }
+    case 'readings':
+      return { list, filter: { ...filter, from }, rack, keg }
+    case 'keys':
+      return { list, cellar: filter.cellar }
+    default:
+      return assertNever(list)
+  }
+}

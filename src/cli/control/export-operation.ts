@@ -1,0 +1,43 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { ExportFormat } from '../../domain/events.ts'
+import { Actor, eventKinds } from '../../domain/search/event-filter.ts'
+
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+const text = Type.String()
+/** A time in ms since 1970. It is negative for a time before 1970. */
+const instant = Type.Integer()
+
+/** The fields of `EventFilter`. */
+export const filterFields = {
+  stream: orNull(text),
+  type: orNull(text),
+  kind: orNull(Type.Union(eventKinds.map((kind) => Type.Literal(kind)))),
+  actor: orNull(Actor),
+  cellar: orNull(text),
+  key: orNull(text),
+  from: orNull(Type.Integer()),
+  to: orNull(Type.Integer()),
+  since: orNull(instant),
+  until: orNull(instant),
+}
+
+/** The last event in the file of an export that was cut off. */
+export const LastExported = Type.Object({
+  position: text,
+  stream: text,
+  revision: Type.Integer({ minimum: 0 }),
+  id: text,
+})
+export type LastExported = Static<typeof LastExported>
+
+export const ExportOperation = Type.Object({
+  op: Type.Literal('export_log'),
+  list: Type.Union([Type.Literal('events'), Type.Literal('readings'), Type.Literal('keys')]),
+  format: ExportFormat,
+  filter: Type.Object(filterFields),
+  rack: orNull(text),
+  keg: orNull(text),
+  /** The export goes on after this event. `null` begins anew. */
+  after: orNull(LastExported),
+})
+export type ExportOperation = Static<typeof ExportOperation>

@@ -1,0 +1,20 @@
+/**
+ * Writes CSV by RFC 4180: a comma between cells, CR LF after each row, and quotes around a cell that needs them. A spreadsheet
+ * runs a text that begins like a formula. So such a text gets an apostrophe in front, which spreadsheets do not show.
+ */
+
+/** `null` is an empty cell. A number stays a number, even a negative one, because no number is a formula. */
+export type Cell = string | number | null
+
+/** Besides the ASCII characters, some spreadsheets accept their full-width forms. */
+const formulaBegin = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
+const mustBeQuoted = /[",\r\n]/
+
+export const csvRow = (cells: readonly Cell[]): string => `${cells.map(cellText).join(',')}\r\n`
+
+const cellText = (cell: Cell): string => {
+  if (cell === null) return ''
+  if (typeof cell === 'number') return Object.is(cell, -0) ? '-0' : String(cell)
+  const safe = formulaBegin.test(cell) ? `'${cell}` : cell
+  return mustBeQuoted.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

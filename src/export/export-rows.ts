@@ -1,0 +1,120 @@
+/** Writes the rows of an export. The heads of CSV are fixed, because programs rely on them: add columns only at the end. */
+import type { Core } from '../actors/core.ts'
+import { instantText } from '../domain/calendar.ts'
+import type { By, ExportedListName, ExportFormat, RecordedEvent } from '../domain/events.ts'
+import type { KeyState } from '../domain/key.ts'
+import { assertNever } from '../domain/refusal.ts'
+import { keyIdOf } from '../domain/stream-names.ts'
+import { visibleJson } from '../hidden-characters.ts'
+import { type Cell, csvRow } from './csv.ts'
+import { eventView, redactedData } from './event-view.ts'
+import { keyView } from './key-view.ts'
+
+const eventHead = ['position', 'stream', 'revision', 'id', 'type', 'recordedAt', 'by', 'requestId', 'data'] as const
+const readingHead = [
+  'position',
+  'stream',
+  'revision',
+  'id',
+  'key',
+  'recordedAt',
+  'cellar',
+  'rack',
+  'keg',
+  'value',
+  'timestamp',
+  'requestId',
+] as const
+const keyHead = [
+  'id',
+  'cellar',
+  'label',
+  'note',
+  'status',
+  'limitReadings',
+  'limitSeconds',
+  'expiresAt',
+  'createdAt',
+  'lastUsedAt',
+  'predecessor',
+  'successor',
+] as const
+
+const csvHeads: Readonly<Record<ExportedListName, readonly string[]>> = {
+  events: eventHead,
+  history: eventHead,
+  readings: readingHead,
+  keys: keyHead,
+}
+
+/** The text before the first row. */
+export const headOf = (list: ExportedListName, format: ExportFormat): string =>
+  format === 'csv' ? csvRow(csvHeads[list]) : ''
+
+export const eventRow = (list: ExportedListName, format: ExportFormat): ((event: RecordedEvent) => string) => {
+  if (format === 'ndjson') return (event) => `${visibleJson(eventView(event))}\n`
+  return (event) => csvRow(list === 'readings' && event.type === 'ReadingAccepted' ? readingCells(event) : cells(event))
+}
+
+const cells = (event: RecordedEvent): readonly Cell[] => [
+  event.position,
+  event.stream,
+  event.revision,
+  event.id,
+  event.type,
+  instantText(event.recordedAt),
+  byText(event.metadata.by),
+  event.metadata.requestId,
+  JSON.stringify(redactedData(event)),
+]
+
+const readingCells = ({ position, stream, revision, ...event }: RecordedEvent<'ReadingAccepted'>): readonly Cell[] => [
+  position,
+  stream,
+  revision,
+  event.id,
+  keyIdOf(stream),
+  instantText(event.recordedAt),
+  event.data.cellar,
+  event.data.rack,
+  event.data.keg,
+  event.data.value,
+  event.data.timestamp,
+  event.metadata.requestId,
+]
+
+/** Names the asker as the filter `--actor` does. */
+export const byText = (by: By): string => {
+  switch (by.kind) {
+    case 'operator':
+      return by.email
+    case 'key':
+      return `clr_${by.keyId}`
+    case 'cli':
+    case 'system':
+      return by.kind
+    default:
+      return assertNever(by)
+  }
+}
+
+export const keyRow = (core: Pick<Core, 'clock' | 'projections'>, format: ExportFormat) => {
+  return (state: KeyState): string => {
+    const view = keyView(core, state)
+    if (format === 'ndjson') return `${visibleJson(view)}\n`
+    return csvRow([
+      view.id,
+      view.cellar,
+      view.label,
+      view.note,
+      view.status,
+      view.limit.readings,
+      view.limit.windowMs / 1_000,
+      view.expiresAt,
+      view.createdAt,
+      view.lastUsedAt,
+      view.predecessor ?? null,
+      view.successor ?? null,
+    ])
+  }
+}

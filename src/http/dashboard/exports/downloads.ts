@@ -1,0 +1,163 @@
+import type { Core } from '../../../actors/core.ts'
+import { thrownError } from '../../../domain/error-message.ts'
+import { isRun } from '../../../domain/reading/recorded-run.ts'
+import type { CommandRefusal, Outcome } from '../../../domain/refusal.ts'
+import { categoryOf } from '../../../domain/stream-names.ts'
+import { besideReadings, type Pace } from '../../../export/export-pace.ts'
+import { cutOffWords, type RunningExport } from '../../../export/running-export.ts'
+import { connectionIdleSecondsMax, exportsMax, exportsPerOperatorMax } from '../../../limits.ts'
+import type { RequestLines } from '../../request-lines.ts'
+import type { ConnectionTimer } from '../../unfinished-bodies.ts'
+import { waitForTurn } from '../show/pauses.ts'
+
+export type Downloader = {
+  readonly email: string
+  readonly request: Request
+  /** True if the session is still open. */
+  readonly isAllowed: () => boolean
+}
+
+type Download = {
+  readonly downloader: Downloader
+  /** `null` while the beginning is being recorded. */
+  running: RunningExport | null
+  controller: ReadableStreamDefaultController<Uint8Array> | null
+}
+
+export type Opened =
+  | { readonly kind: 'opened'; readonly body: ReadableStream<Uint8Array> }
+  | { readonly kind: 'refused'; readonly refusal: CommandRefusal }
+  /** The operator has an export already, there are too many exports, or the service stops. */
+  | { readonly kind: 'one_is_running' | 'too_many' | 'closed' }
+
+/**
+ * The exports that browsers download from this node. A page of events is read only when the browser has taken the page before,
+ * so a slow browser costs no memory. An export that is cut off closes its connection, so that the browser reports a broken
+ * download and not a short file.
+ */
+export class Downloads {
+  readonly #lines: RequestLines
+  readonly #pace: Pace
+  readonly #open = new Set<Download>()
+  readonly #forget: () => void
+  #timer: ConnectionTimer | null = null
+  #isClosed = false
+
+  constructor(core: Core, lines: RequestLines, pace: Pace = besideReadings) {
+    this.#lines = lines
+    this.#pace = pace
+    this.#forget = core.onFolded((items) => {
+      if (this.#open.size > 0 && items.some((item) => !isRun(item) && categoryOf(item.stream) === 'operator'))
+        this.#endForbidden()
+    })
+  }
+
+  servedBy(timer: ConnectionTimer): void {
+    this.#timer = timer
+  }
+
+  get count(): number {
+    return this.#open.size
+  }
+
+  async open(downloader: Downloader, begin: () => Promise<Outcome<RunningExport, CommandRefusal>>): Promise<Opened> {
+    if (this.#isClosed) return { kind: 'closed' }
+    const own = [...this.#open].filter(({ downloader: { email } }) => email === downloader.email)
+    if (own.length >= exportsPerOperatorMax) return { kind: 'one_is_running' }
+    if (this.#open.size >= exportsMax) return { kind: 'too_many' }
+    const download: Download = { downloader, running: null, controller: null }
+    this.#open.add(download)
+    const begun = await this.#begin(download, begin)
+    if (!begun.ok) return { kind: 'refused', refusal: begun.refusal }
+    download.running = begun.value
+    if (!this.#isClosed) return { kind: 'opened', body: this.#bodyOf(download) }
+    await this.#cutOff(download, cutOffWords.serviceStopped)
+    return { kind: 'closed' }
+  }
+
+  /** Cuts off all exports, and waits until their ends are recorded. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#forget()
+    await Promise.all([...this.#open].map((download) => this.#cutOff(download, cutOffWords.serviceStopped)))
+  }
+
+  async #begin(download: Download, begin: () => Promise<Outcome<RunningExport, CommandRefusal>>) {
+    try {
+      const begun = await begin()
+      if (!begun.ok) this.#open.delete(download)
+      return begun
+    } catch (error) {
+      this.#open.delete(download)
+      throw error
+    }
+  }
+
+  #bodyOf(download: Download): ReadableStream<Uint8Array> {
+    const { request } = download.downloader
+    const leave = (): void => void this.#cutOff(download, cutOffWords.clientLeft)
+    // When the browser closes the connection, the signal is always aborted, but `cancel` is not always called.
+    if (request.signal.aborted) leave()
+    else request.signal.addEventListener('abort', leave)
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          download.controller = controller
+        },
+        pull: () => this.#push(download),
+        cancel: leave,
+      },
+      { highWaterMark: 0 },
+    )
+  }
+
+  /** Never rejects, because Bun would write the error to stderr. */
+  async #push(download: Download): Promise<void> {
+    try {
+      const text = await this.#nextText(download)
+      if (text !== null) download.controller?.enqueue(new TextEncoder().encode(text))
+      else if (download.controller !== null) this.#endOf(download)
+    } catch (error) {
+      this.#lines.error('export failed', { error: thrownError(error) })
+      this.#endOf(download)
+    }
+  }
+
+  /** Returns `null` at the end. Skips empty pages, because a stream of bytes cannot send them. */
+  async #nextText(download: Download): Promise<string | null> {
+    const { running, downloader } = download
+    for (;;) {
+      if (!downloader.isAllowed()) await this.#cutOff(download, cutOffWords.sessionEnded)
+      const page = await this.#pace(async () => {
+        await waitForTurn()
+        return running?.next() ?? null
+      })
+      if (page === null) return null
+      // A search for rare events can send nothing for minutes, and Bun would close the connection.
+      this.#timer?.timeout(downloader.request, connectionIdleSecondsMax)
+      if (page.text !== '') return page.text
+    }
+  }
+
+  /** Ends the stream, with an error if rows are missing. Bun then closes the connection without the last chunk. */
+  #endOf(download: Download): void {
+    const { controller, running } = download
+    download.controller = null
+    this.#open.delete(download)
+    if (running?.cutOffWhy === null) controller?.close()
+    else controller?.error(new Error(`The export was cut off: ${running?.cutOffWhy ?? ''}`))
+  }
+
+  async #cutOff(download: Download, why: string): Promise<void> {
+    const { running } = download
+    if (running === null) return
+    const recorded = await running.cutOff(why)
+    if (!recorded.ok) this.#lines.warn('the end of an export is not recorded', { why: recorded.refusal.kind })
+    if (this.#open.has(download)) this.#endOf(download)
+  }
+
+  #endForbidden(): void {
+    for (const download of this.#open)
+      if (!download.downloader.isAllowed()) void this.#cutOff(download, cutOffWords.sessionEnded)
+  }
+}

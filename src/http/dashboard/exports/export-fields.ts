@@ -1,0 +1,92 @@
+import type { ExportField } from '../../../../views/types.ts'
+import type { EventFilter } from '../../../actors/search/read-filtered.ts'
+import {
+  type EventType,
+  type ExportedListName,
+  type ExportFormat,
+  eventData,
+  ExportedListName as ListNames,
+} from '../../../domain/events.ts'
+import { done } from '../../../domain/refusal.ts'
+import { eventKinds, parseActor } from '../../../domain/search/event-filter.ts'
+import { parseInstant } from '../../../domain/search/instant.ts'
+import { invalidField, type Typed } from '../../../domain/text.ts'
+import type { ExportedList } from '../../../export/exported-list.ts'
+import type { FormFields } from '../forms/read-form.ts'
+import type { DashboardDeps } from '../visit.ts'
+
+const fields: readonly ExportField[] = [
+  'since',
+  'until',
+  'rack',
+  'keg',
+  'key',
+  'cellar',
+  'stream',
+  'type',
+  'kind',
+  'actor',
+]
+
+/** Returns the fields as typed, so that the form can show them again after a refusal. */
+export const exportValues = (form: FormFields) =>
+  Object.fromEntries(fields.map((field) => [field, form(field)])) as Record<ExportField, string>
+
+export const typedFormat = (form: FormFields): ExportFormat => (form('format') === 'csv' ? 'csv' : 'ndjson')
+
+export const listNamed = (name: string): ExportedListName | null =>
+  ListNames.anyOf.map((literal) => literal.const).find((known) => known === name) ?? null
+
+/** A blank field filters nothing. */
+export const typedList = ({ core }: DashboardDeps, form: FormFields): Typed<ExportedList> => {
+  const list = listNamed(form('list'))
+  if (list === null) return invalidField('form', 'Choose what to export.')
+  const filter = typedFilter(core, form)
+  if (!filter.ok) return filter
+  const { key, cellar } = filter.value
+  switch (list) {
+    case 'keys':
+      return done({ list, cellar })
+    case 'events':
+      return done({ list, filter: filter.value })
+    case 'readings':
+      return done({ list, filter: filter.value, rack: orNull(form('rack')), keg: orNull(form('keg')) })
+    case 'history':
+      return key === null
+        ? invalidField('key', 'Name the key whose history you want.')
+        : done({ list, filter: { ...filter.value, key } })
+  }
+}
+
+const orNull = (text: string): string | null => (text === '' ? null : text)
+
+const typedFilter = (core: DashboardDeps['core'], form: FormFields): Typed<EventFilter> => {
+  const { keys, cellars } = core.projections
+  const key = orNull(
+    form('key')
+      .trim()
+      .replace(/^clr_([0-9A-Za-z]{8})(?:_…?)?$/, '$1'),
+  )
+  if (key !== null && keys.get(key) === null) return invalidField('key', 'There is no such key. Check the spelling.')
+  const cellar = orNull(form('cellar'))
+  if (cellar !== null && cellars.get(cellar) === null) return invalidField('cellar', 'There is no such cellar.')
+  const [since, until] = [typedInstant(form, 'since'), typedInstant(form, 'until')]
+  if (!since.ok) return since
+  if (!until.ok) return until
+  const actor = form('actor').trim() === '' ? done(null) : parseActor(form('actor'))
+  if (!actor.ok) return actor
+  const kind = eventKinds.find((known) => known === form('kind')) ?? null
+  if (kind === null && form('kind') !== '') return invalidField('kind', 'There is no such kind of event.')
+  const type = orNull(form('type'))
+  if (type !== null && !isEventType(type)) return invalidField('type', 'There is no such type of event.')
+  const whole = { from: null, to: null, stream: orNull(form('stream')) }
+  return done({ ...whole, type, kind, actor: actor.value, cellar, key, since: since.value, until: until.value })
+}
+
+const isEventType = (type: string): type is EventType => Object.hasOwn(eventData, type)
+
+const typedInstant = (form: FormFields, field: 'since' | 'until'): Typed<number | null> => {
+  if (form(field).trim() === '') return done(null)
+  const instant = parseInstant(form(field))
+  return instant.ok ? instant : invalidField(field, instant.refusal.rule)
+}

@@ -1,0 +1,75 @@
+import { ExportPage } from '../../../../views/exports/export-form.tsx'
+import { paths } from '../../../../views/paths.ts'
+import type { ExportField } from '../../../../views/types.ts'
+import { instantText } from '../../../domain/calendar.ts'
+import type { ExportFormat } from '../../../domain/events.ts'
+import { assertNever, type CommandRefusal } from '../../../domain/refusal.ts'
+import type { ExportedList } from '../../../export/exported-list.ts'
+import { RunningExport } from '../../../export/running-export.ts'
+import { exportValues, listNamed, typedFormat, typedList } from '../exports/export-fields.ts'
+import { type Faults, problemPage, refusedPage, toCellars } from '../page-answers.tsx'
+import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
+
+export const exportRoutes = (deps: DashboardDeps): readonly Route[] => [
+  { path: paths.exports, post: { access: 'operator', answer: (visit) => exportList(deps, visit) } },
+]
+
+/** A POST, because each export writes events, and so that no link of another site can start one. */
+const exportList = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const { core } = deps
+  const list = typedList(deps, visit.form)
+  if (!list.ok) return refused(visit, list.refusal)
+  const format = typedFormat(visit.form)
+  const { session, request, origin } = visit
+  const isAllowed = (): boolean => core.operators.session(session.secret) !== null
+  const order = { core, list: list.value, format, asker: askerOf(visit), address: origin.clientAddress }
+  const opened = await deps.downloads.open({ email: session.email, request, isAllowed }, () =>
+    RunningExport.begin(order),
+  )
+  switch (opened.kind) {
+    case 'opened':
+      return new Response(opened.body, { headers: downloadHeaders(list.value, format, visit.nowMs) })
+    case 'refused':
+      return refused(visit, opened.refusal)
+    case 'one_is_running':
+      return problemPage(visit, { problem: 'export_running', status: 409 })
+    case 'too_many':
+    case 'closed':
+      return problemPage(visit, { problem: 'too_many_exports', status: 503 })
+    default:
+      return assertNever(opened)
+  }
+}
+
+const contentTypes: Readonly<Record<ExportFormat, string>> = {
+  ndjson: 'application/x-ndjson; charset=utf-8',
+  csv: 'text/csv; charset=utf-8; header=present',
+}
+
+const downloadHeaders = ({ list }: ExportedList, format: ExportFormat, nowMs: number): Record<string, string> => ({
+  'Content-Type': contentTypes[format],
+  'Content-Disposition': `attachment; filename="cellarbook-${list}-${instantText(nowMs).replaceAll(/[-:]|\.\d+/g, '')}.${format}"`,
+})
+
+const refused = (visit: SignedInVisit, refusal: CommandRefusal): Promise<Response> =>
+  refusedPage(visit, refusal, { back: toCellars, again: (faults) => formAgain(visit, faults) })
+
+const formAgain = (visit: SignedInVisit, faults: Faults): JSX.Element => {
+  const values = exportValues(visit.form)
+  const shown = (Object.keys(values) as ExportField[]).filter(
+    (field) => field === 'since' || field === 'until' || Object.hasOwn(faults, field),
+  )
+  const filter = Object.fromEntries(
+    Object.entries(values).filter(([field, value]) => value !== '' && !shown.some((name) => name === field)),
+  )
+  const list = listNamed(visit.form('list'))
+  return (
+    <ExportPage
+      shell={visit.shell}
+      lists={list === null ? ['events', 'readings', 'keys'] : [list]}
+      filter={filter}
+      fields={shown}
+      form={{ values, faults }}
+    />
+  )
+}

@@ -1,0 +1,144 @@
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ExportOperation } from '../../src/cli/control/export-operation.ts'
+import { perform } from '../../src/cli/control/operations.ts'
+import { exportsStream } from '../../src/domain/stream-names.ts'
+import { cutOffWords } from '../../src/export/running-export.ts'
+import { logReadPageEvents } from '../../src/limits.ts'
+import { cellarbook, newFolder } from '../support/cellarbook.ts'
+import { everything } from '../support/logs/no-filter.ts'
+import { keySuspensions } from '../support/logs/sample-events.ts'
+import { type Service, startService } from '../support/test-service.ts'
+import { until } from '../support/time/until.ts'
+
+setDefaultTimeout(60_000)
+
+describe('log export', () => {
+  const folder = newFolder()
+  afterAll(() => folder.remove())
+  const dataDir = join(folder.path, 'data')
+  const run = (...words: string[]) => cellarbook(words, { DATA_DIR: dataDir })
+  const at = (name: string): string => join(folder.path, name)
+  const exported = (name: string, ...words: string[]) => run('log', 'export', '--out', at(name), '--to', '6', ...words)
+
+  beforeAll(async () => {
+    await run('cellar', 'create', 'wine')
+    for (const label of ['=1', '"a", b', 'c', '\u202edesrever'])
+      await run('key', 'create', '--cellar', 'wine', '--label', label)
+  })
+
+  test('writes the same lines as log read, to a file of its own', async () => {
+    const ran = await exported('all.ndjson', '--format', 'ndjson')
+    expect([ran.exitCode, ran.stdout, ran.stderr]).toEqual([0, '', '6 rows exported\n'])
+    expect(readFileSync(at('all.ndjson'), 'utf8')).toBe((await run('log', 'read', '--json', '--to', '6')).stdout)
+    expect(statSync(at('all.ndjson')).mode & 0o777).toBe(0o600)
+    const again = await exported('all.ndjson', '--format', 'ndjson')
+    expect(again.exitCode).toBe(1)
+    expect(again.stderr).toContain('it exists already. Choose another name, or add --resume to go on')
+  })
+
+  test.each(['ndjson', 'csv'] as const)('resumes %s after the last complete line, at any byte', async (format) => {
+    await exported(`whole.${format}`, '--format', format)
+    const whole = readFileSync(at(`whole.${format}`))
+    const ends = [...whole.keys()].filter((index) => whole[index] === 0x0a).map((index) => index + 1)
+    for (const bytes of [0, 5, ends[0] ?? 0, (ends[1] ?? 0) + 30, ends[3] ?? 0, (ends[4] ?? 0) - 1, whole.length]) {
+      writeFileSync(at('part'), whole)
+      truncateSync(at('part'), bytes)
+      const ran = await exported('part', '--format', format, '--resume')
+      expect([bytes, ran.exitCode]).toEqual([bytes, 0])
+      expect(readFileSync(at('part')).equals(whole)).toBe(true)
+    }
+  })
+
+  test('resumes no file of another log, and no other file', async () => {
+    await exported('other.ndjson', '--format', 'ndjson')
+    const text = readFileSync(at('other.ndjson'), 'utf8')
+    const strange = text.trimEnd().replace(/"id":"[^"]*"(?!.*\n)/, `"id":"${crypto.randomUUID()}"`)
+    writeFileSync(at('other.ndjson'), `${strange}\n`)
+    const other = await exported('other.ndjson', '--format', 'ndjson', '--resume')
+    expect([other.exitCode, other.stderr.includes('is not in this log')]).toEqual([1, true])
+    expect(readFileSync(at('other.ndjson'), 'utf8')).toBe(`${strange}\n`)
+    writeFileSync(at('notes.txt'), 'my notes\n')
+    for (const format of ['ndjson', 'csv']) {
+      const notes = await exported('notes.txt', '--format', format, '--resume')
+      expect([notes.exitCode, notes.stderr.includes('is no event of an export')]).toEqual([1, true])
+    }
+    expect(readFileSync(at('notes.txt'), 'utf8')).toBe('my notes\n')
+  })
+
+  test('refuses options that do not fit together', async () => {
+    expect((await run('log', 'export')).exitCode).toBe(64)
+    expect((await run('log', 'export', '--format', 'csv', '--resume')).exitCode).toBe(64)
+    expect((await run('log', 'export', '--format', 'csv', '--rack', 'a')).exitCode).toBe(64)
+    expect(
+      (await run('log', 'export', '--format', 'csv', '--list', 'keys', '--out', at('k'), '--resume')).exitCode,
+    ).toBe(64)
+    expect((await run('log', 'export', '--format', 'csv', '--cellar', 'nowhere')).exitCode).toBe(1)
+  })
+
+  test('prints keys, and records who exported what', async () => {
+    const { stdout } = await run('log', 'export', '--format', 'csv', '--list', 'keys', '--cellar', 'wine')
+    expect(stdout).toContain(",wine,'=1,,active,6000,60,,")
+    const { lines } = await run('log', 'read', '--type', 'LogExported', '--json')
+    const told = { list: 'keys', format: 'csv', filter: { cellar: 'wine' }, address: null, why: null }
+    expect(lines.at(-2)).toMatchObject({
+      data: { ...told, phase: 'begun', rows: 0 },
+      metadata: { by: { kind: 'cli' } },
+    })
+    expect(lines.at(-1)).toMatchObject({ data: { ...told, phase: 'complete', rows: 4 } })
+  })
+})
+
+describe('log export of a running service', () => {
+  let service: Service
+  afterEach(() => service.stop())
+
+  const operation: ExportOperation = {
+    op: 'export_log',
+    list: 'events',
+    format: 'ndjson',
+    filter: everything,
+    rack: null,
+    keg: null,
+    after: null,
+  }
+
+  const begin = async () => {
+    service = await startService()
+    await service.log.append('refusals-many', 'none', keySuspensions(logReadPageEvents * 3))
+    const { log, core } = service
+    const leaving = new AbortController()
+    const context = { log, core: async () => core, linkUrl: () => '' }
+    const lines = perform(operation, context, leaving.signal)
+    const { value } = await lines.next()
+    expect(value).toMatchObject({ kind: 'exported', value: { rows: logReadPageEvents } })
+    return { lines, leaving }
+  }
+
+  const lastRecord = async () => {
+    const [last] = await service.log.read(exportsStream, { direction: 'backwards', limit: 1 })
+    return last?.data
+  }
+
+  test('ends with 69 when the service stops', async () => {
+    const { lines, leaving } = await begin()
+    leaving.abort(cutOffWords.serviceStopped)
+    const end = await lines.next()
+    expect(end).toMatchObject({ done: true, value: { exitCode: 69 } })
+    expect(await lastRecord()).toMatchObject({ phase: 'cut_off', why: 'the service stopped', rows: logReadPageEvents })
+  })
+
+  test('is recorded as cut off when nobody asks for the next line', async () => {
+    const { leaving } = await begin()
+    leaving.abort(cutOffWords.clientLeft)
+    let revision = 0
+    await until(() => {
+      void service.log.read(exportsStream, { direction: 'backwards', limit: 1 }).then((events) => {
+        revision = events[0]?.revision ?? 0
+      })
+      return revision === 1
+    })
+    expect(await lastRecord()).toMatchObject({ phase: 'cut_off', why: 'the client left', begunRevision: 0 })
+  })
+})

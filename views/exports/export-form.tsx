@@ -1,0 +1,125 @@
+import type { ExportedListName } from '../../src/domain/events.ts'
+import { Layout } from '../frame/layout.tsx'
+import { Csrf, FormFault, TextField } from '../parts/field.tsx'
+import { attribute } from '../parts/name.tsx'
+import { paths } from '../paths.ts'
+import type { ExportField, Form, Shell } from '../types.ts'
+
+type ExportFormProps = {
+  readonly shell: Shell
+  /** The lists that the operator can choose from. The first is chosen already. */
+  readonly lists: readonly ExportedListName[]
+  /** The filter of this page. Its fields are sent, but not shown. */
+  readonly filter: Readonly<Partial<Record<ExportField, string>>>
+  /** The fields that the operator can fill in. */
+  readonly fields: readonly ExportField[]
+  /** Default: an empty form. */
+  readonly form?: Form<ExportField>
+}
+
+/** `data-download` keeps the form usable, because the page stays open while the browser downloads the answer. */
+export const ExportForm = (props: ExportFormProps): JSX.Element => (
+  <details class="card export">
+    <summary>Export</summary>
+    <ExportFields {...props} />
+  </details>
+)
+
+/** Shows the form again after a refusal. */
+export const ExportPage = (props: ExportFormProps): JSX.Element => (
+  <Layout shell={props.shell} title="Export" narrow>
+    <h1>Export</h1>
+    <div class="card">
+      <ExportFields {...props} />
+    </div>
+  </Layout>
+)
+
+const ExportFields = ({ shell, lists, filter, fields, form = emptyForm }: ExportFormProps): JSX.Element => (
+  <form method="post" action={paths.exports} data-download="">
+    <Csrf token={shell.csrf} />
+    <FormFault fault={form.faults.form} />
+    {Object.entries(filter).map(([name, value]) => (
+      <input type="hidden" name={name} value={attribute(value)} autocomplete="off" />
+    ))}
+    {lists.length === 1 ? (
+      <input type="hidden" name="list" value={lists[0]} />
+    ) : (
+      <Choice name="list" legend="What" choices={lists.map((list) => [list, listWords[list]])} />
+    )}
+    {fields.map((field) => (
+      <TextField form={form} name={field} {...fieldWords[field]} />
+    ))}
+    <Choice name="format" legend="Format" choices={formats} />
+    <div class="form-end">
+      <button type="submit" class="secondary">
+        Download
+      </button>
+    </div>
+    <p class="hint">
+      Each export is recorded: who took it, the filter and the number of rows. In CSV, a text that a spreadsheet could
+      run as a formula gets an apostrophe in front.
+    </p>
+  </form>
+)
+
+const Choice = (props: {
+  readonly name: 'list' | 'format'
+  readonly legend: string
+  readonly choices: readonly (readonly [value: string, words: string])[]
+}): JSX.Element => (
+  <fieldset class="field">
+    <legend safe>{props.legend}</legend>
+    <div class="choices">
+      {props.choices.map(([value, words], index) => (
+        <label class="choice">
+          <input type="radio" name={props.name} value={value} checked={index === 0} />
+          <span safe>{words}</span>
+        </label>
+      ))}
+    </div>
+  </fieldset>
+)
+
+const formats = [
+  ['ndjson', 'JSON lines'],
+  ['csv', 'CSV'],
+] as const
+
+const listWords: Readonly<Record<ExportedListName, string>> = {
+  events: 'Events',
+  history: 'History',
+  readings: 'Readings',
+  keys: 'Keys',
+}
+
+const instantHint = 'Like 2026-03-01T10:14:07Z, or a day (00:00 UTC).'
+
+const fieldWords: Readonly<Record<ExportField, { readonly label: string; readonly hint?: string }>> = {
+  since: { label: 'From', hint: instantHint },
+  until: { label: 'To', hint: `The first instant that is left out. ${instantHint}` },
+  rack: { label: 'Rack', hint: 'The whole name.' },
+  keg: { label: 'Keg', hint: 'The whole name.' },
+  key: { label: 'Key', hint: 'Like clr_7Qp2mZ4k.' },
+  cellar: { label: 'Cellar' },
+  stream: { label: 'Stream' },
+  type: { label: 'Type' },
+  kind: { label: 'Kind' },
+  actor: { label: 'Actor' },
+}
+
+const emptyForm: Form<ExportField> = {
+  values: {
+    since: '',
+    until: '',
+    rack: '',
+    keg: '',
+    key: '',
+    cellar: '',
+    stream: '',
+    type: '',
+    kind: '',
+    actor: '',
+  },
+  faults: {},
+}
