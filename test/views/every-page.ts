@@ -6,6 +6,7 @@ import { NewCellarPage } from '../../views/cellars/new-cellar.tsx'
 import { ReadingsPage } from '../../views/cellars/readings-page.tsx'
 import { ConfirmRetentionPage } from '../../views/cellars/retention-form.tsx'
 import { SettingsPage } from '../../views/cellars/settings-page.tsx'
+import { ExportPage } from '../../views/exports/export-form.tsx'
 import { DocumentPage } from '../../views/frame/document.tsx'
 import { InsecurePage } from '../../views/frame/insecure.tsx'
 import { type PageProblem, ProblemPage } from '../../views/frame/problem-page.tsx'
@@ -99,6 +100,7 @@ export const everyPage = (texts: Texts): readonly Page[] => [
   ...keyPages(texts),
   ...accountPages(texts),
   ...operatorPages(texts),
+  exportRefused(texts),
   ...problemPages(texts),
 ]
 
@@ -984,6 +986,22 @@ const operatorPages = (texts: Texts): readonly Page[] => {
   ]
 }
 
+const exportRefused = (texts: Texts): Page => {
+  const blank = { stream: '', type: '', kind: '', actor: '' }
+  const names = { rack: texts('rack'), keg: texts('keg'), key: texts('typed'), cellar: texts('cellar') }
+  const typed = { since: texts('typed'), until: texts('typed') }
+  return {
+    name: 'export-refused',
+    html: ExportPage({
+      shell: shellOf(texts, 'auditor'),
+      lists: ['readings'],
+      filter: names,
+      fields: ['since', 'until'],
+      form: form({ ...blank, ...names, ...typed }, { since: texts('fault') }),
+    }),
+  }
+}
+
 const problems: readonly PageProblem[] = [
   'forbidden',
   'form_expired',
@@ -993,6 +1011,8 @@ const problems: readonly PageProblem[] = [
   'form_too_slow',
   'too_many_forms',
   'busy',
+  'export_running',
+  'too_many_exports',
   'not_confirmed',
   'part_done',
   'store_unavailable',

@@ -3,7 +3,7 @@ import type { EventData, RecordedEvent } from '../../../src/domain/events.ts'
 import { exportsStream, keyStream, readingsStream } from '../../../src/domain/stream-names.ts'
 import { eventView } from '../../../src/export/event-view.ts'
 import { atFullSpeed, type Pace } from '../../../src/export/export-pace.ts'
-import { logReadPageEvents } from '../../../src/limits.ts'
+import { connectionIdleSecondsMax, logReadPageEvents } from '../../../src/limits.ts'
 import { openFreshLog } from '../../support/logs/engine.ts'
 import { passingLog } from '../../support/logs/passing-log.ts'
 import { hostileTexts } from '../../support/logs/sample-events.ts'
@@ -182,6 +182,19 @@ describe('an export', () => {
     expect((linesOf(body) as unknown[]).length).toBe(logReadPageEvents * 3 + 1)
   })
 
+  test('that finds nothing for long keeps its connection open', async () => {
+    const service = await start()
+    const { key } = await service.createKey({ limit: fastLimit })
+    await postReadings(service, key, logReadPageEvents * 5)
+    const admin = await signedIn(service, 'admin')
+    const kept: number[] = []
+    service.app.downloads.servedBy({ timeout: (_, seconds) => kept.push(seconds) })
+    const { body } = await admin.post('/exports', { list: 'events', type: 'KeyRevoked' })
+    expect(body).toBe('')
+    expect(kept.length).toBeGreaterThanOrEqual(5)
+    expect(new Set(kept)).toEqual(new Set([connectionIdleSecondsMax]))
+  })
+
   test('as CSV cannot run as a formula, and numbers stay numbers', async () => {
     const service = await start()
     const { key, keyId } = await service.createKey({ label: '=1+1', note: 'says "no",\nthen @goes' })
@@ -329,6 +342,7 @@ describe('an export is cut off', () => {
     await expectCutOff(service, 'the service stopped')
     await expect(answer).rejects.toThrow()
     expect((await auditor.post('/exports', { list: 'keys' })).status).toBe(503)
+    expect(await exportsOf(service)).toHaveLength(2)
   })
 
   test('when the log cannot be read, with the reason in the log', async () => {
