@@ -1,4 +1,4 @@
-import type { ExportedListName } from '../../src/domain/events.ts'
+import type { ExportedListName, ExportFormat } from '../../src/domain/events.ts'
 import { Layout } from '../frame/layout.tsx'
 import { Csrf, FormFault, TextField } from '../parts/field.tsx'
 import { attribute } from '../parts/name.tsx'
@@ -13,6 +13,8 @@ type ExportFormProps = {
   readonly filter: Readonly<Partial<Record<ExportField, string>>>
   /** The fields that the operator can fill in. */
   readonly fields: readonly ExportField[]
+  /** The format that is chosen already. Default: JSON lines. */
+  readonly format?: ExportFormat
   /** Default: an empty form. */
   readonly form?: Form<ExportField>
 }
@@ -35,45 +37,51 @@ export const ExportPage = (props: ExportFormProps): JSX.Element => (
   </Layout>
 )
 
-const ExportFields = ({ shell, lists, filter, fields, form = emptyForm }: ExportFormProps): JSX.Element => (
-  <form method="post" action={paths.exports} data-download="">
-    <Csrf token={shell.csrf} />
-    <FormFault fault={form.faults.form} />
-    {Object.entries(filter).map(([name, value]) => (
-      <input type="hidden" name={name} value={attribute(value)} autocomplete="off" />
-    ))}
-    {lists.length === 1 ? (
-      <input type="hidden" name="list" value={lists[0]} />
-    ) : (
-      <Choice name="list" legend="What" choices={lists.map((list) => [list, listWords[list]])} />
-    )}
-    {fields.map((field) => (
-      <TextField form={form} name={field} {...fieldWords[field]} />
-    ))}
-    <Choice name="format" legend="Format" choices={formats} />
-    <div class="form-end">
-      <button type="submit" class="secondary">
-        Download
-      </button>
-    </div>
-    <p class="hint">
-      Each export is recorded: who took it, the filter and the number of rows. In CSV, a text that a spreadsheet could
-      run as a formula gets an apostrophe in front.
-    </p>
-  </form>
-)
+const ExportFields = ({ shell, lists, filter, fields, ...props }: ExportFormProps): JSX.Element => {
+  const { form = emptyForm, format = 'ndjson' } = props
+  return (
+    <form method="post" action={paths.exports} data-download="">
+      <Csrf token={shell.csrf} />
+      <FormFault fault={form.faults.form} />
+      {Object.entries(filter).map(([name, value]) => (
+        <input type="hidden" name={name} value={attribute(value)} autocomplete="off" />
+      ))}
+      {lists.length === 1 ? (
+        <input type="hidden" name="list" value={lists[0]} />
+      ) : (
+        <Choice name="list" legend="What" choices={lists.map((list) => [list, listWords[list]])} chosen={lists[0]} />
+      )}
+      <div class="export-fields">
+        {fields.map((field) => (
+          <TextField form={form} name={field} {...fieldWords[field]} />
+        ))}
+      </div>
+      <Choice name="format" legend="Format" choices={formats} chosen={format} />
+      <p class="hint">
+        Each export is recorded: who took it, the filter and the number of rows. In CSV, a text that a spreadsheet could
+        run as a formula gets an apostrophe in front.
+      </p>
+      <div class="form-end">
+        <button type="submit" class="secondary">
+          Download
+        </button>
+      </div>
+    </form>
+  )
+}
 
 const Choice = (props: {
   readonly name: 'list' | 'format'
   readonly legend: string
   readonly choices: readonly (readonly [value: string, words: string])[]
+  readonly chosen: string | undefined
 }): JSX.Element => (
   <fieldset class="field">
     <legend safe>{props.legend}</legend>
     <div class="choices">
-      {props.choices.map(([value, words], index) => (
+      {props.choices.map(([value, words]) => (
         <label class="choice">
-          <input type="radio" name={props.name} value={value} checked={index === 0} />
+          <input type="radio" name={props.name} value={value} checked={value === props.chosen} />
           <span safe>{words}</span>
         </label>
       ))}
@@ -93,11 +101,11 @@ const listWords: Readonly<Record<ExportedListName, string>> = {
   keys: 'Keys',
 }
 
-const instantHint = 'Like 2026-03-01T10:14:07Z, or a day (00:00 UTC).'
+const instantHint = 'Like 2026-03-01T10:14:07Z or 2026-03-01.'
 
 const fieldWords: Readonly<Record<ExportField, { readonly label: string; readonly hint?: string }>> = {
   since: { label: 'From', hint: instantHint },
-  until: { label: 'To', hint: `The first instant that is left out. ${instantHint}` },
+  until: { label: 'To', hint: 'The first instant that is left out.' },
   rack: { label: 'Rack', hint: 'The whole name.' },
   keg: { label: 'Keg', hint: 'The whole name.' },
   key: { label: 'Key', hint: 'Like clr_7Qp2mZ4k.' },

@@ -69,6 +69,7 @@ const formAgain = (visit: SignedInVisit, faults: Faults): JSX.Element => {
       lists={list === null ? ['events', 'readings', 'keys'] : [list]}
       filter={filter}
       fields={shown}
+      format={typedFormat(visit.form)}
       form={{ values, faults }}
     />
   )
