@@ -70,7 +70,9 @@ const auditorSees = (): readonly string[] => [
 ]
 
 /** Every operator may send these forms. */
-const isOwn = (path: string | undefined): boolean => path === paths.signOut || path?.startsWith('/account/') === true
+/** What an auditor may send: forms of the own account, and exports, which add only a record of themselves. */
+const isOwn = (path: string | undefined): boolean =>
+  path === paths.signOut || path === paths.exports || path?.startsWith('/account/') === true
 
 const isLive = (path: string): boolean => path.startsWith('/live/')
 
@@ -123,7 +125,7 @@ describe('the door', () => {
     expect(await eventsInLog()).toBe(before)
   })
 
-  test('shows an auditor every page, with forms for the own account only', async () => {
+  test('shows an auditor every page, with forms for the own account and exports', async () => {
     for (const path of mountedPaths().filter((one) => !isPublic(one) && !isLive(one))) {
       const answer = await auditor.get(path)
       expectAmong(path, answer.status, auditorSees().includes(path) ? [200, 303] : [403, 405])
