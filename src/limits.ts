@@ -664,6 +664,10 @@ export const kegsOrderedPerPiece = 250
 // Exports
 export const exportsMax = 2
 export const exportsPerOperatorMax = 1
+/**
+ * The connection of an export that was cut off closes after this time. Bun's timers have steps of 4 s, so it can take 4 s more.
+ */
+export const exportCutOffSeconds = 1
 /** Keys that an export writes in one turn of the event loop. */
 export const exportPageKeys = 200
 /**

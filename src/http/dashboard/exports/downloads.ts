@@ -5,7 +5,7 @@ import type { CommandRefusal, Outcome } from '../../../domain/refusal.ts'
 import { categoryOf } from '../../../domain/stream-names.ts'
 import { besideReadings, type Pace } from '../../../export/export-pace.ts'
 import { cutOffWords, type RunningExport } from '../../../export/running-export.ts'
-import { connectionIdleSecondsMax, exportsMax, exportsPerOperatorMax } from '../../../limits.ts'
+import { connectionIdleSecondsMax, exportCutOffSeconds, exportsMax, exportsPerOperatorMax } from '../../../limits.ts'
 import type { RequestLines } from '../../request-lines.ts'
 import type { ConnectionTimer } from '../../unfinished-bodies.ts'
 import { waitForTurn } from '../show/pauses.ts'
@@ -144,8 +144,13 @@ export class Downloads {
     const { controller, running } = download
     download.controller = null
     this.#open.delete(download)
-    if (running?.cutOffWhy === null) controller?.close()
-    else controller?.error(new Error(`The export was cut off: ${running?.cutOffWhy ?? ''}`))
+    if (running?.cutOffWhy === null) {
+      controller?.close()
+      return
+    }
+    // Bun keeps the connection of a browser that does not read, and a stop of the service would wait for it.
+    this.#timer?.timeout(download.downloader.request, exportCutOffSeconds)
+    controller?.error(new Error(`The export was cut off: ${running?.cutOffWhy ?? ''}`))
   }
 
   async #cutOff(download: Download, why: string): Promise<void> {
