@@ -33,7 +33,7 @@ export class RefusalRecords {
   }
 
   onBeat(): void {
-    if (!this.#isWriting) void this.#write()
+    if (!this.#isWriting && this.#sums.hasWaiting) void this.#write()
   }
 
   /** Also writes summaries that are not due yet, because the node stops. */

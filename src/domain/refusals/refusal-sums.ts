@@ -52,6 +52,10 @@ export class RefusalSums {
     return this.#keys.size + this.#quiet.size
   }
 
+  get hasWaiting(): boolean {
+    return this.#keys.size > 0 || !this.#node.isEmpty
+  }
+
   /** A refusal without a key (`null`) counts for the node. */
   note(keyId: string | null, refused: Refused): void {
     const { atMs, code, count } = refused
