@@ -119,6 +119,28 @@ export const idempotencyStartMsMax = 5_000
  */
 export const idempotencyForgottenAtOnceMax = 2_000
 
+// The index for questions, `ask.db` (docs/decisions/033-ask-db.md)
+/** Counts of cellars are kept for each minute of this time. */
+export const askMinutesKeptMs = 48 * 3_600_000
+/** Counts of keys are kept for each hour of this time. */
+export const askHoursKeptMs = 30 * 24 * 3_600_000
+/** Pairs of a key and a rack. Beyond this number, the pairs that were seen longest ago are deleted. */
+export const askSeenRacksMax = 100_000
+/** Pairs are deleted in groups, because finding the oldest ones reads the whole table: 40 ms. */
+export const askSeenEvictedAtOnce = 5_000
+/** A change also deletes old counts: at most this number more than it adds. So a long index gets shorter. */
+export const askTrimmedAtOnceMax = 2_000
+/** Each change also looks for old counts of this number of keys and of cellars, in turn, which it does not name. */
+export const askOthersTrimmed = 8
+/** Names of keys, racks, streams and so on whose numbers the writing thread keeps in memory. */
+export const askNamesCachedMax = 1_024
+/** Pages of `ask.db` that the writing thread keeps in memory, in KiB. */
+export const askWriterCacheKib = 1_024
+/** Pages of `ask.db` that the event loop keeps in memory, in KiB. */
+export const askReaderCacheKib = 256
+/** A check of `ask.db` reads this number of rows, and then rests. */
+export const askCheckedRowsPerStep = 512
+
 // Unfinished bodies (docs/contract.md, "Cost"; `http/unfinished-bodies.ts`)
 export const keyBodiesBytesMax = 16 * 1024 * 1024
 export const deviceBodiesBytesMax = 64 * 1024 * 1024

@@ -68,6 +68,8 @@ export type Forgotten = {
 
 /** All fields add to what the index holds. Counts are differences. */
 export type AskChange = {
+  /** The position of the index's `foldedTo` that the change continues. `null`: it begins with the log's first event. */
+  readonly foldedFrom: number | null
   /** After this change, the index holds all events up to this one. */
   readonly foldedTo: FoldedTo
   readonly places: readonly FoldedPlace[]
@@ -118,9 +120,16 @@ export type FoundPlaces = {
 export interface AskIndex {
   /** The index holds all events up to this one. `null`: it is empty, and must be built from the log. */
   readonly foldedTo: FoldedTo | null
-  /** Writes the whole change or nothing. Rejects with AskBusy (a later try can succeed) or AskUnusable. */
+  /**
+   * Writes the whole change or nothing. Ignores a change whose `foldedTo` the index already includes. Rejects with AskBusy (a
+   * later try can succeed) or AskUnusable: the index is damaged, a query has found damage, or the change does not continue the
+   * index, because `check` has emptied it. Then the node must call `startAnew`.
+   */
   write(change: AskChange): Promise<void>
-  /** Reads the whole file on its thread, slowly. Empties the index if it is damaged. Rejects like `write`. */
+  /**
+   * Reads the whole file on its thread, slowly, while changes are written. Empties the index if it is damaged. Rejects like
+   * `write`. Resolves early if the index is closed.
+   */
   check(): Promise<void>
   /** Empties the index, so that it can be built again. Rejects with AskUnusable. */
   startAnew(): Promise<void>

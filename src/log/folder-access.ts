@@ -40,7 +40,7 @@ const lookAt = (path: string): OwnerAndMode | null => {
   }
 }
 
-const databases = ['log.db', 'log.lock', 'idempotency.db']
+const databases = ['log.db', 'log.lock', 'idempotency.db', 'ask.db']
 /**
  * SQLite itself creates the files that end with `-wal`, `-shm` and `-journal`. They hold parts of the database, so they
  * are checked too.

@@ -1,7 +1,7 @@
 /**
  * The tables of `ask.db`. Texts are numbers of `names`, so that a row is small. An index of a table with a rowid ends with the
- * rowid, so each index of `places` is in the order of positions. Each row has a checksum. The only row of `head` has the number of
- * rows and the sum of their checksums, so that a deleted row is found.
+ * rowid, so each index of `places` is in the order of positions. Each row has a checksum (`ask-rows.ts`). The only row of `head`
+ * has the number of rows of each table and the sum of their checksums (`ask-head.ts`), so that a deleted row is found.
  */
 
 /** A file of another format is deleted, and the index is built again. */
@@ -12,10 +12,11 @@ export const allCellars = 0
 
 /** The code `accepted` is the first row of `names`, so that indexes can leave it out. */
 export const acceptedCode = 1
+export const acceptedName = 'accepted'
 
 export const tables = `
-  CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
-  INSERT INTO names VALUES (${acceptedCode}, 'accepted');
+  CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;
+  CREATE UNIQUE INDEX names_of_text ON names (name);
 
   CREATE TABLE places (
     position INTEGER PRIMARY KEY,
@@ -27,6 +28,8 @@ export const tables = `
     cellar INTEGER,
     stream INTEGER NOT NULL,
     revision INTEGER NOT NULL,
+    event_number INTEGER NOT NULL,
+    request_number INTEGER,
     checksum INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX places_of_kind ON places (kind);
@@ -35,12 +38,8 @@ export const tables = `
   CREATE INDEX places_of_key ON places (key, type) WHERE key IS NOT NULL;
   CREATE INDEX places_of_cellar ON places (cellar, type) WHERE cellar IS NOT NULL;
   CREATE INDEX places_of_stream ON places (stream, revision);
-
-  CREATE TABLE ids (
-    id INTEGER NOT NULL,
-    position INTEGER NOT NULL,
-    PRIMARY KEY (id, position)
-  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX places_of_event ON places (event_number);
+  CREATE INDEX places_of_request ON places (request_number) WHERE request_number IS NOT NULL;
 
   CREATE TABLE minutes (minute INTEGER PRIMARY KEY, position INTEGER NOT NULL, checksum INTEGER NOT NULL) STRICT;
 
@@ -71,4 +70,15 @@ export const tables = `
     checksum INTEGER NOT NULL,
     PRIMARY KEY (key, rack)
   ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE head (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    log_id TEXT NOT NULL,
+    position INTEGER,
+    stream TEXT,
+    revision INTEGER,
+    event_id TEXT,
+    totals TEXT NOT NULL,
+    checksum INTEGER NOT NULL
+  ) STRICT;
 `

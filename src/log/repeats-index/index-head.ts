@@ -6,6 +6,7 @@ import type { Database, Statement } from 'bun:sqlite'
 import { checksumOf } from '../../bytes/checksum.ts'
 import type { FoldedTo } from '../../domain/log-reference.ts'
 import { IndexUnusable } from '../repeats-index.ts'
+import type { RowsTotal } from '../rows-total.ts'
 
 export const headTable = `
   CREATE TABLE folded (
@@ -25,26 +26,9 @@ export type IndexHead = {
   /** Id of the log from which the index is built. */
   readonly logId: string
   readonly foldedTo: FoldedTo | null
-  readonly total: AppendsTotal
+  /** Of the rows of `appends`. */
+  readonly total: RowsTotal
 }
-
-/** The number of rows of `appends`, and the sum of their checksums modulo 2^53. */
-export type AppendsTotal = { readonly count: number; readonly sum: number }
-
-export const emptyTotal: AppendsTotal = { count: 0, sum: 0 }
-
-const modulus = 2 ** 53
-
-/** No step is greater than 2^53, so that every number stays exact. */
-export const totalWith = ({ count, sum }: AppendsTotal, checksum: number): AppendsTotal => {
-  const left = modulus - checksum
-  return { count: count + 1, sum: sum < left ? sum + checksum : sum - left }
-}
-
-export const totalWithout = ({ count, sum }: AppendsTotal, checksum: number): AppendsTotal => ({
-  count: count - 1,
-  sum: sum >= checksum ? sum - checksum : sum + (modulus - checksum),
-})
 
 export type HeadRow = { readonly log_id: string; readonly append_count: number; readonly append_sum: number } & (
   | { readonly [column in 'position' | 'stream' | 'revision' | 'event_id']: null }

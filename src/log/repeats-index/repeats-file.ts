@@ -8,8 +8,9 @@ import { storeBusyMsMax } from '../../limits.ts'
 import { hashBytesOf } from '../codec/packed-idempotency.ts'
 import { newestIdempotency } from '../codec/stored-idempotency.ts'
 import { IndexUnusable, type RepeatsChange, type RepeatsIndex } from '../repeats-index.ts'
+import { emptyTotal } from '../rows-total.ts'
 import { type AppendRow, appendColumns, isUndamaged } from './append-checksum.ts'
-import { emptyTotal, headTable, readHead, writeHead } from './index-head.ts'
+import { headTable, readHead, writeHead } from './index-head.ts'
 import { type RepeatsWriter, writeOnThread } from './repeats-writer.ts'
 
 export const repeatsPathIn = (dataDir: string): string => join(dataDir, 'idempotency.db')

@@ -8,15 +8,11 @@ import { idempotencyForgottenAtOnceMax, storeBusyMsMax } from '../../limits.ts'
 import { hashBytesOf } from '../codec/packed-idempotency.ts'
 import { idempotencyVersion } from '../codec/upcast.ts'
 import { IndexUnusable, type RepeatsChange } from '../repeats-index.ts'
+import { emptyTotal, type RowsTotal, totalWith, totalWithout } from '../rows-total.ts'
+import { isPassing } from '../sqlite/sqlite-faults.ts'
 import { type AppendRow, appendChecksum, appendColumns, isUndamaged } from './append-checksum.ts'
-import { type AppendsTotal, emptyTotal, readHead, totalWith, totalWithout, writeHead } from './index-head.ts'
-import {
-  type FromRepeatsThread,
-  isPassing,
-  type RepeatsWork,
-  type ToRepeatsThread,
-  type WriteFault,
-} from './repeats-writer.ts'
+import { readHead, writeHead } from './index-head.ts'
+import type { FromRepeatsThread, RepeatsWork, ToRepeatsThread, WriteFault } from './repeats-writer.ts'
 
 declare const self: Worker
 
@@ -60,7 +56,7 @@ const open = (path: string) => {
       RETURNING checksum
   `)
   /** Returns the sum with the append. Writes it only if the index knows no newer one. */
-  const insertInto = (total: AppendsTotal, { stream, revision, recordedAt, idempotency }: IdempotentAppend) => {
+  const insertInto = (total: RowsTotal, { stream, revision, recordedAt, idempotency }: IdempotentAppend) => {
     const { keyHash, bodyHash, batch } = idempotency
     const batchJson = batch === null ? null : JSON.stringify(batch)
     const hashes = { key_hash: hashBytesOf(keyHash), body_hash: hashBytesOf(bodyHash) }
@@ -91,7 +87,7 @@ const open = (path: string) => {
 
 type Deleted = { readonly checksum: number }
 
-const withoutRow = (total: AppendsTotal, { checksum }: Deleted): AppendsTotal => totalWithout(total, checksum)
+const withoutRow = (total: RowsTotal, { checksum }: Deleted): RowsTotal => totalWithout(total, checksum)
 
 /**
  * Reads the whole file. `quick_check` finds pages that are used twice, which a later write would damage. Only the sum

@@ -1,4 +1,3 @@
-import type { SQLiteError } from 'bun:sqlite'
 import { WorkerThread } from '../../worker-thread.ts'
 import { IndexBusy, IndexUnusable, type RepeatsChange } from '../repeats-index.ts'
 
@@ -21,10 +20,6 @@ export type ToRepeatsThread =
 export type RepeatsWork = { readonly kind: 'write'; readonly change: RepeatsChange } | { readonly kind: 'check' }
 
 export type WriteFault = { readonly why: string; readonly isPassing: boolean }
-
-/** True if a later try can succeed: the disk is full, or another program has locked the file. */
-export const isPassing = ({ code }: SQLiteError): boolean =>
-  code === 'SQLITE_FULL' || code?.startsWith('SQLITE_BUSY') === true
 
 export type FromRepeatsThread = { readonly fault: WriteFault | null }
 

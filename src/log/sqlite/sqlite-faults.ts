@@ -10,3 +10,7 @@ export const faultOf = (action: string, cause: SQLiteError): Outage => {
 
 /** SQLite has found that the file does not fit together, or is no database. */
 export const isMalformed = ({ code = '' }: SQLiteError): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(code)
+
+/** True if a later try can succeed: the disk is full, or another program has locked the file. */
+export const isPassing = ({ code = '' }: SQLiteError): boolean =>
+  code === 'SQLITE_FULL' || code.startsWith('SQLITE_BUSY')

@@ -2,12 +2,11 @@
  * This thread checks the log of a running service, slowly. On the event loop, each step would delay requests. Only a
  * thread may import this file, because the code below runs at import.
  */
-import { readlinkSync } from 'node:fs'
-import { constants, setPriority } from 'node:os'
-import { isSystemError, messageOf } from '../../domain/error-message.ts'
+import { messageOf } from '../../domain/error-message.ts'
 import { checkedBytesPerSecondMax, checkRestFactor } from '../../limits.ts'
 import type { FromCheckThread, ToCheckThread } from './background-check.ts'
 import { checkLogFile } from './check-log-file.ts'
+import { yieldProcessor } from './yield-processor.ts'
 
 declare const self: Worker
 
@@ -48,16 +47,6 @@ const answerOf = async ({ path, acceptsSchema }: Asked): Promise<FromCheckThread
     return null
   } catch (cause) {
     return { kind: 'failed', why: messageOf(cause) }
-  }
-}
-
-/** On Linux, each thread has its own priority. Elsewhere, only the rests below leave the processor to the service. */
-const yieldProcessor = (): void => {
-  try {
-    const threadId = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
-    setPriority(threadId, constants.priority.PRIORITY_LOW)
-  } catch (cause) {
-    if (!isSystemError(cause)) throw cause
   }
 }
 

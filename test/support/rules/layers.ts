@@ -131,6 +131,7 @@ const beginners = new Set([
   'src/main.ts',
   'src/log/sqlite/commit-thread.ts',
   'src/log/repeats-index/repeats-thread.ts',
+  'src/log/ask-index/ask-thread.ts',
   'src/log/verify/check-thread.ts',
   'src/password-judge/judge-thread.ts',
 ])

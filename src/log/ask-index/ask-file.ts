@@ -1,0 +1,254 @@
+import { Database, SQLiteError } from 'bun:sqlite'
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { isSystemError } from '../../domain/error-message.ts'
+import type { FoldedTo } from '../../domain/log-reference.ts'
+import { askReaderCacheKib, storeBusyMsMax } from '../../limits.ts'
+import { AskBusy, type AskChange, type AskIndex, AskUnusable } from '../ask-index.ts'
+import { isPassing } from '../sqlite/sqlite-faults.ts'
+import { emptyTotals, readAskHead, writeAskHead } from './ask-head.ts'
+import { AskQueries } from './ask-queries.ts'
+import { nameChecksum } from './ask-rows.ts'
+import { acceptedCode, acceptedName, formatVersion, tables } from './ask-schema.ts'
+import { AskWriter } from './ask-writer.ts'
+import { TableTotals } from './table-totals.ts'
+
+export const askPathIn = (dataDir: string): string => join(dataDir, 'ask.db')
+
+const fileMode = 0o600
+
+export type AskFileOptions = {
+  readonly dataDir: string
+  /** Id of the log from which the index is built. The positions of another log mean other events. */
+  readonly logId: string
+  /** Called once with the reason when the file is found unusable. The index must then be built again from the log. */
+  readonly onReplaced?: (why: string) => void
+}
+
+/**
+ * Opens `ask.db`. A damaged file, or a file of another log or format, is replaced. A thread writes the file, so that no fsync
+ * stops the event loop. The queries read it on the event loop.
+ * @throws AskUnusable if the file cannot be opened or replaced
+ */
+export const openAskFile = (options: AskFileOptions): AskIndex => new AskFile(options)
+
+class AskFile implements AskIndex {
+  readonly #path: string
+  readonly #logId: string
+  readonly #onReplaced: (why: string) => void
+  #opened: Opened
+  #startingAnew: Promise<void> | null = null
+
+  constructor({ dataDir, logId, onReplaced = () => {} }: AskFileOptions) {
+    this.#path = askPathIn(dataDir)
+    this.#logId = logId
+    this.#onReplaced = onReplaced
+    this.#opened = this.#openOrReplace()
+  }
+
+  get foldedTo(): FoldedTo | null {
+    return this.#opened.foldedTo
+  }
+
+  async write(change: AskChange): Promise<void> {
+    const opened = this.#opened
+    if (opened.unusable !== null) throw opened.unusable
+    try {
+      await opened.writer.write(change)
+    } catch (cause) {
+      throw this.#noted(opened, cause)
+    }
+    const position = opened.foldedTo?.position ?? -1
+    if (change.foldedTo.position > position) opened.foldedTo = change.foldedTo
+  }
+
+  async check(): Promise<void> {
+    const opened = this.#opened
+    try {
+      await opened.writer.check()
+    } catch (cause) {
+      if (!(cause instanceof AskUnusable)) throw cause
+      if (opened.isClosed) return
+      this.#noted(opened, cause)
+      await this.startAnew()
+    }
+  }
+
+  /** A second call while the first one works waits for the first one. */
+  startAnew(): Promise<void> {
+    this.#startingAnew ??= this.#startAnew().finally(() => {
+      this.#startingAnew = null
+    })
+    return this.#startingAnew
+  }
+
+  *find(...parameters: Parameters<AskQueries['find']>): ReturnType<AskIndex['find']> {
+    const opened = this.#opened
+    const steps = this.#ask(opened, (queries) => queries.find(...parameters))
+    for (;;) {
+      const step = this.#ask(opened, () => steps.next())
+      if (step.done === true) return step.value
+      yield
+    }
+  }
+
+  placesOfId(...parameters: Parameters<AskIndex['placesOfId']>): ReturnType<AskIndex['placesOfId']> {
+    return this.#ask(this.#opened, (queries) => queries.placesOfId(...parameters))
+  }
+
+  placeAt(...parameters: Parameters<AskIndex['placeAt']>): ReturnType<AskIndex['placeAt']> {
+    return this.#ask(this.#opened, (queries) => queries.placeAt(...parameters))
+  }
+
+  minuteCounts(...parameters: Parameters<AskIndex['minuteCounts']>): ReturnType<AskIndex['minuteCounts']> {
+    return this.#ask(this.#opened, (queries) => queries.minuteCounts(...parameters))
+  }
+
+  hourCounts(...parameters: Parameters<AskIndex['hourCounts']>): ReturnType<AskIndex['hourCounts']> {
+    return this.#ask(this.#opened, (queries) => queries.hourCounts(...parameters))
+  }
+
+  refusalsOfCellar(...parameters: Parameters<AskIndex['refusalsOfCellar']>): ReturnType<AskIndex['refusalsOfCellar']> {
+    return this.#ask(this.#opened, (queries) => queries.refusalsOfCellar(...parameters))
+  }
+
+  seenRacks(...parameters: Parameters<AskIndex['seenRacks']>): ReturnType<AskIndex['seenRacks']> {
+    return this.#ask(this.#opened, (queries) => queries.seenRacks(...parameters))
+  }
+
+  positionOfMinute(...parameters: Parameters<AskIndex['positionOfMinute']>): ReturnType<AskIndex['positionOfMinute']> {
+    return this.#ask(this.#opened, (queries) => queries.positionOfMinute(...parameters))
+  }
+
+  async close(): Promise<void> {
+    await this.#startingAnew?.catch(() => {})
+    await this.#opened.close()
+  }
+
+  async #startAnew(): Promise<void> {
+    await this.#opened.close()
+    orFault(() => removeFile(this.#path))
+    this.#opened = this.#open()
+  }
+
+  #ask<T>(opened: Opened, use: (queries: AskQueries) => T): T {
+    try {
+      if (opened.isClosed) throw new AskUnusable('Cannot read ask.db: it was closed or emptied')
+      return orFault(() => use(opened.queries))
+    } catch (cause) {
+      throw this.#noted(opened, cause)
+    }
+  }
+
+  /** Keeps in mind that the file is unusable, and tells it once. A file that was closed is no longer of interest. */
+  #noted(opened: Opened, cause: unknown): unknown {
+    if (!(cause instanceof AskUnusable) || opened.isClosed || opened.unusable !== null) return cause
+    opened.unusable = cause
+    this.#onReplaced(cause.message)
+    return cause
+  }
+
+  #open(): Opened {
+    return orFault(() => new Opened(this.#path, this.#logId))
+  }
+
+  #openOrReplace(): Opened {
+    try {
+      return this.#open()
+    } catch (cause) {
+      if (!(cause instanceof AskUnusable) && !(cause instanceof AskBusy)) throw cause
+      this.#onReplaced(cause.message)
+    }
+    orFault(() => removeFile(this.#path))
+    return this.#open()
+  }
+}
+
+/** The open file: a connection for the queries, and the thread that writes. */
+class Opened {
+  foldedTo: FoldedTo | null
+  /** The first damage that was found. Nothing is written after it. */
+  unusable: AskUnusable | null = null
+  readonly queries: AskQueries
+  readonly writer: AskWriter
+  readonly #database: Database
+  #isClosed = false
+
+  constructor(path: string, logId: string) {
+    if (!existsSync(path)) closeSync(openSync(path, 'wx', fileMode))
+    this.#database = new Database(path)
+    try {
+      this.foldedTo = prepareTables(this.#database, logId)
+      this.queries = new AskQueries(this.#database)
+    } catch (cause) {
+      this.#database.close(true)
+      throw cause
+    }
+    this.writer = new AskWriter(path)
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** The thread closes the file last, because the last one copies the write-ahead log into the file. */
+  async close(): Promise<void> {
+    if (!this.#isClosed) {
+      this.#isClosed = true
+      this.queries.close()
+      this.#database.close(true)
+    }
+    await this.writer.close()
+  }
+}
+
+/**
+ * Creates the tables of a new file. Returns the last event that the index includes, or `null` for an empty index. Waits for no
+ * disk: a file that a power failure damages is replaced.
+ * @throws AskUnusable if the file has another format, belongs to another log, or its head is damaged
+ */
+const prepareTables = (database: Database, logId: string): FoldedTo | null => {
+  database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
+  database.run('PRAGMA synchronous = OFF')
+  database.run('PRAGMA journal_mode = WAL')
+  database.run(`PRAGMA cache_size = -${askReaderCacheKib}`)
+  const version = database.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version
+  if (version === 0) createTables(database, logId)
+  else if (version !== formatVersion) throw new AskUnusable(`Cannot use ask.db: it has format ${version}`)
+  const head = readAskHead(database)
+  if (head.logId !== logId) throw new AskUnusable('Cannot use ask.db: it was folded from another log')
+  database.run('PRAGMA query_only = ON')
+  // A query on the event loop does not wait for another program.
+  database.run('PRAGMA busy_timeout = 0')
+  return head.foldedTo
+}
+
+const createTables = (database: Database, logId: string): void => {
+  database.run('BEGIN IMMEDIATE')
+  database.run(tables)
+  const totals = new TableTotals(emptyTotals)
+  const checksum = nameChecksum({ id: acceptedCode, name: acceptedName })
+  database.run('INSERT INTO names VALUES (?, ?, ?)', [acceptedCode, acceptedName, checksum])
+  totals.add('names', checksum)
+  writeAskHead(database, { logId, foldedTo: null, totals: totals.all })
+  database.run(`PRAGMA user_version = ${formatVersion}`)
+  database.run('COMMIT')
+}
+
+const removeFile = (path: string): void => {
+  for (const each of [path, `${path}-wal`, `${path}-shm`]) rmSync(each, { force: true })
+}
+
+/** SQLite, the file system and JSON each report a damaged file with a different error. @throws AskBusy, AskUnusable */
+const orFault = <T>(use: () => T): T => {
+  try {
+    return use()
+  } catch (cause) {
+    if (cause instanceof SQLiteError && isPassing(cause)) {
+      throw new AskBusy(`Cannot use ask.db: ${cause.message}`, { cause })
+    }
+    const isOfFile = cause instanceof SQLiteError || cause instanceof SyntaxError || isSystemError(cause)
+    if (!isOfFile) throw cause
+    throw new AskUnusable(`Cannot use ask.db: ${cause.message}`, { cause })
+  }
+}
