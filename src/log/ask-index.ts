@@ -121,9 +121,9 @@ export interface AskIndex {
   /** The index holds all events up to this one. `null`: it is empty, and must be built from the log. */
   readonly foldedTo: FoldedTo | null
   /**
-   * Writes the whole change or nothing. Ignores a change whose `foldedTo` the index already includes. Rejects with AskBusy (a
-   * later try can succeed) or AskUnusable: the index is damaged, a query has found damage, or the change does not continue the
-   * index, because `check` has emptied it. Then the node must call `startAnew`.
+   * Writes the whole change or nothing. Ignores a change whose `foldedTo` the index already includes. Rejects with AskBusy if a
+   * later try can succeed. Rejects with AskUnusable if the index is damaged, if a query has found damage, or if the change does
+   * not continue the index. `check` can have emptied it. After AskUnusable, the node must call `startAnew`.
    */
   write(change: AskChange): Promise<void>
   /**

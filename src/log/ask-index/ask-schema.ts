@@ -1,7 +1,7 @@
 /**
  * The tables of `ask.db`. Texts are numbers of `names`, so that a row is small. An index of a table with a rowid ends with the
  * rowid, so each index of `places` is in the order of positions. Each row has a checksum (`ask-rows.ts`). The only row of `head`
- * has the number of rows of each table and the sum of their checksums (`ask-head.ts`), so that a deleted row is found.
+ * counts the rows of each table and sums up their checksums (`ask-head.ts`). So a deleted row is found.
  */
 
 /** A file of another format is deleted, and the index is built again. */
