@@ -45,6 +45,9 @@ export type HourCount = {
   readonly count: number
 }
 
+/** The sum of some hours. */
+export type RefusalSum = Omit<HourCount, 'hour'>
+
 /** The last minute (since 1970) in which a reading of the rack was accepted with the key. */
 export type SeenRack = { readonly key: string; readonly rack: string; readonly minute: number }
 
@@ -134,9 +137,15 @@ export interface AskIndex {
   /** Empties the index, so that it can be built again. Rejects with AskUnusable. */
   startAnew(): Promise<void>
 
-  /** Each step takes about a millisecond, so that the caller can let other work run between two steps. */
-  find(filter: PlaceFilter, page: PlacePage): Generator<void, FoundPlaces>
-  /** The places of the event with this id, or of all events of the request with this id, except readings, oldest first. */
+  /**
+   * Each step takes about a millisecond, so that the caller can let other work run between two steps. Yields what is found so far,
+   * so the caller can also end the search early and go on later.
+   */
+  find(filter: PlaceFilter, page: PlacePage): Generator<FoundPlaces, FoundPlaces>
+  /**
+   * The places of the event with this id, or of all events of the request with this id, except readings, oldest first: at most
+   * `askPlacesOfIdMax`. Other events can be among them, because the index keeps only a part of each id.
+   */
   placesOfId(id: string): readonly EventPlace[]
   /** The place of the event, or `null` if it is a reading, purged or not folded yet. */
   placeAt(position: number): EventPlace | null
@@ -144,8 +153,8 @@ export interface AskIndex {
   minuteCounts(cellar: string | null, fromMinute: number, toMinute: number): readonly MinuteCount[]
   /** Oldest first. `toHour` is not included. */
   hourCounts(key: string, fromHour: number, toHour: number): readonly HourCount[]
-  /** The refusals of all keys of a cellar: the keys with the most refusals first, at most `limit` rows. */
-  refusalsOfCellar(cellar: string, fromHour: number, limit: number): readonly Omit<HourCount, 'hour'>[]
+  /** The refusals of all keys of a cellar: the keys with the most refusals first, at most `limit` rows. Steps like `find`. */
+  refusalsOfCellar(cellar: string, fromHour: number, limit: number): Generator<void, readonly RefusalSum[]>
   /** The racks that were seen last first, at most `limit`. */
   seenRacks(key: string, limit: number): readonly SeenRack[]
   /** The newest row whose minute is not after this one, or `null`. */

@@ -7,10 +7,10 @@ import { askReaderCacheKib, storeBusyMsMax } from '../../limits.ts'
 import { AskBusy, type AskChange, type AskIndex, AskUnusable } from '../ask-index.ts'
 import { isPassing } from '../sqlite/sqlite-faults.ts'
 import { emptyTotals, readAskHead, writeAskHead } from './ask-head.ts'
-import { AskQueries } from './ask-queries.ts'
 import { nameChecksum } from './ask-rows.ts'
 import { acceptedCode, acceptedName, formatVersion, tables } from './ask-schema.ts'
 import { AskWriter } from './ask-writer.ts'
+import { AskQueries } from './queries/ask-queries.ts'
 import { TableTotals } from './table-totals.ts'
 
 export const askPathIn = (dataDir: string): string => join(dataDir, 'ask.db')
@@ -82,14 +82,8 @@ class AskFile implements AskIndex {
     return this.#startingAnew
   }
 
-  *find(...parameters: Parameters<AskQueries['find']>): ReturnType<AskIndex['find']> {
-    const opened = this.#opened
-    const steps = this.#ask(opened, (queries) => queries.find(...parameters))
-    for (;;) {
-      const step = this.#ask(opened, () => steps.next())
-      if (step.done === true) return step.value
-      yield
-    }
+  find(...parameters: Parameters<AskIndex['find']>): ReturnType<AskIndex['find']> {
+    return this.#askInSteps((queries) => queries.find(...parameters))
   }
 
   placesOfId(...parameters: Parameters<AskIndex['placesOfId']>): ReturnType<AskIndex['placesOfId']> {
@@ -109,7 +103,7 @@ class AskFile implements AskIndex {
   }
 
   refusalsOfCellar(...parameters: Parameters<AskIndex['refusalsOfCellar']>): ReturnType<AskIndex['refusalsOfCellar']> {
-    return this.#ask(this.#opened, (queries) => queries.refusalsOfCellar(...parameters))
+    return this.#askInSteps((queries) => queries.refusalsOfCellar(...parameters))
   }
 
   seenRacks(...parameters: Parameters<AskIndex['seenRacks']>): ReturnType<AskIndex['seenRacks']> {
@@ -129,6 +123,16 @@ class AskFile implements AskIndex {
     await this.#opened.close()
     orFault(() => removeFile(this.#path))
     this.#opened = this.#open()
+  }
+
+  *#askInSteps<Step, T>(use: (queries: AskQueries) => Generator<Step, T>): Generator<Step, T> {
+    const opened = this.#opened
+    const steps = this.#ask(opened, use)
+    for (;;) {
+      const step = this.#ask(opened, () => steps.next())
+      if (step.done === true) return step.value
+      yield step.value
+    }
   }
 
   #ask<T>(opened: Opened, use: (queries: AskQueries) => T): T {

@@ -1,0 +1,56 @@
+import { type EventKind, eventKinds } from '../../../domain/search/event-filter.ts'
+import { isEventType } from '../../../domain/search/types-of-kind.ts'
+import { AskUnusable, type EventPlace } from '../../ask-index.ts'
+import { nameChecksum, type PlaceRow } from '../ask-rows.ts'
+import type { AskStatements } from './ask-statements.ts'
+import { undamaged } from './undamaged-rows.ts'
+
+/** Replaces numbers of `names` by their texts, and texts by numbers. Remembers them, so it serves only one answer. */
+export class AskNames {
+  readonly #statements: AskStatements
+  readonly #texts = new Map<number, string>()
+
+  constructor(statements: AskStatements) {
+    this.#statements = statements
+  }
+
+  /** Returns `null` if nothing in the index has this name. @throws AskUnusable */
+  numberOf(text: string): number | null {
+    const rows = undamaged(this.#statements.nameOfText.all(text), nameChecksum)
+    return rows[0]?.id ?? null
+  }
+
+  /** @throws AskUnusable */
+  textOf(number: number): string {
+    const known = this.#texts.get(number)
+    if (known !== undefined) return known
+    const [row] = undamaged(this.#statements.nameOfNumber.all(number), nameChecksum)
+    if (row === undefined) throw new AskUnusable(`Cannot use ask.db: "names" has no row ${number}`)
+    this.#texts.set(number, row.name)
+    return row.name
+  }
+
+  /** @throws AskUnusable */
+  placeOf({ position, recorded_at: recordedAt, revision, ...row }: PlaceRow): EventPlace {
+    const type = this.textOf(row.type)
+    if (!isEventType(type)) throw new AskUnusable(`Cannot use ask.db: no event has the type "${type}"`)
+    return {
+      position,
+      stream: this.textOf(row.stream),
+      revision,
+      recordedAt,
+      kind: this.#kindOf(row.kind),
+      type,
+      actor: this.textOf(row.actor),
+      key: row.key === null ? null : this.textOf(row.key),
+      cellar: row.cellar === null ? null : this.textOf(row.cellar),
+    }
+  }
+
+  #kindOf(number: number): EventKind {
+    const text = this.textOf(number)
+    const kind = eventKinds.find((each) => each === text)
+    if (kind === undefined) throw new AskUnusable(`Cannot use ask.db: no event is of the kind "${text}"`)
+    return kind
+  }
+}

@@ -1,0 +1,46 @@
+import type { Database } from 'bun:sqlite'
+import type { HourCountRow, MinuteCountRow, MinuteRow, NameRow, SeenRow } from '../ask-rows.ts'
+import { acceptedCode } from '../ask-schema.ts'
+import { preparePlaceStatements } from './place-statements.ts'
+
+export type AskStatements = ReturnType<typeof prepareAskStatements>
+
+export const prepareAskStatements = (database: Database) => ({
+  ...preparePlaceStatements(database),
+  nameOfText: database.prepare<NameRow, [string]>('SELECT id, name, checksum FROM names WHERE name = ?'),
+  nameOfNumber: database.prepare<NameRow, [number]>('SELECT id, name, checksum FROM names WHERE id = ?'),
+  minuteFrom: database.prepare<MinuteRow, [number, number]>(
+    'SELECT minute, position, checksum FROM minutes WHERE minute >= ? ORDER BY minute LIMIT ?',
+  ),
+  minuteUpTo: database.prepare<MinuteRow, [number]>(
+    'SELECT minute, position, checksum FROM minutes WHERE minute <= ? ORDER BY minute DESC LIMIT 1',
+  ),
+  /** The values are the cellar, the first minute, and the minute after the last one. */
+  minuteCounts: database.prepare<MinuteCountRow, [number, number, number]>(`
+    SELECT cellar, minute, code, count, checksum FROM minute_counts
+      WHERE cellar = ? AND minute >= ? AND minute < ? ORDER BY minute, code
+  `),
+  /** The values are the key, the first hour, and the hour after the last one. */
+  hourCounts: database.prepare<HourCountRow, [number, number, number]>(`
+    SELECT key, hour, code, cellar, count, checksum FROM hour_counts
+      WHERE key = ? AND hour >= ? AND hour < ? ORDER BY hour, code
+  `),
+  /** The values are the cellar, and the hour, the key and the code of the row before. */
+  refusalsAfter: database.prepare<HourCountRow, [number, number, number, number, number]>(`
+    SELECT key, hour, code, cellar, count, checksum FROM hour_counts INDEXED BY refusals_of_cellar
+      WHERE cellar = ? AND (hour, key, code) > (?, ?, ?) AND code <> ${acceptedCode} ORDER BY hour, key, code LIMIT ?
+  `),
+  seen: database.prepare<SeenRow, [number, number]>(
+    'SELECT key, rack, minute, checksum FROM seen WHERE key = ? ORDER BY minute DESC, rack LIMIT ?',
+  ),
+})
+
+export const finalizeAll = (statements: AskStatements): void => {
+  for (const each of Object.values(statements)) {
+    if ('finalize' in each) each.finalize()
+    else {
+      each.forwards.finalize()
+      each.backwards.finalize()
+    }
+  }
+}
