@@ -600,7 +600,7 @@ export const requestSearchMs = 60_000
 /** A minute of events at the highest rate. Comparing them takes some seconds. */
 export const requestSearchEventsMax = 1_000_000
 /** Rows of `ask.db` that one step of a search reads. Reading them takes about a millisecond. */
-export const askRowsAtOnceMax = 256
+export const askRowsAtOnceMax = 128
 /** A search reads so few rows of each type first, because most types are rare. */
 export const askRowsAtOnceMin = 8
 /** Places that a look-up of one id returns. A request that changes many keys has one event for each of them. */

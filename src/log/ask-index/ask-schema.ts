@@ -37,6 +37,7 @@ export const tables = `
   CREATE INDEX places_of_actor ON places (actor, type);
   CREATE INDEX places_of_key ON places (key, type) WHERE key IS NOT NULL;
   CREATE INDEX places_of_cellar ON places (cellar, type) WHERE cellar IS NOT NULL;
+  CREATE INDEX places_of_actor_in_cellar ON places (actor, cellar, type) WHERE cellar IS NOT NULL;
   CREATE INDEX places_of_stream ON places (stream, revision);
   CREATE INDEX places_of_event ON places (event_number);
   CREATE INDEX places_of_request ON places (request_number) WHERE request_number IS NOT NULL;

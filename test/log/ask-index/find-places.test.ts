@@ -158,7 +158,7 @@ describe('find()', () => {
     }
   })
 
-  test('finds each place once, page by page, also after searches that were ended early', () => {
+  test('finds each place once in pages, even if searches end early', () => {
     for (let round = 0; round < 100; round += 1) {
       const filter = round === 0 ? anyPlace : randomFilter(next, places)
       for (const direction of directions) {

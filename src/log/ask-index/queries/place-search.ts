@@ -12,7 +12,8 @@ import { undamaged } from './undamaged-rows.ts'
 
 /**
  * Yields what is found so far after each step, so that a caller can end the search early. Each value of the filter has an index
- * of its own. With several values, the search walks their indexes in turn, because only the walks show which is the shortest.
+ * of its own. With several values, the search walks their indexes in turn, because only the walks show which is the shortest. Operators and
+ * cellars can both have many places and few in common, so they have an index together.
  * @throws AskUnusable
  */
 export function* searchPlaces(
@@ -83,17 +84,20 @@ type WalkParts = { readonly wanted: Wanted; readonly range: Range; readonly dire
 
 /** Each walk meets all matching places. */
 const walksOf = (statements: AskStatements, { wanted, range, direction }: WalkParts): readonly PlaceWalk[] => {
-  const { ofActor, ofKey, ofCellar, ofStream, ofType, ofKind, places } = statements
+  const { ofActor, ofKey, ofCellar, ofActorInCellar, ofStream, ofType, ofKind, places } = statements
+  const { actor, key, cellar, stream, kind, type } = wanted
   const walks: PlaceWalk[] = []
   const add = (parts: readonly PlacesPart[]): number => walks.push(new PlaceWalk(direction, parts))
-  const inTypes = (index: typeof ofActor, number: number): readonly PlacesPart[] =>
-    wanted.types.map((type) =>
-      inPositions(range, (rest, limit) => index[direction].all(rest.after, rest.before, limit, type, number)),
-    )
-  if (wanted.actor !== null) add(inTypes(ofActor, wanted.actor))
-  if (wanted.key !== null) add(inTypes(ofKey, wanted.key))
-  if (wanted.cellar !== null) add(inTypes(ofCellar, wanted.cellar))
-  const { stream, kind, type } = wanted
+  const inTypes = (read: (rest: Range, limit: number, type: number) => readonly PlaceRow[]): readonly PlacesPart[] =>
+    wanted.types.map((each) => inPositions(range, (rest, limit) => read(rest, limit, each)))
+  const inIndex = (index: typeof ofActor, number: number): readonly PlacesPart[] =>
+    inTypes(({ after, before }, limit, each) => index[direction].all(after, before, limit, each, number))
+  if (key !== null) add(inIndex(ofKey, key))
+  if (actor !== null && cellar !== null) {
+    const { [direction]: read } = ofActorInCellar
+    add(inTypes(({ after, before }, limit, each) => read.all(after, before, limit, each, actor, cellar)))
+  } else if (actor !== null) add(inIndex(ofActor, actor))
+  else if (cellar !== null) add(inIndex(ofCellar, cellar))
   if (stream !== null) {
     const revisions = revisionsIn(statements, stream, range)
     add([inRevisions(revisions, ({ after, before }, limit) => ofStream[direction].all(after, before, limit, stream))])

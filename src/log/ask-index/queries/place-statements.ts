@@ -38,6 +38,16 @@ export const preparePlaceStatements = (database: Database) => ({
       placesIn('INDEXED BY places_of_cellar', 'type = ?4 AND cellar = ?5 AND', 'position', order),
     ),
   ),
+  ofActorInCellar: inBothDirections((order) =>
+    database.prepare<PlaceRow, [number, number, number, number, number, number]>(
+      placesIn(
+        'INDEXED BY places_of_actor_in_cellar',
+        'type = ?4 AND actor = ?5 AND cellar = ?6 AND',
+        'position',
+        order,
+      ),
+    ),
+  ),
   /** The range is of revisions. */
   ofStream: inBothDirections((order) =>
     database.prepare<PlaceRow, [number, number, number, number]>(

@@ -1,0 +1,203 @@
+import { describe, expect, test } from 'bun:test'
+import { AskQueries } from '../../../src/log/ask-index/queries/ask-queries.ts'
+import { AskUnusable, type FoldedPlace, type MinuteCount, type PlaceFilter } from '../../../src/log/ask-index.ts'
+import { AskTables } from '../../support/logs/ask-tables.ts'
+
+const requestId = '019b0000-0000-7000-8000-000000000001'
+const place = (position: number, of: Partial<FoldedPlace> = {}): FoldedPlace => ({
+  position,
+  stream: 'key-one',
+  revision: position,
+  recordedAt: position * 1_000,
+  kind: 'keys',
+  type: 'KeyRelabelled',
+  actor: 'ada@example.org',
+  key: 'one',
+  cellar: 'north',
+  id: `event ${position}`,
+  requestId,
+  ...of,
+})
+const withoutIds = ({ id: _, requestId: __, ...rest }: FoldedPlace) => rest
+
+const anyPlace: PlaceFilter = {
+  stream: null,
+  kind: null,
+  type: null,
+  actor: null,
+  key: null,
+  cellar: null,
+  since: null,
+  until: null,
+}
+
+const wholeOf = <T>(steps: Generator<unknown, T>): T => {
+  while (true) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+const filled = () => {
+  const tables = new AskTables()
+  for (const position of [3, 5, 9]) tables.addPlace(place(position))
+  tables.addPlace(place(7, { id: requestId, requestId: 'another', key: null, cellar: null }))
+  tables.addMinute({ minute: 10, position: 3 })
+  tables.addMinute({ minute: 12, position: 7 })
+  for (const cellar of [null, 'north'])
+    for (const [minute, code, count] of [
+      [10, 'accepted', 5],
+      [10, 'key_is_revoked', 2],
+      [11, 'accepted', 1],
+    ] as const)
+      tables.addMinuteCount({ cellar, minute, code, count: cellar === null ? 10 * count : count })
+  for (const [key, hour, code, count] of [
+    ['one', 1, 'accepted', 50],
+    ['one', 1, 'key_is_revoked', 2],
+    ['one', 3, 'key_is_revoked', 3],
+    ['two', 2, 'limit_exceeded', 4],
+    ['two', 3, 'key_is_revoked', 2],
+    ['two', 0, 'key_is_revoked', 99],
+  ] as const)
+    tables.addHourCount({ key, hour, code, count, cellar: 'north' })
+  tables.addSeen({ key: 'one', rack: 'a', minute: 4 })
+  tables.addSeen({ key: 'one', rack: 'b', minute: 9 })
+  tables.addSeen({ key: 'one', rack: 'c', minute: 6 })
+  tables.addSeen({ key: 'two', rack: 'a', minute: 7 })
+  return { tables, queries: new AskQueries(tables.database) }
+}
+
+describe('the queries of ask.db', () => {
+  const { queries } = filled()
+
+  test('find the places of an event or of a request by its id', () => {
+    const found = queries.placesOfId(requestId).map(({ position }) => position)
+    expect(found).toEqual([3, 5, 7, 9])
+    expect(queries.placesOfId(requestId.toUpperCase()).length).toBe(4)
+    expect(queries.placesOfId('event 5')).toEqual([withoutIds(place(5))])
+    expect(queries.placesOfId('event 6')).toEqual([])
+  })
+
+  test('find a place by its position alone', () => {
+    expect(queries.placeAt(5)).toEqual(withoutIds(place(5)))
+    expect(queries.placeAt(6)).toBeNull()
+  })
+
+  test('find the newest row of `minutes` up to a minute', () => {
+    const found = [9, 10, 11, 12, 13].map((minute) => queries.positionOfMinute(minute))
+    const [first, second] = [
+      { minute: 10, position: 3 },
+      { minute: 12, position: 7 },
+    ]
+    expect(found).toEqual([null, first, first, second, second])
+  })
+
+  test('count the minutes of one cellar, or of all, up to the last minute', () => {
+    const north: readonly MinuteCount[] = [
+      { cellar: 'north', minute: 10, code: 'accepted', count: 5 },
+      { cellar: 'north', minute: 10, code: 'key_is_revoked', count: 2 },
+      { cellar: 'north', minute: 11, code: 'accepted', count: 1 },
+    ]
+    expect(queries.minuteCounts('north', 10, 12)).toEqual(north)
+    expect(queries.minuteCounts('north', 10, 11)).toEqual(north.slice(0, 2))
+    expect(queries.minuteCounts('north', 11, 11)).toEqual([])
+    expect(queries.minuteCounts(null, 11, 12)).toEqual([{ cellar: null, minute: 11, code: 'accepted', count: 10 }])
+    expect(queries.minuteCounts('south', 0, 99)).toEqual([])
+  })
+
+  test('count the hours of one key up to the last hour', () => {
+    const counts = queries.hourCounts('one', 1, 3)
+    expect(counts).toEqual([
+      { cellar: 'north', key: 'one', hour: 1, code: 'accepted', count: 50 },
+      { cellar: 'north', key: 'one', hour: 1, code: 'key_is_revoked', count: 2 },
+    ])
+    expect(queries.hourCounts('one', 1, 4).length).toBe(3)
+    expect(queries.hourCounts('nobody', 0, 9)).toEqual([])
+  })
+
+  test('sum the refusals of a cellar, the most refused key first', () => {
+    const of = (limit: number) => wholeOf(queries.refusalsOfCellar('north', 1, limit))
+    const sums = [
+      { cellar: 'north', key: 'two', code: 'limit_exceeded', count: 4 },
+      { cellar: 'north', key: 'two', code: 'key_is_revoked', count: 2 },
+      { cellar: 'north', key: 'one', code: 'key_is_revoked', count: 5 },
+    ]
+    expect(of(10)).toEqual(sums)
+    expect(of(1)).toEqual(sums.slice(0, 1))
+    expect(wholeOf(queries.refusalsOfCellar('north', 0, 1))[0]?.count).toBe(101)
+    expect(wholeOf(queries.refusalsOfCellar('south', 0, 9))).toEqual([])
+  })
+
+  test('sum thousands of refused keys in many steps', () => {
+    const tables = new AskTables()
+    const keys = Array.from({ length: 1_000 }, (_, number) => `key ${number}`)
+    for (const [number, key] of keys.entries())
+      for (const hour of [4, 5])
+        tables.addHourCount({ cellar: 'north', key, hour, code: 'key_is_revoked', count: 1 + number })
+    const steps = new AskQueries(tables.database).refusalsOfCellar('north', 4, 3)
+    let count = 0
+    let step = steps.next()
+    for (; step.done !== true; count += 1) step = steps.next()
+    expect(count).toBeGreaterThan(10)
+    expect(step.value.map((sum) => [sum.key, sum.count])).toEqual([
+      ['key 999', 2_000],
+      ['key 998', 1_998],
+      ['key 997', 1_996],
+    ])
+  })
+
+  test('return the racks of a key, the last seen first', () => {
+    const racks = (limit: number) => queries.seenRacks('one', limit).map(({ rack, minute }) => [rack, minute])
+    expect(racks(9)).toEqual([
+      ['b', 9],
+      ['c', 6],
+      ['a', 4],
+    ])
+    expect(racks(1)).toEqual([['b', 9]])
+    expect(queries.seenRacks('nobody', 9)).toEqual([])
+  })
+})
+
+type Damage = readonly [what: string, sql: string, ask: (queries: AskQueries) => unknown]
+
+const damages: readonly Damage[] = [
+  ['place', 'UPDATE places SET recorded_at = 1', (queries) => queries.placeAt(5)],
+  ['place of an id', 'UPDATE places SET revision = 1', (queries) => queries.placesOfId('event 5')],
+  ...['stream', 'kind', 'type', 'actor', 'key', 'cellar'].map((column): Damage => {
+    const value = { stream: 'key-one', kind: 'keys', type: 'KeyRelabelled', actor: 'ada@example.org' }[column]
+    const wanted = { ...anyPlace, [column]: value ?? { key: 'one', cellar: 'north' }[column] }
+    const find = (queries: AskQueries) =>
+      wholeOf(queries.find(wanted, { direction: 'backwards', from: null, limit: 9 }))
+    return [`place, found by its ${column}`, 'UPDATE places SET recorded_at = 1 WHERE position = 5', find]
+  }),
+  ['name', "UPDATE names SET name = 'noon' WHERE name = 'north'", (queries) => queries.placeAt(5)],
+  [
+    'name that is wanted',
+    "UPDATE names SET checksum = 1 WHERE name = 'north'",
+    (queries) => queries.minuteCounts('north', 0, 9),
+  ],
+  ['row of `minutes`', 'UPDATE minutes SET position = 4', (queries) => queries.positionOfMinute(10)],
+  [
+    'row of `minutes` that a search needs',
+    'UPDATE minutes SET position = 4',
+    (queries) =>
+      wholeOf(queries.find({ ...anyPlace, since: 600_000 }, { direction: 'forwards', from: null, limit: 9 })),
+  ],
+  ['count of a minute', 'UPDATE minute_counts SET count = 9', (queries) => queries.minuteCounts(null, 0, 99)],
+  ['count of an hour', 'UPDATE hour_counts SET count = 9', (queries) => queries.hourCounts('one', 0, 9)],
+  [
+    'count of a refusal',
+    'UPDATE hour_counts SET count = 9',
+    (queries) => wholeOf(queries.refusalsOfCellar('north', 0, 9)),
+  ],
+  ['seen rack', "UPDATE seen SET rack = 'z' WHERE rack = 'b'", (queries) => queries.seenRacks('one', 9)],
+]
+
+describe('a damaged row', () => {
+  test.each(damages)('stops the query: a %s', (_, sql, ask) => {
+    const { tables, queries } = filled()
+    ask(queries)
+    tables.database.run(sql)
+    expect(() => ask(queries)).toThrow(AskUnusable)
+  })
+})
