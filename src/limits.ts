@@ -28,6 +28,29 @@ export const readingStructuralCharsMax = 32
 export const batchStructuralCharsMax = 32_000
 export const batchNamesMax = 3_000
 
+// The read model `ask.db`
+/** The node counts this time in heartbeats, so it must be a multiple of `heartbeatMs`. */
+export const askWriteEveryMs = 10_000
+/**
+ * A change of `ask.db` with this many entries is written at once. One entry takes about 150 bytes. With fewer, a node with 10,000
+ * busy keys would write the counts of each key much more often than every `askWriteEveryMs`.
+ */
+export const askEntriesAtOnce = 16_384
+/** While a change is written, the next one grows up to this size. Then it is dropped, and its events are read from the log later. */
+export const askEntriesMax = 32_768
+/** Events that are kept while the node passes from the log to the events that it receives. With more, it reads the log again. */
+export const askKeptEventsMax = 4_000
+/** The node rests this many times as long as it has read the log for `ask.db`. */
+export const askRestFactor = 4
+/** The node waits this long after an outage of the log or a failed write of `ask.db`. */
+export const askRetryPauseMs = 1_000
+/** At its end, the node waits this long for the last change of `ask.db`. What is missing is read at the next start. */
+export const askStopMsMax = 2_000
+/** The table of racks that were seen in this minute: 2 to the power of this number of sets. */
+export const toldRackSetBits = 14
+/** Each set of that table has this many places of 6 bytes. So it takes 1 MB, and has room for 160,000 racks. */
+export const toldRackWays = 10
+
 // Scanning batches (`http/ingest/scan-batch.ts`)
 /** Names of racks, kegs and cellars in memory: 2 to the power of this number of sets, with `nameCacheWays` names in each. */
 export const nameCacheSetBits = 12

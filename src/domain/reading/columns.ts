@@ -14,6 +14,10 @@ export class Name {
   cachedIn = 0
   /** Its place in that cache. */
   place = 0
+  /** The key and the minute in which the rack was told as seen last (`ask/told-racks.ts`), and a hash of `text`. 0: none. */
+  toldIn = 0
+  hashLow = 0
+  hashHigh = 0
   /** True if `utf8` stands for the name in JSON. Most names need no escapes. */
   readonly isPlain: boolean
   #json: Uint8Array | null = null

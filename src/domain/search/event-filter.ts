@@ -71,6 +71,21 @@ export const parseActor = (text: string): Typed<Actor> => {
   )
 }
 
+/** Writes the text that `parseActor` parses. */
+export const actorText = (by: By): string => {
+  switch (by.kind) {
+    case 'operator':
+      return by.email
+    case 'key':
+      return `clr_${by.keyId}`
+    case 'cli':
+    case 'system':
+      return by.kind
+    default:
+      return assertNever(by)
+  }
+}
+
 export const isBy = (by: By, actor: Actor): boolean => {
   switch (actor.kind) {
     case 'operator':

@@ -1,0 +1,302 @@
+/**
+ * Folds events into a change of `ask.db`. Readings come by far most often, so folding one must cost almost nothing. So counts are
+ * added up in memory until the change is taken. Only what is in the change takes memory, so it is bounded by `entries`.
+ */
+import { Tally } from '../../domain/ask/tally.ts'
+import { type KeyMinute, ToldRacks } from '../../domain/ask/told-racks.ts'
+import type { RecordedEvent } from '../../domain/events.ts'
+import { type FoldedTo, foldedToOf } from '../../domain/log-reference.ts'
+import { isBatch } from '../../domain/reading/columns.ts'
+import { isRun, type LogItem, type RecordedRun } from '../../domain/reading/recorded-run.ts'
+import { keyOfEvent } from '../../domain/search/event-filter.ts'
+import { keyIdOf, readingsStream } from '../../domain/stream-names.ts'
+import { askHoursKeptMs, askMinutesKeptMs } from '../../limits.ts'
+import type {
+  AskChange,
+  CountCode,
+  FoldedPlace,
+  Forgotten,
+  HourCount,
+  MinuteCount,
+  MinutePosition,
+  SeenRack,
+} from '../../log/ask-index.ts'
+import { type CellarNames, placeOf } from './event-place.ts'
+
+/** Refusals are `null` until there is one, because a map takes more memory than all else. */
+type Counts = { readonly accepted: Tally; refused: Map<CountCode, Tally> | null }
+
+/** What the change holds of one key. `accepted` and `refused` count its hours. */
+type OfKey = Counts & {
+  readonly keyId: string
+  readonly cellar: string | null
+  /** The counts of its cellar's minutes. */
+  readonly ofCellar: Counts
+  minute: number
+  keyMinute: KeyMinute
+}
+
+type Lists = {
+  readonly places: FoldedPlace[]
+  readonly minutes: MinutePosition[]
+  readonly seen: SeenRack[]
+  readonly forgotten: Forgotten[]
+}
+
+const minuteMs = 60_000
+const hourMs = 3_600_000
+
+export class AskFold {
+  readonly #cellars: CellarNames
+  readonly #told: ToldRacks
+  #foldedFrom: number | null = null
+  #foldedTo: FoldedTo | null = null
+  /** False before `begin` and after `drop`. */
+  #hasBegun = false
+  /** The latest minute of all events so far. */
+  #lastMinute = -1
+  /** Older counts would be deleted at once. */
+  #countedFromMs = { minutes: 0, hours: 0 }
+  #entries = 0
+  #lists: Lists = noLists()
+  #keys = new Map<string, OfKey>()
+  #cellarCounts = new Map<string, Counts>()
+  #allCounts = noCounts()
+  #last: OfKey | null = null
+
+  constructor(cellars: CellarNames, told: ToldRacks = new ToldRacks()) {
+    this.#cellars = cellars
+    this.#told = told
+  }
+
+  /** The position of the last folded event, or `null`. */
+  get position(): number | null {
+    return this.#foldedTo?.position ?? null
+  }
+
+  /** How many entries the change has: rows that the index must write. */
+  get entries(): number {
+    return this.#entries
+  }
+
+  /** Begins where the index ends. `lastMinute` is the latest minute of all events up to there, or -1. */
+  begin(foldedTo: FoldedTo | null, lastMinute: number, nowMs: number): void {
+    this.drop()
+    this.#foldedFrom = foldedTo?.position ?? null
+    this.#foldedTo = foldedTo
+    this.#lastMinute = lastMinute
+    this.#hasBegun = true
+    this.#countFrom(nowMs)
+  }
+
+  /** Forgets what was folded and not taken. Nothing can be folded until `begin`. */
+  drop(): void {
+    this.#hasBegun = false
+    this.#told.clear()
+    this.#empty()
+  }
+
+  /** The items must follow the last folded event without a gap, and none of them may come twice. */
+  fold(items: readonly LogItem[]): void {
+    const last = items.at(-1)
+    if (last === undefined) return
+    for (const item of items) this.#foldOne(item)
+    this.#foldedTo = foldedToOf(last)
+  }
+
+  /** Returns what was folded since the last call, or `null` if that is nothing. Later items go into the next change. */
+  take(nowMs: number): AskChange | null {
+    const foldedTo = this.#foldedTo
+    if (!this.#hasBegun || foldedTo === null || foldedTo.position === this.#foldedFrom) return null
+    const counts = { minuteCounts: this.#takeMinuteCounts(), hourCounts: this.#takeHourCounts() }
+    const change = { foldedFrom: this.#foldedFrom, foldedTo, ...this.#lists, ...counts, nowMs }
+    this.#foldedFrom = foldedTo.position
+    this.#empty()
+    this.#countFrom(nowMs)
+    return change
+  }
+
+  #empty(): void {
+    this.#entries = 0
+    this.#lists = noLists()
+    this.#keys = new Map()
+    this.#cellarCounts = new Map()
+    this.#allCounts = noCounts()
+    this.#last = null
+  }
+
+  #countFrom(nowMs: number): void {
+    this.#countedFromMs = { minutes: nowMs - askMinutesKeptMs, hours: nowMs - askHoursKeptMs }
+  }
+
+  #foldOne(item: LogItem): void {
+    const minute = Math.floor(item.recordedAt / minuteMs)
+    if (minute > this.#lastMinute) {
+      this.#lastMinute = minute
+      this.#lists.minutes.push({ minute, position: item.position })
+      this.#entries += 1
+    }
+    if (isRun(item)) this.#foldRun(item)
+    else if (item.type === 'ReadingAccepted') this.#foldReading(item)
+    else this.#foldOther(item)
+  }
+
+  /** All readings of a run have the same key and the same time. */
+  #foldRun({ run }: RecordedRun): void {
+    const { recordedAt, requests, count } = run
+    const key = this.#keyOf(run.keyId)
+    this.#accept(key, recordedAt, count)
+    const keyMinute = this.#keyMinuteOf(key, recordedAt)
+    for (const { readings } of requests) {
+      if (!isBatch(readings)) {
+        if (this.#told.isNewText(readings.rack, keyMinute)) this.#see(key, readings.rack)
+        continue
+      }
+      const { racks } = readings
+      for (let index = 0; index < readings.count; index += 1) {
+        const rack = racks[index]
+        // The first comparison is also in `isNew`. Here it saves a call for almost every reading.
+        if (rack === undefined || rack.toldIn === keyMinute.number) continue
+        if (this.#told.isNew(rack, keyMinute)) this.#see(key, rack.text)
+      }
+    }
+  }
+
+  #foldReading({ stream, recordedAt, data }: RecordedEvent<'ReadingAccepted'>): void {
+    const key = this.#keyOf(keyIdOf(stream))
+    this.#accept(key, recordedAt, 1)
+    if (this.#told.isNewText(data.rack, this.#keyMinuteOf(key, recordedAt))) this.#see(key, data.rack)
+  }
+
+  #foldOther(event: RecordedEvent): void {
+    const { id, metadata } = event
+    this.#lists.places.push({ ...placeOf(event, this.#cellars), id, requestId: metadata.requestId })
+    this.#entries += 1
+    if (event.type === 'ReadingsRefused') this.#refuse(event)
+    const forgotten = forgottenBy(event, this.#cellars)
+    if (forgotten === null) return
+    this.#lists.forgotten.push(forgotten)
+    this.#entries += 1
+  }
+
+  #accept(key: OfKey, recordedAt: number, count: number): void {
+    const { minutes, hours } = this.#countedFromMs
+    if (recordedAt >= hours && key.accepted.add(Math.floor(recordedAt / hourMs), count)) this.#entries += 1
+    if (recordedAt < minutes) return
+    const minute = Math.floor(recordedAt / minuteMs)
+    if (key.ofCellar.accepted.add(minute, count)) this.#entries += 1
+    if (this.#allCounts.accepted.add(minute, count)) this.#entries += 1
+  }
+
+  /** Refusals count in the minute and the hour of the last of them. The node's own are not of one key or cellar. */
+  #refuse(event: RecordedEvent<'ReadingsRefused'>): void {
+    const { to, counts } = event.data
+    const { minutes, hours } = this.#countedFromMs
+    const keyId = keyOfEvent(event)
+    const key = keyId === null ? null : this.#keyOf(keyId)
+    const inMinutes = to < minutes ? [] : [this.#allCounts, ...(key === null ? [] : [key.ofCellar])]
+    for (const { code, count } of counts) {
+      for (const of of inMinutes) this.#addRefused(of, code, { at: Math.floor(to / minuteMs), count })
+      if (to >= hours && key !== null) this.#addRefused(key, code, { at: Math.floor(to / hourMs), count })
+    }
+  }
+
+  #addRefused(to: Counts, code: CountCode, { at, count }: { readonly at: number; readonly count: number }): void {
+    to.refused ??= new Map()
+    const tally = to.refused.get(code) ?? new Tally()
+    to.refused.set(code, tally)
+    if (tally.add(at, count)) this.#entries += 1
+  }
+
+  #see({ keyId, minute }: OfKey, rack: string): void {
+    this.#lists.seen.push({ key: keyId, rack, minute })
+    this.#entries += 1
+  }
+
+  #keyMinuteOf(key: OfKey, recordedAt: number): KeyMinute {
+    const minute = Math.floor(recordedAt / minuteMs)
+    if (key.minute === minute) return key.keyMinute
+    key.minute = minute
+    key.keyMinute = this.#told.keyMinute(key.keyId, minute)
+    return key.keyMinute
+  }
+
+  #keyOf(keyId: string): OfKey {
+    if (this.#last?.keyId === keyId) return this.#last
+    const key = this.#keys.get(keyId) ?? this.#newKey(keyId)
+    this.#last = key
+    return key
+  }
+
+  #newKey(keyId: string): OfKey {
+    const cellar = this.#cellars.ofKey(keyId)
+    // Nobody takes the counts of an unknown cellar.
+    const ofCellar = cellar === null ? noCounts() : this.#countsOf(cellar)
+    const key: OfKey = {
+      keyId,
+      cellar,
+      ofCellar,
+      accepted: new Tally(),
+      refused: null,
+      minute: -1,
+      keyMinute: noKeyMinute,
+    }
+    this.#keys.set(keyId, key)
+    return key
+  }
+
+  #countsOf(cellar: string): Counts {
+    const known = this.#cellarCounts.get(cellar)
+    if (known !== undefined) return known
+    const counts = noCounts()
+    this.#cellarCounts.set(cellar, counts)
+    return counts
+  }
+
+  #takeMinuteCounts(): readonly MinuteCount[] {
+    const taken: MinuteCount[] = []
+    for (const [cellar, counts] of [[null, this.#allCounts] as const, ...this.#cellarCounts]) {
+      for (const [code, at, count] of entriesOf(counts)) taken.push({ cellar, minute: at, code, count })
+    }
+    return taken
+  }
+
+  #takeHourCounts(): readonly HourCount[] {
+    const taken: HourCount[] = []
+    for (const key of this.#keys.values()) {
+      const { keyId, cellar } = key
+      if (cellar === null) continue
+      for (const [code, at, count] of entriesOf(key)) taken.push({ cellar, key: keyId, hour: at, code, count })
+    }
+    return taken
+  }
+}
+
+const noCounts = (): Counts => ({ accepted: new Tally(), refused: null })
+
+function* entriesOf(counts: Counts): Generator<readonly [code: CountCode, at: number, count: number]> {
+  for (const [at, count] of counts.accepted.entries()) yield ['accepted', at, count]
+  if (counts.refused === null) return
+  for (const [code, tally] of counts.refused) for (const [at, count] of tally.entries()) yield [code, at, count]
+}
+
+const noLists = (): Lists => ({ places: [], minutes: [], seen: [], forgotten: [] })
+
+const noKeyMinute: KeyMinute = { low: 0, high: 0, number: 0 }
+
+/** What a purge has deleted from the log, or `null` if the event is no purge. */
+const forgottenBy = (event: RecordedEvent, cellars: CellarNames): Forgotten | null => {
+  if (event.type === 'ReadingsPurged') {
+    const { keyId: key, cellar, lastRevision, acceptedBefore: beforeMs } = event.data
+    const counts = { what: 'accepted', key, cellar, beforeMs } as const
+    return { stream: readingsStream(key), keptFrom: lastRevision + 1, counts }
+  }
+  if (event.type !== 'RecordsPurged') return null
+  const { stream, data } = event
+  const key = keyOfEvent(event)
+  const cellar = key === null ? null : cellars.ofKey(key)
+  const counts =
+    key === null || cellar === null ? null : ({ what: 'refused', key, cellar, beforeMs: data.recordedBefore } as const)
+  // The purge event itself is never deleted with the others.
+  return { stream, keptFrom: Math.min(data.lastRevision + 1, event.revision), counts }
+}
