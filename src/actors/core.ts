@@ -8,13 +8,14 @@
 import type { Projections } from '../../projections/queries.ts'
 import type { Clock } from '../clock.ts'
 import type { CellarState } from '../domain/cellar.ts'
-import type { By, CellarPolicy, EventData, Limit, Role } from '../domain/events.ts'
+import type { By, CellarPolicy, EventData, Limit, RecordedEvent, Role } from '../domain/events.ts'
 import type { KeyState } from '../domain/key.ts'
 import type { Readings } from '../domain/reading/columns.ts'
 import type { Idempotency } from '../domain/reading/idempotency-key.ts'
 import type { LogItem } from '../domain/reading/recorded-run.ts'
 import type { CommandRefusal, Outcome, ReadingRefusal } from '../domain/refusal.ts'
 import type { Entropy } from '../entropy.ts'
+import type { AskIndex, EventPlace, FoundPlaces, PlaceFilter, PlacePage, RefusalSum } from '../log/ask-index.ts'
 import type { EventLog } from '../log/event-log.ts'
 
 export type Asker = { readonly by: By; readonly requestId: string }
@@ -326,6 +327,36 @@ export type Refusals = {
   note(refused: RefusedRequest): void
 }
 
+/** How far `ask.db` is. `position` is that of its last event; `null` if it is empty. */
+export type AskProgress = {
+  readonly position: number | null
+  /** True while the log is read, so older events are still missing. */
+  readonly isBehind: boolean
+  /** Why the file cannot be used or written now, or `null`. */
+  readonly trouble: string | null
+}
+
+type AskLookUps = Pick<
+  AskIndex,
+  'placesOfId' | 'placeAt' | 'minuteCounts' | 'hourCounts' | 'seenRacks' | 'positionOfMinute'
+>
+
+/** Questions of people about the log. Each look-up throws AskUnusable if the file is damaged. It is then built again. */
+export type Ask = AskLookUps & {
+  progress(): AskProgress
+  /**
+   * Writes what this node has received, so that the next look-up has it. Usually takes a few ms. Does nothing while the index
+   * is behind or in trouble.
+   */
+  bringUp(): Promise<void>
+  /** Lets other work run meanwhile. Rejects with AskUnusable. */
+  find(filter: PlaceFilter, page: PlacePage): Promise<FoundPlaces>
+  /** The sums of the hours from `fromHour` on: the keys with the most refusals first, at most `limit` rows. Like `find`. */
+  refusalsOfCellar(cellar: string, fromHour: number, limit: number): Promise<readonly RefusalSum[]>
+  /** Reads the events from the log, in the order of `places`, without those that were purged. Rejects like a read. */
+  eventsAt(places: readonly EventPlace[]): Promise<readonly RecordedEvent[]>
+}
+
 export type FoldListener = (items: readonly LogItem[]) => void
 
 export type Core = {
@@ -339,6 +370,8 @@ export type Core = {
   readonly refusals: Refusals
   /** Records the beginning or the end of an export. Returns the record's revision in `exports-log`. */
   recordExport(data: EventData<'LogExported'>, asker: Asker): Answer<number>
+  /** `null` if this node has no `ask.db`. */
+  readonly ask: Ask | null
   /**
    * Calls `listener` with the events and runs of all nodes, after the projections have folded them. Events of one stream
    * come in order. An event can come twice, so a second call with it must do no harm. The returned function ends the calls.

@@ -1,10 +1,19 @@
 import type { MachineClock } from '../clock.ts'
 import { isRun, type LogItem, lastPositionOf } from '../domain/reading/recorded-run.ts'
-import { categoryOf, exportsStream, foldedCategories, keyIdOf, lifecycleCategories } from '../domain/stream-names.ts'
+import {
+  categories,
+  categoryOf,
+  exportsStream,
+  foldedCategories,
+  isRecordStream,
+  keyIdOf,
+  lifecycleCategories,
+} from '../domain/stream-names.ts'
 import type { Entropy } from '../entropy.ts'
 import { drainLookMs, drainMsMax, expirySweepMs, heartbeatMs, requestWaitMsMax } from '../limits.ts'
 import type { EventLog, Subscription } from '../log/event-log.ts'
 import type { RepeatsIndex } from '../log/repeats-index.ts'
+import { AskFollower, type AskParts } from './ask/ask-follower.ts'
 import { CellarActor } from './cellar/cellar-actor.ts'
 import { Retention } from './cellar/reading-retention.ts'
 import type { FoldListener } from './core.ts'
@@ -30,6 +39,8 @@ export type CoreParts = {
   readonly entropy: Entropy
   /** Default: no index, so requests with an idempotency key are refused. */
   readonly idempotency?: RepeatsIndex
+  /** Default: no `ask.db`, so `core.ask` is `null`. */
+  readonly ask?: AskParts
   readonly schedule?: Schedule
   /** Reports a bug. Must not throw. Default: writes to stderr. */
   readonly onBug?: (bug: unknown) => void
@@ -69,6 +80,7 @@ export class Node {
   readonly retention: Retention
   readonly rotations: Rotations
   readonly remembered: RepeatMemory | null
+  readonly ask: AskFollower | null
   readonly #registries: readonly Registry<Actor>[]
   readonly #checkpoints: Checkpoints
   readonly #clockWatch: ClockWatch
@@ -88,6 +100,7 @@ export class Node {
     this.#newest = last === null ? null : newestOf(last)
     this.remembered = parts.idempotency === undefined ? null : new RepeatMemory(host, parts.idempotency)
     host.repeats = this.remembered
+    this.ask = parts.ask === undefined ? null : new AskFollower(host, parts.ask, clock)
     this.keys = new Registry(host, (keyId) => new KeyActor(keyId, host))
     this.cellars = new Registry(host, (stream) => new CellarActor(stream, host))
     this.operators = new Registry(host, (stream) => new OperatorActor(stream, host))
@@ -116,10 +129,12 @@ export class Node {
     // Reads older idempotency keys from the log first, because the subscription delivers only the events after `begin`.
     await this.remembered?.begin(begin)
     const after = begin?.position ?? null
-    await this.#subscribe({ after, categories: foldedCategories, onEvents: this.#receive })
+    this.ask?.begin(after)
+    await this.#subscribe({ after, categories: this.#categories, onEvents: this.#receive })
     this.#isCaughtUp = true
     this.#clockWatch.caughtUp()
     this.remembered?.caughtUp()
+    this.ask?.caughtUp()
     if (this.host.log.lags !== true) return
     // Many readings can delay the first subscription. So a second subscription, without readings, delivers changes of
     // keys early. The projections fold each event only once. Checkpoints and idempotency keys need the first
@@ -173,6 +188,7 @@ export class Node {
     for (const subscription of this.#subscriptions) subscription.unsubscribe()
     await this.#checkpoints.end()
     await this.remembered?.stop()
+    await this.ask?.stop()
   }
 
   get #isIdle(): boolean {
@@ -190,7 +206,18 @@ export class Node {
     this.#subscriptions.push(await follow(this.host, { ...following, onBroken }))
   }
 
+  /** Only `ask.db` needs records. */
+  get #categories(): readonly string[] {
+    return this.ask === null ? foldedCategories : categories
+  }
+
   readonly #receive = (items: readonly LogItem[]): void => {
+    const folded = items.some(isRecord) ? items.filter((item) => !isRecord(item)) : items
+    if (folded.length > 0) this.#receiveFolded(folded)
+    this.ask?.receive(items)
+  }
+
+  #receiveFolded(items: readonly LogItem[]): void {
     const last = items.at(-1)
     if (!this.#isCaughtUp && last !== undefined) this.#newest = newestOf(last)
     this.#clockWatch.hear(items)
@@ -237,6 +264,7 @@ export class Node {
     this.sweeps.onBeat()
     this.rotations.onBeat()
     this.remembered?.onBeat()
+    this.ask?.onBeat()
     this.#clockWatch.onBeat()
     if (this.host.beat % (expirySweepMs / heartbeatMs) !== 0) return
     void this.sweeps.run()
@@ -255,6 +283,10 @@ export class Node {
     this.exportRecords.stop()
   }
 }
+
+/** Almost all items are readings, so they are told from records by their type, which is fast. */
+const isRecord = (item: LogItem): boolean =>
+  !isRun(item) && item.type !== 'ReadingAccepted' && isRecordStream(item.stream)
 
 const throwUncaught = (bug: unknown): void => {
   // Throws in a later turn of the event loop and so ends the process. In this turn the log would catch the error.

@@ -1,4 +1,5 @@
 import { sessionIdleMsDefault } from '../limits.ts'
+import { createAsk } from './ask/ask-requests.ts'
 import { createCellars } from './cellar/cellar-requests.ts'
 import type { Core } from './core.ts'
 import { createKeys } from './key/key-requests.ts'
@@ -41,6 +42,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
     },
     refusals: { note: (refused) => node.refusalRecords.note(refused) },
     recordExport: (data, asker) => node.exportRecords.append({ type: 'LogExported', data }, asker),
+    ask: node.ask === null ? null : createAsk(host, node.ask),
     onFolded: (listener) => node.onFolded(listener),
     indexTrouble: () => node.remembered?.trouble ?? null,
     sweep: () => node.sweep(),

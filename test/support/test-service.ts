@@ -17,6 +17,7 @@ import type { RequestLines } from '../../src/http/request-lines.ts'
 import { boundErrorLines } from '../../src/http/request-lines.ts'
 import { type App, serve } from '../../src/http/serve.ts'
 import type { UnfinishedBodies } from '../../src/http/unfinished-bodies.ts'
+import type { AskIndex } from '../../src/log/ask-index.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import type { RepeatsIndex } from '../../src/log/repeats-index.ts'
 import type { Certificate } from './certificate.ts'
@@ -44,6 +45,8 @@ export type ServiceOptions = {
   readonly seed?: number
   /** Default: an empty index in memory. A test must close an index that it gives. */
   readonly idempotency?: RepeatsIndex
+  /** Default: none. */
+  readonly ask?: AskIndex
   /** Default: none, so the start reads the whole log. */
   readonly checkpoints?: CheckpointParts
   /** Default: as in `CoreParts`. */
@@ -129,7 +132,8 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const judge = options.passwordJudge === undefined ? {} : { passwordJudge: options.passwordJudge }
   const entropy = seededEntropy(options.seed)
   const checkpoints = options.checkpoints === undefined ? {} : { checkpoints: options.checkpoints }
-  const given = { ...schedule, ...hasher, ...judge, ...checkpoints, ...options.onBugs }
+  const ask = options.ask === undefined ? {} : { ask: { index: options.ask } }
+  const given = { ...ask, ...schedule, ...hasher, ...judge, ...checkpoints, ...options.onBugs }
   const core = await openCore({ log, clock, entropy, idempotency, ...given })
   const lines: LoggedLine[] = []
   const sink: RequestLines = {

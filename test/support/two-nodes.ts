@@ -5,6 +5,7 @@ import type { TimesTold } from '../../src/actors/time/clock-watch.ts'
 import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
 import { keyStream, readingsStream } from '../../src/domain/stream-names.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
+import type { AskIndex } from '../../src/log/ask-index.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import type { RepeatsIndex } from '../../src/log/repeats-index.ts'
 import { type FaultyLog, faultyLog } from './logs/faulty-log.ts'
@@ -27,6 +28,8 @@ export type TestNode = {
   readonly schedule: DrivenSchedule
   readonly bugs: readonly unknown[]
   readonly times: readonly TimesTold[]
+  /** The troubles of `ask.db` that the node has told, and `null` for each end of one. */
+  readonly askTold: readonly (string | null)[]
   post(keyId: string, count?: number): Promise<readonly Awaited<ReturnType<OpenCore['keys']['accept']>>[]>
 }
 
@@ -35,6 +38,7 @@ type NodeOptions = {
   readonly clock?: ManualClock
   readonly idempotency?: RepeatsIndex | null
   readonly checkpoints?: CheckpointStore
+  readonly ask?: AskIndex
 }
 
 /** Opens nodes on one log with one clock. */
@@ -45,7 +49,7 @@ export class Cluster {
   #seeds = 0
 
   /**
-   * Defaults: `clock` and `log` are the cluster's, `idempotency` is an empty index, and there are no `checkpoints`.
+   * Defaults: `clock` and `log` are the cluster's, `idempotency` is an empty index, and there are no `checkpoints` and no `ask`.
    * `skewMs` is added to the node's clock.
    */
   async open(options: NodeOptions = {}, log: EventLog = this.log): Promise<TestNode> {
@@ -55,6 +59,7 @@ export class Cluster {
     const schedule = drivenSchedule()
     const bugs: unknown[] = []
     const times: TimesTold[] = []
+    const askTold: (string | null)[] = []
     this.#seeds += 1
     const entropy = seededEntropy(this.#seeds)
     const clock = { ...machine, now: () => machine.now() + skewMs }
@@ -64,6 +69,7 @@ export class Cluster {
       entropy,
       schedule,
       ...(idempotency === null ? {} : { idempotency }),
+      ...(options.ask === undefined ? {} : { ask: { index: options.ask, onTold: ({ why }) => askTold.push(why) } }),
       ...(checkpoints === undefined ? {} : { checkpoints: { store: checkpoints } }),
       onBug: (bug) => bugs.push(bug),
       onTimes: (told) => times.push(told),
@@ -75,6 +81,7 @@ export class Cluster {
       schedule,
       bugs,
       times,
+      askTold,
       post: (keyId, count = 1) => {
         const asked = Array.from({ length: count }, () => core.keys.accept(keyId, reading, this.newId()))
         return schedule.until(Promise.all(asked))

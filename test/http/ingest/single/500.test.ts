@@ -18,6 +18,7 @@ const broken =
     operators: core.operators,
     refusals: core.refusals,
     recordExport: (data, asker) => core.recordExport(data, asker),
+    ask: core.ask,
     onFolded: (listener) => core.onFolded(listener),
     drain: () => core.drain(),
     keys: { ...bound(core.keys), ...keys },

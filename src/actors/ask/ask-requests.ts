@@ -1,0 +1,63 @@
+import type { RecordedEvent } from '../../domain/events.ts'
+import { readPageEventsMax } from '../../limits.ts'
+import type { AskIndex, EventPlace } from '../../log/ask-index.ts'
+import type { Ask } from '../core.ts'
+import type { Host } from '../host.ts'
+import type { AskFollower } from './ask-follower.ts'
+
+export const createAsk = (host: Host, follower: AskFollower): Ask => ({
+  progress: () => follower.progress,
+  bringUp: () => follower.bringUp(),
+  find: (filter, page) => inTurns(host, follower, (index) => index.find(filter, page)),
+  placesOfId: (id) => follower.query((index) => index.placesOfId(id)),
+  placeAt: (position) => follower.query((index) => index.placeAt(position)),
+  minuteCounts: (cellar, from, to) => follower.query((index) => index.minuteCounts(cellar, from, to)),
+  hourCounts: (key, from, to) => follower.query((index) => index.hourCounts(key, from, to)),
+  refusalsOfCellar: (cellar, from, limit) =>
+    inTurns(host, follower, (index) => index.refusalsOfCellar(cellar, from, limit)),
+  seenRacks: (key, limit) => follower.query((index) => index.seenRacks(key, limit)),
+  positionOfMinute: (minute) => follower.query((index) => index.positionOfMinute(minute)),
+  eventsAt: (places) => eventsAt(host, places),
+})
+
+/** Lets other work run between two steps. */
+const inTurns = async <T>(
+  host: Host,
+  follower: AskFollower,
+  begin: (index: AskIndex) => Generator<unknown, T>,
+): Promise<T> => {
+  const steps = follower.query(begin)
+  while (true) {
+    const step = follower.query(() => steps.next())
+    if (step.done === true) return step.value
+    await new Promise<void>((resolve) => host.schedule.soon(resolve))
+  }
+}
+
+/** Reads neighbours in a stream together. */
+const eventsAt = async (host: Host, places: readonly EventPlace[]): Promise<readonly RecordedEvent[]> => {
+  const pages = await Promise.all(rangesOf(places).map((range) => readRange(host, range)))
+  const byPosition = new Map(pages.flat().map((event) => [event.position, event]))
+  return places.flatMap(({ position }) => byPosition.get(position) ?? [])
+}
+
+type Range = { readonly stream: string; readonly first: number; last: number }
+
+const rangesOf = (places: readonly EventPlace[]): readonly Range[] => {
+  const ranges: Range[] = []
+  const open = new Map<string, Range>()
+  for (const { stream, revision } of places.toSorted((a, b) => a.revision - b.revision)) {
+    const range = open.get(stream)
+    if (range !== undefined && revision <= range.last + 1 && revision - range.first < readPageEventsMax) {
+      range.last = revision
+      continue
+    }
+    const next = { stream, first: revision, last: revision }
+    open.set(stream, next)
+    ranges.push(next)
+  }
+  return ranges
+}
+
+const readRange = ({ log }: Host, { stream, first, last }: Range): Promise<readonly RecordedEvent[]> =>
+  log.read(stream, { from: first, limit: last - first + 1 })
