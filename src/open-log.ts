@@ -5,6 +5,8 @@ import { checkpointHeader } from './actors/saved-state/checkpoints.ts'
 import { CommandFailed, type ExitCode, exitCodes } from './cli/exit-codes.ts'
 import type { Config } from './config.ts'
 import { eventStoreRetryPauseMs, eventStoreStartMsMax, heldRetryMs, heldWaitMsMax, storeBusyMsMax } from './limits.ts'
+import { openAskFile } from './log/ask-index/ask-file.ts'
+import { type AskIndex, AskUnusable } from './log/ask-index.ts'
 import { CopyRefused } from './log/copy-log.ts'
 import {
   ChangedSchema,
@@ -228,6 +230,24 @@ export const openIdempotencyIndex = async (
   log: EventLog,
   { clock, entropy, onReplaced }: Naming & { readonly onReplaced: (why: string) => void },
 ): Promise<RepeatsIndex> => openRepeatsFile({ dataDir, logId: await ensureLogCreated(log, clock, entropy), onReplaced })
+
+/**
+ * Opens `ask.db`, which answers questions of people. Returns the reason if the file cannot be opened or replaced: the service
+ * does not need it to take readings.
+ */
+export const openAskIndex = async (
+  dataDir: string,
+  log: EventLog,
+  { clock, entropy, onReplaced }: Naming & { readonly onReplaced: (why: string) => void },
+): Promise<AskIndex | { readonly why: string }> => {
+  const logId = await ensureLogCreated(log, clock, entropy)
+  try {
+    return openAskFile({ dataDir, logId, onReplaced })
+  } catch (error) {
+    if (error instanceof AskUnusable) return { why: error.message }
+    throw error
+  }
+}
 
 /** Turns an error with a known cause into a `CommandFailed`. Any other error is a bug, and is returned unchanged. */
 export const asCommandFailed = (error: unknown): unknown => {

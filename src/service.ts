@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { version } from '../package.json' with { type: 'json' }
 import { shellWord } from '../views/cellars/snippets.ts'
 import { paths } from '../views/paths.ts'
+import type { AskParts } from './actors/ask/ask-follower.ts'
 import { systemAsker } from './actors/asked-by.ts'
 import type { Core } from './actors/core.ts'
 import { type OpenCore, openCore } from './actors/open-core.ts'
@@ -38,7 +39,7 @@ import { logPathIn } from './log/data-folder.ts'
 import type { EventLog } from './log/event-log.ts'
 import type { MissingEnd } from './log/tail/missing-end.ts'
 import type { LogLines } from './log-lines.ts'
-import { asCommandFailed, openIdempotencyIndex, openLog, openWhenFree } from './open-log.ts'
+import { asCommandFailed, openAskIndex, openIdempotencyIndex, openLog, openWhenFree } from './open-log.ts'
 import { judgeOnThread } from './password-judge/judge-on-thread.ts'
 
 export type ServiceParts = {
@@ -142,22 +143,21 @@ const startHealth = ({ lines, started }: Starting, log: EventLog): Health => {
   return health
 }
 
-const startCore = async (
-  { config, clock, entropy, lines, started }: Starting,
-  log: EventLog,
-  health: Health,
-): Promise<OpenCore> => {
+const startCore = async (starting: Starting, log: EventLog, health: Health): Promise<OpenCore> => {
+  const { config, clock, entropy, lines, started } = starting
   const idempotency = await openIdempotencyIndex(config.dataDir, log, {
     clock,
     entropy,
     onReplaced: (why) => lines.warn('the index of idempotency keys is built again from the log', { why }),
   })
   started.defer(() => idempotency.close())
+  const ask = await startAsk(starting, log)
   const core = await openCore({
     log,
     clock,
     entropy,
     idempotency,
+    ...(ask === null ? {} : { ask }),
     sessionIdleMs: config.sessionIdleMs,
     checkpoints: checkpointsOf(config, lines),
     passwordJudge: judgeOnThread({
@@ -171,6 +171,27 @@ const startCore = async (
   started.defer(() => core.drain())
   health.indexTrouble = core.indexTrouble
   return core
+}
+
+/** Returns `null` if `ask.db` cannot be opened. The service then runs without it. */
+const startAsk = async (
+  { config, clock, entropy, lines, started }: Starting,
+  log: EventLog,
+): Promise<AskParts | null> => {
+  const onReplaced = (why: string): void => lines.warn('ask.db is built again from the log', { why })
+  const index = await openAskIndex(config.dataDir, log, { clock, entropy, onReplaced })
+  if ('why' in index) {
+    lines.warn('ask.db cannot be opened: until the next start, the log cannot be searched with it', index)
+    return null
+  }
+  started.defer(() => index.close())
+  return {
+    index,
+    onTold: ({ why }) => {
+      if (why === null) lines.info('ask.db is written again')
+      else lines.warn('ask.db cannot be written: searches of the log find no newer events until it can', { why })
+    },
+  }
 }
 
 /** EventStoreDB keeps its own checksums, so only the embedded log is checked. */

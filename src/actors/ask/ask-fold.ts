@@ -10,7 +10,7 @@ import { isBatch } from '../../domain/reading/columns.ts'
 import { isRun, type LogItem, type RecordedRun } from '../../domain/reading/recorded-run.ts'
 import { keyOfEvent } from '../../domain/search/event-filter.ts'
 import { keyIdOf, readingsStream } from '../../domain/stream-names.ts'
-import { askHoursKeptMs, askMinutesKeptMs } from '../../limits.ts'
+import { askHoursKeptMs, askMinutesKeptMs, askPlaceEntries } from '../../limits.ts'
 import type {
   AskChange,
   CountCode,
@@ -74,7 +74,7 @@ export class AskFold {
     return this.#foldedTo?.position ?? null
   }
 
-  /** How many entries the change has: rows that the index must write. */
+  /** How many entries the change has. A place counts as `askPlaceEntries`. */
   get entries(): number {
     return this.#entries
   }
@@ -171,7 +171,7 @@ export class AskFold {
   #foldOther(event: RecordedEvent): void {
     const { id, metadata } = event
     this.#lists.places.push({ ...placeOf(event, this.#cellars), id, requestId: metadata.requestId })
-    this.#entries += 1
+    this.#entries += askPlaceEntries
     if (event.type === 'ReadingsRefused') this.#refuse(event)
     const forgotten = forgottenBy(event, this.#cellars)
     if (forgotten === null) return
