@@ -1,0 +1,87 @@
+import { afterAll, expect, test } from 'bun:test'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { allEvents, askFromLog } from '../../support/ask/ask-from-log.ts'
+import { fileContents, withoutIds } from '../../support/ask/file-contents.ts'
+import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../../support/cellarbook.ts'
+import { openLogOf } from '../../support/logs/engine.ts'
+
+const folder = newFolder()
+const path = join(folder.path, 'ask.db')
+const copy = join(folder.path, 'ask.copy')
+const running: ServiceProcess[] = []
+afterAll(async () => {
+  for (const service of running) {
+    service.signal('SIGKILL')
+    await service.exited
+  }
+  folder.remove()
+})
+
+const start = async (): Promise<ServiceProcess> => {
+  const service = await startProcess(folder.path)
+  running.push(service)
+  return service
+}
+
+const post = async ({ url }: ServiceProcess, key: string, count: number): Promise<void> => {
+  const readings = Array.from({ length: count }, (_, index) => ({
+    cellar: 'c',
+    rack: `r${index % 5}`,
+    keg: 'k',
+    value: index,
+    timestamp: '2026-03-01T12:00:00Z',
+  }))
+  const answer = await fetch(`${url}/api/v1/ingest/batch`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
+    body: JSON.stringify({ readings }),
+  })
+  expect(answer.status).toBe(200)
+}
+
+const expectWhole = async (): Promise<void> => {
+  const log = await openLogOf(folder.path)
+  try {
+    expect(fileContents(path)).toEqual(withoutIds(askFromLog(await allEvents(log))))
+  } finally {
+    await log.close()
+  }
+}
+
+/** Starts the service, posts readings, and ends it, which writes the last change. Returns its log lines. */
+const live = async (key: string): Promise<string> => {
+  const service = await start()
+  await post(service, key, 50)
+  expect(await service.stop()).toBe(0)
+  return service.stdout()
+}
+
+test('ask.db says what the log says, also after it was deleted, damaged or replaced', async () => {
+  const environment = { DATA_DIR: folder.path }
+  await cellarbook(['cellar', 'create', 'c'], environment)
+  const key = textOf((await cellarbook(['key', 'create', '--cellar', 'c', '--json'], environment)).lines[0], 'key')
+  await live(key)
+  await expectWhole()
+  copyFileSync(path, copy)
+  await live(key)
+  await expectWhole()
+
+  copyFileSync(copy, path)
+  await live(key)
+  await expectWhole()
+
+  rmSync(path)
+  await live(key)
+  await expectWhole()
+
+  const bytes = readFileSync(path)
+  bytes.fill(0x5a, 0, 64)
+  writeFileSync(path, bytes)
+  expect(await live(key)).toContain('ask.db is built again from the log')
+  await expectWhole()
+
+  rmSync(path)
+  mkdirSync(path)
+  expect(await live(key)).toContain('ask.db cannot be opened')
+}, 120_000)
