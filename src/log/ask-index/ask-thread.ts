@@ -27,7 +27,7 @@ self.onmessage = ({ data }: MessageEvent<ToAskThread>): void => {
   }
   if (opened === null) throw new Error(`Cannot ${data.kind}: the thread has no file yet`)
   const { changes } = opened
-  if (data.kind === 'write') tell({ kind: 'written', fault: faultOf(() => changes.write(data.change)) })
+  if (data.kind === 'write') tell({ kind: 'written', fault: faultOf(() => changes.write(JSON.parse(data.changeJson))) })
   else if (data.kind === 'check') void check(data.path)
   else {
     isClosing = true
