@@ -198,6 +198,8 @@ describe('AskChanges', () => {
     const { index: later, told } = openedIn(folder.path)
     await later.check()
     expect([later.foldedTo, told]).toEqual([foldedAt(500), []])
+    const keys = 'SELECT count(DISTINCT name) FROM places JOIN names ON names.id = key'
+    expect(rowsIn(folder.path, keys)).toEqual(['500'])
     await later.close()
     folder.remove()
   })

@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { minuteChecksum } from '../../../src/log/ask-index/ask-rows.ts'
 import { AskBusy, AskUnusable } from '../../../src/log/ask-index.ts'
 import { seededNumbers } from '../../support/seeded-entropy.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -140,7 +141,31 @@ const changeFile = (file: string, sql: string): void => {
   database.close()
 }
 
+const emptyIndex = (database: Database): void => {
+  database.run('DROP INDEX places_of_kind')
+  database.run('CREATE INDEX places_of_kind ON places (kind) WHERE position < 0')
+}
+
+const olderRow = (database: Database): void => {
+  const minute = { minute: todayMinute, position: 8 }
+  database.run('UPDATE minutes SET position = ?, checksum = ?', [minute.position, minuteChecksum(minute)])
+}
+
 describe('check()', () => {
+  test.each([
+    ['an index leaves out rows', emptyIndex, 'no query solution'],
+    ['a row was replaced by an older one', olderRow, 'the rows of "minutes" do not match the sum'],
+  ] as const)('empties the index if %s', async (_, harm, why) => {
+    const folder = temporaryFolder()
+    await madeFile(folder.path)
+    withFile(folder.path, harm)
+    const { index, told } = openedIn(folder.path)
+    await index.check()
+    expect([index.foldedTo, told]).toEqual([null, [expect.stringContaining(why)]])
+    await index.close()
+    folder.remove()
+  })
+
   const damages = tables.flatMap((table) => [
     [`a row of ${table} was changed`, `UPDATE ${table} SET ${columns[table]}`] as const,
     [
