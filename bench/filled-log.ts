@@ -16,13 +16,14 @@ const appendsAtOnce = 400
  */
 export type FilledKey = { readonly key: string; readonly keyId: string; readonly cellar: string; revision: number }
 
-export const fillKeys = async (log: EventLog, count: number): Promise<readonly FilledKey[]> => {
-  await ensureLogCreated(log, { now: Date.now }, systemEntropy)
+/** `now` is the time of all events. */
+export const fillKeys = async (log: EventLog, count: number, now = Date.now()): Promise<readonly FilledKey[]> => {
+  await ensureLogCreated(log, { now: () => now }, systemEntropy)
   const keys: FilledKey[] = []
   while (keys.length < count) {
     const cellar = `cellar-${keys.length / keysPerCellar}`
-    await log.append(cellarStream(cellar), 'none', [cellarCreated(cellar)])
-    const made = Array.from({ length: Math.min(keysPerCellar, count - keys.length) }, () => newKey(cellar))
+    await log.append(cellarStream(cellar), 'none', [cellarCreated(cellar, now)])
+    const made = Array.from({ length: Math.min(keysPerCellar, count - keys.length) }, () => newKey(cellar, now))
     await Promise.all(made.map(({ filled, created }) => log.append(keyStream(filled.keyId), 'none', [created])))
     keys.push(...made.map(({ filled }) => filled))
   }
@@ -89,22 +90,22 @@ export const fillKeyEvents = async (
   }
 }
 
-const cellarCreated = (cellar: string): NewEvent => ({
+const cellarCreated = (cellar: string, now: number): NewEvent => ({
   type: 'CellarCreated',
   data: { cellar, title: cellar },
-  ...byCommandLine(),
+  ...byCommandLine(now),
 })
 
-const newKey = (cellar: string): { readonly filled: FilledKey; readonly created: NewEvent } => {
+const newKey = (cellar: string, now: number): { readonly filled: FilledKey; readonly created: NewEvent } => {
   const keyId = makeKeyId(systemEntropy.bytes(16))
   const { key, secretHash } = makeKey(keyId, systemEntropy.bytes(32))
   const limit = { readings: 10_000_000, windowMs: 60_000 }
   const data = { keyId, cellar, label: 'Press', note: '', secretHash, limit, expiresAt: null, predecessorId: null }
-  return { filled: { key, keyId, cellar, revision: -1 }, created: { type: 'KeyCreated', data, ...byCommandLine() } }
+  return { filled: { key, keyId, cellar, revision: -1 }, created: { type: 'KeyCreated', data, ...byCommandLine(now) } }
 }
 
-const byCommandLine = () => {
+const byCommandLine = (recordedAt = Date.now()) => {
   const id = systemEntropy.uuid()
   const metadata = { by: { kind: 'cli' }, requestId: id, correlationId: id, causationId: id } as const
-  return { id, recordedAt: Date.now(), metadata }
+  return { id, recordedAt, metadata }
 }

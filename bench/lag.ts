@@ -48,7 +48,7 @@ const measure = async (service: BenchService, lagPort: number, seconds: number):
   return { topPerSecond, load, lag: await lagOf(lagPort) }
 }
 
-const topRate = async (service: BenchService, seconds: number): Promise<number> => {
+export const topRate = async (service: BenchService, seconds: number): Promise<number> => {
   const { url, script, env } = singleReadings(service)
   const result = await wrk({ url, script, env, connections, seconds })
   if (result.failures > 0) throw new Error(`Cannot quote the top rate: ${result.failures} requests failed`)
@@ -61,7 +61,7 @@ const lagOf = async (port: number): Promise<Lag> => {
   return lag
 }
 
-const pacedLoad = async (load: PacedLoad): Promise<PacedResult> => {
+export const pacedLoad = async (load: PacedLoad): Promise<PacedResult> => {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'load/paced-load.ts')], {
     stdin: new Blob([JSON.stringify(load)]),
     stdout: 'pipe',

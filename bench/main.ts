@@ -5,6 +5,7 @@
 import { cpus } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { benchAsk } from './ask.ts'
 import { benchDisk, benchRefusedOnDisk } from './disk.ts'
 import { benchEventStore } from './eventstoredb.ts'
 import { benchEventStoreStart } from './eventstoredb-start.ts'
@@ -28,6 +29,8 @@ const { values, positionals } = parseArgs({
     minutes: { type: 'string', default: '1' },
     url: { type: 'string' },
     what: { type: 'string' },
+    scale: { type: 'string', default: '1' },
+    folder: { type: 'string' },
     with: { type: 'string' },
   },
   allowPositionals: true,
@@ -53,6 +56,11 @@ const parts = new Map<string, () => Promise<void>>([
   ['start', () => benchStart(Number(values.readings ?? 10_000_000), rounds.rounds)],
   ['memory', () => benchMemory(Number(values.readings ?? 10_000_000), Number(values.minutes))],
   ['lag', () => benchLag(rounds)],
+  [
+    'ask',
+    () =>
+      benchAsk({ scale: Number(values.scale), seconds: Number(values.seconds ?? 30), folder: values.folder ?? null }),
+  ],
   ['eventstoredb', () => benchEventStore(values.url, rounds)],
   ['eventstoredb-start', () => benchEventStoreStart(values.url, rounds.rounds)],
   ['growth', () => benchGrowth(Number(values.readings ?? 10_000_000))],

@@ -37,6 +37,8 @@ export type ServiceOptions = {
   readonly env?: Readonly<Record<string, string>>
   /** The folder of the version to start. Default: this checkout. */
   readonly checkout?: string
+  /** A folder with data, which `stop` keeps. Default: an empty folder, which `stop` deletes. */
+  readonly dataDir?: string
 }
 
 /** A service without cellars and keys. `ask` runs an operation of the command line and returns its lines. */
@@ -49,7 +51,7 @@ export type EmptyService = BenchServer & {
 }
 
 export const startEmptyService = async (options: ServiceOptions = {}): Promise<EmptyService> => {
-  const dataDir = benchFolder()
+  const dataDir = options.dataDir ?? benchFolder()
   const { url, child } = await startOn(dataDir, options)
   return {
     url,
@@ -59,7 +61,7 @@ export const startEmptyService = async (options: ServiceOptions = {}): Promise<E
     ask: (operation) => ask(dataDir, operation),
     stop: async () => {
       await end(child)
-      rmSync(dataDir, { recursive: true })
+      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true })
     },
   }
 }
@@ -82,9 +84,11 @@ export const createKey = async (
 export const startService = async (
   keyCount: number,
   env: Readonly<Record<string, string>> = {},
-): Promise<BenchService> => {
-  const service = await startEmptyService({ env })
-  const cellar = 'wine-berlin1'
+): Promise<BenchService> => withKeys(await startEmptyService({ env }), keyCount)
+
+/** Makes a cellar and keys whose limit no load can reach. */
+export const withKeys = async (service: EmptyService, keyCount: number): Promise<BenchService> => {
+  const cellar = `wine-${Date.now()}`
   await service.ask({ op: 'create_cellar', cellar, title: '' })
   const keys: string[] = []
   for (let count = 0; count < keyCount; count++) keys.push(await createKey(service, cellar))
