@@ -329,6 +329,10 @@ export const refusedSignInAddressesMax = 5
 // Summaries of refused readings
 /** After the first refusal with a code, and then after each summary. The last pause repeats. */
 export const refusalSummaryPausesMs = [10_000, 60_000, 600_000] as const
+/** A summary is appended at most this long after its refusals, unless the store is away for longer. */
+export const refusalSummaryMsMax = 900_000
+/** Summaries that the search for one refused request reads. */
+export const refusalSummariesSearchedMax = 10_000
 export const refusalSamplesMax = 8
 /** Keys whose refusals wait for a summary. */
 export const refusalSumsKeysMax = 1_000

@@ -238,7 +238,7 @@ const startSockets = ({ config, lines, started }: Starting, { log, core, app, ce
   started.defer(() => server.stop(true))
   const port = server.port ?? config.port
   const linkUrl = (secret: string): string => baseUrlOf(config, port) + paths.link(secret)
-  const context = { log, core: async () => core, linkUrl }
+  const context = { log, core: async () => core, linkUrl, ask: core.ask }
   const onLeft = (why: string): void => lines.warn('cannot remove the command socket: the next start does', { why })
   const control = startControlServer({ dataDir: config.dataDir, context, onBug: tellBug(lines), onLeft })
   // Both sockets stop at the same time, so that a long answer on one does not delay the other.

@@ -21,7 +21,7 @@ describe('followLog()', () => {
     const log = createMemoryLog()
     await log.append('key-a', 'none', keySuspensions(logReadPageEvents * 2))
     let read = 0
-    for await (const { position } of followLog(log, everything, once)) {
+    for await (const { position } of followLog({ log }, everything, once)) {
       read += 1
       expect(position).toBe(read)
       await log.append(`key-b${read}`, 'none', keySuspensions(1))
@@ -49,7 +49,7 @@ describe('followLog()', () => {
         return log.readAll(options)
       },
     }
-    await Array.fromAsync(followLog(watched, { ...everything, type: 'KeySuspended' }, once))
+    await Array.fromAsync(followLog({ log: watched }, { ...everything, type: 'KeySuspended' }, once))
     isReading = false
     expect(pages.slice(1).every((limit) => limit === logReadPageEvents)).toBe(true)
     expect(turns).toBeGreaterThanOrEqual(pages.length - 2)
@@ -65,7 +65,7 @@ describe('followLog()', () => {
       return pauses < 8
     }
     const events: RecordedEvent[] = []
-    const reading = followLog(log, { ...everything, type: 'KeySuspended' }, pause)
+    const reading = followLog({ log }, { ...everything, type: 'KeySuspended' }, pause)
     let last: number | null = null
     for (let step = await reading.next(); ; step = await reading.next()) {
       if (step.done) {

@@ -1,3 +1,5 @@
+import type { Ask } from '../../actors/core.ts'
+import { changesOfId, refusalOfRequest } from '../../actors/search/ask-for-events.ts'
 import { eventAt, eventsOfId, eventsOfReceipt, type Receipt } from '../../actors/search/find-events.ts'
 import { firstEventSince } from '../../actors/search/position-of-instant.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
@@ -5,12 +7,15 @@ import { assertNever } from '../../domain/refusal.ts'
 import { requestIdFacts } from '../../domain/search/request-id.ts'
 import { meaningsOf, type ToFind } from '../../domain/search/what-to-find.ts'
 import { eventView } from '../../export/event-view.ts'
+import { AskUnusable } from '../../log/ask-index.ts'
 import { type EventLog, Outage } from '../../log/event-log.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
 import { isoOf, type Line } from '../show/lines.ts'
 
 export type FindParts = {
   readonly log: EventLog
+  /** `null` without a running service, or if the service has no `ask.db`. Then the log itself is searched. */
+  readonly ask: Ask | null
   /** Returns `null` if there is no key with this id. */
   keyLine(keyId: string): Promise<Line | null>
 }
@@ -34,14 +39,14 @@ export async function* findInLog(what: string, parts: FindParts): AsyncGenerator
   return { exitCode: exitCodes.refused, message: `Cannot find "${what}": ${missing.join('; ')}` }
 }
 
-const find = async (meaning: ToFind, { log, keyLine }: FindParts): Promise<Found | Missing> => {
+const find = async (meaning: ToFind, { log, ask, keyLine }: FindParts): Promise<Found | Missing> => {
   switch (meaning.kind) {
     case 'receipt':
       return findReceipt(log, meaning)
     case 'position':
       return findPosition(log, meaning.position)
     case 'id':
-      return findId(log, meaning.id)
+      return findId({ log, ask }, meaning.id)
     case 'key': {
       const line = await keyLine(meaning.keyId)
       return line === null ? { missing: `there is no key "${meaning.keyId}"` } : { lines: [line], note: null }
@@ -98,22 +103,65 @@ const findPosition = async (log: EventLog, position: number): Promise<Found | Mi
   }
 }
 
-const findId = async (log: EventLog, id: string): Promise<Found | Missing> => {
+type Sources = Pick<FindParts, 'log' | 'ask'>
+
+const findId = async ({ log, ask }: Sources, id: string): Promise<Found | Missing> => {
+  const changes = (await asked(ask, (it) => changesOfId(it, id))) ?? []
+  // Only requests of keys accept readings, which are in the log alone.
+  if (changes.length > 0 && !changes.some(({ metadata }) => metadata.by.kind === 'key'))
+    return foundEvents(changes, null)
   const facts = requestIdFacts(id)
   switch (facts.kind) {
     case 'made_at': {
       const { events, searched, isComplete } = await eventsOfId(log, id, facts.atMs)
       const limit = `the search ended after ${searched.toLocaleString('en')} events`
       if (events.length > 0) return foundEvents(events, isComplete ? null : `There can be more: ${limit}`)
+      if (changes.length > 0) return foundEvents(changes, null)
+      const refused = await asked(ask, (it) => findRefused(it, id, facts.atMs))
+      if (refused !== null) return refused
       const about = `none of ${searched.toLocaleString('en')} events recorded about ${isoOf(facts.atMs)} has this id. A refused request stores no event`
       return { missing: isComplete ? about : `${about}; ${limit}` }
     }
     case 'older_version':
     case 'no_request_id':
-      return {
-        missing: `this id says no instant: it is the id of an event that is no reading, or older than version 7 of these ids. To search the whole log, run: cellarbook log read --json | grep ${id}`,
-      }
+      if (changes.length > 0) return foundEvents(changes, null)
+      return { missing: `${whyNotFound(ask)} To search the whole log, run: cellarbook log read --json | grep ${id}` }
     default:
       return assertNever(facts)
+  }
+}
+
+/** Returns `null` if no refusals were counted at this time. */
+const findRefused = async (ask: Ask, id: string, atMs: number): Promise<Found | null> => {
+  const refused = await refusalOfRequest(ask, id, atMs)
+  if (refused.kind === 'sample')
+    return foundEvents([refused.summary], 'The request was refused: it is a sample of this event')
+  const { summaries } = refused
+  if (summaries.length === 0) return null
+  const shown = summaries.slice(0, summariesShownMax)
+  const more = summaries.length - shown.length
+  const rest = more === 0 ? '' : ` (${more} more are not shown)`
+  return foundEvents(shown, `No event has this id. If the request was refused, one of these events counts it${rest}`)
+}
+
+const summariesShownMax = 20
+
+const whyNotFound = (ask: Ask | null): string => {
+  const progress = ask?.progress() ?? null
+  if (progress === null)
+    return 'this id says no instant: it is the id of an event that is no reading, or older than version 7 of these ids.'
+  if (progress.isBehind || progress.trouble !== null)
+    return `this id says no instant, and ask.db has no events after position ${progress.position ?? 0} yet.`
+  return 'no event has this id, except perhaps a reading from before version 7 of these ids.'
+}
+
+/** Returns `null` if there is no `ask.db`, or if it is damaged. The service then builds it again. */
+const asked = async <T>(ask: Ask | null, use: (ask: Ask) => Promise<T>): Promise<T | null> => {
+  if (ask === null) return null
+  try {
+    return await use(ask)
+  } catch (error) {
+    if (error instanceof AskUnusable) return null
+    throw error
   }
 }

@@ -1,7 +1,7 @@
 /** Performs all operations of the command line, in the running service or without one. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { Invitation } from '../../../projections/queries.ts'
-import type { Asker, Core } from '../../actors/core.ts'
+import type { Ask, Asker, Core } from '../../actors/core.ts'
 import { type ChangeRefused, changeKeyInParts, type KeyPart } from '../../actors/key/change-key-in-parts.ts'
 import { durationTyped, retentionWithin } from '../../domain/amounts.ts'
 import { purgeBefore } from '../../domain/calendar.ts'
@@ -74,6 +74,8 @@ export type OperationContext = {
   /** Call this only if needed: without a running service, opening the core can mean reading the whole log. */
   core(): Promise<Core>
   linkUrl(secret: string): string
+  /** Searches of a running service use it. Default: they read the log itself. */
+  readonly ask?: Ask | null
   /** True if no other process can append to the log while the command runs. Default: false. */
   readonly isAlone?: boolean
 }
@@ -101,7 +103,7 @@ async function* answer(
 ): AsyncGenerator<Line, End> {
   if (operation.op === 'read_log') return yield* readLogLines({ ...context, signal }, operation)
   if (operation.op === 'find_in_log')
-    return yield* findInLog(operation.what, { log: context.log, keyLine: keyLineIn(context) })
+    return yield* findInLog(operation.what, { log: context.log, ask: context.ask ?? null, keyLine: keyLineIn(context) })
   const core = await context.core()
   const asker: Asker = { by: { kind: 'cli' }, requestId: core.entropy.requestId(core.clock.now()) }
   switch (operation.op) {

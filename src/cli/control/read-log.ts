@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type EventFilter, readFiltered } from '../../actors/search/read-filtered.ts'
+import type { Ask } from '../../actors/core.ts'
+import { readAsked } from '../../actors/search/read-asked.ts'
+import type { EventFilter } from '../../actors/search/read-filtered.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { cellarStream, keyStream } from '../../domain/stream-names.ts'
 import { eventView } from '../../export/event-view.ts'
@@ -12,6 +14,8 @@ import { done, refusedEnd } from './ends.ts'
 
 export type LogToRead = {
   readonly log: EventLog
+  /** Finds events that are no readings without reading the readings between them. Default: the log itself is read. */
+  readonly ask?: Ask | null
   /** True if no other process can append to the log while this command reads it. Default: false. */
   readonly isAlone?: boolean
   /** Aborted when nobody reads the answer any more, or when the service stops. */
@@ -20,14 +24,14 @@ export type LogToRead = {
 
 /** With `follow`, goes on with new events until the signal. */
 export async function* readLogLines(
-  { log, isAlone = false, signal }: LogToRead,
+  { log, ask = null, isAlone = false, signal }: LogToRead,
   filter: EventFilter & { readonly follow: boolean },
 ): AsyncGenerator<Line, End> {
   const { cellar, key, follow } = filter
   if (cellar !== null && (await isEmpty(log, cellarStream(cellar)))) return refusedEnd({ kind: 'cellar_not_found' })
   if (key !== null && (await isEmpty(log, keyStream(key)))) return refusedEnd({ kind: 'key_not_found' })
   const pause = async (): Promise<boolean> => follow && !isAlone && isPaused(signal)
-  const events = followLog(log, filter, pause)
+  const events = followLog({ log, ask }, filter, pause)
   try {
     while (true) {
       const step = await events.next()
@@ -62,7 +66,7 @@ const endOfFollowing = (isAlone: boolean, position: number | null): End =>
  * meanwhile, as long as `pause` returns true. Returns the position of the last event that was read, whether it matched or not.
  */
 export async function* followLog(
-  log: EventLog,
+  { log, ask = null }: Pick<LogToRead, 'log' | 'ask'>,
   filter: EventFilter,
   pause: () => Promise<boolean>,
 ): AsyncGenerator<RecordedEvent, number | null> {
@@ -71,7 +75,7 @@ export async function* followLog(
     const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
     if (last === undefined || (from !== null && last.position <= from)) continue
     const to = Math.min(last.position, filter.to ?? last.position)
-    for await (const events of readFiltered(log, { ...filter, from, to }, logReadPageEvents)) {
+    for await (const events of readAsked({ log, ask }, { ...filter, from, to }, logReadPageEvents)) {
       yield* events
       // Pauses, so that a running service can answer waiting readings before the next page.
       await nextTurn()

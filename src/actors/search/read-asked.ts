@@ -1,0 +1,47 @@
+import type { RecordedEvent } from '../../domain/events.ts'
+import { actorText } from '../../domain/search/event-filter.ts'
+import { isEventType } from '../../domain/search/types-of-kind.ts'
+import { AskUnusable, type PlaceFilter } from '../../log/ask-index.ts'
+import type { EventLog } from '../../log/event-log.ts'
+import type { Ask } from '../core.ts'
+import { type EventFilter, readFiltered } from './read-filtered.ts'
+
+/**
+ * Yields the same events as `readFiltered`. Finds them with `ask.db` if no reading can match, so the readings between them are not
+ * read. Events that `ask.db` does not have yet are read from the log.
+ * @throws Outage, UndecodableEvent
+ */
+export async function* readAsked(
+  { log, ask }: { readonly log: EventLog; readonly ask: Ask | null },
+  filter: EventFilter,
+  pageEvents: number,
+): AsyncGenerator<readonly RecordedEvent[]> {
+  const places = ask === null ? null : placesWanted(filter)
+  let { from } = filter
+  try {
+    if (ask !== null && places !== null) {
+      await ask.bringUp()
+      const { position } = ask.progress()
+      const end = Math.min(position ?? -1, filter.to ?? Number.POSITIVE_INFINITY)
+      while ((from ?? -1) < end) {
+        const found = await ask.find(places, { direction: 'forwards', from, limit: pageEvents })
+        yield await ask.eventsAt(found.places.filter((place) => place.position <= end))
+        from = Math.min(found.lookedTo ?? end, end)
+      }
+    }
+  } catch (error) {
+    // The log has all that `ask.db` has. The service builds it again.
+    if (!(error instanceof AskUnusable)) throw error
+  }
+  if (filter.to !== null && (from ?? -1) >= filter.to) return
+  yield* readFiltered(log, { ...filter, from }, pageEvents)
+}
+
+/** Returns `null` if readings can match, because `ask.db` has no readings. */
+const placesWanted = ({ stream, type, kind, actor, cellar, key, since, until }: EventFilter): PlaceFilter | null => {
+  const isOfPeople = actor !== null && actor.kind !== 'key'
+  const isNoReading =
+    (type !== null && type !== 'ReadingAccepted') || (kind !== null && kind !== 'readings') || isOfPeople
+  if (!isNoReading || (type !== null && !isEventType(type))) return null
+  return { stream, type, kind, actor: actor === null ? null : actorText(actor), cellar, key, since, until }
+}

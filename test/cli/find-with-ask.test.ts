@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'bun:test'
+import { readAsked } from '../../src/actors/search/read-asked.ts'
+import { type EventFilter, readFiltered } from '../../src/actors/search/read-filtered.ts'
+import { findInLog } from '../../src/cli/control/find-in-log.ts'
+import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
+import { refusalsStream } from '../../src/domain/stream-names.ts'
+import { askWriteEveryMs, refusalSummaryMsMax } from '../../src/limits.ts'
+import { MemoryAskIndex } from '../support/ask/memory-ask-index.ts'
+import { seededEntropy } from '../support/seeded-entropy.ts'
+import { asker, Cluster, makeTestKey, type TestNode } from '../support/two-nodes.ts'
+
+const entropy = seededEntropy(20)
+
+const settle = async (node: TestNode): Promise<void> => {
+  node.late.deliver()
+  await node.schedule.advance(askWriteEveryMs + 1_000)
+}
+
+const refusedAt = (atMs: number, requestId: string): NewEvent<'ReadingsRefused'> => ({
+  id: entropy.uuid(),
+  type: 'ReadingsRefused',
+  recordedAt: atMs + 10_000,
+  data: {
+    from: atMs,
+    to: atMs + 9_000,
+    counts: [{ code: 'key_is_suspended', count: 3 }],
+    samples: [{ requestId, atMs, code: 'key_is_suspended', field: null, rule: null, rack: null, keg: null }],
+  },
+  metadata: { by: { kind: 'system' }, requestId: entropy.uuid(), correlationId: 'c', causationId: 'c' },
+})
+
+/** A node with `ask.db`, a key that is suspended by request `old`, and readings. */
+const opened = async () => {
+  const cluster = new Cluster()
+  const node = await cluster.open({ ask: new MemoryAskIndex() })
+  const keyId = await makeTestKey(node)
+  await node.post(keyId, 5)
+  const old = '5f4a0d0e-0000-4000-8000-000000000001'
+  await node.schedule.until(node.core.keys.suspend(keyId, 'a test', { ...asker, requestId: old }))
+  await settle(node)
+  const find = async (what: string) => {
+    const parts = { log: cluster.log, ask: node.core.ask, keyLine: () => Promise.resolve(null) }
+    const answer = findInLog(what, parts)
+    const types: string[] = []
+    while (true) {
+      const step = await node.schedule.until(answer.next())
+      if (step.done === true) return { types, message: step.value.message }
+      if (step.value.kind === 'event') types.push(step.value.value.type)
+    }
+  }
+  return { cluster, node, keyId, old, find }
+}
+
+describe('`log find` with ask.db', () => {
+  test('finds the events of an old request, and of one of its events', async () => {
+    const { cluster, find, old } = await opened()
+    expect(await find(old)).toEqual({ types: expect.arrayContaining(['KeySuspended']), message: null })
+    const all = await cluster.log.readAll({ limit: 1_000 })
+    const suspended = all.find(({ type }) => type === 'KeySuspended')
+    expect(await find(suspended?.id.toUpperCase() ?? '')).toEqual({ types: ['KeySuspended'], message: null })
+    expect((await find('5f4a0d0e-0000-4000-8000-000000000002')).message).toContain('no event has this id, except')
+  })
+
+  test('leads from a refused request to its sample, else to the summaries of its time', async () => {
+    const { cluster, node, keyId, find } = await opened()
+    const atMs = cluster.clock.now() - refusalSummaryMsMax
+    const [sampled, counted] = [entropy.requestId(atMs), entropy.requestId(atMs + 5_000)]
+    await cluster.log.append(refusalsStream(keyId), 'none', [refusedAt(atMs, sampled)])
+    await settle(node)
+    const found = await find(sampled)
+    expect(found).toEqual({ types: ['ReadingsRefused'], message: expect.stringContaining('it is a sample') })
+    expect(await find(counted)).toEqual({
+      types: ['ReadingsRefused'],
+      message: expect.stringContaining('one of these events counts it'),
+    })
+    const before = await find(entropy.requestId(atMs - 60_000))
+    expect(before).toEqual({ types: [], message: expect.stringContaining('has this id') })
+  })
+})
+
+describe('readAsked()', () => {
+  const everything: EventFilter = {
+    stream: null,
+    type: null,
+    kind: null,
+    actor: null,
+    cellar: null,
+    key: null,
+    from: null,
+    to: null,
+    since: null,
+    until: null,
+  }
+  const filters: readonly Partial<EventFilter>[] = [
+    {},
+    { kind: 'keys' },
+    { kind: 'readings' },
+    { type: 'KeySuspended' },
+    { actor: { kind: 'cli' } },
+    { kind: 'keys', from: 2 },
+    { kind: 'keys', to: 3 },
+    { kind: 'log', until: 0 },
+  ]
+  const flat = async (pages: AsyncGenerator<readonly RecordedEvent[]>) => (await Array.fromAsync(pages)).flat()
+
+  test.each(filters)('yields what a filter of the log yields: %j', async (part) => {
+    const { cluster, node, keyId } = await opened()
+    const { log } = cluster
+    const filter = { ...everything, ...part }
+    // Not in the index yet: the node has not written it.
+    await node.schedule.until(node.core.keys.resume(keyId, 'a test', asker))
+    const asked = await node.schedule.until(flat(readAsked({ log, ask: node.core.ask }, filter, 2)))
+    expect(asked).toEqual(await flat(readFiltered(log, filter, 2)))
+  })
+})
