@@ -5,7 +5,7 @@
 import { cpus } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { benchAsk } from './ask.ts'
+import { benchAsk } from './ask/ask.ts'
 import { benchDisk, benchRefusedOnDisk } from './disk.ts'
 import { benchEventStore } from './eventstoredb.ts'
 import { benchEventStoreStart } from './eventstoredb-start.ts'

@@ -1,8 +1,8 @@
-import type { By, NewEvent } from '../src/domain/events.ts'
-import { cellarStream, keyStream, readingsStream, refusalsStream } from '../src/domain/stream-names.ts'
-import { systemEntropy } from '../src/entropy.ts'
-import type { EventLog } from '../src/log/event-log.ts'
-import { type FilledKey, fillKeys, readingOf } from './filled-log.ts'
+import type { By, NewEvent } from '../../src/domain/events.ts'
+import { cellarStream, keyStream, readingsStream, refusalsStream } from '../../src/domain/stream-names.ts'
+import { systemEntropy } from '../../src/entropy.ts'
+import type { EventLog } from '../../src/log/event-log.ts'
+import { type FilledKey, fillKeys, readingOf } from '../filled-log.ts'
 
 /** The size of a log, in events. */
 export type AskedSize = {

@@ -1,10 +1,10 @@
-import type { RecordedEvent } from '../src/domain/events.ts'
-import { kindOf } from '../src/domain/search/event-filter.ts'
-import { readingsCategory } from '../src/domain/stream-names.ts'
-import type { AskQueries } from '../src/log/ask-index/queries/ask-queries.ts'
-import type { PlaceFilter } from '../src/log/ask-index.ts'
+import type { RecordedEvent } from '../../src/domain/events.ts'
+import { kindOf } from '../../src/domain/search/event-filter.ts'
+import { readingsCategory } from '../../src/domain/stream-names.ts'
+import type { AskQueries } from '../../src/log/ask-index/queries/ask-queries.ts'
+import type { PlaceFilter } from '../../src/log/ask-index.ts'
+import type { EmptyService } from '../servers.ts'
 import { emailOf, operators } from './asked-log.ts'
-import type { EmptyService } from './servers.ts'
 
 /** One question, asked again and again about other events. `ask` returns how much it found. */
 export type LookUp = { readonly name: string; ask(round: number): number | Promise<number> }
