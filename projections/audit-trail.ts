@@ -1,8 +1,9 @@
 import { instantText } from '../src/domain/calendar.ts'
-import type { By, Limit, RecordedEvent } from '../src/domain/events.ts'
-import { type Attribution, evolveKey, type KeyEventType, type KeyState, sameLimit } from '../src/domain/key.ts'
+import type { By, RecordedEvent } from '../src/domain/events.ts'
+import { type Attribution, evolveKey, type KeyEventType, type KeyState } from '../src/domain/key.ts'
 import { type KeyStatus, keyStatus } from '../src/domain/key-refusal.ts'
 import { assertNever, done } from '../src/domain/refusal.ts'
+import { changesOfKey, type KeyChange } from '../src/domain/search/event-changes.ts'
 import { invalidField, type Typed } from '../src/domain/text.ts'
 
 /** The events of the stream `key-<id>`, the seals and fences of `readings-<id>`, and the purges of its readings. */
@@ -13,7 +14,7 @@ export type HistoryRow = {
   readonly type: AuditEventType
   readonly at: number
   readonly by: By
-  readonly changes: readonly Change[]
+  readonly changes: readonly KeyChange[]
   readonly stream: string
   readonly revision: number
   readonly position: number
@@ -21,23 +22,6 @@ export type HistoryRow = {
   readonly statusAfter: KeyStatus
   readonly stateAfter: string
 }
-
-/** `from` is missing if there was no earlier value. Times are in ms. */
-export type Change =
-  | { readonly field: 'cellar' | 'label' | 'note' | 'reason'; readonly from?: string; readonly to: string }
-  | { readonly field: 'limit'; readonly from?: Limit | null; readonly to: Limit | null }
-  | { readonly field: 'expiresAt'; readonly from?: number | null; readonly to: number | null }
-  | { readonly field: 'predecessor'; readonly keyId: string }
-  | { readonly field: 'successor'; readonly keyId: string; readonly overlapMs: number }
-  | { readonly field: 'superseded'; readonly keyId: string; readonly usedAt: number }
-  | { readonly field: 'keyRevision'; readonly to: number }
-  | {
-      readonly field: 'purged'
-      readonly readings: number
-      readonly revisions: { readonly first: number; readonly last: number }
-      readonly acceptedBefore: number
-      readonly lastAcceptedAt: number
-    }
 
 /** `status` is `null` at a time before the key was created. */
 export type KeyAt = { readonly status: KeyStatus | null; readonly reason: string }
@@ -56,7 +40,7 @@ export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] 
       type: event.type,
       at: event.recordedAt,
       by: event.metadata.by,
-      changes: changesOf(before.key, event),
+      changes: changesOfKey(event, before.key),
       stream: event.stream,
       revision: event.revision,
       position: event.position,
@@ -185,62 +169,6 @@ const operatorText = ({ email, session }: Extract<By, { readonly kind: 'operator
   session === undefined || session.linkMadeBy === null
     ? email
     : `${email} (password set with a link by ${session.linkMadeBy})`
-
-const changesOf = (key: KeyState | null, event: AuditEvent): readonly Change[] => {
-  switch (event.type) {
-    case 'KeyCreated': {
-      const { cellar, label, note, limit, expiresAt, predecessorId } = event.data
-      return [
-        { field: 'cellar', to: cellar },
-        { field: 'label', to: label },
-        ...textChange('note', '', note),
-        { field: 'limit', to: limit },
-        { field: 'expiresAt', to: expiresAt },
-        ...(predecessorId === null ? [] : [{ field: 'predecessor' as const, keyId: predecessorId }]),
-      ]
-    }
-    case 'KeyRelabelled':
-      return [
-        ...textChange('label', key?.label ?? '', event.data.label),
-        ...textChange('note', key?.note ?? '', event.data.note),
-      ]
-    case 'KeyLimitChanged': {
-      const from = key?.limit ?? null
-      return sameLimit(from, event.data.limit) ? [] : [{ field: 'limit', from, to: event.data.limit }]
-    }
-    case 'KeyExpirySet':
-      return [{ field: 'expiresAt', from: key?.expiresAt ?? null, to: event.data.expiresAt }]
-    case 'KeyRotated':
-      return [{ field: 'successor', keyId: event.data.successorId, overlapMs: event.data.overlapMs }]
-    case 'KeySuperseded': {
-      const { successorId, usedAt, expiresAt } = event.data
-      const from = key?.expiresAt ?? null
-      const expiry: readonly Change[] = from === expiresAt ? [] : [{ field: 'expiresAt', from, to: expiresAt }]
-      return [{ field: 'superseded', keyId: successorId, usedAt }, ...expiry]
-    }
-    case 'KeyExpired':
-      return [{ field: 'expiresAt', to: event.data.expiresAt }]
-    case 'KeySuspended':
-    case 'KeyResumed':
-    case 'KeyRevoked':
-    case 'ReadingsSealed':
-      return event.data.reason === '' ? [] : [{ field: 'reason', to: event.data.reason }]
-    case 'ReadingsFenced':
-      return [{ field: 'keyRevision', to: event.data.keyRevision }]
-    case 'ReadingsPurged': {
-      const { readings, firstRevision, lastRevision, acceptedBefore, lastAcceptedAt } = event.data
-      const revisions = { first: firstRevision, last: lastRevision }
-      return [{ field: 'purged', readings, revisions, acceptedBefore, lastAcceptedAt }]
-    }
-    default:
-      return assertNever(event)
-  }
-}
-
-const textChange = (field: 'label' | 'note', from: string, to: string): readonly Change[] => {
-  if (from === to) return []
-  return from === '' ? [{ field, to }] : [{ field, from, to }]
-}
 
 const inLogOrder = (events: readonly AuditEvent[]): readonly AuditEvent[] =>
   [...events].sort((a, b) => a.position - b.position)

@@ -45,6 +45,10 @@ export class OperatorDirectory implements OperatorQueries {
     return this.#byStream.get(stream)?.revision ?? null
   }
 
+  emailOf(stream: string): string | null {
+    return this.#byStream.get(stream)?.email ?? null
+  }
+
   get(email: string): OperatorAccount | null {
     const operator = this.#byEmail.get(email.toLowerCase())
     return operator === undefined ? null : accountOf(operator)

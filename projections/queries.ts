@@ -140,6 +140,8 @@ export type IssuedLink = {
 export type OperatorQueries = {
   /** The last known revision of an operator's stream, or of the stream of set-up links. `null` if there is none. */
   lastRevision(stream: string): number | null
+  /** Also knows invited and removed operators. */
+  emailOf(stream: string): string | null
   get(email: string): OperatorAccount | null
   list(): readonly OperatorAccount[]
   /** Invitations that are open at `now`, sorted by e-mail. */

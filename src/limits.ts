@@ -634,6 +634,10 @@ export const askRowsAtOnceMax = 128
 export const askRowsAtOnceMin = 8
 /** Places that a look-up of one id returns. A request that changes many keys has one event for each of them. */
 export const askPlacesOfIdMax = 1_000
+/** Events that are folded for the state before an event. Most streams of keys, cellars and operators are much shorter. */
+export const stateBeforeEventsMax = 10_000
+/** Events on each side of an event in which its page looks for the same request. A batch has at most half as many. */
+export const sameRequestEventsMax = 2_000
 /** Keys whose cellars a search remembers. */
 export const searchedKeysMax = 10_000
 /**

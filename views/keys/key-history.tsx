@@ -1,11 +1,11 @@
-import type { Change, HistoryRow } from '../../projections/audit-trail.ts'
+import type { HistoryRow } from '../../projections/audit-trail.ts'
 import type { KeyStatus } from '../../src/domain/key-refusal.ts'
+import { ChangeList } from '../log/change-list.tsx'
 import { ByWhom } from '../parts/by.tsx'
 import { attribute, Name } from '../parts/name.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
-import { countOf, limitText } from '../parts/quantity.ts'
 import { ExactInstant } from '../parts/time.tsx'
-import { durationText, exactText, secondText } from '../parts/time-words.ts'
+import { secondText } from '../parts/time-words.ts'
 import { paths } from '../paths.ts'
 import type { HistoryView, StateAt } from '../types.ts'
 import { StatusPill } from './key-status.tsx'
@@ -59,15 +59,7 @@ const HistoryLine = (props: { readonly row: HistoryRow }): JSX.Element => {
         </span>
       </td>
       <td data-label="What changed">
-        {row.changes.length === 0 ? (
-          <span class="quiet">–</span>
-        ) : (
-          <ul class="changes">
-            {row.changes.map((change) => (
-              <ChangeLine change={change} />
-            ))}
-          </ul>
-        )}
+        {row.changes.length === 0 ? <span class="quiet">–</span> : <ChangeList changes={row.changes} />}
       </td>
       <td data-label="Status afterwards">
         <StatusPill status={row.statusAfter} />
@@ -96,93 +88,6 @@ const eventWords: Readonly<Record<HistoryRow['type'], string>> = {
   ReadingsSealed: 'Readings stopped permanently',
   ReadingsFenced: 'Change in force on every node',
   ReadingsPurged: 'Old readings deleted',
-}
-
-const fieldWords: Readonly<Record<Change['field'], string>> = {
-  cellar: 'Cellar',
-  label: 'Label',
-  note: 'Note',
-  reason: 'Reason',
-  limit: 'Limit',
-  expiresAt: 'Expires',
-  predecessor: 'Rotated from',
-  successor: 'Rotated to',
-  superseded: 'New key',
-  keyRevision: 'In force up to revision',
-  purged: 'Deleted',
-}
-
-const ChangeLine = (props: { readonly change: Change }): JSX.Element => {
-  const { before, after } = changeTexts(props.change)
-  return (
-    <li>
-      <span class="quiet" safe>
-        {fieldWords[props.change.field]}
-      </span>{' '}
-      {before === null ? null : (
-        <>
-          <del>
-            <Name text={before} />
-          </del>{' '}
-          <span aria-hidden="true">→</span>{' '}
-        </>
-      )}
-      <ins>
-        <Name text={after} />
-      </ins>
-    </li>
-  )
-}
-
-const changeTexts = (change: Change): { readonly before: string | null; readonly after: string } => {
-  switch (change.field) {
-    case 'limit':
-      return {
-        before: change.from === undefined ? null : limitOrCellars(change.from),
-        after: limitOrCellars(change.to),
-      }
-    case 'expiresAt':
-      return { before: change.from === undefined ? null : expiryText(change.from), after: expiryText(change.to) }
-    case 'predecessor':
-      return { before: null, after: `clr_${change.keyId}_…` }
-    case 'successor':
-      return { before: null, after: `clr_${change.keyId}_…; this key ${overlapText(change.overlapMs)}` }
-    case 'superseded':
-      return { before: null, after: `clr_${change.keyId}_…, first used ${exactText(change.usedAt)}` }
-    case 'keyRevision':
-      return { before: null, after: String(change.to) }
-    case 'purged':
-      return { before: null, after: purgedText(change) }
-    case 'cellar':
-    case 'label':
-    case 'note':
-    case 'reason':
-      return { before: change.from === undefined ? null : textOrNone(change.from), after: textOrNone(change.to) }
-    default:
-      return unknownChange(change)
-  }
-}
-
-const overlapText = (overlapMs: number): string =>
-  overlapMs === 0
-    ? 'stops at the first reading with the new key'
-    : `works for ${durationText(overlapMs)} from the first reading with the new key`
-
-const purgedText = (change: Extract<Change, { field: 'purged' }>): string => {
-  const { first, last } = change.revisions
-  const what = `${countOf(change.readings, 'reading', 'readings')}, revisions ${first} to ${last}`
-  return `${what}; accepted before ${exactText(change.acceptedBefore)}, the last at ${exactText(change.lastAcceptedAt)}`
-}
-
-const limitOrCellars = (limit: Parameters<typeof limitText>[0] | null): string =>
-  limit === null ? 'the cellar’s limit' : limitText(limit)
-
-const expiryText = (at: number | null): string => (at === null ? 'Never' : exactText(at))
-
-const textOrNone = (text: string): string => (text === '' ? '(none)' : text)
-
-const unknownChange = (change: never): never => {
-  throw new Error(`Cannot show a change: ${JSON.stringify(change)}`)
 }
 
 /** The form uses GET, so that the answer has an address that an operator can send to others. */

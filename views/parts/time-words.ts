@@ -73,10 +73,14 @@ export const durationText = (ms: number): string => {
   return `${ms / 1_000} s`
 }
 
-/** Like `1 hour`, `24 hours` or `7 days`. `ms` must be whole hours. */
+/** Like `60 seconds`, `5 minutes`, `1 hour`, `24 hours` or `7 days`. */
 export const durationWords = (ms: number): string => {
-  const isDays = ms % dayMs === 0 && ms > dayMs
-  const many = isDays ? ms / dayMs : ms / 3_600_000
-  const unit = isDays ? 'day' : 'hour'
-  return `${many} ${many === 1 ? unit : `${unit}s`}`
+  if (ms % dayMs === 0 && ms > dayMs) return countedUnit(ms / dayMs, 'day')
+  if (ms % 3_600_000 === 0 && ms > 0) return countedUnit(ms / 3_600_000, 'hour')
+  if (ms % 60_000 === 0 && ms > 60_000) return countedUnit(ms / 60_000, 'minute')
+  return countedUnit(ms / 1_000, 'second')
 }
+
+const grouped = new Intl.NumberFormat('en', { maximumFractionDigits: 3 })
+
+const countedUnit = (many: number, unit: string): string => `${grouped.format(many)} ${many === 1 ? unit : `${unit}s`}`

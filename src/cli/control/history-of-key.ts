@@ -1,9 +1,10 @@
-import { type Change, historyOf, stateAt } from '../../../projections/audit-trail.ts'
+import { historyOf, stateAt } from '../../../projections/audit-trail.ts'
 import type { Core } from '../../actors/core.ts'
 import { readKeyEvents } from '../../actors/key/key-events.ts'
 import { overlapTyped } from '../../domain/amounts.ts'
 import type { Limit } from '../../domain/events.ts'
 import { assertNever } from '../../domain/refusal.ts'
+import type { KeyChange } from '../../domain/search/event-changes.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
 import { isoOf } from '../show/lines.ts'
@@ -35,7 +36,7 @@ export async function* keyHistory(core: Core, keyId: string, askedMs: number | n
   return { exitCode: exitCodes.done, message: null }
 }
 
-const changeText = (change: Change): string => {
+const changeText = (change: KeyChange): string => {
   switch (change.field) {
     case 'cellar':
     case 'label':

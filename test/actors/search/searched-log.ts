@@ -34,7 +34,7 @@ export const fillLog = async (log: EventLog, readings: number): Promise<FilledLo
   }
   const refused = { requestId: 'refused', atMs: clock.now(), code: 'INVALID_VALUE', names: null, count: 1 }
   core.refusals.note({ ...refused, keyId: first.keyId, refusal: { kind: 'invalid_value' } })
-  await core.keys.revoke(second.keyId, 'a test', testAsker)
+  await core.keys.revoke(second.keyId, 'a test', { ...testAsker, requestId: 'revocation' })
   await service.stop()
   const all = await log.readAll({ limit: readPageEventsMax })
   return { log, all, keyIds: [first.keyId, second.keyId, third.keyId] }

@@ -1,0 +1,79 @@
+/** What a page says beside an event: the states before it, and the other events of the same request. */
+import type { RecordedEvent } from '../../domain/events.ts'
+import { isKeyId } from '../../domain/key-format.ts'
+import { keyOfEvent } from '../../domain/search/event-filter.ts'
+import { nothingBefore, type StateBefore, stateAfter, unknownBefore } from '../../domain/search/state-before.ts'
+import { categoryOf, keyIdOf, keyStream } from '../../domain/stream-names.ts'
+import { logReadPageEvents, sameRequestEventsMax, stateBeforeEventsMax } from '../../limits.ts'
+import type { EventLog } from '../../log/event-log.ts'
+
+/**
+ * Folds what was recorded before `event` of the key, the cellar or the operator that the event is about. If these are more than
+ * `stateBeforeEventsMax` events, returns `unknownBefore`: a page then says only the new values.
+ * @throws Outage, UndecodableEvent
+ */
+export const stateBefore = async (log: EventLog, event: RecordedEvent): Promise<StateBefore> => {
+  const stream = streamAbout(event)
+  if (stream === null) return nothingBefore
+  let state = nothingBefore
+  let next = 0
+  while (next < stateBeforeEventsMax) {
+    const page = await log.read(stream, { from: next, limit: logReadPageEvents })
+    for (const one of page) {
+      if (!isBefore(one, event)) return state
+      state = stateAfter(state, one)
+    }
+    const last = page.at(-1)
+    if (last === undefined || page.length < logReadPageEvents) return state
+    next = last.revision + 1
+  }
+  return unknownBefore
+}
+
+/** Returns the stream with the states of what the event is about. `null`: there is no such state. */
+const streamAbout = (event: RecordedEvent): string | null => {
+  const category = categoryOf(event.stream)
+  const keyId = category === 'refusals' ? keyIdOf(event.stream) : keyOfEvent(event)
+  if (keyId !== null && isKeyId(keyId)) return keyStream(keyId)
+  return category === 'cellar' || category === 'operator' ? event.stream : null
+}
+
+/** A summary of refusals can be written long after the refusals, so the state at its last refusal counts. */
+const isBefore = (one: RecordedEvent, event: RecordedEvent): boolean =>
+  event.type === 'ReadingsRefused' ? one.recordedAt <= event.data.to : one.position < event.position
+
+export type SameRequest = {
+  /** The events of the request, also `event` itself, in the order of the log. */
+  readonly events: readonly RecordedEvent[]
+  /** False if an event of the request can lie further away than the events that were compared. */
+  readonly isComplete: boolean
+}
+
+/**
+ * Finds the events with the request id of `event` among the `sameRequestEventsMax` events on each side of it. The events of a
+ * request lie near each other. `eventsOfId` finds them further away, but needs the time for it.
+ * @throws Outage, UndecodableEvent
+ */
+export const eventsOfSameRequest = async (log: EventLog, event: RecordedEvent): Promise<SameRequest> => {
+  const before = await sideOf(log, event, 'backwards')
+  const after = await sideOf(log, event, 'forwards')
+  const events = [...before.events.toReversed(), event, ...after.events]
+  return { events, isComplete: before.isEnd && after.isEnd }
+}
+
+const sideOf = async (
+  log: EventLog,
+  event: RecordedEvent,
+  direction: 'forwards' | 'backwards',
+): Promise<{ readonly events: readonly RecordedEvent[]; readonly isEnd: boolean }> => {
+  const events: RecordedEvent[] = []
+  let from = event.position
+  for (let compared = 0; compared < sameRequestEventsMax; compared += logReadPageEvents) {
+    const page = await log.readAll({ from, direction, limit: logReadPageEvents })
+    events.push(...page.filter(({ metadata }) => metadata.requestId === event.metadata.requestId))
+    const last = page.at(-1)
+    if (last === undefined) return { events, isEnd: true }
+    from = last.position
+  }
+  return { events, isEnd: false }
+}

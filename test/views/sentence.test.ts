@@ -1,0 +1,189 @@
+import { describe, expect, test } from 'bun:test'
+import type { EventData, EventType, RecordedEvent } from '../../src/domain/events.ts'
+import type { KeyState } from '../../src/domain/key.ts'
+import { nothingBefore, type StateBefore, unknownBefore } from '../../src/domain/search/state-before.ts'
+import { EventSentence } from '../../views/log/event-sentence.tsx'
+import { sentenceOf } from '../../views/log/sentence.ts'
+import { type Names, textOf } from '../../views/log/sentence-parts.ts'
+import { everyEvent } from '../support/logs/every-event.ts'
+
+const noonMs = Date.UTC(2026, 2, 1, 12)
+const dayMs = 86_400_000
+const by = { kind: 'operator', email: 'ada@example.org' } as const
+
+const noNames: Names = {
+  keyLabel: () => null,
+  cellarTitle: () => null,
+  cellarOfStream: () => null,
+  emailOfStream: () => null,
+}
+
+const names: Names = {
+  keyLabel: (keyId) => (keyId === '9Qp2mZ4k' ? 'Press, south' : null),
+  cellarTitle: () => 'Demo cellar',
+  cellarOfStream: () => 'demo',
+  emailOfStream: () => 'grace@example.org',
+}
+
+const key: KeyState = {
+  keyId: '7Qp2mZ4k',
+  cellar: 'demo',
+  label: 'Press, south',
+  note: '',
+  secretHash: 'f'.repeat(64),
+  limit: { readings: 6_000, windowMs: 60_000 },
+  expiresAt: null,
+  predecessorId: null,
+  rotation: null,
+  created: { at: noonMs, by, reason: '' },
+  suspended: null,
+  revoked: null,
+  expiryRecorded: null,
+  revision: 2,
+}
+
+const before: StateBefore = {
+  key,
+  cellar: {
+    cellar: 'demo',
+    title: 'Demo cellar',
+    policy: { limit: null, readingAgeMsMax: null, readingAheadMsMax: null, retentionMs: null },
+    createdAt: noonMs,
+    createdBy: by,
+    revision: 2,
+  },
+  operator: {
+    email: 'grace@example.org',
+    account: {
+      role: 'admin',
+      passwordHash: 'p',
+      addedAt: noonMs,
+      passwordSetAt: noonMs,
+      passwordLinkMadeBy: null,
+      lastSignedInAt: null,
+      devices: [],
+      linksFromOthers: [],
+    },
+    links: [],
+    sessions: [],
+    wasAdded: true,
+    revision: 2,
+  },
+  isKnown: true,
+}
+
+const contexts = [
+  ['with the state before and names', before, names],
+  ['with the state before, without names', before, noNames],
+  ['without the state before', unknownBefore, names],
+  ['without both', nothingBefore, noNames],
+] as const
+
+const event = <T extends EventType>(type: T, data?: EventData<T>): RecordedEvent => {
+  const found = everyEvent().find((one) => one.type === type)
+  if (found === undefined) throw new Error(`no ${type}`)
+  return data === undefined ? found : ({ ...found, data } as RecordedEvent)
+}
+
+const said = (one: RecordedEvent, state: StateBefore = before): string => textOf(sentenceOf(one, state, names))
+
+describe('sentenceOf()', () => {
+  for (const [what, state, known] of contexts) {
+    test(`says every event in one line, ${what}`, () => {
+      for (const one of everyEvent()) {
+        const text = textOf(sentenceOf(one, state, known))
+        expect(text).toMatch(/^[\p{Lu}\d“a-z].*\.$/u)
+        expect(text).not.toMatch(/undefined|null|NaN|\[object|\n| {2}|\d{9}| [,.;:]/)
+        expect(text.length).toBeLessThan(220)
+      }
+    })
+  }
+
+  test('says a limit, an expiry, a label and a note with their old values', () => {
+    expect(said(event('KeyLimitChanged'))).toBe(
+      'ada@example.org lowered the limit of Press, south from 6,000 to 600 readings in 60 seconds.',
+    )
+    expect(said(event('KeyLimitChanged', { limit: { readings: 9_000, windowMs: 3_600_000 } }))).toBe(
+      'ada@example.org changed the limit of Press, south from 6,000 readings in 60 seconds to 9,000 readings in 1 hour.',
+    )
+    expect(said(event('KeyLimitChanged', { limit: null }))).toBe(
+      'ada@example.org gave Press, south the limit of its cellar. Before, it was 6,000 readings in 60 seconds.',
+    )
+    expect(said(event('KeyLimitChanged'), { ...before, key: { ...key, limit: null } })).toBe(
+      'ada@example.org set the limit of Press, south to 600 readings in 60 seconds. Before, it had the limit of its cellar.',
+    )
+    expect(said(event('KeyExpirySet'))).toBe(
+      'ada@example.org set the expiry of Press, south to 2026-03-03 12:00:00.000 UTC. Before, it had no expiry.',
+    )
+    expect(said(event('KeyRelabelled'))).toBe(
+      'ada@example.org renamed Press, south to “some new label”, and changed its note.',
+    )
+  })
+
+  test('says a revocation, a rotation and a fence', () => {
+    expect(said(event('KeyRevoked', { reason: 'left on a bus', sealId: 's' }))).toBe(
+      'ada@example.org revoked Press, south: “left on a bus”. No reading of it was accepted afterwards.',
+    )
+    expect(said(event('KeyRevoked', { reason: '', sealId: 's' }))).toBe(
+      'ada@example.org revoked Press, south. No reading of it was accepted afterwards.',
+    )
+    expect(said(event('KeyRotated'))).toBe(
+      'ada@example.org rotated Press, south to Press, south (clr_9Qp2mZ4k_…). The old key works for 24 hours from the first reading with the new key.',
+    )
+    expect(said(event('ReadingsFenced'))).toBe(
+      'The changes of Press, south up to revision 3 are in force on every node.',
+    )
+  })
+
+  test('says refusals in words, the most frequent first', () => {
+    expect(said(event('ReadingsRefused'))).toBe(
+      '15 refusals of Press, south: 14 × over the limit of 6,000 readings in 60 seconds; 1 × CODE_OF_LATER_VERSION.',
+    )
+    const one = { from: noonMs, to: noonMs, counts: [{ code: 'MALFORMED_JSON', count: 1 }], samples: [] }
+    expect(said(event('ReadingsRefused', one))).toBe('1 refusal of Press, south: the body is not valid JSON.')
+  })
+
+  test('says the settings of a cellar with their old values', () => {
+    expect(said(event('CellarPolicyChanged'))).toBe(
+      'ada@example.org changed the retention of Demo cellar from for ever to 365 days.',
+    )
+    const policy = {
+      limit: { readings: 1, windowMs: 1_000 },
+      readingAgeMsMax: dayMs,
+      readingAheadMsMax: null,
+      retentionMs: null,
+    }
+    expect(said(event('CellarPolicyChanged', { policy }))).toBe(
+      'ada@example.org changed 2 settings of Demo cellar: default limit to 1 reading in 1 second; maximum age of readings to 24 hours.',
+    )
+  })
+
+  test('says the role, the links and the sign-ins of an operator', () => {
+    expect(said(event('OperatorRoleChanged'))).toBe(
+      'ada@example.org changed the role of grace@example.org from admin to auditor.',
+    )
+    expect(said(event('SignInsRefused'))).toBe('3 failed sign-ins and 2 blocked as some email from 198.51.100.23.')
+    expect(said(event('OperatorSignedOut'))).toBe('grace@example.org signed out.')
+    expect(said(event('OperatorSignedOut', { sessionHash: 'b'.repeat(64) }))).toBe(
+      'ada@example.org ended a session of grace@example.org.',
+    )
+  })
+
+  test('shows hostile texts of every event escaped, and hidden characters', () => {
+    const hostile = '<img src=x onerror=alert(1)>\n\u202e"'
+    for (const one of everyEvent(() => hostile)) {
+      const sentence = sentenceOf(
+        one,
+        { ...nothingBefore, key: { ...key, label: hostile } },
+        {
+          keyLabel: () => hostile,
+          cellarTitle: () => hostile,
+          cellarOfStream: () => hostile,
+          emailOfStream: () => hostile,
+        },
+      )
+      expect(String(EventSentence({ sentence }))).not.toMatch(/<img|\u202e/)
+      expect(textOf(sentence)).not.toMatch(/\n|\u202e/)
+    }
+  })
+})

@@ -1,0 +1,57 @@
+import type { CellarState } from '../../src/domain/cellar.ts'
+import type { CellarPolicy, RecordedEvent } from '../../src/domain/events.ts'
+import { durationWords } from '../parts/time-words.ts'
+import { cannotSay, limitWords, type Names, type Part, quoted, type Sentence, say, strong } from './sentence-parts.ts'
+
+type CellarContext = {
+  /** Who did it, as the beginning of a sentence. */
+  readonly who: Sentence
+  readonly before: CellarState | null
+  readonly names: Names
+}
+
+export const cellarSentence = (
+  event: RecordedEvent<'CellarCreated' | 'CellarRenamed' | 'CellarPolicyChanged'>,
+  context: CellarContext,
+): Sentence => {
+  const { who, before } = context
+  switch (event.type) {
+    case 'CellarCreated':
+      return say`${who} created the cellar ${{ kind: 'cellar', ...event.data }}.`
+    case 'CellarRenamed':
+      return say`${who} renamed ${cellarOf(event, context)} to ${quoted(event.data.title)}.`
+    case 'CellarPolicyChanged':
+      return say`${who} ${policySentence(cellarOf(event, context), before?.policy ?? null, event.data.policy)}.`
+    default:
+      return cannotSay(event)
+  }
+}
+
+/** The cellar has the title that it had before the event. */
+const cellarOf = ({ stream }: RecordedEvent, { before, names }: CellarContext): Part | string => {
+  const cellar = before?.cellar ?? names.cellarOfStream(stream)
+  if (cellar === null) return 'a cellar'
+  return { kind: 'cellar', cellar, title: before?.title ?? names.cellarTitle(cellar) ?? cellar }
+}
+
+const policySentence = (cellar: Part | string, from: CellarPolicy | null, to: CellarPolicy): Sentence => {
+  if (from === null) return say`changed the settings of ${cellar}`
+  const changed = policyFields.filter(({ wordsOf }) => wordsOf(from) !== wordsOf(to))
+  const [first] = changed
+  if (first === undefined) return say`changed no setting of ${cellar}`
+  if (changed.length === 1) {
+    const { name, wordsOf } = first
+    return say`changed the ${name} of ${cellar} from ${wordsOf(from)} to ${strong(wordsOf(to))}`
+  }
+  const all = changed.map(({ name, wordsOf }) => `${name} to ${wordsOf(to)}`)
+  return say`changed ${strong(`${changed.length} settings`)} of ${cellar}: ${all.join('; ')}`
+}
+
+const boundWords = (ms: number | null): string => (ms === null ? 'no maximum' : durationWords(ms))
+
+const policyFields: readonly { readonly name: string; readonly wordsOf: (policy: CellarPolicy) => string }[] = [
+  { name: 'default limit', wordsOf: ({ limit }) => (limit === null ? 'the service’s default' : limitWords(limit)) },
+  { name: 'maximum age of readings', wordsOf: ({ readingAgeMsMax }) => boundWords(readingAgeMsMax) },
+  { name: 'maximum time in the future', wordsOf: ({ readingAheadMsMax }) => boundWords(readingAheadMsMax) },
+  { name: 'retention', wordsOf: ({ retentionMs }) => (retentionMs === null ? 'for ever' : durationWords(retentionMs)) },
+]

@@ -1,0 +1,145 @@
+import type { Change, DurationField, TextField } from '../../src/domain/search/event-changes.ts'
+import { Name } from '../parts/name.tsx'
+import { countOf, countText } from '../parts/quantity.ts'
+import { durationWords, exactText } from '../parts/time-words.ts'
+import { refusalWords } from './refusal-words.ts'
+import { limitWords, overlapWords } from './sentence-parts.ts'
+
+/** `from` is `null` if there was no earlier value. The texts can have what people typed. */
+export type ChangeRow = { readonly what: string; readonly from: string | null; readonly to: string }
+
+/** Shows what changed, each with the old and the new value. */
+export const ChangeList = (props: { readonly changes: readonly Change[] }): JSX.Element =>
+  props.changes.length === 0 ? (
+    ''
+  ) : (
+    <ul class="changes">
+      {props.changes.map((change) => (
+        <ChangeLine row={changeRow(change)} />
+      ))}
+    </ul>
+  )
+
+const ChangeLine = (props: { readonly row: ChangeRow }): JSX.Element => {
+  const { what, from, to } = props.row
+  return (
+    <li>
+      <span class="quiet" safe>
+        {what}
+      </span>{' '}
+      {from === null ? null : (
+        <>
+          <del>
+            <Name text={from} />
+          </del>{' '}
+          <span aria-hidden="true">→</span>{' '}
+        </>
+      )}
+      <ins>
+        <Name text={to} />
+      </ins>
+    </li>
+  )
+}
+
+export const changeRow = (change: Change): ChangeRow => {
+  switch (change.field) {
+    case 'limit':
+      return rowOf('Limit', change, (limit) => (limit === null ? 'the cellar’s limit' : limitWords(limit)))
+    case 'defaultLimit':
+      return rowOf('Default limit per key', change, (limit) =>
+        limit === null ? 'the service’s default' : limitWords(limit),
+      )
+    case 'expiresAt':
+      return rowOf('Expires', change, expiryText)
+    case 'readingAge':
+    case 'readingAhead':
+    case 'retention':
+      return rowOf(durationNames[change.field], change, (ms) =>
+        ms === null ? noDuration[change.field] : durationWords(ms),
+      )
+    case 'role':
+      return rowOf('Role', change, (role) => role)
+    case 'predecessor':
+      return row('Rotated from', `clr_${change.keyId}_…`)
+    case 'successor':
+      return row('Rotated to', `clr_${change.keyId}_…; this key ${overlapWords(change.overlapMs)}`)
+    case 'superseded':
+      return row('New key', `clr_${change.keyId}_…, first used ${exactText(change.usedAt)}`)
+    case 'keyRevision':
+      return row('In force up to revision', countText(change.to))
+    case 'purged':
+      return row('Deleted', purgedText(change))
+    case 'purgedRecords':
+      return row('Deleted', `${revisionsText(change.revisions)}; from before ${exactText(change.recordedBefore)}`)
+    case 'value':
+      return row('Value', String(change.to))
+    case 'events':
+      return row('Events', countText(change.to))
+    case 'until':
+      return row('Works until', exactText(change.to))
+    case 'refused':
+      return row('Refused', `${countText(change.count)} × ${change.code}: ${refusalWords(change.code)}`)
+    case 'period':
+      return row('Between', `${exactText(change.firstAt)} and ${exactText(change.lastAt)}`)
+    case 'refusedSignIns':
+      return row('Refused', refusedText(change, `as ${change.email}, from ${change.addresses.join(', ')}`))
+    case 'otherSignIns':
+      return row('Refused', refusedText(change, 'with other e-mails'))
+    default:
+      return rowOf(textNames[change.field], change, (text) => (text === '' ? '(none)' : text))
+  }
+}
+
+const durationNames: Readonly<Record<DurationField, string>> = {
+  readingAge: 'Maximum age of a reading',
+  readingAhead: 'Maximum time in the future',
+  retention: 'Readings are kept',
+}
+
+const noDuration: Readonly<Record<DurationField, string>> = {
+  readingAge: 'no maximum',
+  readingAhead: 'no maximum',
+  retention: 'for ever',
+}
+
+const textNames: Readonly<Record<TextField, string>> = {
+  cellar: 'Cellar',
+  label: 'Label',
+  note: 'Note',
+  reason: 'Reason',
+  title: 'Title',
+  rack: 'Rack',
+  keg: 'Keg',
+  timestamp: 'Timestamp',
+  email: 'E-mail',
+  linkMadeBy: 'One-time link from',
+  address: 'Address',
+  browser: 'Browser',
+  difference: 'Difference',
+  finding: 'Finding',
+  recordType: 'Type',
+  why: 'Why',
+}
+
+const row = (what: string, to: string): ChangeRow => ({ what, from: null, to })
+
+const rowOf = <T,>(
+  what: string,
+  { from, to }: { readonly from?: T; readonly to: T },
+  textOf: (value: T) => string,
+): ChangeRow => ({ what, from: from === undefined ? null : textOf(from), to: textOf(to) })
+
+type Revisions = { readonly first: number; readonly last: number }
+
+const revisionsText = ({ first, last }: Revisions): string => `revisions ${countText(first)} to ${countText(last)}`
+
+const purgedText = (change: Extract<Change, { readonly field: 'purged' }>): string => {
+  const what = `${countOf(change.readings, 'reading', 'readings')}, ${revisionsText(change.revisions)}`
+  return `${what}; accepted before ${exactText(change.acceptedBefore)}, the last at ${exactText(change.lastAcceptedAt)}`
+}
+
+const expiryText = (at: number | null): string => (at === null ? 'Never' : exactText(at))
+
+const refusedText = (counts: { readonly failed: number; readonly throttled: number }, which: string): string =>
+  `${countText(counts.failed)} failed, ${countText(counts.throttled)} blocked, ${which}`

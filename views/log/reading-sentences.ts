@@ -1,0 +1,87 @@
+import type { RecordedEvent } from '../../src/domain/events.ts'
+import type { KeyState } from '../../src/domain/key.ts'
+import { countOf, countText } from '../parts/quantity.ts'
+import { dateText } from '../parts/time-words.ts'
+import { refusalWords } from './refusal-words.ts'
+import {
+  cannotSay,
+  limitWords,
+  type Names,
+  type Part,
+  quoted,
+  reasonOf,
+  type Sentence,
+  say,
+  strong,
+} from './sentence-parts.ts'
+
+type ReadingEvent = RecordedEvent<
+  'ReadingAccepted' | 'ReadingsSealed' | 'ReadingsFenced' | 'ReadingsPurged' | 'ReadingsRefused'
+>
+
+type ReadingContext = { readonly before: KeyState | null; readonly names: Names }
+
+export const readingSentence = (event: ReadingEvent, context: ReadingContext): Sentence => {
+  const key = keyOf(event, context)
+  switch (event.type) {
+    case 'ReadingAccepted': {
+      const { rack, keg, value } = event.data
+      return say`1 reading of ${key} accepted: rack ${quoted(rack)}, keg ${quoted(keg)}, value ${strong(String(value))}.`
+    }
+    case 'ReadingsSealed':
+      return say`The readings of ${key} were stopped permanently, on every node${reasonOf(event.data.reason)}.`
+    case 'ReadingsFenced':
+      return say`The changes of ${key} up to revision ${countText(event.data.keyRevision)} are in force on every node.`
+    case 'ReadingsPurged': {
+      const { readings, acceptedBefore } = event.data
+      const many = strong(countOf(readings, 'old reading', 'old readings'))
+      return say`${many} of ${key} deleted, because of the retention: accepted before ${dateText(acceptedBefore)}.`
+    }
+    case 'ReadingsRefused':
+      return refusedSentence(event, key, context.before)
+    default:
+      return cannotSay(event)
+  }
+}
+
+const keyOf = (event: ReadingEvent, { before, names }: ReadingContext): Part | string => {
+  const { stream } = event
+  const keyId = event.type === 'ReadingsPurged' ? event.data.keyId : stream.slice(stream.indexOf('-') + 1)
+  if (stream === nodeStream) return 'several keys'
+  return { kind: 'key', keyId, label: before?.label ?? names.keyLabel(keyId) }
+}
+
+/** Has the refusals of keys that found no room in the sums of their own, and of requests without a known key. */
+const nodeStream = 'refusals-node'
+
+/** A refused request counts 1, and so does each refused reading of a batch. So the sentence does not say "readings". */
+const refusedSentence = (
+  { data }: RecordedEvent<'ReadingsRefused'>,
+  key: Part | string,
+  before: KeyState | null,
+): Sentence => {
+  const all = data.counts.reduce((sum, { count }) => sum + count, 0)
+  const sorted = [...data.counts].sort((a, b) => b.count - a.count)
+  const reasons = sorted.slice(0, reasonsMax).map(({ code, count }) => {
+    const words = wordsOfCode(code, data, before)
+    return sorted.length === 1 ? words : `${countText(count)} × ${words}`
+  })
+  const left = sorted.length - reasonsMax
+  const others = left > 0 ? [countOf(left, 'other reason', 'other reasons')] : []
+  return say`${strong(countOf(all, 'refusal', 'refusals'))} of ${key}: ${[...reasons, ...others].join('; ')}.`
+}
+
+/** A longer list is no sentence. The page of the event lists all reasons. */
+const reasonsMax = 3
+
+const wordsOfCode = (
+  code: string,
+  { samples }: RecordedEvent<'ReadingsRefused'>['data'],
+  before: KeyState | null,
+): string => {
+  if (code !== 'RATE_LIMITED') return refusalWords(code)
+  const rules = new Set(samples.filter((sample) => sample.code === code).map(({ rule }) => rule))
+  if (rules.size === 1 && rules.has('cost')) return 'too many requests that stored nothing'
+  const limit = before?.limit ?? null
+  return limit === null || rules.has('cost') ? refusalWords(code) : `over the limit of ${limitWords(limit)}`
+}

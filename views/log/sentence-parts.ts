@@ -1,0 +1,102 @@
+/** The parts of which a sentence about an event consists. A page makes links of some parts (`event-sentence.tsx`). */
+import type { Limit } from '../../src/domain/events.ts'
+import { plainName } from '../../src/hidden-characters.ts'
+import { countText } from '../parts/quantity.ts'
+import { durationWords, exactText } from '../parts/time-words.ts'
+
+export type Part =
+  | { readonly kind: 'text' | 'strong'; readonly text: string }
+  /** A text that a person or a device chose. */
+  | { readonly kind: 'typed'; readonly text: string }
+  /** In ms since 1970. */
+  | { readonly kind: 'instant'; readonly at: number }
+  /** `label` is `null` if no key has this id, or if its label is not known. */
+  | { readonly kind: 'key'; readonly keyId: string; readonly label: string | null }
+  | { readonly kind: 'cellar'; readonly cellar: string; readonly title: string }
+  | { readonly kind: 'operator'; readonly email: string }
+
+export type Sentence = readonly Part[]
+
+/** The names of what an event only refers to. Each function returns `null` for what it does not know. */
+export type Names = {
+  /** Returns the label of the key. */
+  readonly keyLabel: (keyId: string) => string | null
+  /** Returns the title of the cellar. */
+  readonly cellarTitle: (cellar: string) => string | null
+  /** Returns the identifier of the cellar with this stream. */
+  readonly cellarOfStream: (stream: string) => string | null
+  /** Returns the e-mail of the operator with this stream. */
+  readonly emailOfStream: (stream: string) => string | null
+}
+
+type Piece = string | Part | Sentence
+
+/** Words between the pieces are texts. A piece that is a string is a text too, so it must not be a typed text. */
+export const say = (words: TemplateStringsArray, ...pieces: readonly Piece[]): Sentence =>
+  words.flatMap((text, at) => [...partsOf(text), ...partsOf(pieces[at] ?? '')])
+
+const partsOf = (piece: Piece): Sentence => {
+  if (typeof piece === 'string') return piece === '' ? [] : [{ kind: 'text', text: piece }]
+  return 'kind' in piece ? [piece] : piece
+}
+
+export const strong = (text: string): Part => ({ kind: 'strong', text })
+export const instant = (at: number): Part => ({ kind: 'instant', at })
+export const operator = (email: string): Part => ({ kind: 'operator', email })
+
+/** Writes the text in one line and between quotation marks. */
+export const quoted = (text: string): Sentence => say`“${{ kind: 'typed', text: oneLine(text) }}”`
+
+/** Writes `: “left on a bus”`, or nothing if no reason was given. */
+export const reasonOf = (reason: string): Sentence => (reason === '' ? [] : say`: ${quoted(reason)}`)
+
+/** A typed text can have line breaks, which would break a sentence. */
+export const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
+
+/** Like `600 readings in 60 seconds`. */
+export const limitWords = ({ readings, windowMs }: Limit): string =>
+  `${countText(readings)} ${readings === 1 ? 'reading' : 'readings'} in ${durationWords(windowMs)}`
+
+/** Writes what an old key still does after a rotation. */
+export const overlapWords = (overlapMs: number): string =>
+  overlapMs === 0
+    ? 'stops at the first reading with the new key'
+    : `works for ${durationWords(overlapMs)} from the first reading with the new key`
+
+/** Writes the sentence as plain text, with hidden characters shown. */
+export const textOf = (sentence: Sentence): string => sentence.map(textOfPart).join('')
+
+const textOfPart = (part: Part): string => {
+  switch (part.kind) {
+    case 'text':
+    case 'strong':
+      return part.text
+    case 'typed':
+      return plainName(part.text)
+    case 'instant':
+      return exactText(part.at)
+    case 'key':
+      return plainName(keyName(part))
+    case 'cellar':
+      return plainName(cellarName(part))
+    case 'operator':
+      return plainName(oneLine(part.email))
+    default:
+      return cannotSay(part)
+  }
+}
+
+/** Writes the label, or the id of a key without a label. */
+export const keyName = ({ keyId, label }: Extract<Part, { readonly kind: 'key' }>): string => {
+  const name = oneLine(label ?? '')
+  return name === '' ? `clr_${keyId}_…` : name
+}
+
+/** Writes the title, or the identifier of a cellar without a title. */
+export const cellarName = ({ cellar, title }: Extract<Part, { readonly kind: 'cellar' }>): string =>
+  oneLine(title === '' ? cellar : title)
+
+/** Ends a `switch` over all kinds. */
+export const cannotSay = (value: never): never => {
+  throw new Error(`Cannot say in words: ${JSON.stringify(value)}`)
+}
