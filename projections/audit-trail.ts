@@ -1,6 +1,6 @@
 import { instantText } from '../src/domain/calendar.ts'
 import type { By, RecordedEvent } from '../src/domain/events.ts'
-import { type Attribution, evolveKey, type KeyEventType, type KeyState } from '../src/domain/key.ts'
+import { evolveKey, type KeyEventType, type KeyState } from '../src/domain/key.ts'
 import { type KeyStatus, keyStatus } from '../src/domain/key-refusal.ts'
 import { assertNever, done } from '../src/domain/refusal.ts'
 import { changesOfKey, type KeyChange } from '../src/domain/search/event-changes.ts'
@@ -11,43 +11,34 @@ export type AuditEventType = KeyEventType | 'ReadingsSealed' | 'ReadingsFenced' 
 export type AuditEvent = RecordedEvent<AuditEventType>
 
 export type HistoryRow = {
-  readonly type: AuditEventType
-  readonly at: number
-  readonly by: By
+  readonly event: AuditEvent
+  /** The key before the event; `null` before its creation. */
+  readonly before: KeyState | null
   readonly changes: readonly KeyChange[]
-  readonly stream: string
-  readonly revision: number
-  readonly position: number
-  readonly requestId: string
-  readonly statusAfter: KeyStatus
-  readonly stateAfter: string
+  readonly after: KeyAt & { readonly status: KeyStatus; readonly key: KeyState }
 }
 
-/** `status` is `null` at a time before the key was created. */
-export type KeyAt = { readonly status: KeyStatus | null; readonly reason: string }
+/** The key at an instant. `status` and `key` are `null` at a time before the key was created. */
+export type KeyAt = {
+  readonly status: KeyStatus | null
+  /** The status and its cause, for the command line. */
+  readonly reason: string
+  readonly key: KeyState | null
+  /** The event that led to the status. For an expired key, the event that set this expiry. `null` if there is no such key. */
+  readonly decidedBy: AuditEvent | null
+}
 
 /** The oldest row is first. `events` can be in any order, but must include all events of the key's stream. */
 export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] => {
   const rows: HistoryRow[] = []
   let trail = noTrail
   for (const event of inLogOrder(events)) {
-    const before = trail
+    const before = trail.key
     trail = follow(trail, event)
-    const after = judge(trail, event.recordedAt)
-    if (after.status === null)
+    const { status, key, ...after } = judge(trail, event.recordedAt)
+    if (status === null || key === null)
       throw new Error(`Cannot fold ${event.type} of "${event.stream}": the key was never created`)
-    rows.push({
-      type: event.type,
-      at: event.recordedAt,
-      by: event.metadata.by,
-      changes: changesOfKey(event, before.key),
-      stream: event.stream,
-      revision: event.revision,
-      position: event.position,
-      requestId: event.metadata.requestId,
-      statusAfter: after.status,
-      stateAfter: after.reason,
-    })
+    rows.push({ event, before, changes: changesOfKey(event, before), after: { ...after, status, key } })
   }
   return rows
 }
@@ -69,69 +60,73 @@ const stateThen = (events: readonly AuditEvent[], atMs: number): KeyAt => {
   }
   if (trail.key !== null) return judge(trail, atMs)
   const created = events.find((event) => event.type === 'KeyCreated')
-  if (created === undefined) return { status: null, reason: 'there is no such key' }
-  return {
-    status: null,
-    reason: `not created yet: created ${instantText(created.recordedAt)} by ${byText(created.metadata.by)}`,
-  }
+  const notYet = { status: null, key: null } as const
+  if (created === undefined) return { ...notYet, reason: 'there is no such key', decidedBy: null }
+  const { recordedAt, metadata } = created
+  const reason = `not created yet: created ${instantText(recordedAt)} by ${byText(metadata.by)}`
+  return { ...notYet, reason, decidedBy: created }
 }
 
+/** The events that decide the status of the key. */
 type Trail = {
   readonly key: KeyState | null
-  readonly activeSince: Attribution | null
-  readonly expirySet: Attribution | null
-  readonly sealed: Attribution | null
+  readonly activated: AuditEvent | null
+  readonly expirySet: AuditEvent | null
+  readonly suspended: AuditEvent | null
+  /** The seal. Without a seal, the event `KeyRevoked`. */
+  readonly ended: AuditEvent | null
 }
 
-const noTrail: Trail = { key: null, activeSince: null, expirySet: null, sealed: null }
+const noTrail: Trail = { key: null, activated: null, expirySet: null, suspended: null, ended: null }
 
 const follow = (trail: Trail, event: AuditEvent): Trail => {
-  const change: Attribution = { at: event.recordedAt, by: event.metadata.by, reason: '' }
   switch (event.type) {
     case 'ReadingsSealed':
-      return { ...trail, sealed: { ...change, reason: event.data.reason } }
+      return { ...trail, ended: event }
     case 'ReadingsFenced':
     case 'ReadingsPurged':
       return trail
     case 'KeyCreated':
-      return { ...trail, key: evolveKey(trail.key, event), activeSince: change, expirySet: change }
+      return { ...trail, key: evolveKey(trail.key, event), activated: event, expirySet: event }
     case 'KeyResumed':
-      return { ...trail, key: evolveKey(trail.key, event), activeSince: change }
+      return { ...trail, key: evolveKey(trail.key, event), activated: event }
+    case 'KeySuspended':
+      return { ...trail, key: evolveKey(trail.key, event), suspended: event }
     case 'KeySuperseded':
-      return { ...trail, key: evolveKey(trail.key, event), expirySet: change }
+      return { ...trail, key: evolveKey(trail.key, event), expirySet: event }
     case 'KeyExpirySet': {
       const wasExpired = trail.key !== null && keyStatus(trail.key, event.recordedAt) === 'expired'
-      const activeSince = wasExpired ? change : trail.activeSince
-      return { ...trail, key: evolveKey(trail.key, event), activeSince, expirySet: change }
+      const activated = wasExpired ? event : trail.activated
+      return { ...trail, key: evolveKey(trail.key, event), activated, expirySet: event }
     }
+    case 'KeyRevoked':
+      return { ...trail, key: evolveKey(trail.key, event), ended: trail.ended ?? event }
     case 'KeyRelabelled':
     case 'KeyLimitChanged':
     case 'KeyRotated':
-    case 'KeySuspended':
     case 'KeyExpired':
-    case 'KeyRevoked':
       return { ...trail, key: evolveKey(trail.key, event) }
     default:
       return assertNever(event)
   }
 }
 
-const judge = ({ key, activeSince, expirySet, sealed }: Trail, atMs: number): KeyAt => {
-  if (key === null) return { status: null, reason: 'not created yet' }
-  const status = keyStatus(key, atMs, sealed !== null)
+const judge = ({ key, ...by }: Trail, atMs: number): KeyAt => {
+  if (key === null) return { status: null, reason: 'not created yet', key, decidedBy: null }
+  const status = keyStatus(key, atMs, by.ended !== null)
+  const expiry = expiryText(key)
   switch (status) {
     case 'revoked':
-      return { status, reason: `revoked since ${attributionText(sealed ?? key.revoked)}` }
+      return { status, key, decidedBy: by.ended, reason: `revoked since ${causeText(by.ended)}` }
     case 'suspended':
-      return { status, reason: `suspended since ${attributionText(key.suspended)}` }
-    case 'expired':
-      return {
-        status,
-        reason: `expired since ${expiryText(key)}; this expiry was set ${attributionText(expirySet)}`,
-      }
+      return { status, key, decidedBy: by.suspended, reason: `suspended since ${causeText(by.suspended)}` }
+    case 'expired': {
+      const reason = `expired since ${expiry}; this expiry was set ${causeText(by.expirySet)}`
+      return { status, key, decidedBy: by.expirySet, reason }
+    }
     case 'active': {
-      const expiry = key.expiresAt === null ? 'no expiry' : `expiry ${expiryText(key)}`
-      return { status, reason: `active since ${attributionText(activeSince)}; ${expiry}` }
+      const reason = `active since ${causeText(by.activated)}; ${key.expiresAt === null ? 'no expiry' : `expiry ${expiry}`}`
+      return { status, key, decidedBy: by.activated, reason }
     }
     default:
       return assertNever(status)
@@ -140,10 +135,10 @@ const judge = ({ key, activeSince, expirySet, sealed }: Trail, atMs: number): Ke
 
 const expiryText = ({ expiresAt }: KeyState): string => (expiresAt === null ? 'never' : instantText(expiresAt))
 
-const attributionText = (change: Attribution | null): string => {
-  if (change === null) throw new Error('Cannot explain the state of a key: the change that led to it is missing')
-  const reason = change.reason === '' ? '' : `: ${change.reason}`
-  return `${instantText(change.at)} by ${byText(change.by)}${reason}`
+const causeText = (event: AuditEvent | null): string => {
+  if (event === null) throw new Error('Cannot explain the state of a key: the event that led to it is missing')
+  const reason = event.type !== 'KeyResumed' && 'reason' in event.data ? event.data.reason : ''
+  return `${instantText(event.recordedAt)} by ${byText(event.metadata.by)}${reason === '' ? '' : `: ${reason}`}`
 }
 
 export const byText = (by: By): string => {

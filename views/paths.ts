@@ -16,6 +16,10 @@ const listQuery = (status: KeyStatus, page: number): string =>
 const readingsQuery = (find: string, page: number): string =>
   queryOf([...(find === '' ? [] : [`find=${encodeURIComponent(find)}`]), ...pageQuery(page)])
 
+/** `show=all` also shows internal events. */
+const historyQuery = (page: number, isEverything: boolean): string =>
+  queryOf([...(isEverything ? ['show=all'] : []), ...pageQuery(page)])
+
 const pageQuery = (page: number): readonly string[] => (page === 1 ? [] : [`page=${page}`])
 
 const queryOf = (wanted: readonly string[]): string => (wanted.length === 0 ? '' : `?${wanted.join('&')}`)
@@ -38,7 +42,10 @@ export const paths = {
   keys: (cellar: string, status: KeyStatus = 'active', page = 1) =>
     `/cellars/${cellarSegment(cellar)}/keys${listQuery(status, page)}`,
   newKey: (cellar: string) => `/cellars/${cellarSegment(cellar)}/keys/new`,
-  key: (keyId: string, historyPage = 1) => `/keys/${encodeURIComponent(keyId)}${queryOf(pageQuery(historyPage))}`,
+  key: (keyId: string, historyPage = 1, isEverything = false) =>
+    `/keys/${encodeURIComponent(keyId)}${historyQuery(historyPage, isEverything)}`,
+  /** `at` is an instant like `2026-03-01T10:14:07.042Z`. */
+  keyAt: (keyId: string, at: string) => `/keys/${encodeURIComponent(keyId)}?at=${encodeURIComponent(at)}#state-at`,
   editKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/edit`,
   rotateKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/rotate`,
   suspendKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/suspend`,
@@ -64,7 +71,7 @@ export const paths = {
     `/live/cellars/${cellarSegment(cellar)}/readings${readingsQuery(find, page)}`,
   liveKeys: (cellar: string, status: KeyStatus, page: number) =>
     `/live/cellars/${cellarSegment(cellar)}/keys${listQuery(status, page)}`,
-  liveKey: (keyId: string, historyPage = 1) =>
-    `/live/keys/${encodeURIComponent(keyId)}${queryOf(pageQuery(historyPage))}`,
+  liveKey: (keyId: string, historyPage = 1, isEverything = false) =>
+    `/live/keys/${encodeURIComponent(keyId)}${historyQuery(historyPage, isEverything)}`,
   liveFirstReading: (keyId: string) => `/live/keys/${encodeURIComponent(keyId)}/first-reading`,
 } as const

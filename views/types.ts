@@ -1,9 +1,10 @@
 /** The data of the pages. Times are ms since 1970. Texts are as they were typed: the views escape them. */
-import type { HistoryRow, KeyAt } from '../projections/audit-trail.ts'
 import type { AcceptedReading } from '../projections/queries.ts'
-import type { By, CellarPolicy, Limit, Role } from '../src/domain/events.ts'
+import type { By, CellarPolicy, EventType, Limit, Role } from '../src/domain/events.ts'
 import type { Attribution } from '../src/domain/key.ts'
 import type { KeyStatus } from '../src/domain/key-refusal.ts'
+import type { Change } from '../src/domain/search/event-changes.ts'
+import type { Sentence } from './log/sentence-parts.ts'
 
 export type Shell = {
   readonly nowMs: number
@@ -169,22 +170,75 @@ export type PredecessorView = {
   readonly rotation: SuccessorView | null
 }
 
-/** One page of the history of a key, newest event first. */
+/** One page of the history of a key, newest entry first. */
 export type HistoryView = {
-  readonly rows: readonly HistoryRow[]
+  readonly entries: readonly HistoryEntry[]
   /** The number of this page, counted from 1. */
   readonly page: number
   readonly pages: number
+  /** True if the internal events are shown too. */
+  readonly isEverything: boolean
+  /** The number of internal events in the whole history: fences, seals and first uses of a new key. */
+  readonly internal: number
 }
+
+/** What one request changed. */
+export type HistoryEntry = {
+  readonly requestId: string
+  readonly by: By
+  /** Oldest first. */
+  readonly lines: readonly HistoryLine[]
+  /** The key after the last of the lines. */
+  readonly status: KeyStatus
+  readonly expiresAt: number | null
+}
+
+export type HistoryLine = EventPlace & {
+  readonly type: EventType
+  readonly at: number
+  readonly sentence: Sentence
+  /** What the sentence does not say. */
+  readonly changes: readonly Change[]
+}
+
+/** Where an event is in the log. */
+export type EventPlace = { readonly stream: string; readonly revision: number; readonly position: number }
 
 export type KeyCounts = Readonly<Record<KeyStatus, number>>
 
+/** The answer to "was this key valid then?". */
 export type StateAt = {
   readonly typed: string
   readonly answer:
-    | ({ readonly kind: 'known'; readonly at: number } & KeyAt)
+    | ({ readonly kind: 'known'; readonly at: number } & KeyThen)
     /** `rule` tells the operator which time to enter instead. */
     | { readonly kind: 'refused'; readonly rule: string }
+}
+
+export type KeyThen = {
+  /** `null` at a time before the key was created. */
+  readonly key: {
+    readonly status: KeyStatus
+    readonly label: string
+    readonly note: string
+    readonly expiresAt: number | null
+    /** The limit that applied; `null` if the settings of the cellar then are not known. */
+    readonly limit: Limit | null
+    /** True if the key had a limit of its own. */
+    readonly hasOwnLimit: boolean
+  } | null
+  /** The event that led to the status; `null` if there is no such key. */
+  readonly decidedBy: EventThen | null
+  /** The last event that had happened, and the next one that people caused. */
+  readonly previous: EventThen | null
+  readonly next: EventThen | null
+}
+
+export type EventThen = EventPlace & {
+  readonly at: number
+  readonly by: By
+  readonly reason: string
+  readonly sentence: Sentence
 }
 
 export type OperatorRow = {

@@ -48,17 +48,22 @@ const wholeLife = life(
   [81, { type: 'KeyRevoked', data: { reason: 'stolen', sealId: 'event-9' } }],
 )
 
-const stateThen = (events: readonly AuditEvent[], atMs: number) => {
+const keyThen = (events: readonly AuditEvent[], atMs: number) => {
   const then = stateAt(events, atMs, noon + 1_000_000 * second)
   if (!then.ok) throw new Error(then.refusal.rule)
   return then.value
+}
+
+const stateThen = (events: readonly AuditEvent[], atMs: number) => {
+  const { status, reason } = keyThen(events, atMs)
+  return { status, reason }
 }
 
 const at = (seconds: number) => stateThen(wholeLife, noon + seconds * second)
 
 describe('historyOf()', () => {
   test('shows the old and the new value of each change', () => {
-    expect(historyOf(wholeLife).map(({ type, changes }) => [type, changes])).toEqual([
+    expect(historyOf(wholeLife).map(({ event, changes }) => [event.type, changes])).toEqual([
       [
         'KeyCreated',
         [
@@ -87,7 +92,7 @@ describe('historyOf()', () => {
   })
 
   test('shows the state after each event', () => {
-    expect(historyOf(wholeLife).map(({ type, statusAfter }) => `${type}: ${statusAfter}`)).toEqual([
+    expect(historyOf(wholeLife).map(({ event, after }) => `${event.type}: ${after.status}`)).toEqual([
       'KeyCreated: active',
       'KeyRelabelled: active',
       'KeyLimitChanged: active',
@@ -114,7 +119,7 @@ describe('historyOf()', () => {
       [{ field: 'successor', keyId: 'k2', overlapMs }],
       [used, { field: 'expiresAt', from: noon + 50 * second, to: noon + 25 * second }],
     ])
-    expect(history.at(-1)?.stateAfter).toContain('expiry 2026-03-01T12:00:25.000Z')
+    expect(history.at(-1)?.after.reason).toContain('expiry 2026-03-01T12:00:25.000Z')
     expect(historyOf(life([0, created], [1, rotated], [20, end(20, 50)])).at(-1)?.changes).toEqual([used])
     const follower: Draft =
       created.type === 'KeyCreated' ? { ...created, data: { ...created.data, predecessorId: 'k0' } } : created
@@ -127,18 +132,14 @@ describe('historyOf()', () => {
     })
   })
 
-  test('shows who, when, stream and revision of each event', () => {
-    expect(historyOf(wholeLife)[4]).toEqual({
-      type: 'ReadingsFenced',
-      at: noon + 10 * second,
-      by: ada,
-      changes: [{ field: 'keyRevision', to: 3 }],
-      stream: 'readings-k1',
-      revision: 0,
-      position: 5,
-      requestId: 'request-5',
-      statusAfter: 'suspended',
-      stateAfter: 'suspended since 2026-03-01T12:00:10.000Z by ada@example.org: lost',
+  test('has each event, and the key before and after it', () => {
+    expect(historyOf(wholeLife).map(({ event }) => event)).toEqual([...wholeLife])
+    const relabelled = historyOf(wholeLife)[1]
+    expect([relabelled?.before?.label, relabelled?.after.key.label]).toEqual(['Key 1', 'Pump'])
+    expect(historyOf(wholeLife)[0]?.before).toBeNull()
+    expect(historyOf(wholeLife)[4]?.after).toMatchObject({
+      status: 'suspended',
+      reason: 'suspended since 2026-03-01T12:00:10.000Z by ada@example.org: lost',
     })
   })
 
@@ -147,8 +148,8 @@ describe('historyOf()', () => {
     expect(historyOf([])).toEqual([])
   })
 
-  test('never shows the hash of the secret', () => {
-    expect(JSON.stringify(historyOf(wholeLife))).not.toContain('secretHash')
+  test('never shows the hash of the secret in its changes', () => {
+    expect(JSON.stringify(historyOf(wholeLife).map(({ changes }) => changes))).not.toContain('secretHash')
   })
 
   test('throws for half a history', () => {
@@ -186,6 +187,24 @@ describe('stateAt()', () => {
       expect(at(seconds)).toEqual({ status, reason })
     })
   }
+
+  test('has the key as it was, and the event that decided', () => {
+    const decided = (seconds: number) => keyThen(wholeLife, noon + seconds * second).decidedBy?.type
+    expect([-1, 0, 10, 20, 50, 70, 80, 90].map(decided)).toEqual([
+      'KeyCreated',
+      'KeyCreated',
+      'KeySuspended',
+      'KeyResumed',
+      'KeyCreated',
+      'KeyExpirySet',
+      'ReadingsSealed',
+      'ReadingsSealed',
+    ])
+    expect(keyThen(wholeLife, noon).key).toMatchObject({ label: 'Key 1', limit: null })
+    expect(keyThen(wholeLife, noon + 2 * second).key).toMatchObject({ label: 'Pump', limit })
+    expect(keyThen(wholeLife, noon - 1).key).toBeNull()
+    expect(keyThen([], noon)).toMatchObject({ key: null, decidedBy: null })
+  })
 
   test('answers revoked before suspended before expired', () => {
     const suspendedPastExpiry = life([0, created], [1, { type: 'KeySuspended', data: { reason: '' } }])

@@ -146,7 +146,7 @@ test('an admin creates a cellar and a key, sees a reading, and revokes', async (
   expect(JSON.parse(await runInShell(lines))).toEqual({ error: 'Invalid API key', status: 401 })
 
   const history = page.locator('#history')
-  for (const words of ['Created', 'Readings stopped permanently', 'Revoked', email, hostileText]) {
+  for (const words of ['KeyCreated', 'KeyRevoked', email, hostileText]) {
     expect(
       await history
         .getByText(words, { exact: words !== email })

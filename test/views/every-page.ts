@@ -1,6 +1,7 @@
-import type { HistoryRow } from '../../projections/audit-trail.ts'
-import type { By, Limit } from '../../src/domain/events.ts'
+import type { By, EventType, Limit } from '../../src/domain/events.ts'
 import { type KeyStatus, keyStatuses } from '../../src/domain/key-refusal.ts'
+import { changesOf } from '../../src/domain/search/event-changes.ts'
+import { nothingBefore } from '../../src/domain/search/state-before.ts'
 import { CellarsPage } from '../../views/cellars/cellars-page.tsx'
 import { NewCellarPage } from '../../views/cellars/new-cellar.tsx'
 import { ReadingsPage } from '../../views/cellars/readings-page.tsx'
@@ -16,6 +17,8 @@ import { EditKeyPage, NewKeyPage } from '../../views/keys/key-form.tsx'
 import { KeyPage } from '../../views/keys/key-page.tsx'
 import { RotateKeyPage } from '../../views/keys/key-rotate.tsx'
 import { KeysPage } from '../../views/keys/keys-page.tsx'
+import { sentenceOf } from '../../views/log/sentence.ts'
+import type { Names } from '../../views/log/sentence-parts.ts'
 import { AccountPage } from '../../views/operators/account-page.tsx'
 import { LinkPage, type LinkPurpose, LinkSpentPage } from '../../views/operators/link-page.tsx'
 import { ConfirmAccessPage } from '../../views/operators/operator-confirm.tsx'
@@ -23,8 +26,11 @@ import { OperatorLinkPage, OperatorsPage } from '../../views/operators/operators
 import { SignInPage } from '../../views/operators/sign-in-page.tsx'
 import type {
   CellarView,
+  EventThen,
   Form,
   HealthReason,
+  HistoryEntry,
+  HistoryView,
   KegListView,
   KeyView,
   NewKeyField,
@@ -36,6 +42,7 @@ import type {
   StateAt,
   SuccessorView,
 } from '../../views/types.ts'
+import { everyEvent } from '../support/logs/every-event.ts'
 
 /** This is 2026-11-21T10:14:07.123Z. */
 export const nowMs = 1_795_256_047_123
@@ -434,91 +441,72 @@ const unusedKeyOf = (texts: Texts): KeyView => ({
   lastRefusal: null,
 })
 
-const historyOf = (texts: Texts): readonly HistoryRow[] => {
+/** A history with every type of event about a key, newest first. */
+const historyEntries = (texts: Texts): readonly HistoryEntry[] =>
+  everyEvent(() => texts('reason'))
+    .filter(({ type }) => /^(Key|Readings)/.test(type))
+    .map((event, at): HistoryEntry => {
+      const line = {
+        type: event.type,
+        at: nowMs - at * 3_611_007,
+        sentence: sentenceOf(event, nothingBefore, namesOf(texts)),
+        changes: changesOf(event, nothingBefore),
+        stream: event.stream,
+        revision: at,
+        position: 1_200 + at * 37,
+      }
+      return {
+        requestId: '0198c7a2-5f1e-7c3a-9d20-3b6f1f0e8a11',
+        by: { kind: 'operator', email: texts('email'), session: { id: 'a', linkMadeBy: texts('email') } },
+        lines: [line, line],
+        status: keyStatuses[at % keyStatuses.length] ?? 'active',
+        expiresAt: nowMs + day,
+      }
+    })
+
+const namesOf = (texts: Texts): Names => ({
+  keyLabel: () => texts('label'),
+  cellarTitle: () => texts('title'),
+  cellarOfStream: () => texts('cellar'),
+  emailOfStream: () => texts('email'),
+})
+
+const historyView = (texts: Texts, isEverything: boolean): HistoryView => ({
+  entries: historyEntries(texts),
+  page: isEverything ? 2 : 1,
+  pages: isEverything ? 3 : 1,
+  isEverything,
+  internal: 3,
+})
+
+const emptyHistory: HistoryView = { entries: [], page: 1, pages: 1, isEverything: false, internal: 0 }
+
+const eventThen = (texts: Texts, type: EventType): EventThen => {
+  const event = everyEvent(() => texts('reason')).find((one) => one.type === type)
+  if (event === undefined) throw new Error(`There is no sample of ${type}`)
+  const sentence = sentenceOf(event, nothingBefore, namesOf(texts))
   const by: By = { kind: 'operator', email: texts('email') }
-  const rows: readonly Omit<HistoryRow, 'stream' | 'revision' | 'position' | 'at' | 'requestId' | 'stateAfter'>[] = [
-    {
-      type: 'KeyCreated',
-      by,
-      statusAfter: 'active',
-      changes: [
-        { field: 'cellar', to: texts('cellar') },
-        { field: 'label', to: texts('label') },
-        { field: 'note', to: texts('note') },
-        { field: 'limit', to: null },
-        { field: 'expiresAt', to: null },
-        { field: 'predecessor', keyId: '0aZ9bY8c' },
-      ],
-    },
-    {
-      type: 'KeyRelabelled',
-      by,
-      statusAfter: 'active',
-      changes: [
-        { field: 'label', from: texts('label'), to: texts('label') },
-        { field: 'note', from: texts('note'), to: '' },
-      ],
-    },
-    { type: 'KeyLimitChanged', by, statusAfter: 'active', changes: [{ field: 'limit', from: null, to: limit }] },
-    {
-      type: 'KeyRotated',
-      by,
-      statusAfter: 'active',
-      changes: [{ field: 'successor', keyId: '4fGh7kLm', overlapMs: day }],
-    },
-    {
-      type: 'KeySuperseded',
-      by: { kind: 'system' },
-      statusAfter: 'active',
-      changes: [
-        { field: 'superseded', keyId: '4fGh7kLm', usedAt: nowMs - day },
-        { field: 'expiresAt', from: null, to: nowMs + day },
-      ],
-    },
-    { type: 'ReadingsFenced', by, statusAfter: 'active', changes: [{ field: 'keyRevision', to: 2 }] },
-    {
-      type: 'ReadingsPurged',
-      by: { kind: 'system' },
-      statusAfter: 'active',
-      changes: [
-        {
-          field: 'purged',
-          readings: 48_213,
-          revisions: { first: 0, last: 48_214 },
-          acceptedBefore: nowMs - 366 * day,
-          lastAcceptedAt: nowMs - 366 * day - 7_042,
-        },
-      ],
-    },
-    {
-      type: 'KeyExpirySet',
-      by: { kind: 'cli' },
-      statusAfter: 'active',
-      changes: [{ field: 'expiresAt', from: null, to: nowMs - 2 * day }],
-    },
-    { type: 'KeyExpired', by: { kind: 'system' }, statusAfter: 'expired', changes: [] },
-    { type: 'KeySuspended', by, statusAfter: 'suspended', changes: [{ field: 'reason', to: texts('reason') }] },
-    { type: 'KeyResumed', by, statusAfter: 'expired', changes: [{ field: 'reason', to: '' }] },
-    { type: 'ReadingsSealed', by, statusAfter: 'expired', changes: [{ field: 'reason', to: texts('reason') }] },
-    {
-      type: 'KeyRevoked',
-      by: { kind: 'key', keyId: '7Qp2abCd' },
-      statusAfter: 'revoked',
-      changes: [{ field: 'reason', to: texts('reason') }],
-    },
-  ]
-  return rows
-    .map((row, at) => ({
-      ...row,
-      at: nowMs - (rows.length - at) * 3_611_007,
-      stream: row.type.startsWith('Readings') ? 'readings-7Qp2abCd' : 'key-7Qp2abCd',
-      revision: at,
-      position: 1_200 + at * 37,
-      requestId: '0198c7a2-5f1e-7c3a-9d20-3b6f1f0e8a11',
-      stateAfter: `${row.statusAfter} since 2026-11-21T00:12:17.053Z by ${texts('email')}: ${texts('reason')}`,
-    }))
-    .reverse()
+  return { stream: event.stream, revision: 3, position: 1, at: nowMs - day, by, reason: texts('reason'), sentence }
 }
+
+const stateThen = (texts: Texts, status: KeyStatus): StateAt => ({
+  typed: texts('typed'),
+  answer: {
+    kind: 'known',
+    at: nowMs,
+    key: {
+      status,
+      label: texts('label'),
+      note: texts('note'),
+      expiresAt: status === 'suspended' ? null : nowMs + day,
+      limit: status === 'suspended' ? null : limit,
+      hasOwnLimit: status === 'active',
+    },
+    decidedBy: eventThen(texts, 'KeySuspended'),
+    previous: eventThen(texts, 'KeyRelabelled'),
+    next: status === 'revoked' ? null : eventThen(texts, 'KeyRevoked'),
+  },
+})
 
 const keyListPages = (texts: Texts): readonly Page[] => {
   const admin = shellOf(texts, 'admin')
@@ -632,10 +620,6 @@ const keyPages = (texts: Texts): readonly Page[] => {
   const admin = shellOf(texts, 'admin')
   const auditor = shellOf(texts, 'auditor')
   const cellar = cellarOf(texts)
-  const known: StateAt = {
-    typed: texts('typed'),
-    answer: { kind: 'known', at: nowMs, status: 'suspended', reason: texts('reason') },
-  }
   const apiKey = keyOf(texts, 'active')
   return [
     ...rotationPages(texts),
@@ -646,8 +630,8 @@ const keyPages = (texts: Texts): readonly Page[] => {
         shell: admin,
         cellar,
         apiKey: keyOf(texts, status),
-        history: { rows: historyOf(texts), page: 2, pages: 3 },
-        stateAt: status === 'active' ? null : known,
+        history: historyView(texts, status === 'revoked'),
+        stateAt: stateThen(texts, status),
       }),
     })),
     {
@@ -656,7 +640,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
         shell: auditor,
         cellar,
         apiKey: unusedKeyOf(texts),
-        history: { rows: historyOf(texts), page: 1, pages: 1 },
+        history: historyView(texts, false),
         stateAt: { typed: texts('typed'), answer: { kind: 'refused', rule: texts('fault') } },
       }),
     },
@@ -666,8 +650,18 @@ const keyPages = (texts: Texts): readonly Page[] => {
         shell: auditor,
         cellar,
         apiKey,
-        history: { rows: [], page: 1, pages: 1 },
-        stateAt: { typed: '2020-01-01', answer: { kind: 'known', at: 0, status: null, reason: texts('reason') } },
+        history: emptyHistory,
+        stateAt: {
+          typed: '2020-01-01',
+          answer: {
+            kind: 'known',
+            at: 0,
+            key: null,
+            decidedBy: eventThen(texts, 'KeyCreated'),
+            previous: null,
+            next: eventThen(texts, 'KeyCreated'),
+          },
+        },
       }),
     },
     ...confirmPages(texts),
@@ -729,8 +723,7 @@ const rotationPages = (texts: Texts): readonly Page[] => {
     { typed: '24h', ms: day },
   ]
   const rotate = { shell, cellar, overlaps, keyId: '9mN3pQrS' }
-  const keyPage = (apiKey: KeyView) =>
-    KeyPage({ shell, cellar, apiKey, history: { rows: [], page: 1, pages: 1 }, stateAt: null })
+  const keyPage = (apiKey: KeyView) => KeyPage({ shell, cellar, apiKey, history: emptyHistory, stateAt: null })
   return [
     { name: 'rotate-key', html: RotateKeyPage({ ...rotate, apiKey: old, form: form({ overlap: '24h' }) }) },
     {

@@ -1,150 +1,115 @@
-import type { HistoryRow } from '../../projections/audit-trail.ts'
-import type { KeyStatus } from '../../src/domain/key-refusal.ts'
 import { ChangeList } from '../log/change-list.tsx'
+import { EventSentence } from '../log/event-sentence.tsx'
 import { ByWhom } from '../parts/by.tsx'
-import { attribute, Name } from '../parts/name.tsx'
+import { attribute } from '../parts/name.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
+import { countOf } from '../parts/quantity.ts'
 import { ExactInstant } from '../parts/time.tsx'
-import { secondText } from '../parts/time-words.ts'
 import { paths } from '../paths.ts'
-import type { HistoryView, StateAt } from '../types.ts'
+import type { HistoryEntry, HistoryLine, HistoryView } from '../types.ts'
 import { StatusPill } from './key-status.tsx'
 
-export const KeyHistory = (props: { readonly keyId: string; readonly history: HistoryView }): JSX.Element => (
+type HistoryProps = { readonly keyId: string; readonly history: HistoryView }
+
+export const KeyHistory = ({ keyId, history }: HistoryProps): JSX.Element => (
   <section id="history" aria-labelledby="history-title">
     <h2 id="history-title">
       History <small>from the event log, newest first, in UTC</small>
     </h2>
+    <InternalEvents keyId={keyId} history={history} />
     <div class="table-room wider">
       <table class="stack history">
         <thead>
           <tr>
-            <th scope="col">Event</th>
-            <th scope="col">When and who</th>
-            <th scope="col">What changed</th>
+            <th scope="col">When</th>
+            <th scope="col">What happened</th>
             <th scope="col">Status afterwards</th>
             <th scope="col">In the log</th>
           </tr>
         </thead>
         <tbody>
-          {props.history.rows.map((row) => (
-            <HistoryLine row={row} />
+          {history.entries.map((entry) => (
+            <EntryRow entry={entry} keyId={keyId} />
           ))}
         </tbody>
       </table>
     </div>
     <PageLinks
-      page={props.history.page}
-      pages={props.history.pages}
-      hrefOf={(page) => `${paths.key(props.keyId, page)}#history`}
+      page={history.page}
+      pages={history.pages}
+      hrefOf={(page) => `${paths.key(keyId, page, history.isEverything)}#history`}
       words={{ before: 'Newer events', behind: 'Older events' }}
     />
   </section>
 )
 
-const HistoryLine = (props: { readonly row: HistoryRow }): JSX.Element => {
-  const { row } = props
+/** Internal events say how a change came into force. Without them the history is shorter, and tells what people did. */
+const InternalEvents = ({ keyId, history }: HistoryProps): JSX.Element => {
+  if (history.internal === 0) return ''
+  const many = countOf(history.internal, 'internal event is', 'internal events are')
   return (
-    <tr id={`position-${row.position}`}>
+    <p class="quiet">
+      <span safe>{history.isEverything ? `${many} shown too.` : `${many} not shown.`}</span>{' '}
+      <a href={attribute(`${paths.key(keyId, 1, !history.isEverything)}#history`)}>
+        {history.isEverything ? 'Show less' : 'Show everything'}
+      </a>
+    </p>
+  )
+}
+
+const EntryRow = ({ entry, keyId }: { readonly entry: HistoryEntry; readonly keyId: string }): JSX.Element => {
+  const newest = entry.lines.at(-1)
+  if (newest === undefined) return ''
+  return (
+    <tr id={`position-${newest.position}`}>
       <th scope="row">
-        <span class="row-name" safe>
-          {eventWords[row.type]}
-        </span>
-        <code class="under">{row.type}</code>
+        <ExactInstant at={newest.at} />
       </th>
-      <td data-label="When and who">
-        <ExactInstant at={row.at} />
-        <span class="under">
-          <ByWhom by={row.by} />
-        </span>
-      </td>
-      <td data-label="What changed">
-        {row.changes.length === 0 ? <span class="quiet">–</span> : <ChangeList changes={row.changes} />}
+      <td data-label="What happened">
+        {entry.lines.map((line) => (
+          <Line line={line} keyId={keyId} />
+        ))}
+        <PasswordMaker by={entry.by} />
       </td>
       <td data-label="Status afterwards">
-        <StatusPill status={row.statusAfter} />
-        <Name class="under" text={besidePill(row.statusAfter, row.stateAfter)} />
+        <StatusPill status={entry.status} />
+        {entry.status === 'active' && entry.expiresAt !== null ? (
+          <span class="under">
+            until <ExactInstant at={entry.expiresAt} />
+          </span>
+        ) : null}
       </td>
       <td data-label="In the log" class="place">
-        <code safe>{`${row.stream}@${row.revision}`}</code>
-        <span class="under" safe>{`position ${row.position}`}</span>
-        <span class="under" safe>{`request ${row.requestId}`}</span>
+        {entry.lines.map((line) => (
+          <span class="history-place">
+            <code safe>{`${line.stream}@${line.revision}`}</code>
+            <span class="under" safe>{`position ${line.position}`}</span>
+          </span>
+        ))}
+        <span class="under" safe>{`request ${entry.requestId}`}</span>
       </td>
     </tr>
   )
 }
 
-const eventWords: Readonly<Record<HistoryRow['type'], string>> = {
-  KeyCreated: 'Created',
-  KeyRelabelled: 'Label or note changed',
-  KeyLimitChanged: 'Limit changed',
-  KeyExpirySet: 'Expiry set',
-  KeyRotated: 'Rotated',
-  KeySuperseded: 'New key in use',
-  KeySuspended: 'Suspended',
-  KeyResumed: 'Resumed',
-  KeyExpired: 'Expired',
-  KeyRevoked: 'Revoked',
-  ReadingsSealed: 'Readings stopped permanently',
-  ReadingsFenced: 'Change in force on every node',
-  ReadingsPurged: 'Old readings deleted',
-}
-
-/** The form uses GET, so that the answer has an address that an operator can send to others. */
-export const StateAtInstant = (props: {
-  readonly keyId: string
-  readonly stateAt: StateAt | null
-  readonly nowMs: number
-}): JSX.Element => {
-  const fault = props.stateAt?.answer.kind === 'refused' ? props.stateAt.answer.rule : null
-  return (
-    <section id="state-at" class="card" aria-labelledby="state-at-title">
-      <h2 id="state-at-title">Was this key valid at a certain time?</h2>
-      <form method="get" action={`${paths.key(props.keyId)}#state-at`} class="ask">
-        <label for="field-at">Time (UTC)</label>
-        <input
-          id="field-at"
-          name="at"
-          type="text"
-          required
-          autocomplete="off"
-          spellcheck="false"
-          value={attribute(props.stateAt?.typed ?? '')}
-          placeholder={secondText(props.nowMs).replace(' UTC', '')}
-          aria-invalid={fault === null ? undefined : 'true'}
-          aria-describedby={fault === null ? undefined : 'fault-at'}
-        />
-        <button type="submit" class="secondary">
-          Check
-        </button>
-      </form>
-      {fault === null ? null : (
-        <p class="fault" id="fault-at">
-          <Name text={fault} />
-        </p>
-      )}
-      {props.stateAt === null ? null : <StateAnswer answer={props.stateAt.answer} />}
-    </section>
-  )
-}
-
-const StateAnswer = (props: { readonly answer: StateAt['answer'] }): JSX.Element => {
-  const { answer } = props
-  if (answer.kind === 'refused') return ''
-  return (
-    <p class="answer" role="status">
-      <span>
-        At <ExactInstant at={answer.at} />:
-      </span>{' '}
-      {answer.status === null ? null : <StatusPill status={answer.status} />}
-      <Name
-        class="answer-reason"
-        text={answer.status === null ? answer.reason : besidePill(answer.status, answer.reason)}
-      />
+const Line = ({ line, keyId }: { readonly line: HistoryLine; readonly keyId: string }): JSX.Element => (
+  <div class="history-line">
+    <p>
+      <EventSentence sentence={line.sentence} ofKey={keyId} />
     </p>
-  )
-}
+    <ChangeList changes={line.changes} />
+    <code class="under" safe>
+      {line.type}
+    </code>
+  </div>
+)
 
-/** Removes the status from the start of the reason, because the status label beside the reason already shows it. */
-const besidePill = (status: KeyStatus, reason: string): string =>
-  reason.startsWith(status) ? reason.slice(status.length).replace(/^:? /, '') : reason
+/** The sentence names the operator. Another person whose link set the password can have acted in the operator's name. */
+const PasswordMaker = ({ by }: { readonly by: HistoryEntry['by'] }): JSX.Element =>
+  by.kind === 'operator' && (by.session?.linkMadeBy ?? null) !== null ? (
+    <span class="under">
+      By <ByWhom by={by} />
+    </span>
+  ) : (
+    ''
+  )

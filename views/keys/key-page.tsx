@@ -4,13 +4,14 @@ import { Layout } from '../frame/layout.tsx'
 import { ByWhom } from '../parts/by.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { UsageMeter } from '../parts/meter.tsx'
-import { Name } from '../parts/name.tsx'
+import { attribute, Name } from '../parts/name.tsx'
 import { countText, limitText } from '../parts/quantity.ts'
 import { Ago, AgoOrNever, Instant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import type { CellarView, HistoryView, KeyView, Shell, StateAt } from '../types.ts'
-import { KeyHistory, StateAtInstant } from './key-history.tsx'
+import { KeyHistory } from './key-history.tsx'
 import { StatusPill, statusMeaning } from './key-status.tsx'
+import { StateAtInstant } from './key-then.tsx'
 import { KeyActions, LastRefusal } from './keys-page.tsx'
 import { RotationFacts } from './rotation-state.tsx'
 
@@ -27,7 +28,7 @@ export const KeyPage = (props: {
     <Layout shell={shell} title={`${apiKey.label} · ${props.cellar.title}`} section="cellars">
       <Breadcrumbs cellar={props.cellar} />
       <div
-        hx-sse:connect={paths.liveKey(apiKey.keyId, props.history.page)}
+        hx-sse:connect={attribute(paths.liveKey(apiKey.keyId, props.history.page, props.history.isEverything))}
         hx-sse:close="end"
         hx-target="#key-now"
         hx-swap="outerMorph"

@@ -1,22 +1,23 @@
+import { escapeHtml } from '@kitajs/html'
 import { Name } from '../parts/name.tsx'
 import { ExactInstant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import { cannotSay, cellarName, keyName, oneLine, type Part, type Sentence } from './sentence-parts.ts'
 
-/** Shows the sentence with links to keys and cellars. */
-export const EventSentence = (props: { readonly sentence: Sentence }): JSX.Element => (
+/** Shows the sentence with links to keys and cellars. The page of a key is given as `ofKey`, and has no link to itself. */
+export const EventSentence = (props: { readonly sentence: Sentence; readonly ofKey?: string }): JSX.Element => (
   <>
     {props.sentence.map((part) => (
-      <SentencePart part={part} />
+      <SentencePart part={part} ofKey={props.ofKey ?? null} />
     ))}
   </>
 )
 
-const SentencePart = (props: { readonly part: Part }): JSX.Element => {
+const SentencePart = (props: { readonly part: Part; readonly ofKey: string | null }): JSX.Element => {
   const { part } = props
   switch (part.kind) {
     case 'text':
-      return <span safe>{part.text}</span>
+      return escapeHtml(part.text)
     case 'strong':
       return <strong safe>{part.text}</strong>
     case 'typed':
@@ -24,7 +25,9 @@ const SentencePart = (props: { readonly part: Part }): JSX.Element => {
     case 'instant':
       return <ExactInstant at={part.at} />
     case 'key':
-      return (
+      return part.keyId === props.ofKey ? (
+        <Name text={keyName(part)} />
+      ) : (
         <a href={paths.key(part.keyId)}>
           <Name text={keyName(part)} />
         </a>

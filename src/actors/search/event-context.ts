@@ -14,14 +14,29 @@ import type { EventLog } from '../../log/event-log.ts'
  */
 export const stateBefore = async (log: EventLog, event: RecordedEvent): Promise<StateBefore> => {
   const stream = streamAbout(event)
-  if (stream === null) return nothingBefore
+  return stream === null ? nothingBefore : foldWhile(log, stream, (one) => isBefore(one, event))
+}
+
+/**
+ * Folds what was recorded in the stream of a key, a cellar or an operator up to `atMs`. Returns `unknownBefore` if these are more
+ * than `stateBeforeEventsMax` events.
+ * @throws Outage, UndecodableEvent
+ */
+export const stateAtInstant = (log: EventLog, stream: string, atMs: number): Promise<StateBefore> =>
+  foldWhile(log, stream, ({ recordedAt }) => recordedAt <= atMs)
+
+const foldWhile = async (
+  log: EventLog,
+  stream: string,
+  isIncluded: (event: RecordedEvent) => boolean,
+): Promise<StateBefore> => {
   let state = nothingBefore
   let next = 0
   while (next < stateBeforeEventsMax) {
     const page = await log.read(stream, { from: next, limit: logReadPageEvents })
-    for (const one of page) {
-      if (!isBefore(one, event)) return state
-      state = stateAfter(state, one)
+    for (const event of page) {
+      if (!isIncluded(event)) return state
+      state = stateAfter(state, event)
     }
     const last = page.at(-1)
     if (last === undefined || page.length < logReadPageEvents) return state

@@ -16,23 +16,24 @@ export async function* keyHistory(core: Core, keyId: string, askedMs: number | n
   const atMs = askedMs ?? nowMs
   const then = stateAt(events, atMs, nowMs)
   if (!then.ok) return { exitCode: exitCodes.usage, message: then.refusal.rule }
-  for (const row of historyOf(events)) {
+  for (const { event, changes, after } of historyOf(events)) {
     yield {
       kind: 'history',
       value: {
-        position: String(row.position),
-        stream: row.stream,
-        revision: row.revision,
-        type: row.type,
-        recordedAt: isoOf(row.at),
-        by: row.by,
-        changes: row.changes.map(changeText),
-        status: row.statusAfter,
-        reason: row.stateAfter,
+        position: String(event.position),
+        stream: event.stream,
+        revision: event.revision,
+        type: event.type,
+        recordedAt: isoOf(event.recordedAt),
+        by: event.metadata.by,
+        changes: changes.map(changeText),
+        status: after.status,
+        reason: after.reason,
       },
     }
   }
-  yield { kind: 'state', value: { key: keyId, at: isoOf(atMs), ...then.value } }
+  const { status, reason } = then.value
+  yield { kind: 'state', value: { key: keyId, at: isoOf(atMs), status, reason } }
   return { exitCode: exitCodes.done, message: null }
 }
 

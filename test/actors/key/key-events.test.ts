@@ -24,7 +24,7 @@ test('readKeyEvents() finds fences and the seal without reading the readings', a
     return read.call(node.faults, stream, options)
   }
   const history = historyOf(await readKeyEvents(node.core, keyId))
-  expect(history.map(({ type, revision }) => [type, revision])).toEqual([
+  expect(history.map(({ event }) => [event.type, event.revision])).toEqual([
     ['KeyCreated', 0],
     ['KeyLimitChanged', 1],
     ['ReadingsFenced', 3],

@@ -612,28 +612,33 @@ describe('a key’s page', () => {
     for (let reading = 0; reading < 40; reading += 1) await service.post(validReading, key)
     await act(paths.suspendKey(keyId))
     await act(paths.revokeKey(keyId))
+    const typesIn = (html: string) => [...html.matchAll(/<code class="under">(\w+)<\/code>/g)].map(([, type]) => type)
     const { body } = await admin.get(paths.key(keyId))
-    const rows = [...body.matchAll(/<code class="under">(\w+)<\/code>/g)].map(([, type]) => type)
-    expect(rows).toEqual([
-      'KeyRevoked',
-      'ReadingsSealed',
-      'ReadingsFenced',
-      'KeySuspended',
-      'KeyResumed',
-      'ReadingsFenced',
-      'KeySuspended',
-      'KeyCreated',
-    ])
+    expect(typesIn(body)).toEqual(['KeyRevoked', 'KeySuspended', 'KeyResumed', 'KeySuspended', 'KeyCreated'])
     expect(body).toContain(emailOf.admin)
     expect(body).toContain('why &amp; how')
-    for (const state of ['active', 'suspended', 'revoked']) expect(body).not.toContain(`>${state} since`)
     expect(body).toContain(`key-${keyId}@0`)
+    expect(body).toContain('3 internal events are not shown.')
+    const everything = await admin.get(paths.key(keyId, 1, true))
+    expect(typesIn(everything.body)).toEqual([
+      'ReadingsSealed',
+      'KeyRevoked',
+      'KeySuspended',
+      'ReadingsFenced',
+      'KeyResumed',
+      'KeySuspended',
+      'ReadingsFenced',
+      'KeyCreated',
+    ])
+    expect(everything.body).toContain(`hx-sse:connect="${paths.liveKey(keyId, 1, true)}"`)
+    expect(everything.body.match(/<tr id="position-/g)).toHaveLength(5)
   })
 
   test('shows its history in pages, also live', async () => {
     const { keyId } = await service.createKey()
     for (let change = 1; change <= historyRowsPerPageMax; change += 1) {
-      await service.core.keys.relabel(keyId, { label: `Key ${change} of many`, note: '' }, testAsker)
+      const asker = { ...testAsker, requestId: `request ${change}` }
+      await service.core.keys.relabel(keyId, { label: `Key ${change} of many`, note: '' }, asker)
     }
     const rows = async (page: number) =>
       [...(await admin.get(paths.key(keyId, page))).body.matchAll(/<code class="under">(Key\w+)<\/code>/g)].map(
@@ -654,26 +659,40 @@ describe('a key’s page', () => {
     const at = async (text: string) => {
       const { body, status } = await admin.get(`${paths.key(keyId)}?at=${encodeURIComponent(text)}`)
       expect([text, status]).toEqual([text, body.includes('id="fault-at"') ? 422 : 200])
-      return /<p class="answer"[\s\S]*?<\/p>/.exec(body)?.[0] ?? `no answer: ${/id="fault-at"[^<]*<?/.exec(body)?.[0]}`
+      const [answer] = /<div class="answer"[\s\S]*?<\/section>/.exec(body) ?? []
+      return (
+        answer?.replace(/<\/?(time|bdi|strong)[^>]*>|<\/?span>/g, '') ??
+        `no answer: ${/id="fault-at"[^<]*<?/.exec(body)?.[0]}`
+      )
     }
     const active = await at('2026-03-01 12:59:59.999 UTC')
     expect(active).toContain('pill active')
-    expect(active).toMatch(/<bdi class="answer-reason">since 2026-03-01T12:00:00.000Z by the command line; no expiry</)
+    expect(active).toContain(
+      'Yes, it was valid at 2026-03-01 12:59:59.999 UTC: active since 2026-03-01 12:00:00.000 UTC by the command line.',
+    )
     const suspended = await at('2026-03-01T13:00:00Z')
     expect(suspended).toContain('pill suspended')
     expect(suspended).toContain('cellar door open')
     expect(await at('2026-03-01 13:00')).toContain('pill suspended')
     expect(await at('2026-02-01')).toContain(
-      '<bdi class="answer-reason">not created yet: created 2026-03-01T12:00:00.000Z by',
+      'No, it did not exist at 2026-02-01 00:00:00.000 UTC: created 2026-03-01 12:00:00.000 UTC by',
     )
+    const chosen = await admin.get(`${paths.key(keyId)}?at=&pick=2026-03-01T13:00:00`)
+    expect(chosen.body).toContain('value="2026-03-01T13:00:00"')
+    expect(await at('2026-03-01T14:00:00+01:00')).toContain('pill suspended')
+    for (const words of ['Event before', 'ada@example.org suspended', '6,000 readings in 60 seconds'])
+      expect(suspended).toContain(words)
+    expect(suspended).toContain(`href="${paths.keyAt(keyId, '2026-03-01T13:00:00.000Z')}"`)
     await service.core.keys.resume(keyId, '', testAsker)
     await service.core.keys.setExpiry(keyId, Date.UTC(2026, 2, 1, 14), testAsker)
     service.clock.set(Date.UTC(2026, 2, 1, 15))
     admin = await signedIn(service, 'admin')
     const expired = await at('2026-03-01 14:00')
     expect(expired).toContain('pill expired')
-    expect(expired).toContain('<bdi class="answer-reason">since 2026-03-01T14:00:00.000Z; this expiry was set')
-    for (const text of ['noon', '2026-02-30', '2026-03-01 25:00', '13:00', '2026-03-01T13:00:00+02:00']) {
+    expect(expired).toContain(
+      'No, it had expired at 2026-03-01 14:00:00.000 UTC: its expiry was 2026-03-01 14:00:00.000 UTC, set',
+    )
+    for (const text of ['noon', '2026-02-30', '2026-03-01 25:00', '13:00', '2026-03-01T13:00:00+25:00']) {
       expect([text, await at(text)]).toEqual([text, expect.stringContaining('no answer')])
     }
   })

@@ -8,7 +8,7 @@ import { readKeyEvents } from '../../../actors/key/key-events.ts'
 import { operatorStream } from '../../../domain/stream-names.ts'
 import { cellarsPerPageMax, kegsPerPageMax, keysPerPageMax } from '../../../limits.ts'
 import { cellarListOf } from '../show/cellar-views.ts'
-import { historyPage, watchedHistory } from '../show/history-views.ts'
+import { historyPage, requestedHistory, watchedHistory } from '../show/history-views.ts'
 import { keyListOf, keyListQuery, keysByStatus, keyViewOf } from '../show/key-views.ts'
 import { pagesOf, requestedPage } from '../show/paging.ts'
 import { waitForTurn } from '../show/pauses.ts'
@@ -97,12 +97,12 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageW
   const { core } = deps
   const key = keyInPath(deps, visit)
   if (key === null) return null
-  const asked = requestedPage(visit.query)
+  const asked = requestedHistory(visit.query)
   // Page 1 always exists, so the log is not read. For a higher number, the log tells how many pages the history has.
-  const page = asked === 1 ? 1 : historyPage(await readKeyEvents(core, key.keyId), asked).page
-  const history = watchedHistory(core, key.keyId, page)
+  const page = asked.page === 1 ? 1 : historyPage(core, await readKeyEvents(core, key.keyId), asked).page
+  const history = watchedHistory(core, key.keyId, { ...asked, page })
   return {
-    name: ['key', key.keyId, page],
+    name: ['key', key.keyId, page, asked.isEverything ? 'all' : 'some'],
     topic: { keyId: key.keyId },
     readsStore: true,
     render: async (pause) => {

@@ -15,9 +15,9 @@ import { chosenExpiry, type KeyFormValues, keyFormOf, keyFormValues, typedLimit 
 import type { NoticeName } from '../notice.ts'
 import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { cellarView } from '../show/cellar-views.ts'
-import { historyPage, stateAtTyped } from '../show/history-views.ts'
+import { historyPage, requestedHistory } from '../show/history-views.ts'
+import { stateAtTyped, typedTime } from '../show/key-at-instant.ts'
 import { keyViewOf } from '../show/key-views.ts'
-import { requestedPage } from '../show/paging.ts'
 import { waitForTurn } from '../show/pauses.ts'
 import { askerOf, type DashboardDeps, keyInPath, type Route, type SignedInVisit } from '../visit.ts'
 
@@ -39,15 +39,15 @@ const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
   const events = await readKeyEvents(deps.core, key.keyId)
   const apiKey = await keyViewOf(deps, key, visit.nowMs)
   await waitForTurn()
-  const typed = visit.query.get('at') ?? ''
-  const then = typed.trim() === '' ? null : stateAtTyped(events, typed, visit.nowMs)
+  const typed = typedTime(visit.query)
+  const then = typed === '' ? null : await stateAtTyped(deps.core, events, { typed, nowMs: visit.nowMs })
   return htmlPage(
     visit,
     <KeyPage
       shell={{ ...visit.shell, notice: alreadyDoneText(visit.notice, key) ?? visit.shell.notice }}
       cellar={cellarView(cellarOfKey(deps, key))}
       apiKey={apiKey}
-      history={historyPage(events, requestedPage(visit.query))}
+      history={historyPage(deps.core, events, requestedHistory(visit.query))}
       stateAt={then}
     />,
     then?.answer.kind === 'refused' ? 422 : 200,

@@ -1,29 +1,95 @@
-import { type AuditEvent, historyOf, stateAt } from '../../../../projections/audit-trail.ts'
-import type { HistoryView, StateAt } from '../../../../views/types.ts'
+import { type AuditEvent, type HistoryRow, historyOf } from '../../../../projections/audit-trail.ts'
+import { sentenceOf } from '../../../../views/log/sentence.ts'
+import type { HistoryEntry, HistoryLine, HistoryView } from '../../../../views/types.ts'
 import type { Core } from '../../../actors/core.ts'
 import { readKeyEvents } from '../../../actors/key/key-events.ts'
-import { parseTimestamp } from '../../../domain/reading/timestamp.ts'
-import { done } from '../../../domain/refusal.ts'
-import { invalidField, type Typed } from '../../../domain/text.ts'
+import type { Change } from '../../../domain/search/event-changes.ts'
+import { nothingBefore } from '../../../domain/search/state-before.ts'
 import { historyRowsPerPageMax } from '../../../limits.ts'
-import { pageOf } from './paging.ts'
+import { namesNow } from './event-names.ts'
+import { pageOf, requestedPage } from './paging.ts'
 
-/** Returns one page of a key's history, newest event first. */
-export const historyPage = (events: readonly AuditEvent[], pageNumber: number): HistoryView => {
-  const { shown, page, pages } = pageOf(historyOf(events).toReversed(), pageNumber, historyRowsPerPageMax)
-  return { rows: shown, page, pages }
+/** `isEverything`: the page also shows internal events. */
+type HistoryQuery = { readonly page: number; readonly isEverything: boolean }
+
+/** Reads `?page=` and `?show=all`. */
+export const requestedHistory = (query: URLSearchParams): HistoryQuery => ({
+  page: requestedPage(query),
+  isEverything: query.get('show') === 'all',
+})
+
+/** Returns one page of a key's history, newest entry first. */
+export const historyPage = (
+  core: Pick<Core, 'projections'>,
+  events: readonly AuditEvent[],
+  { page: pageNumber, isEverything }: HistoryQuery,
+): HistoryView => {
+  const rows = historyOf(events)
+  const shownRows = rows.filter(({ event }) => isEverything || !isInternal(event, events))
+  const { shown, page, pages } = pageOf(requestsOf(shownRows).toReversed(), pageNumber, historyRowsPerPageMax)
+  const internal = rows.filter(({ event }) => isInternal(event, events)).length
+  return { entries: shown.map((request) => entryOf(core, request)), page, pages, isEverything, internal }
 }
+
+/**
+ * Internal events say how a change came into force. A seal without a revocation is not internal. A node died before it wrote the
+ * revocation, so only the seal says that the key was revoked.
+ */
+export const isInternal = ({ type }: AuditEvent, events: readonly AuditEvent[]): boolean => {
+  switch (type) {
+    case 'ReadingsFenced':
+    case 'KeySuperseded':
+      return true
+    case 'ReadingsSealed':
+      return events.some((event) => event.type === 'KeyRevoked')
+    default:
+      return false
+  }
+}
+
+/** Rows of one request that follow each other are one entry. */
+const requestsOf = (rows: readonly HistoryRow[]): readonly (readonly HistoryRow[])[] => {
+  const requests: HistoryRow[][] = []
+  for (const row of rows) {
+    const last = requests.at(-1)
+    if (last?.[0]?.event.metadata.requestId === row.event.metadata.requestId) last.push(row)
+    else requests.push([row])
+  }
+  return requests
+}
+
+const entryOf = (core: Pick<Core, 'projections'>, rows: readonly HistoryRow[]): HistoryEntry => {
+  const last = rows.at(-1)
+  if (last === undefined) throw new Error('Cannot show a request without events')
+  const { requestId, by } = last.event.metadata
+  const { status, key } = last.after
+  return { requestId, by, lines: rows.map((row) => lineOf(core, row)), status, expiresAt: key.expiresAt }
+}
+
+const lineOf = (core: Pick<Core, 'projections'>, { event, before, changes }: HistoryRow): HistoryLine => ({
+  type: event.type,
+  at: event.recordedAt,
+  sentence: sentenceOf(event, { ...nothingBefore, key: before }, namesNow(core)),
+  changes: changes.filter((change) => !isSaid(event, change)),
+  stream: event.stream,
+  revision: event.revision,
+  position: event.position,
+})
+
+/** True if the sentence of the event already says the change. */
+const isSaid = ({ type }: AuditEvent, { field }: Change): boolean =>
+  field !== 'note' && !(type === 'KeyCreated' && (field === 'limit' || field === 'expiresAt'))
 
 /**
  * Returns a function that loads the history for a live page. New readings cause a rendering of the page up to twice a second.
  * So the function reads the log only if the history has changed.
  */
-export const watchedHistory = (core: Core, keyId: string, pageNumber: number): (() => Promise<HistoryView>) => {
+export const watchedHistory = (core: Core, keyId: string, query: HistoryQuery): (() => Promise<HistoryView>) => {
   let last: { readonly revisions: string; readonly history: HistoryView } | null = null
   return async () => {
     const revisions = historyRevisions(core, keyId)
     if (last?.revisions === revisions) return last.history
-    const history = historyPage(await readKeyEvents(core, keyId), pageNumber)
+    const history = historyPage(core, await readKeyEvents(core, keyId), query)
     last = { revisions, history }
     return history
   }
@@ -32,20 +98,3 @@ export const watchedHistory = (core: Core, keyId: string, pageNumber: number): (
 /** Returns a text that changes with every event that the key's history shows (`readKeyEvents`). */
 const historyRevisions = ({ projections: { keys, readings } }: Core, keyId: string): string =>
   [keys.get(keyId)?.revision, readings.barriers(keyId).at(-1)?.revision, readings.purged(keyId)?.keptFrom].join(' ')
-
-export const stateAtTyped = (events: readonly AuditEvent[], typed: string, nowMs: number): StateAt => {
-  const instant = typedInstant(typed)
-  if (!instant.ok) return { typed, answer: { kind: 'refused', rule: instant.refusal.rule } }
-  const state = stateAt(events, instant.value, nowMs)
-  if (!state.ok) return { typed, answer: { kind: 'refused', rule: state.refusal.rule } }
-  return { typed, answer: { kind: 'known', at: instant.value, ...state.value } }
-}
-
-/** Accepts texts like `2026-03-01 10:14:07.042 UTC`. Only the date is required. */
-const typedInstant = (text: string): Typed<number> => {
-  const [, date, time = '00:00', seconds = ':00', fraction = ''] =
-    /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?)?(?: ?(?:UTC|Z))?$/i.exec(text.trim()) ?? []
-  const parsed = parseTimestamp(`${date}T${time}${seconds}${fraction}Z`)
-  if (typeof parsed === 'number') return done(parsed)
-  return invalidField('at', 'Enter a valid date and time in UTC, like 2026-03-01 10:14:07.')
-}
