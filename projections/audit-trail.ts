@@ -4,7 +4,8 @@ import { evolveKey, type KeyEventType, type KeyState } from '../src/domain/key.t
 import { type KeyStatus, keyStatus } from '../src/domain/key-refusal.ts'
 import { assertNever, done } from '../src/domain/refusal.ts'
 import { changesOfKey, type KeyChange } from '../src/domain/search/event-changes.ts'
-import { invalidField, type Typed } from '../src/domain/text.ts'
+import { notInFuture } from '../src/domain/search/instant.ts'
+import type { Typed } from '../src/domain/text.ts'
 
 /** The events of the stream `key-<id>`, the seals and fences of `readings-<id>`, and the purges of its readings. */
 export type AuditEventType = KeyEventType | 'ReadingsSealed' | 'ReadingsFenced' | 'ReadingsPurged'
@@ -48,9 +49,8 @@ export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] 
  * `KeyExpired` event. A time after `nowMs` is refused, because the key can still be revoked before that time.
  */
 export const stateAt = (events: readonly AuditEvent[], atMs: number, nowMs: number): Typed<KeyAt> => {
-  if (atMs <= nowMs) return done(stateThen(events, atMs))
-  const rule = `This time is in the future: it is now ${instantText(nowMs)}. Enter an earlier time.`
-  return invalidField('at', rule)
+  const past = notInFuture(atMs, nowMs)
+  return past.ok ? done(stateThen(events, atMs)) : past
 }
 
 const stateThen = (events: readonly AuditEvent[], atMs: number): KeyAt => {

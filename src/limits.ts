@@ -747,6 +747,8 @@ export const progressBarChars = 24
 /** Rows of a page. Readings would wait too long while a longer page is rendered. */
 export const keysPerPageMax = 100
 export const cellarsPerPageMax = 100
+/** Keys at an earlier instant. The page reads the stream of each key, so it has fewer rows than the list of keys has now. */
+export const keysThenPerPageMax = 50
 export const kegsPerPageMax = 100
 export const historyRowsPerPageMax = 100
 export const kegFilterCharsMax = 257

@@ -35,6 +35,9 @@ export const paths = {
   cellar: (cellar: string, find = '', page = 1) =>
     `/cellars/${cellarSegment(cellar)}/readings${readingsQuery(find, page)}`,
   settings: (cellar: string) => `/cellars/${cellarSegment(cellar)}/settings`,
+  /** `at` is an instant like `2026-03-01T10:14:07.042Z`. Without it, the page only asks for the instant. */
+  cellarThen: (cellar: string, at = '', page = 1) =>
+    `/cellars/${cellarSegment(cellar)}/then${queryOf([...(at === '' ? [] : [`at=${encodeURIComponent(at)}`]), ...pageQuery(page)])}`,
   rename: (cellar: string) => `/cellars/${cellarSegment(cellar)}/title`,
   policy: (cellar: string) => `/cellars/${cellarSegment(cellar)}/policy`,
   /** GET asks for confirmation, and POST changes the retention. */

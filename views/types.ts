@@ -206,6 +206,30 @@ export type EventPlace = { readonly stream: string; readonly revision: number; r
 
 export type KeyCounts = Readonly<Record<KeyStatus, number>>
 
+/** A cellar at an instant. */
+export type CellarThen = {
+  readonly at: number
+  /** `null` if the cellar did not exist then, or if too many events lie before the instant to read them all. */
+  readonly cellar: CellarView | null
+  readonly isKnown: boolean
+  /** The keys that existed then, newest first. */
+  readonly keys: readonly KeyRowThen[]
+  readonly all: number
+  readonly page: number
+  readonly pages: number
+}
+
+export type KeyRowThen = {
+  readonly keyId: string
+  /** `null` if too many events lie before the instant to read them all. */
+  readonly state: {
+    readonly label: string
+    readonly status: KeyStatus
+    readonly ownLimit: Limit | null
+    readonly expiresAt: number | null
+  } | null
+}
+
 /** The answer to "was this key valid then?". */
 export type StateAt = {
   readonly typed: string

@@ -42,6 +42,7 @@ const table: Readonly<Record<string, Row>> = {
   '/cellars/new': pageForAdmins,
   '/cellars/:cellar/readings': pageForAll,
   '/cellars/:cellar/settings': pageForAll,
+  '/cellars/:cellar/then': pageForAll,
   '/cellars/:cellar/title': formForAdmins(303),
   '/cellars/:cellar/policy': formForAdmins(303),
   '/cellars/:cellar/retention': pageWithForm(303),

@@ -2,6 +2,7 @@ import type { By, EventType, Limit } from '../../src/domain/events.ts'
 import { type KeyStatus, keyStatuses } from '../../src/domain/key-refusal.ts'
 import { changesOf } from '../../src/domain/search/event-changes.ts'
 import { nothingBefore } from '../../src/domain/search/state-before.ts'
+import { CellarThenPage } from '../../views/cellars/cellar-then.tsx'
 import { CellarsPage } from '../../views/cellars/cellars-page.tsx'
 import { NewCellarPage } from '../../views/cellars/new-cellar.tsx'
 import { ReadingsPage } from '../../views/cellars/readings-page.tsx'
@@ -25,6 +26,7 @@ import { ConfirmAccessPage } from '../../views/operators/operator-confirm.tsx'
 import { OperatorLinkPage, OperatorsPage } from '../../views/operators/operators-page.tsx'
 import { SignInPage } from '../../views/operators/sign-in-page.tsx'
 import type {
+  CellarThen,
   CellarView,
   EventThen,
   Form,
@@ -508,6 +510,35 @@ const stateThen = (texts: Texts, status: KeyStatus): StateAt => ({
   },
 })
 
+const thenPages = (texts: Texts): readonly Page[] => {
+  const [shell, cellar] = [shellOf(texts, 'auditor'), cellarOf(texts)]
+  const row = { label: texts('label'), status: 'active' as const, ownLimit: null, expiresAt: nowMs + day }
+  const answer: CellarThen = {
+    at: nowMs - day,
+    cellar,
+    isKnown: true,
+    keys: [
+      { keyId: '7Qp2abCd', state: row },
+      { keyId: '0aZ9bY8c', state: null },
+    ],
+    all: 2,
+    page: 1,
+    pages: 3,
+  }
+  const common = { shell, cellar, refused: null, defaultLimit: limit }
+  return [
+    { name: 'cellar-then', html: CellarThenPage({ ...common, answer: answer }) },
+    {
+      name: 'cellar-then-unknown',
+      html: CellarThenPage({ ...common, answer: { ...answer, cellar: null, isKnown: false } }),
+    },
+    {
+      name: 'cellar-then-refused',
+      html: CellarThenPage({ ...common, answer: null, refused: { typed: texts('typed'), rule: texts('fault') } }),
+    },
+  ]
+}
+
 const keyListPages = (texts: Texts): readonly Page[] => {
   const admin = shellOf(texts, 'admin')
   const auditor = shellOf(texts, 'auditor')
@@ -665,6 +696,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
       }),
     },
     ...confirmPages(texts),
+    ...thenPages(texts),
   ]
 }
 

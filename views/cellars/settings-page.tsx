@@ -6,6 +6,7 @@ import { Csrf, FormFault, Shown, TextField } from '../parts/field.tsx'
 import { Name } from '../parts/name.tsx'
 import { limitText } from '../parts/quantity.ts'
 import { Instant } from '../parts/time.tsx'
+import { TimeForm } from '../parts/time-form.tsx'
 import { durationText } from '../parts/time-words.ts'
 import { paths } from '../paths.ts'
 import type { CellarView, EditForm, Form, PolicyField, RetentionField, Shell } from '../types.ts'
@@ -23,7 +24,13 @@ export const SettingsPage = (props: {
 }): JSX.Element => (
   <CellarFrame shell={props.shell} cellar={props.cellar} tab="settings" title="Settings">
     <div class="columns">
-      <CellarFacts cellar={props.cellar} defaultLimit={props.defaultLimit} />
+      <div>
+        <CellarFacts cellar={props.cellar} defaultLimit={props.defaultLimit} title="Current settings" />
+        <section class="card" aria-labelledby="cellar-at-title">
+          <h2 id="cellar-at-title">Settings and keys at a certain time</h2>
+          <TimeForm action={paths.cellarThen(props.cellar.cellar)} at={null} refused={null} nowMs={props.shell.nowMs} />
+        </section>
+      </div>
       {props.shell.operator?.role === 'admin' ? (
         <div>
           <RenameForm shell={props.shell} cellar={props.cellar.cellar} form={props.rename} />
@@ -40,12 +47,18 @@ export const SettingsPage = (props: {
   </CellarFrame>
 )
 
-const CellarFacts = (props: { readonly cellar: CellarView; readonly defaultLimit: Limit }): JSX.Element => {
+export const CellarFacts = (props: {
+  readonly cellar: CellarView
+  readonly defaultLimit: Limit
+  readonly title: string
+}): JSX.Element => {
   const { cellar } = props
   const { limit, readingAgeMsMax, readingAheadMsMax, retentionMs } = cellar.policy
   return (
     <section class="card" aria-labelledby="facts-title">
-      <h2 id="facts-title">Current settings</h2>
+      <h2 id="facts-title" safe>
+        {props.title}
+      </h2>
       <dl class="facts">
         <Fact term="Identifier (never changes)" isWide>
           <code>

@@ -4,60 +4,30 @@ import { ByWhom } from '../parts/by.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { attribute, Name } from '../parts/name.tsx'
 import { Ago, ExactInstant } from '../parts/time.tsx'
-import { isoText, secondText } from '../parts/time-words.ts'
+import { TimeForm } from '../parts/time-form.tsx'
+import { isoText } from '../parts/time-words.ts'
 import { paths } from '../paths.ts'
 import type { EventThen, KeyThen, StateAt } from '../types.ts'
 import { StatusPill } from './key-status.tsx'
 
 type StateProps = { readonly keyId: string; readonly stateAt: StateAt | null; readonly nowMs: number }
 
-/**
- * The form uses GET, so that the answer has an address that an operator can send to others. What is typed counts before what is
- * chosen, so the first field is blank beside an answer.
- */
-export const StateAtInstant = (props: StateProps): JSX.Element => {
-  const answer = props.stateAt?.answer ?? null
-  const fault = answer?.kind === 'refused' ? answer.rule : null
+export const StateAtInstant = ({ keyId, stateAt, nowMs }: StateProps): JSX.Element => {
+  const answer = stateAt?.answer ?? null
+  const refused = stateAt?.answer.kind === 'refused' ? { typed: stateAt.typed, rule: stateAt.answer.rule } : null
   return (
     <section id="state-at" class="card" aria-labelledby="state-at-title">
       <h2 id="state-at-title">Was this key valid at a certain time?</h2>
-      <form method="get" action={`${paths.key(props.keyId)}#state-at`} class="ask">
-        <label for="field-at">Time (UTC)</label>
-        <input
-          id="field-at"
-          name="at"
-          type="text"
-          autocomplete="off"
-          spellcheck="false"
-          value={attribute(fault === null ? '' : (props.stateAt?.typed ?? ''))}
-          placeholder={secondText(props.nowMs).replace(' UTC', '')}
-          aria-invalid={fault === null ? undefined : 'true'}
-          aria-describedby={fault === null ? undefined : 'fault-at'}
-        />
-        <label for="field-pick">or choose it, in UTC</label>
-        <input
-          id="field-pick"
-          name="pick"
-          type="datetime-local"
-          step="1"
-          value={answer?.kind === 'known' ? isoText(answer.at).slice(0, secondChars) : undefined}
-        />
-        <button type="submit" class="secondary">
-          Check
-        </button>
-      </form>
-      {fault === null ? null : (
-        <p class="fault" id="fault-at">
-          <Name text={fault} />
-        </p>
-      )}
-      {answer?.kind === 'known' ? <Answer keyId={props.keyId} answer={answer} nowMs={props.nowMs} /> : null}
+      <TimeForm
+        action={`${paths.key(keyId)}#state-at`}
+        at={answer?.kind === 'known' ? answer.at : null}
+        refused={refused}
+        nowMs={nowMs}
+      />
+      {answer?.kind === 'known' ? <Answer keyId={keyId} answer={answer} nowMs={nowMs} /> : null}
     </section>
   )
 }
-
-/** The picker takes an instant without its milliseconds and its zone. */
-const secondChars = 'YYYY-MM-DDThh:mm:ss'.length
 
 type Known = KeyThen & { readonly at: number }
 type AnswerProps = { readonly keyId: string; readonly answer: Known; readonly nowMs: number }

@@ -1,4 +1,4 @@
-import { daysInMonth, daysSince1970 } from '../calendar.ts'
+import { daysInMonth, daysSince1970, instantText } from '../calendar.ts'
 import { done } from '../refusal.ts'
 import { invalidField, type Typed } from '../text.ts'
 
@@ -26,6 +26,12 @@ export const parseInstant = (text: string): Typed<number> => {
   const minutes = Number(hour) * 60 + Number(minute) - offsetMinutes
   return done(midnightMs + minutes * 60_000 + Number(second) * 1_000 + msOf(fraction))
 }
+
+/** Refuses an instant after `nowMs`, because the answer about that time can still change. */
+export const notInFuture = (atMs: number, nowMs: number): Typed<number> =>
+  atMs <= nowMs
+    ? done(atMs)
+    : invalidField('at', `This time is in the future: it is now ${instantText(nowMs)}. Enter an earlier time.`)
 
 const examples = 'an instant like 2026-03-01T10:14:07Z, 2026-03-01T11:14:07+01:00, 2026-03-01 (00:00 UTC) or 1772360047'
 

@@ -9,6 +9,7 @@ import { liveRoutes } from './live/live-routes.tsx'
 import { accountRoutes } from './pages/account-routes.tsx'
 import { cellarRoutes } from './pages/cellar-routes.tsx'
 import { exportRoutes } from './pages/export-routes.tsx'
+import { cellarThenRoutes } from './pages/cellar-then-routes.tsx'
 import { guideRoutes } from './pages/guide-routes.tsx'
 import { keyListRoutes } from './pages/key-list-routes.tsx'
 import { keyRoutes } from './pages/key-routes.tsx'
@@ -47,6 +48,7 @@ export const dashboardTable = (
   const routes = [
     ...cellarRoutes(deps),
     ...settingsRoutes(deps),
+    ...cellarThenRoutes(deps),
     ...keyListRoutes(deps),
     ...keyRoutes(deps),
     ...rotateRoutes(deps),

@@ -3,6 +3,7 @@ import {
   cellarsPerPageMax,
   historyRowsPerPageMax,
   keysPerPageMax,
+  keysThenPerPageMax,
   linkMsMax,
   pointsPerKegMax,
 } from '../../../src/limits.ts'
@@ -697,6 +698,16 @@ describe('a key’s page', () => {
     }
   })
 
+  test('shows the limit of its cellar at an instant', async () => {
+    const { keyId } = await service.createKey()
+    service.clock.set(Date.UTC(2026, 2, 1, 13))
+    const limit = { readings: 77, windowMs: 60_000 }
+    await service.core.cellars.changePolicy(testCellar, { limit }, testAsker)
+    const at = async (text: string) => (await admin.get(`${paths.key(keyId)}?at=${encodeURIComponent(text)}`)).body
+    expect(await at('2026-03-01 12:59')).toContain('6,000 readings in 60 seconds')
+    expect(await at('2026-03-01 13:00')).toContain('77 readings in 60 seconds')
+  })
+
   test('refuses an instant in the future', async () => {
     const { keyId } = await service.createKey()
     const at = (text: string) => admin.get(`${paths.key(keyId)}?at=${encodeURIComponent(text)}`)
@@ -708,6 +719,36 @@ describe('a key’s page', () => {
       expect(body).toContain('is in the future: it is now 2026-03-01T13:00:00.000Z')
       expect(body).toContain(`value="${later}"`)
     }
+  })
+})
+
+describe('a cellar at an instant', () => {
+  test('shows its settings and its keys as they were', async () => {
+    const { keyId } = await service.createKey({ label: 'Old label' })
+    service.clock.set(Date.UTC(2026, 2, 1, 13))
+    await service.core.cellars.rename(testCellar, 'New title', testAsker)
+    await service.core.cellars.changePolicy(testCellar, { limit: { readings: 77, windowMs: 60_000 } }, testAsker)
+    await service.core.keys.relabel(keyId, { label: 'New label', note: '' }, testAsker)
+    await service.core.keys.revoke(keyId, 'stolen', testAsker)
+    await service.createKey({ label: 'Later key' })
+    const at = async (text: string) => (await admin.get(paths.cellarThen(testCellar, text))).body
+    const before = await at('2026-03-01 12:59')
+    for (const words of ['Old label', 'pill active', '6,000 per 60 s', 'and had <span>1 key</span>'])
+      expect(before).toContain(words)
+    for (const words of ['New label', 'Later key', '77 per 60 s']) expect(before).not.toContain(words)
+    const after = await at('2026-03-01 13:00')
+    for (const words of ['New label', 'Later key', 'pill revoked', '77 per 60 s', '<bdi>New title</bdi>'])
+      expect(after).toContain(words)
+    expect(await at('2026-01-01')).toContain('did not exist at')
+    expect(await at('2027-01-01')).toContain('is in the future')
+    expect(await at('noon')).toContain('Enter a valid date and time')
+  })
+
+  test('shows its keys in pages', async () => {
+    for (let key = 0; key <= keysThenPerPageMax; key += 1) await service.createKey({ label: `Key ${key}` })
+    const rows = async (page: number) =>
+      (await admin.get(paths.cellarThen(testCellar, '2026-03-01 12:00', page))).body.match(/class="row-name"/g)?.length
+    expect([await rows(1), await rows(2)]).toEqual([keysThenPerPageMax, 1])
   })
 })
 

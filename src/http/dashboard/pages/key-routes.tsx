@@ -16,9 +16,10 @@ import type { NoticeName } from '../notice.ts'
 import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { cellarView } from '../show/cellar-views.ts'
 import { historyPage, requestedHistory } from '../show/history-views.ts'
-import { stateAtTyped, typedTime } from '../show/key-at-instant.ts'
+import { stateAtTyped } from '../show/key-at-instant.ts'
 import { keyViewOf } from '../show/key-views.ts'
 import { waitForTurn } from '../show/pauses.ts'
+import { typedTime } from '../show/typed-instant.ts'
 import { askerOf, type DashboardDeps, keyInPath, type Route, type SignedInVisit } from '../visit.ts'
 
 export const keyRoutes = (deps: DashboardDeps): readonly Route[] => [

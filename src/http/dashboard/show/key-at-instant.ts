@@ -11,18 +11,12 @@ import type { Core } from '../../../actors/core.ts'
 import { stateAtInstant } from '../../../actors/search/event-context.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import type { KeyStatus } from '../../../domain/key-refusal.ts'
-import { done } from '../../../domain/refusal.ts'
-import { parseInstant } from '../../../domain/search/instant.ts'
 import { nothingBefore } from '../../../domain/search/state-before.ts'
 import { cellarStream } from '../../../domain/stream-names.ts'
-import { invalidField, type Typed } from '../../../domain/text.ts'
 import { keyLimitDefault } from '../../../limits.ts'
 import { namesNow } from './event-names.ts'
 import { isInternal } from './history-views.ts'
-
-/** Reads `?at=`, which people type, or `?pick=`, which the browser fills in. Returns a blank text without both. */
-export const typedTime = (query: URLSearchParams): string =>
-  (query.get('at') ?? '').trim() === '' ? (query.get('pick') ?? '').trim() : (query.get('at') ?? '')
+import { typedInstant } from './typed-instant.ts'
 
 export const stateAtTyped = async (
   core: Pick<Core, 'log' | 'projections'>,
@@ -35,15 +29,6 @@ export const stateAtTyped = async (
   if (!state.ok) return { typed, answer: { kind: 'refused', rule: state.refusal.rule } }
   const then = await keyThen(core, events, { at: instant.value, state: state.value })
   return { typed, answer: { kind: 'known', at: instant.value, ...then } }
-}
-
-/** Times without a zone are in UTC, because the page shows all times in UTC. */
-const typedInstant = (text: string): Typed<number> => {
-  const withZone = parseInstant(text)
-  const instant = withZone.ok ? withZone : parseInstant(`${text.trim()}Z`)
-  return instant.ok
-    ? done(instant.value)
-    : invalidField('at', 'Enter a valid date and time in UTC, like 2026-03-01 10:14:07.')
 }
 
 type Then = { readonly at: number; readonly state: KeyAt }

@@ -1,0 +1,141 @@
+import type { Limit } from '../../src/domain/events.ts'
+import { StatusPill } from '../keys/key-status.tsx'
+import { attribute, Name } from '../parts/name.tsx'
+import { PageLinks } from '../parts/page-links.tsx'
+import { countOf, limitText } from '../parts/quantity.ts'
+import { ExactInstant } from '../parts/time.tsx'
+import { TimeForm } from '../parts/time-form.tsx'
+import { isoText } from '../parts/time-words.ts'
+import { paths } from '../paths.ts'
+import type { CellarThen, CellarView, KeyRowThen, Shell } from '../types.ts'
+import { CellarFrame } from './cellar-frame.tsx'
+import { CellarFacts } from './settings-page.tsx'
+
+/** Shows the settings and the keys of a cellar as they were at an instant. */
+export const CellarThenPage = (props: {
+  readonly shell: Shell
+  readonly cellar: CellarView
+  /** `null` without an answer. */
+  readonly answer: CellarThen | null
+  readonly refused: { readonly typed: string; readonly rule: string } | null
+  readonly defaultLimit: Limit
+}): JSX.Element => (
+  <CellarFrame shell={props.shell} cellar={props.cellar} tab="settings" title="At a certain time">
+    <section class="card" aria-labelledby="cellar-at-title">
+      <h2 id="cellar-at-title">Settings and keys at a certain time</h2>
+      <TimeForm
+        action={paths.cellarThen(props.cellar.cellar)}
+        at={props.answer?.at ?? null}
+        refused={props.refused}
+        nowMs={props.shell.nowMs}
+      />
+    </section>
+    {props.answer === null ? null : (
+      <Then cellar={props.cellar.cellar} answer={props.answer} defaultLimit={props.defaultLimit} />
+    )}
+  </CellarFrame>
+)
+
+type ThenProps = { readonly cellar: string; readonly answer: CellarThen; readonly defaultLimit: Limit }
+
+const Then = ({ cellar, answer, defaultLimit }: ThenProps): JSX.Element => (
+  <>
+    <p>
+      <Existence answer={answer} />{' '}
+      <a href={attribute(paths.cellarThen(cellar, isoText(answer.at)))}>Permanent link to this answer</a>
+    </p>
+    {answer.cellar === null ? null : (
+      <CellarFacts cellar={answer.cellar} defaultLimit={defaultLimit} title="Settings then" />
+    )}
+    {answer.keys.length === 0 ? null : (
+      <KeysThen answer={answer} cellarLimit={answer.isKnown ? (answer.cellar?.policy.limit ?? defaultLimit) : null} />
+    )}
+    <PageLinks
+      page={answer.page}
+      pages={answer.pages}
+      hrefOf={(page) => paths.cellarThen(cellar, isoText(answer.at), page)}
+      words={{ before: 'Newer keys', behind: 'Older keys' }}
+    />
+  </>
+)
+
+const Existence = ({ answer }: { readonly answer: CellarThen }): JSX.Element => {
+  if (!answer.isKnown) {
+    return (
+      <>
+        The settings at <ExactInstant at={answer.at} /> are not known: this cellar has too many events to read.
+      </>
+    )
+  }
+  if (answer.cellar === null) {
+    return (
+      <>
+        This cellar did not exist at <ExactInstant at={answer.at} />.
+      </>
+    )
+  }
+  return (
+    <>
+      At <ExactInstant at={answer.at} />, this cellar was called{' '}
+      <strong>
+        <Name text={answer.cellar.title} />
+      </strong>{' '}
+      and had <span safe>{countOf(answer.all, 'key', 'keys')}</span>.
+    </>
+  )
+}
+
+const KeysThen = (props: { readonly answer: CellarThen; readonly cellarLimit: Limit | null }): JSX.Element => (
+  <div class="table-room wider">
+    <table class="stack">
+      <thead>
+        <tr>
+          <th scope="col">Key then</th>
+          <th scope="col">Status then</th>
+          <th scope="col">Limit then</th>
+          <th scope="col">Expiry then</th>
+        </tr>
+      </thead>
+      <tbody>
+        {props.answer.keys.map((row) => (
+          <KeyThenRow row={row} at={props.answer.at} cellarLimit={props.cellarLimit} />
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+const KeyThenRow = (props: {
+  readonly row: KeyRowThen
+  readonly at: number
+  readonly cellarLimit: Limit | null
+}): JSX.Element => {
+  const { keyId, state } = props.row
+  const limit = state?.ownLimit ?? props.cellarLimit
+  return (
+    <tr>
+      <th scope="row">
+        <a class="row-name" href={paths.keyAt(keyId, isoText(props.at))}>
+          <Name text={state?.label ?? keyId} />
+        </a>
+        <code class="under" safe>{`clr_${keyId}_…`}</code>
+      </th>
+      <td data-label="Status then">
+        {state === null ? <span class="quiet">Not known</span> : <StatusPill status={state.status} />}
+      </td>
+      <td data-label="Limit then">
+        <span safe>{state === null || limit === null ? 'Not known' : limitText(limit)}</span>
+        {state !== null && state.ownLimit === null ? <span class="under">the cellar’s limit</span> : null}
+      </td>
+      <td data-label="Expiry then">
+        {state === null ? (
+          <span class="quiet">Not known</span>
+        ) : state.expiresAt === null ? (
+          'Never'
+        ) : (
+          <ExactInstant at={state.expiresAt} />
+        )}
+      </td>
+    </tr>
+  )
+}

@@ -1,0 +1,51 @@
+import { attribute, Name } from './name.tsx'
+import { isoText, secondText } from './time-words.ts'
+
+/**
+ * Asks for an instant. The form uses GET, so that the answer has an address that an operator can send to others. What is typed
+ * counts before what is chosen, so the first field is blank beside an answer.
+ */
+export const TimeForm = (props: {
+  readonly action: string
+  /** The instant of the answer beside the form; `null` without an answer. */
+  readonly at: number | null
+  /** What was typed, if it was refused. */
+  readonly refused: { readonly typed: string; readonly rule: string } | null
+  readonly nowMs: number
+}): JSX.Element => (
+  <>
+    <form method="get" action={attribute(props.action)} class="ask">
+      <label for="field-at">Time (UTC)</label>
+      <input
+        id="field-at"
+        name="at"
+        type="text"
+        autocomplete="off"
+        spellcheck="false"
+        value={attribute(props.refused?.typed ?? '')}
+        placeholder={secondText(props.nowMs).replace(' UTC', '')}
+        aria-invalid={props.refused === null ? undefined : 'true'}
+        aria-describedby={props.refused === null ? undefined : 'fault-at'}
+      />
+      <label for="field-pick">or choose it, in UTC</label>
+      <input
+        id="field-pick"
+        name="pick"
+        type="datetime-local"
+        step="1"
+        value={props.at === null ? undefined : isoText(props.at).slice(0, secondChars)}
+      />
+      <button type="submit" class="secondary">
+        Check
+      </button>
+    </form>
+    {props.refused === null ? null : (
+      <p class="fault" id="fault-at">
+        <Name text={props.refused.rule} />
+      </p>
+    )}
+  </>
+)
+
+/** The picker takes an instant without its milliseconds and its zone. */
+const secondChars = 'YYYY-MM-DDThh:mm:ss'.length
