@@ -51,6 +51,25 @@ describe.each([
   })
 })
 
+test('stateBefore() takes the key of refusals as it was at the last of them', async () => {
+  const service = await startService({ log: createMemoryLog() })
+  const { keyId } = await service.createKey({ label: 'then' })
+  const to = service.clock.now()
+  service.clock.advance(1_000)
+  await service.core.keys.relabel(keyId, { label: 'later', note: '' }, testAsker)
+  const [created] = await service.core.log.read(`key-${keyId}`, { limit: 1 })
+  if (created === undefined) throw new Error('The key was not created')
+  const refused: RecordedEvent = {
+    ...created,
+    type: 'ReadingsRefused',
+    stream: `refusals-${keyId}`,
+    position: created.position + 100,
+    data: { from: to, to, counts: [], samples: [] },
+  }
+  expect((await stateBefore(service.core.log, refused)).key?.label).toBe('then')
+  await service.stop()
+})
+
 describe('the bounds', () => {
   test('stateBefore() says that a longer stream is not known', async () => {
     const service = await startService({ log: createMemoryLog() })

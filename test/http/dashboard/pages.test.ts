@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { readingsStream } from '../../../src/domain/stream-names.ts'
 import {
   cellarsPerPageMax,
   historyRowsPerPageMax,
@@ -10,6 +11,7 @@ import {
 import { paths } from '../../../views/paths.ts'
 import { emailOf, testPassword } from '../../support/test-operators.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../support/test-service.ts'
+import { until } from '../../support/time/until.ts'
 import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
 
 let service: Service
@@ -696,6 +698,23 @@ describe('a key’s page', () => {
     for (const text of ['noon', '2026-02-30', '2026-03-01 25:00', '13:00', '2026-03-01T13:00:00+25:00']) {
       expect([text, await at(text)]).toEqual([text, expect.stringContaining('no answer')])
     }
+  })
+
+  test('shows a seal without a revocation, because it alone says why', async () => {
+    const { keyId } = await service.createKey()
+    await service.core.log.append(readingsStream(keyId), 'none', [
+      {
+        id: crypto.randomUUID(),
+        type: 'ReadingsSealed',
+        recordedAt: service.clock.now(),
+        data: { reason: 'node died' },
+        metadata: { by: { kind: 'cli' }, requestId: 'seal', correlationId: 'seal', causationId: 'seal' },
+      },
+    ])
+    await until(() => service.core.projections.readings.barriers(keyId).length === 1)
+    const { body } = await admin.get(paths.key(keyId))
+    expect(body).toContain('stopped permanently, on every node: “<bdi>node died</bdi>”')
+    expect(body).not.toContain('not shown')
   })
 
   test('shows the limit of its cellar at an instant', async () => {
