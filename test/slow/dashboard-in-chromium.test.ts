@@ -193,7 +193,7 @@ test('every page works without JavaScript, except live updates', async () => {
   }
   await page.getByLabel('Time (UTC)').fill('2020-01-01')
   await page.getByRole('button', { name: 'Check' }).click()
-  await page.getByText('not created yet').waitFor()
+  await page.getByText('it did not exist at').waitFor()
   await page.goto(service.url + paths.cellar(name))
   expect(await page.getByText('7.25').first().isVisible()).toBe(true)
   await page.getByRole('button', { name: 'Sign out' }).click()
