@@ -119,6 +119,7 @@ const textNames: Readonly<Record<TextField, string>> = {
   difference: 'Difference',
   finding: 'Finding',
   recordType: 'Type',
+  filter: 'Filter',
   why: 'Why',
 }
 

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../../src/domain/events.ts'
+import type { EventData, ExportedListName, RecordedEvent } from '../../src/domain/events.ts'
 import { countOf, countText } from '../parts/quantity.ts'
 import { dateText } from '../parts/time-words.ts'
 import { cannotSay, quoted, type Sentence, say, strong } from './sentence-parts.ts'
@@ -10,6 +10,7 @@ type LogEvent = RecordedEvent<
   | 'RevisionVacant'
   | 'LogSchemaAccepted'
   | 'LogLossAccepted'
+  | 'LogExported'
   | 'RecordsPurged'
   | 'RecordUnreadable'
 >
@@ -30,6 +31,8 @@ export const logSentence = (event: LogEvent, who: Sentence): Sentence => {
     }
     case 'LogLossAccepted':
       return say`${who} accepted that the log lost its end: ${lostWords(event.data)}.`
+    case 'LogExported':
+      return exportSentence(event.data, who)
     case 'RecordsPurged': {
       const { firstRevision, lastRevision, recordedBefore } = event.data
       const many = strong(countOf(lastRevision - firstRevision + 1, 'old record', 'old records'))
@@ -40,6 +43,28 @@ export const logSentence = (event: LogEvent, who: Sentence): Sentence => {
     default:
       return cannotSay(event)
   }
+}
+
+const exportSentence = ({ phase, list, rows }: EventData<'LogExported'>, who: Sentence): Sentence => {
+  const what = exportedWords[list]
+  const many = strong(countOf(rows, 'row', 'rows'))
+  switch (phase) {
+    case 'begun':
+      return say`${who} began to export ${what}.`
+    case 'complete':
+      return say`${who} exported ${what}: ${many}, complete.`
+    case 'cut_off':
+      return say`${who} exported ${what}: ${many}, then the export was cut off.`
+    default:
+      return cannotSay(phase)
+  }
+}
+
+const exportedWords: Readonly<Record<ExportedListName, string>> = {
+  events: 'events',
+  readings: 'readings',
+  history: 'the history of a key',
+  keys: 'keys',
 }
 
 const lostWords = ({ lastPosition, knownPosition }: RecordedEvent<'LogLossAccepted'>['data']): string =>

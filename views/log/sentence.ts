@@ -17,6 +17,7 @@ export const sentenceOf = (event: RecordedEvent, before: StateBefore, names: Nam
     case 'RevisionVacant':
     case 'LogSchemaAccepted':
     case 'LogLossAccepted':
+    case 'LogExported':
     case 'RecordsPurged':
     case 'RecordUnreadable':
       return logSentence(event, whoDid(event.metadata.by, names))

@@ -56,6 +56,7 @@ type OtherTextField =
   | 'difference'
   | 'finding'
   | 'recordType'
+  | 'filter'
   | 'why'
 
 export type TextField = KeyTextField | OtherTextField
@@ -96,6 +97,7 @@ export const changesOf = (event: RecordedEvent, before: StateBefore): readonly C
     case 'RevisionVacant':
     case 'LogSchemaAccepted':
     case 'LogLossAccepted':
+    case 'LogExported':
     case 'RecordsPurged':
     case 'RecordUnreadable':
       return changesOfLog(event)
@@ -126,6 +128,8 @@ const changesOfLog = (event: RecordedEvent<LogEventType>): readonly Change[] => 
       return event.data.differences.map((to) => ({ field: 'difference', to }))
     case 'LogLossAccepted':
       return event.data.findings.map((to) => ({ field: 'finding', to }))
+    case 'LogExported':
+      return changesOfExport(event.data)
     case 'RecordsPurged': {
       const { firstRevision, lastRevision, recordedBefore } = event.data
       return [{ field: 'purgedRecords', revisions: { first: firstRevision, last: lastRevision }, recordedBefore }]
@@ -143,6 +147,12 @@ const changesOfLog = (event: RecordedEvent<LogEventType>): readonly Change[] => 
       return assertNever(event)
   }
 }
+
+const changesOfExport = ({ filter, address, why }: EventData<'LogExported'>): readonly Change[] => [
+  ...Object.entries(filter).map(([name, value]): Change => ({ field: 'filter', to: `${name} ${value}` })),
+  ...(address === null ? [] : [{ field: 'address' as const, to: address }]),
+  ...(why === null ? [] : [{ field: 'why' as const, to: why }]),
+]
 
 type OperatorEventType = Extract<EventType, `Operator${string}` | `SignIn${string}`>
 

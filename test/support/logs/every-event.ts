@@ -61,6 +61,16 @@ const samplesOfLog = (
   RevisionVacant: {},
   LogSchemaAccepted: { differences: [texts('difference')] },
   LogLossAccepted: { lastPosition: 100, knownPosition: 120, findings: [texts('finding')] },
+  LogExported: {
+    phase: 'cut_off',
+    begunRevision: 3,
+    list: 'events',
+    format: 'csv',
+    filter: { cellar: texts('cellar') },
+    address: texts('address'),
+    rows: 1_234,
+    why: texts('why'),
+  },
   RecordsPurged: { firstRevision: 0, lastRevision: 41, recordedBefore: 20_000 * dayMs },
   RecordUnreadable: { type: texts('type'), why: texts('why') },
 })
