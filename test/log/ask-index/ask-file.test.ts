@@ -191,7 +191,7 @@ describe('check()', () => {
     folder.remove()
   })
 
-  test('finds every changed byte of a page that it must find', async () => {
+  test('finds a changed bit, or every place is as before', async () => {
     const folder = temporaryFolder()
     const { index: first } = openedIn(folder.path)
     const places = Array.from({ length: 40 }, (_, number) => placeOf(number + 1))
@@ -202,8 +202,10 @@ describe('check()', () => {
     const before = rowsIn(folder.path, 'SELECT * FROM places')
     const next = seededNumbers(5)
     let found = 0
+    // Most of a small file is empty space, which nobody reads. It is all zero.
+    const used = Array.from(sound.keys()).filter((at) => at >= 4_096 && sound[at] !== 0)
     for (let trial = 0; trial < 60; trial += 1) {
-      const at = 4_096 + (next() % (sound.length - 4_096))
+      const at = used[next() % used.length] ?? 0
       const changed = Uint8Array.from(sound)
       changed[at] = (changed[at] ?? 0) ^ (1 << (next() % 8))
       writeFileSync(file, changed)
@@ -213,7 +215,7 @@ describe('check()', () => {
       if (told.length === 0) expect([at, rowsIn(folder.path, 'SELECT * FROM places')]).toEqual([at, before])
       await index.close()
     }
-    expect(found).toBeGreaterThan(3)
+    expect(found).toBeGreaterThan(40)
     folder.remove()
   })
 })
