@@ -1,0 +1,39 @@
+import { done, type Outcome } from '../refusal.ts'
+import { parseEmail } from '../text.ts'
+import { parseInstantNear } from './near-instant.ts'
+import { meaningsOf, type ToFind } from './what-to-find.ts'
+
+/** What a person can type into the box of the Log page. */
+export type Meaning =
+  | ToFind
+  | { readonly kind: 'cellar'; readonly cellar: string }
+  | { readonly kind: 'operator'; readonly email: string }
+
+export type Near = {
+  readonly nowMs: number
+  /** Returns the identifiers of the cellars that have this identifier or this title. */
+  readonly cellarsNamed: (text: string) => readonly string[]
+}
+
+/** Says what a text can mean, the likeliest first: also cellars, e-mails and times like `10:14`. Empty: none of these. */
+export const everyMeaning = (text: string, { nowMs, cellarsNamed }: Near): readonly Meaning[] => {
+  const typed = withoutSecret(text.trim())
+  if (typed === '') return []
+  const cellars = cellarsNamed(typed).map((cellar) => ({ kind: 'cellar', cellar }) as const)
+  const known = meaningsOf(typed).filter(({ kind }) => kind !== 'instant')
+  const isReceipt = known.some(({ kind }) => kind === 'receipt')
+  const email: Outcome<string | null, unknown> = isReceipt ? done(null) : parseEmail(typed)
+  const instant = parseInstantNear(typed, nowMs)
+  return [
+    ...known,
+    ...cellars,
+    ...(email.ok && email.value !== null ? [{ kind: 'operator', email: email.value } as const] : []),
+    ...(instant.ok ? [{ kind: 'instant', atMs: instant.value } as const] : []),
+  ]
+}
+
+/**
+ * Cuts off the secret part of an API key. People paste whole keys, and the text goes into the address of a page, which browsers
+ * and proxies keep.
+ */
+export const withoutSecret = (text: string): string => text.replace(/(clr_[0-9A-Za-z]+)_[0-9A-Za-z]+/g, '$1')

@@ -1,0 +1,70 @@
+import { dayMs } from '../calendar.ts'
+import { done } from '../refusal.ts'
+import { invalidField, type Typed } from '../text.ts'
+import { parseInstant } from './instant.ts'
+
+/**
+ * Parses an instant like `parseInstant`, or as people say it at `nowMs`: `10:14` (the last time it was 10:14), `yesterday 18:00`,
+ * `today`, `now`, or `3 minutes ago`. A time without a zone is UTC, because all pages show UTC. Returns ms since 1970.
+ */
+export const parseInstantNear = (text: string, nowMs: number): Typed<number> => {
+  const typed = text.trim()
+  const near = agoOf(typed, nowMs) ?? clockOf(typed, nowMs)
+  if (near !== null) return done(near)
+  const parsed = parseInstant(typed)
+  if (parsed.ok) return parsed
+  if (withoutZone.test(typed)) return parseInstant(`${typed}Z`)
+  return isExact.test(typed) ? parsed : invalidField('instant', `It must be ${examples}.`)
+}
+
+export const instantExamples = '10:14, yesterday 18:00, 3 minutes ago or 2026-03-01T10:14:07Z'
+
+const examples = `a time (UTC) like ${instantExamples}`
+
+const withoutZone = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d([.,]\d{1,9})?)?$/
+/** Of such a text, `parseInstant` says best what is wrong. */
+const isExact = /^(\d{4}-|@?-?\d+(\.\d+)?$)/
+
+const unitMs: ReadonlyMap<string, number> = new Map([
+  ['s', 1_000],
+  ['sec', 1_000],
+  ['second', 1_000],
+  ['m', 60_000],
+  ['min', 60_000],
+  ['minute', 60_000],
+  ['h', 3_600_000],
+  ['hour', 3_600_000],
+  ['d', dayMs],
+  ['day', dayMs],
+  ['week', 7 * dayMs],
+])
+
+const agoOf = (typed: string, nowMs: number): number | null => {
+  if (/^now$/i.test(typed)) return nowMs
+  const [, count, unit = ''] = /^(\d{1,6}|an?) ?([a-z]+) ago$/i.exec(typed) ?? []
+  const lower = unit.toLowerCase()
+  const ms = unitMs.get(lower) ?? unitMs.get(lower.replace(/s$/, ''))
+  if (count === undefined || ms === undefined) return null
+  const ago = nowMs - ms * (/^an?$/i.test(count) ? 1 : Number(count))
+  return ago < 0 ? null : ago
+}
+
+/** A clock time without a day is the last such time, so it is never in the future. */
+const clockOf = (typed: string, nowMs: number): number | null => {
+  const parts = dayAndClock.exec(typed)?.groups
+  if (parts === undefined) return null
+  const { day, hour = '0', minute = '0', second = '0', fraction = '' } = parts
+  if (day === undefined && parts['hour'] === undefined) return null
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null
+  const midnightMs = nowMs - (nowMs % dayMs)
+  const clockMs =
+    Number(hour) * 3_600_000 +
+    Number(minute) * 60_000 +
+    Number(second) * 1_000 +
+    Number(fraction.slice(0, 3).padEnd(3, '0'))
+  if (day !== undefined) return midnightMs + clockMs - (/^y/i.test(day) ? dayMs : 0)
+  return midnightMs + clockMs > nowMs ? midnightMs + clockMs - dayMs : midnightMs + clockMs
+}
+
+const dayAndClock =
+  /^(?:(?<day>today|yesterday)(?:,? +|$))?(?:(?<hour>\d{1,2}):(?<minute>\d\d)(?::(?<second>\d\d)(?:[.,](?<fraction>\d{1,9}))?)?(?: ?(?:Z|UTC))?)?$/i
