@@ -742,6 +742,30 @@ export const exportRestMsMax = 50
 /** `log export --resume` looks for the last event in the last bytes of the file. One event takes less. */
 export const exportTailBytes = 4 * 1024 * 1024
 export const progressBarChars = 24
+// The Log page
+export const logRowsPerPageMax = 50
+/** A text in the address of the Log page. */
+export const logQueryCharsMax = 300
+/** A search for a page ends after this time with what it has. The page then offers to go on. */
+export const logSearchMs = 120
+/** With more cellars, readings of all cellars together are one row a minute. */
+export const cellarsCountedByMinuteMax = 20
+export const minutesCountedPerTurn = 60
+/** How far back minutes are counted (`askMinutesKeptMs`). */
+export const minuteRowsMs = 48 * 3_600_000
+export const barsMax = 60
+/** Cellars that the filter of the Log page suggests. */
+export const cellarsSuggestedMax = 200
+export const sameRequestShownMax = 20
+/** Sign-ins that are compared with the session of an event. */
+export const signInsSearchedMax = 50
+/** Summaries that are compared with the id of a refused request. */
+export const summariesSearchedMax = 500
+/** How long before a refusal changes of its key are told. */
+export const changesBeforeRefusalMs = 24 * 3_600_000
+export const changesBeforeRefusalMax = 5
+export const summariesOfferedMax = 20
+export const refusalRowsMax = 10
 
 // Pages and their forms
 /** Rows of a page. Readings would wait too long while a longer page is rendered. */

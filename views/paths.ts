@@ -1,4 +1,5 @@
 import type { KeyStatus } from '../src/domain/key-refusal.ts'
+import type { LogQuery } from './log/log-types.ts'
 
 /**
  * Writes the name of a cellar as one part of a path. Browsers resolve `.` and `..` in a path, even as `%2e%2e`. So
@@ -23,6 +24,17 @@ const historyQuery = (page: number, isEverything: boolean): string =>
 const pageQuery = (page: number): readonly string[] => (page === 1 ? [] : [`page=${page}`])
 
 const queryOf = (wanted: readonly string[]): string => (wanted.length === 0 ? '' : `?${wanted.join('&')}`)
+
+const logQuery = (query: Partial<LogQuery>): string => {
+  const { kind = null, before = null, after = null, isPaused = false } = query
+  const texts = (['type', 'actor', 'cellar', 'key', 'from', 'to', 'at'] as const).map((name) => [
+    name,
+    query[name] ?? '',
+  ])
+  const named = [['kind', kind ?? ''], ...texts, ['before', String(before ?? '')], ['after', String(after ?? '')]]
+  const wanted = [...named, ['live', isPaused ? 'off' : '']].filter(([, text]) => text !== '')
+  return queryOf(wanted.map(([name, text = '']) => `${name}=${encodeURIComponent(text)}`))
+}
 
 export const paths = {
   signIn: '/sign-in',
@@ -54,6 +66,11 @@ export const paths = {
   suspendKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/suspend`,
   resumeKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/resume`,
   revokeKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/revoke`,
+  log: (query: Partial<LogQuery> = {}) => `/log${logQuery(query)}`,
+  findInLog: '/log/find',
+  event: (stream: string, revision: number) => `/log/${encodeURIComponent(stream)}/${revision}`,
+  /** Explains why a request was refused. */
+  refusedRequest: (requestId: string) => `/log/requests/${encodeURIComponent(requestId)}`,
   account: '/account',
   accountPassword: '/account/password',
   /** POST ends one session of the operator, or all except the session that sends the form. */
@@ -76,5 +93,6 @@ export const paths = {
     `/live/cellars/${cellarSegment(cellar)}/keys${listQuery(status, page)}`,
   liveKey: (keyId: string, historyPage = 1, isEverything = false) =>
     `/live/keys/${encodeURIComponent(keyId)}${historyQuery(historyPage, isEverything)}`,
+  liveLog: (query: Partial<LogQuery> = {}) => `/live/log${logQuery(query)}`,
   liveFirstReading: (keyId: string) => `/live/keys/${encodeURIComponent(keyId)}/first-reading`,
 } as const

@@ -176,7 +176,7 @@ const rateWords = (refusal: CodedOf<'rate_limited'>): string => {
 }
 
 /** Status and text of each refusal to a device, except the 401s, which `keyProblem` makes. */
-const deviceProblems: {
+export const deviceProblems: {
   readonly [K in CodedKind]: {
     readonly status: number
     readonly words: Words<CodedOf<K>>

@@ -56,6 +56,11 @@ const table: Readonly<Record<string, Row>> = {
   '/keys/:keyId/revoke': pageWithForm(303),
   '/keys/:keyId/rotate': pageWithForm(422),
   // The form for a new password is sent empty, so it gets 422. The session to end is unknown, which counts as ended: 303.
+  '/log': pageForAll,
+  // Without a text to find, the box leads back to the log.
+  '/log/find': { GET: all(303) },
+  '/log/:stream/:revision': pageForAll,
+  '/log/requests/:requestId': pageForAll,
   '/account': pageForAll,
   '/account/password': { POST: [303, 422, 422] },
   '/account/sessions': { POST: all(303) },
@@ -79,6 +84,7 @@ const table: Readonly<Record<string, Row>> = {
   '/live/cellars': stream,
   '/live/cellars/:cellar/readings': stream,
   '/live/cellars/:cellar/keys': stream,
+  '/live/log': stream,
   '/live/keys/:keyId': stream,
   '/live/keys/:keyId/first-reading': stream,
   '/assets/app.css': forEveryone,
@@ -122,6 +128,8 @@ const filledIn = async (path: string): Promise<string> =>
     .replace(':cellar', testCellar)
     .replace(':keyId', (await service.createKey()).keyId)
     .replace(':secret', 'no-such-link')
+    .replace(':stream/:revision', `key-${(await service.createKey()).keyId}/0`)
+    .replace(':requestId', '019ab3f2-51c4-7a02-8e55-0c11d2a9f0b3')
     .replace(':email', encodeURIComponent(bystander))
     .replace('*', 'no/such/path')
 

@@ -18,7 +18,7 @@ import type { HealthReason, Shell } from '../types.ts'
 import { LiveState } from './live-state.tsx'
 import { Wordmark } from './logo.tsx'
 
-export type Section = 'cellars' | 'operators' | 'guide' | 'account'
+export type Section = 'cellars' | 'log' | 'operators' | 'guide' | 'account'
 
 /**
  * The Content-Security-Policy (CSP) forbids inline styles, so htmx must not add its own. htmx accepts only the extensions
@@ -91,6 +91,9 @@ const Masthead = (props: { readonly shell: Shell; readonly section: Section | un
               <ul>
                 <li>
                   <NavLink href={paths.cellars} current={props.section === 'cellars'} words="Cellars" />
+                </li>
+                <li>
+                  <NavLink href={paths.log()} current={props.section === 'log'} words="Log" />
                 </li>
                 <li>
                   <NavLink href={paths.operators} current={props.section === 'operators'} words="Operators" />

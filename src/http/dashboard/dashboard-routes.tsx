@@ -14,6 +14,7 @@ import { guideRoutes } from './pages/guide-routes.tsx'
 import { keyListRoutes } from './pages/key-list-routes.tsx'
 import { keyRoutes } from './pages/key-routes.tsx'
 import { linkRoutes } from './pages/link-routes.tsx'
+import { logRoutes } from './pages/log-routes.tsx'
 import { operatorRoutes } from './pages/operator-routes.tsx'
 import { rotateRoutes } from './pages/rotate-routes.tsx'
 import { settingsRoutes } from './pages/settings-routes.tsx'
@@ -52,6 +53,7 @@ export const dashboardTable = (
     ...keyListRoutes(deps),
     ...keyRoutes(deps),
     ...rotateRoutes(deps),
+    ...logRoutes(deps),
     ...accountRoutes(deps),
     ...operatorRoutes(deps),
     ...exportRoutes(deps),

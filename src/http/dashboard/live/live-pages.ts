@@ -83,7 +83,8 @@ export class LivePages {
   readonly #core: Core
   readonly #lines: RequestLines
   readonly #schedule: Schedule
-  readonly #passedMs: () => number
+  /** Pages that limit the time of a search use this clock too. */
+  readonly passedMs: () => number
   readonly #renderings: LiveRenderQueue
   readonly #changes = new LiveChanges()
   /** The open pages by name. The page that was rendered longest ago comes first, so that every page gets its turn. */
@@ -102,7 +103,7 @@ export class LivePages {
     this.#core = core
     this.#lines = lines
     this.#schedule = schedule
-    this.#passedMs = passedMs
+    this.passedMs = passedMs
     this.#renderings = new LiveRenderQueue({ schedule, passedMs }, this.#next)
   }
 
@@ -245,7 +246,7 @@ export class LivePages {
 
   #isDue(opened: OpenPage): boolean {
     if (opened.isQueued || this.#rendering.has(opened.page.name)) return false
-    if (this.#passedMs() < opened.restsUntilMs) return false
+    if (this.passedMs() < opened.restsUntilMs) return false
     return opened.outdated.size > 0 || opened.renderedAt !== this.#changes.of(opened.page.topic)
   }
 
@@ -300,7 +301,7 @@ export class LivePages {
     const hashBefore = opened.lastHash
     opened.renderedAt = this.#changes.of(page.topic)
     const html = await this.#render(page, turns.pause)
-    opened.restsUntilMs = this.#passedMs() + Math.min(turns.tookMs() * liveRestFactor, liveHeartbeatMs)
+    opened.restsUntilMs = this.passedMs() + Math.min(turns.tookMs() * liveRestFactor, liveHeartbeatMs)
     if (html === null) {
       // There is nothing to show, so the streams get no message. With hash `null`, the next HTML counts as new, and all streams
       // get it.

@@ -4,9 +4,14 @@ import { CellarReadings } from '../../../../views/cellars/readings-page.tsx'
 import { FirstReading } from '../../../../views/keys/key-created.tsx'
 import { KeyPush } from '../../../../views/keys/key-page.tsx'
 import { KeyList } from '../../../../views/keys/keys-page.tsx'
+import { LogPush } from '../../../../views/log/log-page.tsx'
+import type { LogQuery } from '../../../../views/log/log-types.ts'
+import { paths } from '../../../../views/paths.ts'
 import { readKeyEvents } from '../../../actors/key/key-events.ts'
 import { operatorStream } from '../../../domain/stream-names.ts'
 import { cellarsPerPageMax, kegsPerPageMax, keysPerPageMax } from '../../../limits.ts'
+import { logListOf } from '../ask/log-list.ts'
+import { logQueryOf } from '../ask/read-log-query.ts'
 import { cellarListOf } from '../show/cellar-views.ts'
 import { historyPage, requestedHistory, watchedHistory } from '../show/history-views.ts'
 import { keyListOf, keyListQuery, keysByStatus, keyViewOf } from '../show/key-views.ts'
@@ -34,6 +39,7 @@ export const liveRoutes = (deps: DashboardDeps): readonly Route[] => {
     live('/live/cellars', (visit) => cellarsPage(deps, visit)),
     live('/live/cellars/:cellar/readings', (visit) => readingsPage(deps, visit)),
     live('/live/cellars/:cellar/keys', (visit) => keysPage(deps, visit)),
+    live('/live/log', (visit) => logPage(deps, visit)),
     live('/live/keys/:keyId', (visit) => keyPage(deps, visit)),
     live('/live/keys/:keyId/first-reading', (visit) => firstReadingPage(deps, visit)),
   ]
@@ -111,6 +117,23 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageW
       const [apiKey, told] = [await keyViewOf(deps, known, nowMs), await history()]
       await pause()
       return <KeyPush apiKey={apiKey} history={told} nowMs={nowMs} isAdmin={isAdmin(visit)} />
+    },
+  }
+}
+
+/** Only the newest page is live. */
+const logPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => {
+  const { core } = deps
+  const query: LogQuery = { ...logQueryOf(visit.query), before: null, after: null, at: '' }
+  return {
+    name: ['log', paths.log(query)],
+    topic: 'all',
+    readsStore: true,
+    render: async (pause) => {
+      const nowMs = core.clock.now()
+      const list = await logListOf({ core, nowMs, pause, passedMs: deps.live.passedMs }, query)
+      await pause()
+      return <LogPush list={list} nowMs={nowMs} />
     },
   }
 }

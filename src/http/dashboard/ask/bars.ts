@@ -1,0 +1,59 @@
+import type { Bar, BarsView, LogQuery } from '../../../../views/log/log-types.ts'
+import { paths } from '../../../../views/paths.ts'
+import type { Ask } from '../../../actors/core.ts'
+import { instantText } from '../../../domain/calendar.ts'
+import { barsMax, minuteRowsMs } from '../../../limits.ts'
+import type { PlaceFilter } from '../../../log/ask-index.ts'
+
+const minuteMs = 60_000
+const hourMs = 3_600_000
+
+/** Bars of these lengths begin at round times. */
+const barsMs = [1, 2, 5, 10, 15, 30, 60].map((minutes) => minutes * minuteMs)
+const hourBars = 48
+
+type Count = { readonly at: number; readonly code: string; readonly count: number }
+
+/** Returns `null` if the filter leaves out readings, or a time that is not counted any more. */
+export const barsOf = (ask: Ask, { query, filter }: Filtered, nowMs: number): BarsView | null => {
+  const isAboutReadings = filter.kind === null || filter.kind === 'readings' || filter.kind === 'refusals'
+  if (!isAboutReadings || filter.type !== null || filter.actor !== null) return null
+  const isOfKey = filter.key !== null
+  const end = Math.min(nowMs, filter.until ?? nowMs)
+  const begin = Math.max(nowMs - minuteRowsMs, filter.since ?? end - (isOfKey ? 24 : 1) * hourMs)
+  if (begin >= end) return null
+  const barMs = isOfKey ? hourMs : barMsOf(end - begin)
+  const [first, last] = [Math.floor(begin / barMs), Math.ceil(end / barMs)]
+  const bars = Array.from({ length: last - first }, (_, at) => ({ at: (first + at) * barMs, accepted: 0, refused: 0 }))
+  const counts = isOfKey
+    ? hourCounts(ask, filter.key, { begin: first, end: last })
+    : minuteCounts(ask, filter.cellar, { begin: first * barMs, end: last * barMs })
+  for (const { at, code, count } of counts) {
+    const bar = bars[Math.floor(at / barMs) - first]
+    if (bar === undefined) continue
+    if (code === 'accepted') bar.accepted += count
+    else bar.refused += count
+  }
+  const href = (at: number): string =>
+    paths.log({ ...query, at: '', before: null, after: null, from: instantText(at), to: instantText(at + barMs) })
+  return {
+    bars: bars.map((bar): Bar => ({ ...bar, href: href(bar.at) })),
+    barMs,
+    isChosen: filter.since !== null || filter.until !== null,
+  }
+}
+
+type Filtered = { readonly query: LogQuery; readonly filter: PlaceFilter }
+type Span = { readonly begin: number; readonly end: number }
+
+const barMsOf = (spanMs: number): number => barsMs.find((ms) => spanMs / ms <= barsMax) ?? hourMs
+
+const minuteCounts = (ask: Ask, cellar: string | null, { begin, end }: Span): readonly Count[] =>
+  ask
+    .minuteCounts(cellar, Math.floor(begin / minuteMs), Math.ceil(end / minuteMs))
+    .map(({ minute, code, count }) => ({ at: minute * minuteMs, code, count }))
+
+const hourCounts = (ask: Ask, key: string | null, { begin, end }: Span): readonly Count[] =>
+  ask
+    .hourCounts(key ?? '', Math.max(begin, end - hourBars), end)
+    .map(({ hour, code, count }) => ({ at: hour * hourMs, code, count }))

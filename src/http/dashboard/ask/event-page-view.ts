@@ -1,0 +1,149 @@
+import { stateAt } from '../../../../projections/audit-trail.ts'
+import type { AboutFilter, EventLink, EventPageView, Neighbours, SessionFrom } from '../../../../views/log/log-types.ts'
+import { refusalWords } from '../../../../views/log/refusal-words.ts'
+import { sentenceOf } from '../../../../views/log/sentence.ts'
+import { paths } from '../../../../views/paths.ts'
+import type { Ask, Core } from '../../../actors/core.ts'
+import { readKeyEvents } from '../../../actors/key/key-events.ts'
+import { eventsOfSameRequest, stateBefore } from '../../../actors/search/event-context.ts'
+import type { RecordedEvent } from '../../../domain/events.ts'
+import { changesOf } from '../../../domain/search/event-changes.ts'
+import { keyOfEvent, kindOf } from '../../../domain/search/event-filter.ts'
+import { type StateBefore, stateAfter, unknownBefore } from '../../../domain/search/state-before.ts'
+import { categoryOf } from '../../../domain/stream-names.ts'
+import { eventView } from '../../../export/event-view.ts'
+import { sameRequestShownMax, signInsSearchedMax } from '../../../limits.ts'
+import { namesNow } from '../show/event-names.ts'
+import type { Pause } from '../show/pauses.ts'
+import { byView } from './by-view.ts'
+
+type Parts = { readonly core: Core; readonly nowMs: number; readonly pause: Pause }
+
+/** Gathers what the page of an event shows. @throws Outage, UndecodableEvent */
+export const eventPageView = async (parts: Parts, event: RecordedEvent): Promise<EventPageView> => {
+  const { core, pause } = parts
+  const before = await stateBefore(core.log, event)
+  await pause()
+  return {
+    kind: kindOf(event),
+    type: event.type,
+    stream: event.stream,
+    revision: event.revision,
+    position: event.position,
+    at: event.recordedAt,
+    sentence: sentenceOf(event, before, namesNow(core)),
+    by: byView(core, event.metadata.by),
+    session: await sessionView(core, event),
+    requestId: event.metadata.requestId,
+    changes: changesOf(event, before),
+    after: await stateView(parts, event, before),
+    inForceAt: inForceAt(core, event),
+    sameRequest: await sameRequest(core, event),
+    inStream: await neighboursInStream(core, event),
+    inLog: await neighboursInLog(core, event),
+    about: aboutEvent(core, event, before),
+    samples: samplesOf(event),
+    json: JSON.stringify(eventView(event), null, 2),
+  }
+}
+
+const neighboursInStream = async ({ log }: Core, { stream, revision }: RecordedEvent): Promise<Neighbours> => {
+  const [before] = revision === 0 ? [] : await log.read(stream, { from: revision - 1, limit: 1 })
+  const [after] = await log.read(stream, { from: revision + 1, limit: 1 })
+  return {
+    before: before?.revision === revision - 1 ? hrefOf(before) : null,
+    after: after === undefined ? null : hrefOf(after),
+  }
+}
+
+const neighboursInLog = async ({ log }: Core, { position }: RecordedEvent): Promise<Neighbours> => {
+  const [before] = await log.readAll({ from: position, direction: 'backwards', limit: 1 })
+  const [after] = await log.readAll({ from: position, limit: 1 })
+  return { before: before === undefined ? null : hrefOf(before), after: after === undefined ? null : hrefOf(after) }
+}
+
+const hrefOf = ({ stream, revision }: RecordedEvent): string => paths.event(stream, revision)
+
+const sameRequest = async (core: Core, event: RecordedEvent): Promise<EventPageView['sameRequest']> => {
+  const { events, isComplete } = await eventsOfSameRequest(core.log, event)
+  const others = events.filter(({ stream, revision }) => stream !== event.stream || revision !== event.revision)
+  const names = namesNow(core)
+  const linkOf = (other: RecordedEvent): EventLink => ({
+    words: sentenceOf(other, unknownBefore, names),
+    place: `${other.stream}@${other.revision}`,
+    href: hrefOf(other),
+  })
+  return { events: others.slice(0, sameRequestShownMax).map(linkOf), count: others.length, isComplete }
+}
+
+/** A key's later fence says that every node had the change (docs/protocol.md, "Taking a right away"). */
+const inForceAt = ({ projections }: Core, { type, stream, revision, recordedAt }: RecordedEvent): number | null => {
+  if (categoryOf(stream) !== 'key' || type === 'KeyCreated') return null
+  const barriers = projections.readings.barriers(stream.slice(stream.indexOf('-') + 1))
+  const fence = barriers.find((barrier) => barrier.type === 'ReadingsFenced' && barrier.data.keyRevision >= revision)
+  return fence !== undefined && fence.recordedAt >= recordedAt ? fence.recordedAt : null
+}
+
+const stateView = async (
+  { core, nowMs }: Parts,
+  event: RecordedEvent,
+  before: StateBefore,
+): Promise<EventPageView['after']> => {
+  const keyId = keyOfEvent(event)
+  if (keyId !== null && before.isKnown) {
+    const known = (await readKeyEvents(core, keyId)).filter(({ position }) => position <= event.position)
+    const then = stateAt(known, event.recordedAt, Math.max(nowMs, event.recordedAt))
+    return then.ok ? { what: 'The key then', status: then.value.status, words: then.value.reason } : null
+  }
+  const { operator } = stateAfter(before, event)
+  if (operator === null) return null
+  const role = operator.account?.role
+  return { what: 'The account then', status: null, words: role === undefined ? 'no access' : `role ${role}` }
+}
+
+/** The sign-in of a session is a record, which is deleted after some time. */
+const sessionView = async ({ ask }: Core, event: RecordedEvent): Promise<EventPageView['session']> => {
+  const { by } = event.metadata
+  if (by.kind !== 'operator' || by.session === undefined) return null
+  const { id } = by.session
+  return { id, from: ask === null ? null : await signInOf(ask, event, { id, email: by.email }) }
+}
+
+const signInOf = async (
+  ask: Ask,
+  { position }: RecordedEvent,
+  session: { readonly id: string; readonly email: string },
+): Promise<SessionFrom | null> => {
+  const filter = { stream: null, kind: null, type: 'SignInSeen', actor: null, key: null, cellar: null } as const
+  const within = { ...filter, since: null, until: null }
+  const { places } = await ask.find(within, { direction: 'backwards', from: position, limit: signInsSearchedMax })
+  for (const seen of await ask.eventsAt(places)) {
+    if (seen.type !== 'SignInSeen' || seen.data.sessionId !== session.id || seen.data.email !== session.email) continue
+    return { at: seen.recordedAt, address: seen.data.address, browser: seen.data.browser }
+  }
+  return null
+}
+
+const aboutEvent = ({ projections }: Core, event: RecordedEvent, before: StateBefore): AboutFilter | null => {
+  const keyId = keyOfEvent(event)
+  const key = keyId === null ? null : projections.keys.get(keyId)
+  if (key !== null) return { words: 'All of the key', name: key.label, href: paths.log({ key: key.keyId }) }
+  const cellar = projections.cellars.ofStream(event.stream)
+  if (cellar !== null)
+    return { words: 'All of the cellar', name: cellar.title, href: paths.log({ cellar: cellar.cellar }) }
+  const email = before.operator?.email ?? projections.operators.emailOf(event.stream)
+  return email === null ? null : { words: 'All that was done by', name: email, href: paths.log({ actor: email }) }
+}
+
+const samplesOf = (event: RecordedEvent): EventPageView['samples'] =>
+  event.type !== 'ReadingsRefused'
+    ? []
+    : event.data.samples.map(({ requestId, atMs, code, rack, keg }) => ({
+        at: atMs,
+        code,
+        words: refusalWords(code),
+        rack,
+        keg,
+        requestId,
+        href: paths.refusedRequest(requestId),
+      }))

@@ -1,0 +1,193 @@
+/**
+ * Explains why a request was refused. A summary of refusals has samples with the ids of their requests. Other requests are only
+ * counted, so the page offers the summaries of that time. A request id says its instant, which tells where to look.
+ */
+import { type AuditEvent, stateAt } from '../../../../projections/audit-trail.ts'
+import type { ExplainedSample, ExplainedView, SummaryLink } from '../../../../views/log/log-types.ts'
+import { refusalWords } from '../../../../views/log/refusal-words.ts'
+import { sentenceOf } from '../../../../views/log/sentence.ts'
+import { limitWords, type Part, type Sentence, say } from '../../../../views/log/sentence-parts.ts'
+import { countText } from '../../../../views/parts/quantity.ts'
+import { durationWords, exactClockText } from '../../../../views/parts/time-words.ts'
+import { paths } from '../../../../views/paths.ts'
+import type { Core } from '../../../actors/core.ts'
+import { readKeyEvents } from '../../../actors/key/key-events.ts'
+import { stateBefore } from '../../../actors/search/event-context.ts'
+import { firstRevision } from '../../../actors/search/first-revision.ts'
+import { listEvents } from '../../../actors/search/list-events.ts'
+import { positionBefore } from '../../../actors/search/position-of-instant.ts'
+import type { Limit, RecordedEvent } from '../../../domain/events.ts'
+import type { KeyState } from '../../../domain/key.ts'
+import type { RefusalSample } from '../../../domain/refusals/refusal-sums.ts'
+import { keyOfEvent } from '../../../domain/search/event-filter.ts'
+import { requestIdFacts } from '../../../domain/search/request-id.ts'
+import { nothingBefore, stateAfter } from '../../../domain/search/state-before.ts'
+import { cellarStream, readingsStream } from '../../../domain/stream-names.ts'
+import {
+  changesBeforeRefusalMax,
+  changesBeforeRefusalMs,
+  keyLimitDefault,
+  readPageEventsMax,
+  recordedSkewMsMax,
+  summariesOfferedMax,
+  summariesSearchedMax,
+} from '../../../limits.ts'
+import { namesNow } from '../show/event-names.ts'
+import { byView } from './by-view.ts'
+import { type LogListParts, listPartsOf } from './log-list.ts'
+import { remedyOf, ruleWords } from './refusal-remedies.ts'
+import { statusOfCode } from './status-of-code.ts'
+
+type Summary = RecordedEvent<'ReadingsRefused'>
+
+/** @throws Outage, UndecodableEvent */
+export const explainRefusal = async (parts: LogListParts, requestId: string): Promise<ExplainedView> => {
+  const facts = requestIdFacts(requestId)
+  switch (facts.kind) {
+    case 'no_request_id':
+      return { kind: 'not_an_id', requestId }
+    case 'older_version':
+      return { kind: 'older_version', requestId }
+    default: {
+      const { summaries, isComplete } = await summariesSince(parts, facts.atMs)
+      for (const summary of summaries) {
+        const sample = summary.data.samples.find((known) => known.requestId === requestId)
+        if (sample !== undefined) return { kind: 'sample', ...(await explained(parts, summary, sample)) }
+      }
+      const covering = summaries.filter(({ data }) => isNear(data, facts.atMs)).slice(0, summariesOfferedMax)
+      const links = covering.map((summary) => summaryLink(parts.core, summary))
+      return { kind: 'summaries', requestId, at: facts.atMs, summaries: links, isComplete }
+    }
+  }
+}
+
+/** The instant of the id and that of the refusal are those of one node, a moment apart. */
+const isNear = ({ from, to }: Summary['data'], atMs: number): boolean => from - nearMs <= atMs && atMs <= to + nearMs
+const nearMs = 60_000
+
+/** A summary is written after its refusals, sometimes long after them, so the search goes forwards. */
+const summariesSince = async (parts: LogListParts, atMs: number) => {
+  const { core } = parts
+  const filter = { stream: null, kind: null, type: 'ReadingsRefused', actor: null, key: null, cellar: null } as const
+  const { events, end } = await listEvents(
+    listPartsOf(parts, core.ask),
+    { ...filter, since: atMs - recordedSkewMsMax, until: null },
+    { direction: 'forwards', from: await positionBefore(core.log, atMs), limit: summariesSearchedMax },
+  )
+  return { summaries: events.filter(isSummary), isComplete: end.kind === 'complete' }
+}
+
+const isSummary = (event: RecordedEvent): event is Summary => event.type === 'ReadingsRefused'
+
+const summaryLink = (core: Core, summary: Summary): SummaryLink => {
+  const key = keyOf(core, summary)
+  return {
+    key: key === null ? null : { id: key.keyId, label: key.label },
+    from: summary.data.from,
+    to: summary.data.to,
+    refusals: sentenceOf(summary, nothingBefore, namesNow(core)),
+    href: paths.event(summary.stream, summary.revision),
+  }
+}
+
+const keyOf = ({ projections }: Core, event: RecordedEvent): KeyState | null => {
+  const keyId = keyOfEvent(event)
+  return keyId === null ? null : projections.keys.get(keyId)
+}
+
+const explained = async (
+  { core, nowMs, pause }: LogListParts,
+  summary: Summary,
+  sample: RefusalSample,
+): Promise<ExplainedSample> => {
+  const { requestId, atMs, code, rack, keg } = sample
+  const key = keyOf(core, summary)
+  const events = key === null ? [] : await readKeyEvents(core, key.keyId)
+  const state = key === null ? null : stateAt(events, atMs, Math.max(nowMs, atMs))
+  const then = key === null ? null : await limitThen(core, key, { events, atMs })
+  await pause()
+  return {
+    requestId,
+    at: atMs,
+    status: statusOfCode(code),
+    code,
+    sentence: titleOf(sample, key, then?.limit ?? null),
+    rule: ruleWords(sample),
+    key: key === null ? null : { id: key.keyId, label: key.label, cellar: key.cellar },
+    rack,
+    keg,
+    keyThen: state === null || !state.ok ? null : { status: state.value.status, words: state.value.reason },
+    limitThen:
+      then === null ? null : { words: limitWords(then.limit), used: await usedThen(core, summary, { then, atMs }) },
+    changed: key === null ? [] : await changedBefore(core, key, { events, atMs }),
+    around: {
+      from: summary.data.from,
+      to: summary.data.to,
+      refusals: sentenceOf(summary, nothingBefore, namesNow(core)),
+      href: paths.event(summary.stream, summary.revision),
+    },
+    remedy: remedyOf(sample, key),
+  }
+}
+
+const titleOf = ({ atMs, code, rule, rack }: RefusalSample, key: KeyState | null, limit: Limit | null): Sentence => {
+  const what: Sentence = rack === null ? say`a request` : say`a reading of ${{ kind: 'typed', text: rack }}`
+  const status = statusOfCode(code)
+  const named: Part | string = key === null ? 'the key' : { kind: 'key', keyId: key.keyId, label: key.label }
+  const answer = status === null ? '' : ` with ${status}`
+  const begin = say`At ${exactClockText(atMs)}, ${what} was refused${answer}:`
+  if (code !== 'RATE_LIMITED') return say`${begin} ${refusalWords(code)}.`
+  if (rule === 'cost') return say`${begin} ${named} had sent too many requests that stored nothing.`
+  if (limit === null) return say`${begin} ${named} had used up its limit.`
+  return say`${begin} ${named} had used its ${countText(limit.readings)} readings of the last ${durationWords(limit.windowMs)}.`
+}
+
+type Then = { readonly events: readonly AuditEvent[]; readonly atMs: number }
+
+/** A key without a limit of its own has the limit that its cellar had then. */
+const limitThen = async ({ log }: Core, { cellar }: KeyState, { events, atMs }: Then): Promise<{ limit: Limit }> => {
+  const known = events.filter(({ recordedAt }) => recordedAt <= atMs).toSorted((a, b) => a.position - b.position)
+  const own = known.reduce(stateAfter, nothingBefore).key?.limit ?? null
+  if (own !== null) return { limit: own }
+  const page = await log.read(cellarStream(cellar), { limit: readPageEventsMax })
+  const ofCellar = page.filter(({ recordedAt }) => recordedAt <= atMs).reduce(stateAfter, nothingBefore).cellar
+  return { limit: ofCellar?.policy.limit ?? keyLimitDefault }
+}
+
+/** Counts the readings of the key in the rate window that ended then. `null` if the refusal was about something else. */
+const usedThen = async (
+  { log, projections }: Core,
+  summary: Summary,
+  { then, atMs }: { readonly then: { readonly limit: Limit }; readonly atMs: number },
+): Promise<number | null> => {
+  const keyId = keyOfEvent(summary)
+  if (keyId === null || !summary.data.counts.some(({ code }) => code === 'RATE_LIMITED')) return null
+  const stream = readingsStream(keyId)
+  const fromMs = atMs - then.limit.windowMs
+  const first = await firstRevision(log, stream, ({ recordedAt }) => recordedAt > fromMs)
+  const last = await firstRevision(log, stream, ({ recordedAt }) => recordedAt > atMs)
+  const isInWindow = ({ recordedAt }: RecordedEvent): boolean => recordedAt > fromMs && recordedAt <= atMs
+  return last - first - projections.readings.barriers(keyId).filter(isInWindow).length
+}
+
+/** Readings, fences and purges change nothing of the key. */
+const changedBefore = async (core: Core, { cellar }: KeyState, { events, atMs }: Then) => {
+  const isBefore = ({ recordedAt }: RecordedEvent): boolean =>
+    recordedAt <= atMs && recordedAt > atMs - changesBeforeRefusalMs
+  const ofKey = events.filter(({ type }) => type.startsWith('Key'))
+  const page = await core.log.read(cellarStream(cellar), { direction: 'backwards', limit: readPageEventsMax })
+  const ofCellar = page.filter(({ type }) => type === 'CellarPolicyChanged')
+  const changes: RecordedEvent[] = [...ofKey, ...ofCellar].filter(isBefore)
+  const newest = changes.toSorted((a, b) => b.position - a.position).slice(0, changesBeforeRefusalMax)
+  const names = namesNow(core)
+  const rows: ExplainedSample['changed'][number][] = []
+  for (const event of newest) {
+    rows.push({
+      at: event.recordedAt,
+      words: sentenceOf(event, await stateBefore(core.log, event), names),
+      by: byView(core, event.metadata.by),
+      href: paths.event(event.stream, event.revision),
+    })
+  }
+  return rows
+}

@@ -1,0 +1,142 @@
+/** Finds where the text in the box of the Log page leads to. */
+import type { FoundView } from '../../../../views/log/log-types.ts'
+import { exactText } from '../../../../views/parts/time-words.ts'
+import { paths } from '../../../../views/paths.ts'
+import type { Core } from '../../../actors/core.ts'
+import { eventAt, eventsOfId, eventsOfReceipt } from '../../../actors/search/find-events.ts'
+import { instantText } from '../../../domain/calendar.ts'
+import type { RecordedEvent } from '../../../domain/events.ts'
+import { assertNever } from '../../../domain/refusal.ts'
+import { everyMeaning, type Meaning, withoutSecret } from '../../../domain/search/every-meaning.ts'
+import { instantExamples } from '../../../domain/search/near-instant.ts'
+import { requestIdFacts } from '../../../domain/search/request-id.ts'
+import { Outage } from '../../../log/event-log.ts'
+
+type Choice = FoundView['choices'][number]
+type Sought = Choice | { readonly missing: string }
+
+/** @throws Outage, UndecodableEvent */
+export const findByText = async (core: Core, text: string, nowMs: number): Promise<FoundView> => {
+  const typed = withoutSecret(text.trim())
+  const meanings = everyMeaning(typed, { nowMs, cellarsNamed: (name) => cellarsNamed(core, name) })
+  const [choices, missing]: [Choice[], string[]] = [[], []]
+  for (const meaning of meanings) {
+    const sought = await seek(core, meaning)
+    if ('missing' in sought) missing.push(sought.missing)
+    else choices.push(sought)
+  }
+  if (meanings.length === 0) missing.push(...nothingMeant(typed))
+  return { typed, choices, missing }
+}
+
+const nothingMeant = (typed: string): readonly string[] =>
+  typed === ''
+    ? ['The box was empty.']
+    : [
+        'There is no cellar with this identifier or title.',
+        'The text is no receipt (like readings-7Qp2mZ4k@976), no id of a request or an event, no key (like clr_7Qp2mZ4k) and no e-mail.',
+        `The text is no time (like ${instantExamples}).`,
+      ]
+
+const cellarsNamed = ({ projections }: Core, text: string): readonly string[] => {
+  const wanted = text.toLowerCase()
+  return projections.cellars
+    .list()
+    .filter(({ cellar, title }) => cellar === text || title.toLowerCase() === wanted)
+    .map(({ cellar }) => cellar)
+}
+
+const seek = async (core: Core, meaning: Meaning): Promise<Sought> => {
+  const { keys, cellars, operators } = core.projections
+  switch (meaning.kind) {
+    case 'receipt':
+      return seekReceipt(core, meaning)
+    case 'position':
+      return seekPosition(core, meaning.position)
+    case 'id':
+      return seekId(core, meaning.id)
+    case 'key': {
+      const key = keys.get(meaning.keyId)
+      return key === null
+        ? { missing: `There is no key with the id ${meaning.keyId}.` }
+        : { what: 'The key', name: `${key.label} (clr_${key.keyId}_…)`, href: paths.log({ key: key.keyId }) }
+    }
+    case 'cellar':
+      return {
+        what: 'The cellar',
+        name: cellars.get(meaning.cellar)?.title ?? meaning.cellar,
+        href: paths.log({ cellar: meaning.cellar }),
+      }
+    case 'operator':
+      return operators.get(meaning.email) === null && !operators.wasRemoved(meaning.email)
+        ? { missing: `There is no operator with the e-mail ${meaning.email}.` }
+        : { what: 'The operator', name: meaning.email, href: paths.log({ actor: meaning.email }) }
+    case 'instant':
+      return { what: 'The time', name: exactText(meaning.atMs), href: paths.log({ at: instantText(meaning.atMs) }) }
+    default:
+      return assertNever(meaning)
+  }
+}
+
+const eventChoice = ({ stream, revision, type }: RecordedEvent): Choice => ({
+  what: 'The event',
+  name: `${type}, ${stream}@${revision}`,
+  href: paths.event(stream, revision),
+})
+
+const seekReceipt = async ({ log }: Core, receipt: Extract<Meaning, { readonly kind: 'receipt' }>): Promise<Sought> => {
+  const found = await eventsOfReceipt(log, receipt)
+  const { stream } = receipt
+  switch (found.kind) {
+    case 'found': {
+      const [first] = found.events
+      return first === undefined ? { missing: `There is no event at ${stream}@${receipt.first}.` } : eventChoice(first)
+    }
+    case 'no_stream':
+      return { missing: `There is no stream "${stream}" in the log.` }
+    case 'not_written':
+      return { missing: `The last event of "${stream}" has the revision ${found.lastRevision}.` }
+    case 'deleted':
+      return {
+        missing: `The retention has deleted this event. The first event of "${stream}" has the revision ${found.firstRevision} now.`,
+      }
+    default:
+      return assertNever(found)
+  }
+}
+
+const seekPosition = async ({ log }: Core, position: number): Promise<Sought> => {
+  const missing = { missing: `No event has the position ${position}.` }
+  try {
+    const event = await eventAt(log, position)
+    return event === null ? missing : eventChoice(event)
+  } catch (error) {
+    // EventStoreDB answers a read at any other position with an error. The log is healthy then.
+    if (error instanceof Outage && log.lags === true && log.health().ok) return missing
+    throw error
+  }
+}
+
+/** A request without events may have been refused, which a page of its own explains. */
+const seekId = async (core: Core, id: string): Promise<Sought> => {
+  const event = (await indexedEvent(core, id)) ?? (await eventByInstant(core, id))
+  if (event !== null) return eventChoice(event)
+  return requestIdFacts(id).kind === 'no_request_id'
+    ? { missing: `No event of the log has the id ${id}, and it is no id of a request.` }
+    : { what: 'The request', name: id, href: paths.refusedRequest(id) }
+}
+
+const isOf = (id: string) => (event: RecordedEvent) => event.id === id || event.metadata.requestId === id
+
+const indexedEvent = async ({ ask }: Core, id: string): Promise<RecordedEvent | null> => {
+  if (ask === null) return null
+  await ask.bringUp()
+  const events = await ask.eventsAt(ask.placesOfId(id))
+  return events.find(isOf(id)) ?? null
+}
+
+const eventByInstant = async ({ log }: Core, id: string): Promise<RecordedEvent | null> => {
+  const facts = requestIdFacts(id)
+  if (facts.kind !== 'made_at') return null
+  return (await eventsOfId(log, id, facts.atMs)).events[0] ?? null
+}

@@ -1,0 +1,223 @@
+import type { EventRow, LogListView, LogQuery, LogRow, SearchEnd } from '../../../../views/log/log-types.ts'
+import { sentenceOf } from '../../../../views/log/sentence.ts'
+import type { Names } from '../../../../views/log/sentence-parts.ts'
+import { paths } from '../../../../views/paths.ts'
+import type { Ask, Core } from '../../../actors/core.ts'
+import { stateBefore } from '../../../actors/search/event-context.ts'
+import { type Listed, type ListParts, listEvents, wantsReadings } from '../../../actors/search/list-events.ts'
+import { type EventType, eventData, type RecordedEvent } from '../../../domain/events.ts'
+import { type EventKind, kindOf } from '../../../domain/search/event-filter.ts'
+import { type StateBefore, unknownBefore } from '../../../domain/search/state-before.ts'
+import { cellarsSuggestedMax, logReadPageEvents, logRowsPerPageMax, logSearchMs } from '../../../limits.ts'
+import { AskUnusable, type PlaceFilter } from '../../../log/ask-index.ts'
+import { namesNow } from '../show/event-names.ts'
+import type { Pause } from '../show/pauses.ts'
+import { barsOf } from './bars.ts'
+import { byView } from './by-view.ts'
+import { minuteRows, showsMinutes } from './minute-rows.ts'
+import { type JudgedQuery, judgeQuery } from './read-log-query.ts'
+
+export type LogListParts = {
+  readonly core: Core
+  readonly nowMs: number
+  readonly pause: Pause
+  /** Ms on a clock that is never set back. */
+  readonly passedMs: () => number
+}
+
+/** Makes the list for an address of the Log page. @throws Outage, UndecodableEvent */
+export const logListOf = async (parts: LogListParts, query: LogQuery): Promise<LogListView> => {
+  const { core, nowMs } = parts
+  const { cellars, keys } = core.projections
+  const known = {
+    nowMs,
+    isCellar: (name: string) => cellars.get(name) !== null,
+    isKey: (id: string) => keys.get(id) !== null,
+  }
+  const judged = judgeQuery(query, known)
+  const isJudged = Object.keys(judged.faults).length === 0
+  const listed = isJudged ? await rowsOf(parts, query, judged.filter) : nothing
+  const ask = counting(core.ask)
+  return {
+    query,
+    faults: judged.faults,
+    ...listed,
+    ...hrefsOf(query, listed),
+    index: indexView(core, listed.isIndexUnusable),
+    bars: !isJudged || ask === null || listed.isIndexUnusable ? null : barsOf(ask, { query, ...judged }, nowMs),
+    about: aboutOf(core, judged),
+    cellars: suggestedCellars(core),
+    types: typesOfKind(query.kind),
+  }
+}
+
+type Rows = { readonly rows: readonly LogRow[]; readonly end: SearchEnd; readonly isIndexUnusable: boolean }
+
+const nothing: Rows = { rows: [], end: { kind: 'complete' }, isIndexUnusable: false }
+
+/** If the index turns out to be damaged, the log itself is searched. */
+const rowsOf = async (parts: LogListParts, query: LogQuery, filter: PlaceFilter): Promise<Rows> => {
+  const { ask } = parts.core
+  try {
+    return { ...(await mergedRows(parts, { query, filter, ask })), isIndexUnusable: false }
+  } catch (thrown) {
+    if (!(thrown instanceof AskUnusable)) throw thrown
+    return { ...(await mergedRows(parts, { query, filter, ask: null })), isIndexUnusable: true }
+  }
+}
+
+type Wanted = { readonly query: LogQuery; readonly filter: PlaceFilter; readonly ask: Ask | null }
+
+const mergedRows = async (parts: LogListParts, { query, filter, ask }: Wanted) => {
+  const { core, nowMs, pause } = parts
+  const isBackwards = query.after === null
+  const page = {
+    direction: isBackwards ? ('backwards' as const) : ('forwards' as const),
+    from: query.before ?? query.after,
+    limit: logRowsPerPageMax,
+  }
+  const isOnlyMinutes = !wantsReadings(filter) && (filter.kind === 'readings' || filter.type === 'ReadingAccepted')
+  const found: Listed = isOnlyMinutes
+    ? { events: [], end: { kind: 'complete' } }
+    : await listEvents(listPartsOf(parts, ask), filter, page)
+  const names = namesNow(core)
+  const events: EventRow[] = []
+  for (const event of found.events)
+    events.push(eventRow(core, { event, names, before: await beforeInList(core, event) }))
+  const counted = counting(ask)
+  const minutes =
+    counted !== null && showsMinutes(filter) ? await minuteRows({ core, ask: counted, nowMs, pause }, filter, page) : []
+  const reached = reachedTo(found)
+  const isReached = ({ position }: LogRow): boolean =>
+    reached === null || (isBackwards ? position >= reached : position <= reached)
+  const merged = [...events, ...minutes.filter(isReached)].sort(inDirection(isBackwards))
+  const shown = wholeTies(merged, logRowsPerPageMax)
+  const isFull = shown.length < merged.length || found.end.kind === 'page_full' || minutes.length >= logRowsPerPageMax
+  return { rows: isBackwards ? shown : shown.toReversed(), end: isFull ? pageFull : endOf(found) }
+}
+
+const pageFull: SearchEnd = { kind: 'page_full' }
+
+const endOf = ({ end }: Listed): SearchEnd => end
+
+/** The position that the search for events has reached; `null`: the end of the log. Rows of minutes behind it come later. */
+const reachedTo = ({ events, end }: Listed): number | null => {
+  if (end.kind === 'time_over') return end.position
+  return end.kind === 'page_full' ? (events.at(-1)?.position ?? null) : null
+}
+
+/** At one position, the event is newer than the row of its minute. */
+const inDirection = (isBackwards: boolean) => {
+  const rank = ({ row }: LogRow): number => (row === 'event' ? 1 : 0)
+  return (a: LogRow, b: LogRow): number => {
+    const order = a.position - b.position || rank(a) - rank(b)
+    return isBackwards ? -order : order
+  }
+}
+
+/** The next page begins at a position, so rows with one position stay together. */
+const wholeTies = (rows: readonly LogRow[], limit: number): readonly LogRow[] => {
+  let end = limit
+  while (end < rows.length && rows[end]?.position === rows[end - 1]?.position) end += 1
+  return rows.slice(0, end)
+}
+
+export const listPartsOf = ({ core, pause, passedMs }: LogListParts, ask: Ask | null): ListParts => {
+  const beganMs = passedMs()
+  return {
+    log: core.log,
+    ask,
+    cellarOfKey: (keyId) => core.projections.keys.get(keyId)?.cellar ?? null,
+    pause,
+    isOver: () => passedMs() - beganMs >= logSearchMs,
+  }
+}
+
+/** Only sentences about these events say what was before. */
+const comparesStates: ReadonlySet<EventType> = new Set([
+  'KeyRelabelled',
+  'KeyLimitChanged',
+  'KeyExpirySet',
+  'CellarRenamed',
+  'CellarPolicyChanged',
+  'OperatorRoleChanged',
+  'ReadingsRefused',
+] as const)
+
+/** Reads at most one page of events for a row. After a longer history, the row says the new value only. */
+const beforeInList = ({ log }: Core, event: RecordedEvent): StateBefore | Promise<StateBefore> =>
+  comparesStates.has(event.type) && (event.type === 'ReadingsRefused' || event.revision < logReadPageEvents)
+    ? stateBefore(log, event)
+    : unknownBefore
+
+type Said = { readonly event: RecordedEvent; readonly names: Names; readonly before: StateBefore }
+
+export const eventRow = (core: Core, { event, names, before }: Said): EventRow => ({
+  row: 'event',
+  position: event.position,
+  at: event.recordedAt,
+  kind: kindOf(event),
+  stream: event.stream,
+  revision: event.revision,
+  sentence: sentenceOf(event, before, names),
+  by: byView(core, event.metadata.by),
+  whyHref: whyHrefOf(event),
+})
+
+const whyHrefOf = (event: RecordedEvent): string | null => {
+  if (event.type !== 'ReadingsRefused') return null
+  const [sample] = event.data.samples
+  return sample === undefined ? paths.event(event.stream, event.revision) : paths.refusedRequest(sample.requestId)
+}
+
+const hrefsOf = (query: LogQuery, { rows, end }: Rows) => {
+  const [newest, oldest] = [rows[0]?.position, rows.at(-1)?.position]
+  const isNewest = query.before === null && query.after === null && query.at === ''
+  const turned = { ...query, at: '', before: null, after: null }
+  const goneOn = end.kind === 'time_over' ? end.position : undefined
+  const newerEnd = query.after === null ? newest : (goneOn ?? newest)
+  const olderEnd = query.after === null ? (goneOn ?? oldest) : oldest
+  const isLast = query.after === null && end.kind === 'complete'
+  const isNewestReached = isNewest || (query.after !== null && end.kind === 'complete')
+  return {
+    newerHref: isNewestReached
+      ? null
+      : newerEnd === undefined
+        ? paths.log(turned)
+        : paths.log({ ...turned, after: newerEnd }),
+    olderHref: isLast || olderEnd === undefined ? null : paths.log({ ...turned, before: olderEnd }),
+  }
+}
+
+/** The counts of an index that is behind or in trouble are not complete. */
+const counting = (ask: Ask | null): Ask | null => {
+  const progress = ask?.progress()
+  return progress === undefined || progress.isBehind || progress.trouble !== null ? null : ask
+}
+
+const indexView = ({ ask, projections }: Core, isUnusable: boolean): LogListView['index'] => {
+  const progress = ask?.progress()
+  if (progress === undefined || isUnusable) return { kind: 'none', why: null }
+  if (progress.trouble !== null) return { kind: 'none', why: progress.trouble }
+  if (!progress.isBehind) return { kind: 'current' }
+  return { kind: 'behind', read: progress.position ?? 0, of: projections.position ?? 0 }
+}
+
+const aboutOf = (core: Core, { filter }: JudgedQuery): LogListView['about'] => {
+  const { keys, cellars } = core.projections
+  const key = filter.key === null ? null : keys.get(filter.key)
+  if (key !== null) return { words: 'Page of the key', name: key.label, href: paths.key(key.keyId) }
+  const cellar = filter.cellar === null ? null : cellars.get(filter.cellar)
+  return cellar === null ? null : { words: 'Page of the cellar', name: cellar.title, href: paths.cellar(cellar.cellar) }
+}
+
+const suggestedCellars = ({ projections }: Core): LogListView['cellars'] => {
+  const all = projections.cellars.list()
+  return all.length > cellarsSuggestedMax ? [] : all.map(({ cellar, title }) => ({ id: cellar, title }))
+}
+
+const eventTypes = Object.keys(eventData) as readonly EventType[]
+
+/** Events of the type `RecordUnreadable` are never stored. */
+const typesOfKind = (_kind: EventKind | null): readonly EventType[] =>
+  eventTypes.filter((type) => type !== 'RecordUnreadable' && type !== 'RevisionVacant').toSorted()

@@ -1,0 +1,103 @@
+/**
+ * The readings of a cellar are one row a minute in the Log page, so that a flood of readings hides nothing else. A row has the
+ * position at which its minute begins, so it has a place among events.
+ */
+import type { MinuteRow } from '../../../../views/log/log-types.ts'
+import { paths } from '../../../../views/paths.ts'
+import type { Ask, Core } from '../../../actors/core.ts'
+import { instantText } from '../../../domain/calendar.ts'
+import { cellarsCountedByMinuteMax, minuteRowsMs, minutesCountedPerTurn } from '../../../limits.ts'
+import type { PlaceFilter } from '../../../log/ask-index.ts'
+import type { Pause } from '../show/pauses.ts'
+
+const minuteMs = 60_000
+
+export type MinutePage = {
+  readonly direction: 'forwards' | 'backwards'
+  /** A position; `null`: the end of the log. */
+  readonly from: number | null
+  readonly limit: number
+}
+
+export type MinuteParts = {
+  readonly core: Core
+  readonly ask: Ask
+  readonly nowMs: number
+  readonly pause: Pause
+}
+
+/** True if the list shows readings by minute: nothing but a cellar and a time narrows it down. */
+export const showsMinutes = ({ kind, type, actor, key, stream, cellar }: PlaceFilter): boolean =>
+  stream === null &&
+  actor === null &&
+  key === null &&
+  ((kind === null && type === null) ||
+    (cellar === null && (kind === 'readings' || kind === null) && (type === null || type === 'ReadingAccepted')))
+
+/** Returns the rows in the direction of the page. Rows of one minute are never split between two pages. */
+export const minuteRows = async (
+  { core, ask, nowMs, pause }: MinuteParts,
+  filter: PlaceFilter,
+  { direction, from, limit }: MinutePage,
+): Promise<readonly MinuteRow[]> => {
+  const first = minuteOf(Math.max(nowMs - minuteRowsMs, filter.since ?? 0))
+  const last = minuteOf(Math.min(nowMs, filter.until === null ? nowMs : filter.until - 1))
+  const isBackwards = direction === 'backwards'
+  const cut = from === null ? null : cutAt(ask, { first, last }, from, isBackwards)
+  const [low, high] = cut === null ? [first, last] : isBackwards ? [first, cut] : [cut, last]
+  const cellars = countedCellars(core, filter)
+  const rows: MinuteRow[] = []
+  for (let done = 0; done <= high - low && rows.length < limit; done += minutesCountedPerTurn) {
+    const begin = isBackwards ? Math.max(low, high - done - minutesCountedPerTurn + 1) : low + done
+    const end = Math.min(high + 1, isBackwards ? high - done + 1 : begin + minutesCountedPerTurn)
+    const counted = cellars.flatMap((cellar) => rowsOf(ask, cellar, { begin, end }))
+    rows.push(...counted.toSorted((a, b) => (isBackwards ? b.at - a.at : a.at - b.at)))
+    await pause()
+  }
+  return rows
+}
+
+type Counted = { readonly id: string; readonly title: string } | null
+
+/** With too many cellars, counts all cellars together (`null`). */
+const countedCellars = ({ projections }: Core, { cellar }: PlaceFilter): readonly Counted[] => {
+  const all = projections.cellars.list().map(({ cellar: id, title }) => ({ id, title }))
+  if (cellar !== null) return all.filter(({ id }) => id === cellar)
+  return all.length > cellarsCountedByMinuteMax ? [null] : all
+}
+
+const rowsOf = (ask: Ask, cellar: Counted, { begin, end }: { readonly begin: number; readonly end: number }) =>
+  ask
+    .minuteCounts(cellar?.id ?? null, begin, end)
+    .filter(({ code }) => code === 'accepted')
+    .map(({ minute, count }): MinuteRow => {
+      const [from, to] = [minute * minuteMs, (minute + 1) * minuteMs]
+      const time = { from: instantText(from), to: instantText(to) }
+      return {
+        row: 'minute',
+        position: ask.positionOfMinute(minute)?.position ?? 0,
+        at: from,
+        cellar,
+        count,
+        href: cellar === null ? null : paths.log({ kind: 'readings', cellar: cellar.id, ...time }),
+      }
+    })
+
+/** Positions grow with minutes, so a binary search finds the last minute before the position, or the first one after it. */
+const cutAt = (
+  ask: Ask,
+  { first, last }: { readonly first: number; readonly last: number },
+  position: number,
+  isBackwards: boolean,
+): number => {
+  let [low, high] = [first, last + 1]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const begins = ask.positionOfMinute(middle)?.position ?? 0
+    if (isBackwards ? begins >= position : begins > position) high = middle
+    else low = middle + 1
+  }
+  return isBackwards ? low - 1 : low
+}
+
+const minuteOf = (ms: number): number => Math.floor(ms / minuteMs)

@@ -1,0 +1,80 @@
+import type { LogQuery } from '../../../../views/log/log-types.ts'
+import { eventData } from '../../../domain/events.ts'
+import { isKeyId } from '../../../domain/key-format.ts'
+import { actorText, eventKinds, parseActor } from '../../../domain/search/event-filter.ts'
+import { withoutSecret } from '../../../domain/search/every-meaning.ts'
+import { parseInstantNear } from '../../../domain/search/near-instant.ts'
+import { logQueryCharsMax } from '../../../limits.ts'
+import type { PlaceFilter } from '../../../log/ask-index.ts'
+
+export const logQueryOf = (query: URLSearchParams): LogQuery => {
+  const text = (name: string): string =>
+    withoutSecret([...(query.get(name) ?? '').trim()].slice(0, logQueryCharsMax).join(''))
+  const [before, after] = [positionOf(text('before')), positionOf(text('after'))]
+  return {
+    kind: eventKinds.find((kind) => kind === text('kind')) ?? null,
+    type: text('type'),
+    actor: text('actor'),
+    cellar: text('cellar'),
+    key: text('key'),
+    from: text('from'),
+    to: text('to'),
+    at: text('at'),
+    before,
+    after: before === null ? after : null,
+    isPaused: text('live') === 'off',
+  }
+}
+
+const positionOf = (text: string): number | null => (/^\d{1,15}$/.test(text) ? Number(text) : null)
+
+export type QueryFaults = Partial<Record<'type' | 'actor' | 'cellar' | 'key' | 'from' | 'to' | 'at', string>>
+
+export type JudgedQuery = { readonly filter: PlaceFilter; readonly faults: Readonly<QueryFaults> }
+
+type Known = {
+  readonly nowMs: number
+  readonly isCellar: (cellar: string) => boolean
+  readonly isKey: (keyId: string) => boolean
+}
+
+/** `from` is included in the result, and `to` is not. With `at`, the result has what happened at that instant or before. */
+export const judgeQuery = (query: LogQuery, { nowMs, isCellar, isKey }: Known): JudgedQuery => {
+  const faults: QueryFaults = {}
+  const instant = (name: 'from' | 'to' | 'at'): number | null => {
+    if (query[name] === '') return null
+    const parsed = parseInstantNear(query[name], nowMs)
+    if (parsed.ok) return parsed.value
+    faults[name] = parsed.refusal.rule
+    return null
+  }
+  const [since, to, at] = [instant('from'), instant('to'), instant('at')]
+  const key = query.key === '' ? null : keyIdIn(query.key)
+  if (key !== null && !isKey(key)) faults.key = 'There is no key with this id.'
+  if (query.cellar !== '' && !isCellar(query.cellar)) faults.cellar = 'There is no cellar with this identifier.'
+  if (query.type !== '' && !Object.hasOwn(eventData, query.type)) faults.type = 'There is no such type of event.'
+  if (since !== null && to !== null && since >= to) faults.to = 'The end must be later than the beginning.'
+  const upTo = at === null || query.before !== null || query.after !== null ? null : at + 1
+  const until = to === null ? upTo : upTo === null ? to : Math.min(to, upTo)
+  const type = typeOf(query.type)
+  const filter = { stream: null, kind: query.kind, type, actor: actorIn(query.actor, faults), key, since, until }
+  return { filter: { ...filter, cellar: query.cellar === '' ? null : query.cellar }, faults }
+}
+
+const actorIn = (typed: string, faults: QueryFaults): string | null => {
+  if (typed === '') return null
+  const actor = parseActor(typed)
+  if (actor.ok) return actorText(actor.value)
+  faults.actor = actor.refusal.rule
+  return null
+}
+
+const keyIdIn = (typed: string): string => {
+  const keyId = /^(?:clr_)?([0-9A-Za-z]+)(?:_…?)?$/.exec(typed)?.[1] ?? ''
+  return isKeyId(keyId) ? keyId : typed
+}
+
+const typeOf = (text: string): PlaceFilter['type'] => {
+  const known = Object.keys(eventData) as readonly (keyof typeof eventData)[]
+  return known.find((type) => type === text) ?? null
+}

@@ -1,0 +1,67 @@
+import { EventPage } from '../../../../views/log/event-page.tsx'
+import { FoundPage } from '../../../../views/log/found-page.tsx'
+import { LogPage } from '../../../../views/log/log-page.tsx'
+import { RefusalPage } from '../../../../views/log/refusal-page.tsx'
+import { paths } from '../../../../views/paths.ts'
+import { categories, categoryOf } from '../../../domain/stream-names.ts'
+import { logQueryCharsMax } from '../../../limits.ts'
+import { eventPageView } from '../ask/event-page-view.ts'
+import { explainRefusal } from '../ask/explain-refusal.ts'
+import { findByText } from '../ask/find-by-text.ts'
+import { type LogListParts, logListOf } from '../ask/log-list.ts'
+import { logQueryOf } from '../ask/read-log-query.ts'
+import { htmlPage, notFound, seeOther } from '../page-answers.tsx'
+import { waitForTurn } from '../show/pauses.ts'
+import type { DashboardDeps, Route, SignedInVisit } from '../visit.ts'
+
+export const logRoutes = (deps: DashboardDeps): readonly Route[] => [
+  { path: paths.log(), get: { access: 'operator', answer: (visit) => showLog(deps, visit) } },
+  { path: paths.findInLog, get: { access: 'operator', answer: (visit) => find(deps, visit) } },
+  { path: '/log/requests/:requestId', get: { access: 'operator', answer: (visit) => explain(deps, visit) } },
+  { path: '/log/:stream/:revision', get: { access: 'operator', answer: (visit) => showEvent(deps, visit) } },
+]
+
+const partsOf = ({ core, live }: DashboardDeps, { nowMs }: SignedInVisit): LogListParts => ({
+  core,
+  nowMs,
+  pause: waitForTurn,
+  passedMs: live.passedMs,
+})
+
+const showLog = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const list = await logListOf(partsOf(deps, visit), logQueryOf(visit.query))
+  await waitForTurn()
+  const isRefused = Object.keys(list.faults).length > 0
+  return htmlPage(visit, <LogPage shell={visit.shell} list={list} />, isRefused ? 422 : 200)
+}
+
+/** Leads to the one thing that the text means. Otherwise shows all that it can mean, or what was looked for in vain. */
+const find = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const typed = [...(visit.query.get('what') ?? '')].slice(0, logQueryCharsMax).join('')
+  if (typed.trim() === '') return seeOther(visit, paths.log())
+  const found = await findByText(core, typed, visit.nowMs)
+  const [only, ...others] = found.choices
+  if (only !== undefined && others.length === 0) return seeOther(visit, only.href)
+  return htmlPage(visit, <FoundPage shell={visit.shell} found={found} />, only === undefined ? 404 : 200)
+}
+
+/** The address of an event is its receipt. If it has no event, the answer says why, as the box does. */
+const showEvent = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const { stream = '', revision = '' } = visit.params
+  if (!categories.includes(categoryOf(stream)) || !/^\d{1,15}$/.test(revision)) return notFound(visit)
+  const [event] = await core.log.read(stream, { from: Number(revision), limit: 1 })
+  await waitForTurn()
+  if (event?.revision !== Number(revision)) {
+    const found = await findByText(core, `${stream}@${revision}`, visit.nowMs)
+    return htmlPage(visit, <FoundPage shell={visit.shell} found={found} />, 404)
+  }
+  const view = await eventPageView({ core, nowMs: visit.nowMs, pause: waitForTurn }, event)
+  return htmlPage(visit, <EventPage shell={visit.shell} event={view} />)
+}
+
+const explain = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const explained = await explainRefusal(partsOf(deps, visit), (visit.params['requestId'] ?? '').toLowerCase())
+  await waitForTurn()
+  const status = explained.kind === 'sample' || explained.kind === 'summaries' ? 200 : 404
+  return htmlPage(visit, <RefusalPage shell={visit.shell} explained={explained} />, status)
+}

@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Core } from '../../../src/actors/core.ts'
+import { logRowsPerPageMax, logSearchMs } from '../../../src/limits.ts'
+import { AskUnusable } from '../../../src/log/ask-index.ts'
+import type { EventLog } from '../../../src/log/event-log.ts'
+import { paths } from '../../../views/paths.ts'
+import { openFreshLog } from '../../support/logs/engine.ts'
+import { emailOf } from '../../support/test-operators.ts'
+import { type Service, type ServiceOptions, testAsker, testCellar, validReading } from '../../support/test-service.ts'
+import { type ManualClock, manualClock } from '../../support/time/manual-clock.ts'
+import { withAsk } from './log-world.ts'
+import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
+
+type World = {
+  readonly service: Service
+  readonly auditor: Visitor
+  readonly clock: ManualClock
+  readonly keyId: string
+}
+
+let log: EventLog
+let world: World
+const services: Service[] = []
+const minutes = logRowsPerPageMax + 10
+
+/** Another node with the same log, so a test can ask it with another index. */
+const nodeOf = async (options: ServiceOptions): Promise<{ readonly service: Service; readonly auditor: Visitor }> => {
+  const service = await startWithOperators({ log, clock: world?.clock ?? manualClock(), ...options })
+  services.push(service)
+  return { service, auditor: await signedIn(service, 'auditor') }
+}
+
+beforeAll(async () => {
+  log = await openFreshLog()
+  const clock = manualClock()
+  const service = await startWithOperators({ log, clock, wrapCore: withAsk() })
+  services.push(service)
+  const { key, keyId } = await service.createKey({ label: 'Press, south' })
+  for (let minute = 0; minute < minutes; minute += 1) {
+    await service.post(validReading, key)
+    await service.post(validReading, key)
+    if (minute === 20) await service.core.keys.setLimit(keyId, { readings: 600, windowMs: 60_000 }, testAsker)
+    if (minute === 40) await service.core.keys.suspend(keyId, 'left on a bus', testAsker)
+    if (minute === 40) await service.core.keys.resume(keyId, 'found', testAsker)
+    clock.advance(60_000)
+  }
+  await service.untilFolded(keyId, 2 * minutes)
+  world = { service, clock, keyId, auditor: await signedIn(service, 'auditor') }
+})
+afterAll(async () => {
+  for (const service of services) await service.stop()
+  await log.close()
+})
+
+/** The ids of the rows of a list, in their order. */
+const rowsOf = (html: string): readonly string[] =>
+  [...html.matchAll(/<tr id="((?:event|minute)-[^"]*)"/g)].map(([, id]) => id ?? '')
+
+const linkOf = (html: string, words: string): string | null => {
+  const link = [...html.matchAll(/<a class="action" href="([^"]*)"[^>]*>([^<]*)<\/a>/g)].find(
+    ([, , text]) => text === words,
+  )
+  return link?.[1]?.replaceAll('&amp;', '&') ?? null
+}
+
+const everyPageFrom = async (auditor: Visitor, first: string): Promise<readonly (readonly string[])[]> => {
+  const pages: (readonly string[])[] = []
+  for (let path: string | null = first; path !== null; ) {
+    const { status, body } = await auditor.get(path)
+    expect(status).toBe(200)
+    pages.push(rowsOf(body))
+    path = linkOf(body, 'Older →')
+  }
+  return pages
+}
+
+const otherEvents = async (): Promise<readonly string[]> => {
+  const events = await log.readAll({ direction: 'backwards', limit: 1_000 })
+  return events.filter(({ type }) => type !== 'ReadingAccepted').map(({ position }) => `event-${position}`)
+}
+
+describe('the list', () => {
+  test('shows each event once, and each minute of readings once, over all pages', async () => {
+    const pages = await everyPageFrom(world.auditor, paths.log())
+    const rows = pages.flat()
+    expect(pages.length).toBeGreaterThan(1)
+    expect(pages[0]?.length).toBeGreaterThanOrEqual(logRowsPerPageMax)
+    expect(rows.filter((row) => row.startsWith('event-'))).toEqual([...(await otherEvents())])
+    const counted = rows.filter((row) => row.startsWith('minute-'))
+    expect([new Set(counted).size, counted.length]).toEqual([minutes, minutes])
+  })
+
+  test('goes back to newer events by the same rows', async () => {
+    const first = await world.auditor.get(paths.log())
+    const second = await world.auditor.get(linkOf(first.body, 'Older →') ?? '')
+    const back = await world.auditor.get(linkOf(second.body, '← Newer') ?? '')
+    expect(rowsOf(back.body)).toEqual(rowsOf(first.body))
+  })
+
+  test('says what changed, who did it, and where it lies', async () => {
+    const { body } = await world.auditor.get(paths.log({ type: 'KeyLimitChanged' }))
+    expect(body).toContain('600 readings in 60 seconds')
+    expect(body).toContain(`<a href="/log/key-${world.keyId}/1"`)
+    expect(body).toContain('the command line')
+    expect(rowsOf(body)).toHaveLength(1)
+  })
+
+  test.each([
+    ['the key', () => ({ key: world.keyId, kind: 'keys' as const }), 6],
+    ['a person', () => ({ actor: emailOf.auditor, type: 'OperatorSignedIn' }), 1],
+    ['a cellar', () => ({ cellar: testCellar, kind: 'cellars' as const }), 1],
+    ['a time', () => ({ kind: 'keys' as const, to: '2026-03-01T12:10:00Z' }), 1],
+    ['a kind without events', () => ({ kind: 'refusals' as const }), 0],
+  ])('can be filtered by %s', async (_, query, count) => {
+    const { body } = await world.auditor.get(paths.log(query()))
+    expect(rowsOf(body)).toHaveLength(count)
+    if (count === 0) expect(body).toContain('Nothing in the log matches.')
+  })
+
+  test('shows what happened at an instant or before', async () => {
+    const { body } = await world.auditor.get(paths.log({ at: '2026-03-01T12:20:30Z' }))
+    expect(rowsOf(body)[0]).toStartWith('event-')
+    expect(body).toContain('12:20')
+    expect(body).not.toContain('12:21:')
+  })
+
+  test.each([
+    ['from', 'nonsense', 'It must be a time (UTC) like 10:14'],
+    ['cellar', 'no-such-cellar', 'There is no cellar with this identifier.'],
+    ['key', 'clr_zzzzzzzz', 'There is no key with this id.'],
+    ['actor', 'nobody', 'It must be an e-mail'],
+    ['type', 'Nonsense', 'There is no such type of event.'],
+  ] as const)('refuses a wrong %s', async (field, text, why) => {
+    const { status, body } = await world.auditor.get(paths.log({ [field]: text }))
+    expect(status).toBe(422)
+    expect(body).toContain(why)
+    expect(rowsOf(body)).toEqual([])
+  })
+})
+
+describe('single readings', () => {
+  test('of a key come from its stream, newest first', async () => {
+    const pages = await everyPageFrom(world.auditor, paths.log({ kind: 'readings', key: world.keyId }))
+    expect(pages.flat()).toHaveLength(2 * minutes)
+    const positions = pages.flat().map((row) => Number(row.slice('event-'.length)))
+    expect(positions).toEqual(positions.toSorted((a, b) => b - a))
+  })
+
+  test('of a minute of a cellar are what its row counts', async () => {
+    const list = await world.auditor.get(paths.log({ kind: 'readings' }))
+    const href = /<a href="(\/log\?kind=readings[^"]*)">Show them/.exec(list.body)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    const { body } = await world.auditor.get(href)
+    expect(rowsOf(body)).toHaveLength(2)
+    expect(body).toContain('1 reading of')
+  })
+})
+
+describe('an index', () => {
+  test('that is missing is replaced by the log itself', async () => {
+    const { auditor } = await nodeOf({})
+    const { body } = await auditor.get(paths.log({ kind: 'keys' }))
+    const indexed = await world.auditor.get(paths.log({ kind: 'keys' }))
+    expect(body).toContain('This node cannot use its index of the log now.')
+    expect(rowsOf(body)).toEqual([...rowsOf(indexed.body)])
+  })
+
+  test('that is behind is told, and newer events come from the log', async () => {
+    const [, middle] = await log.readAll({ from: 20, limit: 2 })
+    const { auditor } = await nodeOf({ wrapCore: withAsk(() => ({ isBehind: true, position: middle?.position ?? 0 })) })
+    const { body } = await auditor.get(paths.log({ kind: 'keys' }))
+    const indexed = await world.auditor.get(paths.log({ kind: 'keys' }))
+    expect(body).toContain('it has read up to position')
+    expect(rowsOf(body)).toEqual([...rowsOf(indexed.body)])
+  })
+
+  test('that turns out to be damaged is replaced by the log itself', async () => {
+    const damaged = (core: Core): Core => {
+      const asking = withAsk()(core)
+      const find = (): never => {
+        throw new AskUnusable('a row was changed')
+      }
+      return { ...asking, ask: asking.ask === null ? null : { ...asking.ask, find } }
+    }
+    const { auditor } = await nodeOf({ wrapCore: damaged })
+    const { status, body } = await auditor.get(paths.log({ kind: 'keys' }))
+    expect(status).toBe(200)
+    expect(body).toContain('This node cannot use its index of the log now.')
+    expect(rowsOf(body).length).toBeGreaterThan(0)
+  })
+
+  test('is not needed within a time limit: the page says how far it looked', async () => {
+    let passedMs = 0
+    const livePassedMs = (): number => {
+      passedMs += logSearchMs
+      return passedMs
+    }
+    const { auditor } = await nodeOf({ livePassedMs })
+    const first = await auditor.get(paths.log({ type: 'LogCreated' }))
+    expect(first.body).toContain('The search took too long')
+    const next = linkOf(first.body, 'Go on searching →')
+    expect(next).toContain('before=')
+  })
+})
+
+describe('the page of an event', () => {
+  test('says what changed from what, and the state after it', async () => {
+    const { status, body } = await world.auditor.get(paths.event(`key-${world.keyId}`, 1))
+    expect(status).toBe(200)
+    expect(body).toContain('the cellar’s limit')
+    expect(body).toContain('600 readings in 60 seconds')
+    expect(body).toContain('KeyLimitChanged')
+    expect(body).toContain(`href="${paths.event(`key-${world.keyId}`, 0)}"`)
+    expect(body).toContain(`href="${paths.event(`key-${world.keyId}`, 2)}"`)
+  })
+
+  test('never has the hash of a secret', async () => {
+    const [created] = await log.read(`key-${world.keyId}`, { limit: 1 })
+    const hash = created?.type === 'KeyCreated' ? created.data.secretHash : ''
+    const { body } = await world.auditor.get(paths.event(`key-${world.keyId}`, 0))
+    expect(hash).toHaveLength(64)
+    expect(body).not.toContain(hash)
+    expect(body).toContain('[redacted]')
+  })
+
+  test('opens a reading by its receipt', async () => {
+    const { status, body } = await world.auditor.get(paths.event(`readings-${world.keyId}`, 3))
+    expect(status).toBe(200)
+    expect(body).toContain('1 reading of')
+    expect(body).toContain('rack-17')
+  })
+
+  test.each([
+    ['a revision that is not written', () => paths.event(`key-${world.keyId}`, 99), 'The last event of'],
+    ['a stream that does not exist', () => paths.event('key-zzzzzzzz', 0), 'There is no stream'],
+  ])('says why there is none for %s', async (_, path, why) => {
+    const { status, body } = await world.auditor.get(path())
+    expect(status).toBe(404)
+    expect(body).toContain(why)
+  })
+
+  test.each(['/log/nothing-x/0', '/log/key-x/-1', '/log/key-x/1.5'])('answers 404 to %s', async (path) => {
+    expect((await world.auditor.get(path)).status).toBe(404)
+  })
+})
+
+describe('the box', () => {
+  const find = (what: string) => world.auditor.get(`${paths.findInLog}?what=${encodeURIComponent(what)}`)
+
+  test.each([
+    ['a receipt', () => `readings-${world.keyId}@3`, () => paths.event(`readings-${world.keyId}`, 3)],
+    ['the receipt of a batch', () => `readings-${world.keyId}@3-4`, () => paths.event(`readings-${world.keyId}`, 3)],
+    ['a key', () => `clr_${world.keyId}`, () => paths.log({ key: world.keyId })],
+    ['a cellar', () => testCellar, () => paths.log({ cellar: testCellar })],
+    ['an e-mail', () => emailOf.admin, () => paths.log({ actor: emailOf.admin })],
+    ['a time', () => '12:10', () => paths.log({ at: '2026-03-01T12:10:00.000Z' })],
+  ])('leads to %s', async (_, what, path) => {
+    const { status, location } = await find(what())
+    expect([status, location]).toEqual([303, path()])
+  })
+
+  test('leads from the id of an event and of its request to the event', async () => {
+    const [event] = await log.read(`key-${world.keyId}`, { from: 1, limit: 1 })
+    expect((await find(event?.id ?? '')).location).toBe(paths.event(`key-${world.keyId}`, 1))
+  })
+
+  test('offers both if a text is a number of a position and a time', async () => {
+    const { status, body } = await find('1772366400')
+    expect(status).toBe(303)
+    expect(body).toBe('')
+  })
+
+  test('says what was looked for in vain', async () => {
+    const { status, body } = await find('no such thing')
+    expect(status).toBe(404)
+    expect(body).toContain('There is no cellar with this identifier or title.')
+    expect(body).toContain('value="no such thing"')
+  })
+
+  test('drops the secret of a key that somebody pastes', async () => {
+    const { body } = await find('clr_zzzzzzzz_4fXk9TqW2nLr8vYb5mZc7pGh3sJd6uKe1wAa0xQ94fGh2J1k0b3Z')
+    expect(body).not.toContain('4fXk9TqW')
+    expect(body).toContain('There is no key with the id zzzzzzzz.')
+  })
+})

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { EventData } from '../../../src/domain/events.ts'
+import type { EventLog } from '../../../src/log/event-log.ts'
+import { paths } from '../../../views/paths.ts'
+import { openFreshLog } from '../../support/logs/engine.ts'
+import { type Service, testAsker, validReading } from '../../support/test-service.ts'
+import { manualClock } from '../../support/time/manual-clock.ts'
+import { withAsk } from './log-world.ts'
+import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
+
+let log: EventLog
+let service: Service
+let auditor: Visitor
+let keyId: string
+let refusedAt = 0
+
+const idAt = (atMs: number, end: string): string => {
+  const hex = atMs.toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-${end.padStart(12, '0')}`
+}
+
+const summary = (): EventData<'ReadingsRefused'> => ({
+  from: refusedAt,
+  to: refusedAt + 9_000,
+  counts: [{ code: 'RATE_LIMITED', count: 14 }],
+  samples: [
+    {
+      requestId: idAt(refusedAt, '1'),
+      atMs: refusedAt,
+      code: 'RATE_LIMITED',
+      field: null,
+      rule: 'readings',
+      rack: 'rack-17',
+      keg: 'temperature',
+    },
+    {
+      requestId: idAt(refusedAt, '2'),
+      atMs: refusedAt,
+      code: 'INVALID_NAME',
+      field: 'rack',
+      rule: 'blank',
+      rack: null,
+      keg: null,
+    },
+  ],
+})
+
+beforeAll(async () => {
+  log = await openFreshLog()
+  const clock = manualClock()
+  service = await startWithOperators({ log, clock, wrapCore: withAsk() })
+  const created = await service.createKey({ label: 'Press, south' })
+  keyId = created.keyId
+  clock.advance(60_000)
+  await service.core.keys.setLimit(keyId, { readings: 2, windowMs: 60_000 }, testAsker)
+  clock.advance(9_000)
+  for (const _ of [1, 2]) expect((await service.post(validReading, created.key)).status).toBe(200)
+  refusedAt = clock.now()
+  clock.advance(10_000)
+  const metadata = { by: { kind: 'system' as const }, requestId: 'r', correlationId: 'r', causationId: 'r' }
+  const event = { id: idAt(clock.now(), 'e'), recordedAt: clock.now(), metadata }
+  await log.append(`refusals-${keyId}`, 'none', [{ ...event, type: 'ReadingsRefused', data: summary() }])
+  auditor = await signedIn(service, 'auditor')
+})
+afterAll(async () => {
+  await service.stop()
+  await log.close()
+})
+
+describe('the explanation of a refused request', () => {
+  test('says what was wrong, and the key’s state, limit and use then', async () => {
+    const { status, body } = await auditor.get(paths.refusedRequest(idAt(refusedAt, '1')))
+    expect(status).toBe(200)
+    for (const words of ['429 RATE_LIMITED', 'active', '2 readings in 60 seconds', '2 were accepted', 'rack-17']) {
+      expect(body).toContain(words)
+    }
+    expect(body).toContain(`href="${paths.event(`key-${keyId}`, 1)}"`)
+  })
+
+  test('names the rule that a field broke', async () => {
+    const { body } = await auditor.get(paths.refusedRequest(idAt(refusedAt, '2')))
+    expect(body).toContain('rack must not be blank')
+    expect(body).toContain('400 INVALID_NAME')
+  })
+
+  test('offers the summaries of that time if the request is no sample', async () => {
+    const { status, body } = await auditor.get(paths.refusedRequest(idAt(refusedAt + 3_000, '9')))
+    expect(status).toBe(200)
+    expect(body).toContain('One of these summaries counts it')
+    expect(body).toContain(`href="${paths.event(`refusals-${keyId}`, 0)}"`)
+  })
+
+  test('says so if no summary is about that time', async () => {
+    const { body } = await auditor.get(paths.refusedRequest(idAt(refusedAt + 3_600_000, '9')))
+    expect(body).toContain('No summary of refusals is about this time.')
+  })
+
+  test('recognizes an id of an older version', async () => {
+    const { status, body } = await auditor.get(paths.refusedRequest('7f0c8a4e-6c1b-4b7e-9d0a-2f1e3c4b5a69'))
+    expect(status).toBe(404)
+    expect(body).toContain('The id is one of an older version of Cellarbook')
+  })
+
+  test('says what an id looks like if the text is none', async () => {
+    const { status, body } = await auditor.get(paths.refusedRequest('nonsense'))
+    expect(status).toBe(404)
+    expect(body).toContain('X-Request-Id')
+  })
+
+  test('is where the box leads from the id of a request that stored nothing', async () => {
+    const id = idAt(refusedAt, '1')
+    const { location } = await auditor.get(`${paths.findInLog}?what=${id}`)
+    expect(location).toBe(paths.refusedRequest(id))
+  })
+
+  test('is linked from the list and from the page of the summary', async () => {
+    const href = `href="${paths.refusedRequest(idAt(refusedAt, '1'))}"`
+    expect((await auditor.get(paths.log({ kind: 'refusals' }))).body).toContain(href)
+    expect((await auditor.get(paths.event(`refusals-${keyId}`, 0))).body).toContain(href)
+  })
+})

@@ -1,0 +1,279 @@
+import type { Children } from '@kitajs/html'
+import { visibleLines } from '../../src/hidden-characters.ts'
+import { Layout } from '../frame/layout.tsx'
+import { StatusPill } from '../keys/key-status.tsx'
+import { Fact } from '../parts/fact.tsx'
+import { attribute, Name } from '../parts/name.tsx'
+import { countText } from '../parts/quantity.ts'
+import { Ago, ExactInstant } from '../parts/time.tsx'
+import { paths } from '../paths.ts'
+import type { Shell } from '../types.ts'
+import { ChangeList } from './change-list.tsx'
+import { EventSentence } from './event-sentence.tsx'
+import { KindMark, kindWords } from './kind-mark.tsx'
+import { ByLink } from './log-table.tsx'
+import type { EventPageView, Neighbours } from './log-types.ts'
+
+export const EventPage = (props: { readonly shell: Shell; readonly event: EventPageView }): JSX.Element => {
+  const { shell, event } = props
+  return (
+    <Layout shell={shell} title={`${event.type} · ${event.stream}@${event.revision}`} section="log">
+      <EventTurns event={event} />
+      <p class="event-kind">
+        <KindMark kind={event.kind} /> <span safe>{kindWords[event.kind]}</span> <code safe>{event.type}</code>
+      </p>
+      <h1 class="event-sentence">
+        <EventSentence sentence={event.sentence} />
+      </h1>
+      <div class="event-columns">
+        <section class="card" aria-labelledby="facts-title">
+          <h2 id="facts-title" class="visually-hidden">
+            Facts
+          </h2>
+          <EventFacts event={event} nowMs={shell.nowMs} />
+        </section>
+        <InLog event={event} />
+      </div>
+      <Samples samples={event.samples} />
+      <SameRequest event={event} />
+      <section class="card" aria-labelledby="stored-title">
+        <h2 id="stored-title">As it is stored</h2>
+        <div class="copyable">
+          <span class="quiet">Hashes of secrets are left out.</span>
+          <pre tabindex="0">
+            <code id="event-json" safe>
+              {visibleLines(event.json)}
+            </code>
+          </pre>
+          <CopyButton of="#event-json" words="Copy JSON" />
+        </div>
+      </section>
+    </Layout>
+  )
+}
+
+/** The button is hidden until `assets/app.js` shows it, because copying needs JavaScript. */
+const CopyButton = (props: { readonly of: string; readonly words: string }): JSX.Element => (
+  <span class="copy-place">
+    <button type="button" class="copy" data-copy={props.of} data-copied="Copied" hidden safe>
+      {props.words}
+    </button>
+    <span class="visually-hidden" role="status"></span>
+  </span>
+)
+
+const EventTurns = (props: { readonly event: EventPageView }): JSX.Element => {
+  const { inLog, inStream } = props.event
+  return (
+    <nav class="event-turns" aria-label="Other events">
+      <a href={paths.log()}>Log</a>
+      <Turns of={inLog} words={{ before: '← Before', after: 'After →', what: 'in the log' }} />
+      <span class="quiet" safe>
+        {inStream.before === null && inStream.after === null ? 'The only event of its stream' : 'In its stream:'}
+      </span>
+      <Turns of={inStream} words={{ before: '← Before', after: 'After →', what: 'in its stream' }} />
+    </nav>
+  )
+}
+
+const Turns = (props: {
+  readonly of: Neighbours
+  readonly words: { readonly before: string; readonly after: string; readonly what: string }
+}): JSX.Element => {
+  const { of, words } = props
+  return (
+    <span class="turns">
+      {of.before === null ? null : (
+        <a class="action" href={attribute(of.before)}>
+          <span safe>{words.before}</span>
+          <span class="visually-hidden" safe>{` ${words.what}`}</span>
+        </a>
+      )}
+      {of.after === null ? null : (
+        <a class="action" href={attribute(of.after)}>
+          <span safe>{words.after}</span>
+          <span class="visually-hidden" safe>{` ${words.what}`}</span>
+        </a>
+      )}
+    </span>
+  )
+}
+
+const EventFacts = (props: { readonly event: EventPageView; readonly nowMs: number }): JSX.Element => {
+  const { event, nowMs } = props
+  const { after, session } = event
+  return (
+    <dl class="facts-list">
+      <Fact term="When">
+        <ExactInstant at={event.at} />{' '}
+        <span class="quiet">
+          (<Ago at={event.at} nowMs={nowMs} />)
+        </span>
+      </Fact>
+      {event.inForceAt === null ? null : (
+        <Fact term="In force">
+          on every node from <ExactInstant at={event.inForceAt} />
+        </Fact>
+      )}
+      <Fact term="By">
+        <ByLink by={event.by} />
+      </Fact>
+      {session === null ? null : (
+        <Fact term="Session">
+          <SessionWords session={session} />
+        </Fact>
+      )}
+      {event.changes.length === 0 ? null : (
+        <Fact term={isChange(event.kind) ? 'What changed' : 'Details'}>
+          <ChangeList changes={event.changes} />
+        </Fact>
+      )}
+      {after === null ? null : (
+        <Fact term={after.what}>
+          {after.status === null ? null : (
+            <>
+              <StatusPill status={after.status} />{' '}
+            </>
+          )}
+          <Name text={withoutStatus(after.status, after.words)} />
+        </Fact>
+      )}
+    </dl>
+  )
+}
+
+const isChange = (kind: EventPageView['kind']): boolean => kind === 'keys' || kind === 'cellars' || kind === 'operators'
+
+/** The pill already says the status with which the words begin. */
+const withoutStatus = (status: string | null, words: string): string =>
+  status !== null && words.startsWith(status) ? words.slice(status.length).replace(/^:? /, '') : words
+
+const SessionWords = (props: { readonly session: NonNullable<EventPageView['session']> }): JSX.Element => {
+  const { id, from } = props.session
+  if (from === null)
+    return (
+      <span>
+        <code safe>{id}</code> <span class="quiet">Its address and browser are not stored any more.</span>
+      </span>
+    )
+  return (
+    <span>
+      from <Name text={from.address} />, <Name text={from.browser} />, signed in at <ExactInstant at={from.at} />
+    </span>
+  )
+}
+
+const InLog = (props: { readonly event: EventPageView }): JSX.Element => {
+  const { event } = props
+  const receipt = `${event.stream}@${event.revision}`
+  return (
+    <section class="card" aria-labelledby="in-log-title">
+      <h2 id="in-log-title">In the log</h2>
+      <dl class="facts-list">
+        <Fact term="Place">
+          <code id="event-place" safe>
+            {receipt}
+          </code>{' '}
+          <CopyButton of="#event-place" words="Copy" />
+        </Fact>
+        <Fact term="Position">
+          <span safe>{countText(event.position)}</span>
+        </Fact>
+        <Fact term="Request">
+          <code safe>{event.requestId}</code>
+        </Fact>
+        {event.about === null ? null : (
+          <Fact term={event.about.words}>
+            <a href={attribute(event.about.href)}>
+              <Name text={event.about.name} />
+            </a>
+          </Fact>
+        )}
+        <Fact term="Around it">
+          <a href={attribute(paths.log({ before: event.position + 1 }))}>The log at this place</a>
+        </Fact>
+      </dl>
+    </section>
+  )
+}
+
+const SameRequest = (props: { readonly event: EventPageView }): JSX.Element => {
+  const { events, count, isComplete } = props.event.sameRequest
+  if (count === 0) return ''
+  return (
+    <section class="card" aria-labelledby="same-title">
+      <h2 id="same-title">
+        The same request{' '}
+        <small
+          safe
+        >{`${countText(count)} ${count === 1 ? 'other event' : 'other events'}${isComplete ? '' : ' near this one'}`}</small>
+      </h2>
+      <EventLinks>
+        {events.map(({ words, place, href }) => (
+          <li>
+            <EventSentence sentence={words} />{' '}
+            <a href={attribute(href)}>
+              <code safe>{place}</code>
+            </a>
+          </li>
+        ))}
+      </EventLinks>
+      {count > events.length ? <p class="quiet" safe>{`And ${countText(count - events.length)} more.`}</p> : null}
+    </section>
+  )
+}
+
+const EventLinks = (props: { readonly children: Children }): JSX.Element => (
+  <ul class="event-links">{props.children}</ul>
+)
+
+const Samples = (props: { readonly samples: EventPageView['samples'] }): JSX.Element => {
+  if (props.samples.length === 0) return ''
+  return (
+    <section aria-labelledby="samples-title">
+      <h2 id="samples-title">
+        Samples <small>some of the refused requests</small>
+      </h2>
+      <div class="table-room">
+        <table class="stack">
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              <th scope="col">Why</th>
+              <th scope="col">Rack and keg</th>
+              <th scope="col">Request</th>
+            </tr>
+          </thead>
+          <tbody>
+            {props.samples.map(({ at, words, code, rack, keg, requestId, href }) => (
+              <tr>
+                <td data-label="Time">
+                  <ExactInstant at={at} />
+                </td>
+                <td data-label="Why">
+                  <span>
+                    <Name text={words} /> <code safe>{code}</code>
+                  </span>
+                </td>
+                <td data-label="Rack and keg" class={rack === null && keg === null ? 'nothing' : undefined}>
+                  {rack === null && keg === null ? (
+                    <span class="quiet">–</span>
+                  ) : (
+                    <span>
+                      <Name text={[rack, keg].filter((name) => name !== null).join(', ')} />
+                    </span>
+                  )}
+                </td>
+                <td data-label="Request" class="place">
+                  <a href={attribute(href)}>
+                    <code safe>{requestId}</code>
+                  </a>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,181 @@
+import { attribute, Name } from '../parts/name.tsx'
+import { paths } from '../paths.ts'
+import { eventKindsShown, kindWords } from './kind-mark.tsx'
+import type { LogListView, LogQuery } from './log-types.ts'
+
+/** The form uses GET, so that the answer has an address. It leads to the page of what was typed (`found-page.tsx`). */
+export const FindBox = (props: { readonly typed: string }): JSX.Element => (
+  <search>
+    <form method="get" action={paths.findInLog} class="find-box">
+      <label for="field-what" class="visually-hidden">
+        Find a receipt, request, key, cellar, operator or time
+      </label>
+      <input
+        id="field-what"
+        name="what"
+        type="search"
+        autocomplete="off"
+        autocapitalize="off"
+        spellcheck="false"
+        maxlength="300"
+        value={attribute(props.typed)}
+        placeholder="Receipt, request id, key, cellar, e-mail or time"
+        aria-describedby="find-examples"
+      />
+      <button type="submit">Find</button>
+    </form>
+    <p class="quiet find-examples" id="find-examples">
+      For example <code>readings-7Qp2mZ4k@976</code>, <code>clr_7Qp2mZ4k</code>, <code>10:14</code>,{' '}
+      <code>yesterday 18:00</code>
+    </p>
+  </search>
+)
+
+/** Another kind keeps the other filters, but not the place in the list. */
+export const KindLinks = (props: { readonly query: LogQuery }): JSX.Element => {
+  const query = { ...props.query, type: '', before: null, after: null }
+  return (
+    <nav class="filters" aria-label="Kind of event">
+      <ul>
+        <li>
+          <a
+            href={attribute(paths.log({ ...query, kind: null }))}
+            aria-current={query.kind === null ? 'page' : undefined}
+          >
+            All
+          </a>
+        </li>
+        {eventKindsShown.map((kind) => (
+          <li>
+            <a
+              href={attribute(paths.log({ ...query, kind }))}
+              aria-current={query.kind === kind ? 'page' : undefined}
+              safe
+            >
+              {kindWords[kind]}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}
+
+export const FilterForm = (props: { readonly list: LogListView }): JSX.Element => {
+  const { query, faults, cellars, types } = props.list
+  const chosen = chosenFilters(query)
+  return (
+    <details class="log-filter" open={Object.keys(faults).length > 0}>
+      <summary>
+        Filter
+        {chosen.map(({ name, text }) => (
+          <span class="chosen">
+            <span safe>{name}</span> <Name text={text} />
+          </span>
+        ))}
+      </summary>
+      <form method="get" action={paths.log()} class="card">
+        {query.kind === null ? null : <input type="hidden" name="kind" value={query.kind} />}
+        <div class="filter-fields">
+          <FilterField
+            name="cellar"
+            label="Cellar"
+            list={props.list}
+            suggestions={cellars.length > 0}
+            hint="Its identifier"
+          />
+          <FilterField name="key" label="Key" list={props.list} hint="Like clr_7Qp2mZ4k" />
+          <FilterField name="actor" label="Who" list={props.list} hint="E-mail, key, cli or system" />
+          <FilterField name="from" label="From (UTC)" list={props.list} hint="Like yesterday 18:00" />
+          <FilterField name="to" label="To (UTC)" list={props.list} hint="Like 10:14" />
+          <TypeField query={query} types={types} fault={faults.type} />
+        </div>
+        <datalist id="known-cellars">
+          {cellars.map(({ id, title }) => (
+            <option value={attribute(id)} label={attribute(title)}></option>
+          ))}
+        </datalist>
+        <div class="form-end">
+          <button type="submit">Show</button>
+          <a href={attribute(paths.log({ kind: query.kind }))}>Clear</a>
+        </div>
+      </form>
+    </details>
+  )
+}
+
+type FieldName = 'cellar' | 'key' | 'actor' | 'from' | 'to'
+
+const FilterField = (props: {
+  readonly name: FieldName
+  readonly label: string
+  readonly hint: string
+  readonly list: LogListView
+  readonly suggestions?: boolean
+}): JSX.Element => {
+  const fault = props.list.faults[props.name]
+  return (
+    <div class="field">
+      <label for={`field-${props.name}`} safe>
+        {props.label}
+      </label>
+      <input
+        id={`field-${props.name}`}
+        name={props.name}
+        type="text"
+        autocomplete="off"
+        autocapitalize="off"
+        spellcheck="false"
+        maxlength="300"
+        list={props.suggestions ? 'known-cellars' : undefined}
+        value={attribute(props.list.query[props.name])}
+        placeholder={props.hint}
+        aria-invalid={fault === undefined ? undefined : 'true'}
+        aria-describedby={fault === undefined ? undefined : `fault-${props.name}`}
+      />
+      {fault === undefined ? null : (
+        <p class="fault" id={`fault-${props.name}`}>
+          <Name text={fault} />
+        </p>
+      )}
+    </div>
+  )
+}
+
+const TypeField = (props: {
+  readonly query: LogQuery
+  readonly types: LogListView['types']
+  readonly fault: string | undefined
+}): JSX.Element => (
+  <div class="field">
+    <label for="field-type">Type of event</label>
+    <select id="field-type" name="type">
+      <option value="">Any</option>
+      {props.types.map((type) => (
+        <option value={type} selected={type === props.query.type} safe>
+          {type}
+        </option>
+      ))}
+    </select>
+    {props.fault === undefined ? null : (
+      <p class="fault">
+        <Name text={props.fault} />
+      </p>
+    )}
+  </div>
+)
+
+const chosenFilters = (query: LogQuery): readonly { readonly name: string; readonly text: string }[] =>
+  (
+    [
+      ['cellar', 'cellar'],
+      ['key', 'key'],
+      ['by', 'actor'],
+      ['type', 'type'],
+      ['from', 'from'],
+      ['to', 'to'],
+      ['at', 'at'],
+    ] as const
+  )
+    .map(([name, field]) => ({ name, text: query[field] }))
+    .filter(({ text }) => text !== '')

@@ -1,0 +1,183 @@
+import { Layout } from '../frame/layout.tsx'
+import { attribute, Name } from '../parts/name.tsx'
+import { countText } from '../parts/quantity.ts'
+import { exactText } from '../parts/time-words.ts'
+import { paths } from '../paths.ts'
+import type { Shell } from '../types.ts'
+import { BarsFigure, LogBars } from './log-bars.tsx'
+import { FilterForm, FindBox, KindLinks } from './log-filters.tsx'
+import { LogTable } from './log-table.tsx'
+import type { LogListView } from './log-types.ts'
+
+export const LogPage = (props: { readonly shell: Shell; readonly list: LogListView }): JSX.Element => {
+  const { shell, list } = props
+  const { query, newerHref, faults } = list
+  const isNewest = newerHref === null && Object.keys(faults).length === 0
+  const isLive = isNewest && !query.isPaused
+  return (
+    <Layout shell={shell} title="Log" section="log">
+      <h1>Log</h1>
+      <p class="lead">Everything that happened, newest first. Times are UTC.</p>
+      <FindBox typed="" />
+      <div class="log-choices">
+        <KindLinks query={query} />
+        {isNewest ? <LiveSwitch list={list} /> : null}
+      </div>
+      <FilterForm list={list} />
+      {list.about === null ? null : (
+        <p class="about-filter">
+          <span safe>{`${list.about.words}:`}</span>{' '}
+          <a href={attribute(list.about.href)}>
+            <Name text={list.about.name} />
+          </a>
+        </p>
+      )}
+      {list.bars === null ? null : <LogBars view={list.bars} />}
+      {isLive ? (
+        <div
+          hx-sse:connect={attribute(paths.liveLog(query))}
+          hx-sse:close="end"
+          hx-target="#log-list"
+          hx-swap="outerMorph"
+        >
+          <LogList list={list} nowMs={shell.nowMs} />
+        </div>
+      ) : (
+        <LogList list={list} nowMs={shell.nowMs} />
+      )}
+    </Layout>
+  )
+}
+
+/** The message of a live page. */
+export const LogPush = (props: { readonly list: LogListView; readonly nowMs: number }): JSX.Element => (
+  <>
+    <LogList list={props.list} nowMs={props.nowMs} />
+    {props.list.bars === null ? null : (
+      <tag of="hx-partial" hx-target="#bars-figure" hx-swap="outerMorph">
+        <BarsFigure view={props.list.bars} />
+      </tag>
+    )}
+  </>
+)
+
+const LiveSwitch = (props: { readonly list: LogListView }): JSX.Element => {
+  const { query } = props.list
+  return (
+    <p class="live-switch">
+      {query.isPaused ? (
+        <>
+          <span class="quiet">Paused</span>{' '}
+          <a class="action" href={attribute(paths.log({ ...query, isPaused: false }))}>
+            Resume
+          </a>
+        </>
+      ) : (
+        <>
+          <span class="live-mark">Live</span>{' '}
+          <a class="action" href={attribute(paths.log({ ...query, isPaused: true }))}>
+            Pause
+          </a>
+        </>
+      )}
+    </p>
+  )
+}
+
+const LogList = (props: { readonly list: LogListView; readonly nowMs: number }): JSX.Element => {
+  const { list } = props
+  return (
+    <div id="log-list" data-hold>
+      <IndexNote list={list} />
+      {list.rows.length === 0 ? <NoRows list={list} /> : <LogTable rows={list.rows} nowMs={props.nowMs} />}
+      {Object.keys(list.faults).length > 0 ? null : <Turns list={list} />}
+    </div>
+  )
+}
+
+const IndexNote = (props: { readonly list: LogListView }): JSX.Element => {
+  const { index } = props.list
+  if (index.kind === 'current') return ''
+  return (
+    <p class="index-note" role="status">
+      {index.kind === 'behind' ? (
+        <span safe>
+          {`The index of the log is being built: it has read up to position ${countText(index.read)} of ${countText(index.of)}. Until then, a search reads the log itself, in steps. Readings are not counted by minute yet.`}
+        </span>
+      ) : (
+        <>
+          <span>
+            This node cannot use its index of the log now. A search reads the log itself, in steps, and readings are not
+            counted by minute.
+          </span>
+          {index.why === null ? null : (
+            <small>
+              {' '}
+              <Name text={`Cause: ${index.why}`} />
+            </small>
+          )}
+        </>
+      )}
+    </p>
+  )
+}
+
+const NoRows = (props: { readonly list: LogListView }): JSX.Element => {
+  const { faults, end, query } = props.list
+  if (Object.keys(faults).length > 0) {
+    return (
+      <div class="empty small">
+        <p>Correct the filter to see events.</p>
+      </div>
+    )
+  }
+  return (
+    <div class="empty small">
+      {end.kind === 'complete' ? (
+        <p>Nothing in the log matches.</p>
+      ) : (
+        <p>Nothing found yet. Go on to search further back.</p>
+      )}
+      {isFiltered(query) ? <a href={paths.log()}>Show everything</a> : null}
+    </div>
+  )
+}
+
+const isFiltered = (query: LogListView['query']): boolean =>
+  query.kind !== null ||
+  (['type', 'actor', 'cellar', 'key', 'from', 'to', 'at'] as const).some((name) => query[name] !== '')
+
+const Turns = (props: { readonly list: LogListView }): JSX.Element => {
+  const { newerHref, olderHref, end, query } = props.list
+  const isBackwards = query.after === null
+  return (
+    <nav class="log-turns" aria-label="Pages">
+      {newerHref === null ? null : (
+        <>
+          <a class="action" href={attribute(paths.log({ ...query, at: '', before: null, after: null }))}>
+            Newest
+          </a>
+          <a class="action" href={attribute(newerHref)}>
+            ← Newer
+          </a>
+        </>
+      )}
+      {olderHref === null ? null : (
+        <a class="action" href={attribute(olderHref)} safe>
+          {end.kind === 'time_over' && isBackwards ? 'Go on searching →' : 'Older →'}
+        </a>
+      )}
+      <span class="quiet" safe>
+        {endText(end, isBackwards)}
+      </span>
+    </nav>
+  )
+}
+
+const endText = (end: LogListView['end'], isBackwards: boolean): string => {
+  if (end.kind === 'page_full') return ''
+  if (end.kind === 'complete')
+    return isBackwards ? 'This is the beginning: there is nothing older.' : 'There is nothing newer.'
+  const reached = end.atMs === null ? `position ${countText(end.position)}` : exactText(end.atMs)
+  return `The search took too long, so it stopped. It has searched ${isBackwards ? 'back' : 'up'} to ${reached}, all of it.`
+}

@@ -1,0 +1,148 @@
+import { ByWhom } from '../parts/by.tsx'
+import { attribute, Name } from '../parts/name.tsx'
+import { countOf } from '../parts/quantity.ts'
+import { clockText, dateText, exactClockText, exactText, isoText } from '../parts/time-words.ts'
+import { paths } from '../paths.ts'
+import { EventSentence } from './event-sentence.tsx'
+import { KindMark } from './kind-mark.tsx'
+import type { ByView, EventRow, LogRow, MinuteRow } from './log-types.ts'
+
+const dayMs = 86_400_000
+
+export const LogTable = (props: { readonly rows: readonly LogRow[]; readonly nowMs: number }): JSX.Element => (
+  <div class="table-room">
+    <table class="stack log">
+      <thead>
+        <tr>
+          <th scope="col">Time</th>
+          <th scope="col">What happened</th>
+          <th scope="col">By</th>
+          <th scope="col">In the log</th>
+        </tr>
+      </thead>
+      {byDay(props.rows).map((day) => (
+        <tbody>
+          <tr class="day" id={`day-${dateText(day.at)}`}>
+            <th colspan="4" scope="rowgroup" safe>
+              {dayText(day.at, props.nowMs)}
+            </th>
+          </tr>
+          {day.rows.map((row) => (row.row === 'event' ? <EventLine row={row} /> : <MinuteLine row={row} />))}
+        </tbody>
+      ))}
+    </table>
+  </div>
+)
+
+type Day = { readonly at: number; readonly rows: LogRow[] }
+
+const byDay = (rows: readonly LogRow[]): readonly Day[] => {
+  const days: Day[] = []
+  for (const row of rows) {
+    const last = days.at(-1)
+    if (last !== undefined && dateText(last.at) === dateText(row.at)) last.rows.push(row)
+    else days.push({ at: row.at, rows: [row] })
+  }
+  return days
+}
+
+const dayText = (at: number, nowMs: number): string => {
+  const date = dateText(at)
+  if (date === dateText(nowMs)) return `Today, ${date}`
+  return date === dateText(nowMs - dayMs) ? `Yesterday, ${date}` : date
+}
+
+const EventLine = (props: { readonly row: EventRow }): JSX.Element => {
+  const { row } = props
+  const href = paths.event(row.stream, row.revision)
+  return (
+    <tr id={`event-${row.position}`}>
+      <td data-label="Time" class="log-time">
+        <time datetime={isoText(row.at)} title={exactText(row.at)} safe>
+          {exactClockText(row.at).replace(' UTC', '')}
+        </time>
+      </td>
+      <td class="log-words">
+        <KindMark kind={row.kind} />
+        <span class="log-sentence">
+          <EventSentence sentence={row.sentence} />
+          {row.whyHref === null ? null : (
+            <>
+              {' '}
+              <a href={attribute(row.whyHref)}>
+                Why?<span class="visually-hidden" safe>{` The refusals of ${exactText(row.at)}`}</span>
+              </a>
+            </>
+          )}
+        </span>
+      </td>
+      <td data-label="By">
+        <ByLink by={row.by} />
+      </td>
+      <td data-label="In the log" class="place">
+        <a href={attribute(href)}>
+          <code safe>{`${row.stream}@${row.revision}`}</code>
+        </a>
+      </td>
+    </tr>
+  )
+}
+
+const MinuteLine = (props: { readonly row: MinuteRow }): JSX.Element => {
+  const { row } = props
+  const { cellar } = row
+  const many = countOf(row.count, 'reading', 'readings')
+  return (
+    <tr id={attribute(`minute-${row.at / 60_000}-${cellar?.id ?? ''}`)} class="minute-row">
+      <td data-label="Time" class="log-time">
+        <time datetime={isoText(row.at)} title={exactText(row.at)} safe>
+          {clockText(row.at).slice(0, 5)}
+        </time>
+      </td>
+      <td class="log-words">
+        <KindMark kind="readings" />
+        <span class="log-sentence">
+          <strong safe>{many}</strong> accepted in this minute,{' '}
+          {cellar === null ? (
+            'in all cellars.'
+          ) : (
+            <>
+              in{' '}
+              <a href={attribute(paths.cellar(cellar.id))}>
+                <Name text={cellar.title} />
+              </a>
+              .
+            </>
+          )}
+        </span>
+      </td>
+      <td data-label="By" class="nothing">
+        <span class="quiet">devices</span>
+      </td>
+      <td data-label="In the log" class="place">
+        {row.href === null ? null : (
+          <a href={attribute(row.href)}>
+            Show them<span class="visually-hidden" safe>{`: ${many} of ${exactText(row.at)}`}</span>
+          </a>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+/** Names who asked for an event, with a link to what they did. */
+export const ByLink = (props: { readonly by: ByView }): JSX.Element => {
+  const { by } = props
+  if (by.kind === 'key') {
+    return (
+      <a href={attribute(by.href)}>
+        <Name text={by.label} />
+      </a>
+    )
+  }
+  return (
+    <a class="plain-link" href={attribute(by.href)}>
+      <ByWhom by={by.by} />
+    </a>
+  )
+}

@@ -1,0 +1,222 @@
+/** The data of the pages about the event log. Times are ms since 1970. Texts are as they were typed: the views escape them. */
+import type { By, EventType } from '../../src/domain/events.ts'
+import type { KeyStatus } from '../../src/domain/key-refusal.ts'
+import type { Change } from '../../src/domain/search/event-changes.ts'
+import type { EventKind } from '../../src/domain/search/event-filter.ts'
+import type { Sentence } from './sentence-parts.ts'
+
+/** What the address of the Log page says. Texts are as they were typed, and blank if the address has no such part. */
+export type LogQuery = {
+  readonly kind: EventKind | null
+  readonly type: string
+  readonly actor: string
+  readonly cellar: string
+  readonly key: string
+  readonly from: string
+  readonly to: string
+  /** Shows what happened at this instant or before. */
+  readonly at: string
+  /** Only events before this position, newest first. */
+  readonly before: number | null
+  /** Only events after this position: the oldest of them. */
+  readonly after: number | null
+  /** True if the page must not update by itself. */
+  readonly isPaused: boolean
+}
+
+export type EventRow = {
+  readonly row: 'event'
+  readonly position: number
+  readonly at: number
+  readonly kind: EventKind
+  readonly stream: string
+  readonly revision: number
+  readonly sentence: Sentence
+  readonly by: ByView
+  /** The address of an explanation; `null` if the event is no refusal. */
+  readonly whyHref: string | null
+}
+
+/** Readings of a minute. `cellar` is `null` if the row counts the readings of all cellars. */
+export type MinuteRow = {
+  readonly row: 'minute'
+  /** The place of the row among events: the first position of the minute. */
+  readonly position: number
+  /** The beginning of the minute. */
+  readonly at: number
+  readonly cellar: { readonly id: string; readonly title: string } | null
+  readonly count: number
+  /** The address of the single readings; `null` if no list can show them. */
+  readonly href: string | null
+}
+
+export type LogRow = EventRow | MinuteRow
+
+export type ByView =
+  | { readonly kind: 'person'; readonly by: By; readonly href: string }
+  | { readonly kind: 'key'; readonly keyId: string; readonly label: string; readonly href: string }
+  | { readonly kind: 'other'; readonly by: By; readonly href: string }
+
+/** How far a search got. All events up to `position` were compared, and `atMs` is the time of the event there. */
+export type SearchEnd =
+  | { readonly kind: 'complete' }
+  | { readonly kind: 'page_full' }
+  | { readonly kind: 'time_over'; readonly position: number; readonly atMs: number | null }
+
+/** How much of the log the index for these pages holds. `of` is the last position of the log. */
+export type IndexView =
+  | { readonly kind: 'current' }
+  | { readonly kind: 'behind'; readonly read: number; readonly of: number }
+  | { readonly kind: 'none'; readonly why: string | null }
+
+export type LogListView = {
+  readonly query: LogQuery
+  /** One sentence for each part of the address that is not valid. */
+  readonly faults: Readonly<Partial<Record<'type' | 'actor' | 'cellar' | 'key' | 'from' | 'to' | 'at', string>>>
+  /** Newest first. */
+  readonly rows: readonly LogRow[]
+  readonly end: SearchEnd
+  /** `null` on the newest page. */
+  readonly newerHref: string | null
+  readonly olderHref: string | null
+  readonly index: IndexView
+  readonly bars: BarsView | null
+  readonly about: AboutFilter | null
+  /** For the list of suggestions. Empty if there are too many cellars. */
+  readonly cellars: readonly { readonly id: string; readonly title: string }[]
+  readonly types: readonly EventType[]
+}
+
+/** Where the thing that the list is filtered by has a page. */
+export type AboutFilter = { readonly words: string; readonly name: string; readonly href: string }
+
+export type Bar = {
+  /** The beginning of the time that the bar counts. */
+  readonly at: number
+  readonly accepted: number
+  readonly refused: number
+  readonly href: string
+}
+
+export type BarsView = {
+  readonly bars: readonly Bar[]
+  /** How much time each bar counts, in ms. */
+  readonly barMs: number
+  /** True if the address chose the time. False: the last hour. */
+  readonly isChosen: boolean
+}
+
+export type EventLink = { readonly words: Sentence; readonly place: string; readonly href: string }
+
+/** All that the page of one event shows. */
+export type EventPageView = {
+  readonly kind: EventKind
+  readonly type: string
+  readonly stream: string
+  readonly revision: number
+  readonly position: number
+  readonly at: number
+  readonly sentence: Sentence
+  readonly by: ByView
+  /** The session of the operator who asked for the event: where its sign-in came from; `null` if that is not known. */
+  readonly session: { readonly id: string; readonly from: SessionFrom | null } | null
+  readonly requestId: string
+  readonly changes: readonly Change[]
+  /** The state of the key, the cellar or the operator after the event; `null` if there is none, or if it is not known. */
+  readonly after: { readonly what: string; readonly status: KeyStatus | null; readonly words: string } | null
+  /** When every node had this change of a key; `null` if no event says so. */
+  readonly inForceAt: number | null
+  readonly sameRequest: {
+    readonly events: readonly EventLink[]
+    /** The number of the other events, also of those that `events` leaves out. */
+    readonly count: number
+    /** False if more events of the request can be in the log. */
+    readonly isComplete: boolean
+  }
+  readonly inStream: Neighbours
+  readonly inLog: Neighbours
+  /** The list of all events about the same thing. */
+  readonly about: AboutFilter | null
+  /** Of a summary of refusals. */
+  readonly samples: readonly SampleView[]
+  /** What `cellarbook log read --json` prints, with line breaks. */
+  readonly json: string
+}
+
+export type SessionFrom = { readonly at: number; readonly address: string; readonly browser: string }
+
+/** Addresses of the events before and after; `null` at an end. */
+export type Neighbours = { readonly before: string | null; readonly after: string | null }
+
+export type SampleView = {
+  readonly at: number
+  readonly code: string
+  readonly words: string
+  readonly rack: string | null
+  readonly keg: string | null
+  readonly requestId: string
+  readonly href: string
+}
+
+/** The answer to the box of the Log page, if it leads to no page or to several. */
+export type FoundView = {
+  readonly typed: string
+  readonly choices: readonly { readonly what: string; readonly name: string; readonly href: string }[]
+  /** What was looked for in vain, one sentence each. */
+  readonly missing: readonly string[]
+}
+
+/** The explanation of a refused request. */
+export type ExplainedView =
+  | ({ readonly kind: 'sample' } & ExplainedSample)
+  | {
+      readonly kind: 'summaries'
+      readonly requestId: string
+      readonly at: number
+      readonly summaries: readonly SummaryLink[]
+      readonly isComplete: boolean
+    }
+  | { readonly kind: 'older_version'; readonly requestId: string }
+  | { readonly kind: 'not_an_id'; readonly requestId: string }
+
+export type SummaryLink = {
+  readonly key: { readonly id: string; readonly label: string } | null
+  readonly from: number
+  readonly to: number
+  readonly refusals: Sentence
+  readonly href: string
+}
+
+export type ExplainedSample = {
+  readonly requestId: string
+  readonly at: number
+  readonly status: number | null
+  readonly code: string
+  readonly sentence: Sentence
+  /** The rule that was broken; `null` if the code says all. */
+  readonly rule: string | null
+  readonly key: { readonly id: string; readonly label: string; readonly cellar: string } | null
+  readonly rack: string | null
+  readonly keg: string | null
+  readonly keyThen: { readonly status: KeyStatus | null; readonly words: string } | null
+  readonly limitThen: { readonly words: string; readonly used: number | null } | null
+  /** Changes of the key and of its cellar before the refusal, newest first. */
+  readonly changed: readonly {
+    readonly at: number
+    readonly words: Sentence
+    readonly by: ByView
+    readonly href: string
+  }[]
+  readonly around: { readonly from: number; readonly to: number; readonly refusals: Sentence; readonly href: string }
+  readonly remedy: { readonly words: string; readonly link: { readonly words: string; readonly href: string } | null }
+}
+
+/** Refusals of a key, for the pages of cellars and keys. */
+export type RefusalCount = {
+  readonly keyId: string
+  readonly label: string
+  readonly code: string
+  readonly words: string
+  readonly count: number
+  readonly href: string
+}

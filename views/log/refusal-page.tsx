@@ -1,0 +1,232 @@
+import { Layout } from '../frame/layout.tsx'
+import { StatusPill } from '../keys/key-status.tsx'
+import { Fact } from '../parts/fact.tsx'
+import { attribute, Name } from '../parts/name.tsx'
+import { countText } from '../parts/quantity.ts'
+import { Ago, ExactInstant } from '../parts/time.tsx'
+import { exactClockText, exactText } from '../parts/time-words.ts'
+import { paths } from '../paths.ts'
+import type { Shell } from '../types.ts'
+import { EventSentence } from './event-sentence.tsx'
+import { KindMark } from './kind-mark.tsx'
+import type { ExplainedSample, ExplainedView } from './log-types.ts'
+
+export const RefusalPage = (props: { readonly shell: Shell; readonly explained: ExplainedView }): JSX.Element => {
+  const { shell, explained } = props
+  return (
+    <Layout shell={shell} title="Why was it refused?" section="log">
+      <nav class="crumbs" aria-label="Breadcrumbs">
+        <ol>
+          <li>
+            <a href={paths.log()}>Log</a>
+          </li>
+          <li>
+            Request{' '}
+            <code>
+              <Name text={explained.requestId} />
+            </code>
+          </li>
+        </ol>
+      </nav>
+      <Explained explained={explained} nowMs={shell.nowMs} />
+    </Layout>
+  )
+}
+
+const Explained = (props: { readonly explained: ExplainedView; readonly nowMs: number }): JSX.Element => {
+  const { explained } = props
+  switch (explained.kind) {
+    case 'sample':
+      return <Sample sample={explained} nowMs={props.nowMs} />
+    case 'summaries':
+      return <Summaries {...explained} />
+    case 'older_version':
+      return (
+        <>
+          <h1>This request cannot be explained</h1>
+          <div class="card">
+            <p>
+              The id is one of an older version of Cellarbook: it does not say when the request came. No accepted event
+              of the log has it. Refusals were not kept then.
+            </p>
+            <p>If you know about when it was refused, look at the refusals of that time.</p>
+            <a class="button" href={paths.log({ kind: 'refusals' })}>
+              Show the refusals
+            </a>
+          </div>
+        </>
+      )
+    case 'not_an_id':
+      return (
+        <>
+          <h1>This is no id of a request</h1>
+          <div class="card">
+            <p>
+              Each answer to a device has the id of its request in the header <code>X-Request-Id</code>. Copy the whole
+              id.
+            </p>
+            <a class="button" href={paths.log()}>
+              Back to the log
+            </a>
+          </div>
+        </>
+      )
+    default:
+      return unknownExplanation(explained)
+  }
+}
+
+const Sample = (props: { readonly sample: ExplainedSample; readonly nowMs: number }): JSX.Element => {
+  const { sample, nowMs } = props
+  const { remedy } = sample
+  return (
+    <>
+      <p class="event-kind">
+        <KindMark kind="refusals" /> Refused
+      </p>
+      <h1 class="event-sentence">
+        <EventSentence sentence={sample.sentence} />
+      </h1>
+      <div class="event-columns">
+        <section class="card" aria-labelledby="facts-title">
+          <h2 id="facts-title" class="visually-hidden">
+            Facts
+          </h2>
+          <SampleFacts sample={sample} nowMs={nowMs} />
+        </section>
+        <section class="card" aria-labelledby="remedy-title">
+          <h2 id="remedy-title">What to do</h2>
+          <p safe>{remedy.words}</p>
+          {remedy.link === null ? null : (
+            <p>
+              <a class="button" href={attribute(remedy.link.href)} safe>
+                {remedy.link.words}
+              </a>
+            </p>
+          )}
+        </section>
+      </div>
+    </>
+  )
+}
+
+const SampleFacts = (props: { readonly sample: ExplainedSample; readonly nowMs: number }): JSX.Element => {
+  const { sample, nowMs } = props
+  const { keyThen, limitThen, around } = sample
+  return (
+    <dl class="facts-list">
+      <Fact term="When">
+        <ExactInstant at={sample.at} />{' '}
+        <span class="quiet">
+          (<Ago at={sample.at} nowMs={nowMs} />)
+        </span>
+      </Fact>
+      <Fact term="Answer">
+        <code safe>{`${sample.status ?? ''} ${sample.code}`.trim()}</code>
+        {sample.rule === null ? null : (
+          <>
+            {' '}
+            <Name text={sample.rule} />
+          </>
+        )}
+      </Fact>
+      {sample.rack === null && sample.keg === null ? null : (
+        <Fact term="Rack and keg">
+          <Name text={[sample.rack, sample.keg].filter((name) => name !== null).join(', ')} />
+        </Fact>
+      )}
+      {keyThen === null ? null : (
+        <Fact term="The key then">
+          {keyThen.status === null ? null : (
+            <>
+              <StatusPill status={keyThen.status} />{' '}
+            </>
+          )}
+          <Name
+            text={
+              keyThen.status === null ? keyThen.words : keyThen.words.slice(keyThen.status.length).replace(/^:? /, '')
+            }
+          />
+        </Fact>
+      )}
+      {limitThen === null ? null : (
+        <Fact term="Its limit then">
+          <span safe>{limitThen.words}</span>
+          {limitThen.used === null ? null : (
+            <span class="under" safe>{`${countText(limitThen.used)} were accepted in the time before`}</span>
+          )}
+        </Fact>
+      )}
+      <Fact term="Changed before">
+        <Changed sample={sample} />
+      </Fact>
+      <Fact term="Around it">
+        <EventSentence sentence={around.refusals} />{' '}
+        <span class="quiet" safe>{`From ${exactClockText(around.from)} to ${exactClockText(around.to)}.`}</span>{' '}
+        <a href={attribute(around.href)}>See the summary</a>
+      </Fact>
+      <Fact term="Kept">This request is one of the samples of its summary. Bodies are never kept.</Fact>
+    </dl>
+  )
+}
+
+const Changed = (props: { readonly sample: ExplainedSample }): JSX.Element => {
+  const { changed, key } = props.sample
+  if (key === null) return <span class="quiet">The request had no known key.</span>
+  if (changed.length === 0) return <span class="quiet">Nothing of the key or its cellar in the 24 hours before.</span>
+  return (
+    <ul class="event-links">
+      {changed.map(({ at, words, href }) => (
+        <li>
+          <EventSentence sentence={words} />{' '}
+          <a href={attribute(href)} safe>
+            {exactText(at)}
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const Summaries = (props: Extract<ExplainedView, { readonly kind: 'summaries' }>): JSX.Element => {
+  const { at, summaries, isComplete } = props
+  return (
+    <>
+      <h1>This request is not among the samples</h1>
+      <p class="lead">
+        The id says that the request came at <ExactInstant at={at} />. It stored no event, so it was probably refused.
+        Refused requests are counted, and only some of them are kept as samples.
+      </p>
+      {summaries.length === 0 ? (
+        <div class="card">
+          <p>
+            <strong>No summary of refusals is about this time.</strong> A summary can come up to 10 minutes after its
+            refusals. Summaries are kept for 30 days.
+          </p>
+          {isComplete ? null : <p>The search took too long, so it stopped. Load this page again to search further.</p>}
+          <a class="button" href={attribute(paths.log({ kind: 'refusals', before: null }))}>
+            Show the refusals
+          </a>
+        </div>
+      ) : (
+        <section class="card" aria-labelledby="summaries-title">
+          <h2 id="summaries-title">One of these summaries counts it</h2>
+          <ul class="event-links">
+            {summaries.map(({ refusals, from, to, href }) => (
+              <li>
+                <EventSentence sentence={refusals} />{' '}
+                <a href={attribute(href)} safe>
+                  {`${exactClockText(from)} to ${exactClockText(to)}`}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  )
+}
+
+const unknownExplanation = (explained: never): never => {
+  throw new Error(`Cannot show an explanation: ${JSON.stringify(explained)}`)
+}
