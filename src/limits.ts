@@ -765,7 +765,10 @@ export const summariesSearchedMax = 500
 export const changesBeforeRefusalMs = 24 * 3_600_000
 export const changesBeforeRefusalMax = 5
 export const summariesOfferedMax = 20
+/** Rows of refusals on the page of a cellar. */
 export const refusalRowsMax = 10
+/** Summaries on the page of a key. */
+export const lastRefusalsShownMax = 3
 
 // Pages and their forms
 /** Rows of a page. Readings would wait too long while a longer page is rendered. */

@@ -45,6 +45,7 @@ import type {
   SuccessorView,
 } from '../../views/types.ts'
 import { everyEvent } from '../support/logs/every-event.ts'
+import { logPages, sampleRefusalCounts, sampleRefusalRows } from './log-pages.ts'
 
 /** This is 2026-11-21T10:14:07.123Z. */
 export const nowMs = 1_795_256_047_123
@@ -107,6 +108,7 @@ export const everyPage = (texts: Texts): readonly Page[] => [
   ...keyListPages(texts),
   ...keyFormPages(texts),
   ...keyPages(texts),
+  ...logPages(texts, shellOf(texts, 'auditor')),
   ...accountPages(texts),
   ...operatorPages(texts),
   exportRefused(texts),
@@ -293,13 +295,22 @@ const readingsPages = (texts: Texts): readonly Page[] => {
   const allKegs: KegListView = { kegs, find: '', found: kegs.length, all: kegs.length, page: 1, pages: 1 }
   const manyKegs: KegListView = { ...allKegs, found: 9_803, all: 9_803, pages: 99 }
   const foundKegs = { find: texts('typed'), found: 203, pages: 3 }
+  const refusals = sampleRefusalCounts(texts)
   const unsearched = { typed: '', ignoredWords: [] }
   const searched = { typed: texts('typed'), ignoredWords: [texts('typed')] }
   const noKegs: KegListView = { ...allKegs, kegs: [], found: 0, all: 0 }
   return [
     {
       name: 'readings',
-      html: ReadingsPage({ shell: admin, cellar, kegs: allKegs, readings, ...unsearched, hasActiveKey: true }),
+      html: ReadingsPage({
+        shell: admin,
+        cellar,
+        kegs: allKegs,
+        readings,
+        ...unsearched,
+        hasActiveKey: true,
+        refusals,
+      }),
     },
     {
       name: 'readings-page',
@@ -310,6 +321,7 @@ const readingsPages = (texts: Texts): readonly Page[] => {
         readings,
         ...unsearched,
         hasActiveKey: true,
+        refusals,
       }),
     },
     {
@@ -321,6 +333,7 @@ const readingsPages = (texts: Texts): readonly Page[] => {
         readings,
         ...searched,
         hasActiveKey: true,
+        refusals,
       }),
     },
     {
@@ -332,15 +345,32 @@ const readingsPages = (texts: Texts): readonly Page[] => {
         readings,
         ...searched,
         hasActiveKey: true,
+        refusals,
       }),
     },
     {
       name: 'readings-empty',
-      html: ReadingsPage({ shell: admin, cellar, kegs: noKegs, readings: [], ...unsearched, hasActiveKey: false }),
+      html: ReadingsPage({
+        shell: admin,
+        cellar,
+        kegs: noKegs,
+        readings: [],
+        ...unsearched,
+        hasActiveKey: false,
+        refusals: [],
+      }),
     },
     {
       name: 'readings-waiting',
-      html: ReadingsPage({ shell: auditor, cellar, kegs: noKegs, readings: [], ...unsearched, hasActiveKey: true }),
+      html: ReadingsPage({
+        shell: auditor,
+        cellar,
+        kegs: noKegs,
+        readings: [],
+        ...unsearched,
+        hasActiveKey: true,
+        refusals,
+      }),
     },
   ]
 }
@@ -663,6 +693,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
         apiKey: keyOf(texts, status),
         history: historyView(texts, status === 'revoked'),
         stateAt: stateThen(texts, status),
+        refusals: status === 'active' ? sampleRefusalRows(texts, nowMs) : [],
       }),
     })),
     {
@@ -673,6 +704,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
         apiKey: unusedKeyOf(texts),
         history: historyView(texts, false),
         stateAt: { typed: texts('typed'), answer: { kind: 'refused', rule: texts('fault') } },
+        refusals: [],
       }),
     },
     {
@@ -682,6 +714,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
         cellar,
         apiKey,
         history: emptyHistory,
+        refusals: [],
         stateAt: {
           typed: '2020-01-01',
           answer: {
@@ -755,7 +788,8 @@ const rotationPages = (texts: Texts): readonly Page[] => {
     { typed: '24h', ms: day },
   ]
   const rotate = { shell, cellar, overlaps, keyId: '9mN3pQrS' }
-  const keyPage = (apiKey: KeyView) => KeyPage({ shell, cellar, apiKey, history: emptyHistory, stateAt: null })
+  const keyPage = (apiKey: KeyView) =>
+    KeyPage({ shell, cellar, apiKey, history: emptyHistory, stateAt: null, refusals: [] })
   return [
     { name: 'rotate-key', html: RotateKeyPage({ ...rotate, apiKey: old, form: form({ overlap: '24h' }) }) },
     {

@@ -1,4 +1,7 @@
 import { ExportForm } from '../exports/export-form.tsx'
+import type { RefusalCount } from '../log/log-types.ts'
+import { ReceiptLink } from '../log/receipt-link.tsx'
+import { RefusalTable } from '../log/refusal-table.tsx'
 import { attribute, Name } from '../parts/name.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
 import { countOf, countText } from '../parts/quantity.ts'
@@ -18,6 +21,7 @@ export const ReadingsPage = (props: {
   readonly readings: readonly ReadingView[]
   /** Decides what the page advises while the cellar has no readings. */
   readonly hasActiveKey: boolean
+  readonly refusals: readonly RefusalCount[]
 }): JSX.Element => (
   <CellarFrame shell={props.shell} cellar={props.cellar} tab="readings" title="Readings">
     {props.typed !== '' || props.kegs.pages > 1 ? (
@@ -28,6 +32,7 @@ export const ReadingsPage = (props: {
         ignoredWords={props.ignoredWords}
       />
     ) : null}
+    <RefusalTable cellar={props.cellar.cellar} refusals={props.refusals} />
     <div
       hx-sse:connect={attribute(paths.liveReadings(props.cellar.cellar, props.kegs.find, props.kegs.page))}
       hx-sse:close="end"
@@ -263,7 +268,7 @@ const ReadingLine = (props: { readonly reading: ReadingView; readonly nowMs: num
         </a>
       </td>
       <td data-label="Receipt">
-        <code class="receipt" safe>{`${reading.stream}@${reading.revision}`}</code>
+        <ReceiptLink event={reading} />
       </td>
     </tr>
   )

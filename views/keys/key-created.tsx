@@ -2,6 +2,7 @@ import { Breadcrumbs } from '../cellars/cellar-frame.tsx'
 import { ReadingSnippets } from '../cellars/reading-snippets.tsx'
 import { shellKey } from '../cellars/snippets.ts'
 import { Layout } from '../frame/layout.tsx'
+import { ReceiptLink } from '../log/receipt-link.tsx'
 import { ByWhom } from '../parts/by.tsx'
 import { Copyable } from '../parts/copyable.tsx'
 import { Fact } from '../parts/fact.tsx'
@@ -146,7 +147,7 @@ export const FirstReading = (props: { readonly keyId: string; readonly reading: 
         <Instant at={reading.recordedAt} />
       </p>
       <p class="quiet">
-        Receipt <code safe>{`${reading.stream}@${reading.revision}`}</code>.{' '}
+        Receipt <ReceiptLink event={reading} />.{' '}
         <a href={paths.cellar(reading.cellar)}>See the readings of this cellar</a>
       </p>
     </section>

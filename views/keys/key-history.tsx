@@ -1,5 +1,6 @@
 import { ChangeList } from '../log/change-list.tsx'
 import { EventSentence } from '../log/event-sentence.tsx'
+import { ReceiptLink } from '../log/receipt-link.tsx'
 import { ByWhom } from '../parts/by.tsx'
 import { attribute } from '../parts/name.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
@@ -82,7 +83,7 @@ const EntryRow = ({ entry, keyId }: { readonly entry: HistoryEntry; readonly key
       <td data-label="In the log" class="place">
         {entry.lines.map((line) => (
           <span class="history-place">
-            <code safe>{`${line.stream}@${line.revision}`}</code>
+            <ReceiptLink event={line} />
             <span class="under" safe>{`position ${line.position}`}</span>
           </span>
         ))}

@@ -1,6 +1,8 @@
 import { Breadcrumbs } from '../cellars/cellar-frame.tsx'
 import { ExportForm } from '../exports/export-form.tsx'
 import { Layout } from '../frame/layout.tsx'
+import { LastRefusals } from '../log/last-refusals.tsx'
+import type { EventRow } from '../log/log-types.ts'
 import { ByWhom } from '../parts/by.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { UsageMeter } from '../parts/meter.tsx'
@@ -22,6 +24,8 @@ export const KeyPage = (props: {
   readonly history: HistoryView
   /** The state of the key at the time in `?at=`; `null` without `?at=`. */
   readonly stateAt: StateAt | null
+  /** The last summaries of refusals of the key. */
+  readonly refusals: readonly EventRow[]
 }): JSX.Element => {
   const { apiKey, shell } = props
   return (
@@ -35,6 +39,7 @@ export const KeyPage = (props: {
       >
         <KeyNow apiKey={apiKey} nowMs={shell.nowMs} isAdmin={shell.operator?.role === 'admin'} />
       </div>
+      <LastRefusals keyId={apiKey.keyId} rows={props.refusals} />
       <StateAtInstant keyId={apiKey.keyId} stateAt={props.stateAt} nowMs={shell.nowMs} />
       <KeyHistory keyId={apiKey.keyId} history={props.history} />
       <ExportForm

@@ -1,4 +1,5 @@
 import { EventSentence } from '../log/event-sentence.tsx'
+import { ReceiptLink } from '../log/receipt-link.tsx'
 import { limitWords, reasonOf, say } from '../log/sentence-parts.ts'
 import { ByWhom } from '../parts/by.tsx'
 import { Fact } from '../parts/fact.tsx'
@@ -42,7 +43,7 @@ const Answer = ({ keyId, answer, nowMs }: AnswerProps): JSX.Element => (
       {answer.decidedBy === null ? null : (
         <Fact term="Decided by" isWide>
           <EventSentence sentence={answer.decidedBy.sentence} ofKey={keyId} />
-          <code class="under" safe>{`${answer.decidedBy.stream}@${answer.decidedBy.revision}`}</code>
+          <ReceiptLink class="under" event={answer.decidedBy} />
         </Fact>
       )}
       <Neighbour keyId={keyId} term="Event before" event={answer.previous} />

@@ -93,7 +93,7 @@ const MinuteLine = (props: { readonly row: MinuteRow }): JSX.Element => {
   const { cellar } = row
   const many = countOf(row.count, 'reading', 'readings')
   return (
-    <tr id={attribute(`minute-${row.at / 60_000}-${cellar?.id ?? ''}`)} class="minute-row">
+    <tr id={attribute(`minute-${row.at / 60_000}-${encodeURIComponent(cellar?.id ?? '')}`)} class="minute-row">
       <td data-label="Time" class="log-time">
         <time datetime={isoText(row.at)} title={exactText(row.at)} safe>
           {clockText(row.at).slice(0, 5)}

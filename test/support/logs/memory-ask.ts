@@ -62,7 +62,7 @@ export const memoryAsk = (log: EventLog, options: AskOptions): Ask & { readonly 
       ),
     hourCounts: (key, from, to) =>
       hourCounts(events, options).filter((count) => count.key === key && count.hour >= from && count.hour < to),
-    refusalsOfCellar: (cellar, from, limit) =>
+    refusalsOfCellar: async (cellar, from, limit) =>
       hourCounts(events, options)
         .filter((count) => count.cellar === cellar && count.code !== 'accepted' && count.hour >= from)
         .sort((a, b) => b.count - a.count)

@@ -2,6 +2,7 @@ import { CellarsPage } from '../../../../views/cellars/cellars-page.tsx'
 import { NewCellarPage } from '../../../../views/cellars/new-cellar.tsx'
 import { ReadingsPage } from '../../../../views/cellars/readings-page.tsx'
 import { paths } from '../../../../views/paths.ts'
+import { refusalsToday } from '../ask/refusals-shown.ts'
 import { htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther, toCellars } from '../page-answers.tsx'
 import { cellarListOf, cellarView } from '../show/cellar-views.ts'
 import { requestedPage } from '../show/paging.ts'
@@ -49,6 +50,7 @@ const showReadings = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
   const { words, page, typed, ignoredWords } = readingsQuery(visit.query)
   const wanted = { cellar: cellar.cellar, words, page }
   const { cellar: _, ...shown } = await readingsOf(deps, wanted, { nowMs: visit.nowMs, pause: waitForTurn })
+  const refusals = await refusalsToday(deps.core, cellar.cellar, visit.nowMs)
   return htmlPage(
     visit,
     <ReadingsPage
@@ -56,6 +58,7 @@ const showReadings = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
       cellar={cellarView(cellar)}
       typed={typed}
       ignoredWords={ignoredWords}
+      refusals={refusals}
       {...shown}
     />,
   )

@@ -9,6 +9,7 @@ import { isExpired } from '../../../domain/expiry.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome } from '../../../domain/refusal.ts'
 import { keyLimitDefault } from '../../../limits.ts'
+import { lastRefusalsOf } from '../ask/refusals-shown.ts'
 import { alreadyDone, alreadyDoneText, wasDoneBefore } from '../forms/already-done.ts'
 import { isChanged, shownFieldOf, shownValues } from '../forms/changed-fields.ts'
 import { chosenExpiry, type KeyFormValues, keyFormOf, keyFormValues, typedLimit } from '../forms/key-fields.ts'
@@ -50,6 +51,7 @@ const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
       apiKey={apiKey}
       history={historyPage(deps.core, events, requestedHistory(visit.query))}
       stateAt={then}
+      refusals={await lastRefusalsOf(deps.core, key.keyId)}
     />,
     then?.answer.kind === 'refused' ? 422 : 200,
   )

@@ -1,0 +1,58 @@
+/** Refusals for the pages of cellars and keys. They come from the index, so they are of every node, and outlast a restart. */
+import type { EventRow, RefusalCount } from '../../../../views/log/log-types.ts'
+import { refusalWords } from '../../../../views/log/refusal-words.ts'
+import { paths } from '../../../../views/paths.ts'
+import type { Ask, Core } from '../../../actors/core.ts'
+import { stateBefore } from '../../../actors/search/event-context.ts'
+import { dayMs, instantText } from '../../../domain/calendar.ts'
+import { lastRefusalsShownMax, refusalRowsMax } from '../../../limits.ts'
+import { AskUnusable } from '../../../log/ask-index.ts'
+import { namesNow } from '../show/event-names.ts'
+import { eventRow } from './log-list.ts'
+
+/** Without a usable index, these pages show no refusals: they are more important than their refusals. */
+const orNothing = async <T>(ask: Ask | null, read: (ask: Ask) => Promise<readonly T[]>): Promise<readonly T[]> => {
+  if (ask === null) return []
+  try {
+    return await read(ask)
+  } catch (thrown) {
+    if (thrown instanceof AskUnusable) return []
+    throw thrown
+  }
+}
+
+/** Returns the refusals since midnight (UTC). */
+export const refusalsToday = (
+  { ask, projections }: Core,
+  cellar: string,
+  nowMs: number,
+): Promise<readonly RefusalCount[]> =>
+  orNothing(ask, async (index) => {
+    const midnightMs = nowMs - (nowMs % dayMs)
+    await index.bringUp()
+    const sums = await index.refusalsOfCellar(cellar, midnightMs / hourMs, refusalRowsMax)
+    return sums.map(({ key, code, count }) => ({
+      keyId: key,
+      label: projections.keys.get(key)?.label ?? `clr_${key}_…`,
+      code,
+      words: refusalWords(code),
+      count,
+      href: paths.log({ kind: 'refusals', key, from: instantText(midnightMs) }),
+    }))
+  })
+
+const hourMs = 3_600_000
+
+/** Returns the last summaries of what was refused of the key, newest first. */
+export const lastRefusalsOf = (core: Core, keyId: string): Promise<readonly EventRow[]> =>
+  orNothing(core.ask, async (ask) => {
+    await ask.bringUp()
+    const filter = { stream: null, kind: 'refusals', type: null, actor: null, cellar: null, since: null } as const
+    const page = { direction: 'backwards', from: null, limit: lastRefusalsShownMax } as const
+    const { places } = await ask.find({ ...filter, key: keyId, until: null }, page)
+    const rows: EventRow[] = []
+    for (const event of await ask.eventsAt(places)) {
+      rows.push(eventRow(core, { event, names: namesNow(core), before: await stateBefore(core.log, event) }))
+    }
+    return rows
+  })

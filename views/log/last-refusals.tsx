@@ -1,0 +1,28 @@
+import { attribute } from '../parts/name.tsx'
+import { ExactInstant } from '../parts/time.tsx'
+import { paths } from '../paths.ts'
+import { EventSentence } from './event-sentence.tsx'
+import type { EventRow } from './log-types.ts'
+
+/** The last summaries of what was refused of a key, by every node. Shows nothing if there is none. */
+export const LastRefusals = (props: { readonly keyId: string; readonly rows: readonly EventRow[] }): JSX.Element => {
+  if (props.rows.length === 0) return ''
+  return (
+    <section class="card" aria-labelledby="last-refusals-title">
+      <h2 id="last-refusals-title">
+        Last refusals <small>of all nodes, newest first</small>
+      </h2>
+      <ul class="event-links">
+        {props.rows.map(({ at, sentence, stream, revision, whyHref }) => (
+          <li>
+            <ExactInstant at={at} /> <EventSentence sentence={sentence} ofKey={props.keyId} />{' '}
+            <a href={attribute(whyHref ?? paths.event(stream, revision))}>Why?</a>
+          </li>
+        ))}
+      </ul>
+      <p class="below-list">
+        <a href={attribute(paths.log({ key: props.keyId, kind: 'refusals' }))}>All refusals of this key</a>
+      </p>
+    </section>
+  )
+}
