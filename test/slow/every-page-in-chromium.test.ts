@@ -3,9 +3,18 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { FirstReading } from '../../views/keys/key-created.tsx'
 import { KeyList } from '../../views/keys/keys-page.tsx'
+import { LogPush } from '../../views/log/log-page.tsx'
 import { launchChromium } from '../support/chromium.ts'
 import { areTrialsLong } from '../support/long-trials.ts'
-import { everyPage, harmless, nowMs, sampleKey, sampleKeyList, sampleReading } from '../views/every-page.ts'
+import {
+  everyPage,
+  harmless,
+  nowMs,
+  sampleKey,
+  sampleKeyList,
+  sampleLogPush,
+  sampleReading,
+} from '../views/every-page.ts'
 
 // This limit is long, because the machine may be busy. It only ends the test of a page that never loads.
 setDefaultTimeout(300_000)
@@ -189,6 +198,30 @@ test('a live update keeps the focus', async () => {
   await page.getByText('2,521').waitFor()
   expect(await page.locator('#key-list').count()).toBe(1)
   expect(await page.evaluate<string>('document.activeElement.textContent')).toStartWith('Suspend')
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('the log keeps its rows while the pointer or the focus is on them', async () => {
+  const { context, page, complaints } = await visitor({})
+  const path = '/live/log'
+  await page.goto(`${base}/log`)
+  await until(() => streams.get(path)?.size === 1)
+  const push = async (count: string): Promise<void> => {
+    const html = (await LogPush(sampleLogPush(harmless))).replaceAll('2,381 readings', count)
+    for (const send of streams.get(path) ?? []) send(`data: ${html.replaceAll('\n', '\ndata: ')}\n\n`)
+  }
+  const receipt = page.locator('#log-list td.place a').first()
+  await receipt.focus()
+  await push('2,382 readings')
+  await push('2,383 readings')
+  expect(await page.getByText('2,381 readings').count()).toBeGreaterThan(0)
+  await page.getByRole('searchbox').focus()
+  await page.getByText('2,383 readings').first().waitFor()
+  await receipt.hover()
+  await push('2,384 readings')
+  await page.getByRole('button', { name: 'Find' }).hover()
+  await page.getByText('2,384 readings').first().waitFor()
   expect(complaints).toEqual([])
   await context.close()
 })

@@ -45,7 +45,7 @@ import type {
   SuccessorView,
 } from '../../views/types.ts'
 import { everyEvent } from '../support/logs/every-event.ts'
-import { logPages, sampleRefusalCounts, sampleRefusalRows } from './log-pages.ts'
+import { logPages, sampleLogList, sampleRefusalCounts, sampleRefusalRows } from './log-pages.ts'
 
 /** This is 2026-11-21T10:14:07.123Z. */
 export const nowMs = 1_795_256_047_123
@@ -732,6 +732,9 @@ const keyPages = (texts: Texts): readonly Page[] => {
     ...thenPages(texts),
   ]
 }
+
+/** The list that the page `log` shows. */
+export const sampleLogPush = (texts: Texts) => ({ list: sampleLogList(texts, nowMs), nowMs })
 
 /** The key list that the page `keys-active` shows. */
 export const sampleKeyList = (texts: Texts) => ({

@@ -96,7 +96,7 @@ const rowsOf = (texts: Texts, nowMs: number): readonly LogRow[] =>
     },
   ])
 
-const listOf = (texts: Texts, nowMs: number): LogListView => ({
+export const sampleLogList = (texts: Texts, nowMs: number): LogListView => ({
   query: noQuery,
   faults: {},
   rows: rowsOf(texts, nowMs),
@@ -189,7 +189,7 @@ const sampleOf = (texts: Texts, nowMs: number): ExplainedSample => ({
 /** Every state of the pages about the event log. */
 export const logPages = (texts: Texts, shell: Shell) => {
   const { nowMs } = shell
-  const list = listOf(texts, nowMs)
+  const list = sampleLogList(texts, nowMs)
   const event = eventOf(texts, nowMs)
   const filtered: LogListView = {
     ...list,

@@ -177,6 +177,34 @@
     loseFirst(event.target)
   })
 
+  /**
+   * New rows would move the row under the pointer, or the link with the focus. So an update of such a list waits until both have
+   * left. The newest update replaces one that waits, because each message has the whole list.
+   */
+  const isHeld = (element) => {
+    const list = element.querySelector('[data-hold]')
+    return list !== null && (list.matches(':hover') || list.matches(':focus-within'))
+  }
+  document.addEventListener('htmx:sse:before:message', (event) => {
+    const { data, event: name } = event.detail.message
+    event.target.heldMessage = undefined
+    if (name || data === '' || !isHeld(event.target)) return
+    event.preventDefault()
+    event.target.heldMessage = data
+  })
+  const showHeld = () => {
+    for (const element of document.querySelectorAll('[hx-sse\\:connect]')) {
+      if (element.heldMessage === undefined || isHeld(element)) continue
+      const [text, target, swap] = [
+        element.heldMessage,
+        element.getAttribute('hx-target'),
+        element.getAttribute('hx-swap'),
+      ]
+      element.heldMessage = undefined
+      htmx.swap({ text, target, swap, sourceElement: element })
+    }
+  }
+
   document.addEventListener('click', (event) => {
     const target = event.target instanceof Element ? event.target : null
     const copyButton = target?.closest('button[data-copy]')
@@ -216,6 +244,9 @@
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) liveAgain()
   })
-  setInterval(refreshTimes, tickMs)
+  setInterval(() => {
+    refreshTimes()
+    showHeld()
+  }, tickMs)
   revealCopyButtons()
 })()

@@ -3,7 +3,7 @@ import type { EventData } from '../../../src/domain/events.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { paths } from '../../../views/paths.ts'
 import { openFreshLog } from '../../support/logs/engine.ts'
-import { type Service, testAsker, validReading } from '../../support/test-service.ts'
+import { type Service, testAsker, testCellar, validReading } from '../../support/test-service.ts'
 import { manualClock } from '../../support/time/manual-clock.ts'
 import { withAsk } from './log-world.ts'
 import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
@@ -117,5 +117,20 @@ describe('the explanation of a refused request', () => {
     const href = `href="${paths.refusedRequest(idAt(refusedAt, '1'))}"`
     expect((await auditor.get(paths.log({ kind: 'refusals' }))).body).toContain(href)
     expect((await auditor.get(paths.event(`refusals-${keyId}`, 0))).body).toContain(href)
+  })
+})
+
+describe('refusals where they help', () => {
+  test('are on the cellar’s page: today’s, by key and reason', async () => {
+    const { body } = await auditor.get(paths.cellar(testCellar))
+    expect(body).toContain('Refused today')
+    expect(body).toContain('over the limit')
+    expect(body).toContain('>14</td>')
+  })
+
+  test('are on the key’s page: its last ones', async () => {
+    const { body } = await auditor.get(paths.key(keyId))
+    expect(body).toContain('Last refusals')
+    expect(body).toContain(`href="${paths.refusedRequest(idAt(refusedAt, '1'))}"`)
   })
 })

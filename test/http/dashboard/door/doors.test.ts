@@ -23,6 +23,8 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
+const requestId = '019ab3f2-51c4-7a02-8e55-0c11d2a9f0b3'
+
 /** Every path of the dashboard, with its variables filled in. */
 const mountedPaths = (): readonly string[] => {
   const web = { publicUrl: null, trustedProxies: [], allowInsecureHttp: false }
@@ -46,6 +48,8 @@ const mountedPaths = (): readonly string[] => {
 
 const filledIn = (path: string): string =>
   path
+    .replace(':stream/:revision', `key-${keyId}/0`)
+    .replace(':requestId', requestId)
     .replace(':cellar', testCellar)
     .replace(':keyId', keyId)
     .replace(':secret', 'no-such-link')
@@ -63,6 +67,10 @@ const auditorSees = (): readonly string[] => [
   paths.keys(testCellar),
   paths.settings(testCellar),
   paths.key(keyId),
+  paths.log(),
+  paths.findInLog,
+  paths.event(`key-${keyId}`, 0),
+  paths.refusedRequest(requestId),
   paths.account,
   paths.operators,
   paths.devicesGuide,
