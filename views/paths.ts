@@ -68,6 +68,7 @@ export const paths = {
   revokeKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/revoke`,
   log: (query: Partial<LogQuery> = {}) => `/log${logQuery(query)}`,
   findInLog: '/log/find',
+  found: (what: string) => `/log/find?what=${encodeURIComponent(what)}`,
   event: (stream: string, revision: number) => `/log/${encodeURIComponent(stream)}/${revision}`,
   /** Explains why a request was refused. */
   refusedRequest: (requestId: string) => `/log/requests/${encodeURIComponent(requestId)}`,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { FirstReading } from '../../views/keys/key-created.tsx'
 import { KeyList } from '../../views/keys/keys-page.tsx'
-import { LogPush } from '../../views/log/log-page.tsx'
+import { LogPush } from '../../views/log/list/log-page.tsx'
 import { launchChromium } from '../support/chromium.ts'
 import { areTrialsLong } from '../support/long-trials.ts'
 import {

@@ -1,6 +1,6 @@
 import { EventPage } from '../../views/log/event-page.tsx'
-import { FoundPage } from '../../views/log/found-page.tsx'
-import { LogPage } from '../../views/log/log-page.tsx'
+import { FoundPage } from '../../views/log/list/found-page.tsx'
+import { LogPage } from '../../views/log/list/log-page.tsx'
 import type {
   EventPageView,
   EventRow,

@@ -84,10 +84,14 @@ const EntryRow = ({ entry, keyId }: { readonly entry: HistoryEntry; readonly key
         {entry.lines.map((line) => (
           <span class="history-place">
             <ReceiptLink event={line} />
-            <span class="under" safe>{`position ${line.position}`}</span>
+            <a class="under" href={attribute(paths.found(String(line.position)))} safe>
+              {`position ${line.position}`}
+            </a>
           </span>
         ))}
-        <span class="under" safe>{`request ${entry.requestId}`}</span>
+        <a class="under" href={attribute(paths.found(entry.requestId))} safe>
+          {`request ${entry.requestId}`}
+        </a>
       </td>
     </tr>
   )

@@ -11,7 +11,7 @@ import type { Shell } from '../types.ts'
 import { ChangeList } from './change-list.tsx'
 import { EventSentence } from './event-sentence.tsx'
 import { KindMark, kindWords } from './kind-mark.tsx'
-import { ByLink } from './log-table.tsx'
+import { ByLink } from './list/log-table.tsx'
 import type { EventPageView, Neighbours } from './log-types.ts'
 
 export const EventPage = (props: { readonly shell: Shell; readonly event: EventPageView }): JSX.Element => {
@@ -180,7 +180,9 @@ const InLog = (props: { readonly event: EventPageView }): JSX.Element => {
           <span safe>{countText(event.position)}</span>
         </Fact>
         <Fact term="Request">
-          <code safe>{event.requestId}</code>
+          <a href={attribute(paths.found(event.requestId))}>
+            <code safe>{event.requestId}</code>
+          </a>
         </Fact>
         {event.about === null ? null : (
           <Fact term={event.about.words}>

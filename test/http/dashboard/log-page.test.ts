@@ -244,7 +244,7 @@ describe('the page of an event', () => {
 })
 
 describe('the box', () => {
-  const find = (what: string) => world.auditor.get(`${paths.findInLog}?what=${encodeURIComponent(what)}`)
+  const find = (what: string) => world.auditor.get(paths.found(what))
 
   test.each([
     ['a receipt', () => `readings-${world.keyId}@3`, () => paths.event(`readings-${world.keyId}`, 3)],
@@ -263,10 +263,17 @@ describe('the box', () => {
     expect((await find(event?.id ?? '')).location).toBe(paths.event(`key-${world.keyId}`, 1))
   })
 
-  test('offers both if a text is a number of a position and a time', async () => {
-    const { status, body } = await find('1772366400')
-    expect(status).toBe(303)
-    expect(body).toBe('')
+  test('takes a large number for a time if no event has it as its position', async () => {
+    const { status, location } = await find('1772366400')
+    expect([status, location]).toEqual([303, paths.log({ at: '2026-03-01T12:00:00.000Z' })])
+  })
+
+  test('offers both if a text names a key and a cellar', async () => {
+    await world.service.core.cellars.create({ cellar: 'other', title: world.keyId }, testAsker)
+    const { status, body } = await find(world.keyId)
+    expect(status).toBe(200)
+    expect(body).toContain(`href="${paths.log({ key: world.keyId })}"`)
+    expect(body).toContain(`href="${paths.log({ cellar: 'other' })}"`)
   })
 
   test('says what was looked for in vain', async () => {

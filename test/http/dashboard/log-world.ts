@@ -1,7 +1,7 @@
 import type { Core } from '../../../src/actors/core.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import { keyOfEvent } from '../../../src/domain/search/event-filter.ts'
-import { type AskOptions, memoryAsk } from '../../support/logs/memory-ask.ts'
+import { type AskOptions, naiveAsk } from '../../support/ask/naive-ask.ts'
 
 /** Gives the core an index like `ask.db`, which always holds the whole log. */
 export const withAsk =
@@ -9,7 +9,7 @@ export const withAsk =
   (core: Core): Core => ({
     ...core,
     onFolded: core.onFolded,
-    ask: memoryAsk(core.log, { cellarOf: cellarOf(core), ...(progress === undefined ? {} : { progress }) }),
+    ask: naiveAsk(core.log, { cellarOf: cellarOf(core), ...(progress === undefined ? {} : { progress }) }),
   })
 
 const cellarOf =

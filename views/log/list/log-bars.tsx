@@ -1,7 +1,7 @@
-import { attribute } from '../parts/name.tsx'
-import { countOf, countText } from '../parts/quantity.ts'
-import { clockText, dateText, durationText } from '../parts/time-words.ts'
-import type { Bar, BarsView } from './log-types.ts'
+import { attribute } from '../../parts/name.tsx'
+import { countOf, countText } from '../../parts/quantity.ts'
+import { clockText, dateText, durationText } from '../../parts/time-words.ts'
+import type { Bar, BarsView } from '../log-types.ts'
 
 const height = 60
 const barWidth = 10

@@ -1,7 +1,7 @@
-import { attribute, Name } from '../parts/name.tsx'
-import { paths } from '../paths.ts'
-import { eventKindsShown, kindWords } from './kind-mark.tsx'
-import type { LogListView, LogQuery } from './log-types.ts'
+import { attribute, Name } from '../../parts/name.tsx'
+import { paths } from '../../paths.ts'
+import { eventKindsShown, kindWords } from '../kind-mark.tsx'
+import type { LogListView, LogQuery } from '../log-types.ts'
 
 /** The form uses GET, so that the answer has an address. It leads to the page of what was typed (`found-page.tsx`). */
 export const FindBox = (props: { readonly typed: string }): JSX.Element => (

@@ -19,7 +19,7 @@ export type AskOptions = {
 }
 
 /** Answers like `ask.db`, by a naive computation from the whole log. */
-export const memoryAsk = (log: EventLog, options: AskOptions): Ask & { readonly calls: () => number } => {
+export const naiveAsk = (log: EventLog, options: AskOptions): Ask & { readonly calls: () => number } => {
   let events: readonly RecordedEvent[] = []
   let calls = 0
   const placeOf = (event: RecordedEvent): EventPlace => ({

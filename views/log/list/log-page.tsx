@@ -1,13 +1,13 @@
-import { Layout } from '../frame/layout.tsx'
-import { attribute, Name } from '../parts/name.tsx'
-import { countText } from '../parts/quantity.ts'
-import { exactText } from '../parts/time-words.ts'
-import { paths } from '../paths.ts'
-import type { Shell } from '../types.ts'
+import { Layout } from '../../frame/layout.tsx'
+import { attribute, Name } from '../../parts/name.tsx'
+import { countText } from '../../parts/quantity.ts'
+import { exactText } from '../../parts/time-words.ts'
+import { paths } from '../../paths.ts'
+import type { Shell } from '../../types.ts'
+import type { LogListView } from '../log-types.ts'
 import { BarsFigure, LogBars } from './log-bars.tsx'
 import { FilterForm, FindBox, KindLinks } from './log-filters.tsx'
 import { LogTable } from './log-table.tsx'
-import type { LogListView } from './log-types.ts'
 
 export const LogPage = (props: { readonly shell: Shell; readonly list: LogListView }): JSX.Element => {
   const { shell, list } = props

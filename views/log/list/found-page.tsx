@@ -1,9 +1,9 @@
-import { Layout } from '../frame/layout.tsx'
-import { attribute, Name } from '../parts/name.tsx'
-import { paths } from '../paths.ts'
-import type { Shell } from '../types.ts'
+import { Layout } from '../../frame/layout.tsx'
+import { attribute, Name } from '../../parts/name.tsx'
+import { paths } from '../../paths.ts'
+import type { Shell } from '../../types.ts'
+import type { FoundView } from '../log-types.ts'
 import { FindBox } from './log-filters.tsx'
-import type { FoundView } from './log-types.ts'
 
 /** Offers all that a text can mean, or says what was looked for in vain. */
 export const FoundPage = (props: { readonly shell: Shell; readonly found: FoundView }): JSX.Element => {
