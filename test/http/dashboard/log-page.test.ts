@@ -179,13 +179,19 @@ describe('an index', () => {
       const find = (): never => {
         throw new AskUnusable('a row was changed')
       }
-      return { ...asking, ask: asking.ask === null ? null : { ...asking.ask, find } }
+      const broken = { find, placesOfId: find, minuteCounts: find, refusalsOfCellar: find }
+      return { ...asking, ask: asking.ask === null ? null : { ...asking.ask, ...broken } }
     }
     const { auditor } = await nodeOf({ wrapCore: damaged })
     const { status, body } = await auditor.get(paths.log({ kind: 'keys' }))
     expect(status).toBe(200)
     expect(body).toContain('This node cannot use its index of the log now.')
     expect(rowsOf(body).length).toBeGreaterThan(0)
+    const others = [paths.log(), paths.key(world.keyId), paths.cellar(testCellar), paths.event(`key-${world.keyId}`, 1)]
+    for (const path of others) expect([path, (await auditor.get(path)).status]).toEqual([path, 200])
+    const id = '019ca8df-0403-7000-8000-000000000000'
+    expect((await auditor.get(paths.found(id))).location).toBe(paths.refusedRequest(id))
+    expect((await auditor.get(paths.refusedRequest(id))).status).toBe(200)
   })
 
   test('is not needed within a time limit: the page says how far it looked', async () => {

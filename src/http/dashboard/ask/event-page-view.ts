@@ -16,6 +16,7 @@ import { sameRequestShownMax, signInsSearchedMax } from '../../../limits.ts'
 import { namesNow } from '../show/event-names.ts'
 import type { Pause } from '../show/pauses.ts'
 import { byView } from './by-view.ts'
+import { ifUsable } from './if-usable.ts'
 
 type Parts = { readonly core: Core; readonly nowMs: number; readonly pause: Pause }
 
@@ -106,7 +107,7 @@ const sessionView = async ({ ask }: Core, event: RecordedEvent): Promise<EventPa
   const { by } = event.metadata
   if (by.kind !== 'operator' || by.session === undefined) return null
   const { id } = by.session
-  return { id, from: ask === null ? null : await signInOf(ask, event, { id, email: by.email }) }
+  return { id, from: await ifUsable(ask, null, (index) => signInOf(index, event, { id, email: by.email })) }
 }
 
 const signInOf = async (

@@ -34,6 +34,7 @@ import {
 } from '../../../limits.ts'
 import { namesNow } from '../show/event-names.ts'
 import { byView } from './by-view.ts'
+import { ifUsable } from './if-usable.ts'
 import { type LogListParts, listPartsOf } from './log-list.ts'
 import { remedyOf, ruleWords } from './refusal-remedies.ts'
 import { statusOfCode } from './status-of-code.ts'
@@ -69,11 +70,11 @@ const nearMs = 60_000
 const summariesSince = async (parts: LogListParts, atMs: number) => {
   const { core } = parts
   const filter = { stream: null, kind: null, type: 'ReadingsRefused', actor: null, key: null, cellar: null } as const
-  const { events, end } = await listEvents(
-    listPartsOf(parts, core.ask),
-    { ...filter, since: atMs - recordedSkewMsMax, until: null },
-    { direction: 'forwards', from: await positionBefore(core.log, atMs), limit: summariesSearchedMax },
-  )
+  const wanted = { ...filter, since: atMs - recordedSkewMsMax, until: null }
+  const from = await positionBefore(core.log, atMs)
+  const page = { direction: 'forwards', from, limit: summariesSearchedMax } as const
+  const indexed = await ifUsable(core.ask, null, (ask) => listEvents(listPartsOf(parts, ask), wanted, page))
+  const { events, end } = indexed ?? (await listEvents(listPartsOf(parts, null), wanted, page))
   return { summaries: events.filter(isSummary), isComplete: end.kind === 'complete' }
 }
 

@@ -11,6 +11,7 @@ import { everyMeaning, type Meaning, withoutSecret } from '../../../domain/searc
 import { instantExamples } from '../../../domain/search/near-instant.ts'
 import { requestIdFacts } from '../../../domain/search/request-id.ts'
 import { Outage } from '../../../log/event-log.ts'
+import { ifUsable } from './if-usable.ts'
 
 type Choice = FoundView['choices'][number]
 type Sought = Choice | { readonly missing: string }
@@ -128,12 +129,12 @@ const seekId = async (core: Core, id: string): Promise<Sought> => {
 
 const isOf = (id: string) => (event: RecordedEvent) => event.id === id || event.metadata.requestId === id
 
-const indexedEvent = async ({ ask }: Core, id: string): Promise<RecordedEvent | null> => {
-  if (ask === null) return null
-  await ask.bringUp()
-  const events = await ask.eventsAt(ask.placesOfId(id))
-  return events.find(isOf(id)) ?? null
-}
+const indexedEvent = ({ ask }: Core, id: string): Promise<RecordedEvent | null> =>
+  ifUsable<RecordedEvent | null>(ask, null, async (index) => {
+    await index.bringUp()
+    const events = await index.eventsAt(index.placesOfId(id))
+    return events.find(isOf(id)) ?? null
+  })
 
 const eventByInstant = async ({ log }: Core, id: string): Promise<RecordedEvent | null> => {
   const facts = requestIdFacts(id)

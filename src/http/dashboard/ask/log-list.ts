@@ -9,11 +9,12 @@ import { type EventType, eventData, type RecordedEvent } from '../../../domain/e
 import { type EventKind, kindOf } from '../../../domain/search/event-filter.ts'
 import { type StateBefore, unknownBefore } from '../../../domain/search/state-before.ts'
 import { cellarsSuggestedMax, logReadPageEvents, logRowsPerPageMax, logSearchMs } from '../../../limits.ts'
-import { AskUnusable, type PlaceFilter } from '../../../log/ask-index.ts'
+import type { PlaceFilter } from '../../../log/ask-index.ts'
 import { namesNow } from '../show/event-names.ts'
 import type { Pause } from '../show/pauses.ts'
 import { barsOf } from './bars.ts'
 import { byView } from './by-view.ts'
+import { ifUsable } from './if-usable.ts'
 import { minuteRows, showsMinutes } from './minute-rows.ts'
 import { type JudgedQuery, judgeQuery } from './read-log-query.ts'
 
@@ -37,33 +38,38 @@ export const logListOf = async (parts: LogListParts, query: LogQuery): Promise<L
   const judged = judgeQuery(query, known)
   const isJudged = Object.keys(judged.faults).length === 0
   const listed = isJudged ? await rowsOf(parts, query, judged.filter) : nothing
-  const ask = counting(core.ask)
   return {
     query,
     faults: judged.faults,
-    ...listed,
+    rows: listed.rows,
+    end: listed.end,
+    bars: listed.bars,
     ...hrefsOf(query, listed),
-    index: indexView(core, listed.isIndexUnusable),
-    bars: !isJudged || ask === null || listed.isIndexUnusable ? null : barsOf(ask, { query, ...judged }, nowMs),
+    index: indexView(core, listed.isIndexed),
     about: aboutOf(core, judged),
     cellars: suggestedCellars(core),
     types: typesOfKind(query.kind),
   }
 }
 
-type Rows = { readonly rows: readonly LogRow[]; readonly end: SearchEnd; readonly isIndexUnusable: boolean }
+type Rows = {
+  readonly rows: readonly LogRow[]
+  readonly end: SearchEnd
+  readonly bars: LogListView['bars']
+  readonly isIndexed: boolean
+}
 
-const nothing: Rows = { rows: [], end: { kind: 'complete' }, isIndexUnusable: false }
+const nothing: Rows = { rows: [], end: { kind: 'complete' }, bars: null, isIndexed: true }
 
 /** If the index turns out to be damaged, the log itself is searched. */
 const rowsOf = async (parts: LogListParts, query: LogQuery, filter: PlaceFilter): Promise<Rows> => {
-  const { ask } = parts.core
-  try {
-    return { ...(await mergedRows(parts, { query, filter, ask })), isIndexUnusable: false }
-  } catch (thrown) {
-    if (!(thrown instanceof AskUnusable)) throw thrown
-    return { ...(await mergedRows(parts, { query, filter, ask: null })), isIndexUnusable: true }
-  }
+  const indexed = await ifUsable<Rows | null>(parts.core.ask, null, async (ask) => {
+    const rows = await mergedRows(parts, { query, filter, ask })
+    const counted = counting(ask)
+    return { ...rows, bars: counted === null ? null : barsOf(counted, { query, filter }, parts.nowMs), isIndexed: true }
+  })
+  if (indexed !== null) return indexed
+  return { ...(await mergedRows(parts, { query, filter, ask: null })), bars: null, isIndexed: false }
 }
 
 type Wanted = { readonly query: LogQuery; readonly filter: PlaceFilter; readonly ask: Ask | null }
@@ -195,9 +201,9 @@ const counting = (ask: Ask | null): Ask | null => {
   return progress === undefined || progress.isBehind || progress.trouble !== null ? null : ask
 }
 
-const indexView = ({ ask, projections }: Core, isUnusable: boolean): LogListView['index'] => {
+const indexView = ({ ask, projections }: Core, isIndexed: boolean): LogListView['index'] => {
   const progress = ask?.progress()
-  if (progress === undefined || isUnusable) return { kind: 'none', why: null }
+  if (progress === undefined || !isIndexed) return { kind: 'none', why: null }
   if (progress.trouble !== null) return { kind: 'none', why: progress.trouble }
   if (!progress.isBehind) return { kind: 'current' }
   return { kind: 'behind', read: progress.position ?? 0, of: projections.position ?? 0 }

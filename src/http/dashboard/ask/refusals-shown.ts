@@ -2,24 +2,13 @@
 import type { EventRow, RefusalCount } from '../../../../views/log/log-types.ts'
 import { refusalWords } from '../../../../views/log/refusal-words.ts'
 import { paths } from '../../../../views/paths.ts'
-import type { Ask, Core } from '../../../actors/core.ts'
+import type { Core } from '../../../actors/core.ts'
 import { stateBefore } from '../../../actors/search/event-context.ts'
 import { dayMs, instantText } from '../../../domain/calendar.ts'
 import { lastRefusalsShownMax, refusalRowsMax } from '../../../limits.ts'
-import { AskUnusable } from '../../../log/ask-index.ts'
 import { namesNow } from '../show/event-names.ts'
+import { ifUsable } from './if-usable.ts'
 import { eventRow } from './log-list.ts'
-
-/** Without a usable index, these pages show no refusals: they are more important than their refusals. */
-const orNothing = async <T>(ask: Ask | null, read: (ask: Ask) => Promise<readonly T[]>): Promise<readonly T[]> => {
-  if (ask === null) return []
-  try {
-    return await read(ask)
-  } catch (thrown) {
-    if (thrown instanceof AskUnusable) return []
-    throw thrown
-  }
-}
 
 /** Returns the refusals since midnight (UTC). */
 export const refusalsToday = (
@@ -27,7 +16,7 @@ export const refusalsToday = (
   cellar: string,
   nowMs: number,
 ): Promise<readonly RefusalCount[]> =>
-  orNothing(ask, async (index) => {
+  ifUsable<readonly RefusalCount[]>(ask, [], async (index) => {
     const midnightMs = nowMs - (nowMs % dayMs)
     await index.bringUp()
     const sums = await index.refusalsOfCellar(cellar, midnightMs / hourMs, refusalRowsMax)
@@ -45,7 +34,7 @@ const hourMs = 3_600_000
 
 /** Returns the last summaries of what was refused of the key, newest first. */
 export const lastRefusalsOf = (core: Core, keyId: string): Promise<readonly EventRow[]> =>
-  orNothing(core.ask, async (ask) => {
+  ifUsable<readonly EventRow[]>(core.ask, [], async (ask) => {
     await ask.bringUp()
     const filter = { stream: null, kind: 'refusals', type: null, actor: null, cellar: null, since: null } as const
     const page = { direction: 'backwards', from: null, limit: lastRefusalsShownMax } as const
