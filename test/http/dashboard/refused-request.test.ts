@@ -60,6 +60,7 @@ beforeAll(async () => {
   const metadata = { by: { kind: 'system' as const }, requestId: 'r', correlationId: 'r', causationId: 'r' }
   const event = { id: idAt(clock.now(), 'e'), recordedAt: clock.now(), metadata }
   await log.append(`refusals-${keyId}`, 'none', [{ ...event, type: 'ReadingsRefused', data: summary() }])
+  await service.core.keys.setLimit(keyId, { readings: 99, windowMs: 60_000 }, testAsker)
   auditor = await signedIn(service, 'auditor')
 })
 afterAll(async () => {
@@ -71,7 +72,13 @@ describe('the explanation of a refused request', () => {
   test('says what was wrong, and the key’s state, limit and use then', async () => {
     const { status, body } = await auditor.get(paths.refusedRequest(idAt(refusedAt, '1')))
     expect(status).toBe(200)
-    for (const words of ['429 RATE_LIMITED', 'active', '2 readings in 60 seconds', '2 were accepted', 'rack-17']) {
+    for (const words of [
+      '429 RATE_LIMITED',
+      'active',
+      '<dd><span>2 readings in 60 seconds',
+      '2 were accepted',
+      'rack-17',
+    ]) {
       expect(body).toContain(words)
     }
     expect(body).toContain(`href="${paths.event(`key-${keyId}`, 1)}"`)

@@ -112,11 +112,12 @@ const reachedTo = ({ events, end }: Listed): number | null => {
   return end.kind === 'page_full' ? (events.at(-1)?.position ?? null) : null
 }
 
-/** At one position, the event is newer than the row of its minute. */
+/** At one position, the event is newer than the rows of its minute, and these are in the order of their cellars. */
 const inDirection = (isBackwards: boolean) => {
   const rank = ({ row }: LogRow): number => (row === 'event' ? 1 : 0)
+  const cellarOf = (row: LogRow): string => (row.row === 'minute' ? (row.cellar?.id ?? '') : '')
   return (a: LogRow, b: LogRow): number => {
-    const order = a.position - b.position || rank(a) - rank(b)
+    const order = a.position - b.position || rank(a) - rank(b) || (cellarOf(a) < cellarOf(b) ? 1 : -1)
     return isBackwards ? -order : order
   }
 }

@@ -103,6 +103,13 @@ describe('a live page', () => {
     expect(await watching.until(/rack-17/)).toContain('id="cellar-readings"')
   })
 
+  test('shows a new event of the log, whatever it is about', async () => {
+    const watching = await watch(paths.liveLog())
+    await service.createKey({ label: 'Press, south' })
+    await pushedUntil(() => watching.text().includes('Press, south'))
+    expect(await watching.until(/created the key/)).toContain('id="log-list"')
+  })
+
   test('shows a new reading as the page would', async () => {
     const key = await service.createKey()
     const watching = await watch(paths.liveReadings(testCellar))
