@@ -84,9 +84,7 @@ const EntryRow = ({ entry, keyId }: { readonly entry: HistoryEntry; readonly key
         {entry.lines.map((line) => (
           <span class="history-place">
             <ReceiptLink event={line} />
-            <a class="under" href={attribute(paths.found(String(line.position)))} safe>
-              {`position ${line.position}`}
-            </a>
+            <span class="under" safe>{`position ${line.position}`}</span>
           </span>
         ))}
         <a class="under" href={attribute(paths.found(entry.requestId))} safe>
