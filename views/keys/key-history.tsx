@@ -101,9 +101,7 @@ const Line = ({ line, keyId }: { readonly line: HistoryLine; readonly keyId: str
       <EventSentence sentence={line.sentence} ofKey={keyId} />
     </p>
     <ChangeList changes={line.changes} />
-    <code class="under" safe>
-      {line.type}
-    </code>
+    <code class="under">{line.type}</code>
   </div>
 )
 

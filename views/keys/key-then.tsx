@@ -88,7 +88,7 @@ const Verdict = ({ answer }: { readonly answer: Known }): JSX.Element => {
     case 'revoked':
       return (
         <>
-          <strong>No</strong>, it was <span safe>{key.status}</span> at <ExactInstant at={at} />, since{' '}
+          <strong>No</strong>, it was <span>{key.status}</span> at <ExactInstant at={at} />, since{' '}
           <Since event={decidedBy} />
           <EventSentence sentence={say`${reasonOf(decidedBy.reason)}.`} />
         </>

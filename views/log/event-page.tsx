@@ -68,7 +68,7 @@ const EventTurns = (props: { readonly event: EventPageView }): JSX.Element => {
     <nav class="event-turns" aria-label="Other events">
       <a href={paths.log()}>Log</a>
       <Turns of={inLog} words={{ before: '← Before', after: 'After →', what: 'in the log' }} />
-      <span class="quiet" safe>
+      <span class="quiet">
         {inStream.before === null && inStream.after === null ? 'The only event of its stream' : 'In its stream:'}
       </span>
       <Turns of={inStream} words={{ before: '← Before', after: 'After →', what: 'in its stream' }} />

@@ -25,9 +25,7 @@ export const FoundPage = (props: { readonly shell: Shell; readonly found: FoundV
       )}
       {missing.length === 0 ? null : (
         <section class="card" aria-labelledby="missing-title">
-          <h2 id="missing-title" safe>
-            {choices.length === 0 ? 'What was looked for' : 'Also looked for'}
-          </h2>
+          <h2 id="missing-title">{choices.length === 0 ? 'What was looked for' : 'Also looked for'}</h2>
           <ul class="event-links">
             {missing.map((sentence) => (
               <li>

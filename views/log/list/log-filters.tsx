@@ -152,7 +152,7 @@ const TypeField = (props: {
     <select id="field-type" name="type">
       <option value="">Any</option>
       {props.types.map((type) => (
-        <option value={type} selected={type === props.query.type} safe>
+        <option value={type} selected={type === props.query.type}>
           {type}
         </option>
       ))}

@@ -163,7 +163,7 @@ const Turns = (props: { readonly list: LogListView }): JSX.Element => {
         </>
       )}
       {olderHref === null ? null : (
-        <a class="action" href={attribute(olderHref)} safe>
+        <a class="action" href={attribute(olderHref)}>
           {end.kind === 'time_over' && isBackwards ? 'Go on searching →' : 'Older →'}
         </a>
       )}

@@ -1,7 +1,7 @@
 /** What to do about a refusal, for people. The texts for devices are in `src/http/problem.ts`. */
 import type { ExplainedSample } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
-import type { RefusalSample } from '../../../domain/refusals/refusal-sums.ts'
+import type { RefusalSample } from '../../../domain/refusals/waiting-refusals.ts'
 import { nameWords, timestampWords } from '../../field-words.ts'
 
 type Sample = Pick<RefusalSample, 'code' | 'field' | 'rule'>
