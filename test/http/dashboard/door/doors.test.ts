@@ -66,6 +66,7 @@ const auditorSees = (): readonly string[] => [
   paths.cellar(testCellar),
   paths.keys(testCellar),
   paths.settings(testCellar),
+  paths.cellarThen(testCellar),
   paths.key(keyId),
   paths.log(),
   paths.findInLog,
@@ -77,7 +78,6 @@ const auditorSees = (): readonly string[] => [
   ...mountedPaths().filter((path) => path.startsWith(paths.deviceProgram(''))),
 ]
 
-/** Every operator may send these forms. */
 /** What an auditor may send: forms of the own account, and exports, which add only a record of themselves. */
 const isOwn = (path: string | undefined): boolean =>
   path === paths.signOut || path === paths.exports || path?.startsWith('/account/') === true
