@@ -6,7 +6,7 @@ import { CommandFailed, type ExitCode, exitCodes } from './cli/exit-codes.ts'
 import type { Config } from './config.ts'
 import { eventStoreRetryPauseMs, eventStoreStartMsMax, heldRetryMs, heldWaitMsMax, storeBusyMsMax } from './limits.ts'
 import { openAskFile } from './log/ask-index/ask-file.ts'
-import { type AskIndex, AskUnusable } from './log/ask-index.ts'
+import { AskBusy, type AskIndex, AskUnusable } from './log/ask-index.ts'
 import { CopyRefused } from './log/copy-log.ts'
 import {
   ChangedSchema,
@@ -244,7 +244,7 @@ export const openAskIndex = async (
   try {
     return openAskFile({ dataDir, logId, onReplaced })
   } catch (error) {
-    if (error instanceof AskUnusable) return { why: error.message }
+    if (error instanceof AskUnusable || error instanceof AskBusy) return { why: error.message }
     throw error
   }
 }

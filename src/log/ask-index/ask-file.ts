@@ -28,7 +28,7 @@ export type AskFileOptions = {
 /**
  * Opens `ask.db`. A damaged file, or a file of another log or format, is replaced. A thread writes the file, so that no fsync
  * stops the event loop. The queries read it on the event loop.
- * @throws AskUnusable if the file cannot be opened or replaced
+ * @throws AskUnusable if the file cannot be opened or replaced, AskBusy if the disk is full or another program has locked the file
  */
 export const openAskFile = (options: AskFileOptions): AskIndex => new AskFile(options)
 
@@ -160,7 +160,7 @@ class AskFile implements AskIndex {
     try {
       return this.#open()
     } catch (cause) {
-      if (!(cause instanceof AskUnusable) && !(cause instanceof AskBusy)) throw cause
+      if (!(cause instanceof AskUnusable)) throw cause
       this.#onReplaced(cause.message)
     }
     orFault(() => removeFile(this.#path))

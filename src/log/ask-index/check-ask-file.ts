@@ -59,6 +59,7 @@ const places: CheckedTable<PlaceRow> = {
     { name: 'places_of_actor', columns: ['actor', 'type', 'position'] },
     { name: 'places_of_key', columns: ['key', 'type', 'position'], part: unless('key') },
     { name: 'places_of_cellar', columns: ['cellar', 'type', 'position'], part: unless('cellar') },
+    { name: 'places_of_actor_in_cellar', columns: ['actor', 'cellar', 'type', 'position'], part: unless('cellar') },
     { name: 'places_of_stream', columns: ['stream', 'revision', 'position'] },
     { name: 'places_of_event', columns: ['event_number', 'position'] },
     { name: 'places_of_request', columns: ['request_number', 'position'], part: unless('request_number') },

@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -85,3 +86,28 @@ test('ask.db says what the log says, also after it was deleted, damaged or repla
   mkdirSync(path)
   expect(await live(key)).toContain('ask.db cannot be opened')
 }, 120_000)
+
+// A full disk gives the same error, but a test cannot fill a disk.
+test('a locked ask.db is kept, and the service starts without it', async () => {
+  const other = newFolder()
+  const path = join(other.path, 'ask.db')
+  const environment = { DATA_DIR: other.path }
+  await cellarbook(['cellar', 'create', 'c'], environment)
+  const before = await startProcess(other.path)
+  running.push(before)
+  expect(await before.stop()).toBe(0)
+  const bytes = readFileSync(path)
+
+  const program = new Database(path)
+  program.run('PRAGMA locking_mode = EXCLUSIVE')
+  program.run('BEGIN EXCLUSIVE')
+  const service = await startProcess(other.path)
+  running.push(service)
+  await service.untilStdout(/ask.db cannot be opened/)
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+  expect(await service.stop()).toBe(0)
+  program.run('ROLLBACK')
+  program.close()
+  expect(readFileSync(path).equals(bytes)).toBe(true)
+  other.remove()
+}, 60_000)
