@@ -3,6 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { minuteChecksum } from '../../../src/log/ask-index/ask-rows.ts'
+import { tables as schema } from '../../../src/log/ask-index/ask-schema.ts'
 import { AskBusy, AskUnusable } from '../../../src/log/ask-index.ts'
 import { seededNumbers } from '../../support/seeded-entropy.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -151,6 +152,19 @@ const olderRow = (database: Database): void => {
   database.run('UPDATE minutes SET position = ?, checksum = ?', [minute.position, minuteChecksum(minute)])
 }
 
+/** A small index has one page. An empty one is as sound as any other for SQLite's quick check. */
+const emptyPage = (dataDir: string, number: number): void => {
+  const file = join(dataDir, 'ask.db')
+  const bytes = readFileSync(file)
+  const pageBytes = bytes.readUInt16BE(16)
+  const page = bytes.subarray((number - 1) * pageBytes, number * pageBytes)
+  page.fill(0)
+  // The kind of the page, and where its entries begin.
+  page.writeUInt8(0x0a, 0)
+  page.writeUInt16BE(pageBytes, 5)
+  writeFileSync(file, bytes)
+}
+
 describe('check()', () => {
   test.each([
     ['an index leaves out rows', emptyIndex, 'no query solution'],
@@ -162,6 +176,19 @@ describe('check()', () => {
     const { index, told } = openedIn(folder.path)
     await index.check()
     expect([index.foldedTo, told]).toEqual([null, [expect.stringContaining(why)]])
+    await index.close()
+    folder.remove()
+  })
+
+  const indexNames = Array.from(schema.matchAll(/INDEX (\w+) ON/g), ([, name = '']) => name)
+  test.each(indexNames)('empties the index if %s has no entries', async (name) => {
+    const folder = temporaryFolder()
+    await madeFile(folder.path)
+    emptyPage(folder.path, Number(rowsIn(folder.path, `SELECT rootpage FROM sqlite_schema WHERE name = '${name}'`)[0]))
+    const { index, told } = openedIn(folder.path)
+    expect(index.foldedTo).toEqual(foldedAt(9))
+    await index.check()
+    expect([index.foldedTo, told]).toEqual([null, [expect.stringContaining(name)]])
     await index.close()
     folder.remove()
   })
