@@ -46,6 +46,8 @@ export const askKeptEventsMax = 4_000
 export const askRestFactor = 4
 /** The node waits this long after an outage of the log or a failed write of `ask.db`. */
 export const askRetryPauseMs = 1_000
+/** If `ask.db` is lost again and again, the pauses before it is built anew double up to this one. */
+export const askAnewPauseMsMax = 600_000
 /** At its end, the node waits this long for the last change of `ask.db`. What is missing is read at the next start. */
 export const askStopMsMax = 2_000
 /** The table of racks that were seen in this minute: 2 to the power of this number of sets. */

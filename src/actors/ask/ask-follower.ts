@@ -10,6 +10,7 @@ import type { MachineClock } from '../../clock.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { eventsOfItems, type LogItem, lastPositionOf } from '../../domain/reading/recorded-run.ts'
 import {
+  askAnewPauseMsMax,
   askEntriesAtOnce,
   askEntriesMax,
   askKeptEventsMax,
@@ -54,6 +55,7 @@ export class AskFollower {
   /** How often the index was lost, or the node fell behind. If it changes while the log is read, reading begins again. */
   #losses = 0
   #mustStartAnew = false
+  #anewPauseMs = 0
   #isVerified = false
   #isCatchingUp = false
   #writing: Promise<void> | null = null
@@ -228,6 +230,8 @@ export class AskFollower {
     while (!this.#isStopped && !this.#isFollowing) {
       try {
         await this.#writing
+        if (this.#mustStartAnew) await this.#restBeforeAnew()
+        if (this.#isStopped) break
         await this.#makeUsable()
         this.#kept = null
         await this.#readOn()
@@ -242,6 +246,13 @@ export class AskFollower {
     }
     // Not in `finally`, which runs later: a fault in between would find nobody who reads the log again.
     this.#isCatchingUp = false
+  }
+
+  /** Only the first time without a rest. A disk that fails, or a bug, can spoil each new index: that must not take a core for ever. */
+  async #restBeforeAnew(): Promise<void> {
+    const pauseMs = this.#anewPauseMs
+    this.#anewPauseMs = Math.min(Math.max(askRetryPauseMs, 2 * pauseMs), askAnewPauseMsMax)
+    if (pauseMs > 0) await this.#host.pause(pauseMs)
   }
 
   /** Empties the index if it is damaged, or if the log does not have its last event. Then it is of another log, or too old. */
@@ -314,6 +325,7 @@ export class AskFollower {
     const wasEmpty = this.#index.foldedTo === null
     try {
       await this.#index.check()
+      this.#anewPauseMs = 0
       if (!wasEmpty && this.#index.foldedTo === null) this.#fallBehind()
     } catch (fault) {
       if (fault instanceof AskUnusable) this.#lose(fault)

@@ -5,6 +5,7 @@ import { ColumnsBuilder, Name } from '../../../src/domain/reading/columns.ts'
 import type { LogItem } from '../../../src/domain/reading/recorded-run.ts'
 import { isRecordStream, signInsStream } from '../../../src/domain/stream-names.ts'
 import {
+  askAnewPauseMsMax,
   askEntriesAtOnce,
   askEntriesMax,
   askWriteEveryMs,
@@ -194,6 +195,21 @@ describe('AskFollower', () => {
     index.placeAt = placeAt
     await settle(node)
     expect(index.beginnings).toBe(2)
+    await expectWhole(index, cluster.log)
+  })
+
+  test('builds an index that nobody can write ever more rarely', async () => {
+    const { cluster, keyId, index, node } = await behind()
+    await settle(node)
+    index.faults = Array.from({ length: 400 }, () => new AskUnusable('the disk fails'))
+    await node.post(keyId)
+    node.late.deliver()
+    await node.schedule.advance(askAnewPauseMsMax)
+    expect(index.beginnings).toBeLessThan(15)
+    index.faults = []
+    await node.schedule.advance(askAnewPauseMsMax)
+    await settle(node)
+    expect(node.askTold.at(-1)).toBeNull()
     await expectWhole(index, cluster.log)
   })
 
