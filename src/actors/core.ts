@@ -341,7 +341,10 @@ type AskLookUps = Pick<
   'placesOfId' | 'placeAt' | 'minuteCounts' | 'hourCounts' | 'seenRacks' | 'positionOfMinute'
 >
 
-/** Questions of people about the log. Each look-up throws AskUnusable if the file is damaged. It is then built again. */
+/**
+ * Questions of people about the log. Each look-up throws AskUnusable if the file is damaged, which is then built again, or AskBusy
+ * if another program has locked it.
+ */
 export type Ask = AskLookUps & {
   progress(): AskProgress
   /**

@@ -5,6 +5,7 @@ import { findInLog } from '../../src/cli/control/find-in-log.ts'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
 import { refusalsStream } from '../../src/domain/stream-names.ts'
 import { askWriteEveryMs, refusalSummaryMsMax } from '../../src/limits.ts'
+import { AskBusy, AskUnusable } from '../../src/log/ask-index.ts'
 import { MemoryAskIndex } from '../support/ask/memory-ask-index.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 import { asker, Cluster, makeTestKey, type TestNode } from '../support/two-nodes.ts'
@@ -32,7 +33,8 @@ const refusedAt = (atMs: number, requestId: string): NewEvent<'ReadingsRefused'>
 /** A node with `ask.db`, a key that is suspended by request `old`, and readings. */
 const opened = async () => {
   const cluster = new Cluster()
-  const node = await cluster.open({ ask: new MemoryAskIndex() })
+  const index = new MemoryAskIndex()
+  const node = await cluster.open({ ask: index })
   const keyId = await makeTestKey(node)
   await node.post(keyId, 5)
   const old = '5f4a0d0e-0000-4000-8000-000000000001'
@@ -48,7 +50,7 @@ const opened = async () => {
       if (step.value.kind === 'event') types.push(step.value.value.type)
     }
   }
-  return { cluster, node, keyId, old, find }
+  return { cluster, index, node, keyId, old, find }
 }
 
 describe('`log find` with ask.db', () => {
@@ -111,5 +113,27 @@ describe('readAsked()', () => {
     await node.schedule.until(node.core.keys.resume(keyId, 'a test', asker))
     const asked = await node.schedule.until(flat(readAsked({ log, ask: node.core.ask }, filter, 2)))
     expect(asked).toEqual(await flat(readFiltered(log, filter, 2)))
+  })
+
+  const fails = (error: Error) => (index: MemoryAskIndex) => {
+    index.find = () => {
+      throw error
+    }
+  }
+  test.each([
+    ['emptied', (index: MemoryAskIndex) => index.startAnew()],
+    ['found damaged', fails(new AskUnusable('damaged'))],
+    ['locked', fails(new AskBusy('locked'))],
+  ])('reads on in the log if ask.db is %s between two pages', async (_, harm) => {
+    const { cluster, index, node } = await opened()
+    const { log } = cluster
+    const filter: EventFilter = { ...everything, kind: 'keys' }
+    const pages = readAsked({ log, ask: node.core.ask }, filter, 1)
+    const first = await node.schedule.until(pages.next())
+    expect(first.value).toHaveLength(1)
+    await harm(index)
+    expect([...(first.value ?? []), ...(await node.schedule.until(flat(pages)))]).toEqual(
+      await flat(readFiltered(log, filter, 1)),
+    )
   })
 })

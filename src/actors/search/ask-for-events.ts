@@ -1,4 +1,4 @@
-/** Finds events with `ask.db`. Each function throws AskUnusable, Outage and UndecodableEvent. */
+/** Finds events with `ask.db`. Each function throws AskUnusable, AskBusy, Outage and UndecodableEvent. */
 import type { RecordedEvent } from '../../domain/events.ts'
 import { logReadPageEvents, recordedSkewMsMax, refusalSummariesSearchedMax, refusalSummaryMsMax } from '../../limits.ts'
 import type { PlaceFilter } from '../../log/ask-index.ts'

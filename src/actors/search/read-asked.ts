@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import { actorText } from '../../domain/search/event-filter.ts'
 import { isEventType } from '../../domain/search/types-of-kind.ts'
-import { AskUnusable, type PlaceFilter } from '../../log/ask-index.ts'
+import { AskBusy, AskUnusable, type PlaceFilter } from '../../log/ask-index.ts'
 import type { EventLog } from '../../log/event-log.ts'
 import type { Ask } from '../core.ts'
 import { type EventFilter, readFiltered } from './read-filtered.ts'
@@ -21,17 +21,18 @@ export async function* readAsked(
   try {
     if (ask !== null && places !== null) {
       await ask.bringUp()
-      const { position } = ask.progress()
-      const end = Math.min(position ?? -1, filter.to ?? Number.POSITIVE_INFINITY)
-      while ((from ?? -1) < end) {
+      const reach = (): number => ask.progress().position ?? -1
+      const end = Math.min(reach(), filter.to ?? Number.POSITIVE_INFINITY)
+      // If the index is emptied between two pages, places are missing in it until it reaches as far again.
+      while ((from ?? -1) < end && reach() >= end) {
         const found = await ask.find(places, { direction: 'forwards', from, limit: pageEvents })
         yield await ask.eventsAt(found.places.filter((place) => place.position <= end))
         from = Math.min(found.lookedTo ?? end, end)
       }
     }
   } catch (error) {
-    // The log has all that `ask.db` has. The service builds it again.
-    if (!(error instanceof AskUnusable)) throw error
+    // The log has all that `ask.db` has.
+    if (!(error instanceof AskUnusable || error instanceof AskBusy)) throw error
   }
   if (filter.to !== null && (from ?? -1) >= filter.to) return
   yield* readFiltered(log, { ...filter, from }, pageEvents)

@@ -7,7 +7,7 @@ import { assertNever } from '../../domain/refusal.ts'
 import { requestIdFacts } from '../../domain/search/request-id.ts'
 import { meaningsOf, type ToFind } from '../../domain/search/what-to-find.ts'
 import { eventView } from '../../export/event-view.ts'
-import { AskUnusable } from '../../log/ask-index.ts'
+import { AskBusy, AskUnusable } from '../../log/ask-index.ts'
 import { type EventLog, Outage } from '../../log/event-log.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
 import { isoOf, type Line } from '../show/lines.ts'
@@ -155,13 +155,13 @@ const whyNotFound = (ask: Ask | null): string => {
   return 'no event has this id, except perhaps a reading from before version 7 of these ids.'
 }
 
-/** Returns `null` if there is no `ask.db`, or if it is damaged. The service then builds it again. */
+/** Returns `null` if there is no `ask.db`, or if it is damaged or locked. The service builds a damaged one again. */
 const asked = async <T>(ask: Ask | null, use: (ask: Ask) => Promise<T>): Promise<T | null> => {
   if (ask === null) return null
   try {
     return await use(ask)
   } catch (error) {
-    if (error instanceof AskUnusable) return null
+    if (error instanceof AskUnusable || error instanceof AskBusy) return null
     throw error
   }
 }
