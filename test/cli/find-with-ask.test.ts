@@ -102,6 +102,8 @@ describe('readAsked()', () => {
     { kind: 'keys', from: 2 },
     { kind: 'keys', to: 3 },
     { kind: 'log', until: 0 },
+    { since: Date.UTC(2026, 2, 1, 12, 3) },
+    { kind: 'readings', since: Date.UTC(2026, 2, 1, 12, 3) },
   ]
   const flat = async (pages: AsyncGenerator<readonly RecordedEvent[]>) => (await Array.fromAsync(pages)).flat()
 

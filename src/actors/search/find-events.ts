@@ -2,6 +2,7 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import { logReadPageEvents, readPageEventsMax, requestSearchEventsMax, requestSearchMs } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
+import type { Ask } from '../core.ts'
 import { positionBefore } from './position-of-instant.ts'
 
 /** Returns `null` if no event has this position. Throws Outage in EventStoreDB, which reads only at positions of events. */
@@ -34,6 +35,9 @@ export const eventsOfReceipt = async (log: EventLog, { stream, first, last }: Re
   return { kind: 'found', events }
 }
 
+/** `ask` makes the search shorter. `null`: only the log is searched. */
+export type Searched = { readonly log: EventLog; readonly ask: Pick<Ask, 'positionOfMinute'> | null }
+
 export type OfId = {
   /** The event with this id, or all events of the request with this id, in the order of the log. */
   readonly events: readonly RecordedEvent[]
@@ -48,8 +52,8 @@ export type OfId = {
  * what was recorded up to `requestSearchMs` after that instant (`positionBefore` says how exactly). Readings of a request lie
  * together, so the search ends after them.
  */
-export const eventsOfId = async (log: EventLog, id: string, atMs: number): Promise<OfId> => {
-  let after = await positionBefore(log, atMs)
+export const eventsOfId = async ({ log, ask }: Searched, id: string, atMs: number): Promise<OfId> => {
+  let after = await positionBefore(log, atMs, ask)
   let searched = 0
   let laterInRow = 0
   const events: RecordedEvent[] = []

@@ -7,13 +7,21 @@
  * earlier time. Clocks of nodes differ (docs/decisions/017-clocks.md), and an append can wait for the store. A copy of a log
  * moves readings of several streams within a page (docs/protocol.md, "Copying a log"). So the search takes `recordedSkewMsMax`
  * off the instant, and looks back until no event of a whole page is from that time on.
+ *
+ * `ask.db` has the first position of each minute. All events before that position are from earlier minutes. So the search begins
+ * there, and never goes further back.
  */
 import type { RecordedEvent } from '../../domain/events.ts'
 import { keyOfEvent } from '../../domain/search/event-filter.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
 import { instantStreamsMax, logReadPageEvents, readPageEventsMax, recordedSkewMsMax } from '../../limits.ts'
+import { AskUnusable, type MinutePosition } from '../../log/ask-index.ts'
 import type { EventLog } from '../../log/event-log.ts'
+import type { Ask } from '../core.ts'
 import { firstRevision } from './first-revision.ts'
+
+/** `null`: only the log itself is searched, which takes many more reads. */
+type Minutes = Pick<Ask, 'positionOfMinute'> | null
 
 /**
  * Returns a position: all events that were recorded at `instantMs` or later lie after it. `null` means the beginning of the log.
@@ -23,15 +31,53 @@ import { firstRevision } from './first-revision.ts'
  * `recordedSkewMsMax` before the instant. Then a clock was ahead, or a node was cut off from the store for that long.
  * @throws Outage, UndecodableEvent
  */
-export const positionBefore = async (log: EventLog, instantMs: number): Promise<number | null> => {
+export const positionBefore = async (
+  log: EventLog,
+  instantMs: number,
+  minutes: Minutes = null,
+): Promise<number | null> => {
   const isFromThen = recordedSince(instantMs - recordedSkewMsMax)
-  const reached = log.lags === true ? await searchStreams(log, isFromThen) : await searchPositions(log, isFromThen)
-  return reached === null ? null : backBeyond(log, reached, isFromThen)
+  const begin = await beginOf(log, instantMs, minutes)
+  const search = log.lags === true ? searchStreams : searchPositions
+  const reached = await search(log, begin, isFromThen)
+  return reached === begin || reached === null ? reached : backBeyond(log, { begin, reached }, isFromThen)
 }
 
+/** Returns a position: all events since the instant lie after it. `null` means the beginning of the log, or unknown. */
+const beginOf = async (log: EventLog, instantMs: number, minutes: Minutes): Promise<number | null> => {
+  const minute = Math.floor(instantMs / minuteMs)
+  const row = minutes === null ? null : rowSince(minutes, minute)
+  if (row === null || row.minute < minute) return row?.position ?? null
+  const [before] = await log.readAll({ from: row.position, direction: 'backwards', limit: 1 })
+  return before?.position ?? null
+}
+
+/** Returns the first row whose minute is not before this one, or the last row of all if there is none. */
+const rowSince = (minutes: NonNullable<Minutes>, minute: number): MinutePosition | null => {
+  try {
+    let found = minutes.positionOfMinute(Number.MAX_SAFE_INTEGER)
+    for (let low = minute; found !== null && low < found.minute; ) {
+      const middle = Math.floor((low + found.minute) / 2)
+      const row = minutes.positionOfMinute(middle)
+      if (row !== null && row.minute >= minute) found = row
+      else low = middle + 1
+    }
+    return found
+  } catch (error) {
+    if (error instanceof AskUnusable) return null
+    throw error
+  }
+}
+
+const minuteMs = 60_000
+
 /** Returns the first event of the log that was recorded at `instantMs` or later. @throws Outage, UndecodableEvent */
-export const firstEventSince = async (log: EventLog, instantMs: number): Promise<RecordedEvent | null> => {
-  let after = await positionBefore(log, instantMs)
+export const firstEventSince = async (
+  log: EventLog,
+  instantMs: number,
+  minutes: Minutes = null,
+): Promise<RecordedEvent | null> => {
+  let after = await positionBefore(log, instantMs, minutes)
   while (true) {
     const page = await log.readAll({ ...(after === null ? {} : { from: after }), limit: logReadPageEvents })
     const found = page.find(({ recordedAt }) => recordedAt >= instantMs)
@@ -49,30 +95,33 @@ const recordedSince =
   ({ recordedAt }) =>
     recordedAt >= sinceMs
 
-/** Returns an event before then, behind which an event from then on lies, or none. `null` if there is no event before then. */
-const searchPositions = async (log: EventLog, isFromThen: IsFromThen): Promise<RecordedEvent | null> => {
+/**
+ * Returns the position of an event before then, behind which an event from then on lies, or none. Returns `begin` if there is no
+ * event before then after it.
+ */
+const searchPositions = async (log: EventLog, begin: number | null, isFromThen: IsFromThen): Promise<number | null> => {
   const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
-  let low: RecordedEvent | null = null
+  let low = begin
   let high = last?.position ?? 0
-  while ((low?.position ?? 0) < high) {
-    const middle = Math.floor(((low?.position ?? 0) + high) / 2)
+  while ((low ?? 0) < high) {
+    const middle = Math.floor(((low ?? 0) + high) / 2)
     const [event] = await log.readAll({ from: middle, limit: 1 })
     if (event === undefined || isFromThen(event)) high = middle
-    else low = event
+    else low = event.position
   }
   return low
 }
 
 /** Returns the same as `searchPositions`, but reads only at positions of events. */
-const searchStreams = async (log: EventLog, isFromThen: IsFromThen): Promise<RecordedEvent | null> => {
-  let reached: RecordedEvent | null = null
+const searchStreams = async (log: EventLog, begin: number | null, isFromThen: IsFromThen): Promise<number | null> => {
+  let reached = begin
   while (true) {
     const page: readonly RecordedEvent[] = await log.readAll({
-      ...(reached === null ? {} : { from: reached.position }),
+      ...(reached === null ? {} : { from: reached }),
       limit: logReadPageEvents,
     })
     const found = page.findIndex(isFromThen)
-    reached = (found < 0 ? page.at(-1) : page[found - 1]) ?? reached
+    reached = (found < 0 ? page.at(-1) : page[found - 1])?.position ?? reached
     if (found >= 0 || page.length === 0 || reached === null) return reached
     reached = await furthestAhead(log, { page, reached, isFromThen })
   }
@@ -80,17 +129,17 @@ const searchStreams = async (log: EventLog, isFromThen: IsFromThen): Promise<Rec
 
 type Ahead = {
   readonly page: readonly RecordedEvent[]
-  readonly reached: RecordedEvent
+  readonly reached: number
   readonly isFromThen: IsFromThen
 }
 
-/** Of the streams in the page, returns the last event before the instant that lies furthest ahead in the log. */
-const furthestAhead = async (log: EventLog, { page, reached, isFromThen }: Ahead): Promise<RecordedEvent> => {
+/** Of the streams in the page, returns the position of the last event before the instant that lies furthest ahead in the log. */
+const furthestAhead = async (log: EventLog, { page, reached, isFromThen }: Ahead): Promise<number> => {
   let furthest = reached
   for (const stream of streamsOf(page)) {
     const revision = await firstRevision(log, stream, isFromThen)
     const [last] = revision === 0 ? [] : await log.read(stream, { from: revision - 1, limit: 1 })
-    if (last !== undefined && last.position > furthest.position && !isFromThen(last)) furthest = last
+    if (last !== undefined && last.position > furthest && !isFromThen(last)) furthest = last.position
   }
   return furthest
 }
@@ -106,23 +155,26 @@ const streamsOf = (page: readonly RecordedEvent[]): ReadonlySet<string> => {
   return streams
 }
 
+type Back = { readonly begin: number | null; readonly reached: number }
+
 /**
- * Goes back from `start` until `readPageEventsMax` events in a row were recorded before then. Returns the position of the newest
- * of them.
+ * Goes back from `reached` until `readPageEventsMax` events in a row were recorded before then. Returns the position of the newest
+ * of them, or `begin` if the search comes back there.
  */
-const backBeyond = async (log: EventLog, start: RecordedEvent, isFromThen: IsFromThen): Promise<number | null> => {
-  let newest: RecordedEvent | null = start
-  let from = start.position
+const backBeyond = async (log: EventLog, { begin, reached }: Back, isFromThen: IsFromThen): Promise<number | null> => {
+  let newest: number | null = reached
+  let from = reached
   for (let earlierInRow = 1; earlierInRow < readPageEventsMax; ) {
     const page = await log.readAll({ from, direction: 'backwards', limit: logReadPageEvents })
     const oldest = page.at(-1)
     if (oldest === undefined) break
     for (const event of page) {
+      if (event.position <= (begin ?? -1)) return newest ?? begin
       const isMisplaced = isFromThen(event)
-      newest = isMisplaced ? null : (newest ?? event)
+      newest = isMisplaced ? null : (newest ?? event.position)
       earlierInRow = isMisplaced ? 0 : earlierInRow + 1
     }
     from = oldest.position
   }
-  return newest?.position ?? null
+  return newest ?? begin
 }

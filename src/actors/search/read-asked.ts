@@ -4,6 +4,7 @@ import { isEventType } from '../../domain/search/types-of-kind.ts'
 import { AskBusy, AskUnusable, type PlaceFilter } from '../../log/ask-index.ts'
 import type { EventLog } from '../../log/event-log.ts'
 import type { Ask } from '../core.ts'
+import { positionBefore } from './position-of-instant.ts'
 import { type EventFilter, readFiltered } from './read-filtered.ts'
 
 /**
@@ -35,6 +36,10 @@ export async function* readAsked(
     if (!(error instanceof AskUnusable || error instanceof AskBusy)) throw error
   }
   if (filter.to !== null && (from ?? -1) >= filter.to) return
+  // `readFiltered` finds the instant too, but with many more reads. It reads one stream or key from its streams alone.
+  const isOfAnyStream = filter.stream === null && filter.key === null
+  if (ask !== null && from === null && filter.since !== null && isOfAnyStream)
+    from = await positionBefore(log, filter.since, ask)
   yield* readFiltered(log, { ...filter, from }, pageEvents)
 }
 

@@ -52,7 +52,7 @@ const find = async (meaning: ToFind, { log, ask, keyLine }: FindParts): Promise<
       return line === null ? { missing: `there is no key "${meaning.keyId}"` } : { lines: [line], note: null }
     }
     case 'instant': {
-      const event = await firstEventSince(log, meaning.atMs)
+      const event = await firstEventSince(log, meaning.atMs, ask)
       return event === null
         ? { missing: `no event was recorded at ${isoOf(meaning.atMs)} or later` }
         : foundEvents([event], null)
@@ -113,7 +113,7 @@ const findId = async ({ log, ask }: Sources, id: string): Promise<Found | Missin
   const facts = requestIdFacts(id)
   switch (facts.kind) {
     case 'made_at': {
-      const { events, searched, isComplete } = await eventsOfId(log, id, facts.atMs)
+      const { events, searched, isComplete } = await eventsOfId({ log, ask }, id, facts.atMs)
       const limit = `the search ended after ${searched.toLocaleString('en')} events`
       if (events.length > 0) return foundEvents(events, isComplete ? null : `There can be more: ${limit}`)
       if (changes.length > 0) return foundEvents(changes, null)

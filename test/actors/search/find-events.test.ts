@@ -47,7 +47,11 @@ describe.each([
     const { log, all } = filled
     const readings = all.filter(({ type }) => type === 'ReadingAccepted')
     for (const event of [readings[0], readings[100], readings.at(-1)]) {
-      const { events, searched, isComplete } = await eventsOfId(log, event?.id ?? '', instantOf(event?.id ?? ''))
+      const { events, searched, isComplete } = await eventsOfId(
+        { log, ask: null },
+        event?.id ?? '',
+        instantOf(event?.id ?? ''),
+      )
       expect([events, isComplete]).toEqual([event === undefined ? [] : [event], true])
       expect(searched).toBeLessThanOrEqual(200)
     }
@@ -65,9 +69,9 @@ describe('eventsOfId()', () => {
     )
     await service.post(validReading, key)
     const id = answer.headers.get('X-Request-Id') ?? ''
-    const found = await eventsOfId(service.log, id, instantOf(id))
+    const found = await eventsOfId({ log: service.log, ask: null }, id, instantOf(id))
     expect(found.events.map(({ id: readingsId }) => readingsId)).toEqual([0, 1, 2].map((index) => readingId(id, index)))
-    const second = await eventsOfId(service.log, readingId(id, 1), instantOf(id))
+    const second = await eventsOfId({ log: service.log, ask: null }, readingId(id, 1), instantOf(id))
     expect(second.events).toEqual(found.events.slice(1, 2))
     await service.stop()
   })
@@ -78,11 +82,14 @@ describe('eventsOfId()', () => {
     const { keyId } = await service.createKey()
     const asker = { by: { kind: 'cli' }, requestId: core.entropy.requestId(clock.now()) } as const
     await core.keys.suspend(keyId, 'a test', asker)
-    const found = await eventsOfId(service.log, asker.requestId, clock.now())
+    const found = await eventsOfId({ log: service.log, ask: null }, asker.requestId, clock.now())
     expect(found.events.map(({ type }) => type)).toEqual(['KeySuspended', 'ReadingsFenced'])
     const refused = await service.post({ ...validReading, cellar: `${testCellar}2` }, null)
     const id = refused.headers.get('X-Request-Id') ?? ''
-    expect(await eventsOfId(service.log, id, instantOf(id))).toMatchObject({ events: [], isComplete: true })
+    expect(await eventsOfId({ log: service.log, ask: null }, id, instantOf(id))).toMatchObject({
+      events: [],
+      isComplete: true,
+    })
     await service.stop()
   })
 
@@ -98,7 +105,7 @@ describe('eventsOfId()', () => {
         return page.map((event, index) => ({ ...event, stream: 'readings-a', revision: 0, position: position + index }))
       },
     }
-    const found = await eventsOfId(endless, 'none', startMs)
+    const found = await eventsOfId({ log: endless, ask: null }, 'none', startMs)
     expect([found.events, found.isComplete]).toEqual([[], false])
     expect(found.searched).toBe(requestSearchEventsMax)
   }, 30_000)

@@ -4,7 +4,9 @@ import { firstEventSince, positionBefore } from '../../../src/actors/search/posi
 import type { NewEvent, RecordedEvent } from '../../../src/domain/events.ts'
 import { keyStream, readingsStream } from '../../../src/domain/stream-names.ts'
 import { logReadPageEvents, readPageEventsMax, recordedSkewMsMax } from '../../../src/limits.ts'
+import { AskUnusable } from '../../../src/log/ask-index.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
+import { allEvents, askFromLog } from '../../support/ask/ask-from-log.ts'
 import { openFreshLog, storeUrl } from '../../support/logs/engine.ts'
 import { openAt } from '../../support/logs/event-store-log.ts'
 import { createMemoryLog } from '../../support/logs/memory-log.ts'
@@ -122,6 +124,45 @@ describe.each([
     )
   })
 
+  test('begins at a minute of ask.db, and leaves no event since the instant behind', async () => {
+    const entries = fc.array(
+      fc.tuple(fc.integer({ min: -1, max: 5 }), fc.nat({ max: 40_000 }), fc.nat({ max: 2 * recordedSkewMsMax })),
+      { maxLength: 120 },
+    )
+    await fc.assert(
+      fc.asyncProperty(entries, fc.nat({ max: 3_000_000 }), fc.nat({ max: 120 }), async (drawn, at, folded) => {
+        const { log } = await filled(skewed(drawn))
+        const all = await eventsAfter(log, null)
+        // The index can be behind, so it has only the first events.
+        const position = await positionBefore(log, startMs + at, minutesOf(all.slice(0, folded)))
+        for (const event of all) {
+          if (event.recordedAt >= startMs + at) expect(event.position).toBeGreaterThan(position ?? 0)
+        }
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  test('reads few events of streams with many events if ask.db knows the minute', async () => {
+    const { log, counts } = await filled(inTurns(2_000, 20, 1_000))
+    const minutes = minutesOf(await allEvents(log))
+    counts.events = 0
+    const sinceMs = startMs + 1_660_000
+    expect((await firstEventSince(log, sinceMs, minutes))?.recordedAt).toBe(sinceMs)
+    expect(counts.events).toBeLessThan(4 * logReadPageEvents)
+  })
+
+  test('searches the log alone if ask.db is damaged', async () => {
+    const { log } = await filled(inTurns(300, 3, 1_000))
+    const damaged = {
+      positionOfMinute: () => {
+        throw new AskUnusable('a row does not match its checksum')
+      },
+    }
+    const sinceMs = startMs + 250_000
+    expect((await firstEventSince(log, sinceMs, damaged))?.recordedAt).toBe(sinceMs)
+  })
+
   test('finds the beginning of an empty log', async () => {
     const { log } = await filled([])
     expect([await positionBefore(log, startMs), await firstEventSince(log, startMs)]).toEqual([null, null])
@@ -173,6 +214,12 @@ describe.each([
     }
   })
 })
+
+/** The minutes that `ask.db` has of these events. */
+const minutesOf = (events: readonly RecordedEvent[]) => {
+  const { minutes } = askFromLog(events)
+  return { positionOfMinute: (minute: number) => minutes.findLast((row) => row.minute <= minute) ?? null }
+}
 
 /**
  * Times go on from entry to entry, less a delay of up to `recordedSkewMsMax`. Within a stream they never decrease, but in a stream
