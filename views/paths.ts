@@ -68,7 +68,9 @@ export const paths = {
   revokeKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/revoke`,
   log: (query: Partial<LogQuery> = {}) => `/log${logQuery(query)}`,
   findInLog: '/log/find',
-  found: (what: string) => `/log/find?what=${encodeURIComponent(what)}`,
+  /** `after` is a position behind which the search goes on. */
+  found: (what: string, after: number | null = null) =>
+    `/log/find?what=${encodeURIComponent(what)}${after === null ? '' : `&after=${after}`}`,
   event: (stream: string, revision: number) => `/log/${encodeURIComponent(stream)}/${revision}`,
   /** Explains why a request was refused. */
   refusedRequest: (requestId: string) => `/log/requests/${encodeURIComponent(requestId)}`,

@@ -43,8 +43,19 @@ export type OfId = {
   readonly events: readonly RecordedEvent[]
   /** The number of events that were compared. */
   readonly searched: number
-  /** False if the search ended at `requestSearchEventsMax`: the event can lie further on. */
+  /** False if the search ended at `requestSearchEventsMax`, or in `isOver`: the event can lie further on. */
   readonly isComplete: boolean
+  /** The last event that was compared. `null`: none was. */
+  readonly lookedTo: Pick<RecordedEvent, 'position' | 'recordedAt'> | null
+}
+
+export type SearchNear = {
+  /** The instant that the id says. */
+  readonly atMs: number
+  /** A position behind which an ended search goes on. Default: where events of the instant begin. */
+  readonly after?: number | null
+  /** Asked after each page. True ends the search. */
+  readonly isOver?: () => boolean
 }
 
 /**
@@ -52,23 +63,27 @@ export type OfId = {
  * what was recorded up to `requestSearchMs` after that instant (`positionBefore` says how exactly). Readings of a request lie
  * together, so the search ends after them.
  */
-export const eventsOfId = async ({ log, ask }: Searched, id: string, atMs: number): Promise<OfId> => {
-  let after = await positionBefore(log, atMs, ask)
+export const eventsOfId = async ({ log, ask }: Searched, id: string, near: SearchNear): Promise<OfId> => {
+  const { atMs, isOver = () => false } = near
+  let after = near.after ?? (await positionBefore(log, atMs, ask))
   let searched = 0
   let laterInRow = 0
+  let lookedTo: OfId['lookedTo'] = null
   const events: RecordedEvent[] = []
   while (searched < requestSearchEventsMax) {
     const page = await log.readAll({ ...(after === null ? {} : { from: after }), limit: logReadPageEvents })
     const last = page.at(-1)
-    if (last === undefined) return { events, searched, isComplete: true }
+    if (last === undefined) return { events, searched, isComplete: true, lookedTo }
     for (const event of page) {
       searched += 1
+      lookedTo = event
       laterInRow = event.recordedAt > atMs + requestSearchMs ? laterInRow + 1 : 0
       if (event.id === id || event.metadata.requestId === id) events.push(event)
-      else if (events.at(-1)?.type === 'ReadingAccepted') return { events, searched, isComplete: true }
+      else if (events.at(-1)?.type === 'ReadingAccepted') return { events, searched, isComplete: true, lookedTo }
     }
-    if (laterInRow >= readPageEventsMax) return { events, searched, isComplete: true }
+    if (laterInRow >= readPageEventsMax) return { events, searched, isComplete: true, lookedTo }
+    if (events.length === 0 && isOver()) break
     after = last.position
   }
-  return { events, searched, isComplete: false }
+  return { events, searched, isComplete: false, lookedTo }
 }

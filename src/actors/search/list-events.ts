@@ -11,7 +11,7 @@ import type { PlaceFilter } from '../../log/ask-index.ts'
 import type { EventLog } from '../../log/event-log.ts'
 import type { Ask, AskProgress } from '../core.ts'
 import { firstRevision } from './first-revision.ts'
-import { firstEventSince } from './position-of-instant.ts'
+import { someEventSince } from './position-of-instant.ts'
 
 export type ListParts = {
   readonly log: EventLog
@@ -161,7 +161,7 @@ class Search {
     if (from !== null || after !== null) return after === null ? from : Math.max(from ?? 0, after)
     const { until } = this.#filter
     if (until === null) return null
-    return (await firstEventSince(this.#parts.log, until + recordedSkewMsMax))?.position ?? null
+    return (await someEventSince(this.#parts.log, until + recordedSkewMsMax))?.position ?? null
   }
 
   /** Positions of a stream grow with its revisions, so a binary search finds the place to begin at. */

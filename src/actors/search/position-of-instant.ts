@@ -88,6 +88,18 @@ export const firstEventSince = async (
   }
 }
 
+/**
+ * Returns an event that was recorded at `instantMs` or later. Events before it can be so too, but none that lies behind it was recorded
+ * more than `recordedSkewMsMax` before it. Reads fewer events than `firstEventSince`. @throws Outage, UndecodableEvent
+ */
+export const someEventSince = async (log: EventLog, instantMs: number): Promise<RecordedEvent | null> => {
+  const isFromThen = recordedSince(instantMs)
+  const search = log.lags === true ? searchStreams : searchPositions
+  const reached = await search(log, null, isFromThen)
+  const [event] = await log.readAll({ ...(reached === null ? {} : { from: reached }), limit: 1 })
+  return event ?? null
+}
+
 type IsFromThen = (event: RecordedEvent) => boolean
 
 const recordedSince =

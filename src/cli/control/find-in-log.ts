@@ -113,7 +113,7 @@ const findId = async ({ log, ask }: Sources, id: string): Promise<Found | Missin
   const facts = requestIdFacts(id)
   switch (facts.kind) {
     case 'made_at': {
-      const { events, searched, isComplete } = await eventsOfId({ log, ask }, id, facts.atMs)
+      const { events, searched, isComplete } = await eventsOfId({ log, ask }, id, { atMs: facts.atMs })
       const limit = `the search ended after ${searched.toLocaleString('en')} events`
       if (events.length > 0) return foundEvents(events, isComplete ? null : `There can be more: ${limit}`)
       if (changes.length > 0) return foundEvents(changes, null)

@@ -50,7 +50,7 @@ describe.each([
       const { events, searched, isComplete } = await eventsOfId(
         { log, ask: null },
         event?.id ?? '',
-        instantOf(event?.id ?? ''),
+        { atMs: instantOf(event?.id ?? '') },
       )
       expect([events, isComplete]).toEqual([event === undefined ? [] : [event], true])
       expect(searched).toBeLessThanOrEqual(200)
@@ -69,9 +69,9 @@ describe('eventsOfId()', () => {
     )
     await service.post(validReading, key)
     const id = answer.headers.get('X-Request-Id') ?? ''
-    const found = await eventsOfId({ log: service.log, ask: null }, id, instantOf(id))
+    const found = await eventsOfId({ log: service.log, ask: null }, id, { atMs: instantOf(id) })
     expect(found.events.map(({ id: readingsId }) => readingsId)).toEqual([0, 1, 2].map((index) => readingId(id, index)))
-    const second = await eventsOfId({ log: service.log, ask: null }, readingId(id, 1), instantOf(id))
+    const second = await eventsOfId({ log: service.log, ask: null }, readingId(id, 1), { atMs: instantOf(id) })
     expect(second.events).toEqual(found.events.slice(1, 2))
     await service.stop()
   })
@@ -82,11 +82,11 @@ describe('eventsOfId()', () => {
     const { keyId } = await service.createKey()
     const asker = { by: { kind: 'cli' }, requestId: core.entropy.requestId(clock.now()) } as const
     await core.keys.suspend(keyId, 'a test', asker)
-    const found = await eventsOfId({ log: service.log, ask: null }, asker.requestId, clock.now())
+    const found = await eventsOfId({ log: service.log, ask: null }, asker.requestId, { atMs: clock.now() })
     expect(found.events.map(({ type }) => type)).toEqual(['KeySuspended', 'ReadingsFenced'])
     const refused = await service.post({ ...validReading, cellar: `${testCellar}2` }, null)
     const id = refused.headers.get('X-Request-Id') ?? ''
-    expect(await eventsOfId({ log: service.log, ask: null }, id, instantOf(id))).toMatchObject({
+    expect(await eventsOfId({ log: service.log, ask: null }, id, { atMs: instantOf(id) })).toMatchObject({
       events: [],
       isComplete: true,
     })
@@ -105,7 +105,7 @@ describe('eventsOfId()', () => {
         return page.map((event, index) => ({ ...event, stream: 'readings-a', revision: 0, position: position + index }))
       },
     }
-    const found = await eventsOfId({ log: endless, ask: null }, 'none', startMs)
+    const found = await eventsOfId({ log: endless, ask: null }, 'none', { atMs: startMs })
     expect([found.events, found.isComplete]).toEqual([[], false])
     expect(found.searched).toBe(requestSearchEventsMax)
   }, 30_000)

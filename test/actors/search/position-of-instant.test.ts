@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { firstEventSince, positionBefore } from '../../../src/actors/search/position-of-instant.ts'
+import { firstEventSince, positionBefore, someEventSince } from '../../../src/actors/search/position-of-instant.ts'
 import type { NewEvent, RecordedEvent } from '../../../src/domain/events.ts'
 import { keyStream, readingsStream } from '../../../src/domain/stream-names.ts'
 import { logReadPageEvents, readPageEventsMax, recordedSkewMsMax } from '../../../src/limits.ts'
@@ -235,3 +235,13 @@ const skewed = (drawn: readonly (readonly [stream: number, stepMs: number, delay
     return [stream, atMs]
   })
 }
+
+describe('someEventSince()', () => {
+  test.each([false, true])('reads few events of a busy time (lags: %p)', async (lags) => {
+    const { log, counts } = counted(await fill(createMemoryLog(), inTurns(20_000, 4, 1)), lags)
+    const event = await someEventSince(log, startMs + 15_000)
+    expect(event?.recordedAt).toBe(startMs + 15_000)
+    expect(await someEventSince(log, startMs + 20_000)).toBeNull()
+    expect(counts.events).toBeLessThan(2_000)
+  })
+})

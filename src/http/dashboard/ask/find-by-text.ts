@@ -10,21 +10,29 @@ import { assertNever } from '../../../domain/refusal.ts'
 import { everyMeaning, type Meaning, withoutSecret } from '../../../domain/search/every-meaning.ts'
 import { instantExamples } from '../../../domain/search/near-instant.ts'
 import { requestIdFacts } from '../../../domain/search/request-id.ts'
+import { logSearchMs } from '../../../limits.ts'
 import { Outage } from '../../../log/event-log.ts'
 import { ifUsable } from './if-usable.ts'
+import type { LogListParts } from './log-list.ts'
 
 type Choice = FoundView['choices'][number]
-type Sought = Choice | { readonly missing: string }
+type Sought = Choice | { readonly missing: string; readonly next?: readonly Choice[] }
 
-/** @throws Outage, UndecodableEvent */
-export const findByText = async (core: Core, text: string, nowMs: number): Promise<FoundView> => {
+type FindParts = Pick<LogListParts, 'core' | 'nowMs' | 'passedMs'>
+
+/** `after` is the position behind which a search goes on that took too long. @throws Outage, UndecodableEvent */
+export const findByText = async (parts: FindParts, text: string, after: number | null = null): Promise<FoundView> => {
+  const { core, nowMs } = parts
   const typed = withoutSecret(text.trim())
   const meanings = everyMeaning(typed, { nowMs, cellarsNamed: (name) => cellarsNamed(core, name) })
   const [choices, missing]: [Choice[], string[]] = [[], []]
   for (const meaning of meanings) {
-    const sought = await seek(core, meaning)
-    if ('missing' in sought) missing.push(sought.missing)
-    else choices.push(sought)
+    const sought = meaning.kind === 'id' ? await seekId(parts, meaning.id, after) : await seek(core, meaning)
+    if (!('missing' in sought)) choices.push(sought)
+    else {
+      missing.push(sought.missing)
+      choices.push(...(sought.next ?? []))
+    }
   }
   if (meanings.length === 0) missing.push(...nothingMeant(typed))
   return { typed, choices, missing }
@@ -47,15 +55,13 @@ const cellarsNamed = ({ projections }: Core, text: string): readonly string[] =>
     .map(({ cellar }) => cellar)
 }
 
-const seek = async (core: Core, meaning: Meaning): Promise<Sought> => {
+const seek = async (core: Core, meaning: Exclude<Meaning, { readonly kind: 'id' }>): Promise<Sought> => {
   const { keys, cellars, operators } = core.projections
   switch (meaning.kind) {
     case 'receipt':
       return seekReceipt(core, meaning)
     case 'position':
       return seekPosition(core, meaning.position)
-    case 'id':
-      return seekId(core, meaning.id)
     case 'key': {
       const key = keys.get(meaning.keyId)
       return key === null
@@ -119,12 +125,41 @@ const seekPosition = async ({ log }: Core, position: number): Promise<Sought> =>
 }
 
 /** A request without events may have been refused, which a page of its own explains. */
-const seekId = async (core: Core, id: string): Promise<Sought> => {
-  const event = (await indexedEvent(core, id)) ?? (await eventByInstant(core, id))
+const seekId = async (parts: FindParts, id: string, after: number | null): Promise<Sought> => {
+  const event = after === null ? await indexedEvent(parts.core, id) : null
   if (event !== null) return eventChoice(event)
-  return requestIdFacts(id).kind === 'no_request_id'
-    ? { missing: `No event of the log has the id ${id}, and it is no id of a request.` }
-    : { what: 'The request', name: id, href: paths.refusedRequest(id) }
+  const facts = requestIdFacts(id)
+  if (facts.kind === 'no_request_id')
+    return { missing: `No event of the log has the id ${id}, and it is no id of a request.` }
+  const request = { what: 'The request', name: id, href: paths.refusedRequest(id) }
+  return facts.kind === 'made_at' ? seekReading(parts, { id, atMs: facts.atMs, after }, request) : request
+}
+
+type ReadingId = { readonly id: string; readonly atMs: number; readonly after: number | null }
+
+/**
+ * The index has no readings, so the log is searched, which takes seconds in a busy minute. After `logSearchMs`, the answer offers
+ * to go on. Otherwise a few such searches would hold up the pages of everybody.
+ */
+const seekReading = async (
+  { core, passedMs }: FindParts,
+  { id, atMs, after }: ReadingId,
+  request: Choice,
+): Promise<Sought> => {
+  const beganMs = passedMs()
+  const isOver = (): boolean => passedMs() - beganMs >= logSearchMs
+  const { events, isComplete, lookedTo } = await eventsOfId(core, id, { atMs, after, isOver })
+  const [event] = events
+  if (event !== undefined) return eventChoice(event)
+  if (isComplete || lookedTo === null) return request
+  const reached = exactText(lookedTo.recordedAt)
+  return {
+    missing: `The search for the event took too long, so it stopped at ${reached}. It found no event with the id ${id}.`,
+    next: [
+      { what: 'Go on searching', name: `after ${reached}`, href: paths.found(id, lookedTo.position) },
+      { ...request, what: 'If it was refused: the request' },
+    ],
+  }
 }
 
 const isOf = (id: string) => (event: RecordedEvent) => event.id === id || event.metadata.requestId === id
@@ -135,9 +170,3 @@ const indexedEvent = ({ ask }: Core, id: string): Promise<RecordedEvent | null> 
     const events = await index.eventsAt(index.placesOfId(id))
     return events.find(isOf(id)) ?? null
   })
-
-const eventByInstant = async ({ log }: Core, id: string): Promise<RecordedEvent | null> => {
-  const facts = requestIdFacts(id)
-  if (facts.kind !== 'made_at') return null
-  return (await eventsOfId(log, id, facts.atMs)).events[0] ?? null
-}

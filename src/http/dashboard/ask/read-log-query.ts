@@ -26,7 +26,8 @@ export const logQueryOf = (query: URLSearchParams): LogQuery => {
   }
 }
 
-const positionOf = (text: string): number | null => (/^\d{1,15}$/.test(text) ? Number(text) : null)
+/** Reads a position in an address. `null` if there is none. */
+export const positionOf = (text: string): number | null => (/^\d{1,15}$/.test(text) ? Number(text) : null)
 
 export type QueryFaults = Partial<Record<'type' | 'actor' | 'cellar' | 'key' | 'from' | 'to' | 'at', string>>
 

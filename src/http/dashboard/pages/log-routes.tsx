@@ -9,7 +9,7 @@ import { eventPageView } from '../ask/event-page-view.ts'
 import { explainRefusal } from '../ask/explain-refusal.ts'
 import { findByText } from '../ask/find-by-text.ts'
 import { type LogListParts, logListOf } from '../ask/log-list.ts'
-import { logQueryOf } from '../ask/read-log-query.ts'
+import { logQueryOf, positionOf } from '../ask/read-log-query.ts'
 import { htmlPage, notFound, seeOther } from '../page-answers.tsx'
 import { waitForTurn } from '../show/pauses.ts'
 import type { DashboardDeps, Route, SignedInVisit } from '../visit.ts'
@@ -36,23 +36,24 @@ const showLog = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
 }
 
 /** Leads to the one thing that the text means. Otherwise shows all that it can mean, or what was looked for in vain. */
-const find = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+const find = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const typed = [...(visit.query.get('what') ?? '')].slice(0, logQueryCharsMax).join('')
   if (typed.trim() === '') return seeOther(visit, paths.log())
-  const found = await findByText(core, typed, visit.nowMs)
+  const found = await findByText(partsOf(deps, visit), typed, positionOf(visit.query.get('after') ?? ''))
   const [only, ...others] = found.choices
   if (only !== undefined && others.length === 0) return seeOther(visit, only.href)
   return htmlPage(visit, <FoundPage shell={visit.shell} found={found} />, only === undefined ? 404 : 200)
 }
 
 /** The address of an event is its receipt. If it has no event, the answer says why, as the box does. */
-const showEvent = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+const showEvent = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const { core } = deps
   const { stream = '', revision = '' } = visit.params
   if (!categories.includes(categoryOf(stream)) || !/^\d{1,15}$/.test(revision)) return notFound(visit)
   const [event] = await core.log.read(stream, { from: Number(revision), limit: 1 })
   await waitForTurn()
   if (event?.revision !== Number(revision)) {
-    const found = await findByText(core, `${stream}@${revision}`, visit.nowMs)
+    const found = await findByText(partsOf(deps, visit), `${stream}@${revision}`)
     return htmlPage(visit, <FoundPage shell={visit.shell} found={found} />, 404)
   }
   const view = await eventPageView({ core, nowMs: visit.nowMs, pause: waitForTurn }, event)
