@@ -2,7 +2,13 @@ import { instantText } from '../domain/calendar.ts'
 import type { RecordedEvent } from '../domain/events.ts'
 
 /** An attacker could try passwords against the hashes in these fields unnoticed, so nobody is shown them. */
-const secretFields: ReadonlySet<string> = new Set(['secretHash', 'passwordHash', 'linkHash', 'sessionHash'])
+const secretFields: ReadonlySet<string> = new Set([
+  'secretHash',
+  'passwordHash',
+  'linkHash',
+  'sessionHash',
+  'deviceHash',
+])
 
 const redacted = '[redacted]'
 
