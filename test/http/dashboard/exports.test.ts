@@ -213,6 +213,18 @@ describe('an export', () => {
     expect(keys.body).toContain(`\r\n${keyId},${testCellar},'=1+1,"says ""no"",\nthen @goes",active,6000,60,,`)
   })
 
+  test('as CSV cannot run as a formula where rows are split at semicolons', async () => {
+    const service = await start()
+    const { keyId } = await service.createKey({ label: 'press;=1+1', note: 'a;"=2+2"\n=3+3;b' })
+    const auditor = await signedIn(service, 'auditor')
+    const keys = await auditor.post('/exports', { list: 'keys', cellar: testCellar, format: 'csv' })
+    expect(keys.body).toContain(`${keyId},${testCellar},press;'=1+1,"a;'""=2+2""\n'=3+3;b",active`)
+    const events = await auditor.post('/exports', { list: 'events', type: 'KeyCreated', format: 'csv' })
+    const data = /,"(\{.*\})"\r\n/.exec(events.body)?.[1]?.replaceAll('""', '"') ?? ''
+    expect(data).not.toContain(';')
+    expect(JSON.parse(data)).toMatchObject({ label: 'press;=1+1', note: 'a;"=2+2"\n=3+3;b' })
+  })
+
   test('is recorded at its beginning and at its end', async () => {
     const service = await start()
     const { key, keyId } = await service.createKey()
