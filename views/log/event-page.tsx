@@ -153,7 +153,8 @@ const SessionWords = (props: { readonly session: NonNullable<EventPageView['sess
   if (from === null)
     return (
       <span>
-        <code safe>{id}</code> <span class="quiet">Its address and browser are not stored any more.</span>
+        <code safe>{id}</code>{' '}
+        <span class="quiet">Its address and browser were not found. They are deleted after some time.</span>
       </span>
     )
   return (

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Core } from '../../../src/actors/core.ts'
+import { operatorStream } from '../../../src/domain/stream-names.ts'
 import { logRowsPerPageMax, logSearchMs } from '../../../src/limits.ts'
 import { AskUnusable } from '../../../src/log/ask-index.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
@@ -226,6 +227,16 @@ describe('the page of an event', () => {
     expect(body).toContain(`href="${paths.event(`key-${world.keyId}`, 2)}"`)
   })
 
+  test('says from when on a change was in force, if it took a right away', async () => {
+    const { keyId } = await world.service.createKey({ label: 'Cork' })
+    await world.service.core.keys.setLimit(keyId, { readings: 1_000_000, windowMs: 60_000 }, testAsker)
+    await world.service.core.keys.suspend(keyId, 'a pause', testAsker)
+    await world.service.core.keys.revoke(keyId, 'the end', testAsker)
+    const isSaid = async (revision: number): Promise<boolean> =>
+      (await world.auditor.get(paths.event(`key-${keyId}`, revision))).body.includes('on every node from')
+    expect(await Promise.all([1, 2, 3].map(isSaid))).toEqual([false, true, true])
+  })
+
   test('never has the hash of a secret', async () => {
     const [created] = await log.read(`key-${world.keyId}`, { limit: 1 })
     const hash = created?.type === 'KeyCreated' ? created.data.secretHash : ''
@@ -233,6 +244,16 @@ describe('the page of an event', () => {
     expect(hash).toHaveLength(64)
     expect(body).not.toContain(hash)
     expect(body).toContain('[redacted]')
+  })
+
+  test('never has the hash of a known browser’s secret', async () => {
+    const events = await log.read(operatorStream(emailOf.auditor), { limit: 100 })
+    const signedInAt = events.find(({ type, data }) => type === 'OperatorSignedIn' && data.deviceHash !== null)
+    const hash = signedInAt?.type === 'OperatorSignedIn' ? (signedInAt.data.deviceHash ?? '') : ''
+    const { body } = await world.auditor.get(paths.event(signedInAt?.stream ?? '', signedInAt?.revision ?? 0))
+    expect(hash).toHaveLength(64)
+    expect(body).toContain('deviceHash')
+    expect(body).not.toContain(hash)
   })
 
   test('opens a reading by its receipt', async () => {
@@ -274,6 +295,27 @@ describe('the box', () => {
   test('leads from the id of an event and of its request to the event', async () => {
     const [event] = await log.read(`key-${world.keyId}`, { from: 1, limit: 1 })
     expect((await find(event?.id ?? '')).location).toBe(paths.event(`key-${world.keyId}`, 1))
+  })
+
+  test('ends a long search for an id, and offers to go on', async () => {
+    let passedMs = 0
+    const livePassedMs = (): number => {
+      passedMs += logSearchMs
+      return passedMs
+    }
+    const { auditor } = await nodeOf({ livePassedMs })
+    // An id of the beginning of this log that no event has.
+    const id = '019ca945-0a00-7abc-8def-000000000000'
+    const first = await auditor.get(paths.found(id))
+    expect(first.status).toBe(200)
+    expect(first.body).toContain('The search for the event took too long')
+    expect(first.body).toContain(`href="${paths.refusedRequest(id)}"`)
+    let { body, location } = first
+    for (let searches = 0; searches < 10 && location === null; searches += 1) {
+      const next = /href="([^"]*after=\d+)"/.exec(body)?.[1]?.replaceAll('&amp;', '&')
+      ;({ body, location } = await auditor.get(next ?? ''))
+    }
+    expect(location).toBe(paths.refusedRequest(id))
   })
 
   test('takes a large number for a time if no event has it as its position', async () => {

@@ -6,7 +6,7 @@ import { paths } from '../../../../views/paths.ts'
 import type { Ask, Core } from '../../../actors/core.ts'
 import { readKeyEvents } from '../../../actors/key/key-events.ts'
 import { eventsOfSameRequest, stateBefore } from '../../../actors/search/event-context.ts'
-import type { RecordedEvent } from '../../../domain/events.ts'
+import type { EventType, RecordedEvent } from '../../../domain/events.ts'
 import { changesOf } from '../../../domain/search/event-changes.ts'
 import { keyOfEvent, kindOf } from '../../../domain/search/event-filter.ts'
 import { type StateBefore, stateAfter, unknownBefore } from '../../../domain/search/state-before.ts'
@@ -77,12 +77,25 @@ const sameRequest = async (core: Core, event: RecordedEvent): Promise<EventPageV
   return { events: others.slice(0, sameRequestShownMax).map(linkOf), count: others.length, isComplete }
 }
 
-/** A key's later fence says that every node had the change (docs/protocol.md, "Taking a right away"). */
-const inForceAt = ({ projections }: Core, { type, stream, revision, recordedAt }: RecordedEvent): number | null => {
-  if (categoryOf(stream) !== 'key' || type === 'KeyCreated') return null
-  const barriers = projections.readings.barriers(stream.slice(stream.indexOf('-') + 1))
-  const fence = barriers.find((barrier) => barrier.type === 'ReadingsFenced' && barrier.data.keyRevision >= revision)
-  return fence !== undefined && fence.recordedAt >= recordedAt ? fence.recordedAt : null
+/** The types of events that can take a right away, which a fence ends (docs/protocol.md, "Taking a right away"). */
+const mayTakeAway: ReadonlySet<EventType> = new Set([
+  'KeySuspended',
+  'KeyExpirySet',
+  'KeySuperseded',
+  'KeyLimitChanged',
+])
+
+/**
+ * Only the fence or the seal of the event itself says when every node had the change. A later fence of another change would say a time
+ * that is much too late.
+ */
+const inForceAt = ({ projections }: Core, event: RecordedEvent): number | null => {
+  if (categoryOf(event.stream) !== 'key') return null
+  const barriers = projections.readings.barriers(event.stream.slice(event.stream.indexOf('-') + 1))
+  // A seal comes before its revocation.
+  if (event.type === 'KeyRevoked') return barriers.find(({ id }) => id === event.data.sealId)?.recordedAt ?? null
+  const fence = barriers.find(({ type, data }) => type === 'ReadingsFenced' && data.keyRevision === event.revision)
+  return fence === undefined || !mayTakeAway.has(event.type) ? null : Math.max(fence.recordedAt, event.recordedAt)
 }
 
 const stateView = async (
@@ -115,7 +128,14 @@ const signInOf = async (
   { position }: RecordedEvent,
   session: { readonly id: string; readonly email: string },
 ): Promise<SessionFrom | null> => {
-  const filter = { stream: null, kind: null, type: 'SignInSeen', actor: null, key: null, cellar: null } as const
+  const filter = {
+    stream: null,
+    kind: null,
+    type: 'SignInSeen',
+    actor: session.email,
+    key: null,
+    cellar: null,
+  } as const
   const within = { ...filter, since: null, until: null }
   const { places } = await ask.find(within, { direction: 'backwards', from: position, limit: signInsSearchedMax })
   for (const seen of await ask.eventsAt(places)) {
