@@ -43,7 +43,7 @@ describe('changesOf()', () => {
   })
 
   test('gives each reason of refusals in words', () => {
-    expect(rowsOf('ReadingsRefused', nothingBefore).map(({ to }) => to)).toContain('14 × RATE_LIMITED: over the limit')
+    expect(rowsOf('ReadingsRefused', nothingBefore).map(({ to }) => to)).toContain('14: over the limit (RATE_LIMITED)')
   })
 
   test('never gives the hash of a secret', () => {

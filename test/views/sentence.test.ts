@@ -137,7 +137,7 @@ describe('sentenceOf()', () => {
 
   test('says refusals in words, the most frequent first', () => {
     expect(said(event('ReadingsRefused'))).toBe(
-      '15 refusals of Press, south: 14 × over the limit of 6,000 readings in 60 seconds; 1 × CODE_OF_LATER_VERSION.',
+      '15 refusals of Press, south: over the limit of 6,000 readings in 60 seconds (14); CODE_OF_LATER_VERSION (1).',
     )
     const one = { from: noonMs, to: noonMs, counts: [{ code: 'MALFORMED_JSON', count: 1 }], samples: [] }
     expect(said(event('ReadingsRefused', one))).toBe('1 refusal of Press, south: the body is not valid JSON.')

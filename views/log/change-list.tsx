@@ -79,7 +79,7 @@ export const changeRow = (change: Change): ChangeRow => {
     case 'until':
       return row('Works until', exactText(change.to))
     case 'refused':
-      return row('Refused', `${countText(change.count)} × ${change.code}: ${refusalWords(change.code)}`)
+      return row('Refused', `${countText(change.count)}: ${refusalWords(change.code)} (${change.code})`)
     case 'period':
       return row('Between', `${exactText(change.firstAt)} and ${exactText(change.lastAt)}`)
     case 'refusedSignIns':

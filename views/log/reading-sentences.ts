@@ -64,7 +64,7 @@ const refusedSentence = (
   const sorted = [...data.counts].sort((a, b) => b.count - a.count)
   const reasons = sorted.slice(0, reasonsMax).map(({ code, count }) => {
     const words = wordsOfCode(code, data, before)
-    return sorted.length === 1 ? words : `${countText(count)} × ${words}`
+    return sorted.length === 1 ? words : `${words} (${countText(count)})`
   })
   const left = sorted.length - reasonsMax
   const others = left > 0 ? [countOf(left, 'other reason', 'other reasons')] : []

@@ -203,7 +203,7 @@ const Summaries = (props: Extract<ExplainedView, { readonly kind: 'summaries' }>
             <strong>No summary of refusals is about this time.</strong> A summary can come up to 10 minutes after its
             refusals. Summaries are kept for 30 days.
           </p>
-          {isComplete ? null : <p>The search took too long, so it stopped. Load this page again to search further.</p>}
+          {isComplete ? null : <p>There are too many refusals after this time, so the search stopped.</p>}
           <a class="button" href={attribute(paths.log({ kind: 'refusals', before: null }))}>
             Show the refusals
           </a>

@@ -12,7 +12,7 @@ import { durationWords, exactClockText } from '../../../../views/parts/time-word
 import { paths } from '../../../../views/paths.ts'
 import type { Core } from '../../../actors/core.ts'
 import { readKeyEvents } from '../../../actors/key/key-events.ts'
-import { stateBefore } from '../../../actors/search/event-context.ts'
+import { stateAtInstant, stateBefore } from '../../../actors/search/event-context.ts'
 import { firstRevision } from '../../../actors/search/first-revision.ts'
 import { listEvents } from '../../../actors/search/list-events.ts'
 import { positionBefore } from '../../../actors/search/position-of-instant.ts'
@@ -145,14 +145,17 @@ const titleOf = ({ atMs, code, rule, rack }: RefusalSample, key: KeyState | null
 
 type Then = { readonly events: readonly AuditEvent[]; readonly atMs: number }
 
-/** A key without a limit of its own has the limit that its cellar had then. */
-const limitThen = async ({ log }: Core, { cellar }: KeyState, { events, atMs }: Then): Promise<{ limit: Limit }> => {
+/** A key without a limit of its own has the limit that its cellar had then. `null` if that is not known. */
+const limitThen = async (
+  { log }: Core,
+  { cellar }: KeyState,
+  { events, atMs }: Then,
+): Promise<{ limit: Limit } | null> => {
   const known = events.filter(({ recordedAt }) => recordedAt <= atMs).toSorted((a, b) => a.position - b.position)
   const own = known.reduce(stateAfter, nothingBefore).key?.limit ?? null
   if (own !== null) return { limit: own }
-  const page = await log.read(cellarStream(cellar), { limit: readPageEventsMax })
-  const ofCellar = page.filter(({ recordedAt }) => recordedAt <= atMs).reduce(stateAfter, nothingBefore).cellar
-  return { limit: ofCellar?.policy.limit ?? keyLimitDefault }
+  const ofCellar = await stateAtInstant(log, cellarStream(cellar), atMs)
+  return ofCellar.isKnown ? { limit: ofCellar.cellar?.policy.limit ?? keyLimitDefault } : null
 }
 
 /** Counts the readings of the key in the rate window that ended then. `null` if the refusal was about something else. */
