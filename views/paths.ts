@@ -73,7 +73,8 @@ export const paths = {
     `/log/find?what=${encodeURIComponent(what)}${after === null ? '' : `&after=${after}`}`,
   event: (stream: string, revision: number) => `/log/${encodeURIComponent(stream)}/${revision}`,
   /** Explains why a request was refused. */
-  refusedRequest: (requestId: string) => `/log/requests/${encodeURIComponent(requestId)}`,
+  refusedRequest: (requestId: string, after: number | null = null) =>
+    `/log/requests/${encodeURIComponent(requestId)}${after === null ? '' : `?after=${after}`}`,
   account: '/account',
   accountPassword: '/account/password',
   /** POST ends one session of the operator, or all except the session that sends the form. */

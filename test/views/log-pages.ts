@@ -282,7 +282,7 @@ export const logPages = (texts: Texts, shell: Shell) => {
           kind: 'summaries',
           requestId: id,
           at: nowMs - minute,
-          isComplete: true,
+          goOnHref: null,
           summaries: [
             {
               key: { id: '7Qp2abCd', label: texts('label') },
@@ -299,7 +299,13 @@ export const logPages = (texts: Texts, shell: Shell) => {
       name: 'refused-unknown',
       html: RefusalPage({
         shell,
-        explained: { kind: 'summaries', requestId: id, at: nowMs, isComplete: false, summaries: [] },
+        explained: {
+          kind: 'summaries',
+          requestId: id,
+          at: nowMs,
+          goOnHref: paths.refusedRequest(id, 7),
+          summaries: [],
+        },
       }),
     },
     {

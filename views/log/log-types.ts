@@ -174,7 +174,8 @@ export type ExplainedView =
       readonly requestId: string
       readonly at: number
       readonly summaries: readonly SummaryLink[]
-      readonly isComplete: boolean
+      /** `null` if all summaries of that time were compared. */
+      readonly goOnHref: string | null
     }
   | { readonly kind: 'older_version'; readonly requestId: string }
   | { readonly kind: 'not_an_id'; readonly requestId: string }

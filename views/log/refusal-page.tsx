@@ -189,7 +189,7 @@ const Changed = (props: { readonly sample: ExplainedSample }): JSX.Element => {
 }
 
 const Summaries = (props: Extract<ExplainedView, { readonly kind: 'summaries' }>): JSX.Element => {
-  const { at, summaries, isComplete } = props
+  const { at, summaries, goOnHref } = props
   return (
     <>
       <h1>This request is not among the samples</h1>
@@ -203,7 +203,6 @@ const Summaries = (props: Extract<ExplainedView, { readonly kind: 'summaries' }>
             <strong>No summary of refusals is about this time.</strong> A summary can come up to 10 minutes after its
             refusals. Summaries are kept for 30 days.
           </p>
-          {isComplete ? null : <p>There are too many refusals after this time, so the search stopped.</p>}
           <a class="button" href={attribute(paths.log({ kind: 'refusals', before: null }))}>
             Show the refusals
           </a>
@@ -222,6 +221,12 @@ const Summaries = (props: Extract<ExplainedView, { readonly kind: 'summaries' }>
             ))}
           </ul>
         </section>
+      )}
+      {goOnHref === null ? null : (
+        <p>
+          There are many refusals after this time, so the search stopped before all were compared.{' '}
+          <a href={attribute(goOnHref)}>Go on searching</a>
+        </p>
       )}
     </>
   )

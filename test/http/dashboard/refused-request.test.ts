@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { EventData } from '../../../src/domain/events.ts'
+import { summariesSearchedMax } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { paths } from '../../../views/paths.ts'
 import { openFreshLog } from '../../support/logs/engine.ts'
@@ -139,5 +140,28 @@ describe('refusals where they help', () => {
     const { body } = await auditor.get(paths.key(keyId))
     expect(body).toContain('Last refusals')
     expect(body).toContain(`href="${paths.refusedRequest(idAt(refusedAt, '1'))}"`)
+  })
+})
+
+describe('the search for a refused request', () => {
+  test('stops behind very many summaries, and offers to go on', async () => {
+    const laterAt = refusedAt + 7_200_000
+    const id = idAt(laterAt, '3')
+    const metadata = { by: { kind: 'system' as const }, requestId: 'r', correlationId: 'r', causationId: 'r' }
+    const event = { recordedAt: laterAt + 1, type: 'ReadingsRefused' as const, metadata }
+    const data = { ...summary(), from: laterAt, to: laterAt }
+    const [sample] = data.samples
+    if (sample === undefined) throw new Error('Cannot test: the summary has no sample')
+    const others = Array.from({ length: summariesSearchedMax }, (_, index) => ({
+      ...event,
+      id: idAt(laterAt, `f${index}`),
+      data: { ...data, samples: [] },
+    }))
+    const last = { ...event, id: idAt(laterAt, 'e'), data: { ...data, samples: [{ ...sample, requestId: id }] } }
+    await log.append('refusals-node', 'none', [...others, last])
+    const first = await auditor.get(paths.refusedRequest(id))
+    const next = /href="([^"]*after=\d+)">Go on searching/.exec(first.body)?.[1] ?? ''
+    expect(next).toStartWith(paths.refusedRequest(id))
+    expect((await auditor.get(next)).body).toContain('429 RATE_LIMITED')
   })
 })

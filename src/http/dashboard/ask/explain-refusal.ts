@@ -29,6 +29,7 @@ import {
   keyLimitDefault,
   readPageEventsMax,
   recordedSkewMsMax,
+  refusalSummaryMsMax,
   summariesOfferedMax,
   summariesSearchedMax,
 } from '../../../limits.ts'
@@ -41,8 +42,12 @@ import { statusOfCode } from './status-of-code.ts'
 
 type Summary = RecordedEvent<'ReadingsRefused'>
 
-/** @throws Outage, UndecodableEvent */
-export const explainRefusal = async (parts: LogListParts, requestId: string): Promise<ExplainedView> => {
+/** `after` is the position behind which an ended search goes on. @throws Outage, UndecodableEvent */
+export const explainRefusal = async (
+  parts: LogListParts,
+  requestId: string,
+  after: number | null = null,
+): Promise<ExplainedView> => {
   const facts = requestIdFacts(requestId)
   switch (facts.kind) {
     case 'no_request_id':
@@ -50,14 +55,15 @@ export const explainRefusal = async (parts: LogListParts, requestId: string): Pr
     case 'older_version':
       return { kind: 'older_version', requestId }
     default: {
-      const { summaries, isComplete } = await summariesSince(parts, facts.atMs)
+      const { summaries, nextAfter } = await summariesSince(parts, facts.atMs, after)
       for (const summary of summaries) {
         const sample = summary.data.samples.find((known) => known.requestId === requestId)
         if (sample !== undefined) return { kind: 'sample', ...(await explained(parts, summary, sample)) }
       }
       const covering = summaries.filter(({ data }) => isNear(data, facts.atMs)).slice(0, summariesOfferedMax)
       const links = covering.map((summary) => summaryLink(parts.core, summary))
-      return { kind: 'summaries', requestId, at: facts.atMs, summaries: links, isComplete }
+      const goOnHref = nextAfter === null ? null : paths.refusedRequest(requestId, nextAfter)
+      return { kind: 'summaries', requestId, at: facts.atMs, summaries: links, goOnHref }
     }
   }
 }
@@ -67,15 +73,17 @@ const isNear = ({ from, to }: Summary['data'], atMs: number): boolean => from - 
 const nearMs = 60_000
 
 /** A summary is written after its refusals, sometimes long after them, so the search goes forwards. */
-const summariesSince = async (parts: LogListParts, atMs: number) => {
+const summariesSince = async (parts: LogListParts, atMs: number, after: number | null) => {
   const { core } = parts
   const filter = { stream: null, kind: null, type: 'ReadingsRefused', actor: null, key: null, cellar: null } as const
   const wanted = { ...filter, since: atMs - recordedSkewMsMax, until: null }
-  const from = await positionBefore(core.log, atMs)
+  const from = after ?? (await positionBefore(core.log, atMs))
   const page = { direction: 'forwards', from, limit: summariesSearchedMax } as const
   const indexed = await ifUsable(core.ask, null, (ask) => listEvents(listPartsOf(parts, ask), wanted, page))
   const { events, end } = indexed ?? (await listEvents(listPartsOf(parts, null), wanted, page))
-  return { summaries: events.filter(isSummary), isComplete: end.kind === 'complete' }
+  const last = end.kind === 'time_over' ? { position: end.position, recordedAt: end.atMs ?? atMs } : events.at(-1)
+  const isDone = end.kind === 'complete' || last === undefined || last.recordedAt > atMs + refusalSummaryMsMax
+  return { summaries: events.filter(isSummary), nextAfter: isDone ? null : last.position }
 }
 
 const isSummary = (event: RecordedEvent): event is Summary => event.type === 'ReadingsRefused'

@@ -61,7 +61,8 @@ const showEvent = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Res
 }
 
 const explain = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const explained = await explainRefusal(partsOf(deps, visit), (visit.params['requestId'] ?? '').toLowerCase())
+  const requestId = (visit.params['requestId'] ?? '').toLowerCase()
+  const explained = await explainRefusal(partsOf(deps, visit), requestId, positionOf(visit.query.get('after') ?? ''))
   await waitForTurn()
   const status = explained.kind === 'sample' || explained.kind === 'summaries' ? 200 : 404
   return htmlPage(visit, <RefusalPage shell={visit.shell} explained={explained} />, status)
