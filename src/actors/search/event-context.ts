@@ -14,8 +14,19 @@ import type { EventLog } from '../../log/event-log.ts'
  */
 export const stateBefore = async (log: EventLog, event: RecordedEvent): Promise<StateBefore> => {
   const stream = streamAbout(event)
-  return stream === null ? nothingBefore : foldWhile(log, stream, (one) => isBefore(one, event))
+  if (stream === null) return nothingBefore
+  let isOneLimit = true
+  const state = await foldWhile(log, stream, (one) => {
+    const isIncluded = isBefore(one, event)
+    if (isIncluded && changesLimitDuring(one, event)) isOneLimit = false
+    return isIncluded
+  })
+  return isOneLimit ? state : unknownBefore
 }
+
+/** True if the limit changed while a summary counted refusals. Then no single limit is that of all its refusals. */
+const changesLimitDuring = (one: RecordedEvent, event: RecordedEvent): boolean =>
+  event.type === 'ReadingsRefused' && one.type === 'KeyLimitChanged' && one.recordedAt > event.data.from
 
 /**
  * Folds what was recorded in the stream of a key, a cellar or an operator up to `atMs`. Returns `unknownBefore` if these are more

@@ -67,6 +67,13 @@ test('stateBefore() takes the key of refusals as it was at the last of them', as
     data: { from: to, to, counts: [], samples: [] },
   }
   expect((await stateBefore(service.core.log, refused)).key?.label).toBe('then')
+  service.clock.advance(1_000)
+  await service.core.keys.setLimit(keyId, { readings: 9, windowMs: 60_000 }, testAsker)
+  const changedAt = service.clock.now()
+  const until = (from: number): RecordedEvent => ({ ...refused, data: { ...refused.data, from, to: changedAt } })
+  expect((await stateBefore(service.core.log, until(changedAt))).key?.limit?.readings).toBe(9)
+  // No single limit is that of all these refusals.
+  expect((await stateBefore(service.core.log, until(to))).isKnown).toBe(false)
   await service.stop()
 })
 
