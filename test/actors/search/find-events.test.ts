@@ -47,11 +47,9 @@ describe.each([
     const { log, all } = filled
     const readings = all.filter(({ type }) => type === 'ReadingAccepted')
     for (const event of [readings[0], readings[100], readings.at(-1)]) {
-      const { events, searched, isComplete } = await eventsOfId(
-        { log, ask: null },
-        event?.id ?? '',
-        { atMs: instantOf(event?.id ?? '') },
-      )
+      const { events, searched, isComplete } = await eventsOfId({ log, ask: null }, event?.id ?? '', {
+        atMs: instantOf(event?.id ?? ''),
+      })
       expect([events, isComplete]).toEqual([event === undefined ? [] : [event], true])
       expect(searched).toBeLessThanOrEqual(200)
     }
