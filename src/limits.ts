@@ -38,6 +38,8 @@ export const askWriteEveryMs = 10_000
 export const askEntriesAtOnce = 16_384
 /** The place of an event takes as much memory as this number of other entries, and counts as so many. */
 export const askPlaceEntries = 8
+/** Keys whose counters the node keeps from one change of `ask.db` to the next: about 100 bytes each. */
+export const askKeysKeptMax = 16_384
 /** While a change is written, the next one grows up to this size. Then it is dropped, and its events are read from the log later. */
 export const askEntriesMax = 32_768
 /** Events that are kept while the node passes from the log to the events that it receives. With more, it reads the log again. */

@@ -1,16 +1,17 @@
 /**
  * Folds events into a change of `ask.db`. Readings come by far most often, so folding one must cost almost nothing. So counts are
- * added up in memory until the change is taken. Only what is in the change takes memory, so it is bounded by `entries`.
+ * added up in memory until the change is taken. What a change holds is bounded by `entries`. The counters of keys are kept for the
+ * next change, because new ones for each change would be garbage that stays in memory for long.
  */
 import { Tally } from '../../domain/ask/tally.ts'
-import { type KeyMinute, ToldRacks } from '../../domain/ask/told-racks.ts'
+import { ToldRacks } from '../../domain/ask/told-racks.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { type FoldedTo, foldedToOf } from '../../domain/log-reference.ts'
 import { isBatch } from '../../domain/reading/columns.ts'
 import { isRun, type LogItem, type RecordedRun } from '../../domain/reading/recorded-run.ts'
 import { keyOfEvent } from '../../domain/search/event-filter.ts'
 import { keyIdOf, readingsStream } from '../../domain/stream-names.ts'
-import { askHoursKeptMs, askMinutesKeptMs, askPlaceEntries } from '../../limits.ts'
+import { askHoursKeptMs, askKeysKeptMax, askMinutesKeptMs, askPlaceEntries } from '../../limits.ts'
 import type {
   AskChange,
   CountCode,
@@ -23,22 +24,24 @@ import type {
 } from '../../log/ask-index.ts'
 import { type CellarNames, placeOf } from './event-place.ts'
 
-/** Refusals are `null` until there is one, because a map takes more memory than all else. */
-type Counts = { readonly accepted: Tally; refused: Map<CountCode, Tally> | null }
+/** Counts of minutes. Refusals are `null` until there is one, because a map takes more memory than all else. */
+type Counts = { accepted: Tally; refused: Map<CountCode, Tally> | null }
 
-/** What the change holds of one key. `accepted` and `refused` count its hours. */
-type OfKey = Counts & {
+/** Accepted readings of a key in one hour. There can be 10,000 such objects, so they are small. */
+type OfKey = {
   readonly keyId: string
   readonly cellar: string | null
   /** The counts of its cellar's minutes. */
   readonly ofCellar: Counts
-  minute: number
-  keyMinute: KeyMinute
+  hour: number
+  accepted: number
 }
 
 type Lists = {
   readonly places: FoldedPlace[]
   readonly minutes: MinutePosition[]
+  /** Refusals, and accepted readings of keys that have come to another hour. */
+  readonly hourCounts: HourCount[]
   readonly seen: SeenRack[]
   readonly forgotten: Forgotten[]
 }
@@ -108,10 +111,13 @@ export class AskFold {
   take(nowMs: number): AskChange | null {
     const foldedTo = this.#foldedTo
     if (!this.#hasBegun || foldedTo === null || foldedTo.position === this.#foldedFrom) return null
-    const counts = { minuteCounts: this.#takeMinuteCounts(), hourCounts: this.#takeHourCounts() }
-    const change = { foldedFrom: this.#foldedFrom, foldedTo, ...this.#lists, ...counts, nowMs }
+    const minuteCounts = this.#takeMinuteCounts()
+    for (const key of this.#keys.values()) this.#takeHour(key)
+    const change = { foldedFrom: this.#foldedFrom, foldedTo, ...this.#lists, minuteCounts, nowMs }
     this.#foldedFrom = foldedTo.position
-    this.#empty()
+    this.#entries = 0
+    this.#lists = noLists()
+    if (this.#keys.size > askKeysKeptMax) this.#forgetKeys()
     this.#countFrom(nowMs)
     return change
   }
@@ -119,9 +125,13 @@ export class AskFold {
   #empty(): void {
     this.#entries = 0
     this.#lists = noLists()
+    this.#allCounts = noCounts()
+    this.#forgetKeys()
+  }
+
+  #forgetKeys(): void {
     this.#keys = new Map()
     this.#cellarCounts = new Map()
-    this.#allCounts = noCounts()
     this.#last = null
   }
 
@@ -146,10 +156,10 @@ export class AskFold {
     const { recordedAt, requests, count } = run
     const key = this.#keyOf(run.keyId)
     this.#accept(key, recordedAt, count)
-    const keyMinute = this.#keyMinuteOf(key, recordedAt)
+    const keyMinute = this.#told.keyMinute(key.keyId, Math.floor(recordedAt / minuteMs))
     for (const { readings } of requests) {
       if (!isBatch(readings)) {
-        if (this.#told.isNewText(readings.rack, keyMinute)) this.#see(key, readings.rack)
+        if (this.#told.isNewText(readings.rack, keyMinute)) this.#see(key, readings.rack, recordedAt)
         continue
       }
       const { racks } = readings
@@ -157,7 +167,7 @@ export class AskFold {
         const rack = racks[index]
         // The first comparison is also in `isNew`. Here it saves a call for almost every reading.
         if (rack === undefined || rack.toldIn === keyMinute.number) continue
-        if (this.#told.isNew(rack, keyMinute)) this.#see(key, rack.text)
+        if (this.#told.isNew(rack, keyMinute)) this.#see(key, rack.text, recordedAt)
       }
     }
   }
@@ -165,7 +175,8 @@ export class AskFold {
   #foldReading({ stream, recordedAt, data }: RecordedEvent<'ReadingAccepted'>): void {
     const key = this.#keyOf(keyIdOf(stream))
     this.#accept(key, recordedAt, 1)
-    if (this.#told.isNewText(data.rack, this.#keyMinuteOf(key, recordedAt))) this.#see(key, data.rack)
+    const keyMinute = this.#told.keyMinute(key.keyId, Math.floor(recordedAt / minuteMs))
+    if (this.#told.isNewText(data.rack, keyMinute)) this.#see(key, data.rack, recordedAt)
   }
 
   #foldOther(event: RecordedEvent): void {
@@ -181,11 +192,29 @@ export class AskFold {
 
   #accept(key: OfKey, recordedAt: number, count: number): void {
     const { minutes, hours } = this.#countedFromMs
-    if (recordedAt >= hours && key.accepted.add(Math.floor(recordedAt / hourMs), count)) this.#entries += 1
+    if (recordedAt >= hours) this.#acceptInHour(key, Math.floor(recordedAt / hourMs), count)
     if (recordedAt < minutes) return
     const minute = Math.floor(recordedAt / minuteMs)
     if (key.ofCellar.accepted.add(minute, count)) this.#entries += 1
     if (this.#allCounts.accepted.add(minute, count)) this.#entries += 1
+  }
+
+  #acceptInHour(key: OfKey, hour: number, count: number): void {
+    if (key.hour !== hour) this.#takeHour(key)
+    if (key.accepted === 0) this.#entries += 1
+    key.hour = hour
+    key.accepted += count
+  }
+
+  #takeHour(key: OfKey): void {
+    const { hour, accepted: count } = key
+    if (count > 0) this.#addHour(key, { hour, code: 'accepted', count })
+    key.accepted = 0
+  }
+
+  /** Nobody asks for the counts of an unknown cellar. The same hour can come twice, because the index adds up the counts. */
+  #addHour({ keyId, cellar }: OfKey, count: Omit<HourCount, 'key' | 'cellar'>): void {
+    if (cellar !== null) this.#lists.hourCounts.push({ cellar, key: keyId, ...count })
   }
 
   /** Refusals count in the minute and the hour of the last of them. The node's own are not of one key or cellar. */
@@ -197,7 +226,9 @@ export class AskFold {
     const inMinutes = to < minutes ? [] : [this.#allCounts, ...(key === null ? [] : [key.ofCellar])]
     for (const { code, count } of counts) {
       for (const of of inMinutes) this.#addRefused(of, code, { at: Math.floor(to / minuteMs), count })
-      if (to >= hours && key !== null) this.#addRefused(key, code, { at: Math.floor(to / hourMs), count })
+      if (to < hours || key === null) continue
+      this.#addHour(key, { hour: Math.floor(to / hourMs), code, count })
+      this.#entries += 1
     }
   }
 
@@ -208,17 +239,9 @@ export class AskFold {
     if (tally.add(at, count)) this.#entries += 1
   }
 
-  #see({ keyId, minute }: OfKey, rack: string): void {
-    this.#lists.seen.push({ key: keyId, rack, minute })
+  #see({ keyId }: OfKey, rack: string, recordedAt: number): void {
+    this.#lists.seen.push({ key: keyId, rack, minute: Math.floor(recordedAt / minuteMs) })
     this.#entries += 1
-  }
-
-  #keyMinuteOf(key: OfKey, recordedAt: number): KeyMinute {
-    const minute = Math.floor(recordedAt / minuteMs)
-    if (key.minute === minute) return key.keyMinute
-    key.minute = minute
-    key.keyMinute = this.#told.keyMinute(key.keyId, minute)
-    return key.keyMinute
   }
 
   #keyOf(keyId: string): OfKey {
@@ -232,16 +255,9 @@ export class AskFold {
     const cellar = this.#cellars.ofKey(keyId)
     // Nobody takes the counts of an unknown cellar.
     const ofCellar = cellar === null ? noCounts() : this.#countsOf(cellar)
-    const key: OfKey = {
-      keyId,
-      cellar,
-      ofCellar,
-      accepted: new Tally(),
-      refused: null,
-      minute: -1,
-      keyMinute: noKeyMinute,
-    }
-    this.#keys.set(keyId, key)
+    const key: OfKey = { keyId, cellar, ofCellar, hour: 0, accepted: 0 }
+    // Such a key may be known later.
+    if (cellar !== null) this.#keys.set(keyId, key)
     return key
   }
 
@@ -257,16 +273,8 @@ export class AskFold {
     const taken: MinuteCount[] = []
     for (const [cellar, counts] of [[null, this.#allCounts] as const, ...this.#cellarCounts]) {
       for (const [code, at, count] of entriesOf(counts)) taken.push({ cellar, minute: at, code, count })
-    }
-    return taken
-  }
-
-  #takeHourCounts(): readonly HourCount[] {
-    const taken: HourCount[] = []
-    for (const key of this.#keys.values()) {
-      const { keyId, cellar } = key
-      if (cellar === null) continue
-      for (const [code, at, count] of entriesOf(key)) taken.push({ cellar, key: keyId, hour: at, code, count })
+      counts.accepted = new Tally()
+      counts.refused = null
     }
     return taken
   }
@@ -280,9 +288,7 @@ function* entriesOf(counts: Counts): Generator<readonly [code: CountCode, at: nu
   for (const [code, tally] of counts.refused) for (const [at, count] of tally.entries()) yield [code, at, count]
 }
 
-const noLists = (): Lists => ({ places: [], minutes: [], seen: [], forgotten: [] })
-
-const noKeyMinute: KeyMinute = { low: 0, high: 0, number: 0 }
+const noLists = (): Lists => ({ places: [], minutes: [], hourCounts: [], seen: [], forgotten: [] })
 
 /** What a purge has deleted from the log, or `null` if the event is no purge. */
 const forgottenBy = (event: RecordedEvent, cellars: CellarNames): Forgotten | null => {

@@ -18,7 +18,7 @@ export class ToldRacks {
   readonly #oldest: Uint8Array
   readonly #setMask: number
   /** Part of each hash, so that what another table has told, or this one before `clear`, does not count. */
-  #beginning: string
+  #beginning: number
 
   /** @param setBits the table has 2 to the power of this number of sets: at most 16 */
   constructor(setBits: number = toldRackSetBits) {
@@ -36,8 +36,10 @@ export class ToldRacks {
 
   /** `minute` counts since 1970. */
   keyMinute(keyId: string, minute: number): KeyMinute {
-    hashText(`${keyId} ${minute} ${this.#beginning}`)
-    return { low: hash.low, high: hash.high, number: (hash.high >>> 0) * 2 ** 20 + (hash.low >>> 12) }
+    hashText(keyId)
+    const low = mixed(hash.low + Math.imul(minute, 0x9e3779b1) + this.#beginning)
+    const high = mixed(hash.high + Math.imul(minute, 0x85ebca77) - this.#beginning)
+    return { low, high, number: (high >>> 0) * 2 ** 20 + (low >>> 12) }
   }
 
   /** Returns true if the rack was not told yet with this key in this minute. From then on, it counts as told. */
@@ -74,9 +76,9 @@ export class ToldRacks {
   }
 }
 
-const newBeginning = (): string => {
+const newBeginning = (): number => {
   beginnings += 1
-  return String(beginnings)
+  return beginnings
 }
 
 /** The result of the last `hashText`. An object for each hash would take most of the time. */

@@ -4,7 +4,7 @@ import { createProjections } from '../../../projections/projections.ts'
 import { AskFold } from '../../../src/actors/ask/ask-fold.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import { cellarStream } from '../../../src/domain/stream-names.ts'
-import { askHoursKeptMs } from '../../../src/limits.ts'
+import { askHoursKeptMs, askKeysKeptMax } from '../../../src/limits.ts'
 import { askFromLog } from '../../support/ask/ask-from-log.ts'
 import { MemoryAskIndex } from '../../support/ask/memory-ask-index.ts'
 import { randomHistory } from '../../support/random-history.ts'
@@ -60,6 +60,32 @@ describe('AskFold', () => {
     ])
   })
 
+  test('counts each hour of a key once, with more keys than it keeps', () => {
+    const fold = new AskFold({ ofKey: () => 'c', ofStream: () => null })
+    fold.begin(null, -1, midnight)
+    const recorder = new Recorder()
+    const data = { cellar: 'c', rack: 'r', keg: 'k', value: 1, timestamp: '2026-03-01T12:00:00Z' }
+    const accept = (keyId: string, hour: number): void => {
+      const at = midnight + hour * 3_600_000
+      recorder.record(`readings-${keyId}`, { type: 'ReadingAccepted', data }, { at })
+    }
+    let folded = 0
+    for (const keys of [askKeysKeptMax, askKeysKeptMax + 1, 1]) {
+      for (let key = 0; key < keys; key += 1) accept(`k${key}`, 1)
+      accept('k0', 1)
+      accept('k0', 2)
+      fold.fold(recorder.events.slice(folded))
+      folded = recorder.events.length
+      const counted = [...(fold.take(midnight)?.hourCounts ?? [])]
+      expect(counted.length).toBe(keys + 1)
+      const ofFirst = counted.filter(({ key }) => key === 'k0')
+      expect(ofFirst.map(({ hour, count }) => [hour - midnight / 3_600_000, count])).toEqual([
+        [1, 2],
+        [2, 1],
+      ])
+    }
+  })
+
   test('counts nothing that is too old', async () => {
     const { events } = purgedHistory()
     const fold = new AskFold({ ofKey: () => 'c', ofStream: () => 'c' })
@@ -69,7 +95,7 @@ describe('AskFold', () => {
     const change = fold.take(last)
     expect(change?.minuteCounts).toEqual([])
     expect(change?.hourCounts).toEqual([])
-    expect(change?.seen.length).toBeGreaterThan(0)
+    expect([...(change?.seen ?? [])].length).toBeGreaterThan(0)
   })
 })
 
