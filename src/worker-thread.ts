@@ -32,8 +32,9 @@ export class WorkerThread<ToThread, FromThread> {
     if (onEnd !== undefined) this.#worker.addEventListener('close', onEnd)
   }
 
-  post(message: ToThread): void {
-    this.#worker.postMessage(message)
+  /** `moved` are buffers of the message that only the thread can use from now on. They are not copied. */
+  post(message: ToThread, moved: readonly ArrayBuffer[] = []): void {
+    this.#worker.postMessage(message, [...moved])
   }
 
   /**

@@ -78,8 +78,8 @@ export type AskChange = {
   readonly places: readonly FoldedPlace[]
   readonly minutes: readonly MinutePosition[]
   readonly minuteCounts: readonly MinuteCount[]
-  readonly hourCounts: readonly HourCount[]
-  readonly seen: readonly SeenRack[]
+  readonly hourCounts: Iterable<HourCount>
+  readonly seen: Iterable<SeenRack>
   /** Applied after the fields above. */
   readonly forgotten: readonly Forgotten[]
   /** The time of the change in ms. Counts that are older than `askMinutesKeptMs` or `askHoursKeptMs` are deleted. */

@@ -75,8 +75,12 @@ export class AskChanges {
     const cellars = new Set<number>()
     const keys = new Set<number>()
     for (const each of minuteCounts) if (each.minute >= firstMinute) cellars.add(this.#counts.addMinute(each, totals))
-    for (const each of hourCounts) if (each.hour >= firstHour) keys.add(this.#counts.addHour(each, totals))
+    let hours = 0
+    for (const each of hourCounts) {
+      hours += 1
+      if (each.hour >= firstHour) keys.add(this.#counts.addHour(each, totals))
+    }
     this.#old.minutes.trim(cellars, firstMinute, minuteCounts.length + askTrimmedAtOnceMax, totals)
-    this.#old.hours.trim(keys, firstHour, hourCounts.length + askTrimmedAtOnceMax, totals)
+    this.#old.hours.trim(keys, firstHour, hours + askTrimmedAtOnceMax, totals)
   }
 }

@@ -10,6 +10,7 @@ import { yieldProcessor } from '../verify/yield-processor.ts'
 import { AskChanges } from './ask-changes.ts'
 import type { AskFault, FromAskThread, ToAskThread } from './ask-writer.ts'
 import { checkAskFile } from './check-ask-file.ts'
+import { unpackedChange } from './packed-change.ts'
 
 declare const self: Worker
 
@@ -27,7 +28,7 @@ self.onmessage = ({ data }: MessageEvent<ToAskThread>): void => {
   }
   if (opened === null) throw new Error(`Cannot ${data.kind}: the thread has no file yet`)
   const { changes } = opened
-  if (data.kind === 'write') tell({ kind: 'written', fault: faultOf(() => changes.write(JSON.parse(data.changeJson))) })
+  if (data.kind === 'write') tell({ kind: 'written', fault: faultOf(() => changes.write(unpackedChange(data.change))) })
   else if (data.kind === 'check') void check(data.path)
   else {
     isClosing = true
