@@ -44,7 +44,7 @@ const write = (changes: AskChanges, packed: PackedChange): void => {
 
 /**
  * Collects the garbage after every few rows. A row leaves about 1 KB, and without this, the heap of the thread grows by 4 MiB.
- * Each collection takes a millisecond.
+ * Each collection takes one or two milliseconds.
  */
 function* collected<Row>(rows: Iterable<Row>): Generator<Row> {
   let count = 0
