@@ -1,3 +1,4 @@
+import type { By } from '../../src/domain/events.ts'
 import { EventPage } from '../../views/log/event-page.tsx'
 import { FoundPage } from '../../views/log/list/found-page.tsx'
 import { LogPage } from '../../views/log/list/log-page.tsx'
@@ -134,7 +135,14 @@ const eventOf = (texts: Texts, nowMs: number): EventPageView => ({
     { field: 'limit', from: { readings: 6_000, windowMs: minute }, to: { readings: 600, windowMs: minute } },
     { field: 'label', from: texts('label'), to: texts('label') },
   ],
-  after: { what: 'The key then', status: 'active', words: 'active since 2026-03-03T10:00:00.000Z; no expiry' },
+  after: {
+    of: 'key',
+    state: {
+      status: 'active',
+      expiresAt: null,
+      decidedBy: { at: nowMs - 9 * minute, by: { kind: 'cli' }, reason: '' },
+    },
+  },
   inForceAt: nowMs - 6 * minute + 18,
   sameRequest: {
     events: [
@@ -154,6 +162,12 @@ const eventOf = (texts: Texts, nowMs: number): EventPageView => ({
   json: JSON.stringify({ stream: 'key-7Qp2abCd', data: { label: 'x' } }, null, 2),
 })
 
+const linkedOperator = (texts: Texts): By => ({
+  kind: 'operator',
+  email: texts('email'),
+  session: { id: 'a91c77f0', linkMadeBy: texts('email') },
+})
+
 const sampleOf = (texts: Texts, nowMs: number): ExplainedSample => ({
   requestId: id,
   at: nowMs - 5 * minute,
@@ -164,7 +178,11 @@ const sampleOf = (texts: Texts, nowMs: number): ExplainedSample => ({
   key: { id: '7Qp2abCd', label: texts('label'), cellar: texts('cellar') },
   rack: texts('rack'),
   keg: texts('keg'),
-  keyThen: { status: 'active', words: `active since then: ${texts('reason')}` },
+  keyThen: {
+    status: 'suspended',
+    expiresAt: null,
+    decidedBy: { at: nowMs - 9 * minute, by: linkedOperator(texts), reason: texts('reason') },
+  },
   limitThen: { words: '600 readings in 60 seconds', used: 600 },
   changed: [
     {

@@ -1,7 +1,6 @@
 import type { Children } from '@kitajs/html'
 import { visibleLines } from '../../src/hidden-characters.ts'
 import { Layout } from '../frame/layout.tsx'
-import { StatusPill } from '../keys/key-status.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { attribute, Name } from '../parts/name.tsx'
 import { countText } from '../parts/quantity.ts'
@@ -13,6 +12,7 @@ import { EventSentence } from './event-sentence.tsx'
 import { KindMark, kindWords } from './kind-mark.tsx'
 import { ByLink } from './list/log-table.tsx'
 import type { EventPageView, Neighbours } from './log-types.ts'
+import { StatusWords } from './status-words.tsx'
 
 export const EventPage = (props: { readonly shell: Shell; readonly event: EventPageView }): JSX.Element => {
   const { shell, event } = props
@@ -129,13 +129,8 @@ const EventFacts = (props: { readonly event: EventPageView; readonly nowMs: numb
         </Fact>
       )}
       {after === null ? null : (
-        <Fact term={after.what}>
-          {after.status === null ? null : (
-            <>
-              <StatusPill status={after.status} />{' '}
-            </>
-          )}
-          <Name text={withoutStatus(after.status, after.words)} />
+        <Fact term={after.of === 'key' ? 'The key then' : 'The account then'}>
+          {after.of === 'key' ? <StatusWords state={after.state} /> : <Name text={after.words} />}
         </Fact>
       )}
     </dl>
@@ -143,10 +138,6 @@ const EventFacts = (props: { readonly event: EventPageView; readonly nowMs: numb
 }
 
 const isChange = (kind: EventPageView['kind']): boolean => kind === 'keys' || kind === 'cellars' || kind === 'operators'
-
-/** The pill already says the status with which the words begin. */
-const withoutStatus = (status: string | null, words: string): string =>
-  status !== null && words.startsWith(status) ? words.slice(status.length).replace(/^:? /, '') : words
 
 const SessionWords = (props: { readonly session: NonNullable<EventPageView['session']> }): JSX.Element => {
   const { id, from } = props.session

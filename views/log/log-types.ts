@@ -1,9 +1,9 @@
 /** The data of the pages about the event log. Times are ms since 1970. Texts are as they were typed: the views escape them. */
 import type { By, EventType } from '../../src/domain/events.ts'
-import type { KeyStatus } from '../../src/domain/key-refusal.ts'
 import type { Change } from '../../src/domain/search/event-changes.ts'
 import type { EventKind } from '../../src/domain/search/event-filter.ts'
 import type { Sentence } from './sentence-parts.ts'
+import type { StatusThen } from './status-cause.ts'
 
 /** What the address of the Log page says. Texts are as they were typed, and blank if the address has no such part. */
 export type LogQuery = {
@@ -122,8 +122,11 @@ export type EventPageView = {
   readonly session: { readonly id: string; readonly from: SessionFrom | null } | null
   readonly requestId: string
   readonly changes: readonly Change[]
-  /** The state of the key, the cellar or the operator after the event; `null` if there is none, or if it is not known. */
-  readonly after: { readonly what: string; readonly status: KeyStatus | null; readonly words: string } | null
+  /** The state of the key or the operator after the event; `null` if there is none, or if it is not known. */
+  readonly after:
+    | { readonly of: 'key'; readonly state: StatusThen }
+    | { readonly of: 'account'; readonly words: string }
+    | null
   /** When every node had this change of a key; `null` if no event says so. */
   readonly inForceAt: number | null
   readonly sameRequest: {
@@ -199,7 +202,7 @@ export type ExplainedSample = {
   readonly key: { readonly id: string; readonly label: string; readonly cellar: string } | null
   readonly rack: string | null
   readonly keg: string | null
-  readonly keyThen: { readonly status: KeyStatus | null; readonly words: string } | null
+  readonly keyThen: StatusThen | null
   readonly limitThen: { readonly words: string; readonly used: number | null } | null
   /** Changes of the key and of its cellar before the refusal, newest first. */
   readonly changed: readonly {

@@ -1,5 +1,4 @@
 import { Layout } from '../frame/layout.tsx'
-import { StatusPill } from '../keys/key-status.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { attribute, Name } from '../parts/name.tsx'
 import { countText } from '../parts/quantity.ts'
@@ -10,6 +9,7 @@ import type { Shell } from '../types.ts'
 import { EventSentence } from './event-sentence.tsx'
 import { KindMark } from './kind-mark.tsx'
 import type { ExplainedSample, ExplainedView } from './log-types.ts'
+import { StatusWords } from './status-words.tsx'
 
 export const RefusalPage = (props: { readonly shell: Shell; readonly explained: ExplainedView }): JSX.Element => {
   const { shell, explained } = props
@@ -137,16 +137,7 @@ const SampleFacts = (props: { readonly sample: ExplainedSample; readonly nowMs: 
       )}
       {keyThen === null ? null : (
         <Fact term="The key then">
-          {keyThen.status === null ? null : (
-            <>
-              <StatusPill status={keyThen.status} />{' '}
-            </>
-          )}
-          <Name
-            text={
-              keyThen.status === null ? keyThen.words : keyThen.words.slice(keyThen.status.length).replace(/^:? /, '')
-            }
-          />
+          <StatusWords state={keyThen} />
         </Fact>
       )}
       {limitThen === null ? null : (

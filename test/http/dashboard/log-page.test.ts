@@ -223,6 +223,8 @@ describe('the page of an event', () => {
     expect(body).toContain('the cellar’s limit')
     expect(body).toContain('600 readings in 60 seconds')
     expect(body).toContain('KeyLimitChanged')
+    expect(body).toContain('active</span></span> since <time')
+    expect(body).not.toContain('since 2026-03-01T')
     expect(body).toContain(`href="${paths.event(`key-${world.keyId}`, 0)}"`)
     expect(body).toContain(`href="${paths.event(`key-${world.keyId}`, 2)}"`)
   })

@@ -75,7 +75,7 @@ describe('the explanation of a refused request', () => {
     expect(status).toBe(200)
     for (const words of [
       '429 RATE_LIMITED',
-      'active',
+      'active</span></span> since <time',
       '<dd><span>2 readings in 60 seconds',
       '2 were accepted',
       'rack-17',

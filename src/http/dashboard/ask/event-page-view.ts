@@ -15,6 +15,7 @@ import { eventView } from '../../../export/event-view.ts'
 import { sameRequestShownMax, signInsSearchedMax } from '../../../limits.ts'
 import { namesNow } from '../show/event-names.ts'
 import type { Pause } from '../show/pauses.ts'
+import { statusThen } from '../show/status-then.ts'
 import { byView } from './by-view.ts'
 import { ifUsable } from './if-usable.ts'
 
@@ -107,12 +108,12 @@ const stateView = async (
   if (keyId !== null && before.isKnown) {
     const known = (await readKeyEvents(core, keyId)).filter(({ position }) => position <= event.position)
     const then = stateAt(known, event.recordedAt, Math.max(nowMs, event.recordedAt))
-    return then.ok ? { what: 'The key then', status: then.value.status, words: then.value.reason } : null
+    return then.ok ? { of: 'key', state: statusThen(then.value) } : null
   }
   const { operator } = stateAfter(before, event)
   if (operator === null) return null
   const role = operator.account?.role
-  return { what: 'The account then', status: null, words: role === undefined ? 'no access' : `role ${role}` }
+  return { of: 'account', words: role === undefined ? 'no access' : `role ${role}` }
 }
 
 /** The sign-in of a session is a record, which is deleted after some time. */

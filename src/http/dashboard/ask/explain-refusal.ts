@@ -34,6 +34,7 @@ import {
   summariesSearchedMax,
 } from '../../../limits.ts'
 import { namesNow } from '../show/event-names.ts'
+import { statusThen } from '../show/status-then.ts'
 import { byView } from './by-view.ts'
 import { ifUsable } from './if-usable.ts'
 import { type LogListParts, listPartsOf } from './log-list.ts'
@@ -125,7 +126,7 @@ const explained = async (
     key: key === null ? null : { id: key.keyId, label: key.label, cellar: key.cellar },
     rack,
     keg,
-    keyThen: state === null || !state.ok ? null : { status: state.value.status, words: state.value.reason },
+    keyThen: state === null || !state.ok ? null : statusThen(state.value),
     limitThen:
       then === null ? null : { words: limitWords(then.limit), used: await usedThen(core, summary, { then, atMs }) },
     changed: key === null ? [] : await changedBefore(core, key, { events, atMs }),
