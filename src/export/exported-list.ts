@@ -9,7 +9,12 @@ import { byText, eventRow, headOf, keyRow } from './export-rows.ts'
 
 /** What somebody takes out of the log. Events come in the order of their positions, oldest first. */
 export type ExportedList =
-  | { readonly list: 'events'; readonly filter: EventFilter }
+  | {
+      readonly list: 'events'
+      readonly filter: EventFilter
+      /** True if single readings are left out. Default: false. */
+      readonly isWithoutReadings?: boolean
+    }
   /** `null` takes the readings of every rack or keg. */
   | {
       readonly list: 'readings'
@@ -65,7 +70,7 @@ const eventsOf = (core: Core, list: EventList, to: number): EventPages => {
   const filter = { ...list.filter, to }
   switch (list.list) {
     case 'events':
-      return readFiltered(core.log, filter, logReadPageEvents)
+      return events(core, { ...list, filter })
     case 'readings':
       return readings(core, { ...list, filter })
     case 'history':
@@ -73,6 +78,12 @@ const eventsOf = (core: Core, list: EventList, to: number): EventPages => {
     default:
       return assertNever(list)
   }
+}
+
+async function* events(core: Core, list: Extract<ExportedList, { list: 'events' }>): EventPages {
+  const { filter, isWithoutReadings = false } = list
+  for await (const page of readFiltered(core.log, filter, logReadPageEvents))
+    yield isWithoutReadings ? page.filter(({ type }) => type !== 'ReadingAccepted') : page
 }
 
 async function* readings(core: Core, list: Extract<ExportedList, { list: 'readings' }>): EventPages {
@@ -134,6 +145,7 @@ export const filterWords = (list: ExportedList): Readonly<Record<string, string>
   const words = {
     ...rest,
     ...places,
+    readings: list.list === 'events' && list.isWithoutReadings === true ? 'no' : null,
     actor: actor === null ? null : byText(actor),
     since: since === null ? null : instantText(since),
     until: until === null ? null : instantText(until),

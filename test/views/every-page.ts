@@ -1049,7 +1049,7 @@ const operatorPages = (texts: Texts): readonly Page[] => {
 }
 
 const exportRefused = (texts: Texts): Page => {
-  const blank = { stream: '', type: '', kind: '', actor: '' }
+  const blank = { stream: '', type: '', kind: '', actor: '', readings: '' }
   const names = { rack: texts('rack'), keg: texts('keg'), key: texts('typed'), cellar: texts('cellar') }
   const typed = { since: texts('typed'), until: texts('typed') }
   return {

@@ -116,6 +116,7 @@ export const sampleLogList = (texts: Texts, nowMs: number): LogListView => ({
     isChosen: false,
   },
   about: null,
+  exported: { list: 'events', filter: {} },
   cellars: [{ id: texts('cellar'), title: texts('title') }],
   types: ['KeyCreated', 'KeyRevoked'],
 })
@@ -225,6 +226,7 @@ export const logPages = (texts: Texts, shell: Shell) => {
     newerHref: paths.log({ after: 90_001 }),
     end: { kind: 'time_over', position: 89_000, atMs: nowMs - 3_600_000 },
     about: { words: 'Page of the key', name: texts('label'), href: paths.key('7Qp2abCd') },
+    exported: { list: 'readings', filter: { actor: texts('typed'), since: '2026-03-01T12:00:00.000Z' } },
     bars: null,
   }
   const fault = texts('fault')

@@ -114,6 +114,7 @@ const fieldWords: Readonly<Record<ExportField, { readonly label: string; readonl
   type: { label: 'Type' },
   kind: { label: 'Kind' },
   actor: { label: 'Actor' },
+  readings: { label: 'Readings', hint: 'Blank, or "no" to leave them out.' },
 }
 
 const emptyForm: Form<ExportField> = {
@@ -128,6 +129,7 @@ const emptyForm: Form<ExportField> = {
     type: '',
     kind: '',
     actor: '',
+    readings: '',
   },
   faults: {},
 }

@@ -2,6 +2,7 @@
 import type { By, EventType } from '../../src/domain/events.ts'
 import type { Change } from '../../src/domain/search/event-changes.ts'
 import type { EventKind } from '../../src/domain/search/event-filter.ts'
+import type { ExportField } from '../types.ts'
 import type { Sentence } from './sentence-parts.ts'
 import type { StatusThen } from './status-cause.ts'
 
@@ -85,6 +86,14 @@ export type LogListView = {
   /** For the list of suggestions. Empty if there are too many cellars. */
   readonly cellars: readonly { readonly id: string; readonly title: string }[]
   readonly types: readonly EventType[]
+  /** `null` if the filter is not valid. */
+  readonly exported: ListExport | null
+}
+
+/** The fields of an export that has what the list shows. */
+export type ListExport = {
+  readonly list: 'events' | 'readings'
+  readonly filter: Readonly<Partial<Record<ExportField, string>>>
 }
 
 /** Where the thing that the list is filtered by has a page. */

@@ -45,8 +45,8 @@ export type ListEnd =
   | { readonly kind: 'time_over'; readonly position: number; readonly atMs: number | null }
 
 /** True if the filter wants single readings. Otherwise readings are left out, because they are too many. */
-export const wantsReadings = ({ kind, type, key, cellar }: PlaceFilter): boolean =>
-  (kind === 'readings' || type === 'ReadingAccepted') && (key !== null || cellar !== null)
+export const wantsReadings = ({ kind, type, key, cellar, actor }: PlaceFilter): boolean =>
+  (kind === 'readings' || type === 'ReadingAccepted') && (key !== null || cellar !== null || actor !== null)
 
 /** @throws Outage, UndecodableEvent, AskUnusable */
 export const listEvents = async (parts: ListParts, filter: PlaceFilter, page: ListPage): Promise<Listed> => {

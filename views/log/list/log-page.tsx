@@ -1,3 +1,4 @@
+import { ExportForm } from '../../exports/export-form.tsx'
 import { Layout } from '../../frame/layout.tsx'
 import { attribute, Name } from '../../parts/name.tsx'
 import { countText } from '../../parts/quantity.ts'
@@ -44,6 +45,9 @@ export const LogPage = (props: { readonly shell: Shell; readonly list: LogListVi
         </div>
       ) : (
         <LogList list={list} nowMs={shell.nowMs} />
+      )}
+      {list.exported === null ? null : (
+        <ExportForm shell={shell} lists={[list.exported.list]} filter={list.exported.filter} fields={[]} />
       )}
     </Layout>
   )

@@ -10,6 +10,7 @@ import { type EventKind, kindOf } from '../../../domain/search/event-filter.ts'
 import { type StateBefore, unknownBefore } from '../../../domain/search/state-before.ts'
 import { cellarsSuggestedMax, logReadPageEvents, logRowsPerPageMax, logSearchMs } from '../../../limits.ts'
 import type { PlaceFilter } from '../../../log/ask-index.ts'
+import { exportOfList } from '../exports/export-of-list.ts'
 import { namesNow } from '../show/event-names.ts'
 import type { Pause } from '../show/pauses.ts'
 import { barsOf } from './bars.ts'
@@ -49,6 +50,7 @@ export const logListOf = async (parts: LogListParts, query: LogQuery): Promise<L
     about: aboutOf(core, judged),
     cellars: suggestedCellars(core),
     types: typesOfKind(query.kind),
+    exported: isJudged ? exportOfList(judged.filter) : null,
   }
 }
 

@@ -26,6 +26,7 @@ const fields: readonly ExportField[] = [
   'type',
   'kind',
   'actor',
+  'readings',
 ]
 
 /** Returns the fields as typed, so that the form can show them again after a refusal. */
@@ -48,7 +49,9 @@ export const typedList = ({ core }: DashboardDeps, form: FormFields): Typed<Expo
     case 'keys':
       return done({ list, cellar })
     case 'events':
-      return done({ list, filter: filter.value })
+      return form('readings') === '' || form('readings') === 'no'
+        ? done({ list, filter: filter.value, isWithoutReadings: form('readings') === 'no' })
+        : invalidField('readings', 'It must be blank or "no".')
     case 'readings':
       return done({ list, filter: filter.value, rack: orNull(form('rack')), keg: orNull(form('keg')) })
     case 'history':

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { RecordedEvent } from '../../../src/domain/events.ts'
+import { keyStream, readingsStream } from '../../../src/domain/stream-names.ts'
+import { eventView } from '../../../src/export/event-view.ts'
+import { atFullSpeed } from '../../../src/export/export-pace.ts'
+import type { EventLog } from '../../../src/log/event-log.ts'
+import type { LogQuery } from '../../../views/log/log-types.ts'
+import { paths } from '../../../views/paths.ts'
+import { openFreshLog } from '../../support/logs/engine.ts'
+import { emailOf } from '../../support/test-operators.ts'
+import { type Service, testAsker, testCellar, validReading } from '../../support/test-service.ts'
+import { manualClock } from '../../support/time/manual-clock.ts'
+import { withAsk } from './log-world.ts'
+import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
+
+let log: EventLog
+let service: Service
+let auditor: Visitor
+let keyId: string
+const farCellar = 'wine-far'
+
+beforeAll(async () => {
+  log = await openFreshLog()
+  const clock = manualClock()
+  service = await startWithOperators({ log, clock, wrapCore: withAsk(), exportPace: atFullSpeed })
+  const own = await service.createKey({ label: 'Press, south' })
+  const far = await service.createKey({ cellar: farCellar })
+  keyId = own.keyId
+  for (let minute = 0; minute < 5; minute += 1) {
+    await service.post(validReading, own.key)
+    await service.post({ ...validReading, cellar: farCellar }, far.key)
+    clock.advance(60_000)
+  }
+  await service.core.keys.suspend(keyId, 'left on a bus', testAsker)
+  await service.core.keys.resume(keyId, 'found', testAsker)
+  await service.untilFolded(keyId, 5)
+  auditor = await signedIn(service, 'auditor')
+})
+afterAll(async () => {
+  await service.stop()
+  await log.close()
+})
+
+/** The hidden fields of the form that the page shows. */
+const formOf = (html: string): Readonly<Record<string, string>> => {
+  const form = /<form method="post" action="\/exports".*?<\/form>/s.exec(html)?.[0] ?? ''
+  const fields = [...form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)]
+  return Object.fromEntries(fields.map(([, name, value]) => [name ?? '', value ?? '']))
+}
+
+const ofKey = ({ stream }: RecordedEvent): boolean => stream === keyStream(keyId) || stream === readingsStream(keyId)
+const isReading = ({ type }: RecordedEvent): boolean => type === 'ReadingAccepted'
+const middle = Date.parse('2026-03-01T12:02:00Z')
+
+test.each<[string, () => Partial<LogQuery>, (event: RecordedEvent) => boolean]>([
+  ['everything, with the readings that minutes count', () => ({}), () => true],
+  ['a key, without its readings', () => ({ key: keyId }), (event) => ofKey(event) && !isReading(event)],
+  ['the readings of a key', () => ({ key: keyId, kind: 'readings' }), (event) => ofKey(event) && isReading(event)],
+  [
+    'the readings that a key sent',
+    () => ({ actor: `clr_${keyId}`, kind: 'readings' }),
+    (event) => ofKey(event) && isReading(event),
+  ],
+  ['a kind', () => ({ kind: 'keys' }), ({ stream, type }) => stream.startsWith('key-') || /Sealed|Fenced/.test(type)],
+  ['a person', () => ({ actor: emailOf.auditor }), ({ metadata: { by } }) => by.kind === 'operator'],
+  ['a type', () => ({ type: 'KeySuspended' }), ({ type }) => type === 'KeySuspended'],
+  [
+    'the readings of a cellar from an instant on',
+    () => ({ cellar: farCellar, kind: 'readings', from: '2026-03-01T12:02:00Z' }),
+    (event) => event.type === 'ReadingAccepted' && event.data.cellar === farCellar && event.recordedAt >= middle,
+  ],
+  ['all up to an instant', () => ({ at: '2026-03-01T12:02:00Z' }), ({ recordedAt }) => recordedAt <= middle],
+])('the export of the Log page has what its list shows: %s', async (_, query, isWanted) => {
+  const page = await auditor.get(paths.log(query()))
+  const stored = (await log.readAll({ limit: 1_000 })).filter(isWanted)
+  const { status, body } = await auditor.post('/exports', { ...formOf(page.body), format: 'ndjson' })
+  expect([page.status, status, stored.length > 0]).toEqual([200, 200, true])
+  // The export itself is an event, too.
+  const lines = body
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+    .filter(({ type }) => type !== 'LogExported')
+  const others = stored.filter(({ type }) => type !== 'LogExported')
+  expect(lines).toEqual(others.map((event) => JSON.parse(JSON.stringify(eventView(event)))))
+  const shown = [...page.body.matchAll(/<tr id="event-(\d+)"/g)].map(([, position]) => Number(position)).toReversed()
+  const hasMinutes = page.body.includes('<tr id="minute-')
+  const events = stored.filter((event) => !hasMinutes || !isReading(event))
+  expect(shown).toEqual(events.map(({ position }) => position))
+})
+
+test('the Log page offers no export while a filter is wrong', async () => {
+  const { body } = await auditor.get(paths.log({ cellar: 'no-such-cellar' }))
+  expect(body).not.toContain('action="/exports"')
+})
+
+test('an export refuses a wrong choice about readings', async () => {
+  const { status, body } = await auditor.post('/exports', { list: 'events', readings: 'maybe', cellar: testCellar })
+  expect(status).toBe(422)
+    expect(body).toContain('It must be blank or')
+})
