@@ -749,7 +749,11 @@ export const exportRestMsMax = 50
 export const exportTailBytes = 4 * 1024 * 1024
 export const progressBarChars = 24
 // The Log page
-export const logRowsPerPageMax = 50
+export const logEventsPerPageMax = 50
+/** Rows of single minutes on a page. Further minutes between two events are one row. */
+export const minuteRowsShownMax = 60
+/** Minutes that a page counts, for each cellar one. Then the page ends, even if it has few events. */
+export const minuteRowsPerPageMax = 600
 /** A text in the address of the Log page. */
 export const logQueryCharsMax = 300
 /** A search for a page ends after this time with what it has. The page then offers to go on. */

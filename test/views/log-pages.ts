@@ -95,6 +95,16 @@ const rowsOf = (texts: Texts, nowMs: number): readonly LogRow[] =>
       count: 2_381 - at,
       href: at === 3 ? null : paths.log({ kind: 'readings', cellar: texts('cellar') }),
     },
+    {
+      row: 'stretch',
+      position: 89_900 - at,
+      newestPosition: 90_000 - at,
+      at: nowMs - (nowMs % minute) - at * 9 * 3_600_000 - 19 * minute,
+      lastMinute: nowMs - (nowMs % minute) - at * 9 * 3_600_000 - minute,
+      cellar: at === 3 ? null : { id: texts('cellar'), title: texts('title') },
+      count: 214 + at,
+      href: paths.log({ kind: 'readings', cellar: texts('cellar') }),
+    },
   ])
 
 export const sampleLogList = (texts: Texts, nowMs: number): LogListView => ({

@@ -51,7 +51,24 @@ export type MinuteRow = {
   readonly href: string | null
 }
 
-export type LogRow = EventRow | MinuteRow
+/** Readings of several minutes with no event between them. */
+export type StretchRow = {
+  readonly row: 'stretch'
+  /** The first position of the earliest minute. */
+  readonly position: number
+  /** The first position of the latest minute. */
+  readonly newestPosition: number
+  /** The beginning of the earliest minute. */
+  readonly at: number
+  /** The beginning of the latest minute. */
+  readonly lastMinute: number
+  /** `null` if the readings are of several cellars. */
+  readonly cellar: MinuteRow['cellar']
+  readonly count: number
+  readonly href: string
+}
+
+export type LogRow = EventRow | MinuteRow | StretchRow
 
 export type ByView =
   | { readonly kind: 'person'; readonly by: By; readonly href: string }

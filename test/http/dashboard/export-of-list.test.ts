@@ -97,5 +97,5 @@ test('the Log page offers no export while a filter is wrong', async () => {
 test('an export refuses a wrong choice about readings', async () => {
   const { status, body } = await auditor.post('/exports', { list: 'events', readings: 'maybe', cellar: testCellar })
   expect(status).toBe(422)
-    expect(body).toContain('It must be blank or')
+  expect(body).toContain('It must be blank or')
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Core } from '../../../src/actors/core.ts'
 import { operatorStream } from '../../../src/domain/stream-names.ts'
-import { logRowsPerPageMax, logSearchMs } from '../../../src/limits.ts'
+import { logEventsPerPageMax, logSearchMs, minuteRowsShownMax } from '../../../src/limits.ts'
 import { AskUnusable } from '../../../src/log/ask-index.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { paths } from '../../../views/paths.ts'
@@ -22,7 +22,7 @@ type World = {
 let log: EventLog
 let world: World
 const services: Service[] = []
-const minutes = logRowsPerPageMax + 10
+const minutes = minuteRowsShownMax + 10
 /** Has a row for each minute too, at the same positions. */
 const farCellar = 'wine-far'
 
@@ -47,6 +47,8 @@ beforeAll(async () => {
     if (minute === 20) await service.core.keys.setLimit(keyId, { readings: 600, windowMs: 60_000 }, testAsker)
     if (minute === 40) await service.core.keys.suspend(keyId, 'left on a bus', testAsker)
     if (minute === 40) await service.core.keys.resume(keyId, 'found', testAsker)
+    for (let many = 1; minute === 50 && many <= logEventsPerPageMax; many += 1)
+      await service.core.keys.setLimit(far.keyId, { readings: 6_000 - many, windowMs: 60_000 }, testAsker)
     clock.advance(60_000)
   }
   await service.untilFolded(keyId, 2 * minutes)
@@ -59,7 +61,7 @@ afterAll(async () => {
 
 /** The ids of the rows of a list, in their order. */
 const rowsOf = (html: string): readonly string[] =>
-  [...html.matchAll(/<tr id="((?:event|minute)-[^"]*)"/g)].map(([, id]) => id ?? '')
+  [...html.matchAll(/<tr id="((?:event|minute|stretch)-[^"]*)"/g)].map(([, id]) => id ?? '')
 
 const linkOf = (html: string, words: string): string | null => {
   const link = [...html.matchAll(/<a class="action" href="([^"]*)"[^>]*>([^<]*)<\/a>/g)].find(
@@ -68,16 +70,22 @@ const linkOf = (html: string, words: string): string | null => {
   return link?.[1]?.replaceAll('&amp;', '&') ?? null
 }
 
-const everyPageFrom = async (auditor: Visitor, first: string): Promise<readonly (readonly string[])[]> => {
-  const pages: (readonly string[])[] = []
+const everyPageFrom = async (auditor: Visitor, first: string): Promise<readonly string[]> => {
+  const pages: string[] = []
   for (let path: string | null = first; path !== null; ) {
     const { status, body } = await auditor.get(path)
     expect(status).toBe(200)
-    pages.push(rowsOf(body))
+    pages.push(body)
     path = linkOf(body, 'Older →')
   }
   return pages
 }
+
+const minutesIn = (html: string): readonly string[] => rowsOf(html).filter((row) => row.startsWith('minute-'))
+
+/** How many readings each row of minutes counts. */
+const countsOf = (html: string): readonly number[] =>
+  [...html.matchAll(/<strong>(\d+) readings?<\/strong> accepted/g)].map(([, count]) => Number(count))
 
 const otherEvents = async (): Promise<readonly string[]> => {
   const events = await log.readAll({ direction: 'backwards', limit: 1_000 })
@@ -85,28 +93,45 @@ const otherEvents = async (): Promise<readonly string[]> => {
 }
 
 describe('the list', () => {
-  test('shows each event once, and each minute of readings once, over all pages', async () => {
+  test('shows each event once, and counts each reading once, over all pages', async () => {
     const pages = await everyPageFrom(world.auditor, paths.log())
-    const rows = pages.flat()
+    const rows = pages.flatMap((page) => rowsOf(page))
     expect(pages.length).toBeGreaterThan(1)
-    expect(pages[0]?.length).toBeGreaterThanOrEqual(logRowsPerPageMax)
     expect(rows.filter((row) => row.startsWith('event-'))).toEqual([...(await otherEvents())])
-    const counted = rows.filter((row) => row.startsWith('minute-'))
-    expect([new Set(counted).size, counted.length]).toEqual([2 * minutes, 2 * minutes])
+    expect(new Set(rows).size).toBe(rows.length)
+    expect(pages.flatMap(countsOf).reduce((sum, count) => sum + count, 0)).toBe(3 * minutes)
+  })
+
+  test('shows some minutes of a page, and folds the others between two events', async () => {
+    const pages = await everyPageFrom(world.auditor, paths.log())
+    for (const page of pages) expect(minutesIn(page).length).toBeLessThanOrEqual(minuteRowsShownMax)
+    const full = pages.find((page) => minutesIn(page).length === minuteRowsShownMax) ?? ''
+    const stretches = [...full.matchAll(/accepted <span>(from \d\d:\d\d to \d\d:\d\d)<\/span>, <span>in several/g)]
+    expect(stretches.at(-1)?.[1]).toBe('from 12:01 to 12:20')
+    const href = [...full.matchAll(/href="(\/log\?kind=readings[^"]*)">Show them/g)]
+      .at(-2)?.[1]
+      ?.replaceAll('&amp;', '&')
+    const opened = await everyPageFrom(world.auditor, href ?? '')
+    expect(opened.flatMap(countsOf).reduce((sum, count) => sum + count, 0)).toBe(3 * 20)
+  })
+
+  test('of nothing but minutes has all of them', async () => {
+    const pages = await everyPageFrom(world.auditor, paths.log({ kind: 'readings' }))
+    expect(pages.map((page) => rowsOf(page).length)).toEqual([60, 60, 20])
+    expect(new Set(pages.flatMap(minutesIn)).size).toBe(2 * minutes)
   })
 
   test('goes back to newer events by the same rows', async () => {
     const first = await world.auditor.get(paths.log())
     const second = await world.auditor.get(linkOf(first.body, 'Older →') ?? '')
     const back = await world.auditor.get(linkOf(second.body, '← Newer') ?? '')
-    // A page can have more rows, because those of one minute stay together.
     const rows = rowsOf(back.body)
-    expect(rows.length).toBeGreaterThanOrEqual(logRowsPerPageMax)
+    expect(rows.length).toBeGreaterThanOrEqual(logEventsPerPageMax)
     expect(rows).toEqual(rowsOf(first.body).slice(-rows.length))
   })
 
   test('says what changed, who did it, and where it lies', async () => {
-    const { body } = await world.auditor.get(paths.log({ type: 'KeyLimitChanged' }))
+    const { body } = await world.auditor.get(paths.log({ type: 'KeyLimitChanged', key: world.keyId }))
     expect(body).toContain('600 readings in 60 seconds')
     expect(body).toContain(`<a href="/log/key-${world.keyId}/1"`)
     expect(body).toContain('the command line')
@@ -149,8 +174,9 @@ describe('the list', () => {
 describe('single readings', () => {
   test('of a key come from its stream, newest first', async () => {
     const pages = await everyPageFrom(world.auditor, paths.log({ kind: 'readings', key: world.keyId }))
-    expect(pages.flat()).toHaveLength(2 * minutes)
-    const positions = pages.flat().map((row) => Number(row.slice('event-'.length)))
+    const rows = pages.flatMap((page) => rowsOf(page))
+    expect(rows).toHaveLength(2 * minutes)
+    const positions = rows.map((row) => Number(row.slice('event-'.length)))
     expect(positions).toEqual(positions.toSorted((a, b) => b - a))
   })
 

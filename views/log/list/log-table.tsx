@@ -5,7 +5,7 @@ import { clockText, dateText, exactClockText, exactText, isoText } from '../../p
 import { paths } from '../../paths.ts'
 import { EventSentence } from '../event-sentence.tsx'
 import { KindMark } from '../kind-mark.tsx'
-import type { ByView, EventRow, LogRow, MinuteRow } from '../log-types.ts'
+import type { ByView, EventRow, LogRow, MinuteRow, StretchRow } from '../log-types.ts'
 
 const dayMs = 86_400_000
 
@@ -27,7 +27,7 @@ export const LogTable = (props: { readonly rows: readonly LogRow[]; readonly now
               {dayText(day.at, props.nowMs)}
             </th>
           </tr>
-          {day.rows.map((row) => (row.row === 'event' ? <EventLine row={row} /> : <MinuteLine row={row} />))}
+          {day.rows.map((row) => (row.row === 'event' ? <EventLine row={row} /> : <ReadingsLine row={row} />))}
         </tbody>
       ))}
     </table>
@@ -88,23 +88,23 @@ const EventLine = (props: { readonly row: EventRow }): JSX.Element => {
   )
 }
 
-const MinuteLine = (props: { readonly row: MinuteRow }): JSX.Element => {
+const ReadingsLine = (props: { readonly row: MinuteRow | StretchRow }): JSX.Element => {
   const { row } = props
   const { cellar } = row
   const many = countOf(row.count, 'reading', 'readings')
   return (
-    <tr id={attribute(`minute-${row.at / 60_000}-${encodeURIComponent(cellar?.id ?? '')}`)} class="minute-row">
+    <tr id={attribute(`${row.row}-${row.at / 60_000}-${encodeURIComponent(cellar?.id ?? '')}`)} class="minute-row">
       <td data-label="Time" class="log-time">
         <time datetime={isoText(row.at)} title={exactText(row.at)} safe>
-          {clockText(row.at).slice(0, 5)}
+          {minuteText(row.at)}
         </time>
       </td>
       <td class="log-words">
         <KindMark kind="readings" />
         <span class="log-sentence">
-          <strong safe>{many}</strong> accepted in this minute,{' '}
+          <strong safe>{many}</strong> accepted <span safe>{timeWords(row)}</span>,{' '}
           {cellar === null ? (
-            'in all cellars.'
+            <span safe>{row.row === 'minute' ? 'in all cellars.' : 'in several cellars.'}</span>
           ) : (
             <>
               in{' '}
@@ -129,6 +129,13 @@ const MinuteLine = (props: { readonly row: MinuteRow }): JSX.Element => {
     </tr>
   )
 }
+
+const timeWords = (row: MinuteRow | StretchRow): string =>
+  row.row === 'minute' || row.at === row.lastMinute
+    ? 'in this minute'
+    : `from ${minuteText(row.at)} to ${minuteText(row.lastMinute)}`
+
+const minuteText = (at: number): string => clockText(at).slice(0, 5)
 
 /** Names who asked for an event, with a link to what they did. */
 export const ByLink = (props: { readonly by: ByView }): JSX.Element => {

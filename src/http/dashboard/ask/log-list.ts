@@ -8,15 +8,23 @@ import { type Listed, type ListParts, listEvents, wantsReadings } from '../../..
 import { type EventType, eventData, type RecordedEvent } from '../../../domain/events.ts'
 import { type EventKind, kindOf } from '../../../domain/search/event-filter.ts'
 import { type StateBefore, unknownBefore } from '../../../domain/search/state-before.ts'
-import { cellarsSuggestedMax, logReadPageEvents, logRowsPerPageMax, logSearchMs } from '../../../limits.ts'
+import {
+  cellarsSuggestedMax,
+  logEventsPerPageMax,
+  logReadPageEvents,
+  logSearchMs,
+  minuteRowsPerPageMax,
+  minuteRowsShownMax,
+} from '../../../limits.ts'
 import type { PlaceFilter } from '../../../log/ask-index.ts'
 import { exportOfList } from '../exports/export-of-list.ts'
 import { namesNow } from '../show/event-names.ts'
 import type { Pause } from '../show/pauses.ts'
 import { barsOf } from './bars.ts'
 import { byView } from './by-view.ts'
+import { foldMinutes } from './fold-minutes.ts'
 import { ifUsable } from './if-usable.ts'
-import { minuteRows, showsMinutes } from './minute-rows.ts'
+import { type CountedMinutes, minuteRows, showsMinutes } from './minute-rows.ts'
 import { type JudgedQuery, judgeQuery } from './read-log-query.ts'
 
 export type LogListParts = {
@@ -82,7 +90,7 @@ const mergedRows = async (parts: LogListParts, { query, filter, ask }: Wanted) =
   const page = {
     direction: isBackwards ? ('backwards' as const) : ('forwards' as const),
     from: query.before ?? query.after,
-    limit: logRowsPerPageMax,
+    limit: logEventsPerPageMax,
   }
   const isOnlyMinutes = !wantsReadings(filter) && (filter.kind === 'readings' || filter.type === 'ReadingAccepted')
   const found: Listed = isOnlyMinutes
@@ -93,20 +101,23 @@ const mergedRows = async (parts: LogListParts, { query, filter, ask }: Wanted) =
   for (const event of found.events)
     events.push(eventRow(core, { event, names, before: await beforeInList(core, event) }))
   const counted = counting(ask)
+  const limit = isOnlyMinutes ? minuteRowsShownMax : minuteRowsPerPageMax
+  const minutePage = { ...page, to: reachedTo(found), limit }
   const minutes =
-    counted !== null && showsMinutes(filter) ? await minuteRows({ core, ask: counted, nowMs, pause }, filter, page) : []
-  const reached = reachedTo(found)
+    counted !== null && showsMinutes(filter)
+      ? await minuteRows({ core, ask: counted, nowMs, pause }, filter, minutePage)
+      : noMinutes
+  const lastCounted = minutes.isFull ? minutes.rows.at(-1)?.position : undefined
   const isReached = ({ position }: LogRow): boolean =>
-    reached === null || (isBackwards ? position >= reached : position <= reached)
-  const merged = [...events, ...minutes.filter(isReached)].sort(inDirection(isBackwards))
-  const shown = wholeTies(merged, logRowsPerPageMax)
-  const isFull = shown.length < merged.length || found.end.kind === 'page_full' || minutes.length >= logRowsPerPageMax
-  return { rows: isBackwards ? shown : shown.toReversed(), end: isFull ? pageFull : endOf(found) }
+    lastCounted === undefined || (isBackwards ? position >= lastCounted : position <= lastCounted)
+  const merged = [...events.filter(isReached), ...minutes.rows].sort(inDirection(isBackwards))
+  const shown = isOnlyMinutes ? merged : foldMinutes(merged)
+  return { rows: isBackwards ? shown : shown.toReversed(), end: minutes.isFull ? pageFull : found.end }
 }
 
-const pageFull: SearchEnd = { kind: 'page_full' }
+const noMinutes: CountedMinutes = { rows: [], isFull: false }
 
-const endOf = ({ end }: Listed): SearchEnd => end
+const pageFull: SearchEnd = { kind: 'page_full' }
 
 /** The position that the search for events has reached; `null`: the end of the log. Rows of minutes behind it come later. */
 const reachedTo = ({ events, end }: Listed): number | null => {
@@ -122,13 +133,6 @@ const inDirection = (isBackwards: boolean) => {
     const order = a.position - b.position || rank(a) - rank(b) || (cellarOf(a) < cellarOf(b) ? 1 : -1)
     return isBackwards ? -order : order
   }
-}
-
-/** The next page begins at a position, so rows with one position stay together. */
-const wholeTies = (rows: readonly LogRow[], limit: number): readonly LogRow[] => {
-  let end = limit
-  while (end < rows.length && rows[end]?.position === rows[end - 1]?.position) end += 1
-  return rows.slice(0, end)
 }
 
 export const listPartsOf = ({ core, pause, passedMs }: LogListParts, ask: Ask | null): ListParts => {
@@ -180,7 +184,8 @@ const whyHrefOf = (event: RecordedEvent): string | null => {
 }
 
 const hrefsOf = (query: LogQuery, { rows, end }: Rows) => {
-  const [newest, oldest] = [rows[0]?.position, rows.at(-1)?.position]
+  const [first, oldest] = [rows[0], rows.at(-1)?.position]
+  const newest = first?.row === 'stretch' ? first.newestPosition : first?.position
   const isNewest = query.before === null && query.after === null && query.at === ''
   const turned = { ...query, at: '', before: null, after: null }
   const goneOn = end.kind === 'time_over' ? end.position : undefined

@@ -16,8 +16,13 @@ export type MinutePage = {
   readonly direction: 'forwards' | 'backwards'
   /** A position; `null`: the end of the log. */
   readonly from: number | null
+  /** The last position that the page shows; `null`: the other end of the log. */
+  readonly to: number | null
   readonly limit: number
 }
+
+/** `isFull`: further minutes of the page were not counted. */
+export type CountedMinutes = { readonly rows: readonly MinuteRow[]; readonly isFull: boolean }
 
 export type MinuteParts = {
   readonly core: Core
@@ -34,27 +39,36 @@ export const showsMinutes = ({ kind, type, actor, key, stream, cellar }: PlaceFi
   ((kind === null && type === null) ||
     (cellar === null && (kind === 'readings' || kind === null) && (type === null || type === 'ReadingAccepted')))
 
-/** Returns the rows in the direction of the page. Rows of one minute are never split between two pages. */
+/** Returns the rows in the direction of the page. The next page begins at a position, so rows of one position are never split. */
 export const minuteRows = async (
   { core, ask, nowMs, pause }: MinuteParts,
   filter: PlaceFilter,
-  { direction, from, limit }: MinutePage,
-): Promise<readonly MinuteRow[]> => {
+  { direction, from, to, limit }: MinutePage,
+): Promise<CountedMinutes> => {
   const first = minuteOf(Math.max(nowMs - minuteRowsMs, filter.since ?? 0))
   const last = minuteOf(Math.min(nowMs, filter.until === null ? nowMs : filter.until - 1))
   const isBackwards = direction === 'backwards'
-  const cut = from === null ? null : cutAt(ask, { first, last }, from, isBackwards)
-  const [low, high] = cut === null ? [first, last] : isBackwards ? [first, cut] : [cut, last]
+  const near = from === null ? null : cutAt(ask, { first, last }, from, isBackwards)
+  const far = to === null ? null : cutAt(ask, { first, last }, isBackwards ? to - 1 : to + 1, !isBackwards)
+  const [low, high] = isBackwards ? [far ?? first, near ?? last] : [near ?? first, far ?? last]
   const cellars = countedCellars(core, filter)
   const rows: MinuteRow[] = []
-  for (let done = 0; done <= high - low && rows.length < limit; done += minutesCountedPerTurn) {
+  let done = 0
+  for (; done <= high - low && rows.length < limit; done += minutesCountedPerTurn) {
     const begin = isBackwards ? Math.max(low, high - done - minutesCountedPerTurn + 1) : low + done
     const end = Math.min(high + 1, isBackwards ? high - done + 1 : begin + minutesCountedPerTurn)
     const counted = cellars.flatMap((cellar) => rowsOf(ask, cellar, { begin, end }))
     rows.push(...counted.toSorted((a, b) => (isBackwards ? b.at - a.at : a.at - b.at)))
     await pause()
   }
-  return rows
+  const whole = wholeTies(rows, limit)
+  return { rows: whole, isFull: whole.length < rows.length || done <= high - low }
+}
+
+const wholeTies = (rows: readonly MinuteRow[], limit: number): readonly MinuteRow[] => {
+  let end = limit
+  while (end < rows.length && rows[end]?.position === rows[end - 1]?.position) end += 1
+  return rows.slice(0, end)
 }
 
 type Counted = { readonly id: string; readonly title: string } | null
