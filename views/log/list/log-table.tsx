@@ -104,7 +104,7 @@ const ReadingsLine = (props: { readonly row: MinuteRow | StretchRow }): JSX.Elem
         <span class="log-sentence">
           <strong safe>{many}</strong> accepted <span safe>{timeWords(row)}</span>,{' '}
           {cellar === null ? (
-            <span safe>{row.row === 'minute' ? 'in all cellars.' : 'in several cellars.'}</span>
+            <span>{row.row === 'minute' ? 'in all cellars.' : 'in several cellars.'}</span>
           ) : (
             <>
               in{' '}

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type MinutePage, minuteRows } from '../../../src/http/dashboard/ask/minute-rows.ts'
+import { minuteRowsPerPageMax } from '../../../src/limits.ts'
+import { naiveAsk } from '../../support/ask/naive-ask.ts'
+import { type Service, startService, testCellar } from '../../support/test-service.ts'
+
+let service: Service
+beforeAll(async () => {
+  service = await startService()
+  await service.createKey()
+})
+afterAll(() => service.stop())
+
+const minutesOfLog = minuteRowsPerPageMax + 1
+const filter = { stream: null, kind: null, type: null, actor: null, key: null, since: null, until: null }
+
+/** Asks a log whose minutes each have one reading, at the position that is the number of the minute. */
+const counted = (page: Omit<MinutePage, 'direction' | 'limit'>) => {
+  const { core } = service
+  const last = Math.floor(core.clock.now() / 60_000)
+  const first = last - minutesOfLog + 1
+  const ask = {
+    ...naiveAsk(core.log, { cellarOf: () => null }),
+    minuteCounts: (_: string | null, from: number, to: number) =>
+      Array.from({ length: to - from }, (__, at) => from + at)
+        .filter((minute) => minute >= first)
+        .map((minute) => ({ cellar: testCellar, minute, code: 'accepted', count: 1 })),
+    positionOfMinute: (minute: number) => ({ minute, position: minute - first }),
+  }
+  const parts = { core, ask, nowMs: core.clock.now(), pause: async () => {} }
+  const whole = { ...page, direction: 'backwards', limit: minuteRowsPerPageMax } as const
+  return minuteRows(parts, { ...filter, cellar: testCellar }, whole)
+}
+
+test('minuteRows() counts the most minutes of a page, and says that more follow', async () => {
+  const { rows, isFull } = await counted({ from: null, to: null })
+  expect([rows.length, rows.at(-1)?.position, isFull]).toEqual([minuteRowsPerPageMax, 1, true])
+})
+
+test('minuteRows() counts no minute beyond the events of the page', async () => {
+  const { rows, isFull } = await counted({ from: null, to: 1 })
+  expect([rows.length, rows.at(-1)?.position, isFull]).toEqual([minuteRowsPerPageMax, 1, false])
+})
+
+test('minuteRows() continues where the page before ended', async () => {
+  const { rows } = await counted({ from: 1, to: null })
+  expect(rows.map(({ position }) => position)).toEqual([0])
+})
