@@ -78,7 +78,7 @@ const summariesSince = async (parts: LogListParts, atMs: number, after: number |
   const { core } = parts
   const filter = { stream: null, kind: null, type: 'ReadingsRefused', actor: null, key: null, cellar: null } as const
   const wanted = { ...filter, since: atMs - recordedSkewMsMax, until: null }
-  const from = after ?? (await positionBefore(core.log, atMs))
+  const from = after ?? (await positionBefore(core.log, atMs, core.ask))
   const page = { direction: 'forwards', from, limit: summariesSearchedMax } as const
   const indexed = await ifUsable(core.ask, null, (ask) => listEvents(listPartsOf(parts, ask), wanted, page))
   const { events, end } = indexed ?? (await listEvents(listPartsOf(parts, null), wanted, page))
