@@ -39,6 +39,6 @@ test('csvRow() keeps numbers, quotes cells, and takes the power from formulas', 
   expect(csvRow([-1, 1e21, -0, null, 'a'])).toBe('-1,1e+21,-0,,a\r\n')
   for (const begin of ['=', '+', '-', '@', '\uff1d', '\uff0b', '\uff0d', '\uff20'])
     expect(csvRow([`${begin}1`])).toBe(`'${begin}1\r\n`)
-  expect(csvRow(['\t=1', '\r=1', '\n=1'])).toBe(`'\t=1,"'\r=1","'\n=1"\r\n`)
-  expect(csvRow(['a,b', 'a"b', 'a\nb', ' =1', '-'])).toBe(`"a,b","a""b","a\nb", =1,'-\r\n`)
+  expect(csvRow(['\t=1', '\r=1', '\n=1'])).toBe(`'\t'=1,"'\r'=1","'\n'=1"\r\n`)
+  expect(csvRow(['a,b', 'a"b', 'a\nb', ' =1', '-'])).toBe(`"a,b","a""b","a\nb",' =1,'-\r\n`)
 })

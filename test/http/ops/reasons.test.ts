@@ -66,7 +66,8 @@ beforeEach(async () => {
   watchHealth(service.reasons, sink, schedule)
 })
 afterEach(async () => {
-  await service.stop()
+  // A drain writes the refusals that wait, and looks in pauses whether it is done.
+  await schedule.until(service.stop())
   await log.close()
   folder.remove()
 })
