@@ -1,9 +1,9 @@
 /** Writes the rows of an export. The heads of CSV are fixed, because programs rely on them: add columns only at the end. */
 import type { Core } from '../actors/core.ts'
 import { instantText } from '../domain/calendar.ts'
-import type { By, ExportedListName, ExportFormat, RecordedEvent } from '../domain/events.ts'
+import type { ExportedListName, ExportFormat, RecordedEvent } from '../domain/events.ts'
 import type { KeyState } from '../domain/key.ts'
-import { assertNever } from '../domain/refusal.ts'
+import { actorText } from '../domain/search/event-filter.ts'
 import { keyIdOf } from '../domain/stream-names.ts'
 import { visibleJson } from '../hidden-characters.ts'
 import { type Cell, csvRow } from './csv.ts'
@@ -63,7 +63,7 @@ const cells = (event: RecordedEvent): readonly Cell[] => [
   event.id,
   event.type,
   instantText(event.recordedAt),
-  byText(event.metadata.by),
+  actorText(event.metadata.by),
   event.metadata.requestId,
   jsonCell(redactedData(event)),
 ]
@@ -85,21 +85,6 @@ const readingCells = ({ position, stream, revision, ...event }: RecordedEvent<'R
   event.data.timestamp,
   event.metadata.requestId,
 ]
-
-/** Names the asker as the filter `--actor` does. */
-export const byText = (by: By): string => {
-  switch (by.kind) {
-    case 'operator':
-      return by.email
-    case 'key':
-      return `clr_${by.keyId}`
-    case 'cli':
-    case 'system':
-      return by.kind
-    default:
-      return assertNever(by)
-  }
-}
 
 export const keyRow = (core: Pick<Core, 'clock' | 'projections'>, format: ExportFormat) => {
   return (state: KeyState): string => {

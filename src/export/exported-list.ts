@@ -3,9 +3,10 @@ import { type EventFilter, readFiltered } from '../actors/search/read-filtered.t
 import { instantText } from '../domain/calendar.ts'
 import type { ExportFormat, RecordedEvent } from '../domain/events.ts'
 import { assertNever } from '../domain/refusal.ts'
+import { actorText } from '../domain/search/event-filter.ts'
 import { keyStream } from '../domain/stream-names.ts'
 import { exportPageKeys, logReadPageEvents } from '../limits.ts'
-import { byText, eventRow, headOf, keyRow } from './export-rows.ts'
+import { eventRow, headOf, keyRow } from './export-rows.ts'
 
 /** What somebody takes out of the log. Events come in the order of their positions, oldest first. */
 export type ExportedList =
@@ -146,7 +147,7 @@ export const filterWords = (list: ExportedList): Readonly<Record<string, string>
     ...rest,
     ...places,
     readings: list.list === 'events' && list.isWithoutReadings === true ? 'no' : null,
-    actor: actor === null ? null : byText(actor),
+    actor: actor === null ? null : actorText(actor),
     since: since === null ? null : instantText(since),
     until: until === null ? null : instantText(until),
   }
