@@ -8,7 +8,15 @@
  */
 import { retentionMarginMs, retentionMsMin } from '../limits.ts'
 
+export const minuteMs = 60_000
+export const hourMs = 3_600_000
 export const dayMs = 86_400_000
+
+/** Minutes since 1970, rounded down. */
+export const minuteOf = (ms: number): number => Math.floor(ms / minuteMs)
+
+/** Hours since 1970, rounded down. */
+export const hourOf = (ms: number): number => Math.floor(ms / hourMs)
 
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
 

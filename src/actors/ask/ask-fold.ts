@@ -3,8 +3,10 @@
  * added up in memory until the change is taken. What a change holds is bounded by `entries`. The counters of keys are kept for the
  * next change, because new ones for each change would be garbage that stays in memory for long.
  */
+
 import { Tally } from '../../domain/ask/tally.ts'
 import { ToldRacks } from '../../domain/ask/told-racks.ts'
+import { hourMs, minuteMs } from '../../domain/calendar.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { type FoldedTo, foldedToOf } from '../../domain/log-reference.ts'
 import { isBatch } from '../../domain/reading/columns.ts'
@@ -45,9 +47,6 @@ type Lists = {
   readonly seen: SeenRack[]
   readonly forgotten: Forgotten[]
 }
-
-const minuteMs = 60_000
-const hourMs = 3_600_000
 
 export class AskFold {
   readonly #cellars: CellarNames

@@ -11,6 +11,7 @@
  * `ask.db` has the first position of each minute. All events before that position are from earlier minutes. So the search begins
  * there, and never goes further back.
  */
+import { minuteMs } from '../../domain/calendar.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { keyOfEvent } from '../../domain/search/event-filter.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
@@ -68,8 +69,6 @@ const rowSince = (minutes: NonNullable<Minutes>, minute: number): MinutePosition
     throw error
   }
 }
-
-const minuteMs = 60_000
 
 /** Returns the first event of the log that was recorded at `instantMs` or later. @throws Outage, UndecodableEvent */
 export const firstEventSince = async (

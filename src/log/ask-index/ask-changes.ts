@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import { hourOf, minuteOf } from '../../domain/calendar.ts'
 import { askHoursKeptMs, askMinutesKeptMs, askTrimmedAtOnceMax } from '../../limits.ts'
 import { type AskChange, AskUnusable } from '../ask-index.ts'
 import { readAskHead, writeAskHead } from './ask-head.ts'
@@ -8,7 +9,6 @@ import { OldCounts } from './old-counts.ts'
 import { PlaceRows } from './place-rows.ts'
 import { SeenRows } from './seen-rows.ts'
 import { TableTotals } from './table-totals.ts'
-import { hourOf, minuteOf } from './whole-times.ts'
 
 /** Writes changes into the tables, each in one transaction. */
 export class AskChanges {

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
+import { hourOf, minuteOf } from '../../domain/calendar.ts'
 import { askOthersTrimmed } from '../../limits.ts'
 import { AskUnusable, type Forgotten } from '../ask-index.ts'
 import { type MinuteCountRow, minuteCountChecksum } from './ask-rows.ts'
@@ -7,7 +8,6 @@ import type { CountRows } from './count-rows.ts'
 import type { NameNumbers } from './name-numbers.ts'
 import type { SeenRows } from './seen-rows.ts'
 import type { TableTotals } from './table-totals.ts'
-import { hourOf, minuteOf } from './whole-times.ts'
 
 type Deleted = { readonly checksum: number }
 

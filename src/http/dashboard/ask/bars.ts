@@ -1,12 +1,9 @@
 import type { Bar, BarsView, LogQuery } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
 import type { Ask } from '../../../actors/core.ts'
-import { instantText } from '../../../domain/calendar.ts'
+import { hourMs, instantText, minuteMs } from '../../../domain/calendar.ts'
 import { barsMax, minuteRowsMs } from '../../../limits.ts'
 import type { PlaceFilter } from '../../../log/ask-index.ts'
-
-const minuteMs = 60_000
-const hourMs = 3_600_000
 
 /** Bars of these lengths begin at round times. */
 const barsMs = [1, 2, 5, 10, 15, 30, 60].map((minutes) => minutes * minuteMs)

@@ -4,10 +4,8 @@
  */
 import type { LogRow, MinuteRow, StretchRow } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
-import { dayOf, instantText } from '../../../domain/calendar.ts'
+import { dayOf, instantText, minuteMs } from '../../../domain/calendar.ts'
 import { minuteRowsShownMax } from '../../../limits.ts'
-
-const minuteMs = 60_000
 
 type Stretch = [MinuteRow, ...MinuteRow[]]
 

@@ -5,12 +5,10 @@
 import type { MinuteRow } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
 import type { Ask, Core } from '../../../actors/core.ts'
-import { instantText } from '../../../domain/calendar.ts'
+import { instantText, minuteMs } from '../../../domain/calendar.ts'
 import { cellarsCountedByMinuteMax, minuteRowsMs, minutesCountedPerTurn } from '../../../limits.ts'
 import type { PlaceFilter } from '../../../log/ask-index.ts'
 import type { Pause } from '../show/pauses.ts'
-
-const minuteMs = 60_000
 
 export type MinutePage = {
   readonly direction: 'forwards' | 'backwards'

@@ -4,7 +4,7 @@ import { refusalWords } from '../../../../views/log/refusal-words.ts'
 import { paths } from '../../../../views/paths.ts'
 import type { Core } from '../../../actors/core.ts'
 import { stateBefore } from '../../../actors/search/event-context.ts'
-import { dayMs, instantText } from '../../../domain/calendar.ts'
+import { dayMs, hourMs, instantText } from '../../../domain/calendar.ts'
 import { lastRefusalsShownMax, refusalRowsMax } from '../../../limits.ts'
 import { namesNow } from '../show/event-names.ts'
 import { ifUsable } from './if-usable.ts'
@@ -29,8 +29,6 @@ export const refusalsToday = (
       href: paths.log({ kind: 'refusals', key, from: instantText(midnightMs) }),
     }))
   })
-
-const hourMs = 3_600_000
 
 /** Returns the last summaries of what was refused of the key, newest first. */
 export const lastRefusalsOf = (core: Core, keyId: string): Promise<readonly EventRow[]> =>

@@ -1,10 +1,9 @@
+import { minuteMs } from '../../../domain/calendar.ts'
 import { recordedSkewMsMax } from '../../../limits.ts'
 import { minuteChecksum } from '../ask-rows.ts'
 import type { AskStatements } from './ask-statements.ts'
 import type { Range } from './place-walk.ts'
 import { undamaged } from './undamaged-rows.ts'
-
-const minuteMs = 60_000
 
 /**
  * Returns positions between which all events lie that were recorded from `since` on, and before `until` (ms). Other events lie
