@@ -56,6 +56,8 @@ export const askStopMsMax = 2_000
 export const toldRackSetBits = 14
 /** Each set of that table has this many places of 6 bytes. So it takes 1 MB, and has room for 160,000 racks. */
 export const toldRackWays = 10
+/** For smaller batches, the table does not remember the list of racks: a search for each rack costs little. */
+export const toldListReadingsMin = 32
 
 // Scanning batches (`http/ingest/scan-batch.ts`)
 /** Names of racks, kegs and cellars in memory: 2 to the power of this number of sets, with `nameCacheWays` names in each. */

@@ -161,6 +161,7 @@ export class AskFold {
         if (this.#told.isNewText(readings.rack, keyMinute)) this.#see(key, readings.rack, recordedAt)
         continue
       }
+      if (!this.#told.isNewList(readings, keyMinute)) continue
       const { racks } = readings
       for (let index = 0; index < readings.count; index += 1) {
         const rack = racks[index]

@@ -1,20 +1,24 @@
 /**
  * Remembers which racks were told as seen with a key in this minute. So each pair of key and rack is usually written only once a
- * minute. A table of fixed size holds 62 bits of a hash for each pair of this minute. A pair that finds no room
- * replaces an older one, which is then told again. Telling twice does no harm.
+ * minute. A table of fixed size holds 62 bits of a hash for each pair of this minute. It also holds a hash of each list of racks
+ * that a key has sent in a batch. An entry that finds no room replaces an older one, which is then told again. Telling twice does
+ * no harm.
  */
-import { toldRackSetBits, toldRackWays } from '../../limits.ts'
-import type { Name } from '../reading/columns.ts'
+import { toldListReadingsMin, toldRackSetBits, toldRackWays } from '../../limits.ts'
+import type { Name, ReadingColumns } from '../reading/columns.ts'
+import { hashText, mixed, textHash } from '../reading/text-hash.ts'
 
 /** One key in one minute. `low` and `high` are 64 bits of a hash. `number` has 52 of these bits. */
 export type KeyMinute = { readonly low: number; readonly high: number; readonly number: number }
+
+type RackList = Pick<ReadingColumns, 'count' | 'racksLow' | 'racksHigh'>
 
 let beginnings = 0
 
 export class ToldRacks {
   readonly #highs: Int32Array
   readonly #lows: Uint16Array
-  /** For each set, the place of its oldest pair, counted from the set's first place. */
+  /** For each set, the place of its oldest entry, counted from the set's first place. */
   readonly #oldest: Uint8Array
   readonly #setMask: number
   /** Part of each hash, so that what another table has told, or this one before `clear`, does not count. */
@@ -37,8 +41,8 @@ export class ToldRacks {
   /** `minute` counts since 1970. */
   keyMinute(keyId: string, minute: number): KeyMinute {
     hashText(keyId)
-    const low = mixed(hash.low + Math.imul(minute, 0x9e3779b1) + this.#beginning)
-    const high = mixed(hash.high + Math.imul(minute, 0x85ebca77) - this.#beginning)
+    const low = mixed(textHash.low + Math.imul(minute, 0x9e3779b1) + this.#beginning)
+    const high = mixed(textHash.high + Math.imul(minute, 0x85ebca77) - this.#beginning)
     return { low, high, number: (high >>> 0) * 2 ** 20 + (low >>> 12) }
   }
 
@@ -46,18 +50,22 @@ export class ToldRacks {
   isNew(rack: Name, { low, high, number }: KeyMinute): boolean {
     if (rack.toldIn === number) return false
     rack.toldIn = number
-    if (rack.hashLow === 0 && rack.hashHigh === 0) {
-      hashText(rack.text)
-      rack.hashLow = hash.low
-      rack.hashHigh = hash.high
-    }
     return this.#tell(rack.hashLow ^ low, rack.hashHigh ^ high)
+  }
+
+  /**
+   * Returns true if the caller must ask for each rack of the batch. Most devices send the same racks in the same order again and
+   * again. Then one search for the whole list takes the place of one for each rack. Small batches are always new, so that their
+   * lists take no room in the table.
+   */
+  isNewList({ count, racksLow, racksHigh }: RackList, { low, high }: KeyMinute): boolean {
+    return count < toldListReadingsMin || this.#tell(mixed(racksLow ^ low), mixed(racksHigh ^ high))
   }
 
   /** Like `isNew`, for a rack that has no `Name`. */
   isNewText(rack: string, { low, high }: KeyMinute): boolean {
     hashText(rack)
-    return this.#tell(hash.low ^ low, hash.high ^ high)
+    return this.#tell(textHash.low ^ low, textHash.high ^ high)
   }
 
   #tell(low: number, high: number): boolean {
@@ -79,27 +87,4 @@ export class ToldRacks {
 const newBeginning = (): number => {
   beginnings += 1
   return beginnings
-}
-
-/** The result of the last `hashText`. An object for each hash would take most of the time. */
-const hash = { low: 0, high: 0 }
-
-/** Two hashes of 32 bits. `Bun.hash` returns a bigint, which is five times slower for a short text. */
-const hashText = (text: string): void => {
-  let low = 0x811c9dc5
-  let high = 0x2545f491
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index)
-    low = Math.imul(low ^ code, 0x01000193)
-    high = Math.imul(((high << 13) | (high >>> 19)) ^ code, 0x5bd1e995)
-  }
-  hash.low = mixed(low)
-  hash.high = mixed(high)
-}
-
-/** Each bit of the result depends on all bits of `bits`. */
-const mixed = (bits: number): number => {
-  const once = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)
-  const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35)
-  return twice ^ (twice >>> 16)
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { ToldRacks } from '../../../src/domain/ask/told-racks.ts'
-import { Name } from '../../../src/domain/reading/columns.ts'
+import { ColumnsBuilder, Name, type ReadingColumns } from '../../../src/domain/reading/columns.ts'
+import { toldListReadingsMin } from '../../../src/limits.ts'
 
 describe('ToldRacks', () => {
   test('tells a pair once a minute, whether the rack has a name or not', () => {
@@ -36,6 +37,40 @@ describe('ToldRacks', () => {
     }
   })
 
+  test('tells each list of racks once a minute for each key', () => {
+    const told = new ToldRacks()
+    const first = told.keyMinute('k1', 10)
+    const racks = Array.from({ length: toldListReadingsMin }, (_, index) => `rack-${index}`)
+    expect(told.isNewList(batchOf(racks), first)).toBe(true)
+    expect(told.isNewList(batchOf(racks), first)).toBe(false)
+    expect(told.isNewList(batchOf(racks.toReversed()), first)).toBe(true)
+    expect(told.isNewList(batchOf([...racks, 'rack-0']), first)).toBe(true)
+    expect(told.isNewList(batchOf(racks.with(7, 'other')), first)).toBe(true)
+    expect(told.isNewList(batchOf(racks), told.keyMinute('k2', 10))).toBe(true)
+    expect(told.isNewList(batchOf(racks), told.keyMinute('k1', 11))).toBe(true)
+    told.clear()
+    expect(told.isNewList(batchOf(racks), told.keyMinute('k1', 10))).toBe(true)
+  })
+
+  test('always looks at each rack of a small batch', () => {
+    const told = new ToldRacks()
+    const batch = batchOf(Array.from({ length: toldListReadingsMin - 1 }, (_, index) => `rack-${index}`))
+    expect(told.isNewList(batch, told.keyMinute('k1', 10))).toBe(true)
+    expect(told.isNewList(batch, told.keyMinute('k1', 10))).toBe(true)
+  })
+
+  test('takes no list for another one', () => {
+    const told = new ToldRacks()
+    const minute = told.keyMinute('k1', 10)
+    const racks = Array.from({ length: toldListReadingsMin }, (_, index) => `rack-${index}`)
+    for (let first = 0; first < racks.length; first += 1) {
+      for (let second = 0; second < racks.length; second += 1) {
+        const changed = racks.with(first, `a${second}`).with(second, `b${first}`)
+        if (!told.isNewList(batchOf(changed), minute)) throw new Error(`The list of ${first} and ${second} is not new`)
+      }
+    }
+  })
+
   test('forgets the oldest pairs of a full set, and only tells them again', () => {
     const told = new ToldRacks(0)
     const minute = told.keyMinute('k1', 10)
@@ -45,3 +80,10 @@ describe('ToldRacks', () => {
     expect(told.isNewText('rack-0', minute)).toBe(true)
   })
 })
+
+const batchOf = (racks: readonly string[]): ReadingColumns => {
+  const builder = new ColumnsBuilder()
+  builder.begin(new Name('cellar'))
+  for (const rack of racks) builder.push(new Name(rack), new Name('temperature'), 1, 0, null)
+  return builder.finish()
+}
