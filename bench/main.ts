@@ -29,6 +29,7 @@ const { values, positionals } = parseArgs({
     minutes: { type: 'string', default: '1' },
     url: { type: 'string' },
     what: { type: 'string' },
+    refused: { type: 'string', default: '0' },
     scale: { type: 'string', default: '1' },
     folder: { type: 'string' },
     with: { type: 'string' },
@@ -75,7 +76,14 @@ const parts = new Map<string, () => Promise<void>>([
 
 const compare = (storeUrl: string | null): Promise<void> => {
   const rounds = Number(values.rounds ?? 20)
-  return benchProcessorCost({ rounds, checkout: otherCheckout(), what: values.what ?? null, storeUrl })
+  const refusedPerSecond = Number(values.refused)
+  return benchProcessorCost({
+    rounds,
+    checkout: otherCheckout(),
+    what: values.what ?? null,
+    storeUrl,
+    refusedPerSecond,
+  })
 }
 
 const otherCheckout = (): string => {

@@ -1,5 +1,5 @@
 import { median, percentile, table } from './figures.ts'
-import type { Burst, Bursts } from './load/bursts.ts'
+import type { Burst, BurstMs, Bursts } from './load/bursts.ts'
 import { type StartedLoad, startLoad } from './load/load-process.ts'
 import { createKey, type EmptyService, startEmptyService } from './servers.ts'
 import { busyMicrosecondsBetween, busyNanosecondsOf } from './watch/process-figures.ts'
@@ -11,6 +11,8 @@ export type ProcessorCost = {
   readonly what: string | null
   /** The EventStoreDB server of both services. `null` means the embedded log. */
   readonly storeUrl: string | null
+  /** Both services refuse about this number of requests each second of a burst. */
+  readonly refusedPerSecond: number
 }
 
 type Shape = {
@@ -48,8 +50,9 @@ const idleMs = 100
 const idleMicrosecondsMax = 1_000
 const idleTries = 20
 const cellar = 'wine-berlin1'
+const refusedKeys = 64
 
-/** Processor time in µs per request: `all` threads, or only the thread of the event `loop`. */
+/** Processor time in µs per accepted request: `all` threads, or only the thread of the event `loop`. */
 type Cost = { readonly all: number; readonly loop: number }
 type Pair = { readonly ours: Cost; readonly theirs: Cost }
 type Round = readonly Pair[]
@@ -58,7 +61,13 @@ type Round = readonly Pair[]
  * Compares the processor time of a request in this checkout and in another one. The time includes all threads and the
  * kernel. Both services run, but only one gets requests at a time.
  */
-export const benchProcessorCost = async ({ rounds, checkout, what, storeUrl }: ProcessorCost): Promise<void> => {
+export const benchProcessorCost = async ({
+  rounds,
+  checkout,
+  what,
+  storeUrl,
+  refusedPerSecond,
+}: ProcessorCost): Promise<void> => {
   const wanted = shapes.filter((shape) => what === null || shape.what === what)
   if (wanted.length === 0) throw new Error(`Cannot compare "${what}": it is single or batch`)
   const rows: string[][] = []
@@ -66,15 +75,17 @@ export const benchProcessorCost = async ({ rounds, checkout, what, storeUrl }: P
     const measured: Round[] = []
     let isOursFirst = true
     while (measured.length < rounds) {
-      const options = { checkout, storeUrl, rounds: Math.min(roundsPerProcess, rounds - measured.length), isOursFirst }
+      const next = Math.min(roundsPerProcess, rounds - measured.length)
+      const options = { checkout, storeUrl, refusedPerSecond, rounds: next, isOursFirst }
       measured.push(...(await measurePair(shape, options)))
       isOursFirst = !isOursFirst
     }
     rows.push(...rowsOf(shape, measured))
   }
   const log = storeUrl === null ? 'the embedded log' : 'EventStoreDB'
+  const beside = refusedPerSecond === 0 ? '' : `, with its share of about ${refusedPerSecond} refused requests a second`
   console.log(
-    `\nProcessor time of a request, this checkout by ${checkout}, on ${log}; ${rounds} rounds of ${pairsPerRound} pairs of bursts\n`,
+    `\nProcessor time of a request${beside}, this checkout by ${checkout}, on ${log}; ${rounds} rounds of ${pairsPerRound} pairs of bursts\n`,
   )
   const head = [
     '',
@@ -88,11 +99,9 @@ export const benchProcessorCost = async ({ rounds, checkout, what, storeUrl }: P
   console.log(table([head, ...rows]))
 }
 
-type Measured = { readonly service: EmptyService; readonly load: StartedLoad<Burst, null> }
+type Measured = { readonly service: EmptyService; readonly load: StartedLoad<Burst, BurstMs> }
 
-type PairOptions = {
-  readonly checkout: string
-  readonly storeUrl: string | null
+type PairOptions = Pick<ProcessorCost, 'checkout' | 'storeUrl' | 'refusedPerSecond'> & {
   readonly rounds: number
   /** True if the service of this checkout starts first. This alternates, so that neither version has an advantage. */
   readonly isOursFirst: boolean
@@ -100,7 +109,7 @@ type PairOptions = {
 
 const measurePair = async (
   shape: Shape,
-  { checkout, storeUrl, rounds, isOursFirst }: PairOptions,
+  { checkout, storeUrl, refusedPerSecond, rounds, isOursFirst }: PairOptions,
 ): Promise<readonly Round[]> => {
   await using started = new AsyncDisposableStack()
   const start = async (options: { readonly checkout?: string }): Promise<EmptyService> => {
@@ -111,8 +120,9 @@ const measurePair = async (
   }
   const withLoad = async (service: EmptyService): Promise<Measured> => {
     const { batchReadings, connections } = shape
-    const options = { url: service.url, key: await createKey(service, cellar), cellar, batchReadings, connections }
-    const bursts = await startLoad<Bursts, Burst, null>('bursts.ts', options)
+    const keys = await keysOf(service, refusedPerSecond === 0 ? 0 : refusedKeys)
+    const of = { url: service.url, key: await createKey(service, cellar), refusedKeys: keys, cellar }
+    const bursts = await startLoad<Bursts, Burst, BurstMs>('bursts.ts', { ...of, batchReadings, connections })
     started.defer(() => bursts.stop())
     return { service, load: bursts }
   }
@@ -122,12 +132,30 @@ const measurePair = async (
   const [ours, theirs] = isOursFirst
     ? [await withLoad(first), await withLoad(second)]
     : [await withLoad(second), await withLoad(first)]
-  for (let burst = 0; burst < warmUpBursts; burst += 1) {
-    for (const { load } of [ours, theirs]) await load.ask(shape.requests)
-  }
+  const burst = await warmUp(shape, [ours, theirs], refusedPerSecond)
   const measured: Round[] = []
-  while (measured.length < rounds) measured.push(await measureRound(shape, { ours, theirs }))
+  while (measured.length < rounds) measured.push(await measureRound(burst, { ours, theirs }))
   return measured
+}
+
+const keysOf = async (service: EmptyService, count: number): Promise<readonly string[]> => {
+  const keys: string[] = []
+  while (keys.length < count) keys.push(await createKey(service, cellar))
+  return keys
+}
+
+/**
+ * Returns the burst to measure. It has as many refused requests as fit the time that a burst takes, and both services get the same
+ * number.
+ */
+const warmUp = async ({ requests }: Shape, both: readonly Measured[], refusedPerSecond: number): Promise<Burst> => {
+  let burst: Burst = { accepted: requests, refused: 0 }
+  for (let count = 0; count < warmUpBursts; count += 1) {
+    let tookMs = 0
+    for (const { load } of both) tookMs += await load.ask(burst)
+    burst = { ...burst, refused: Math.round((refusedPerSecond * tookMs) / both.length / 1_000) }
+  }
+  return burst
 }
 
 /** Each service has streams of its own, so it gets only its own readings back from the server. */
@@ -138,24 +166,24 @@ const freshStore = (url: string) => ({
 
 /** Measures ours, theirs, theirs, ours, so neither version is always the first of a pair. */
 const measureRound = async (
-  shape: Shape,
+  burst: Burst,
   { ours, theirs }: { readonly ours: Measured; readonly theirs: Measured },
 ): Promise<Round> => {
   const pairs: Pair[] = []
   while (pairs.length < pairsPerRound) {
-    const first = await costOf(ours, shape)
-    pairs.push({ ours: first, theirs: await costOf(theirs, shape) })
-    const second = await costOf(theirs, shape)
-    pairs.push({ ours: await costOf(ours, shape), theirs: second })
+    const first = await costOf(ours, burst)
+    pairs.push({ ours: first, theirs: await costOf(theirs, burst) })
+    const second = await costOf(theirs, burst)
+    pairs.push({ ours: await costOf(ours, burst), theirs: second })
   }
   return pairs
 }
 
-const costOf = async ({ service: { processId }, load }: Measured, { requests }: Shape): Promise<Cost> => {
+const costOf = async ({ service: { processId }, load }: Measured, burst: Burst): Promise<Cost> => {
   const before = busyNanosecondsOf(processId)
-  await load.ask(requests)
+  await load.ask(burst)
   const used = busyMicrosecondsBetween(before, await busyWhenIdle(processId))
-  return { all: sumOf(used) / requests, loop: (used.get(String(processId)) ?? 0) / requests }
+  return { all: sumOf(used) / burst.accepted, loop: (used.get(String(processId)) ?? 0) / burst.accepted }
 }
 
 const busyWhenIdle = async (processId: number): Promise<ReadonlyMap<string, number>> => {
