@@ -6,7 +6,7 @@ import { CommandFailed, type ExitCode, exitCodes } from './cli/exit-codes.ts'
 import type { Config } from './config.ts'
 import { eventStoreRetryPauseMs, eventStoreStartMsMax, heldRetryMs, heldWaitMsMax, storeBusyMsMax } from './limits.ts'
 import { openAskFile } from './log/ask-index/ask-file.ts'
-import { AskBusy, type AskIndex, AskUnusable } from './log/ask-index.ts'
+import type { AskIndex } from './log/ask-index.ts'
 import { CopyRefused } from './log/copy-log.ts'
 import {
   ChangedSchema,
@@ -231,23 +231,12 @@ export const openIdempotencyIndex = async (
   { clock, entropy, onReplaced }: Naming & { readonly onReplaced: (why: string) => void },
 ): Promise<RepeatsIndex> => openRepeatsFile({ dataDir, logId: await ensureLogCreated(log, clock, entropy), onReplaced })
 
-/**
- * Opens `ask.db`, which answers questions of people. Returns the reason if the file cannot be opened or replaced: the service
- * does not need it to take readings.
- */
+/** Opens `ask.db`, which answers questions of people. The service needs it for nothing else, so it can be opened later. */
 export const openAskIndex = async (
   dataDir: string,
   log: EventLog,
   { clock, entropy, onReplaced }: Naming & { readonly onReplaced: (why: string) => void },
-): Promise<AskIndex | { readonly why: string }> => {
-  const logId = await ensureLogCreated(log, clock, entropy)
-  try {
-    return openAskFile({ dataDir, logId, onReplaced })
-  } catch (error) {
-    if (error instanceof AskUnusable || error instanceof AskBusy) return { why: error.message }
-    throw error
-  }
-}
+): Promise<AskIndex> => openAskFile({ dataDir, logId: await ensureLogCreated(log, clock, entropy), onReplaced })
 
 /** Turns an error with a known cause into a `CommandFailed`. Any other error is a bug, and is returned unchanged. */
 export const asCommandFailed = (error: unknown): unknown => {

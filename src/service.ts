@@ -157,7 +157,7 @@ const startCore = async (starting: Starting, log: EventLog, health: Health): Pro
     clock,
     entropy,
     idempotency,
-    ...(ask === null ? {} : { ask }),
+    ask,
     sessionIdleMs: config.sessionIdleMs,
     checkpoints: checkpointsOf(config, lines),
     passwordJudge: judgeOnThread({
@@ -173,23 +173,15 @@ const startCore = async (starting: Starting, log: EventLog, health: Health): Pro
   return core
 }
 
-/** Returns `null` if `ask.db` cannot be opened. The service then runs without it. */
-const startAsk = async (
-  { config, clock, entropy, lines, started }: Starting,
-  log: EventLog,
-): Promise<AskParts | null> => {
+const startAsk = async ({ config, clock, entropy, lines, started }: Starting, log: EventLog): Promise<AskParts> => {
   const onReplaced = (why: string): void => lines.warn('ask.db is built again from the log', { why })
   const index = await openAskIndex(config.dataDir, log, { clock, entropy, onReplaced })
-  if ('why' in index) {
-    lines.warn('ask.db cannot be opened: until the next start, the log cannot be searched with it', index)
-    return null
-  }
   started.defer(() => index.close())
   return {
     index,
     onTold: ({ why }) => {
-      if (why === null) lines.info('ask.db is written again')
-      else lines.warn('ask.db cannot be written: searches of the log find no newer events until it can', { why })
+      if (why === null) lines.info('ask.db is used again')
+      else lines.warn('ask.db cannot be used: until it can, searches with it find no newer events', { why })
     },
   }
 }

@@ -118,11 +118,16 @@ export type FoundPlaces = {
 
 /**
  * All methods see every change whose `write` has resolved, and throw AskUnusable if a row that they read does not match its
- * checksum. The node then builds the index again.
+ * checksum. The node then builds the index again. They throw AskBusy if another program has locked the file.
  */
 export interface AskIndex {
   /** The index holds all events up to this one. `null`: it is empty, and must be built from the log. */
   readonly foldedTo: FoldedTo | null
+  /**
+   * Tries again to open a file that could not be opened before. Until then, all other methods fail for the same reason. Does nothing
+   * if the file is open. Rejects with AskBusy or AskUnusable.
+   */
+  open(): Promise<void>
   /**
    * Writes the whole change or nothing. Ignores a change whose `foldedTo` the index already includes. Rejects with AskBusy if a
    * later try can succeed. Rejects with AskUnusable if the index is damaged, if a query has found damage, or if the change does

@@ -257,6 +257,7 @@ export class AskFollower {
 
   /** Empties the index if it is damaged, or if the log does not have its last event. Then it is of another log, or too old. */
   async #makeUsable(): Promise<void> {
+    await this.#index.open()
     const { foldedTo } = this.#index
     if (!this.#mustStartAnew && !this.#isVerified && foldedTo !== null) {
       const found = await foldedEvent(this.#host.log, foldedTo)

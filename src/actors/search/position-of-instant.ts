@@ -16,7 +16,7 @@ import type { RecordedEvent } from '../../domain/events.ts'
 import { keyOfEvent } from '../../domain/search/event-filter.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
 import { instantStreamsMax, logReadPageEvents, readPageEventsMax, recordedSkewMsMax } from '../../limits.ts'
-import { AskUnusable, type MinutePosition } from '../../log/ask-index.ts'
+import { AskBusy, AskUnusable, type MinutePosition } from '../../log/ask-index.ts'
 import type { EventLog } from '../../log/event-log.ts'
 import type { Ask } from '../core.ts'
 import { firstRevision } from './first-revision.ts'
@@ -65,7 +65,7 @@ const rowSince = (minutes: NonNullable<Minutes>, minute: number): MinutePosition
     }
     return found
   } catch (error) {
-    if (error instanceof AskUnusable) return null
+    if (error instanceof AskUnusable || error instanceof AskBusy) return null
     throw error
   }
 }

@@ -26,9 +26,8 @@ export type AskFileOptions = {
 }
 
 /**
- * Opens `ask.db`. A damaged file, or a file of another log or format, is replaced. A thread writes the file, so that no fsync
- * stops the event loop. The queries read it on the event loop.
- * @throws AskUnusable if the file cannot be opened or replaced, AskBusy if the disk is full or another program has locked the file
+ * Opens `ask.db`. A damaged file, or a file of another log or format, is replaced. If it cannot be opened or replaced now, `open()`
+ * tries again. A thread writes the file, so that no fsync stops the event loop. The queries read it on the event loop.
  */
 export const openAskFile = (options: AskFileOptions): AskIndex => new AskFile(options)
 
@@ -36,22 +35,28 @@ class AskFile implements AskIndex {
   readonly #path: string
   readonly #logId: string
   readonly #onReplaced: (why: string) => void
-  #opened: Opened
+  /** AskUnusable or AskBusy: the file could not be opened yet. */
+  #opened: Opened | Error
   #startingAnew: Promise<void> | null = null
 
   constructor({ dataDir, logId, onReplaced = () => {} }: AskFileOptions) {
     this.#path = askPathIn(dataDir)
     this.#logId = logId
     this.#onReplaced = onReplaced
-    this.#opened = this.#openOrReplace()
+    this.#opened = this.#openOrReplace({ waitMsMax: storeBusyMsMax })
   }
 
   get foldedTo(): FoldedTo | null {
-    return this.#opened.foldedTo
+    return this.#opened instanceof Error ? null : this.#opened.foldedTo
+  }
+
+  async open(): Promise<void> {
+    if (this.#opened instanceof Error) this.#opened = this.#openOrReplace({ waitMsMax: 0 })
+    if (this.#opened instanceof Error) throw this.#opened
   }
 
   async write(change: AskChange): Promise<void> {
-    const opened = this.#opened
+    const opened = this.#file
     if (opened.unusable !== null) throw opened.unusable
     try {
       await opened.writer.write(change)
@@ -63,7 +68,7 @@ class AskFile implements AskIndex {
   }
 
   async check(): Promise<void> {
-    const opened = this.#opened
+    const opened = this.#file
     try {
       await opened.writer.check()
     } catch (cause) {
@@ -87,19 +92,19 @@ class AskFile implements AskIndex {
   }
 
   placesOfId(...parameters: Parameters<AskIndex['placesOfId']>): ReturnType<AskIndex['placesOfId']> {
-    return this.#ask(this.#opened, (queries) => queries.placesOfId(...parameters))
+    return this.#ask(this.#file, (queries) => queries.placesOfId(...parameters))
   }
 
   placeAt(...parameters: Parameters<AskIndex['placeAt']>): ReturnType<AskIndex['placeAt']> {
-    return this.#ask(this.#opened, (queries) => queries.placeAt(...parameters))
+    return this.#ask(this.#file, (queries) => queries.placeAt(...parameters))
   }
 
   minuteCounts(...parameters: Parameters<AskIndex['minuteCounts']>): ReturnType<AskIndex['minuteCounts']> {
-    return this.#ask(this.#opened, (queries) => queries.minuteCounts(...parameters))
+    return this.#ask(this.#file, (queries) => queries.minuteCounts(...parameters))
   }
 
   hourCounts(...parameters: Parameters<AskIndex['hourCounts']>): ReturnType<AskIndex['hourCounts']> {
-    return this.#ask(this.#opened, (queries) => queries.hourCounts(...parameters))
+    return this.#ask(this.#file, (queries) => queries.hourCounts(...parameters))
   }
 
   refusalsOfCellar(...parameters: Parameters<AskIndex['refusalsOfCellar']>): ReturnType<AskIndex['refusalsOfCellar']> {
@@ -107,26 +112,32 @@ class AskFile implements AskIndex {
   }
 
   seenRacks(...parameters: Parameters<AskIndex['seenRacks']>): ReturnType<AskIndex['seenRacks']> {
-    return this.#ask(this.#opened, (queries) => queries.seenRacks(...parameters))
+    return this.#ask(this.#file, (queries) => queries.seenRacks(...parameters))
   }
 
   positionOfMinute(...parameters: Parameters<AskIndex['positionOfMinute']>): ReturnType<AskIndex['positionOfMinute']> {
-    return this.#ask(this.#opened, (queries) => queries.positionOfMinute(...parameters))
+    return this.#ask(this.#file, (queries) => queries.positionOfMinute(...parameters))
   }
 
   async close(): Promise<void> {
     await this.#startingAnew?.catch(() => {})
-    await this.#opened.close()
+    if (!(this.#opened instanceof Error)) await this.#opened.close()
+  }
+
+  /** @throws AskUnusable or AskBusy if the file could not be opened yet */
+  get #file(): Opened {
+    if (this.#opened instanceof Error) throw this.#opened
+    return this.#opened
   }
 
   async #startAnew(): Promise<void> {
-    await this.#opened.close()
+    await this.#file.close()
     orFault(() => removeFile(this.#path))
-    this.#opened = this.#open()
+    this.#opened = this.#open({ waitMsMax: 0 })
   }
 
   *#askInSteps<Step, T>(use: (queries: AskQueries) => Generator<Step, T>): Generator<Step, T> {
-    const opened = this.#opened
+    const opened = this.#file
     const steps = this.#ask(opened, use)
     for (;;) {
       const step = this.#ask(opened, () => steps.next())
@@ -152,21 +163,35 @@ class AskFile implements AskIndex {
     return cause
   }
 
-  #open(): Opened {
-    return orFault(() => new Opened(this.#path, this.#logId))
+  #open(options: OpenedOptions): Opened {
+    return orFault(() => new Opened(this.#path, this.#logId, options))
   }
 
-  #openOrReplace(): Opened {
+  #openOrReplace(options: OpenedOptions): Opened | Error {
     try {
-      return this.#open()
+      return this.#open(options)
     } catch (cause) {
+      if (cause instanceof AskBusy) return cause
       if (!(cause instanceof AskUnusable)) throw cause
-      this.#onReplaced(cause.message)
+      return this.#replace(cause, options)
     }
-    orFault(() => removeFile(this.#path))
-    return this.#open()
+  }
+
+  #replace({ message }: AskUnusable, options: OpenedOptions): Opened | Error {
+    try {
+      orFault(() => removeFile(this.#path))
+      const opened = this.#open(options)
+      this.#onReplaced(message)
+      return opened
+    } catch (cause) {
+      if (cause instanceof AskBusy || cause instanceof AskUnusable) return cause
+      throw cause
+    }
   }
 }
+
+/** How long it waits for another program that has locked the file. The event loop stands still meanwhile. */
+type OpenedOptions = { readonly waitMsMax: number }
 
 /** The open file: a connection for the queries, and the thread that writes. */
 class Opened {
@@ -178,10 +203,11 @@ class Opened {
   readonly #database: Database
   #isClosed = false
 
-  constructor(path: string, logId: string) {
+  constructor(path: string, logId: string, { waitMsMax }: OpenedOptions) {
     if (!existsSync(path)) closeSync(openSync(path, 'wx', fileMode))
     this.#database = new Database(path)
     try {
+      this.#database.run(`PRAGMA busy_timeout = ${waitMsMax}`)
       this.foldedTo = prepareTables(this.#database, logId)
       this.queries = new AskQueries(this.#database)
     } catch (cause) {
@@ -212,7 +238,6 @@ class Opened {
  * @throws AskUnusable if the file has another format, belongs to another log, or its head is damaged
  */
 const prepareTables = (database: Database, logId: string): FoldedTo | null => {
-  database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
   database.run('PRAGMA synchronous = OFF')
   database.run('PRAGMA journal_mode = WAL')
   database.run(`PRAGMA cache_size = -${askReaderCacheKib}`)

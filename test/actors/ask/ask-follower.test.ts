@@ -239,6 +239,39 @@ describe('AskFollower', () => {
     expect(index.beginnings).toBe(0)
   })
 
+  test('opens a locked index later, and goes on from its last event', async () => {
+    const { cluster, keyId, index, node } = await behind()
+    await settle(node)
+    await node.schedule.until(node.core.drain())
+    index.openFaults = Array.from({ length: 20 }, () => new AskBusy('locked'))
+    const written = index.writes.length
+    const again = await cluster.open({ ask: index })
+    await again.schedule.advance(10_000)
+    expect(again.core.ask?.progress()).toMatchObject({ isBehind: true, trouble: 'locked' })
+    await again.post(keyId, 2)
+    await again.schedule.advance(20_000)
+    await settle(again)
+    expect(again.askTold).toEqual(['locked', null])
+    expect(index.writes.slice(written).map(({ foldedFrom }) => foldedFrom)).not.toContain(null)
+    await expectWhole(index, cluster.log)
+    expect(index.beginnings).toBe(0)
+  })
+
+  test('tries ever more rarely to open an index that cannot be used', async () => {
+    const { cluster, index, node } = await behind()
+    await settle(node)
+    await node.schedule.until(node.core.drain())
+    index.openFaults = Array.from({ length: 400 }, () => new AskUnusable('a folder'))
+    const again = await cluster.open({ ask: index })
+    await again.schedule.advance(askAnewPauseMsMax)
+    expect(index.openFaults.length).toBeGreaterThan(385)
+    index.openFaults = []
+    await again.schedule.advance(askAnewPauseMsMax)
+    await settle(again)
+    expect(again.askTold).toEqual(['a folder', null])
+    await expectWhole(index, cluster.log)
+  })
+
   test('keeps the index when a node drains while the disk is full', async () => {
     const { cluster, keyId, index, node } = await behind()
     await settle(node)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Core } from '../../../src/actors/core.ts'
 import { operatorStream } from '../../../src/domain/stream-names.ts'
 import { logEventsPerPageMax, logSearchMs, minuteRowsShownMax } from '../../../src/limits.ts'
-import { AskUnusable } from '../../../src/log/ask-index.ts'
+import { AskBusy, AskUnusable } from '../../../src/log/ask-index.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { paths } from '../../../views/paths.ts'
 import { openFreshLog } from '../../support/logs/engine.ts'
@@ -207,11 +207,14 @@ describe('an index', () => {
     expect(rowsOf(body)).toEqual([...rowsOf(indexed.body)])
   })
 
-  test('that turns out to be damaged is replaced by the log itself', async () => {
+  test.each([
+    ['damaged', new AskUnusable('a row was changed')],
+    ['locked', new AskBusy('another program has locked it')],
+  ])('that turns out to be %s is replaced by the log itself', async (_, fault) => {
     const damaged = (core: Core): Core => {
       const asking = withAsk()(core)
       const find = (): never => {
-        throw new AskUnusable('a row was changed')
+        throw fault
       }
       const broken = { find, placesOfId: find, minuteCounts: find, refusalsOfCellar: find }
       return { ...asking, ask: asking.ask === null ? null : { ...asking.ask, ...broken } }

@@ -104,6 +104,36 @@ describe('the file ask.db', () => {
     folder.remove()
   })
 
+  test('opens a locked file later, and keeps what it has', async () => {
+    const folder = temporaryFolder()
+    await madeFile(folder.path)
+    const other = new Database(join(folder.path, 'ask.db'))
+    other.run('PRAGMA locking_mode = EXCLUSIVE')
+    other.run('BEGIN EXCLUSIVE')
+    const { index, told } = openedIn(folder.path)
+    expect(index.foldedTo).toBeNull()
+    const tries = [index.open(), index.write(oneOfEach(10)), index.check(), index.startAnew()]
+    expect(await Promise.all(tries.map(faultOf))).toEqual(tries.map(() => expect.any(AskBusy)))
+    expect(() => index.placeAt(9)).toThrow(AskBusy)
+    other.run('ROLLBACK')
+    other.close()
+    await index.open()
+    expect([index.foldedTo, told]).toEqual([foldedAt(9), []])
+    await index.write(changeTo(10, 9, { places: [placeOf(10)] }))
+    await index.close()
+    folder.remove()
+  })
+
+  test('is closed although it could never be opened', async () => {
+    const folder = temporaryFolder()
+    mkdirSync(join(folder.path, 'ask.db'))
+    const { index, told } = openedIn(folder.path)
+    expect(await faultOf(index.open())).toBeInstanceOf(AskUnusable)
+    await index.close()
+    expect(told).toEqual([])
+    folder.remove()
+  })
+
   test('refuses every change when startAnew() fails, until it succeeds', async () => {
     const folder = temporaryFolder()
     await madeFile(folder.path)

@@ -84,11 +84,11 @@ test('ask.db says what the log says, also after it was deleted, damaged or repla
 
   rmSync(path)
   mkdirSync(path)
-  expect(await live(key)).toContain('ask.db cannot be opened')
+  expect(await live(key)).toContain('ask.db cannot be used')
 }, 120_000)
 
 // A full disk gives the same error, but a test cannot fill a disk.
-test('a locked ask.db is kept, and the service starts without it', async () => {
+test('a locked ask.db is kept, and used as soon as it is free', async () => {
   const other = newFolder()
   const path = join(other.path, 'ask.db')
   const environment = { DATA_DIR: other.path }
@@ -103,11 +103,13 @@ test('a locked ask.db is kept, and the service starts without it', async () => {
   program.run('BEGIN EXCLUSIVE')
   const service = await startProcess(other.path)
   running.push(service)
-  await service.untilStdout(/ask.db cannot be opened/)
+  await service.untilStdout(/ask.db cannot be used/)
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
-  expect(await service.stop()).toBe(0)
+  expect(readFileSync(path).equals(bytes)).toBe(true)
   program.run('ROLLBACK')
   program.close()
-  expect(readFileSync(path).equals(bytes)).toBe(true)
+  await service.untilStdout(/ask.db is used again/)
+  expect(await service.stop()).toBe(0)
+  expect(service.stdout()).not.toContain('is built again')
   other.remove()
 }, 60_000)

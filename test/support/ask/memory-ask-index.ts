@@ -30,6 +30,8 @@ export class MemoryAskIndex implements AskIndex {
   foldedTo: FoldedTo | null = null
   /** Each call of `write` takes the first of these faults. */
   faults: Error[] = []
+  /** Each call of `open` takes the first of these faults. */
+  openFaults: Error[] = []
   /** A write waits for this promise. */
   held: Promise<void> = Promise.resolve()
   /** A check then finds damage. */
@@ -41,6 +43,11 @@ export class MemoryAskIndex implements AskIndex {
   #minuteCounts = new Map<string, MinuteCount>()
   #hourCounts = new Map<string, HourCount>()
   #seen = new Map<string, SeenRack>()
+
+  async open(): Promise<void> {
+    const fault = this.openFaults.shift()
+    if (fault !== undefined) throw fault
+  }
 
   async write(change: AskChange): Promise<void> {
     await this.held
