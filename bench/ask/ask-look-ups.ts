@@ -53,7 +53,7 @@ export const askedLookUps = ({ queries, service, samples }: LookUpParts): readon
     { name: 'counts of all cellars, 24 h by minute', ask: () => minutesOf(queries, null) },
     {
       name: 'counts of a key, 30 days by hour',
-      ask: (round) => queries.hourCounts(keyOf(round), 0, hourOf(0) + 9_999).length,
+      ask: (round) => whole(queries.hourCounts(keyOf(round), 0, hourOf(0) + 9_999)).length,
     },
     {
       name: 'refusals of a cellar, 24 h',
@@ -63,7 +63,7 @@ export const askedLookUps = ({ queries, service, samples }: LookUpParts): readon
       name: 'refusals of a cellar, 30 days',
       ask: (round) => whole(queries.refusalsOfCellar(cellarOf(round), 0, 50)).length,
     },
-    { name: 'racks seen of a key', ask: (round) => queries.seenRacks(keyOf(round), 50).length },
+    { name: 'racks seen of a key', ask: (round) => whole(queries.seenRacks(keyOf(round), 50)).length },
     find('all', () => ({})),
     find('a kind', (round) => ({ kind: (['keys', 'cellars', 'refusals', 'log'] as const)[round % 4] ?? 'keys' })),
     find('a type', (round) => ({ type: typeOf(round) })),
@@ -115,7 +115,7 @@ const refusedIdOf = (event: RecordedEvent): string =>
 const nowHour = (): number => Math.floor(Date.now() / hourMs)
 
 const minutesOf = (queries: AskQueries, cellar: string | null): number =>
-  queries.minuteCounts(cellar, (nowHour() - 24) * 60, (nowHour() + 1) * 60).length
+  whole(queries.minuteCounts(cellar, (nowHour() - 24) * 60, (nowHour() + 1) * 60)).length
 
 const anHourOf = ({ recordedAt }: RecordedEvent) => ({ since: recordedAt, until: recordedAt + hourMs })
 

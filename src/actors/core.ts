@@ -15,7 +15,17 @@ import type { Idempotency } from '../domain/reading/idempotency-key.ts'
 import type { LogItem } from '../domain/reading/recorded-run.ts'
 import type { CommandRefusal, Outcome, ReadingRefusal } from '../domain/refusal.ts'
 import type { Entropy } from '../entropy.ts'
-import type { AskIndex, EventPlace, FoundPlaces, PlaceFilter, PlacePage, RefusalSum } from '../log/ask-index.ts'
+import type {
+  AskIndex,
+  EventPlace,
+  FoundPlaces,
+  HourCount,
+  MinuteCount,
+  PlaceFilter,
+  PlacePage,
+  RefusalSum,
+  SeenRack,
+} from '../log/ask-index.ts'
 import type { EventLog } from '../log/event-log.ts'
 
 export type Asker = { readonly by: By; readonly requestId: string }
@@ -336,10 +346,7 @@ export type AskProgress = {
   readonly trouble: string | null
 }
 
-type AskLookUps = Pick<
-  AskIndex,
-  'placesOfId' | 'placeAt' | 'minuteCounts' | 'hourCounts' | 'seenRacks' | 'positionOfMinute'
->
+type AskLookUps = Pick<AskIndex, 'placesOfId' | 'placeAt' | 'positionOfMinute'>
 
 /**
  * Questions of people about the log. Each look-up throws AskUnusable if the file is damaged, which is then built again, or AskBusy
@@ -354,8 +361,14 @@ export type Ask = AskLookUps & {
   bringUp(): Promise<void>
   /** Lets other work run meanwhile. Rejects with AskUnusable. */
   find(filter: PlaceFilter, page: PlacePage): Promise<FoundPlaces>
+  /** Like `find`. */
+  minuteCounts(cellar: string | null, fromMinute: number, toMinute: number): Promise<readonly MinuteCount[]>
+  /** Like `find`. */
+  hourCounts(key: string, fromHour: number, toHour: number): Promise<readonly HourCount[]>
   /** The sums of the hours from `fromHour` on: the keys with the most refusals first, at most `limit` rows. Like `find`. */
   refusalsOfCellar(cellar: string, fromHour: number, limit: number): Promise<readonly RefusalSum[]>
+  /** Like `find`. */
+  seenRacks(key: string, limit: number): Promise<readonly SeenRack[]>
   /** Reads the events from the log, in the order of `places`, without those that were purged. Rejects like a read. */
   eventsAt(places: readonly EventPlace[]): Promise<readonly RecordedEvent[]>
 }

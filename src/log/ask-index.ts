@@ -154,14 +154,17 @@ export interface AskIndex {
   placesOfId(id: string): readonly EventPlace[]
   /** The place of the event, or `null` if it is a reading, purged or not folded yet. */
   placeAt(position: number): EventPlace | null
-  /** All cellars together if `cellar` is `null`. Only minutes with a count, oldest first. `toMinute` is not included. */
-  minuteCounts(cellar: string | null, fromMinute: number, toMinute: number): readonly MinuteCount[]
-  /** Oldest first. `toHour` is not included. */
-  hourCounts(key: string, fromHour: number, toHour: number): readonly HourCount[]
+  /**
+   * All cellars together if `cellar` is `null`. Only minutes with a count, oldest first. `toMinute` is not included. Steps like
+   * `find`.
+   */
+  minuteCounts(cellar: string | null, fromMinute: number, toMinute: number): Generator<void, readonly MinuteCount[]>
+  /** Oldest first. `toHour` is not included. Steps like `find`. */
+  hourCounts(key: string, fromHour: number, toHour: number): Generator<void, readonly HourCount[]>
   /** The refusals of all keys of a cellar: the keys with the most refusals first, at most `limit` rows. Steps like `find`. */
   refusalsOfCellar(cellar: string, fromHour: number, limit: number): Generator<void, readonly RefusalSum[]>
-  /** The racks that were seen last first, at most `limit`. */
-  seenRacks(key: string, limit: number): readonly SeenRack[]
+  /** The racks that were seen last first, at most `limit`. Steps like `find`. */
+  seenRacks(key: string, limit: number): Generator<void, readonly SeenRack[]>
   /** The newest row whose minute is not after this one, or `null`. */
   positionOfMinute(minute: number): MinutePosition | null
   close(): Promise<void>

@@ -11,11 +11,11 @@ export const createAsk = (host: Host, follower: AskFollower): Ask => ({
   find: (filter, page) => inTurns(host, follower, (index) => index.find(filter, page)),
   placesOfId: (id) => follower.query((index) => index.placesOfId(id)),
   placeAt: (position) => follower.query((index) => index.placeAt(position)),
-  minuteCounts: (cellar, from, to) => follower.query((index) => index.minuteCounts(cellar, from, to)),
-  hourCounts: (key, from, to) => follower.query((index) => index.hourCounts(key, from, to)),
+  minuteCounts: (cellar, from, to) => inTurns(host, follower, (index) => index.minuteCounts(cellar, from, to)),
+  hourCounts: (key, from, to) => inTurns(host, follower, (index) => index.hourCounts(key, from, to)),
   refusalsOfCellar: (cellar, from, limit) =>
     inTurns(host, follower, (index) => index.refusalsOfCellar(cellar, from, limit)),
-  seenRacks: (key, limit) => follower.query((index) => index.seenRacks(key, limit)),
+  seenRacks: (key, limit) => inTurns(host, follower, (index) => index.seenRacks(key, limit)),
   positionOfMinute: (minute) => follower.query((index) => index.positionOfMinute(minute)),
   eventsAt: (places) => eventsAt(host, places),
 })

@@ -100,11 +100,11 @@ class AskFile implements AskIndex {
   }
 
   minuteCounts(...parameters: Parameters<AskIndex['minuteCounts']>): ReturnType<AskIndex['minuteCounts']> {
-    return this.#ask(this.#file, (queries) => queries.minuteCounts(...parameters))
+    return this.#askInSteps((queries) => queries.minuteCounts(...parameters))
   }
 
   hourCounts(...parameters: Parameters<AskIndex['hourCounts']>): ReturnType<AskIndex['hourCounts']> {
-    return this.#ask(this.#file, (queries) => queries.hourCounts(...parameters))
+    return this.#askInSteps((queries) => queries.hourCounts(...parameters))
   }
 
   refusalsOfCellar(...parameters: Parameters<AskIndex['refusalsOfCellar']>): ReturnType<AskIndex['refusalsOfCellar']> {
@@ -112,7 +112,7 @@ class AskFile implements AskIndex {
   }
 
   seenRacks(...parameters: Parameters<AskIndex['seenRacks']>): ReturnType<AskIndex['seenRacks']> {
-    return this.#ask(this.#file, (queries) => queries.seenRacks(...parameters))
+    return this.#askInSteps((queries) => queries.seenRacks(...parameters))
   }
 
   positionOfMinute(...parameters: Parameters<AskIndex['positionOfMinute']>): ReturnType<AskIndex['positionOfMinute']> {

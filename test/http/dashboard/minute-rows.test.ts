@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type MinutePage, minuteRows } from '../../../src/http/dashboard/ask/minute-rows.ts'
 import { minuteRowsPerPageMax } from '../../../src/limits.ts'
 import { naiveAsk } from '../../support/ask/naive-ask.ts'
-import { type Service, startService, testCellar } from '../../support/test-service.ts'
+import { type Service, startService, testAsker, testCellar } from '../../support/test-service.ts'
 
 let service: Service
 beforeAll(async () => {
@@ -21,7 +21,7 @@ const counted = (page: Omit<MinutePage, 'direction' | 'limit'>) => {
   const first = last - minutesOfLog + 1
   const ask = {
     ...naiveAsk(core.log, { cellarOf: () => null }),
-    minuteCounts: (_: string | null, from: number, to: number) =>
+    minuteCounts: async (_: string | null, from: number, to: number) =>
       Array.from({ length: to - from }, (__, at) => from + at)
         .filter((minute) => minute >= first)
         .map((minute) => ({ cellar: testCellar, minute, code: 'accepted', count: 1 })),
@@ -40,6 +40,29 @@ test('minuteRows() counts the most minutes of a page, and says that more follow'
 test('minuteRows() counts no minute beyond the events of the page', async () => {
   const { rows, isFull } = await counted({ from: null, to: 1 })
   expect([rows.length, rows.at(-1)?.position, isFull]).toEqual([minuteRowsPerPageMax, 1, false])
+})
+
+test('minuteRows() asks once for the position of a minute that several cellars have', async () => {
+  const { core } = service
+  const [cellars, minutes] = [4, 40]
+  for (let cellar = 1; cellar < cellars; cellar += 1) {
+    await core.cellars.create({ cellar: `beer-${cellar}`, title: '' }, testAsker)
+  }
+  const last = Math.floor(core.clock.now() / 60_000)
+  let asked = 0
+  const ask = {
+    ...naiveAsk(core.log, { cellarOf: () => null }),
+    minuteCounts: async (cellar: string | null, from: number, to: number) =>
+      Array.from({ length: to - from }, (_, at) => ({ cellar, minute: from + at, code: 'accepted', count: 1 })),
+    positionOfMinute: (minute: number) => {
+      asked += 1
+      return { minute, position: minute }
+    },
+  }
+  const parts = { core, ask, nowMs: core.clock.now(), pause: async () => {} }
+  const page = { direction: 'backwards', from: null, to: null, limit: cellars * minutes } as const
+  const { rows } = await minuteRows(parts, { ...filter, cellar: null, since: (last - minutes + 1) * 60_000 }, page)
+  expect([rows.length, asked]).toEqual([cellars * minutes, minutes])
 })
 
 test('minuteRows() continues where the page before ended', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { askRowsAtOnceMax } from '../../../src/limits.ts'
 import { AskQueries } from '../../../src/log/ask-index/queries/ask-queries.ts'
 import { AskUnusable, type FoldedPlace, type MinuteCount, type PlaceFilter } from '../../../src/log/ask-index.ts'
 import { AskTables } from '../../support/logs/ask-tables.ts'
@@ -31,10 +32,12 @@ const anyPlace: PlaceFilter = {
   until: null,
 }
 
-const wholeOf = <T>(steps: Generator<unknown, T>): T => {
-  while (true) {
+const wholeOf = <T>(steps: Generator<unknown, T>): T => stepsOf(steps)[1]
+
+const stepsOf = <T>(steps: Generator<unknown, T>): readonly [count: number, result: T] => {
+  for (let count = 0; ; count += 1) {
     const step = steps.next()
-    if (step.done === true) return step.value
+    if (step.done === true) return [count, step.value]
   }
 }
 
@@ -98,21 +101,44 @@ describe('the queries of ask.db', () => {
       { cellar: 'north', minute: 10, code: 'key_is_revoked', count: 2 },
       { cellar: 'north', minute: 11, code: 'accepted', count: 1 },
     ]
-    expect(queries.minuteCounts('north', 10, 12)).toEqual(north)
-    expect(queries.minuteCounts('north', 10, 11)).toEqual(north.slice(0, 2))
-    expect(queries.minuteCounts('north', 11, 11)).toEqual([])
-    expect(queries.minuteCounts(null, 11, 12)).toEqual([{ cellar: null, minute: 11, code: 'accepted', count: 10 }])
-    expect(queries.minuteCounts('south', 0, 99)).toEqual([])
+    expect(wholeOf(queries.minuteCounts('north', 10, 12))).toEqual(north)
+    expect(wholeOf(queries.minuteCounts('north', 10, 11))).toEqual(north.slice(0, 2))
+    expect(wholeOf(queries.minuteCounts('north', 11, 11))).toEqual([])
+    expect(wholeOf(queries.minuteCounts(null, 11, 12))).toEqual([
+      { cellar: null, minute: 11, code: 'accepted', count: 10 },
+    ])
+    expect(wholeOf(queries.minuteCounts('south', 0, 99))).toEqual([])
   })
 
   test('count the hours of one key up to the last hour', () => {
-    const counts = queries.hourCounts('one', 1, 3)
+    const counts = wholeOf(queries.hourCounts('one', 1, 3))
     expect(counts).toEqual([
       { cellar: 'north', key: 'one', hour: 1, code: 'accepted', count: 50 },
       { cellar: 'north', key: 'one', hour: 1, code: 'key_is_revoked', count: 2 },
     ])
-    expect(queries.hourCounts('one', 1, 4).length).toBe(3)
-    expect(queries.hourCounts('nobody', 0, 9)).toEqual([])
+    expect(wholeOf(queries.hourCounts('one', 1, 4)).length).toBe(3)
+    expect(wholeOf(queries.hourCounts('nobody', 0, 9))).toEqual([])
+  })
+
+  test('count two days of minutes with a few codes in many steps, each row once', () => {
+    const tables = new AskTables()
+    const codes = ['accepted', 'key_is_revoked', 'limit_exceeded']
+    const counts = Array.from({ length: 600 }, (_, at) =>
+      codes.map((code, number): MinuteCount => ({ cellar: 'north', minute: at, code, count: 1 + at + number })),
+    ).flat()
+    for (const count of counts) tables.addMinuteCount(count)
+    const [steps, found] = stepsOf(new AskQueries(tables.database).minuteCounts('north', 0, 600))
+    expect(found).toEqual(counts)
+    expect(steps).toBeGreaterThanOrEqual(Math.floor(counts.length / askRowsAtOnceMax))
+  })
+
+  test('count a month of hours in many steps, each row once', () => {
+    const tables = new AskTables()
+    const counts = Array.from({ length: 720 }, (_, hour) => ({ cellar: 'north', key: 'one', hour, count: hour }))
+    for (const count of counts) tables.addHourCount({ ...count, code: 'accepted' })
+    const [steps, found] = stepsOf(new AskQueries(tables.database).hourCounts('one', 0, 720))
+    expect(found.map(({ hour, count }) => [hour, count])).toEqual(counts.map(({ hour, count }) => [hour, count]))
+    expect(steps).toBeGreaterThanOrEqual(Math.floor(counts.length / askRowsAtOnceMax))
   })
 
   test('sum the refusals of a cellar, the most refused key first', () => {
@@ -134,12 +160,9 @@ describe('the queries of ask.db', () => {
     for (const [number, key] of keys.entries())
       for (const hour of [4, 5])
         tables.addHourCount({ cellar: 'north', key, hour, code: 'key_is_revoked', count: 1 + number })
-    const steps = new AskQueries(tables.database).refusalsOfCellar('north', 4, 3)
-    let count = 0
-    let step = steps.next()
-    for (; step.done !== true; count += 1) step = steps.next()
-    expect(count).toBeGreaterThan(10)
-    expect(step.value.map((sum) => [sum.key, sum.count])).toEqual([
+    const [steps, sums] = stepsOf(new AskQueries(tables.database).refusalsOfCellar('north', 4, 3))
+    expect(steps).toBeGreaterThan(10)
+    expect(sums.map((sum) => [sum.key, sum.count])).toEqual([
       ['key 999', 2_000],
       ['key 998', 1_998],
       ['key 997', 1_996],
@@ -147,14 +170,33 @@ describe('the queries of ask.db', () => {
   })
 
   test('return the racks of a key, the last seen first', () => {
-    const racks = (limit: number) => queries.seenRacks('one', limit).map(({ rack, minute }) => [rack, minute])
+    const racks = (limit: number) => wholeOf(queries.seenRacks('one', limit)).map(({ rack, minute }) => [rack, minute])
     expect(racks(9)).toEqual([
       ['b', 9],
       ['c', 6],
       ['a', 4],
     ])
     expect(racks(1)).toEqual([['b', 9]])
-    expect(queries.seenRacks('nobody', 9)).toEqual([])
+    expect(wholeOf(queries.seenRacks('nobody', 9))).toEqual([])
+  })
+
+  test('find the last seen of thousands of racks in many steps', () => {
+    const tables = new AskTables()
+    const racks = Array.from({ length: 2_000 }, (_, number) => ({
+      key: 'one',
+      rack: `r${number}`,
+      minute: number % 500,
+    }))
+    for (const rack of racks) tables.addSeen(rack)
+    const [steps, found] = stepsOf(new AskQueries(tables.database).seenRacks('one', 5))
+    expect(found.map(({ rack, minute }) => [rack, minute])).toEqual([
+      ['r1499', 499],
+      ['r1999', 499],
+      ['r499', 499],
+      ['r999', 499],
+      ['r1498', 498],
+    ])
+    expect(steps).toBeGreaterThanOrEqual(Math.floor(racks.length / askRowsAtOnceMax))
   })
 })
 
@@ -174,7 +216,7 @@ const damages: readonly Damage[] = [
   [
     'name that is wanted',
     "UPDATE names SET checksum = 1 WHERE name = 'north'",
-    (queries) => queries.minuteCounts('north', 0, 9),
+    (queries) => wholeOf(queries.minuteCounts('north', 0, 9)),
   ],
   ['row of `minutes`', 'UPDATE minutes SET position = 4', (queries) => queries.positionOfMinute(10)],
   [
@@ -183,14 +225,14 @@ const damages: readonly Damage[] = [
     (queries) =>
       wholeOf(queries.find({ ...anyPlace, since: 600_000 }, { direction: 'forwards', from: null, limit: 9 })),
   ],
-  ['count of a minute', 'UPDATE minute_counts SET count = 9', (queries) => queries.minuteCounts(null, 0, 99)],
-  ['count of an hour', 'UPDATE hour_counts SET count = 9', (queries) => queries.hourCounts('one', 0, 9)],
+  ['count of a minute', 'UPDATE minute_counts SET count = 9', (queries) => wholeOf(queries.minuteCounts(null, 0, 99))],
+  ['count of an hour', 'UPDATE hour_counts SET count = 9', (queries) => wholeOf(queries.hourCounts('one', 0, 9))],
   [
     'count of a refusal',
     'UPDATE hour_counts SET count = 9',
     (queries) => wholeOf(queries.refusalsOfCellar('north', 0, 9)),
   ],
-  ['seen rack', "UPDATE seen SET rack = 'z' WHERE rack = 'b'", (queries) => queries.seenRacks('one', 9)],
+  ['seen rack', "UPDATE seen SET rack = 'z' WHERE rack = 'b'", (queries) => wholeOf(queries.seenRacks('one', 9))],
 ]
 
 describe('a damaged row', () => {

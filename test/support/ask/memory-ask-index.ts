@@ -121,12 +121,14 @@ export class MemoryAskIndex implements AskIndex {
     return this.#places.get(position) ?? null
   }
 
-  minuteCounts(cellar: string | null, from: number, to: number): readonly MinuteCount[] {
+  *minuteCounts(cellar: string | null, from: number, to: number): ReturnType<AskIndex['minuteCounts']> {
+    yield
     const counts = [...this.#minuteCounts.values()].filter((one) => one.cellar === cellar)
     return counts.filter(({ minute }) => minute >= from && minute < to).sort((a, b) => a.minute - b.minute)
   }
 
-  hourCounts(key: string, from: number, to: number): readonly HourCount[] {
+  *hourCounts(key: string, from: number, to: number): ReturnType<AskIndex['hourCounts']> {
+    yield
     const counts = [...this.#hourCounts.values()].filter((one) => one.key === key)
     return counts.filter(({ hour }) => hour >= from && hour < to).sort((a, b) => a.hour - b.hour)
   }
@@ -136,7 +138,8 @@ export class MemoryAskIndex implements AskIndex {
     return []
   }
 
-  seenRacks(key: string, limit: number): readonly SeenRack[] {
+  *seenRacks(key: string, limit: number): ReturnType<AskIndex['seenRacks']> {
+    yield
     const racks = [...this.#seen.values()].filter((one) => one.key === key)
     return racks.sort((a, b) => b.minute - a.minute).slice(0, limit)
   }

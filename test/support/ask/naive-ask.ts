@@ -56,18 +56,18 @@ export const naiveAsk = (log: EventLog, options: AskOptions): Ask & { readonly c
         .filter((event) => event.type !== 'ReadingAccepted' && (event.id === id || event.metadata.requestId === id))
         .map(placeOf),
     placeAt: (position) => places().find((place) => place.position === position) ?? null,
-    minuteCounts: (cellar, from, to) =>
+    minuteCounts: async (cellar, from, to) =>
       minuteCounts(events, options).filter(
         (count) => count.cellar === cellar && count.minute >= from && count.minute < to,
       ),
-    hourCounts: (key, from, to) =>
+    hourCounts: async (key, from, to) =>
       hourCounts(events, options).filter((count) => count.key === key && count.hour >= from && count.hour < to),
     refusalsOfCellar: async (cellar, from, limit) =>
       hourCounts(events, options)
         .filter((count) => count.cellar === cellar && count.code !== 'accepted' && count.hour >= from)
         .sort((a, b) => b.count - a.count)
         .slice(0, limit),
-    seenRacks: () => [],
+    seenRacks: async () => [],
     positionOfMinute: (minute) => {
       const first = firstOfMinutes(events).findLast((known) => known.minute <= minute)
       return first ?? null

@@ -12,7 +12,7 @@ const hourBars = 48
 type Count = { readonly at: number; readonly code: string; readonly count: number }
 
 /** Returns `null` if the filter leaves out readings, or a time that is not counted any more. */
-export const barsOf = (ask: Ask, { query, filter }: Filtered, nowMs: number): BarsView | null => {
+export const barsOf = async (ask: Ask, { query, filter }: Filtered, nowMs: number): Promise<BarsView | null> => {
   const isAboutReadings = filter.kind === null || filter.kind === 'readings' || filter.kind === 'refusals'
   if (!isAboutReadings || filter.type !== null || filter.actor !== null) return null
   const isOfKey = filter.key !== null
@@ -23,8 +23,8 @@ export const barsOf = (ask: Ask, { query, filter }: Filtered, nowMs: number): Ba
   const [first, last] = [Math.floor(begin / barMs), Math.ceil(end / barMs)]
   const bars = Array.from({ length: last - first }, (_, at) => ({ at: (first + at) * barMs, accepted: 0, refused: 0 }))
   const counts = isOfKey
-    ? hourCounts(ask, filter.key, { begin: first, end: last })
-    : minuteCounts(ask, filter.cellar, { begin: first * barMs, end: last * barMs })
+    ? await hourCounts(ask, filter.key, { begin: first, end: last })
+    : await minuteCounts(ask, filter.cellar, { begin: first * barMs, end: last * barMs })
   for (const { at, code, count } of counts) {
     const bar = bars[Math.floor(at / barMs) - first]
     if (bar === undefined) continue
@@ -45,12 +45,12 @@ type Span = { readonly begin: number; readonly end: number }
 
 const barMsOf = (spanMs: number): number => barsMs.find((ms) => spanMs / ms <= barsMax) ?? hourMs
 
-const minuteCounts = (ask: Ask, cellar: string | null, { begin, end }: Span): readonly Count[] =>
-  ask
-    .minuteCounts(cellar, Math.floor(begin / minuteMs), Math.ceil(end / minuteMs))
-    .map(({ minute, code, count }) => ({ at: minute * minuteMs, code, count }))
+const minuteCounts = async (ask: Ask, cellar: string | null, { begin, end }: Span): Promise<readonly Count[]> => {
+  const counts = await ask.minuteCounts(cellar, Math.floor(begin / minuteMs), Math.ceil(end / minuteMs))
+  return counts.map(({ minute, code, count }) => ({ at: minute * minuteMs, code, count }))
+}
 
-const hourCounts = (ask: Ask, key: string | null, { begin, end }: Span): readonly Count[] =>
-  ask
-    .hourCounts(key ?? '', Math.max(begin, end - hourBars), end)
-    .map(({ hour, code, count }) => ({ at: hour * hourMs, code, count }))
+const hourCounts = async (ask: Ask, key: string | null, { begin, end }: Span): Promise<readonly Count[]> => {
+  const counts = await ask.hourCounts(key ?? '', Math.max(begin, end - hourBars), end)
+  return counts.map(({ hour, code, count }) => ({ at: hour * hourMs, code, count }))
+}

@@ -76,7 +76,8 @@ const rowsOf = async (parts: LogListParts, query: LogQuery, filter: PlaceFilter)
   const indexed = await ifUsable<Rows | null>(parts.core.ask, null, async (ask) => {
     const rows = await mergedRows(parts, { query, filter, ask })
     const counted = counting(ask)
-    return { ...rows, bars: counted === null ? null : barsOf(counted, { query, filter }, parts.nowMs), isIndexed: true }
+    const bars = counted === null ? null : await barsOf(counted, { query, filter }, parts.nowMs)
+    return { ...rows, bars, isIndexed: true }
   })
   if (indexed !== null) return indexed
   return { ...(await mergedRows(parts, { query, filter, ask: null })), bars: null, isIndexed: false }

@@ -50,12 +50,14 @@ export const minuteRows = async (
   const far = to === null ? null : cutAt(ask, { first, last }, isBackwards ? to - 1 : to + 1, !isBackwards)
   const [low, high] = isBackwards ? [far ?? first, near ?? last] : [near ?? first, far ?? last]
   const cellars = countedCellars(core, filter)
+  const positions = new Map<number, number>()
   const rows: MinuteRow[] = []
   let done = 0
   for (; done <= high - low && rows.length < limit; done += minutesCountedPerTurn) {
     const begin = isBackwards ? Math.max(low, high - done - minutesCountedPerTurn + 1) : low + done
     const end = Math.min(high + 1, isBackwards ? high - done + 1 : begin + minutesCountedPerTurn)
-    const counted = cellars.flatMap((cellar) => rowsOf(ask, cellar, { begin, end }))
+    const counted: MinuteRow[] = []
+    for (const cellar of cellars) counted.push(...(await rowsOf({ ask, positions }, cellar, { begin, end })))
     rows.push(...counted.toSorted((a, b) => (isBackwards ? b.at - a.at : a.at - b.at)))
     await pause()
   }
@@ -78,22 +80,37 @@ const countedCellars = ({ projections }: Core, { cellar }: PlaceFilter): readonl
   return all.length > cellarsCountedByMinuteMax ? [null] : all
 }
 
-const rowsOf = (ask: Ask, cellar: Counted, { begin, end }: { readonly begin: number; readonly end: number }) =>
-  ask
-    .minuteCounts(cellar?.id ?? null, begin, end)
+type Minutes = { readonly begin: number; readonly end: number }
+
+/** `positions` has those of the minutes that were asked for before: there can be twenty cellars. */
+type RowParts = { readonly ask: Ask; readonly positions: Map<number, number> }
+
+const rowsOf = async (
+  { ask, positions }: RowParts,
+  cellar: Counted,
+  { begin, end }: Minutes,
+): Promise<readonly MinuteRow[]> => {
+  const positionOf = (minute: number): number => {
+    const position = positions.get(minute) ?? ask.positionOfMinute(minute)?.position ?? 0
+    positions.set(minute, position)
+    return position
+  }
+  const counts = await ask.minuteCounts(cellar?.id ?? null, begin, end)
+  return counts
     .filter(({ code }) => code === 'accepted')
     .map(({ minute, count }): MinuteRow => {
       const [from, to] = [minute * minuteMs, (minute + 1) * minuteMs]
       const time = { from: instantText(from), to: instantText(to) }
       return {
         row: 'minute',
-        position: ask.positionOfMinute(minute)?.position ?? 0,
+        position: positionOf(minute),
         at: from,
         cellar,
         count,
         href: cellar === null ? null : paths.log({ kind: 'readings', cellar: cellar.id, ...time }),
       }
     })
+}
 
 /** Positions grow with minutes, so a binary search finds the last minute before the position, or the first one after it. */
 const cutAt = (

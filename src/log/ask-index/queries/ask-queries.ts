@@ -12,13 +12,14 @@ import type {
   RefusalSum,
   SeenRack,
 } from '../../ask-index.ts'
-import { hourCountChecksum, minuteChecksum, minuteCountChecksum, placeChecksum, seenChecksum } from '../ask-rows.ts'
-import { allCellars } from '../ask-schema.ts'
+import { minuteChecksum, placeChecksum } from '../ask-rows.ts'
 import { idNumber } from '../id-number.ts'
 import { AskNames } from './ask-names.ts'
 import { type AskStatements, finalizeAll, prepareAskStatements } from './ask-statements.ts'
+import { hourCountsOf, minuteCountsOf } from './counts-by-time.ts'
 import { searchPlaces } from './place-search.ts'
 import { refusalsOfCellar } from './refusals-of-cellar.ts'
+import { seenRacks } from './seen-racks.ts'
 import { undamaged } from './undamaged-rows.ts'
 
 export type AskQuestions = Pick<
@@ -65,37 +66,20 @@ export class AskQueries implements AskQuestions {
     return row === undefined ? null : new AskNames(this.#statements).placeOf(row)
   }
 
-  minuteCounts(cellar: string | null, fromMinute: number, toMinute: number): readonly MinuteCount[] {
-    const names = new AskNames(this.#statements)
-    const number = cellar === null ? allCellars : names.numberOf(cellar)
-    if (number === null) return []
-    const rows = undamaged(this.#statements.minuteCounts.all(number, fromMinute, toMinute), minuteCountChecksum)
-    return rows.map(({ minute, code, count }) => ({ cellar, minute, code: names.textOf(code), count }))
+  minuteCounts(cellar: string | null, from: number, to: number): Generator<void, readonly MinuteCount[]> {
+    return minuteCountsOf(this.#statements, cellar, { from, to })
   }
 
-  hourCounts(key: string, fromHour: number, toHour: number): readonly HourCount[] {
-    const names = new AskNames(this.#statements)
-    const number = names.numberOf(key)
-    if (number === null) return []
-    const rows = undamaged(this.#statements.hourCounts.all(number, fromHour, toHour), hourCountChecksum)
-    return rows.map((row) => ({
-      cellar: names.textOf(row.cellar),
-      key,
-      hour: row.hour,
-      code: names.textOf(row.code),
-      count: row.count,
-    }))
+  hourCounts(key: string, from: number, to: number): Generator<void, readonly HourCount[]> {
+    return hourCountsOf(this.#statements, key, { from, to })
   }
 
   refusalsOfCellar(cellar: string, fromHour: number, limit: number): Generator<void, readonly RefusalSum[]> {
     return refusalsOfCellar(this.#statements, { cellar, fromHour, limit })
   }
 
-  seenRacks(key: string, limit: number): readonly SeenRack[] {
-    const number = new AskNames(this.#statements).numberOf(key)
-    if (number === null) return []
-    const rows = undamaged(this.#statements.seen.all(number, limit), seenChecksum)
-    return rows.map(({ rack, minute }) => ({ key, rack, minute }))
+  seenRacks(key: string, limit: number): Generator<void, readonly SeenRack[]> {
+    return seenRacks(this.#statements, { key, limit })
   }
 
   positionOfMinute(minute: number): MinutePosition | null {

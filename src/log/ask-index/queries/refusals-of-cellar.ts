@@ -7,8 +7,8 @@ import { undamaged } from './undamaged-rows.ts'
 
 type Wanted = { readonly cellar: string; readonly fromHour: number; readonly limit: number }
 
-/** Counts by the number of the code. */
-type OfKey = Map<number, number>
+/** `codes` has counts by the number of the code. */
+type OfKey = { sum: number; readonly codes: Map<number, number> }
 type Last = Pick<HourCountRow, 'hour' | 'key' | 'code'>
 
 /**
@@ -32,7 +32,7 @@ export function* refusalsOfCellar(
     yield
   }
   const sums: RefusalSum[] = []
-  for (const [key, codes] of mostRefused(keys)) {
+  for (const [key, { codes }] of mostRefused(keys, limit)) {
     for (const [code, count] of codes) sums.push({ cellar, key: names.textOf(key), code: names.textOf(code), count })
     if (sums.length >= limit) break
   }
@@ -40,12 +40,20 @@ export function* refusalsOfCellar(
 }
 
 const addTo = (keys: Map<number, OfKey>, { key, code, count }: HourCountRow): void => {
-  const codes = keys.get(key) ?? new Map<number, number>()
-  codes.set(code, (codes.get(code) ?? 0) + count)
-  keys.set(key, codes)
+  const of = keys.get(key) ?? { sum: 0, codes: new Map<number, number>() }
+  of.sum += count
+  of.codes.set(code, (of.codes.get(code) ?? 0) + count)
+  keys.set(key, of)
 }
 
-const mostRefused = (keys: ReadonlyMap<number, OfKey>): readonly (readonly [key: number, codes: OfKey])[] =>
-  [...keys].sort(([, one], [, two]) => sumOf(two) - sumOf(one))
-
-const sumOf = (codes: OfKey): number => codes.values().reduce((sum, count) => sum + count, 0)
+/** Sorting 10,000 keys would hold up other work, so this keeps only the first ones in order. */
+const mostRefused = (keys: ReadonlyMap<number, OfKey>, limit: number) => {
+  const most: (readonly [key: number, of: OfKey])[] = []
+  for (const entry of keys) {
+    const { sum } = entry[1]
+    const place = most.findLastIndex(([, of]) => of.sum >= sum) + 1
+    if (place < limit) most.splice(place, 0, entry)
+    if (most.length > limit) most.pop()
+  }
+  return most
+}
