@@ -636,8 +636,10 @@ export const instantStreamsMax = 16
 export const requestSearchMs = 60_000
 /** A minute of events at the highest rate. Comparing them takes some seconds. */
 export const requestSearchEventsMax = 1_000_000
-/** Rows of `ask.db` that one step of a search reads. Reading them takes about a millisecond. */
-export const askRowsAtOnceMax = 128
+/** Rows of `ask.db` that one step of a search reads. That takes less than a millisecond, and 5 ms if no row is in memory. */
+export const askRowsAtOnceMax = 64
+/** Places whose texts one step of a search reads. Each place can have five, and most of them are the same for many places. */
+export const askFoundAtOnceMax = 16
 /** A search reads so few rows of each type first, because most types are rare. */
 export const askRowsAtOnceMin = 8
 /** Places that a look-up of one id returns. A request that changes many keys has one event for each of them. */

@@ -46,8 +46,11 @@ export const askedLookUps = ({ queries, service, samples }: LookUpParts): readon
       ),
   })
   return [
-    { name: 'places of an event id', ask: (round) => queries.placesOfId(changes(round).id).length },
-    { name: 'places of a request id', ask: (round) => queries.placesOfId(changes(round).metadata.requestId).length },
+    { name: 'places of an event id', ask: (round) => whole(queries.placesOfId(changes(round).id)).length },
+    {
+      name: 'places of a request id',
+      ask: (round) => whole(queries.placesOfId(changes(round).metadata.requestId)).length,
+    },
     { name: 'position of a minute', ask: (round) => queries.positionOfMinute(60 * hourOf(round))?.position ?? 0 },
     { name: 'counts of a cellar, 24 h by minute', ask: (round) => minutesOf(queries, cellarOf(round)) },
     { name: 'counts of all cellars, 24 h by minute', ask: () => minutesOf(queries, null) },

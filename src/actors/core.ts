@@ -346,7 +346,7 @@ export type AskProgress = {
   readonly trouble: string | null
 }
 
-type AskLookUps = Pick<AskIndex, 'placesOfId' | 'placeAt' | 'positionOfMinute'>
+type AskLookUps = Pick<AskIndex, 'placeAt' | 'positionOfMinute'>
 
 /**
  * Questions of people about the log. Each look-up throws AskUnusable if the file is damaged, which is then built again, or AskBusy
@@ -361,6 +361,8 @@ export type Ask = AskLookUps & {
   bringUp(): Promise<void>
   /** Lets other work run meanwhile. Rejects with AskUnusable. */
   find(filter: PlaceFilter, page: PlacePage): Promise<FoundPlaces>
+  /** Like `find`. */
+  placesOfId(id: string): Promise<readonly EventPlace[]>
   /** Like `find`. */
   minuteCounts(cellar: string | null, fromMinute: number, toMinute: number): Promise<readonly MinuteCount[]>
   /** Like `find`. */

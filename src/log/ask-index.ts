@@ -143,15 +143,14 @@ export interface AskIndex {
   startAnew(): Promise<void>
 
   /**
-   * Each step takes about a millisecond, so that the caller can let other work run between two steps. Yields what is found so far,
-   * so the caller can also end the search early and go on later.
+   * Each step takes about a millisecond, so that the caller can let other work run between two steps.
    */
-  find(filter: PlaceFilter, page: PlacePage): Generator<FoundPlaces, FoundPlaces>
+  find(filter: PlaceFilter, page: PlacePage): Generator<void, FoundPlaces>
   /**
    * The places of the event with this id, or of all events of the request with this id, except readings, oldest first: at most
-   * `askPlacesOfIdMax`. Other events can be among them, because the index keeps only a part of each id.
+   * `askPlacesOfIdMax`. Other events can be among them, because the index keeps only a part of each id. Steps like `find`.
    */
-  placesOfId(id: string): readonly EventPlace[]
+  placesOfId(id: string): Generator<void, readonly EventPlace[]>
   /** The place of the event, or `null` if it is a reading, purged or not folded yet. */
   placeAt(position: number): EventPlace | null
   /**

@@ -9,7 +9,7 @@ export const createAsk = (host: Host, follower: AskFollower): Ask => ({
   progress: () => follower.progress,
   bringUp: () => follower.bringUp(),
   find: (filter, page) => inTurns(host, follower, (index) => index.find(filter, page)),
-  placesOfId: (id) => follower.query((index) => index.placesOfId(id)),
+  placesOfId: (id) => inTurns(host, follower, (index) => index.placesOfId(id)),
   placeAt: (position) => follower.query((index) => index.placeAt(position)),
   minuteCounts: (cellar, from, to) => inTurns(host, follower, (index) => index.minuteCounts(cellar, from, to)),
   hourCounts: (key, from, to) => inTurns(host, follower, (index) => index.hourCounts(key, from, to)),

@@ -7,7 +7,7 @@ import type { Ask } from '../core.ts'
 /** Returns the event with this id, or all events of the request with this id, except readings. `id` is in lower case. */
 export const changesOfId = async (ask: Ask, id: string): Promise<readonly RecordedEvent[]> => {
   await ask.bringUp()
-  const events = await ask.eventsAt(ask.placesOfId(id))
+  const events = await ask.eventsAt(await ask.placesOfId(id))
   return events.filter((event) => event.id === id || event.metadata.requestId === id)
 }
 

@@ -92,7 +92,7 @@ class AskFile implements AskIndex {
   }
 
   placesOfId(...parameters: Parameters<AskIndex['placesOfId']>): ReturnType<AskIndex['placesOfId']> {
-    return this.#ask(this.#file, (queries) => queries.placesOfId(...parameters))
+    return this.#askInSteps((queries) => queries.placesOfId(...parameters))
   }
 
   placeAt(...parameters: Parameters<AskIndex['placeAt']>): ReturnType<AskIndex['placeAt']> {

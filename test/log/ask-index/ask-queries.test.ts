@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { askRowsAtOnceMax } from '../../../src/limits.ts'
+import { askFoundAtOnceMax, askPlacesOfIdMax, askRowsAtOnceMax } from '../../../src/limits.ts'
 import { AskQueries } from '../../../src/log/ask-index/queries/ask-queries.ts'
 import { AskUnusable, type FoldedPlace, type MinuteCount, type PlaceFilter } from '../../../src/log/ask-index.ts'
 import { AskTables } from '../../support/logs/ask-tables.ts'
@@ -74,11 +74,22 @@ describe('the queries of ask.db', () => {
   const { queries } = filled()
 
   test('find the places of an event or of a request by its id', () => {
-    const found = queries.placesOfId(requestId).map(({ position }) => position)
+    const found = wholeOf(queries.placesOfId(requestId)).map(({ position }) => position)
     expect(found).toEqual([3, 5, 7, 9])
-    expect(queries.placesOfId(requestId.toUpperCase()).length).toBe(4)
-    expect(queries.placesOfId('event 5')).toEqual([withoutIds(place(5))])
-    expect(queries.placesOfId('event 6')).toEqual([])
+    expect(wholeOf(queries.placesOfId(requestId.toUpperCase())).length).toBe(4)
+    expect(wholeOf(queries.placesOfId('event 5'))).toEqual([withoutIds(place(5))])
+    expect(wholeOf(queries.placesOfId('event 6'))).toEqual([])
+  })
+
+  test('find at most 1,000 places of a request, in many steps', () => {
+    const tables = new AskTables()
+    const places = Array.from({ length: askPlacesOfIdMax + 50 }, (_, at) => at + 1)
+    for (const position of places) {
+      tables.addPlace(place(position, position % 5 === 0 ? { id: requestId, requestId: `other ${position}` } : {}))
+    }
+    const [steps, found] = stepsOf(new AskQueries(tables.database).placesOfId(requestId))
+    expect(found.map(({ position }) => position)).toEqual(places.slice(0, askPlacesOfIdMax))
+    expect(steps).toBeGreaterThanOrEqual(Math.floor(askPlacesOfIdMax / askFoundAtOnceMax))
   })
 
   test('find a place by its position alone', () => {
@@ -204,7 +215,7 @@ type Damage = readonly [what: string, sql: string, ask: (queries: AskQueries) =>
 
 const damages: readonly Damage[] = [
   ['place', 'UPDATE places SET recorded_at = 1', (queries) => queries.placeAt(5)],
-  ['place of an id', 'UPDATE places SET revision = 1', (queries) => queries.placesOfId('event 5')],
+  ['place of an id', 'UPDATE places SET revision = 1', (queries) => wholeOf(queries.placesOfId('event 5'))],
   ...['stream', 'kind', 'type', 'actor', 'key', 'cellar'].map((column): Damage => {
     const value = { stream: 'key-one', kind: 'keys', type: 'KeyRelabelled', actor: 'ada@example.org' }[column]
     const wanted = { ...anyPlace, [column]: value ?? { key: 'one', cellar: 'north' }[column] }

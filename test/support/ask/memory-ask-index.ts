@@ -98,7 +98,7 @@ export class MemoryAskIndex implements AskIndex {
     }
   }
 
-  *find(filter: PlaceFilter, { direction, from, limit }: PlacePage): Generator<FoundPlaces, FoundPlaces> {
+  *find(filter: PlaceFilter, { direction, from, limit }: PlacePage): Generator<void, FoundPlaces> {
     const all = [...this.#places.values()].sort((a, b) => a.position - b.position)
     const ordered = direction === 'forwards' ? all : all.toReversed()
     const isBeyond = (position: number): boolean =>
@@ -108,12 +108,13 @@ export class MemoryAskIndex implements AskIndex {
       if (!isBeyond(place.position) || !matches(place, filter)) continue
       if (places.length === limit) return { places, lookedTo: places.at(-1)?.position ?? null }
       places.push(place)
-      yield { places: [...places], lookedTo: place.position }
+      yield
     }
     return { places, lookedTo: null }
   }
 
-  placesOfId(id: string): readonly EventPlace[] {
+  *placesOfId(id: string): ReturnType<AskIndex['placesOfId']> {
+    yield
     return [...this.#places.values()].filter((place) => place.id === id || place.requestId === id)
   }
 

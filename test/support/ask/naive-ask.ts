@@ -51,7 +51,7 @@ export const naiveAsk = (log: EventLog, options: AskOptions): Ask & { readonly c
     },
     eventsAt: async (wanted) =>
       wanted.flatMap(({ position }) => events.find((event) => event.position === position) ?? []),
-    placesOfId: (id) =>
+    placesOfId: async (id) =>
       events
         .filter((event) => event.type !== 'ReadingAccepted' && (event.id === id || event.metadata.requestId === id))
         .map(placeOf),

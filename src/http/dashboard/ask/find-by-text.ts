@@ -167,6 +167,6 @@ const isOf = (id: string) => (event: RecordedEvent) => event.id === id || event.
 const indexedEvent = ({ ask }: Core, id: string): Promise<RecordedEvent | null> =>
   ifUsable<RecordedEvent | null>(ask, null, async (index) => {
     await index.bringUp()
-    const events = await index.eventsAt(index.placesOfId(id))
+    const events = await index.eventsAt(await index.placesOfId(id))
     return events.find(isOf(id)) ?? null
   })

@@ -1,5 +1,4 @@
 import type { Database } from 'bun:sqlite'
-import { askPlacesOfIdMax } from '../../../limits.ts'
 import type {
   AskIndex,
   EventPlace,
@@ -13,11 +12,11 @@ import type {
   SeenRack,
 } from '../../ask-index.ts'
 import { minuteChecksum, placeChecksum } from '../ask-rows.ts'
-import { idNumber } from '../id-number.ts'
 import { AskNames } from './ask-names.ts'
 import { type AskStatements, finalizeAll, prepareAskStatements } from './ask-statements.ts'
 import { hourCountsOf, minuteCountsOf } from './counts-by-time.ts'
 import { searchPlaces } from './place-search.ts'
+import { placesOfId } from './places-of-id.ts'
 import { refusalsOfCellar } from './refusals-of-cellar.ts'
 import { seenRacks } from './seen-racks.ts'
 import { undamaged } from './undamaged-rows.ts'
@@ -51,14 +50,12 @@ export class AskQueries implements AskQuestions {
     finalizeAll(this.#statements)
   }
 
-  find(filter: PlaceFilter, page: PlacePage): Generator<FoundPlaces, FoundPlaces> {
+  find(filter: PlaceFilter, page: PlacePage): Generator<void, FoundPlaces> {
     return searchPlaces(this.#statements, filter, page)
   }
 
-  placesOfId(id: string): readonly EventPlace[] {
-    const names = new AskNames(this.#statements)
-    const rows = this.#statements.placesOfId.all(idNumber(id.toLowerCase()), askPlacesOfIdMax)
-    return undamaged(rows, placeChecksum).map((row) => names.placeOf(row))
+  placesOfId(id: string): Generator<void, readonly EventPlace[]> {
+    return placesOfId(this.#statements, id)
   }
 
   placeAt(position: number): EventPlace | null {

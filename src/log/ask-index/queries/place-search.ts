@@ -1,6 +1,6 @@
 /** Searches for the places that match a filter, in small steps. */
 import { typesThatCanBe } from '../../../domain/search/types-of-kind.ts'
-import { askRowsAtOnceMax } from '../../../limits.ts'
+import { askFoundAtOnceMax, askRowsAtOnceMax } from '../../../limits.ts'
 import type { EventPlace, FoundPlaces, PlaceFilter, PlacePage } from '../../ask-index.ts'
 import { type PlaceRow, placeChecksum } from '../ask-rows.ts'
 import { AskNames } from './ask-names.ts'
@@ -11,8 +11,7 @@ import { revisionsIn } from './revisions-in.ts'
 import { undamaged } from './undamaged-rows.ts'
 
 /**
- * Yields what is found so far after each step, so that a caller can end the search early. Each value of the filter has an index
- * of its own. With several values, the search walks their indexes in turn, because only the walks show which is the shortest. Operators and
+ * Each value of the filter has an index of its own. With several values, the search walks their indexes in turn, because only the walks show which is the shortest. Operators and
  * cellars can both have many places and few in common, so they have an index together.
  * @throws AskUnusable
  */
@@ -20,7 +19,7 @@ export function* searchPlaces(
   statements: AskStatements,
   filter: PlaceFilter,
   page: PlacePage,
-): Generator<FoundPlaces, FoundPlaces> {
+): Generator<void, FoundPlaces> {
   const names = new AskNames(statements)
   const wanted = wantedOf(names, filter)
   const range = rangeOf(statements, filter, page)
@@ -31,7 +30,7 @@ export function* searchPlaces(
   while (true) {
     for (const search of searches) {
       if (search.step()) return search.found
-      yield furthestOf(searches, page.direction)
+      yield
     }
   }
 }
@@ -143,16 +142,16 @@ class WalkSearch {
     return { places: [...this.#places], lookedTo: this.#lookedTo }
   }
 
-  /** `null` before the first step, and at the end of the walk. */
-  get lookedTo(): number | null {
-    return this.#lookedTo
-  }
-
-  /** Goes on by about `askRowsAtOnceMax` rows. Returns true if the search is done. */
+  /**
+   * Goes on by about `askRowsAtOnceMax` rows. Stops earlier behind `askFoundAtOnceMax` places, because their texts are in rows of
+   * their own. Returns true if the search is done.
+   */
   step(): boolean {
     const { walk, wanted, names, limit } = this.#parts
     const rowsReadMax = walk.rowsRead + askRowsAtOnceMax
-    while (walk.rowsRead < rowsReadMax) {
+    if (!walk.begin(askRowsAtOnceMax)) return false
+    const foundMax = this.#places.length + askFoundAtOnceMax
+    while (walk.rowsRead < rowsReadMax && this.#places.length < foundMax) {
       const row = walk.next()
       this.#lookedTo = row?.position ?? null
       if (row === null) return true
@@ -173,10 +172,3 @@ const matches = (row: PlaceRow, { stream, kind, type, actor, key, cellar, since,
   (cellar === null || row.cellar === cellar) &&
   row.recorded_at >= since &&
   row.recorded_at < until
-
-/** Every search finds the same places, so the one that looked furthest has found the most. */
-const furthestOf = (searches: readonly WalkSearch[], direction: Direction): FoundPlaces => {
-  const sign = direction === 'forwards' ? 1 : -1
-  const way = ({ lookedTo }: WalkSearch): number => (lookedTo === null ? Number.NEGATIVE_INFINITY : sign * lookedTo)
-  return searches.reduce((one, two) => (way(two) > way(one) ? two : one)).found
-}

@@ -6,10 +6,14 @@ import type { Direction } from './place-walk.ts'
 export const preparePlaceStatements = (database: Database) => ({
   lastPlace: database.prepare<{ position: number | null }, []>('SELECT max(position) AS position FROM places'),
   place: database.prepare<PlaceRow, [number]>(`SELECT ${placeColumns} FROM places WHERE position = ?`),
-  /** The values are an `idNumber` and the number of rows. */
-  placesOfId: database.prepare<PlaceRow, [number, number]>(`
-    SELECT ${placeColumns} FROM places WHERE event_number = ?1 OR request_number = ?1 ORDER BY position LIMIT ?2
-  `),
+  /** The values are an `idNumber`, the position of the row before, and the number of rows. */
+  placesOfEvent: database.prepare<PlaceRow, [number, number, number]>(
+    placesOfNumber('INDEXED BY places_of_event', 'event_number'),
+  ),
+  /** The values are those of `placesOfEvent`. */
+  placesOfRequest: database.prepare<PlaceRow, [number, number, number]>(
+    placesOfNumber('INDEXED BY places_of_request', 'request_number'),
+  ),
   places: inBothDirections((order) =>
     database.prepare<PlaceRow, [number, number, number]>(placesIn('', '', 'position', order)),
   ),
@@ -63,6 +67,9 @@ export const preparePlaceStatements = (database: Database) => ({
       WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT 1
   `),
 })
+
+const placesOfNumber = (index: string, column: string): string =>
+  `SELECT ${placeColumns} FROM places ${index} WHERE ${column} = ? AND position > ? ORDER BY position LIMIT ?`
 
 type Order = 'ASC' | 'DESC'
 

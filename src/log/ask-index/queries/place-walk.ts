@@ -19,15 +19,30 @@ export type PlacesPart = {
   read(range: Range, limit: number): readonly PlaceRow[]
 }
 
+/** Call `next` when `begin` has returned true. */
 export class PlaceWalk {
   readonly #direction: Direction
-  #cursors: readonly Cursor[]
+  readonly #unread: PlacesPart[]
+  #cursors: readonly Cursor[] = []
   #rowsRead = 0
 
   constructor(direction: Direction, parts: readonly PlacesPart[]) {
     this.#direction = direction
-    this.#cursors = parts.map((part) => new Cursor(direction, part))
-    for (const cursor of this.#cursors) this.#rowsRead += cursor.read(askRowsAtOnceMin)
+    this.#unread = [...parts]
+  }
+
+  /** Reads the first rows of further parts, about `rowsMax` rows. Returns true if it has read those of all parts. */
+  begin(rowsMax: number): boolean {
+    const rowsReadMax = this.#rowsRead + rowsMax
+    while (this.#rowsRead < rowsReadMax) {
+      const part = this.#unread.pop()
+      if (part === undefined) return true
+      const cursor = new Cursor(this.#direction, part)
+      // To find that there is no row costs as much as to read one.
+      this.#rowsRead += Math.max(1, cursor.read(askRowsAtOnceMin))
+      if (cursor.row !== null) this.#cursors = [...this.#cursors, cursor]
+    }
+    return this.#unread.length === 0
   }
 
   /** The rows that were read, also those that `next` has not returned yet. */

@@ -1,0 +1,32 @@
+import { askFoundAtOnceMax, askPlacesOfIdMax } from '../../../limits.ts'
+import type { EventPlace } from '../../ask-index.ts'
+import { type PlaceRow, placeChecksum } from '../ask-rows.ts'
+import { idNumber } from '../id-number.ts'
+import { AskNames } from './ask-names.ts'
+import type { AskStatements } from './ask-statements.ts'
+import { undamaged } from './undamaged-rows.ts'
+
+/**
+ * Finds the places of an event, or of all events of a request. Reads a few rows in each step, because one request can have
+ * hundreds of events. Events and requests have an index each, and both are in the order of positions.
+ * @throws AskUnusable
+ */
+export function* placesOfId(statements: AskStatements, id: string): Generator<void, readonly EventPlace[]> {
+  const names = new AskNames(statements)
+  const number = idNumber(id.toLowerCase())
+  const places: EventPlace[] = []
+  while (places.length < askPlacesOfIdMax) {
+    const after = places.at(-1)?.position ?? -1
+    const ofEvent = statements.placesOfEvent.all(number, after, askFoundAtOnceMax)
+    const ofRequest = statements.placesOfRequest.all(number, after, askFoundAtOnceMax)
+    const rows = undamaged(firstOf([...ofEvent, ...ofRequest]), placeChecksum)
+    for (const row of rows) places.push(names.placeOf(row))
+    if (rows.length < askFoundAtOnceMax) break
+    yield
+  }
+  return places.slice(0, askPlacesOfIdMax)
+}
+
+/** An event can have its own id and that of its request in both numbers, but then only one of them is stored. */
+const firstOf = (rows: readonly PlaceRow[]): readonly PlaceRow[] =>
+  rows.toSorted((a, b) => a.position - b.position).slice(0, askFoundAtOnceMax)
