@@ -1,5 +1,6 @@
 import { Database, SQLiteError } from 'bun:sqlite'
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isSystemError } from '../../domain/error-message.ts'
 import type { FoldedTo } from '../../domain/log-reference.ts'
@@ -132,7 +133,7 @@ class AskFile implements AskIndex {
 
   async #startAnew(): Promise<void> {
     await this.#file.close()
-    orFault(() => removeFile(this.#path))
+    await removeSoon(this.#path)
     this.#opened = this.#open({ waitMsMax: 0 })
   }
 
@@ -264,20 +265,35 @@ const createTables = (database: Database, logId: string): void => {
   database.run('COMMIT')
 }
 
+const filesOf = (path: string): readonly string[] => [path, `${path}-wal`, `${path}-shm`]
+
 const removeFile = (path: string): void => {
-  for (const each of [path, `${path}-wal`, `${path}-shm`]) rmSync(each, { force: true })
+  for (const each of filesOf(path)) rmSync(each, { force: true })
 }
 
-/** SQLite, the file system and JSON each report a damaged file with a different error. @throws AskBusy, AskUnusable */
+/** To delete a file of 500 MB takes a quarter of a second, so the event loop does not wait for it. @throws AskUnusable */
+const removeSoon = async (path: string): Promise<void> => {
+  try {
+    for (const each of filesOf(path)) await rm(each, { force: true })
+  } catch (cause) {
+    throw asFault(cause)
+  }
+}
+
+/** @throws AskBusy, AskUnusable */
 const orFault = <T>(use: () => T): T => {
   try {
     return use()
   } catch (cause) {
-    if (cause instanceof SQLiteError && isPassing(cause)) {
-      throw new AskBusy(`Cannot use ask.db: ${cause.message}`, { cause })
-    }
-    const isOfFile = cause instanceof SQLiteError || cause instanceof SyntaxError || isSystemError(cause)
-    if (!isOfFile) throw cause
-    throw new AskUnusable(`Cannot use ask.db: ${cause.message}`, { cause })
+    throw asFault(cause)
   }
+}
+
+/** SQLite, the file system and JSON each report a damaged file with a different error. */
+const asFault = (cause: unknown): unknown => {
+  if (cause instanceof SQLiteError && isPassing(cause)) {
+    return new AskBusy(`Cannot use ask.db: ${cause.message}`, { cause })
+  }
+  const isOfFile = cause instanceof SQLiteError || cause instanceof SyntaxError || isSystemError(cause)
+  return isOfFile ? new AskUnusable(`Cannot use ask.db: ${cause.message}`, { cause }) : cause
 }
