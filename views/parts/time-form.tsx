@@ -23,7 +23,7 @@ export const TimeForm = (props: {
         autocomplete="off"
         spellcheck="false"
         value={attribute(props.refused?.typed ?? '')}
-        placeholder={secondText(props.nowMs).replace(' UTC', '')}
+        placeholder={`10:14 or ${secondText(props.nowMs).replace(' UTC', '')}`}
         aria-invalid={props.refused === null ? undefined : 'true'}
         aria-describedby={props.refused === null ? undefined : 'fault-at'}
       />

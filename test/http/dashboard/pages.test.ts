@@ -695,7 +695,9 @@ describe('a key’s page', () => {
     expect(expired).toContain(
       'No, it had expired at 2026-03-01 14:00:00.000 UTC: its expiry was 2026-03-01 14:00:00.000 UTC, set',
     )
-    for (const text of ['noon', '2026-02-30', '2026-03-01 25:00', '13:00', '2026-03-01T13:00:00+25:00']) {
+    expect(await at('13:59')).toEqual(await at('2026-03-01 13:59'))
+    expect(await at('13:59')).not.toContain('no answer')
+    for (const text of ['noon', '2026-02-30', '2026-03-01 25:00', '25:00', '2026-03-01T13:00:00+25:00']) {
       expect([text, await at(text)]).toEqual([text, expect.stringContaining('no answer')])
     }
   })
@@ -760,7 +762,9 @@ describe('a cellar at an instant', () => {
       expect(after).toContain(words)
     expect(await at('2026-01-01')).toContain('did not exist at')
     expect(await at('2027-01-01')).toContain('is in the future')
-    expect(await at('noon')).toContain('Enter a valid date and time')
+    expect(await at('12:59')).toContain('Old label')
+    expect(await at('yesterday')).toContain('did not exist at')
+    expect(await at('noon')).toContain('It must be a time (UTC) like 10:14')
   })
 
   test('shows its keys in pages', async () => {

@@ -11,19 +11,19 @@ import type { Core } from '../../../actors/core.ts'
 import { stateAtInstant } from '../../../actors/search/event-context.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import type { KeyStatus } from '../../../domain/key-refusal.ts'
+import { parseInstantNear } from '../../../domain/search/near-instant.ts'
 import { nothingBefore } from '../../../domain/search/state-before.ts'
 import { cellarStream } from '../../../domain/stream-names.ts'
 import { keyLimitDefault } from '../../../limits.ts'
 import { namesNow } from './event-names.ts'
 import { isInternal } from './history-views.ts'
-import { typedInstant } from './typed-instant.ts'
 
 export const stateAtTyped = async (
   core: Pick<Core, 'log' | 'projections'>,
   events: readonly AuditEvent[],
   { typed, nowMs }: { readonly typed: string; readonly nowMs: number },
 ): Promise<StateAt> => {
-  const instant = typedInstant(typed)
+  const instant = parseInstantNear(typed, nowMs)
   if (!instant.ok) return { typed, answer: { kind: 'refused', rule: instant.refusal.rule } }
   const state = stateAt(events, instant.value, nowMs)
   if (!state.ok) return { typed, answer: { kind: 'refused', rule: state.refusal.rule } }
