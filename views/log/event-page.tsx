@@ -8,8 +8,9 @@ import { Ago, ExactInstant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import type { Shell } from '../types.ts'
 import { ChangeList } from './change-list.tsx'
+import { EventFrame } from './event-frame.tsx'
 import { EventSentence } from './event-sentence.tsx'
-import { KindMark, kindWords } from './kind-mark.tsx'
+import { kindWords } from './kind-mark.tsx'
 import { ByLink } from './list/log-table.tsx'
 import type { EventPageView, Neighbours } from './log-types.ts'
 import { StatusWords } from './status-words.tsx'
@@ -19,21 +20,17 @@ export const EventPage = (props: { readonly shell: Shell; readonly event: EventP
   return (
     <Layout shell={shell} title={`${event.type} · ${event.stream}@${event.revision}`} section="log">
       <EventTurns event={event} />
-      <p class="event-kind">
-        <KindMark kind={event.kind} /> <span safe>{kindWords[event.kind]}</span> <code safe>{event.type}</code>
-      </p>
-      <h1 class="event-sentence">
-        <EventSentence sentence={event.sentence} />
-      </h1>
-      <div class="event-columns">
-        <section class="card" aria-labelledby="facts-title">
-          <h2 id="facts-title" class="visually-hidden">
-            Facts
-          </h2>
-          <EventFacts event={event} nowMs={shell.nowMs} />
-        </section>
-        <InLog event={event} />
-      </div>
+      <EventFrame
+        kind={event.kind}
+        words={
+          <>
+            <span safe>{kindWords[event.kind]}</span> <code safe>{event.type}</code>
+          </>
+        }
+        sentence={event.sentence}
+        facts={<EventFacts event={event} nowMs={shell.nowMs} />}
+        beside={<InLog event={event} />}
+      />
       <Samples samples={event.samples} />
       <SameRequest event={event} />
       <section class="card" aria-labelledby="stored-title">
@@ -103,7 +100,7 @@ const EventFacts = (props: { readonly event: EventPageView; readonly nowMs: numb
   const { event, nowMs } = props
   const { after, session } = event
   return (
-    <dl class="facts-list">
+    <>
       <Fact term="When">
         <ExactInstant at={event.at} />{' '}
         <span class="quiet">
@@ -133,7 +130,7 @@ const EventFacts = (props: { readonly event: EventPageView; readonly nowMs: numb
           {after.of === 'key' ? <StatusWords state={after.state} /> : <Name text={after.words} />}
         </Fact>
       )}
-    </dl>
+    </>
   )
 }
 
@@ -229,7 +226,7 @@ const Samples = (props: { readonly samples: EventPageView['samples'] }): JSX.Ele
         Samples <small>some of the refused requests</small>
       </h2>
       <div class="table-room">
-        <table class="stack">
+        <table class="stack samples">
           <thead>
             <tr>
               <th scope="col">Time</th>

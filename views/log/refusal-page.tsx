@@ -6,8 +6,8 @@ import { Ago, ExactInstant } from '../parts/time.tsx'
 import { exactClockText, exactText } from '../parts/time-words.ts'
 import { paths } from '../paths.ts'
 import type { Shell } from '../types.ts'
+import { EventFrame } from './event-frame.tsx'
 import { EventSentence } from './event-sentence.tsx'
-import { KindMark } from './kind-mark.tsx'
 import type { ExplainedSample, ExplainedView } from './log-types.ts'
 import { StatusWords } from './status-words.tsx'
 
@@ -80,20 +80,12 @@ const Sample = (props: { readonly sample: ExplainedSample; readonly nowMs: numbe
   const { sample, nowMs } = props
   const { remedy } = sample
   return (
-    <>
-      <p class="event-kind">
-        <KindMark kind="refusals" /> Refused
-      </p>
-      <h1 class="event-sentence">
-        <EventSentence sentence={sample.sentence} />
-      </h1>
-      <div class="event-columns">
-        <section class="card" aria-labelledby="facts-title">
-          <h2 id="facts-title" class="visually-hidden">
-            Facts
-          </h2>
-          <SampleFacts sample={sample} nowMs={nowMs} />
-        </section>
+    <EventFrame
+      kind="refusals"
+      words="Refused"
+      sentence={sample.sentence}
+      facts={<SampleFacts sample={sample} nowMs={nowMs} />}
+      beside={
         <section class="card" aria-labelledby="remedy-title">
           <h2 id="remedy-title">What to do</h2>
           <p safe>{remedy.words}</p>
@@ -105,8 +97,8 @@ const Sample = (props: { readonly sample: ExplainedSample; readonly nowMs: numbe
             </p>
           )}
         </section>
-      </div>
-    </>
+      }
+    />
   )
 }
 
@@ -114,7 +106,7 @@ const SampleFacts = (props: { readonly sample: ExplainedSample; readonly nowMs: 
   const { sample, nowMs } = props
   const { keyThen, limitThen, around } = sample
   return (
-    <dl class="facts-list">
+    <>
       <Fact term="When">
         <ExactInstant at={sample.at} />{' '}
         <span class="quiet">
@@ -144,7 +136,10 @@ const SampleFacts = (props: { readonly sample: ExplainedSample; readonly nowMs: 
         <Fact term="Its limit then">
           <span safe>{limitThen.words}</span>
           {limitThen.used === null ? null : (
-            <span class="under" safe>{`${countText(limitThen.used)} were accepted in the time before`}</span>
+            <span
+              class="under"
+              safe
+            >{`${countText(limitThen.used)} ${limitThen.used === 1 ? 'was' : 'were'} accepted in the time before`}</span>
           )}
         </Fact>
       )}
@@ -157,7 +152,7 @@ const SampleFacts = (props: { readonly sample: ExplainedSample; readonly nowMs: 
         <a href={attribute(around.href)}>See the summary</a>
       </Fact>
       <Fact term="Kept">This request is one of the samples of its summary. Bodies are never kept.</Fact>
-    </dl>
+    </>
   )
 }
 

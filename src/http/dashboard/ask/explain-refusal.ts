@@ -7,7 +7,7 @@ import type { ExplainedSample, ExplainedView, SummaryLink } from '../../../../vi
 import { refusalWords } from '../../../../views/log/refusal-words.ts'
 import { sentenceOf } from '../../../../views/log/sentence.ts'
 import { limitWords, type Part, type Sentence, say } from '../../../../views/log/sentence-parts.ts'
-import { countText } from '../../../../views/parts/quantity.ts'
+import { countOf } from '../../../../views/parts/quantity.ts'
 import { durationWords, exactClockText } from '../../../../views/parts/time-words.ts'
 import { paths } from '../../../../views/paths.ts'
 import type { Core } from '../../../actors/core.ts'
@@ -149,7 +149,7 @@ const titleOf = ({ atMs, code, rule, rack }: RefusalSample, key: KeyState | null
   if (code !== 'RATE_LIMITED') return say`${begin} ${refusalWords(code)}.`
   if (rule === 'cost') return say`${begin} ${named} had sent too many requests that stored nothing.`
   if (limit === null) return say`${begin} ${named} had used up its limit.`
-  return say`${begin} ${named} had used its ${countText(limit.readings)} readings of the last ${durationWords(limit.windowMs)}.`
+  return say`${begin} ${named} had used its ${countOf(limit.readings, 'reading', 'readings')} of the last ${durationWords(limit.windowMs)}.`
 }
 
 type Then = { readonly events: readonly AuditEvent[]; readonly atMs: number }
