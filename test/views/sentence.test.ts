@@ -42,12 +42,14 @@ const key: KeyState = {
   revision: 2,
 }
 
+const noBounds = { readingAgeMsMax: null, readingAheadMsMax: null, retentionMs: null }
+
 const before: StateBefore = {
   key,
   cellar: {
     cellar: 'demo',
     title: 'Demo cellar',
-    policy: { limit: null, readingAgeMsMax: null, readingAheadMsMax: null, retentionMs: null },
+    policy: { limit: null, ...noBounds },
     createdAt: noonMs,
     createdBy: by,
     revision: 2,
@@ -145,7 +147,7 @@ describe('sentenceOf()', () => {
 
   test('says the settings of a cellar with their old values', () => {
     expect(said(event('CellarPolicyChanged'))).toBe(
-      'ada@example.org changed the retention of Demo cellar from for ever to 365 days.',
+      'ada@example.org changed the retention of Demo cellar from unlimited to 365 days.',
     )
     const policy = {
       limit: { readings: 1, windowMs: 1_000 },
@@ -156,6 +158,21 @@ describe('sentenceOf()', () => {
     expect(said(event('CellarPolicyChanged', { policy }))).toBe(
       'ada@example.org changed 2 settings of Demo cellar: default limit to 1 reading in 1 second; maximum age of readings to 24 hours.',
     )
+  })
+
+  test.each([
+    [{ readings: 600, windowMs: 60_000 }, 'lowered the default limit of Demo cellar from 6,000 to 600 readings in'],
+    [{ readings: 9_000, windowMs: 60_000 }, 'raised the default limit of Demo cellar from 6,000 to 9,000 readings in'],
+    [
+      { readings: 9_000, windowMs: 120_000 },
+      'changed the default limit of Demo cellar from 6,000 readings in 60 seconds to 9,000 readings in 2 minutes.',
+    ],
+  ])('says whether a cellar’s limit was lowered or raised to %j', (limit, words) => {
+    const { cellar } = before
+    const policy = { limit: { readings: 6_000, windowMs: 60_000 }, ...noBounds }
+    const state = { ...before, cellar: cellar === null ? null : { ...cellar, policy } }
+    const changed = event('CellarPolicyChanged', { policy: { ...policy, limit } })
+    expect(said(changed, state)).toContain(words)
   })
 
   test('says the role, the links and the sign-ins of an operator', () => {

@@ -1,7 +1,18 @@
 import type { CellarState } from '../../src/domain/cellar.ts'
 import type { CellarPolicy, RecordedEvent } from '../../src/domain/events.ts'
 import { durationWords } from '../parts/time-words.ts'
-import { cannotSay, limitWords, type Names, type Part, quoted, type Sentence, say, strong } from './sentence-parts.ts'
+import {
+  cannotSay,
+  limitBefore,
+  limitVerb,
+  limitWords,
+  type Names,
+  type Part,
+  quoted,
+  type Sentence,
+  say,
+  strong,
+} from './sentence-parts.ts'
 
 type CellarContext = {
   /** Who did it, as the beginning of a sentence. */
@@ -40,6 +51,8 @@ const policySentence = (cellar: Part | string, from: CellarPolicy | null, to: Ce
   const [first] = changed
   if (first === undefined) return say`changed no setting of ${cellar}`
   if (changed.length === 1) {
+    if (from.limit !== null && to.limit !== null && first.name === limitName)
+      return say`${limitVerb(from.limit, to.limit)} the ${limitName} of ${cellar} from ${limitBefore(from.limit, to.limit)} to ${strong(limitWords(to.limit))}`
     const { name, wordsOf } = first
     return say`changed the ${name} of ${cellar} from ${wordsOf(from)} to ${strong(wordsOf(to))}`
   }
@@ -49,9 +62,14 @@ const policySentence = (cellar: Part | string, from: CellarPolicy | null, to: Ce
 
 const boundWords = (ms: number | null): string => (ms === null ? 'no maximum' : durationWords(ms))
 
+const limitName = 'default limit'
+
 const policyFields: readonly { readonly name: string; readonly wordsOf: (policy: CellarPolicy) => string }[] = [
-  { name: 'default limit', wordsOf: ({ limit }) => (limit === null ? 'the service’s default' : limitWords(limit)) },
+  { name: limitName, wordsOf: ({ limit }) => (limit === null ? 'the service’s default' : limitWords(limit)) },
   { name: 'maximum age of readings', wordsOf: ({ readingAgeMsMax }) => boundWords(readingAgeMsMax) },
   { name: 'maximum time in the future', wordsOf: ({ readingAheadMsMax }) => boundWords(readingAheadMsMax) },
-  { name: 'retention', wordsOf: ({ retentionMs }) => (retentionMs === null ? 'for ever' : durationWords(retentionMs)) },
+  {
+    name: 'retention',
+    wordsOf: ({ retentionMs }) => (retentionMs === null ? 'unlimited' : durationWords(retentionMs)),
+  },
 ]

@@ -1,9 +1,10 @@
 import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
 import type { KeyEventType, KeyState } from '../../src/domain/key.ts'
-import { countText } from '../parts/quantity.ts'
 import {
   cannotSay,
   instant,
+  limitBefore,
+  limitVerb,
   limitWords,
   type Names,
   overlapWords,
@@ -99,15 +100,7 @@ const limitSentence = (key: Part, from: Limit | null | undefined, to: Limit | nu
   }
   if (from === null)
     return say`set the limit of ${key} to ${strong(limitWords(to))}. Before, it had the limit of its cellar`
-  const isSameWindow = from.windowMs === to.windowMs
-  const old = isSameWindow ? countText(from.readings) : limitWords(from)
-  return say`${limitVerb(from, to)} the limit of ${key} from ${old} to ${strong(limitWords(to))}`
-}
-
-const limitVerb = (from: Limit, to: Limit): string => {
-  const isLower = to.readings <= from.readings && to.windowMs >= from.windowMs
-  const isHigher = to.readings >= from.readings && to.windowMs <= from.windowMs
-  return isLower === isHigher ? 'changed' : isLower ? 'lowered' : 'raised'
+  return say`${limitVerb(from, to)} the limit of ${key} from ${limitBefore(from, to)} to ${strong(limitWords(to))}`
 }
 
 const expirySentence = (key: Part, from: number | null | undefined, to: number | null): Sentence => {

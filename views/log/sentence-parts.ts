@@ -57,6 +57,16 @@ export const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim(
 export const limitWords = ({ readings, windowMs }: Limit): string =>
   `${countText(readings)} ${readings === 1 ? 'reading' : 'readings'} in ${durationWords(windowMs)}`
 
+export const limitVerb = (from: Limit, to: Limit): string => {
+  const isLower = to.readings <= from.readings && to.windowMs >= from.windowMs
+  const isHigher = to.readings >= from.readings && to.windowMs <= from.windowMs
+  return isLower === isHigher ? 'changed' : isLower ? 'lowered' : 'raised'
+}
+
+/** Writes the limit before a change, in front of the new one: `6,000` if both have the same period. */
+export const limitBefore = (from: Limit, to: Limit): string =>
+  from.windowMs === to.windowMs ? countText(from.readings) : limitWords(from)
+
 /** Writes what an old key still does after a rotation. */
 export const overlapWords = (overlapMs: number): string =>
   overlapMs === 0
