@@ -58,7 +58,7 @@ export const CellarList = (props: ListProps & { readonly nowMs: number; readonly
       <FirstSteps isAdmin={props.isAdmin} />
     ) : (
       <div class="table-room">
-        <table class="stack">
+        <table class="stack cellar-rows">
           <thead>
             <tr>
               <th scope="col">Cellar</th>

@@ -49,7 +49,7 @@ const Answer = ({ keyId, answer, nowMs }: AnswerProps): JSX.Element => (
       <Neighbour keyId={keyId} term="Event before" event={answer.previous} />
       <Neighbour keyId={keyId} term="Next event" event={answer.next} />
     </dl>
-    <p class="quiet">
+    <p class="quiet below-list">
       <a href={attribute(paths.keyAt(keyId, isoText(answer.at)))}>Permanent link to this answer</a>
     </p>
   </div>

@@ -12,11 +12,14 @@ export const LastRefusals = (props: { readonly keyId: string; readonly rows: rea
       <h2 id="last-refusals-title">
         Last refusals <small>of all nodes, newest first</small>
       </h2>
-      <ul class="event-links">
+      <ul class="event-links timed">
         {props.rows.map(({ at, sentence, stream, revision, whyHref }) => (
           <li>
-            <ExactInstant at={at} /> <EventSentence sentence={sentence} ofKey={props.keyId} />{' '}
-            <a href={attribute(whyHref ?? paths.event(stream, revision))}>Why?</a>
+            <ExactInstant at={at} />{' '}
+            <span>
+              <EventSentence sentence={sentence} ofKey={props.keyId} />{' '}
+              <a href={attribute(whyHref ?? paths.event(stream, revision))}>Why?</a>
+            </span>
           </li>
         ))}
       </ul>

@@ -106,7 +106,7 @@ describe('the list', () => {
     const pages = await everyPageFrom(world.auditor, paths.log())
     for (const page of pages) expect(minutesIn(page).length).toBeLessThanOrEqual(minuteRowsShownMax)
     const full = pages.find((page) => minutesIn(page).length === minuteRowsShownMax) ?? ''
-    const stretches = [...full.matchAll(/accepted <span>(from \d\d:\d\d to \d\d:\d\d)<\/span>, <span>in several/g)]
+    const stretches = [...full.matchAll(/accepted <span>(from \d\d:\d\d to \d\d:\d\d)\s*<\/span>\s*<span>in several/g)]
     expect(stretches.at(-1)?.[1]).toBe('from 12:01 to 12:20')
     const href = [...full.matchAll(/href="(\/log\?kind=readings[^"]*)">Show them/g)]
       .at(-2)?.[1]
@@ -310,6 +310,8 @@ describe('the page of an event', () => {
 
 describe('the box', () => {
   const find = (what: string) => world.auditor.get(paths.found(what))
+  const dayOf = (thing: Parameters<typeof paths.log>[0]): string =>
+    paths.log({ ...thing, from: '2026-03-01', to: '2026-03-02' })
 
   test.each([
     ['a receipt', () => `readings-${world.keyId}@3`, () => paths.event(`readings-${world.keyId}`, 3)],
@@ -318,6 +320,9 @@ describe('the box', () => {
     ['a cellar', () => testCellar, () => paths.log({ cellar: testCellar })],
     ['an e-mail', () => emailOf.admin, () => paths.log({ actor: emailOf.admin })],
     ['a time', () => '12:10', () => paths.log({ at: '2026-03-01T12:10:00.000Z' })],
+    ['a key on a day', () => `clr_${world.keyId} today`, () => dayOf({ key: world.keyId })],
+    ['a cellar on a day', () => `${testCellar} 2026-03-01`, () => dayOf({ cellar: testCellar })],
+    ['a person on a day', () => `${emailOf.admin}, today`, () => dayOf({ actor: emailOf.admin })],
   ])('leads to %s', async (_, what, path) => {
     const { status, location } = await find(what())
     expect([status, location]).toEqual([303, path()])
@@ -367,6 +372,12 @@ describe('the box', () => {
     expect(status).toBe(404)
     expect(body).toContain('There is no cellar with this identifier or title.')
     expect(body).toContain('value="no such thing"')
+  })
+
+  test('says that a thing with a day does not exist', async () => {
+    const { status, body } = await find('clr_zzzzzzzz yesterday')
+    expect(status).toBe(404)
+    expect(body).toContain('There is no key with the id zzzzzzzz.')
   })
 
   test('drops the secret of a key that somebody pastes', async () => {

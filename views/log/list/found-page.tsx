@@ -33,7 +33,11 @@ export const FoundPage = (props: { readonly shell: Shell; readonly found: FoundV
               </li>
             ))}
           </ul>
-          {choices.length > 0 ? null : <a href={paths.log()}>Back to the log</a>}
+          {choices.length > 0 ? null : (
+            <p class="below-list">
+              <a href={paths.log()}>Back to the log</a>
+            </p>
+          )}
         </section>
       )}
     </Layout>

@@ -1,4 +1,5 @@
 import { attribute, Name } from '../../parts/name.tsx'
+import { dateText } from '../../parts/time-words.ts'
 import { paths } from '../../paths.ts'
 import { eventKindsShown, kindWords } from '../kind-mark.tsx'
 import type { LogListView, LogQuery } from '../log-types.ts'
@@ -25,7 +26,7 @@ export const FindBox = (props: { readonly typed: string }): JSX.Element => (
       <button type="submit">Find</button>
     </form>
     <p class="quiet find-examples" id="find-examples">
-      For example <code>readings-7Qp2mZ4k@976</code>, <code>clr_7Qp2mZ4k</code>, <code>10:14</code>,{' '}
+      For example <code>readings-7Qp2mZ4k@976</code>, <code>clr_7Qp2mZ4k yesterday</code>, <code>10:14</code>,{' '}
       <code>yesterday 18:00</code>
     </p>
   </search>
@@ -60,6 +61,37 @@ export const KindLinks = (props: { readonly query: LogQuery }): JSX.Element => {
     </nav>
   )
 }
+
+/** The usual times to choose from. All but the last hour are days in the address, so it leads to the same list tomorrow. */
+export const TimeLinks = (props: { readonly query: LogQuery; readonly nowMs: number }): JSX.Element => {
+  const { query, nowMs } = props
+  const [yesterday, today, tomorrow] = [nowMs - dayMs, nowMs, nowMs + dayMs].map(dateText)
+  const times = [
+    { words: 'Any time', from: '', to: '' },
+    { words: 'Last hour', from: '1 hour ago', to: '' },
+    { words: 'Today', from: today, to: tomorrow },
+    { words: 'Yesterday', from: yesterday, to: today },
+  ]
+  return (
+    <nav class="filters times" aria-label="Time">
+      <ul>
+        {times.map(({ words, from = '', to = '' }) => (
+          <li>
+            <a
+              href={attribute(paths.log({ ...query, from, to, at: '', before: null, after: null }))}
+              aria-current={query.at === '' && query.from === from && query.to === to ? 'page' : undefined}
+              safe
+            >
+              {words}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}
+
+const dayMs = 86_400_000
 
 export const FilterForm = (props: { readonly list: LogListView }): JSX.Element => {
   const { query, faults, cellars, types } = props.list

@@ -1,4 +1,4 @@
-import { ExportForm } from '../../exports/export-form.tsx'
+import { ListExports } from '../../exports/list-export.tsx'
 import { Layout } from '../../frame/layout.tsx'
 import { attribute, Name } from '../../parts/name.tsx'
 import { countText } from '../../parts/quantity.ts'
@@ -7,7 +7,7 @@ import { paths } from '../../paths.ts'
 import type { Shell } from '../../types.ts'
 import type { LogListView } from '../log-types.ts'
 import { BarsFigure, LogBars } from './log-bars.tsx'
-import { FilterForm, FindBox, KindLinks } from './log-filters.tsx'
+import { FilterForm, FindBox, KindLinks, TimeLinks } from './log-filters.tsx'
 import { LogTable } from './log-table.tsx'
 
 export const LogPage = (props: { readonly shell: Shell; readonly list: LogListView }): JSX.Element => {
@@ -22,9 +22,19 @@ export const LogPage = (props: { readonly shell: Shell; readonly list: LogListVi
       <FindBox typed="" />
       <div class="log-choices">
         <KindLinks query={query} />
-        {isNewest ? <LiveSwitch list={list} /> : null}
+        <p class="list-actions">
+          {isNewest ? <LiveSwitch list={list} /> : null}
+          {list.exported === null ? null : (
+            <a class="action" href="#export">
+              Export
+            </a>
+          )}
+        </p>
       </div>
-      <FilterForm list={list} />
+      <div class="log-narrow">
+        <FilterForm list={list} />
+        <TimeLinks query={query} nowMs={shell.nowMs} />
+      </div>
       {list.about === null ? null : (
         <p class="about-filter">
           <span safe>{`${list.about.words}:`}</span>{' '}
@@ -46,9 +56,7 @@ export const LogPage = (props: { readonly shell: Shell; readonly list: LogListVi
       ) : (
         <LogList list={list} nowMs={shell.nowMs} />
       )}
-      {list.exported === null ? null : (
-        <ExportForm shell={shell} lists={[list.exported.list]} filter={list.exported.filter} fields={[]} />
-      )}
+      {list.exported === null ? null : <ListExports shell={shell} exported={list.exported} />}
     </Layout>
   )
 }
@@ -68,7 +76,7 @@ export const LogPush = (props: { readonly list: LogListView; readonly nowMs: num
 const LiveSwitch = (props: { readonly list: LogListView }): JSX.Element => {
   const { query } = props.list
   return (
-    <p class="live-switch">
+    <>
       {query.isPaused ? (
         <>
           <span class="quiet">Paused</span>{' '}
@@ -84,7 +92,7 @@ const LiveSwitch = (props: { readonly list: LogListView }): JSX.Element => {
           </a>
         </>
       )}
-    </p>
+    </>
   )
 }
 
@@ -135,13 +143,21 @@ const NoRows = (props: { readonly list: LogListView }): JSX.Element => {
       </div>
     )
   }
+  const isWithoutReadings = query.key !== '' && props.list.exported?.filter.readings === 'no'
   return (
     <div class="empty small">
       {end.kind === 'complete' ? (
-        <p>Nothing in the log matches.</p>
+        <p>{isWithoutReadings ? 'Nothing in the log matches, readings aside.' : 'Nothing in the log matches.'}</p>
       ) : (
         <p>Nothing found yet. Go on to search further back.</p>
       )}
+      {isWithoutReadings ? (
+        <p>
+          <a href={attribute(paths.log({ ...query, kind: 'readings', before: null, after: null }))}>
+            Show the readings of this filter
+          </a>
+        </p>
+      ) : null}
       {isFiltered(query) ? <a href={paths.log()}>Show everything</a> : null}
     </div>
   )

@@ -81,7 +81,12 @@ const EventLine = (props: { readonly row: EventRow }): JSX.Element => {
       </td>
       <td data-label="In the log" class="place">
         <a href={attribute(href)}>
-          <code safe>{`${row.stream}@${row.revision}`}</code>
+          <code title={attribute(`${row.stream}@${row.revision}`)}>
+            <span class="stream" safe>
+              {row.stream}
+            </span>
+            <span safe>{`@${row.revision}`}</span>
+          </code>
         </a>
       </td>
     </tr>
@@ -102,7 +107,7 @@ const ReadingsLine = (props: { readonly row: MinuteRow | StretchRow }): JSX.Elem
       <td class="log-words">
         <KindMark kind="readings" />
         <span class="log-sentence">
-          <strong safe>{many}</strong> accepted <span safe>{timeWords(row)}</span>,{' '}
+          <strong safe>{many}</strong> accepted <span safe>{timeWords(row)}</span>
           {cellar === null ? (
             <span>{row.row === 'minute' ? 'in all cellars.' : 'in several cellars.'}</span>
           ) : (
@@ -130,10 +135,11 @@ const ReadingsLine = (props: { readonly row: MinuteRow | StretchRow }): JSX.Elem
   )
 }
 
+/** The time column already says a single minute. */
 const timeWords = (row: MinuteRow | StretchRow): string =>
   row.row === 'minute' || row.at === row.lastMinute
-    ? 'in this minute'
-    : `from ${minuteText(row.at)} to ${minuteText(row.lastMinute)}`
+    ? ''
+    : `from ${minuteText(row.at)} to ${minuteText(row.lastMinute)} `
 
 const minuteText = (at: number): string => clockText(at).slice(0, 5)
 

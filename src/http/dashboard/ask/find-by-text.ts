@@ -1,6 +1,6 @@
 /** Finds where the text in the box of the Log page leads to. */
 import type { FoundView } from '../../../../views/log/log-types.ts'
-import { exactText } from '../../../../views/parts/time-words.ts'
+import { dateText, exactText } from '../../../../views/parts/time-words.ts'
 import { paths } from '../../../../views/paths.ts'
 import type { Core } from '../../../actors/core.ts'
 import { eventAt, eventsOfId, eventsOfReceipt } from '../../../actors/search/find-events.ts'
@@ -10,6 +10,7 @@ import { assertNever } from '../../../domain/refusal.ts'
 import { everyMeaning, type Meaning, withoutSecret } from '../../../domain/search/every-meaning.ts'
 import { instantExamples } from '../../../domain/search/near-instant.ts'
 import { requestIdFacts } from '../../../domain/search/request-id.ts'
+import { type Day, thingAndDay } from '../../../domain/search/thing-and-day.ts'
 import { logSearchMs } from '../../../limits.ts'
 import { Outage } from '../../../log/event-log.ts'
 import { ifUsable } from './if-usable.ts'
@@ -22,20 +23,44 @@ type FindParts = Pick<LogListParts, 'core' | 'nowMs' | 'passedMs'>
 
 /** `after` is the position behind which a search goes on that took too long. @throws Outage, UndecodableEvent */
 export const findByText = async (parts: FindParts, text: string, after: number | null = null): Promise<FoundView> => {
-  const { core, nowMs } = parts
+  const { nowMs } = parts
   const typed = withoutSecret(text.trim())
-  const meanings = everyMeaning(typed, { nowMs, cellarsNamed: (name) => cellarsNamed(core, name) })
+  const found = await seekAll(parts, meaningsOf(parts, typed), after)
+  const dated = found.choices.length === 0 ? thingAndDay(typed, nowMs) : null
+  if (dated === null) return { typed, choices: found.choices, missing: found.missing ?? nothingMeant(typed) }
+  const things = meaningsOf(parts, dated.thing).filter(hasList)
+  const { choices, missing } = await seekAll(parts, things, null, dated.day)
+  return { typed, choices, missing: missing ?? found.missing ?? nothingMeant(typed) }
+}
+
+const meaningsOf = ({ core, nowMs }: FindParts, typed: string): readonly Meaning[] =>
+  everyMeaning(typed, { nowMs, cellarsNamed: (name) => cellarsNamed(core, name) })
+
+/** Only these have a list of events that a day can narrow down. */
+const hasList = ({ kind }: Meaning): boolean => kind === 'key' || kind === 'cellar' || kind === 'operator'
+
+type SoughtAll = {
+  readonly choices: readonly Choice[]
+  /** `null` without any meaning. */
+  readonly missing: readonly string[] | null
+}
+
+const seekAll = async (
+  parts: FindParts,
+  meanings: readonly Meaning[],
+  after: number | null,
+  day: Day | null = null,
+): Promise<SoughtAll> => {
   const [choices, missing]: [Choice[], string[]] = [[], []]
   for (const meaning of meanings) {
-    const sought = meaning.kind === 'id' ? await seekId(parts, meaning.id, after) : await seek(core, meaning)
+    const sought = meaning.kind === 'id' ? await seekId(parts, meaning.id, after) : await seek(parts.core, meaning, day)
     if (!('missing' in sought)) choices.push(sought)
     else {
       missing.push(sought.missing)
       choices.push(...(sought.next ?? []))
     }
   }
-  if (meanings.length === 0) missing.push(...nothingMeant(typed))
-  return { typed, choices, missing }
+  return { choices, missing: meanings.length === 0 ? null : missing }
 }
 
 const nothingMeant = (typed: string): readonly string[] =>
@@ -55,8 +80,13 @@ const cellarsNamed = ({ projections }: Core, text: string): readonly string[] =>
     .map(({ cellar }) => cellar)
 }
 
-const seek = async (core: Core, meaning: Exclude<Meaning, { readonly kind: 'id' }>): Promise<Sought> => {
+const seek = async (
+  core: Core,
+  meaning: Exclude<Meaning, { readonly kind: 'id' }>,
+  day: Day | null,
+): Promise<Sought> => {
   const { keys, cellars, operators } = core.projections
+  const time = day === null ? {} : { from: dateText(day.since), to: dateText(day.until) }
   switch (meaning.kind) {
     case 'receipt':
       return seekReceipt(core, meaning)
@@ -66,18 +96,18 @@ const seek = async (core: Core, meaning: Exclude<Meaning, { readonly kind: 'id' 
       const key = keys.get(meaning.keyId)
       return key === null
         ? { missing: `There is no key with the id ${meaning.keyId}.` }
-        : { what: 'The key', name: `${key.label} (clr_${key.keyId}_…)`, href: paths.log({ key: key.keyId }) }
+        : { what: 'The key', name: `${key.label} (clr_${key.keyId}_…)`, href: paths.log({ key: key.keyId, ...time }) }
     }
     case 'cellar':
       return {
         what: 'The cellar',
         name: cellars.get(meaning.cellar)?.title ?? meaning.cellar,
-        href: paths.log({ cellar: meaning.cellar }),
+        href: paths.log({ cellar: meaning.cellar, ...time }),
       }
     case 'operator':
       return operators.get(meaning.email) === null && !operators.wasRemoved(meaning.email)
         ? { missing: `There is no operator with the e-mail ${meaning.email}.` }
-        : { what: 'The operator', name: meaning.email, href: paths.log({ actor: meaning.email }) }
+        : { what: 'The operator', name: meaning.email, href: paths.log({ actor: meaning.email, ...time }) }
     case 'instant':
       return { what: 'The time', name: exactText(meaning.atMs), href: paths.log({ at: instantText(meaning.atMs) }) }
     default:

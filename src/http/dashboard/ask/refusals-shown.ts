@@ -10,7 +10,7 @@ import { namesNow } from '../show/event-names.ts'
 import { ifUsable } from './if-usable.ts'
 import { eventRow } from './log-list.ts'
 
-/** Returns the refusals since midnight (UTC). */
+/** Returns the refusals since midnight (UTC), the most frequent first. */
 export const refusalsToday = (
   { ask, projections }: Core,
   cellar: string,
@@ -20,7 +20,8 @@ export const refusalsToday = (
     const midnightMs = nowMs - (nowMs % dayMs)
     await index.bringUp()
     const sums = await index.refusalsOfCellar(cellar, midnightMs / hourMs, refusalRowsMax)
-    return sums.map(({ key, code, count }) => ({
+    const mostFirst = sums.toSorted((one, other) => other.count - one.count)
+    return mostFirst.map(({ key, code, count }) => ({
       keyId: key,
       label: projections.keys.get(key)?.label ?? `clr_${key}_…`,
       code,
