@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { liveStreamsPerSessionMax } from '../../src/limits.ts'
+import { eventKindsShown } from '../../views/log/kind-mark.tsx'
 import { paths } from '../../views/paths.ts'
 import { startWithOperators } from '../http/dashboard/visitor.ts'
 import { launchChromium } from '../support/chromium.ts'
@@ -230,6 +231,14 @@ test('served pages pass WCAG 2.2 AA, block nothing by their policy, and never sc
     paths.operatorSessions(email),
     paths.removeOperator(email),
     paths.devicesGuide,
+    paths.log(),
+    ...eventKindsShown.map((kind) => paths.log({ kind })),
+    paths.log({ key: activeId, from: 'nonsense' }),
+    paths.event(`key-${activeId}`, 0),
+    paths.found(hostileText),
+    paths.refusedRequest('no-id'),
+    paths.refusedRequest('019ab3f2-51c4-7c30-9d21-6b0c2f7e8a11'),
+    paths.cellarThen(hostileCellar, 'now'),
     '/no/such/page',
   ]
   const faults: unknown[] = []

@@ -156,6 +156,66 @@ test.each(looks)(
   },
 )
 
+/** What people can act on. A browser gives a link or a control with the tab index -1 to the pointer only. */
+const controls = `[...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary, pre[tabindex]')]
+  .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled)`
+
+const stopsOfDateField = 10
+
+test('every link and control can be reached by the Tab key, and shows its focus', async () => {
+  const { context, page, complaints } = await visitor({})
+  const faults: unknown[] = []
+  for (const path of byPath.keys()) {
+    await page.goto(base + path)
+    const count = await page.evaluate<number>(`(() => {
+      window.controls = ${controls}
+      window.reached = new Set()
+      window.unseen = []
+      return window.controls.length
+    })()`)
+    for (let tab = 0; tab < count + stopsOfDateField; tab += 1) {
+      await page.keyboard.press('Tab')
+      const isRound = await page.evaluate(`(() => {
+        const one = document.activeElement
+        // A field for a date and time has several stops.
+        if (window.last === one) return false
+        if (window.reached.has(one)) return true
+        window.reached.add(window.last = one)
+        const shown = one.matches('.choice input') ? one.nextElementSibling : one
+        if (one !== document.body && getComputedStyle(shown).outlineStyle === 'none') window.unseen.push(one.outerHTML.slice(0, 120))
+        return false
+      })()`)
+      if (isRound) break
+    }
+    const left = await page.evaluate<string[]>(`(() => {
+      const hrefs = new Set([...document.querySelectorAll('a[href]:not([tabindex="-1"])')].map((link) => link.getAttribute('href')))
+      const isOther = (one) => window.reached.has(one) || (one.tabIndex === -1 && hrefs.has(one.getAttribute('href')))
+      const isRadio = (one) => one.type === 'radio' && [...window.reached].some((other) => other.name === one.name)
+      return window.controls.filter((one) => !isOther(one) && !isRadio(one)).map((one) => one.outerHTML.slice(0, 120))
+    })()`)
+    const unseen = await page.evaluate<string[]>('window.unseen')
+    if (left.length > 0 || unseen.length > 0) faults.push({ path, left, unseen })
+  }
+  expect(faults).toEqual([])
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('without JavaScript, every page has its text and only controls that work', async () => {
+  const { context, page } = await visitor({ javaScriptEnabled: false })
+  const faults: unknown[] = []
+  for (const path of byPath.keys()) {
+    await page.goto(base + path)
+    const heading = await page.locator('h1').first().isVisible()
+    const dead = await page.locator('button[type="button"]:visible, a[href^="javascript:"], a[href="#"]').count()
+    const withoutButton = await page.evaluate<number>(`[...document.querySelectorAll('form')]
+      .filter((form) => form.querySelector('button:not([type="button"])') === null).length`)
+    if (!heading || dead > 0 || withoutButton > 0) faults.push({ path, heading, dead, withoutButton })
+  }
+  expect(faults).toEqual([])
+  await context.close()
+})
+
 test('the copy button copies the key, and tells people and screen readers', async () => {
   const { context, page, complaints } = await visitor({ permissions: ['clipboard-read', 'clipboard-write'] })
   await page.goto(`${base}/key-created`)
