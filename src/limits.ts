@@ -165,8 +165,8 @@ export const askTrimmedAtOnceMax = 2_000
 export const askOthersTrimmed = 8
 /** Names of keys, racks, streams and so on whose numbers the writing thread keeps in memory. */
 export const askNamesCachedMax = 1_024
-/** The writing thread collects its garbage after this number of counts or racks. */
-export const askRowsPerCollection = 2_048
+/** A change goes to the writing thread in parts of at most this number of counts and racks, about 100 bytes each. */
+export const askRowsPerPart = 1_024
 /** Pages of `ask.db` that the writing thread keeps in memory, in KiB. */
 export const askWriterCacheKib = 1_024
 /** Pages of `ask.db` that the event loop keeps in memory, in KiB. */

@@ -164,6 +164,8 @@ export class AskFollower {
   }
 
   #lose(fault: AskUnusable): void {
+    // At the end, the file is closed even if a change is still under way.
+    if (this.#isStopped) return
     this.#tell(fault.message)
     this.#mustStartAnew = true
     this.#fallBehind()

@@ -3,14 +3,14 @@
  * import this file, because the code below runs at import.
  */
 import { Database, SQLiteError } from 'bun:sqlite'
-import { askRowsPerCollection, askWriterCacheKib, checkRestFactor, storeBusyMsMax } from '../../limits.ts'
+import { askWriterCacheKib, checkRestFactor, storeBusyMsMax } from '../../limits.ts'
 import { AskUnusable } from '../ask-index.ts'
 import { isPassing } from '../sqlite/sqlite-faults.ts'
 import { yieldProcessor } from '../verify/yield-processor.ts'
 import { AskChanges } from './ask-changes.ts'
 import type { AskFault, FromAskThread, ToAskThread } from './ask-writer.ts'
 import { checkAskFile } from './check-ask-file.ts'
-import { type PackedChange, unpackedChange } from './packed-change.ts'
+import { type PackedPart, unpackedPart } from './packed-change.ts'
 
 declare const self: Worker
 
@@ -28,7 +28,7 @@ self.onmessage = ({ data }: MessageEvent<ToAskThread>): void => {
   }
   if (opened === null) throw new Error(`Cannot ${data.kind}: the thread has no file yet`)
   const { changes } = opened
-  if (data.kind === 'write') tell({ kind: 'written', fault: faultOf(() => write(changes, data.change)) })
+  if (data.kind === 'write') tell({ kind: 'written', fault: faultOf(() => write(changes, data.part)) })
   else if (data.kind === 'check') void check(data.path)
   else {
     isClosing = true
@@ -37,22 +37,13 @@ self.onmessage = ({ data }: MessageEvent<ToAskThread>): void => {
   }
 }
 
-const write = (changes: AskChanges, packed: PackedChange): void => {
-  const change = unpackedChange(packed)
-  changes.write({ ...change, hourCounts: collected(change.hourCounts), seen: collected(change.seen) })
-}
-
 /**
- * Collects the garbage after every few rows. A row leaves about 1 KB, and without this, the heap of the thread grows by 4 MiB.
- * Each collection takes one or two milliseconds.
+ * Collects the garbage of a large change after each part. A row leaves about 1 KB, and without this, the heap of the thread grows
+ * by 4 MiB. Each collection takes one or two milliseconds.
  */
-function* collected<Row>(rows: Iterable<Row>): Generator<Row> {
-  let count = 0
-  for (const row of rows) {
-    yield row
-    count += 1
-    if (count % askRowsPerCollection === 0) Bun.gc(true)
-  }
+const write = (changes: AskChanges, part: PackedPart): void => {
+  changes.write(unpackedPart(part))
+  if (!part.isLast) Bun.gc(true)
 }
 
 const close = (): void => {

@@ -1,10 +1,10 @@
 import { WorkerThread } from '../../worker-thread.ts'
 import { AskBusy, type AskChange, AskUnusable } from '../ask-index.ts'
-import { buffersOf, type PackedChange, packedChange } from './packed-change.ts'
+import { buffersOf, type PackedPart, packedParts } from './packed-change.ts'
 
 export type ToAskThread =
   | { readonly kind: 'open'; readonly path: string }
-  | { readonly kind: 'write'; readonly change: PackedChange }
+  | { readonly kind: 'write'; readonly part: PackedPart }
   | { readonly kind: 'check'; readonly path: string }
   | { readonly kind: 'close' }
 
@@ -35,10 +35,9 @@ export class AskWriter {
     this.#thread.post({ kind: 'open', path })
   }
 
-  /** Writes are done in the order of the calls. Rejects with AskBusy or AskUnusable. */
+  /** Only one change may be written at a time. Rejects with AskBusy or AskUnusable. */
   async write(change: AskChange): Promise<void> {
-    const packed = packedChange(change)
-    await this.#do('written', { kind: 'write', change: packed }, buffersOf(packed))
+    for (const part of packedParts(change)) await this.#do('written', { kind: 'write', part }, buffersOf(part))
   }
 
   /** Reads the whole file, while writes go on. Rejects with AskUnusable if it is damaged, or with AskBusy. */
@@ -46,7 +45,7 @@ export class AskWriter {
     await this.#do('checked', { kind: 'check', path: this.#path })
   }
 
-  /** Waits for the writes before it. A check ends early. */
+  /** Waits for the part that is written now. A change that lacks parts is undone. A check ends early. */
   async close(): Promise<void> {
     if (this.#ended !== null) {
       this.#thread.end()

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { askHoursKeptMs, askMinutesKeptMs, askSeenEvictedAtOnce, askSeenRacksMax } from '../../../src/limits.ts'
-import { AskChanges } from '../../../src/log/ask-index/ask-changes.ts'
+import { AskChanges, type ChangePart } from '../../../src/log/ask-index/ask-changes.ts'
 import { idNumber } from '../../../src/log/ask-index/id-number.ts'
 import { type AskChange, AskUnusable } from '../../../src/log/ask-index.ts'
 import { seededNumbers } from '../../support/seeded-entropy.ts'
@@ -179,7 +179,46 @@ describe('write()', () => {
   })
 })
 
+/** The change as one part. */
+const wholePart = ({ hourCounts, seen, ...head }: AskChange): ChangePart => ({ head, hourCounts, seen, isLast: true })
+
+const brokenRows = {
+  [Symbol.iterator]: (): Iterator<never> => {
+    throw new Error('broken')
+  },
+}
+
 describe('AskChanges', () => {
+  test('undoes a change whose later part fails or never comes', async () => {
+    const folder = temporaryFolder()
+    const { index } = openedIn(folder.path)
+    await index.close()
+    const { hourCounts, seen, ...head } = oneOfEach(9)
+    const first: ChangePart = { head, hourCounts, seen: [], isLast: false }
+    const last: ChangePart = { head: null, hourCounts: [], seen, isLast: true }
+    const broken: ChangePart = { ...last, seen: brokenRows }
+    withFile(folder.path, (database) => {
+      const changes = new AskChanges(database)
+      changes.write(first)
+      expect(() => changes.write(broken)).toThrow('broken')
+      expect(database.inTransaction).toBe(false)
+      changes.write(first)
+      changes.close()
+      expect(database.inTransaction).toBe(false)
+    })
+    expect(rowsIn(folder.path, 'SELECT count(*) FROM hour_counts')).toEqual(['0'])
+    withFile(folder.path, (database) => {
+      const changes = new AskChanges(database)
+      for (const part of [first, last]) changes.write(part)
+      changes.close()
+    })
+    const { index: later, told } = openedIn(folder.path)
+    await later.check()
+    expect([later.foldedTo, told]).toEqual([foldedAt(9), []])
+    await later.close()
+    folder.remove()
+  })
+
   test('undoes a change on a full disk, and its names', async () => {
     const folder = temporaryFolder()
     const { index } = openedIn(folder.path)
@@ -189,7 +228,7 @@ describe('AskChanges', () => {
       const changes = new AskChanges(database)
       const pages = database.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count ?? 0
       database.run(`PRAGMA max_page_count = ${pages + 3}`)
-      const write = (): void => changes.write(changeTo(500, null, { places }))
+      const write = (): void => changes.write(wholePart(changeTo(500, null, { places })))
       expect(write).toThrow(expect.objectContaining({ code: 'SQLITE_FULL' }))
       database.run('PRAGMA max_page_count = 100000')
       write()
