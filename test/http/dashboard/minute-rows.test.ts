@@ -20,7 +20,7 @@ const counted = (page: Omit<MinutePage, 'direction' | 'limit'>) => {
   const last = Math.floor(core.clock.now() / 60_000)
   const first = last - minutesOfLog + 1
   const ask = {
-    ...naiveAsk(core.log, { cellarOf: () => null }),
+    ...naiveAsk(core.log),
     minuteCounts: async (_: string | null, from: number, to: number) =>
       Array.from({ length: to - from }, (__, at) => from + at)
         .filter((minute) => minute >= first)
@@ -51,7 +51,7 @@ test('minuteRows() asks once for the position of a minute that several cellars h
   const last = Math.floor(core.clock.now() / 60_000)
   let asked = 0
   const ask = {
-    ...naiveAsk(core.log, { cellarOf: () => null }),
+    ...naiveAsk(core.log),
     minuteCounts: async (cellar: string | null, from: number, to: number) =>
       Array.from({ length: to - from }, (_, at) => ({ cellar, minute: from + at, code: 'accepted', count: 1 })),
     positionOfMinute: (minute: number) => {

@@ -21,9 +21,10 @@ export const allEvents = async (log: EventLog): Promise<readonly RecordedEvent[]
  * that no count is too old.
  */
 export const askFromLog = (events: readonly RecordedEvent[]): AskContents => {
-  const kept = events.filter((event) => !isPurged(event, events))
+  const purges = events.filter(({ type }) => type === 'ReadingsPurged' || type === 'RecordsPurged')
+  const kept = events.filter((event) => !isPurged(event, purges))
   const names = namesOf(events)
-  const counted = kept.flatMap((event) => countsOf(event, names).filter((count) => !isForgotten(count, events)))
+  const counted = kept.flatMap((event) => countsOf(event, names).filter((count) => !isForgotten(count, purges)))
   return {
     places: inOrder(kept.filter(({ type }) => type !== 'ReadingAccepted').map((event) => placeOf(event, names))),
     minutes: inOrder(minutesOf(events)),
@@ -42,7 +43,7 @@ export const askFromLog = (events: readonly RecordedEvent[]): AskContents => {
         ),
       ),
     ),
-    seen: inOrder(seenOf(kept, events)),
+    seen: inOrder(seenOf(kept, purges)),
   }
 }
 
@@ -67,8 +68,8 @@ const namesOf = (events: readonly RecordedEvent[]): Names => ({
   ),
 })
 
-const isPurged = ({ stream, revision }: RecordedEvent, events: readonly RecordedEvent[]): boolean =>
-  events.some(
+const isPurged = ({ stream, revision }: RecordedEvent, purges: readonly RecordedEvent[]): boolean =>
+  purges.some(
     (event) =>
       (event.type === 'ReadingsPurged' &&
         stream === `readings-${event.data.keyId}` &&
@@ -111,8 +112,8 @@ const countsOf = (event: RecordedEvent, names: Names): readonly Count[] => {
 }
 
 /** A purge also deletes the counts of the last reading, which stays in the log. */
-const isForgotten = ({ key, cellar, atMs, code }: Count, events: readonly RecordedEvent[]): boolean =>
-  events.some((event) => {
+const isForgotten = ({ key, cellar, atMs, code }: Count, purges: readonly RecordedEvent[]): boolean =>
+  purges.some((event) => {
     if (event.type === 'ReadingsPurged')
       return code === 'accepted' && event.data.cellar === cellar && atMs < event.data.acceptedBefore
     if (event.type !== 'RecordsPurged') return false
@@ -129,12 +130,12 @@ const minutesOf = (events: readonly RecordedEvent[]): AskContents['minutes'] => 
   })
 }
 
-const seenOf = (kept: readonly RecordedEvent[], events: readonly RecordedEvent[]): AskContents['seen'] => {
+const seenOf = (kept: readonly RecordedEvent[], purges: readonly RecordedEvent[]): AskContents['seen'] => {
   const seen = new Map<string, AskContents['seen'][number]>()
   for (const event of kept) {
     if (event.type !== 'ReadingAccepted') continue
     const key = keyIdOf(event.stream)
-    const isOld = events.some(
+    const isOld = purges.some(
       (purge) =>
         purge.type === 'ReadingsPurged' && purge.data.keyId === key && event.recordedAt < purge.data.acceptedBefore,
     )

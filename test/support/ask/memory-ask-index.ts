@@ -13,6 +13,7 @@ import {
   type MinutePosition,
   type PlaceFilter,
   type PlacePage,
+  type RefusalSum,
   type SeenRack,
 } from '../../../src/log/ask-index.ts'
 
@@ -44,6 +45,12 @@ export class MemoryAskIndex implements AskIndex {
   #hourCounts = new Map<string, HourCount>()
   #seen = new Map<string, SeenRack>()
 
+  static holding(contents: AskContents): MemoryAskIndex {
+    const index = new MemoryAskIndex()
+    index.#add(contents)
+    return index
+  }
+
   async open(): Promise<void> {
     const fault = this.openFaults.shift()
     if (fault !== undefined) throw fault
@@ -57,17 +64,7 @@ export class MemoryAskIndex implements AskIndex {
     if (change.foldedFrom !== position)
       throw new AskUnusable(`The change begins at ${change.foldedFrom}, not ${position}`)
     this.writes.push(change)
-    for (const place of change.places) this.#places.set(place.position, place)
-    for (const minute of change.minutes) this.#minutes.set(minute.minute, minute)
-    for (const count of change.minuteCounts) this.#addMinute(count, count.count)
-    for (const count of change.hourCounts) {
-      const name = `${count.key} ${count.hour} ${count.code}`
-      this.#hourCounts.set(name, { ...count, count: count.count + (this.#hourCounts.get(name)?.count ?? 0) })
-    }
-    for (const seen of change.seen) {
-      const name = JSON.stringify([seen.key, seen.rack])
-      if ((this.#seen.get(name)?.minute ?? -1) < seen.minute) this.#seen.set(name, seen)
-    }
+    this.#add(change)
     for (const forgotten of change.forgotten) this.#forget(forgotten)
     this.#deleteOld(change.nowMs)
     this.foldedTo = change.foldedTo
@@ -134,9 +131,15 @@ export class MemoryAskIndex implements AskIndex {
     return counts.filter(({ hour }) => hour >= from && hour < to).sort((a, b) => a.hour - b.hour)
   }
 
-  *refusalsOfCellar(): ReturnType<AskIndex['refusalsOfCellar']> {
+  *refusalsOfCellar(cellar: string, fromHour: number, limit: number): ReturnType<AskIndex['refusalsOfCellar']> {
     yield
-    return []
+    const sums = new Map<string, RefusalSum>()
+    for (const { hour, ...one } of this.#hourCounts.values()) {
+      if (one.cellar !== cellar || one.code === 'accepted' || hour < fromHour) continue
+      const name = `${one.key} ${one.code}`
+      sums.set(name, { ...one, count: one.count + (sums.get(name)?.count ?? 0) })
+    }
+    return [...sums.values()].sort((a, b) => b.count - a.count).slice(0, limit)
   }
 
   *seenRacks(key: string, limit: number): ReturnType<AskIndex['seenRacks']> {
@@ -151,6 +154,20 @@ export class MemoryAskIndex implements AskIndex {
   }
 
   async close(): Promise<void> {}
+
+  #add(added: Pick<AskChange, keyof AskContents>): void {
+    for (const place of added.places) this.#places.set(place.position, place)
+    for (const minute of added.minutes) this.#minutes.set(minute.minute, minute)
+    for (const count of added.minuteCounts) this.#addMinute(count, count.count)
+    for (const count of added.hourCounts) {
+      const name = `${count.key} ${count.hour} ${count.code}`
+      this.#hourCounts.set(name, { ...count, count: count.count + (this.#hourCounts.get(name)?.count ?? 0) })
+    }
+    for (const seen of added.seen) {
+      const name = JSON.stringify([seen.key, seen.rack])
+      if ((this.#seen.get(name)?.minute ?? -1) < seen.minute) this.#seen.set(name, seen)
+    }
+  }
 
   #addMinute(of: MinuteCount, difference: number): void {
     const name = JSON.stringify([of.cellar, of.minute, of.code])
