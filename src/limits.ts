@@ -762,6 +762,14 @@ export const minuteRowsPerPageMax = 600
 export const logQueryCharsMax = 300
 /** A search for a page ends after this time with what it has. The page then offers to go on. */
 export const logSearchMs = 120
+/**
+ * Pages that search the log at once. Their reads of the log share one queue with those of devices, and each search has up to
+ * `logEventsPerPageMax` reads in it.
+ */
+export const searchesMax = 4
+/** Searches that wait for a place. A person with further tabs is asked to try again. */
+export const searchesWaitingMax = 128
+export const searchesWaitingPerOperatorMax = 32
 /** With more cellars, readings of all cellars together are one row a minute. */
 export const cellarsCountedByMinuteMax = 20
 export const minutesCountedPerTurn = 60

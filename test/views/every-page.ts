@@ -1075,6 +1075,7 @@ const problems: readonly PageProblem[] = [
   'busy',
   'export_running',
   'too_many_exports',
+  'too_many_searches',
   'not_confirmed',
   'part_done',
   'store_unavailable',

@@ -13,6 +13,7 @@ export type PageProblem =
   | 'busy'
   | 'export_running'
   | 'too_many_exports'
+  | 'too_many_searches'
   | 'not_confirmed'
   | 'part_done'
   | 'store_unavailable'
@@ -105,6 +106,11 @@ const words: Readonly<
     title: 'Too many exports at once',
     changed: 'Nothing was exported.',
     advice: 'Other people are exporting now, or the service is stopping. Try again in some minutes.',
+  },
+  too_many_searches: {
+    title: 'Too many searches at once',
+    changed: 'The log was not searched.',
+    advice: 'Too many pages of the log are waiting, perhaps in your other tabs. Wait a moment, then try again.',
   },
   not_confirmed: {
     title: 'Not confirmed yet',

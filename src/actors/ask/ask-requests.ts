@@ -5,32 +5,40 @@ import type { Ask } from '../core.ts'
 import type { Host } from '../host.ts'
 import type { AskFollower } from './ask-follower.ts'
 
-export const createAsk = (host: Host, follower: AskFollower): Ask => ({
-  progress: () => follower.progress,
-  bringUp: () => follower.bringUp(),
-  find: (filter, page) => inTurns(host, follower, (index) => index.find(filter, page)),
-  placesOfId: (id) => inTurns(host, follower, (index) => index.placesOfId(id)),
-  placeAt: (position) => follower.query((index) => index.placeAt(position)),
-  minuteCounts: (cellar, from, to) => inTurns(host, follower, (index) => index.minuteCounts(cellar, from, to)),
-  hourCounts: (key, from, to) => inTurns(host, follower, (index) => index.hourCounts(key, from, to)),
-  refusalsOfCellar: (cellar, from, limit) =>
-    inTurns(host, follower, (index) => index.refusalsOfCellar(cellar, from, limit)),
-  seenRacks: (key, limit) => inTurns(host, follower, (index) => index.seenRacks(key, limit)),
-  positionOfMinute: (minute) => follower.query((index) => index.positionOfMinute(minute)),
-  eventsAt: (places) => eventsAt(host, places),
-})
+export const createAsk = (host: Host, follower: AskFollower): Ask => {
+  const inTurns = turnsOf(host, follower)
+  return {
+    progress: () => follower.progress,
+    bringUp: () => follower.bringUp(),
+    find: (filter, page) => inTurns((index) => index.find(filter, page)),
+    placesOfId: (id) => inTurns((index) => index.placesOfId(id)),
+    placeAt: (position) => follower.query((index) => index.placeAt(position)),
+    minuteCounts: (cellar, from, to) => inTurns((index) => index.minuteCounts(cellar, from, to)),
+    hourCounts: (key, from, to) => inTurns((index) => index.hourCounts(key, from, to)),
+    refusalsOfCellar: (cellar, from, limit) => inTurns((index) => index.refusalsOfCellar(cellar, from, limit)),
+    seenRacks: (key, limit) => inTurns((index) => index.seenRacks(key, limit)),
+    positionOfMinute: (minute) => follower.query((index) => index.positionOfMinute(minute)),
+    eventsAt: (places) => eventsAt(host, places),
+  }
+}
 
-/** Lets other work run between two steps. */
-const inTurns = async <T>(
-  host: Host,
-  follower: AskFollower,
-  begin: (index: AskIndex) => Generator<unknown, T>,
-): Promise<T> => {
-  const steps = follower.query(begin)
-  while (true) {
-    const step = follower.query(() => steps.next())
-    if (step.done === true) return step.value
-    await new Promise<void>((resolve) => host.schedule.soon(resolve))
+/**
+ * Returns a function that runs a query in steps. All queries together run one step in each turn of the event loop, so that other
+ * work waits for one step at most.
+ */
+const turnsOf = (host: Host, follower: AskFollower) => {
+  let last: Promise<void> = Promise.resolve()
+  const nextTurn = (): Promise<void> => {
+    last = last.then(() => new Promise((resolve) => host.schedule.soon(resolve)))
+    return last
+  }
+  return async <T>(begin: (index: AskIndex) => Generator<unknown, T>): Promise<T> => {
+    const steps = follower.query(begin)
+    while (true) {
+      const step = follower.query(() => steps.next())
+      if (step.done === true) return step.value
+      await nextTurn()
+    }
   }
 }
 

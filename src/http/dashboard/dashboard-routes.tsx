@@ -2,6 +2,7 @@
  * Puts together the routes of pages, forms, live streams and assets. `door/door.tsx` checks each request and reads its form.
  */
 import { Elysia } from 'elysia'
+import { SearchQueue } from './ask/search-queue.ts'
 import { loadAssets } from './assets.ts'
 import { answerDashboard, type RoutedRequest } from './door/door.tsx'
 import { SignInThrottle } from './door/sign-in-throttle.ts'
@@ -45,6 +46,7 @@ export const dashboardTable = (
     ...parts,
     assets: assets.urls,
     throttle: new SignInThrottle(),
+    searches: new SearchQueue(),
   }
   const routes = [
     ...cellarRoutes(deps),

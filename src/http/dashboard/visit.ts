@@ -7,6 +7,7 @@ import type { LastChecks } from '../ingest/api-call.ts'
 import type { LastRefusals } from '../ingest/last-refusals.ts'
 import type { RequestLines } from '../request-lines.ts'
 import type { UnfinishedBodies } from '../unfinished-bodies.ts'
+import type { SearchQueue } from './ask/search-queue.ts'
 import type { Origin, WebConfig } from './door/origin.ts'
 import type { RefusedVisitor, Traces } from './door/refusal-traces.ts'
 import type { SignInThrottle } from './door/sign-in-throttle.ts'
@@ -26,6 +27,7 @@ export type DashboardDeps = {
   readonly web: WebConfig
   readonly live: LivePages
   readonly downloads: Downloads
+  readonly searches: SearchQueue
   readonly assets: AssetUrls
   readonly throttle: SignInThrottle
   readonly traces: Traces
@@ -61,7 +63,12 @@ export type Answer = Response | Promise<Response>
 /** `operator` admits admins and auditors. `access` has no default, so that no route is public by mistake. */
 export type Action =
   | { readonly access: 'public'; readonly answer: (visit: Visit) => Answer }
-  | { readonly access: 'operator' | 'admin'; readonly answer: (visit: SignedInVisit) => Answer }
+  | {
+      readonly access: 'operator' | 'admin'
+      readonly answer: (visit: SignedInVisit) => Answer
+      /** True if the page searches the log, so it waits for a place in `SearchQueue`. Default: false. */
+      readonly isSearch?: boolean
+    }
 
 export type Route = { readonly path: string; readonly get?: Action; readonly post?: Action }
 

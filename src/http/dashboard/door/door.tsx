@@ -84,7 +84,19 @@ const checkAndAnswer = async (deps: DashboardDeps, route: Route, visit: Visit): 
   const permission = permissionFor(deps, action, visit)
   if (!permission.isGranted) return permission.refusal
   if (isPost) return answerForm(deps, action, visit)
-  return action.access === 'public' ? permission.answer(visit) : answerPageInTurn(deps, action, visit)
+  if (action.access === 'public') return permission.answer(visit)
+  return action.isSearch === true ? answerSearch(deps, action, visit) : answerPageInTurn(deps, action, visit)
+}
+
+/** The session is checked after the wait for a place. */
+const answerSearch = async (deps: DashboardDeps, action: Action, visit: Visit): Promise<Response> => {
+  const { request, session, path } = visit
+  const searcher = { name: session?.email ?? '', signal: request.signal }
+  const answer = await deps.searches.run(searcher, () => answerPageInTurn(deps, action, visit))
+  if (answer !== null) return answer
+  const back = { href: `${path}${new URL(request.url).search}`, words: 'Try again' }
+  const refusal = await problemPage(visit, { problem: 'too_many_searches', status: 503, back })
+  return withHeaders(refusal, retrySoon)
 }
 
 /**
@@ -236,7 +248,10 @@ const formFaults: Readonly<Record<FormFault, FormProblem>> = {
 
 const unreadableForm = async (visit: Visit, fault: FormFault): Promise<Response> => {
   const { headers = {}, ...page } = formFaults[fault]
-  const answer = await problemPage(visit, page)
+  return withHeaders(await problemPage(visit, page), headers)
+}
+
+const withHeaders = (answer: Response, headers: Readonly<Record<string, string>>): Response => {
   for (const [name, value] of Object.entries(headers)) answer.headers.set(name, value)
   return answer
 }

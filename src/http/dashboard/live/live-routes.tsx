@@ -12,6 +12,7 @@ import { operatorStream } from '../../../domain/stream-names.ts'
 import { cellarsPerPageMax, kegsPerPageMax, keysPerPageMax } from '../../../limits.ts'
 import { logListOf } from '../ask/log-list.ts'
 import { logQueryOf } from '../ask/read-log-query.ts'
+import { type Searcher, SearchQueue } from '../ask/search-queue.ts'
 import { cellarListOf } from '../show/cellar-views.ts'
 import { historyPage, requestedHistory, watchedHistory } from '../show/history-views.ts'
 import { keyListOf, keyListQuery, keysByStatus, keyViewOf } from '../show/key-views.ts'
@@ -35,11 +36,13 @@ export const liveRoutes = (deps: DashboardDeps): readonly Route[] => {
     path,
     get: { access: 'operator', answer: async (visit) => watch(deps, visit, await pageOf(visit)) },
   })
+  // A live page keeps its place while it waits for its next piece, so live pages have places of their own.
+  const searches = new SearchQueue()
   return [
     live('/live/cellars', (visit) => cellarsPage(deps, visit)),
     live('/live/cellars/:cellar/readings', (visit) => readingsPage(deps, visit)),
     live('/live/cellars/:cellar/keys', (visit) => keysPage(deps, visit)),
-    live('/live/log', (visit) => logPage(deps, visit)),
+    live('/live/log', (visit) => logPage(deps, visit, searches)),
     live('/live/keys/:keyId', (visit) => keyPage(deps, visit)),
     live('/live/keys/:keyId/first-reading', (visit) => firstReadingPage(deps, visit)),
   ]
@@ -121,8 +124,11 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageW
   }
 }
 
+/** No live page is turned away, because at most `liveStoreWaitsMax` wait at once. */
+const livePages: Searcher = { name: 'live pages', signal: null }
+
 /** Only the newest page is live. */
-const logPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => {
+const logPage = (deps: DashboardDeps, visit: SignedInVisit, searches: SearchQueue): PageWithoutRole => {
   const { core } = deps
   const query: LogQuery = { ...logQueryOf(visit.query), before: null, after: null, at: '' }
   return {
@@ -131,9 +137,13 @@ const logPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => 
     readsStore: true,
     render: async (pause) => {
       const nowMs = core.clock.now()
-      const list = await logListOf({ core, nowMs, pause, passedMs: deps.live.passedMs }, query)
+      const search = async () => {
+        await pause()
+        return logListOf({ core, nowMs, pause, passedMs: deps.live.passedMs }, query)
+      }
+      const list = await searches.run(livePages, search)
       await pause()
-      return <LogPush list={list} nowMs={nowMs} />
+      return list === null ? null : <LogPush list={list} nowMs={nowMs} />
     },
   }
 }

@@ -8,7 +8,10 @@ import { pastInstant, typedTime } from '../show/typed-instant.ts'
 import { cellarInPath, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
 
 export const cellarThenRoutes = (deps: DashboardDeps): readonly Route[] => [
-  { path: '/cellars/:cellar/then', get: { access: 'operator', answer: (visit) => showThen(deps, visit) } },
+  {
+    path: '/cellars/:cellar/then',
+    get: { access: 'operator', isSearch: true, answer: (visit) => showThen(deps, visit) },
+  },
 ]
 
 const showThen = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {

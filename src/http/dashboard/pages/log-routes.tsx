@@ -12,14 +12,16 @@ import { type LogListParts, logListOf } from '../ask/log-list.ts'
 import { logQueryOf, positionOf } from '../ask/read-log-query.ts'
 import { htmlPage, notFound, seeOther } from '../page-answers.tsx'
 import { waitForTurn } from '../show/pauses.ts'
-import type { DashboardDeps, Route, SignedInVisit } from '../visit.ts'
+import type { Action, Answer, DashboardDeps, Route, SignedInVisit } from '../visit.ts'
 
 export const logRoutes = (deps: DashboardDeps): readonly Route[] => [
-  { path: paths.log(), get: { access: 'operator', answer: (visit) => showLog(deps, visit) } },
-  { path: paths.findInLog, get: { access: 'operator', answer: (visit) => find(deps, visit) } },
-  { path: '/log/requests/:requestId', get: { access: 'operator', answer: (visit) => explain(deps, visit) } },
-  { path: '/log/:stream/:revision', get: { access: 'operator', answer: (visit) => showEvent(deps, visit) } },
+  { path: paths.log(), get: search((visit) => showLog(deps, visit)) },
+  { path: paths.findInLog, get: search((visit) => find(deps, visit)) },
+  { path: '/log/requests/:requestId', get: search((visit) => explain(deps, visit)) },
+  { path: '/log/:stream/:revision', get: search((visit) => showEvent(deps, visit)) },
 ]
+
+const search = (answer: (visit: SignedInVisit) => Answer): Action => ({ access: 'operator', isSearch: true, answer })
 
 const partsOf = ({ core, live }: DashboardDeps, { nowMs }: SignedInVisit): LogListParts => ({
   core,
