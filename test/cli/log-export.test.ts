@@ -1,11 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openExportFile } from '../../src/cli/commands/export-file.ts'
+import { encodeFrame } from '../../src/cli/control/control-protocol.ts'
 import type { ExportOperation } from '../../src/cli/control/export-operation.ts'
 import { perform } from '../../src/cli/control/operations.ts'
 import { exportsStream } from '../../src/domain/stream-names.ts'
 import { cutOffWords } from '../../src/export/running-export.ts'
 import { logReadPageEvents } from '../../src/limits.ts'
+import { Outage } from '../../src/log/event-log.ts'
 import { cellarbook, newFolder } from '../support/cellarbook.ts'
 import { everything } from '../support/logs/no-filter.ts'
 import { keySuspensions } from '../support/logs/sample-events.ts'
@@ -94,6 +97,35 @@ describe('log export', () => {
   })
 })
 
+describe('log export says how to go on', () => {
+  const folder = newFolder()
+  afterAll(() => folder.remove())
+
+  test('if the service is killed', async () => {
+    const DATA_DIR = join(folder.path, 'data')
+    mkdirSync(DATA_DIR, { mode: 0o700 })
+    const maskBefore = process.umask(0o177)
+    const frame = encodeFrame({ line: { kind: 'exported', value: { text: 'a row\n', rows: 1, share: 0.5 } } })
+    const server = Bun.serve({ unix: join(DATA_DIR, 'control.sock'), fetch: () => new Response(frame) })
+    process.umask(maskBefore)
+    const words = ['log', 'export', '--format', 'ndjson', '--out', join(folder.path, 'out')]
+    const ran = await cellarbook(words, { DATA_DIR, EVENTSTORE_URL: '' })
+    await server.stop(true)
+    const told = 'cut off after 1 rows: the service ended. To go on, repeat the command with --resume\n'
+    expect([ran.exitCode, ran.stderr]).toEqual([69, `1 rows exported\ncellarbook: The export was ${told}`])
+    expect(readFileSync(join(folder.path, 'out'), 'utf8')).toBe('a row\n')
+  })
+
+  test('if the disk of its file is full', async () => {
+    const path = join(folder.path, 'full')
+    const file = await openExportFile(path, { resume: false, format: 'ndjson' })
+    await file.close()
+    const told = /^Cannot write to ".*full": .*\. To go on later, repeat the command with --resume$/
+    const failure = await file.append('a row\n').catch((error: unknown) => error)
+    expect(failure).toMatchObject({ exitCode: 1, message: expect.stringMatching(told) })
+  })
+})
+
 describe('log export of a running service', () => {
   let service: Service
   afterEach(() => service.stop())
@@ -131,6 +163,16 @@ describe('log export of a running service', () => {
     const end = await lines.next()
     expect(end).toMatchObject({ done: true, value: { exitCode: 69 } })
     expect(await lastRecord()).toMatchObject({ phase: 'cut_off', why: 'the service stopped', rows: logReadPageEvents })
+  })
+
+  test('says where it was cut off if the log cannot be read', async () => {
+    const { lines } = await begin()
+    const closed = new Outage('Cannot read the log: it is closed', 'not_written', 'closed')
+    using _readAll = spyOn(service.log, 'readAll').mockRejectedValue(closed)
+    const message =
+      'The export was cut off after 200 rows: Cannot read the log: it is closed. To go on, repeat the command with --resume'
+    expect(await lines.next()).toEqual({ done: true, value: { exitCode: 69, message } })
+    expect(await lastRecord()).toMatchObject({ phase: 'cut_off', why: closed.message, rows: 200 })
   })
 
   test('is recorded as cut off when nobody asks for the next line', async () => {

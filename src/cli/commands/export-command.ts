@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import type { EventFilter } from '../../actors/search/read-filtered.ts'
 import type { ExportFormat } from '../../domain/events.ts'
 import { progressBarChars } from '../../limits.ts'
+import { cutOffEnd } from '../control/ends.ts'
 import type { ExportOperation } from '../control/export-operation.ts'
 import { CommandFailed, type End, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
@@ -52,7 +53,7 @@ const runExport = async (runner: Runner, options: ExportOptions): Promise<void> 
     const answer = await runner.deps.perform(config, operation)
     runner.finish(await written(runner.deps, answer, file))
   } finally {
-    await file?.file.close()
+    await file?.close()
   }
 }
 
@@ -64,13 +65,12 @@ const written = async (
   file: ExportFile | null,
 ): Promise<End> => {
   const progress = createProgress(screen, now)
-  let at = (await file?.file.stat())?.size ?? 0
   let rows = 0
   try {
     while (true) {
-      const step = await answer.next()
+      const step = await nextStep(answer, rows)
       if (step.done) {
-        await file?.file.sync()
+        await file?.sync()
         if (file !== null) progress.end(`${rows.toLocaleString('en')} rows exported`)
         return step.value
       }
@@ -79,13 +79,23 @@ const written = async (
       rows = step.value.value.rows
       if (file === null) await output.write(text)
       else {
-        at += (await file.file.write(text, at)).bytesWritten
+        await file.append(text)
         progress.show(progressLine(rows, share))
       }
     }
   } finally {
     // If the reader of stdout leaves early (`| head`), the loop throws. `return` ends the operation, which then closes the log.
     await answer.return({ exitCode: exitCodes.done, message: null })
+  }
+}
+
+/** A service that was killed sends no end. */
+const nextStep = async (answer: AsyncGenerator<Line, End>, rows: number): Promise<IteratorResult<Line, End>> => {
+  try {
+    return await answer.next()
+  } catch (error) {
+    if (!(error instanceof CommandFailed) || error.exitCode !== exitCodes.unreachable) throw error
+    return { done: true, value: cutOffEnd('the service ended', rows) }
   }
 }
 

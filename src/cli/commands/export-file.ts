@@ -1,15 +1,21 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { Value } from '@sinclair/typebox/value'
+import { messageOf } from '../../domain/error-message.ts'
 import type { ExportFormat } from '../../domain/events.ts'
 import { exportTailBytes } from '../../limits.ts'
 import { LastExported } from '../control/export-operation.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 
 export type ExportFile = {
-  readonly file: FileHandle
   /** `null` if the file has no event yet. */
   readonly last: LastExported | null
+  /** Writes at the end of the file. @throws CommandFailed, for example if the disk is full */
+  append(text: string): Promise<void>
+  sync(): Promise<void>
+  close(): Promise<void>
 }
+
+type Opened = { readonly path: string; readonly file: FileHandle }
 
 /**
  * Creates the file, which only its owner can read. With `resume`, continues a file that exists: cuts off a line that is not
@@ -21,10 +27,10 @@ export const openExportFile = async (
 ): Promise<ExportFile> => {
   if (resume) {
     const file = await openAt(path, 'r+')
-    if (file !== null) return continued(path, file, format)
+    if (file !== null) return continued({ path, file }, format)
   }
   const file = await openAt(path, 'wx')
-  if (file !== null) return { file, last: null }
+  if (file !== null) return exportFile({ path, file }, { last: null, size: 0 })
   throw failed(path, 'it exists already. Choose another name, or add --resume to go on')
 }
 
@@ -35,11 +41,39 @@ const openAt = async (path: string, flags: 'r+' | 'wx'): Promise<FileHandle | nu
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : ''
     if (code === (flags === 'wx' ? 'EEXIST' : 'ENOENT')) return null
-    throw failed(path, error instanceof Error ? error.message : String(error))
+    throw failed(path, messageOf(error))
   }
 }
 
-const continued = async (path: string, file: FileHandle, format: ExportFormat): Promise<ExportFile> => {
+type Content = Pick<ExportFile, 'last'> & { readonly size: number }
+
+const exportFile = ({ path, file }: Opened, { last, size }: Content): ExportFile => {
+  const append = appending(file, size)
+  return {
+    last,
+    append: (text) => append(text).catch((cause: unknown) => Promise.reject(cannotGoOn(path, cause))),
+    sync: () => file.sync().catch((cause: unknown) => Promise.reject(cannotGoOn(path, cause))),
+    close: () => file.close(),
+  }
+}
+
+/** A nearly full disk takes only a part of a write. Without the loop, later rows would follow a part of a row. */
+export const appending = (file: Pick<FileHandle, 'write'>, size: number): ((text: string) => Promise<void>) => {
+  let at = size
+  return async (text) => {
+    let rest = Buffer.from(text)
+    while (rest.length > 0) {
+      const { bytesWritten } = await file.write(rest, 0, rest.length, at)
+      at += bytesWritten
+      rest = rest.subarray(bytesWritten)
+    }
+  }
+}
+
+const cannotGoOn = (path: string, cause: unknown): CommandFailed =>
+  failed(path, `${messageOf(cause)}. To go on later, repeat the command with --resume`)
+
+const continued = async ({ path, file }: Opened, format: ExportFormat): Promise<ExportFile> => {
   const { size } = await file.stat()
   const from = Math.max(0, size - exportTailBytes)
   const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from)
@@ -48,7 +82,7 @@ const continued = async (path: string, file: FileHandle, format: ExportFormat): 
   if (end === 0) {
     if (from > 0) throw failed(path, 'its last line is too long')
     await file.truncate(0)
-    return { file, last: null }
+    return exportFile({ path, file }, { last: null, size: 0 })
   }
   const begin = tail.lastIndexOf('\n', end - 2) + 1
   if (begin === 0 && from > 0) throw failed(path, 'its last line is too long')
@@ -57,8 +91,9 @@ const continued = async (path: string, file: FileHandle, format: ExportFormat): 
       ? lastOfCsv(path, tail.toString('utf8', begin, end))
       : lastOfJson(path, tail.toString('utf8', begin, end))
   // A file that holds only the head of the table is written anew.
-  await file.truncate(last === null ? 0 : from + end)
-  return { file, last }
+  const kept = last === null ? 0 : from + end
+  await file.truncate(kept)
+  return exportFile({ path, file }, { last, size: kept })
 }
 
 const lastOfJson = (path: string, line: string): LastExported => {

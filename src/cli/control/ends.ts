@@ -10,3 +10,8 @@ export const refusedEnd = (refusal: CommandRefusal, prefix = ''): End => {
   // After some refusals with status 503, the change can be stored. The exit code `unreachable` tells a script to check.
   return { exitCode: status === 503 ? exitCodes.unreachable : exitCodes.refused, message }
 }
+
+export const cutOffEnd = (why: string, rows: number): End => ({
+  exitCode: exitCodes.unreachable,
+  message: `The export was cut off after ${rows.toLocaleString('en')} rows: ${why}. To go on, repeat the command with --resume`,
+})

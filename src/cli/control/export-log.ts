@@ -3,10 +3,11 @@ import { assertNever } from '../../domain/refusal.ts'
 import { atFullSpeed, besideReadings } from '../../export/export-pace.ts'
 import type { ExportedList } from '../../export/exported-list.ts'
 import { cutOffWords, RunningExport } from '../../export/running-export.ts'
+import { DamagedLog, Outage } from '../../log/event-log.ts'
 import { nextTurn } from '../../log/pages-of-log.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
-import { done, refusedEnd } from './ends.ts'
+import { cutOffEnd, done, refusedEnd } from './ends.ts'
 import type { ExportOperation } from './export-operation.ts'
 
 export type ExportParts = {
@@ -35,11 +36,13 @@ export async function* exportLog(parts: ExportParts, operation: ExportOperation)
   if (signal.aborted) leave()
   try {
     yield* linesOf(running, isAlone)
+  } catch (error) {
+    if (!(error instanceof Outage) || error instanceof DamagedLog) throw error
   } finally {
     signal.removeEventListener('abort', leave)
     await running.cutOff(cutOffWords.clientLeft)
   }
-  return running.cutOffWhy === null ? done : cutOff(running.cutOffWhy)
+  return running.cutOffWhy === null ? done : cutOffEnd(running.cutOffWhy, running.rows)
 }
 
 async function* linesOf(running: RunningExport, isAlone: boolean): AsyncGenerator<Line, void> {
@@ -65,11 +68,6 @@ const otherLog: End = {
   message:
     'Cannot resume: the last event of the file is not in this log. It was deleted by a retention, or the file comes from another log. Export into a new file',
 }
-
-const cutOff = (why: string): End => ({
-  exitCode: exitCodes.unreachable,
-  message: `The export was cut off: ${why}. To go on, repeat the command with --resume`,
-})
 
 const listOf = ({ list, filter, after, rack, keg }: ExportOperation): ExportedList => {
   const from = after === null ? filter.from : Math.max(Number(after.position), filter.from ?? 0)

@@ -1,9 +1,10 @@
 import { visibleText } from '../../hidden-characters.ts'
 import { progressLineMs, progressRedrawMs } from '../../limits.ts'
+import { CommandFailed, exitCodes } from '../exit-codes.ts'
 
 /** Writes to stdout. `write` waits for a slow reader, so that a large log does not fill the memory. */
 export type Output = {
-  /** @throws ReaderGone if the reader closed the pipe (`| head`). */
+  /** @throws ReaderGone if the reader closed the pipe (`| head`), CommandFailed if the disk is full */
   write(text: string): Promise<void>
   flush(): Promise<void>
 }
@@ -22,7 +23,10 @@ export const createOutput = (stream: NodeJS.WriteStream): Output => {
   }
   stream.on('drain', wake)
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    failure = error.code === 'EPIPE' ? new ReaderGone('Cannot write the result: the reader closed the pipe') : error
+    failure =
+      error.code === 'EPIPE'
+        ? new ReaderGone('Cannot write the result: the reader closed the pipe')
+        : new CommandFailed(`Cannot write the result: ${error.message}`, exitCodes.refused, { cause: error })
     wake()
   })
   const assertFit = (): void => {
