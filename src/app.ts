@@ -2,12 +2,11 @@ import { Elysia } from 'elysia'
 import type { Core } from './actors/core.ts'
 import type { Schedule } from './actors/schedule.ts'
 import { thrownError } from './domain/error-message.ts'
-import type { Pace } from './export/export-pace.ts'
 import { cameFrom } from './http/client-address.ts'
 import { type DashboardParts, dashboardRoutes } from './http/dashboard/dashboard-routes.tsx'
 import type { WebConfig } from './http/dashboard/door/origin.ts'
 import type { Traces } from './http/dashboard/door/refusal-traces.ts'
-import { Downloads } from './http/dashboard/exports/downloads.ts'
+import { Downloads, type DownloadTiming } from './http/dashboard/exports/downloads.ts'
 import type { LivePages } from './http/dashboard/live/live-pages.ts'
 import { type IngestWork, noChecks, noWork } from './http/ingest/api-call.ts'
 import { answerMisspeltPath, apiRoutes, batchPath, ingestHandlers, ingestPath } from './http/ingest/api-routes.ts'
@@ -38,8 +37,8 @@ export type AppDeps = {
   readonly work?: IngestWork
   /** Timers for the checks of unfinished bodies. Default: system timers. */
   readonly bodySchedule?: Schedule
-  /** Default: exports rest between their pages. */
-  readonly exportPace?: Pace
+  /** Default: exports rest between their pages, and have system timers. */
+  readonly exportTiming?: DownloadTiming
 }
 
 /**
@@ -48,14 +47,13 @@ export type AppDeps = {
  */
 export const createApp = (deps: AppDeps): App => {
   const { core, lines, isReady, reasons, web, live, refusalLines, traces, work = noWork(), bodySchedule } = deps
-  const { exportPace } = deps
-  const { logCheck = () => null } = deps
+  const { exportTiming, logCheck = () => null } = deps
   const lastRefusals = new LastRefusals()
   const lastChecks = noChecks()
   const addressOf = (request: Request): string =>
     cameFrom(request.headers, routes.server?.requestIP(request)?.address ?? null, web.trustedProxies).address
   const bodies = new UnfinishedBodies(bodySchedule)
-  const downloads = new Downloads(core, lines, exportPace)
+  const downloads = new Downloads(core, lines, exportTiming)
   const costBudgets = new CostBudgets()
   const api = { core, lastRefusals, lastChecks, costBudgets, work, lines, refusalLines, addressOf, bodies }
   const ingest = ingestHandlers(api)

@@ -739,6 +739,25 @@ export const exportsPerOperatorMax = 1
  * The connection of an export that was cut off closes after this time. Bun's timers have steps of 4 s, so it can take 4 s more.
  */
 export const exportCutOffSeconds = 1
+/**
+ * A client must take its export at this rate, because it holds one of `exportsMax` places. It may rest for `exportSpareMsMax`
+ * in all, and earns that time back when it takes bytes faster.
+ */
+export const exportBytesPerSecondMin = 32 * 1024
+/**
+ * The kernel buffers some MB, and takes more only when a third of them has left. A client at the lowest rate seems to rest for 40 s
+ * then.
+ */
+export const exportSpareMsMax = 60_000
+/** How often the clients and sessions of exports are checked. */
+export const exportLookMs = 5_000
+/** An export waits for the store for this time. An election, or one late answer to a ping, takes less. */
+export const exportOutageMsMax = 30_000
+export const exportRetryPauseMs = 250
+/** The end of an export is recorded again for this time while the store is unavailable. A stop of the service waits for it. */
+export const exportEndMsMax = 5_000
+/** A field of the filter. The record of the export keeps it for ever, and no name or e-mail is longer. */
+export const exportFieldCharsMax = 300
 /** Keys that an export writes in one turn of the event loop. */
 export const exportPageKeys = 200
 /**
@@ -752,6 +771,7 @@ export const exportRestMsMax = 50
 /** `log export --resume` looks for the last event in the last bytes of the file. One event takes less. */
 export const exportTailBytes = 4 * 1024 * 1024
 export const progressBarChars = 24
+
 // The Log page
 export const logEventsPerPageMax = 50
 /** Rows of single minutes on a page. Further minutes between two events are one row. */

@@ -1,4 +1,6 @@
 import type { Core } from '../actors/core.ts'
+import type { LogReads } from '../actors/search/patient-reads.ts'
+import { readAsked } from '../actors/search/read-asked.ts'
 import { type EventFilter, readFiltered } from '../actors/search/read-filtered.ts'
 import { instantText } from '../domain/calendar.ts'
 import type { ExportFormat, RecordedEvent } from '../domain/events.ts'
@@ -33,8 +35,11 @@ export type ExportedList =
  */
 export type ExportPage = { readonly text: string; readonly rows: number; readonly share: number }
 
+/** What an export reads. */
+export type ExportedCore = Pick<Core, 'ask' | 'clock' | 'projections'> & { readonly log: LogReads }
+
 export type Exporting = {
-  readonly core: Core
+  readonly core: ExportedCore
   readonly list: ExportedList
   readonly format: ExportFormat
   /** True if the rows are added to a file that has its head already. Default: false. */
@@ -67,11 +72,13 @@ export async function* pagesOf({ core, list, format, isResumed = false }: Export
 type EventList = Exclude<ExportedList, { readonly list: 'keys' }>
 type EventPages = AsyncGenerator<readonly RecordedEvent[], void>
 
-const eventsOf = (core: Core, list: EventList, to: number): EventPages => {
+const eventsOf = (core: ExportedCore, list: EventList, to: number): EventPages => {
   const filter = { ...list.filter, to }
   switch (list.list) {
-    case 'events':
-      return events(core, { ...list, filter })
+    case 'events': {
+      const { log, ask } = core
+      return readAsked({ log, ask, isWithoutReadings: list.isWithoutReadings === true }, filter, logReadPageEvents)
+    }
     case 'readings':
       return readings(core, { ...list, filter })
     case 'history':
@@ -81,15 +88,9 @@ const eventsOf = (core: Core, list: EventList, to: number): EventPages => {
   }
 }
 
-async function* events(core: Core, list: Extract<ExportedList, { list: 'events' }>): EventPages {
-  const { filter, isWithoutReadings = false } = list
-  for await (const page of readFiltered(core.log, filter, logReadPageEvents))
-    yield isWithoutReadings ? page.filter(({ type }) => type !== 'ReadingAccepted') : page
-}
-
-async function* readings(core: Core, list: Extract<ExportedList, { list: 'readings' }>): EventPages {
+async function* readings(core: ExportedCore, list: Extract<ExportedList, { list: 'readings' }>): EventPages {
   const { filter, rack, keg } = list
-  for await (const events of readFiltered(core.log, { ...filter, type: 'ReadingAccepted' }, logReadPageEvents))
+  for await (const events of readAsked(core, { ...filter, type: 'ReadingAccepted' }, logReadPageEvents))
     yield events.filter(
       ({ type, data }) =>
         type === 'ReadingAccepted' && (rack === null || data.rack === rack) && (keg === null || data.keg === keg),
@@ -100,7 +101,7 @@ async function* readings(core: Core, list: Extract<ExportedList, { list: 'readin
  * Reads the key's own stream. Its seals, fences and last purge come from memory, because to find them in the log would mean to
  * read all of the key's readings.
  */
-async function* history(core: Core, filter: EventFilter & { readonly key: string }): EventPages {
+async function* history(core: ExportedCore, filter: EventFilter & { readonly key: string }): EventPages {
   const { key, from, to, since, until } = filter
   const { readings: known } = core.projections
   const purged = known.purged(key)

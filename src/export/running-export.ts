@@ -1,21 +1,48 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Asker, Core } from '../actors/core.ts'
+import { type Patience, patiently } from '../actors/search/patient-reads.ts'
 import { messageOf } from '../domain/error-message.ts'
 import type { EventData } from '../domain/events.ts'
 import { type CommandRefusal, done, type Outcome } from '../domain/refusal.ts'
-import { type Exporting, type ExportPage, filterWords, pagesOf } from './exported-list.ts'
+import { exportEndMsMax, exportRetryPauseMs } from '../limits.ts'
+import { type ExportedCore, type Exporting, type ExportPage, filterWords, pagesOf } from './exported-list.ts'
 
-export type ExportOrder = Exporting & {
+export type ExportOrder = Omit<Exporting, 'core'> & {
+  readonly core: Core
   readonly asker: Asker
   /** The address of the client; `null` on the command line. */
   readonly address: string | null
+  /** How an outage of the store is waited for. Default: with the timers of the machine. */
+  readonly patience?: Omit<Patience, 'isWanted'>
 }
 
 /** Why an export ends before its last row. The words are in the log. */
 export const cutOffWords = {
   clientLeft: 'the client left',
+  clientTooSlow: 'the client was too slow',
   sessionEnded: 'the session ended',
   serviceStopped: 'the service stopped',
 } as const
+
+const machineTime: Omit<Patience, 'isWanted'> = {
+  pause: (ms) => wait(ms, undefined, { ref: false }),
+  passedMs: () => performance.now(),
+}
+
+/** A read of the log outlasts a short outage, so that an export does not break off. */
+const patientCore = ({ log, ask, clock, projections }: Core, patience: Patience): ExportedCore => {
+  const patient = patiently(patience)
+  return {
+    clock,
+    projections,
+    log: {
+      ...(log.lags !== undefined && { lags: log.lags }),
+      read: (stream, options) => patient(() => log.read(stream, options)),
+      readAll: (options) => patient(() => log.readAll(options)),
+    },
+    ask: ask && { ...ask, eventsAt: (places) => patient(() => ask.eventsAt(places)) },
+  }
+}
 
 /**
  * One export, from its first record to its last (`LogExported`). It reads a page only when it is asked for one. Its owner must
@@ -26,6 +53,7 @@ export class RunningExport {
   readonly #asker: Asker
   readonly #begun: EventData<'LogExported'>
   readonly #begunRevision: number
+  readonly #patience: Patience
   readonly #pages: AsyncGenerator<ExportPage, void>
   #rows = 0
   #ending: Promise<Outcome<number, CommandRefusal>> | null = null
@@ -36,7 +64,9 @@ export class RunningExport {
     this.#asker = order.asker
     this.#begun = begun
     this.#begunRevision = begunRevision
-    this.#pages = pagesOf(order)
+    const patience = { ...machineTime, ...order.patience, isWanted: () => this.#ending === null }
+    this.#patience = patience
+    this.#pages = pagesOf({ ...order, core: patientCore(order.core, patience) })
   }
 
   /** Gives nothing out before the beginning is recorded. */
@@ -97,9 +127,26 @@ export class RunningExport {
   #end(phase: 'complete' | 'cut_off', why: string | null): Promise<Outcome<number, CommandRefusal>> {
     if (this.#ending === null) {
       this.#cutOffWhy = why
-      const data = { ...this.#begun, phase, begunRevision: this.#begunRevision, rows: this.#rows, why }
-      this.#ending = this.#core.recordExport(data, this.#asker)
+      this.#ending = this.#recordEnd({
+        ...this.#begun,
+        phase,
+        begunRevision: this.#begunRevision,
+        rows: this.#rows,
+        why,
+      })
     }
     return this.#ending
+  }
+
+  /** The client can leave while the store is unavailable, so the end is tried again for a while. */
+  async #recordEnd(end: EventData<'LogExported'>): Promise<Outcome<number, CommandRefusal>> {
+    const { passedMs, pause } = this.#patience
+    const beganMs = passedMs()
+    while (true) {
+      const recorded = await this.#core.recordExport(end, this.#asker)
+      if (recorded.ok || recorded.refusal.kind !== 'store_unavailable') return recorded
+      if (passedMs() - beganMs >= exportEndMsMax) return recorded
+      await pause(exportRetryPauseMs)
+    }
   }
 }

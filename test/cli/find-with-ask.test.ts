@@ -117,6 +117,18 @@ describe('readAsked()', () => {
     expect(asked).toEqual(await flat(readFiltered(log, filter, 2)))
   })
 
+  test.each(filters)('leaves out readings if asked to, and nothing else: %j', async (part) => {
+    const { cluster, node, keyId } = await opened()
+    const { log } = cluster
+    const filter = { ...everything, ...part }
+    await node.post(keyId, 2)
+    const wanted = (await flat(readFiltered(log, filter, 2))).filter(({ type }) => type !== 'ReadingAccepted')
+    for (const ask of [node.core.ask, null]) {
+      const asked = readAsked({ log, ask, isWithoutReadings: true }, filter, 2)
+      expect(await node.schedule.until(flat(asked))).toEqual(wanted)
+    }
+  })
+
   const fails = (error: Error) => (index: MemoryAskIndex) => {
     index.find = () => {
       throw error

@@ -73,6 +73,8 @@ export type ServiceOptions = {
   readonly logCheck?: DailyCheck
   /** Default: exports rest between their pages, as in production. */
   readonly exportPace?: Pace
+  /** Default: system timers. */
+  readonly exportSchedule?: Schedule
   /** Default: a free port. */
   readonly port?: number
   /** Default: plain http. */
@@ -164,7 +166,10 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     work,
     refusalLines,
     traces,
-    ...(options.exportPace !== undefined && { exportPace: options.exportPace }),
+    exportTiming: {
+      ...(options.exportPace !== undefined && { pace: options.exportPace }),
+      ...(options.exportSchedule !== undefined && { schedule: options.exportSchedule }),
+    },
     ...(options.bodySchedule !== undefined && { bodySchedule: options.bodySchedule }),
   })
   const tls = options.tls === undefined ? {} : { tls: options.tls }

@@ -1,12 +1,12 @@
 import type { RecordedEvent } from '../../domain/events.ts'
-import type { EventLog } from '../../log/event-log.ts'
+import type { LogReads } from './patient-reads.ts'
 
 /**
  * Finds the first event of a stream for which `isReached` is true, by a binary search, and returns its revision. If there is
  * none, returns the last revision + 1; 0 for an empty stream. Once `isReached` is true, it must be true for all later events.
  */
 export const firstRevision = async (
-  log: EventLog,
+  log: LogReads,
   stream: string,
   isReached: (event: RecordedEvent) => boolean,
 ): Promise<number> => {

@@ -17,9 +17,9 @@ import { keyOfEvent } from '../../domain/search/event-filter.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
 import { instantStreamsMax, logReadPageEvents, readPageEventsMax, recordedSkewMsMax } from '../../limits.ts'
 import { AskBusy, AskUnusable, type MinutePosition } from '../../log/ask-index.ts'
-import type { EventLog } from '../../log/event-log.ts'
 import type { Ask } from '../core.ts'
 import { firstRevision } from './first-revision.ts'
+import type { LogReads } from './patient-reads.ts'
 
 /** `null`: only the log itself is searched, which takes many more reads. */
 type Minutes = Pick<Ask, 'positionOfMinute'> | null
@@ -33,7 +33,7 @@ type Minutes = Pick<Ask, 'positionOfMinute'> | null
  * @throws Outage, UndecodableEvent
  */
 export const positionBefore = async (
-  log: EventLog,
+  log: LogReads,
   instantMs: number,
   minutes: Minutes = null,
 ): Promise<number | null> => {
@@ -45,7 +45,7 @@ export const positionBefore = async (
 }
 
 /** Returns a position: all events since the instant lie after it. `null` means the beginning of the log, or unknown. */
-const beginOf = async (log: EventLog, instantMs: number, minutes: Minutes): Promise<number | null> => {
+const beginOf = async (log: LogReads, instantMs: number, minutes: Minutes): Promise<number | null> => {
   const minute = Math.floor(instantMs / minuteMs)
   const row = minutes === null ? null : rowSince(minutes, minute)
   if (row === null || row.minute < minute) return row?.position ?? null
@@ -72,7 +72,7 @@ const rowSince = (minutes: NonNullable<Minutes>, minute: number): MinutePosition
 
 /** Returns the first event of the log that was recorded at `instantMs` or later. @throws Outage, UndecodableEvent */
 export const firstEventSince = async (
-  log: EventLog,
+  log: LogReads,
   instantMs: number,
   minutes: Minutes = null,
 ): Promise<RecordedEvent | null> => {
@@ -91,7 +91,7 @@ export const firstEventSince = async (
  * Returns an event that was recorded at `instantMs` or later. Events before it can be so too, but none that lies behind it was recorded
  * more than `recordedSkewMsMax` before it. Reads fewer events than `firstEventSince`. @throws Outage, UndecodableEvent
  */
-export const someEventSince = async (log: EventLog, instantMs: number): Promise<RecordedEvent | null> => {
+export const someEventSince = async (log: LogReads, instantMs: number): Promise<RecordedEvent | null> => {
   const isFromThen = recordedSince(instantMs)
   const search = log.lags === true ? searchStreams : searchPositions
   const reached = await search(log, null, isFromThen)
@@ -110,7 +110,7 @@ const recordedSince =
  * Returns the position of an event before then, behind which an event from then on lies, or none. Returns `begin` if there is no
  * event before then after it.
  */
-const searchPositions = async (log: EventLog, begin: number | null, isFromThen: IsFromThen): Promise<number | null> => {
+const searchPositions = async (log: LogReads, begin: number | null, isFromThen: IsFromThen): Promise<number | null> => {
   const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
   let low = begin
   let high = last?.position ?? 0
@@ -124,7 +124,7 @@ const searchPositions = async (log: EventLog, begin: number | null, isFromThen: 
 }
 
 /** Returns the same as `searchPositions`, but reads only at positions of events. */
-const searchStreams = async (log: EventLog, begin: number | null, isFromThen: IsFromThen): Promise<number | null> => {
+const searchStreams = async (log: LogReads, begin: number | null, isFromThen: IsFromThen): Promise<number | null> => {
   let reached = begin
   while (true) {
     const page: readonly RecordedEvent[] = await log.readAll({
@@ -145,7 +145,7 @@ type Ahead = {
 }
 
 /** Of the streams in the page, returns the position of the last event before the instant that lies furthest ahead in the log. */
-const furthestAhead = async (log: EventLog, { page, reached, isFromThen }: Ahead): Promise<number> => {
+const furthestAhead = async (log: LogReads, { page, reached, isFromThen }: Ahead): Promise<number> => {
   let furthest = reached
   for (const stream of streamsOf(page)) {
     const revision = await firstRevision(log, stream, isFromThen)
@@ -172,7 +172,7 @@ type Back = { readonly begin: number | null; readonly reached: number }
  * Goes back from `reached` until `readPageEventsMax` events in a row were recorded before then. Returns the position of the newest
  * of them, or `begin` if the search comes back there.
  */
-const backBeyond = async (log: EventLog, { begin, reached }: Back, isFromThen: IsFromThen): Promise<number | null> => {
+const backBeyond = async (log: LogReads, { begin, reached }: Back, isFromThen: IsFromThen): Promise<number | null> => {
   let newest: number | null = reached
   let from = reached
   for (let earlierInRow = 1; earlierInRow < readPageEventsMax; ) {

@@ -2,10 +2,18 @@ import type { RecordedEvent } from '../../domain/events.ts'
 import { actorText } from '../../domain/search/event-filter.ts'
 import { isEventType } from '../../domain/search/types-of-kind.ts'
 import { AskBusy, AskUnusable, type PlaceFilter } from '../../log/ask-index.ts'
-import type { EventLog } from '../../log/event-log.ts'
 import type { Ask } from '../core.ts'
+import type { LogReads } from './patient-reads.ts'
 import { positionBefore } from './position-of-instant.ts'
 import { type EventFilter, readFiltered } from './read-filtered.ts'
+
+export type AskedLog = {
+  readonly log: LogReads
+  /** `null`: only the log itself is read. */
+  readonly ask: Ask | null
+  /** True leaves out single readings. Default: false. */
+  readonly isWithoutReadings?: boolean
+}
 
 /**
  * Yields the same events as `readFiltered`. Finds them with `ask.db` if no reading can match, so the readings between them are not
@@ -13,11 +21,11 @@ import { type EventFilter, readFiltered } from './read-filtered.ts'
  * @throws Outage, UndecodableEvent
  */
 export async function* readAsked(
-  { log, ask }: { readonly log: EventLog; readonly ask: Ask | null },
+  { log, ask, isWithoutReadings = false }: AskedLog,
   filter: EventFilter,
   pageEvents: number,
 ): AsyncGenerator<readonly RecordedEvent[]> {
-  const places = ask === null ? null : placesWanted(filter)
+  const places = ask !== null && (isWithoutReadings || matchesNoReading(filter)) ? placesOf(filter) : null
   let { from } = filter
   try {
     if (ask !== null && places !== null) {
@@ -40,14 +48,18 @@ export async function* readAsked(
   const isOfAnyStream = filter.stream === null && filter.key === null
   if (ask !== null && from === null && filter.since !== null && isOfAnyStream)
     from = await positionBefore(log, filter.since, ask)
-  yield* readFiltered(log, { ...filter, from }, pageEvents)
+  for await (const page of readFiltered(log, { ...filter, from }, pageEvents))
+    yield isWithoutReadings ? page.filter((event) => event.type !== 'ReadingAccepted') : page
 }
 
-/** Returns `null` if readings can match, because `ask.db` has no readings. */
-const placesWanted = ({ stream, type, kind, actor, cellar, key, since, until }: EventFilter): PlaceFilter | null => {
-  const isOfPeople = actor !== null && actor.kind !== 'key'
-  const isNoReading =
-    (type !== null && type !== 'ReadingAccepted') || (kind !== null && kind !== 'readings') || isOfPeople
-  if (!isNoReading || (type !== null && !isEventType(type))) return null
+/** `ask.db` has no readings. */
+const matchesNoReading = ({ type, kind, actor }: EventFilter): boolean =>
+  (type !== null && type !== 'ReadingAccepted') ||
+  (kind !== null && kind !== 'readings') ||
+  (actor !== null && actor.kind !== 'key')
+
+/** Returns `null` if there is no such type of event. */
+const placesOf = ({ stream, type, kind, actor, cellar, key, since, until }: EventFilter): PlaceFilter | null => {
+  if (type !== null && !isEventType(type)) return null
   return { stream, type, kind, actor: actor === null ? null : actorText(actor), cellar, key, since, until }
 }

@@ -3,8 +3,8 @@ import type { RecordedEvent } from '../../domain/events.ts'
 import { type Actor, type EventKind, isBy, isOfCellar, keyOfEvent, kindOf } from '../../domain/search/event-filter.ts'
 import { cellarStream, isRecordStream, keyStream, readingsStream, refusalsStream } from '../../domain/stream-names.ts'
 import { readPageEventsMax, recordedSkewMsMax, searchedKeysMax } from '../../limits.ts'
-import type { EventLog } from '../../log/event-log.ts'
 import { firstRevision } from './first-revision.ts'
+import type { LogReads } from './patient-reads.ts'
 import { positionBefore } from './position-of-instant.ts'
 
 /** `null` in a field wants any event. */
@@ -32,7 +32,7 @@ export type EventFilter = {
  * @throws Outage, UndecodableEvent
  */
 export async function* readFiltered(
-  log: EventLog,
+  log: LogReads,
   filter: EventFilter,
   pageEvents: number,
 ): AsyncGenerator<readonly RecordedEvent[]> {
@@ -74,10 +74,10 @@ const matches = (
 
 /** Looks up the cellar of a key in the key's first event, because a key never changes its cellar. */
 class CellarsOfKeys {
-  readonly #log: EventLog
+  readonly #log: LogReads
   readonly #known = new BoundedMap<string, string | null>(searchedKeysMax)
 
-  constructor(log: EventLog) {
+  constructor(log: LogReads) {
     this.#log = log
   }
 
@@ -97,13 +97,13 @@ class CellarsOfKeys {
   }
 }
 
-type Pages = (log: EventLog, filter: EventFilter, pageEvents: number) => AsyncGenerator<readonly RecordedEvent[]>
+type Pages = (log: LogReads, filter: EventFilter, pageEvents: number) => AsyncGenerator<readonly RecordedEvent[]>
 
 /**
  * With `until`, ends after `readPageEventsMax` events in a row that were recorded `recordedSkewMsMax` later or more. An earlier
  * event can still follow a few later ones (`positionBefore`).
  */
-async function* pagesOfLog(log: EventLog, { from, since, to, until }: EventFilter, pageEvents: number) {
+async function* pagesOfLog(log: LogReads, { from, since, to, until }: EventFilter, pageEvents: number) {
   let after = from ?? (since === null ? null : await positionBefore(log, since))
   let laterInRow = 0
   while (laterInRow < readPageEventsMax) {
@@ -150,17 +150,17 @@ const firstInLog = (readers: readonly StreamReader[]): StreamReader | null => {
 type StreamParts = { readonly stream: string; readonly filter: EventFilter; readonly pageEvents: number }
 
 class StreamReader {
-  readonly #log: EventLog
+  readonly #log: LogReads
   readonly #parts: StreamParts
   #page: readonly RecordedEvent[] = []
   #index = 0
 
-  private constructor(log: EventLog, parts: StreamParts) {
+  private constructor(log: LogReads, parts: StreamParts) {
     this.#log = log
     this.#parts = parts
   }
 
-  static async open(log: EventLog, parts: StreamParts): Promise<StreamReader> {
+  static async open(log: LogReads, parts: StreamParts): Promise<StreamReader> {
     const reader = new StreamReader(log, parts)
     const { stream, filter } = parts
     const { from, since } = filter

@@ -4,7 +4,7 @@ import { firstEventSince, positionBefore, someEventSince } from '../../../src/ac
 import type { NewEvent, RecordedEvent } from '../../../src/domain/events.ts'
 import { keyStream, readingsStream } from '../../../src/domain/stream-names.ts'
 import { logReadPageEvents, readPageEventsMax, recordedSkewMsMax } from '../../../src/limits.ts'
-import { AskUnusable } from '../../../src/log/ask-index.ts'
+import { AskBusy, AskUnusable } from '../../../src/log/ask-index.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { allEvents, askFromLog } from '../../support/ask/ask-from-log.ts'
 import { openFreshLog, storeUrl } from '../../support/logs/engine.ts'
@@ -152,15 +152,18 @@ describe.each([
     expect(counts.events).toBeLessThan(4 * logReadPageEvents)
   })
 
-  test('searches the log alone if ask.db is damaged', async () => {
+  test.each([
+    ['damaged', new AskUnusable('a row does not match its checksum')],
+    ['locked', new AskBusy('another program has locked the file')],
+  ])('searches the log alone if ask.db is %s', async (_, fault) => {
     const { log } = await filled(inTurns(300, 3, 1_000))
-    const damaged = {
+    const failing = {
       positionOfMinute: () => {
-        throw new AskUnusable('a row does not match its checksum')
+        throw fault
       },
     }
     const sinceMs = startMs + 250_000
-    expect((await firstEventSince(log, sinceMs, damaged))?.recordedAt).toBe(sinceMs)
+    expect((await firstEventSince(log, sinceMs, failing))?.recordedAt).toBe(sinceMs)
   })
 
   test('finds the beginning of an empty log', async () => {

@@ -1,14 +1,22 @@
 import type { Core } from '../../../actors/core.ts'
+import { type Schedule, systemSchedule } from '../../../actors/schedule.ts'
 import { thrownError } from '../../../domain/error-message.ts'
 import { isRun } from '../../../domain/reading/recorded-run.ts'
 import type { CommandRefusal, Outcome } from '../../../domain/refusal.ts'
 import { categoryOf } from '../../../domain/stream-names.ts'
 import { besideReadings, type Pace } from '../../../export/export-pace.ts'
 import { cutOffWords, type RunningExport } from '../../../export/running-export.ts'
-import { connectionIdleSecondsMax, exportCutOffSeconds, exportsMax, exportsPerOperatorMax } from '../../../limits.ts'
+import {
+  connectionIdleSecondsMax,
+  exportCutOffSeconds,
+  exportLookMs,
+  exportsMax,
+  exportsPerOperatorMax,
+} from '../../../limits.ts'
 import type { RequestLines } from '../../request-lines.ts'
 import type { ConnectionTimer } from '../../unfinished-bodies.ts'
 import { waitForTurn } from '../show/pauses.ts'
+import { SpareTime } from './spare-time.ts'
 
 export type Downloader = {
   readonly email: string
@@ -22,6 +30,14 @@ type Download = {
   /** `null` while the beginning is being recorded. */
   running: RunningExport | null
   controller: ReadableStreamDefaultController<Uint8Array> | null
+  readonly spare: SpareTime
+}
+
+export type DownloadTiming = {
+  /** Default: the pace beside readings. */
+  readonly pace?: Pace
+  /** Default: system timers. */
+  readonly schedule?: Schedule
 }
 
 export type Opened =
@@ -29,6 +45,8 @@ export type Opened =
   | { readonly kind: 'refused'; readonly refusal: CommandRefusal }
   /** The operator has an export already, there are too many exports, or the service stops. */
   | { readonly kind: 'one_is_running' | 'too_many' | 'closed' }
+
+type Begin = () => Promise<Outcome<RunningExport, CommandRefusal>>
 
 /**
  * The exports that browsers download from this node. A page of events is read only when the browser has taken the page before,
@@ -38,14 +56,21 @@ export type Opened =
 export class Downloads {
   readonly #lines: RequestLines
   readonly #pace: Pace
+  readonly #schedule: Schedule
   readonly #open = new Set<Download>()
   readonly #forget: () => void
   #timer: ConnectionTimer | null = null
+  #isLooking = false
   #isClosed = false
 
-  constructor(core: Core, lines: RequestLines, pace: Pace = besideReadings) {
+  constructor(
+    core: Core,
+    lines: RequestLines,
+    { pace = besideReadings, schedule = systemSchedule }: DownloadTiming = {},
+  ) {
     this.#lines = lines
     this.#pace = pace
+    this.#schedule = schedule
     this.#forget = core.onFolded((items) => {
       if (this.#open.size > 0 && items.some((item) => !isRun(item) && categoryOf(item.stream) === 'operator'))
         this.#endForbidden()
@@ -60,13 +85,14 @@ export class Downloads {
     return this.#open.size
   }
 
-  async open(downloader: Downloader, begin: () => Promise<Outcome<RunningExport, CommandRefusal>>): Promise<Opened> {
+  async open(downloader: Downloader, begin: Begin): Promise<Opened> {
     if (this.#isClosed) return { kind: 'closed' }
     const own = [...this.#open].filter(({ downloader: { email } }) => email === downloader.email)
     if (own.length >= exportsPerOperatorMax) return { kind: 'one_is_running' }
     if (this.#open.size >= exportsMax) return { kind: 'too_many' }
-    const download: Download = { downloader, running: null, controller: null }
+    const download: Download = { downloader, running: null, controller: null, spare: new SpareTime() }
     this.#open.add(download)
+    this.#lookLater()
     const begun = await this.#begin(download, begin)
     if (!begun.ok) return { kind: 'refused', refusal: begun.refusal }
     download.running = begun.value
@@ -82,7 +108,7 @@ export class Downloads {
     await Promise.all([...this.#open].map((download) => this.#cutOff(download, cutOffWords.serviceStopped)))
   }
 
-  async #begin(download: Download, begin: () => Promise<Outcome<RunningExport, CommandRefusal>>) {
+  async #begin(download: Download, begin: Begin) {
     try {
       const begun = await begin()
       if (!begun.ok) this.#open.delete(download)
@@ -113,14 +139,21 @@ export class Downloads {
 
   /** Never rejects, because Bun would write the error to stderr. */
   async #push(download: Download): Promise<void> {
+    download.spare.take()
     try {
       const text = await this.#nextText(download)
-      if (text !== null) download.controller?.enqueue(new TextEncoder().encode(text))
+      if (text !== null) this.#send(download, new TextEncoder().encode(text))
       else if (download.controller !== null) this.#endOf(download)
     } catch (error) {
       this.#lines.error('export failed', { error: thrownError(error) })
       this.#endOf(download)
     }
+  }
+
+  #send(download: Download, bytes: Uint8Array): void {
+    if (download.controller === null) return
+    download.spare.offer(bytes.length)
+    download.controller.enqueue(bytes)
   }
 
   /** Returns `null` at the end. Skips empty pages, because a stream of bytes cannot send them. */
@@ -164,5 +197,21 @@ export class Downloads {
   #endForbidden(): void {
     for (const download of this.#open)
       if (!download.downloader.isAllowed()) void this.#cutOff(download, cutOffWords.sessionEnded)
+  }
+
+  /** A session can also end without an event, while a slow client takes no page. */
+  #lookLater(): void {
+    if (this.#isLooking) return
+    this.#isLooking = true
+    this.#schedule.after(exportLookMs, () => {
+      this.#isLooking = false
+      this.#endForbidden()
+      this.#endSlow()
+      if (this.#open.size > 0) this.#lookLater()
+    })
+  }
+
+  #endSlow(): void {
+    for (const download of this.#open) if (download.spare.look()) void this.#cutOff(download, cutOffWords.clientTooSlow)
   }
 }

@@ -12,6 +12,7 @@ import { eventKinds, parseActor } from '../../../domain/search/event-filter.ts'
 import { parseInstant } from '../../../domain/search/instant.ts'
 import { invalidField, type Typed } from '../../../domain/text.ts'
 import type { ExportedList } from '../../../export/exported-list.ts'
+import { exportFieldCharsMax } from '../../../limits.ts'
 import type { FormFields } from '../forms/read-form.ts'
 import type { DashboardDeps } from '../visit.ts'
 
@@ -57,13 +58,15 @@ export const typedList = ({ core }: DashboardDeps, form: FormFields): Typed<Expo
     case 'history':
       return key === null
         ? invalidField('key', 'Name the key whose history you want.')
-        : done({ list, filter: { ...filter.value, key } })
+        : done({ list, filter: { ...noFilter, key, since: filter.value.since, until: filter.value.until } })
   }
 }
 
 const orNull = (text: string): string | null => (text === '' ? null : text)
 
 const typedFilter = (core: DashboardDeps['core'], form: FormFields): Typed<EventFilter> => {
+  const tooLong = fields.find((field) => form(field).length > exportFieldCharsMax)
+  if (tooLong !== undefined) return invalidField(tooLong, `It must be at most ${exportFieldCharsMax} characters.`)
   const { keys, cellars } = core.projections
   const key = orNull(
     form('key')
@@ -82,8 +85,22 @@ const typedFilter = (core: DashboardDeps['core'], form: FormFields): Typed<Event
   if (kind === null && form('kind') !== '') return invalidField('kind', 'There is no such kind of event.')
   const type = orNull(form('type'))
   if (type !== null && !isEventType(type)) return invalidField('type', 'There is no such type of event.')
-  const whole = { from: null, to: null, stream: orNull(form('stream')) }
-  return done({ ...whole, type, kind, actor: actor.value, cellar, key, since: since.value, until: until.value })
+  const stream = orNull(form('stream'))
+  const [sinceMs, untilMs] = [since.value, until.value]
+  return done({ ...noFilter, stream, type, kind, actor: actor.value, cellar, key, since: sinceMs, until: untilMs })
+}
+
+const noFilter: EventFilter = {
+  stream: null,
+  type: null,
+  kind: null,
+  actor: null,
+  cellar: null,
+  key: null,
+  from: null,
+  to: null,
+  since: null,
+  until: null,
 }
 
 const isEventType = (type: string): type is EventType => Object.hasOwn(eventData, type)

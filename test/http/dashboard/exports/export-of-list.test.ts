@@ -1,20 +1,23 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { RecordedEvent } from '../../../src/domain/events.ts'
-import { keyStream, readingsStream } from '../../../src/domain/stream-names.ts'
-import { eventView } from '../../../src/export/event-view.ts'
-import { atFullSpeed } from '../../../src/export/export-pace.ts'
-import type { EventLog } from '../../../src/log/event-log.ts'
-import type { LogQuery } from '../../../views/log/log-types.ts'
-import { paths } from '../../../views/paths.ts'
-import { openFreshLog } from '../../support/logs/engine.ts'
-import { emailOf } from '../../support/test-operators.ts'
-import { type Service, testAsker, testCellar, validReading } from '../../support/test-service.ts'
-import { manualClock } from '../../support/time/manual-clock.ts'
-import { withAsk } from './log-world.ts'
-import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
+import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
+import type { Core } from '../../../../src/actors/core.ts'
+import type { RecordedEvent } from '../../../../src/domain/events.ts'
+import { keyStream, readingsStream } from '../../../../src/domain/stream-names.ts'
+import { eventView } from '../../../../src/export/event-view.ts'
+import { atFullSpeed } from '../../../../src/export/export-pace.ts'
+import { logReadPageEvents } from '../../../../src/limits.ts'
+import type { EventLog } from '../../../../src/log/event-log.ts'
+import type { LogQuery } from '../../../../views/log/log-types.ts'
+import { paths } from '../../../../views/paths.ts'
+import { openFreshLog } from '../../../support/logs/engine.ts'
+import { emailOf } from '../../../support/test-operators.ts'
+import { type Service, testAsker, testCellar, validReading } from '../../../support/test-service.ts'
+import { manualClock } from '../../../support/time/manual-clock.ts'
+import { withAsk } from '../log-world.ts'
+import { signedIn, startWithOperators, type Visitor } from '../visitor.ts'
 
 let log: EventLog
 let service: Service
+let asking: Core
 let auditor: Visitor
 let keyId: string
 const farCellar = 'wine-far'
@@ -22,7 +25,11 @@ const farCellar = 'wine-far'
 beforeAll(async () => {
   log = await openFreshLog()
   const clock = manualClock()
-  service = await startWithOperators({ log, clock, wrapCore: withAsk(), exportPace: atFullSpeed })
+  const wrapCore = (core: Core): Core => {
+    asking = withAsk()(core)
+    return asking
+  }
+  service = await startWithOperators({ log, clock, wrapCore, exportPace: atFullSpeed })
   const own = await service.createKey({ label: 'Press, south' })
   const far = await service.createKey({ cellar: farCellar })
   keyId = own.keyId
@@ -87,6 +94,28 @@ test.each<[string, () => Partial<LogQuery>, (event: RecordedEvent) => boolean]>(
   const hasMinutes = page.body.includes('<tr id="minute-')
   const events = stored.filter((event) => !hasMinutes || !isReading(event))
   expect(shown).toEqual(events.map(({ position }) => position))
+})
+
+test.each<[string, () => Record<string, string>]>([
+  ['of a person', () => ({ actor: emailOf.auditor })],
+  ['of a kind', () => ({ kind: 'keys' })],
+  ['of a key without its readings', () => ({ key: keyId, readings: 'no' })],
+])('the export %s does not read the readings between its events', async (_, fields) => {
+  using readAll = spyOn(log, 'readAll')
+  using read = spyOn(log, 'read')
+  const { body } = await auditor.post('/exports', { list: 'events', ...fields() })
+  expect(body).not.toBe('')
+  expect(readAll.mock.calls.filter(([{ limit }]) => limit === logReadPageEvents)).toEqual([])
+  expect(read.mock.calls.filter(([stream]) => stream === readingsStream(keyId))).toEqual([])
+})
+
+test('an export since an instant begins at a minute of ask.db', async () => {
+  const { ask } = asking
+  if (ask === null) throw new Error('There is no ask.db')
+  using found = spyOn(ask, 'positionOfMinute')
+  const { body } = await auditor.post('/exports', { list: 'readings', since: '2026-03-01T12:03:00Z' })
+  expect(body.split('\n')).toHaveLength(5)
+  expect(found.mock.calls).toContainEqual([middle / 60_000 + 1])
 })
 
 test('the Log page offers no export while a filter is wrong', async () => {

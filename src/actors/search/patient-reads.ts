@@ -1,0 +1,38 @@
+import { exportOutageMsMax, exportRetryPauseMs } from '../../limits.ts'
+import { DamagedLog, type EventLog, Outage } from '../../log/event-log.ts'
+
+/** What a search needs of the log. */
+export type LogReads = Pick<EventLog, 'read' | 'readAll' | 'lags'>
+
+export type Patience = {
+  readonly pause: (ms: number) => Promise<void>
+  /** Ms on a clock that is never set back. */
+  readonly passedMs: () => number
+  /** False if nobody waits for the answer any more. */
+  readonly isWanted: () => boolean
+}
+
+/**
+ * Returns a function that repeats a read while the store is unavailable, for at most `exportOutageMsMax`. An election of
+ * EventStoreDB, or one late answer to a ping, takes less. The read is repeated as it was, so a search behind it leaves out no
+ * event and repeats none. The function throws the last error of the read.
+ */
+export const patiently =
+  ({ pause, passedMs, isWanted }: Patience) =>
+  async <T>(read: () => Promise<T>): Promise<T> => {
+    let awaySinceMs: number | null = null
+    while (true) {
+      try {
+        return await read()
+      } catch (error) {
+        awaySinceMs ??= passedMs()
+        const isOver = passedMs() - awaySinceMs >= exportOutageMsMax
+        if (!canPass(error) || isOver || !isWanted()) throw error
+      }
+      await pause(exportRetryPauseMs)
+    }
+  }
+
+/** Damage stays until somebody restores a backup. */
+const canPass = (error: unknown): boolean =>
+  error instanceof Outage && error.reason === 'unavailable' && !(error instanceof DamagedLog)

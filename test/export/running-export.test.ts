@@ -1,0 +1,84 @@
+import { afterEach, expect, test } from 'bun:test'
+import type { Core } from '../../src/actors/core.ts'
+import type { Patience } from '../../src/actors/search/patient-reads.ts'
+import { exportsStream } from '../../src/domain/stream-names.ts'
+import { RunningExport } from '../../src/export/running-export.ts'
+import { exportEndMsMax, exportRetryPauseMs } from '../../src/limits.ts'
+import { Outage } from '../../src/log/event-log.ts'
+import { everything } from '../support/logs/no-filter.ts'
+import { passingLog } from '../support/logs/passing-log.ts'
+import { type Service, startService, testAsker } from '../support/test-service.ts'
+
+const services: Service[] = []
+afterEach(async () => {
+  for (const service of services.splice(0)) await service.stop()
+})
+
+type Begun = {
+  readonly changed: (core: Core) => Partial<Core>
+  readonly pause: (running: RunningExport) => Promise<unknown>
+}
+
+/** Begins an export of all events. Time passes only in pauses. */
+const begin = async ({ changed, pause }: Begun) => {
+  const service = await startService()
+  services.push(service)
+  let nowMs = 0
+  const patience: Omit<Patience, 'isWanted'> = {
+    passedMs: () => nowMs,
+    pause: async (ms) => {
+      nowMs += ms
+      if (begun.ok) await pause(begun.value)
+    },
+  }
+  const begun = await RunningExport.begin({
+    core: { ...service.core, ...changed(service.core) },
+    list: { list: 'events', filter: everything },
+    format: 'ndjson',
+    asker: testAsker,
+    address: null,
+    patience,
+  })
+  if (!begun.ok) throw new Error('The export did not begin')
+  return { service, running: begun.value }
+}
+
+test('an export that is cut off does not wait for the store any more', async () => {
+  const away = new Outage('the store is away', 'not_written', 'unavailable')
+  let pauses = 0
+  const { running } = await begin({
+    changed: ({ log }) => ({ log: { ...passingLog(log), readAll: () => Promise.reject(away) } }),
+    pause: async (cut) => {
+      pauses += 1
+      if (pauses > 3) throw new Error('The export waits for ever')
+      await cut.cutOff('the session ended')
+    },
+  })
+  const failure = await running.next().catch((error: unknown) => error)
+  expect(failure).toBe(away)
+  expect([pauses, running.cutOffWhy]).toEqual([1, 'the session ended'])
+})
+
+const triesMax = exportEndMsMax / exportRetryPauseMs + 1
+
+test.each([
+  ['later, if the store is back soon', triesMax - 1, 'cut_off'],
+  ['not at all, if it stays away', triesMax, 'begun'],
+])('the end of an export is recorded %s', async (_, refusals, phase) => {
+  let left = refusals
+  const { service, running } = await begin({
+    changed: (core) => ({
+      recordExport: async (data, asker) => {
+        if (data.phase !== 'begun') left -= 1
+        return data.phase === 'begun' || left < 0
+          ? core.recordExport(data, asker)
+          : { ok: false, refusal: { kind: 'store_unavailable' } }
+      },
+    }),
+    pause: async () => {},
+  })
+  const recorded = await running.cutOff('the client left')
+  expect(recorded.ok).toBe(phase === 'cut_off')
+  const [last] = await service.log.read(exportsStream, { direction: 'backwards', limit: 1 })
+  expect(last?.data).toMatchObject({ phase })
+})

@@ -1,0 +1,257 @@
+import { describe, expect, test } from 'bun:test'
+import { exportLookMs, exportSpareMsMax, logReadPageEvents } from '../../../../src/limits.ts'
+import { Outage } from '../../../../src/log/event-log.ts'
+import { openFreshLog } from '../../../support/logs/engine.ts'
+import { passingLog } from '../../../support/logs/passing-log.ts'
+import { addOperator, emailOf, testPassword } from '../../../support/test-operators.ts'
+import { type Service, testAsker, testCellar } from '../../../support/test-service.ts'
+import { drivenSchedule } from '../../../support/time/driven-schedule.ts'
+import { manualClock } from '../../../support/time/manual-clock.ts'
+import { until } from '../../../support/time/until.ts'
+import { withAsk } from '../log-world.ts'
+import { signedIn, visitor } from '../visitor.ts'
+import {
+  download,
+  downloadUnread,
+  exportsOf,
+  exportTests,
+  fastLimit,
+  holdAfter,
+  lastEnd,
+  postReadings,
+  revisionsIn,
+} from './downloading.ts'
+
+const { cleanUp, start } = exportTests()
+
+describe('exports at once', () => {
+  test('are one for an operator and two in all', async () => {
+    const [log, clock] = [await openFreshLog(), manualClock()]
+    cleanUp.push(() => log.close())
+    const third = 'eve@example.org'
+    await addOperator(log, clock.now(), { email: third, role: 'auditor' })
+    const { pace, release } = holdAfter(0)
+    const service = await start({ log, clock, exportPace: pace })
+    const [admin, auditor, eve] = [
+      await signedIn(service, 'admin'),
+      await signedIn(service, 'auditor'),
+      visitor(service.url),
+    ]
+    await eve.get('/sign-in')
+    await eve.post('/sign-in', { email: third, password: testPassword, next: '' })
+    await eve.get('/cellars')
+    const first = await download(service, admin, { list: 'events' })
+    await until(() => service.app.downloads.count === 1)
+    const own = await admin.post('/exports', { list: 'events' })
+    expect([own.status, own.body.includes('Your other export is still running')]).toEqual([409, true])
+    const second = await download(service, auditor, { list: 'events' })
+    await until(() => service.app.downloads.count === 2)
+    const full = await eve.post('/exports', { list: 'events' })
+    expect([full.status, full.body.includes('Too many exports at once')]).toEqual([503, true])
+    release()
+    expect(await first.answer).toContain('LogExported')
+    await second.answer
+    await until(() => service.app.downloads.count === 0)
+    expect((await eve.post('/exports', { list: 'events' })).status).toBe(200)
+  })
+})
+
+describe('an export is cut off', () => {
+  const startHeld = async (options: Parameters<typeof start>[0] = {}) => {
+    const { pace, release, held } = holdAfter(2)
+    const service = await start({ exportPace: pace, ...options })
+    // Before a test stops its service, held pages must go on.
+    cleanUp.push(async () => release())
+    const { key } = await service.createKey({ limit: fastLimit })
+    await postReadings(service, key, logReadPageEvents * 4)
+    const auditor = await signedIn(service, 'auditor')
+    const { answer, leave } = await download(service, auditor, { list: 'readings', cellar: testCellar })
+    await until(() => held() === 1)
+    return { service, auditor, answer, leave, release }
+  }
+
+  const expectCutOff = async (service: Service, why: string): Promise<void> => {
+    await until(() => service.app.downloads.count === 0)
+    expect(await lastEnd(service)).toMatchObject({ phase: 'cut_off', begunRevision: 0, why })
+  }
+
+  test('when the session ends, and the download is broken', async () => {
+    const { service, answer } = await startHeld()
+    await service.core.operators.endSessions(emailOf.auditor, { allBut: null }, testAsker)
+    await expectCutOff(service, 'the session ended')
+    await expect(answer).rejects.toThrow()
+  })
+
+  test('when the session has expired without an event', async () => {
+    const { service, answer, release } = await startHeld()
+    service.clock.advance(13 * 3_600_000)
+    release()
+    await expectCutOff(service, 'the session ended')
+    await expect(answer).rejects.toThrow()
+  })
+
+  test('when the client leaves, and the next export can begin', async () => {
+    const { service, auditor, leave, release } = await startHeld()
+    leave.abort()
+    await expectCutOff(service, 'the client left')
+    release()
+    expect((await auditor.post('/exports', { list: 'keys' })).status).toBe(200)
+  })
+
+  test('when the service stops, and no other export begins', async () => {
+    const { service, auditor, answer } = await startHeld()
+    await service.app.downloads.close()
+    await expectCutOff(service, 'the service stopped')
+    await expect(answer).rejects.toThrow()
+    expect((await auditor.post('/exports', { list: 'keys' })).status).toBe(503)
+    expect(await exportsOf(service)).toHaveLength(2)
+  })
+
+  test('when the log cannot be read, with the reason in the log', async () => {
+    const log = await openFreshLog()
+    cleanUp.push(() => log.close())
+    let mustFail = false
+    const failing = {
+      ...passingLog(log),
+      readAll: async (options: Parameters<typeof log.readAll>[0]) => {
+        if (mustFail && options.direction === undefined) throw new Error('a fault of the disk')
+        return log.readAll(options)
+      },
+    }
+    const service = await start({ log: failing })
+    await service.createKey()
+    const admin = await signedIn(service, 'admin')
+    mustFail = true
+    const { answer } = await download(service, admin, { list: 'events' })
+    await expect(answer).rejects.toThrow()
+    await expectCutOff(service, 'a fault of the disk')
+  })
+
+  test('when the client takes nothing for too long', async () => {
+    const exportSchedule = drivenSchedule()
+    const { service } = await startUnread({ exportSchedule })
+    await exportSchedule.advance(exportSpareMsMax - exportLookMs)
+    expect(service.app.downloads.count).toBe(1)
+    await exportSchedule.advance(exportLookMs)
+    await expectCutOff(service, 'the client was too slow')
+  }, 30_000)
+
+  test('but not while the log is read slowly', async () => {
+    const exportSchedule = drivenSchedule()
+    const { service, answer, release } = await startHeld({ exportSchedule })
+    await exportSchedule.advance(exportSpareMsMax * 2)
+    release()
+    expect(revisionsIn(await answer)).toHaveLength(logReadPageEvents * 4)
+    expect(await lastEnd(service)).toMatchObject({ phase: 'complete' })
+  })
+
+  test('when the session has expired and the client takes nothing', async () => {
+    const exportSchedule = drivenSchedule()
+    const { service } = await startUnread({ exportSchedule })
+    service.clock.advance(13 * 3_600_000)
+    await exportSchedule.advance(exportLookMs)
+    await expectCutOff(service, 'the session ended')
+  }, 30_000)
+})
+
+describe('an export while the store is unavailable', () => {
+  const away = new Outage('Cannot read the log: it does not answer', 'not_written', 'unavailable')
+
+  const awayAt = (...calls: readonly number[]) => {
+    let count = 0
+    return (): void => {
+      count += 1
+      if (calls.includes(count)) throw away
+    }
+  }
+
+  test('goes on after a while, without a gap and without a repeated row', async () => {
+    const inner = await openFreshLog()
+    cleanUp.push(() => inner.close())
+    const [failRead, failReadAll] = [awayAt(2, 5), awayAt(2, 5)]
+    const log = {
+      ...passingLog(inner),
+      read: async (stream: string, options: Parameters<typeof inner.read>[1]) => {
+        if (stream.startsWith('readings-') && options.limit === logReadPageEvents) failRead()
+        return inner.read(stream, options)
+      },
+      readAll: async (options: Parameters<typeof inner.readAll>[0]) => {
+        if (options.limit === logReadPageEvents) failReadAll()
+        return inner.readAll(options)
+      },
+    }
+    const service = await start({ log })
+    const { key, keyId } = await service.createKey({ limit: fastLimit })
+    await postReadings(service, key, logReadPageEvents * 5)
+    const admin = await signedIn(service, 'admin')
+    for (const list of [{ key: keyId }, { cellar: testCellar }]) {
+      const { answer } = await download(service, admin, { list: 'readings', ...list })
+      expect(revisionsIn(await answer)).toEqual(
+        Array.from({ length: logReadPageEvents * 5 }, (_, revision) => revision),
+      )
+      expect(await lastEnd(service)).toMatchObject({ phase: 'complete', rows: logReadPageEvents * 5 })
+    }
+  })
+
+  test('goes on where ask.db finds the events', async () => {
+    const fail = awayAt(1)
+    const service = await start({
+      wrapCore: (core) => {
+        const asking = withAsk()(core)
+        const { ask } = asking
+        if (ask === null) return asking
+        const eventsAt: typeof ask.eventsAt = async (places) => {
+          fail()
+          return ask.eventsAt(places)
+        }
+        return { ...asking, ask: { ...ask, eventsAt } }
+      },
+    })
+    await service.createKey()
+    const admin = await signedIn(service, 'admin')
+    const { answer } = await download(service, admin, { list: 'events', kind: 'keys' })
+    expect(revisionsIn(await answer)).toEqual([0])
+    expect(await lastEnd(service)).toMatchObject({ phase: 'complete', rows: 1 })
+  })
+})
+
+/** Begins an export that a client does not read, and waits until the export waits for the client. */
+const startUnread = async (options: Parameters<typeof start>[0] = {}) => {
+  const inner = await openFreshLog()
+  cleanUp.push(() => inner.close())
+  let pages = 0
+  const log = {
+    ...passingLog(inner),
+    read: (stream: string, readOptions: Parameters<typeof inner.read>[1]) => {
+      if (stream.startsWith('readings-') && readOptions.limit === logReadPageEvents) pages += 1
+      return inner.read(stream, readOptions)
+    },
+  }
+  const service = await start({ log, ...options })
+  const { key, keyId } = await service.createKey({ limit: fastLimit })
+  await postReadings(service, key, logReadPageEvents * unreadPages)
+  const admin = await signedIn(service, 'admin')
+  const connection = await downloadUnread(service, admin, { list: 'readings', key: keyId })
+  await until(() => pages > 1)
+  let [seen, quietTurns] = [0, 0]
+  await until(() => {
+    quietTurns = pages === seen ? quietTurns + 1 : 0
+    seen = pages
+    return quietTurns > 20_000
+  })
+  return { service, connection, pages }
+}
+
+const unreadPages = 150
+
+describe('the memory of an export', () => {
+  test('is bounded: a browser that does not read stops the reading', async () => {
+    const { service, connection, pages } = await startUnread()
+    // Sockets of the kernel hold some MB, and all pages together are several times as large.
+    expect(pages).toBeLessThan(unreadPages / 2)
+    expect(service.app.downloads.count).toBe(1)
+    connection.drop()
+    await until(() => service.app.downloads.count === 0)
+    expect(await lastEnd(service)).toMatchObject({ phase: 'cut_off', why: 'the client left' })
+  }, 30_000)
+})
