@@ -42,7 +42,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
     },
     refusals: { note: (refused) => node.refusalRecords.note(refused) },
     recordExport: (data, asker) => node.exportRecords.append({ type: 'LogExported', data }, asker),
-    ask: node.ask === null ? null : createAsk(host, node.ask),
+    ask: node.ask === null ? null : createAsk({ host, follower: node.ask, passedMs: parts.clock.passedMs }),
     onFolded: (listener) => node.onFolded(listener),
     indexTrouble: () => node.remembered?.trouble ?? null,
     sweep: () => node.sweep(),

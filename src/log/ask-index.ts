@@ -142,9 +142,7 @@ export interface AskIndex {
   /** Empties the index, so that it can be built again. Rejects with AskUnusable. */
   startAnew(): Promise<void>
 
-  /**
-   * Each step takes about a millisecond, so that the caller can let other work run between two steps.
-   */
+  /** Each step takes at most about a millisecond, so that the caller can let other work run between two steps. */
   find(filter: PlaceFilter, page: PlacePage): Generator<void, FoundPlaces>
   /**
    * The places of the event with this id, or of all events of the request with this id, except readings, oldest first: at most

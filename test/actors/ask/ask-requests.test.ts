@@ -1,25 +1,41 @@
 import { expect, test } from 'bun:test'
 import { createAsk } from '../../../src/actors/ask/ask-requests.ts'
 import { systemSchedule } from '../../../src/actors/schedule.ts'
-import { nextTurn } from '../../../src/log/pages-of-log.ts'
+import { askTurnMs } from '../../../src/limits.ts'
+import { MemoryAskIndex } from '../../support/ask/memory-ask-index.ts'
+import { createMemoryLog } from '../../support/logs/memory-log.ts'
 import { mostInOneTurn } from '../../support/most-in-one-turn.ts'
 
-test('all queries of ask.db together run one step in each turn of the event loop', async () => {
+const stepMs = askTurnMs / 4
+
+/** Each question has 20 steps, and each step takes `stepMs`. */
+const asking = () => {
+  let passedMs = 0
   let steps = 0
-  const index = {
-    *find() {
-      for (let step = 0; step < 20; step += 1) {
-        steps += 1
-        yield
-      }
-      return { places: [], lookedTo: null }
-    },
+  const index = new MemoryAskIndex()
+  index.seenRacks = function* () {
+    for (let step = 0; step < 20; step += 1) {
+      passedMs += stepMs
+      steps += 1
+      yield
+    }
+    return []
   }
-  const follower = { query: (ask: (asked: typeof index) => unknown) => ask(index) }
-  const ask = createAsk({ schedule: systemSchedule } as never, follower as never)
-  const found = Promise.all(Array.from({ length: 30 }, () => ask.find({} as never, {} as never)))
-  // The first step of a query does not wait.
-  await nextTurn()
-  expect(await mostInOneTurn(() => steps, found)).toBeLessThanOrEqual(2)
-  expect(steps).toBe(30 * 20)
+  const follower = {
+    progress: { position: null, isBehind: false, trouble: null },
+    bringUp: async () => {},
+    query: <T>(use: (of: MemoryAskIndex) => T): T => use(index),
+  }
+  const host = { log: createMemoryLog(), schedule: systemSchedule }
+  return { ask: createAsk({ host, follower, passedMs: () => passedMs }), steps: () => steps }
+}
+
+test('all questions together take a few steps in each turn, and then let other work run', async () => {
+  const { ask, steps } = asking()
+  const answers = Promise.all(Array.from({ length: 30 }, () => ask.seenRacks('one', 5)))
+  const most = await mostInOneTurn(steps, answers)
+  expect(steps()).toBe(30 * 20)
+  // The work of two turns can lie between two looks.
+  expect(most).toBeLessThanOrEqual(2 * (askTurnMs / stepMs))
+  expect(most).toBeGreaterThan(1)
 })
