@@ -197,11 +197,31 @@ test('every page works without JavaScript, except live updates', async () => {
   await page.getByText('it did not exist at').waitFor()
   await page.goto(service.url + paths.cellar(name))
   expect(await page.getByText('7.25').first().isVisible()).toBe(true)
+  await askTheLog(page, key.slice(0, 'clr_'.length + 8))
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByText('You are signed out.').waitFor()
   expect(complaints).toEqual([])
   await context.close()
 })
+
+/** Finds what happened to a key today, filters it, opens an event, turns to the next one, and exports the readings. */
+const askTheLog = async (page: Page, keyName: string): Promise<void> => {
+  await page.getByRole('link', { name: 'Log', exact: true }).click()
+  await page.getByRole('searchbox').fill(`${keyName} today`)
+  await page.getByRole('button', { name: 'Find' }).click()
+  await page.getByRole('link', { name: 'Keys', exact: true }).click()
+  await page.locator('summary', { hasText: 'Filter' }).click()
+  await page.getByLabel('Type of event').selectOption('KeySuspended')
+  await page.getByRole('button', { name: 'Show' }).click()
+  await page.getByRole('link', { name: /^key-.*@\d+$/ }).click()
+  await page.getByRole('heading', { name: `${email} suspended Plain` }).waitFor()
+  await page.getByRole('link', { name: 'After → in its stream' }).click()
+  await page.getByRole('heading', { name: `${email} resumed Plain` }).waitFor()
+  await page.getByRole('link', { name: 'Plain', exact: true }).last().click()
+  const downloaded = page.waitForEvent('download')
+  await page.getByRole('button', { name: /^CSV.*Readings of the key$/ }).click()
+  expect(await Bun.file(await (await downloaded).path()).text()).toContain('7.25')
+}
 
 const looks = [
   { colorScheme: 'light', viewport: { width: 360, height: 740 } },

@@ -35,7 +35,16 @@ const assets = new Map([
   ['/assets/hx-sse.min.js', join(root, 'node_modules/htmx.org/dist/ext/hx-sse.min.js')],
 ])
 const pages = everyPage(harmless).filter((page) => page.name !== 'first-reading')
+
+/** Texts that could widen a page, or turn it around. */
+const strangeTexts = ['W'.repeat(200), `${'قبو النبيذ '.repeat(12)}(${'م'.repeat(90)})`]
+const strangePages = strangeTexts.flatMap((text, at) =>
+  everyPage(() => text)
+    .filter((page) => page.name !== 'first-reading')
+    .map((page) => ({ ...page, name: `strange-${at}/${page.name}` })),
+)
 const byPath = new Map(pages.map((page) => [`/${page.name}`, page]))
+const strangeByPath = new Map(strangePages.map((page) => [`/${page.name}`, page]))
 
 /** For each path, the functions that send a message to its open streams. */
 const streams = new Map<string, Set<(message: string) => void>>()
@@ -80,7 +89,8 @@ const answer = async (request: Request): Promise<Response> => {
   const asset = assets.get(pathname)
   if (asset !== undefined) return new Response(Bun.file(asset))
   if (pathname.startsWith('/live/')) return openStream(pathname)
-  const page = byPath.get(pathname.endsWith('/revoke') ? '/confirm-revoke' : pathname)
+  const path = pathname.endsWith('/revoke') ? '/confirm-revoke' : pathname
+  const page = byPath.get(path) ?? strangeByPath.get(path)
   return new Response(page === undefined ? 'no such page' : await page.html, {
     status: page === undefined ? 404 : 200,
     headers: { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy },
@@ -155,6 +165,19 @@ test.each(looks)(
     await context.close()
   },
 )
+
+test('very long names and names from right to left never widen a page', async () => {
+  const { context, page } = await visitor({ viewport: { width: 360, height: 740 }, javaScriptEnabled: false })
+  const faults: unknown[] = []
+  for (const path of strangeByPath.keys()) {
+    await page.goto(base + path)
+    const overflowPx = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+    const direction = await page.evaluate('getComputedStyle(document.querySelector("main")).direction')
+    if (overflowPx !== 0 || direction !== 'ltr') faults.push({ path, overflowPx, direction })
+  }
+  expect(faults).toEqual([])
+  await context.close()
+})
 
 /** What people can act on. A browser gives a link or a control with the tab index -1 to the pointer only. */
 const controls = `[...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary, pre[tabindex]')]

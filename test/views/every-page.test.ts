@@ -23,6 +23,9 @@ const hostileTexts = [
   '=',
   '\\',
   '🍷',
+  '=HYPERLINK("https://example.com","=1+1")',
+  'قبو النبيذ \u05d9\u05e7\u05d1',
+  'W'.repeat(300),
 ]
 
 type Element = { readonly tag: string; readonly attributes: readonly (readonly [name: string, value: string])[] }

@@ -1,5 +1,10 @@
-import type { By } from '../../src/domain/events.ts'
+import type { By, EventType } from '../../src/domain/events.ts'
+import { changesOf } from '../../src/domain/search/event-changes.ts'
+import { type EventKind, kindOf } from '../../src/domain/search/event-filter.ts'
+import { nothingBefore } from '../../src/domain/search/state-before.ts'
+import { eventView } from '../../src/export/event-view.ts'
 import { EventPage } from '../../views/log/event-page.tsx'
+import { eventKindsShown } from '../../views/log/kind-mark.tsx'
 import { FoundPage } from '../../views/log/list/found-page.tsx'
 import { LogPage } from '../../views/log/list/log-page.tsx'
 import type {
@@ -12,9 +17,11 @@ import type {
   RefusalCount,
 } from '../../views/log/log-types.ts'
 import { RefusalPage } from '../../views/log/refusal-page.tsx'
+import { sentenceOf as sentenceOfEvent } from '../../views/log/sentence.ts'
 import type { Part, Sentence } from '../../views/log/sentence-parts.ts'
 import { paths } from '../../views/paths.ts'
 import type { Shell } from '../../views/types.ts'
+import { everyEvent } from '../support/logs/every-event.ts'
 
 type Field = 'cellar' | 'title' | 'label' | 'reason' | 'rack' | 'keg' | 'email' | 'browser' | 'typed' | 'fault'
 type Texts = (field: Field) => string
@@ -215,6 +222,41 @@ const sampleOf = (texts: Texts, nowMs: number): ExplainedSample => ({
   },
 })
 
+const typeOfKind: Readonly<Record<EventKind, EventType>> = {
+  readings: 'ReadingAccepted',
+  refusals: 'ReadingsRefused',
+  keys: 'KeyRotated',
+  cellars: 'CellarPolicyChanged',
+  operators: 'OperatorRoleChanged',
+  log: 'LogExported',
+}
+
+/** The list and an event of each kind, with the sentence and the changes of a real event. */
+const pagesOfKinds = (texts: Texts, shell: Shell) =>
+  eventKindsShown.flatMap((kind) => {
+    const event = everyEvent(() => texts('reason')).find(({ type }) => type === typeOfKind[kind])
+    if (event === undefined) throw new Error(`There is no sample of ${kind}`)
+    const list = sampleLogList(texts, shell.nowMs)
+    const sentence = sentenceOfEvent(event, nothingBefore, {
+      keyLabel: () => texts('label'),
+      cellarTitle: () => texts('title'),
+      cellarOfStream: () => texts('cellar'),
+      emailOfStream: () => texts('email'),
+    })
+    const shown: EventPageView = {
+      ...eventOf(texts, shell.nowMs),
+      kind: kindOf(event),
+      type: event.type,
+      sentence,
+      changes: changesOf(event, nothingBefore),
+      json: JSON.stringify(eventView(event), null, 2),
+    }
+    return [
+      { name: `log-${kind}`, html: LogPage({ shell, list: { ...list, query: { ...noQuery, kind } } }) },
+      { name: `event-${kind}`, html: EventPage({ shell, event: shown }) },
+    ]
+  })
+
 /** Every state of the pages about the event log. */
 export const logPages = (texts: Texts, shell: Shell) => {
   const { nowMs } = shell
@@ -236,12 +278,13 @@ export const logPages = (texts: Texts, shell: Shell) => {
     newerHref: paths.log({ after: 90_001 }),
     end: { kind: 'time_over', position: 89_000, atMs: nowMs - 3_600_000 },
     about: { words: 'Page of the key', name: texts('label'), href: paths.key('7Qp2abCd') },
-    exported: { list: 'readings', filter: { actor: texts('typed'), since: '2026-03-01T12:00:00.000Z' } },
+    exported: { list: 'events', filter: { key: texts('typed'), since: '2026-03-01T12:00:00.000Z', readings: 'no' } },
     bars: null,
   }
   const fault = texts('fault')
   const faults = { actor: fault, cellar: fault, key: fault, from: fault, to: fault, at: fault, type: fault }
   return [
+    ...pagesOfKinds(texts, shell),
     { name: 'log', html: LogPage({ shell, list }) },
     { name: 'log-paused', html: LogPage({ shell, list: { ...list, query: { ...noQuery, isPaused: true } } }) },
     { name: 'log-filtered', html: LogPage({ shell, list: filtered }) },
@@ -278,7 +321,7 @@ export const logPages = (texts: Texts, shell: Shell) => {
     },
     { name: 'event', html: EventPage({ shell, event }) },
     {
-      name: 'event-refusals',
+      name: 'event-samples',
       html: EventPage({
         shell,
         event: {
