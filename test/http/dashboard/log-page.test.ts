@@ -150,6 +150,16 @@ describe('the list', () => {
     if (count === 0) expect(body).toContain('Nothing in the log matches.')
   })
 
+  test('updates by itself unless its time is over', async () => {
+    const isLive = async (to: string): Promise<boolean> =>
+      (await world.auditor.get(paths.log({ kind: 'keys', to }))).body.includes('hx-sse:connect="/live/log')
+    expect([await isLive(''), await isLive('2027-03-01'), await isLive('2026-03-01T12:10:00Z')]).toEqual([
+      true,
+      true,
+      false,
+    ])
+  })
+
   test('shows what happened at an instant or before', async () => {
     const { body } = await world.auditor.get(paths.log({ at: '2026-03-01T12:20:30Z' }))
     expect(rowsOf(body)[0]).toStartWith('event-')

@@ -2,7 +2,7 @@ import { ListExports } from '../../exports/list-export.tsx'
 import { Layout } from '../../frame/layout.tsx'
 import { attribute, Name } from '../../parts/name.tsx'
 import { countText } from '../../parts/quantity.ts'
-import { exactText } from '../../parts/time-words.ts'
+import { exactText, isoText } from '../../parts/time-words.ts'
 import { paths } from '../../paths.ts'
 import type { Shell } from '../../types.ts'
 import type { LogListView } from '../log-types.ts'
@@ -13,8 +13,8 @@ import { LogTable } from './log-table.tsx'
 export const LogPage = (props: { readonly shell: Shell; readonly list: LogListView }): JSX.Element => {
   const { shell, list } = props
   const { query, newerHref, faults } = list
-  const isNewest = newerHref === null && Object.keys(faults).length === 0
-  const isLive = isNewest && !query.isPaused
+  const canGrow = newerHref === null && Object.keys(faults).length === 0 && !isOfPast(list, shell.nowMs)
+  const isLive = canGrow && !query.isPaused
   return (
     <Layout shell={shell} title="Log" section="log">
       <h1>Log</h1>
@@ -23,7 +23,7 @@ export const LogPage = (props: { readonly shell: Shell; readonly list: LogListVi
       <div class="log-choices">
         <KindLinks query={query} />
         <p class="list-actions">
-          {isNewest ? <LiveSwitch list={list} /> : null}
+          {canGrow ? <LiveSwitch list={list} /> : null}
           {list.exported === null ? null : (
             <a class="action" href="#export">
               Export
@@ -60,6 +60,10 @@ export const LogPage = (props: { readonly shell: Shell; readonly list: LogListVi
     </Layout>
   )
 }
+
+/** True if the chosen time is over, so nothing can come into the list. */
+const isOfPast = ({ exported }: LogListView, nowMs: number): boolean =>
+  exported?.filter.until !== undefined && exported.filter.until <= isoText(nowMs)
 
 /** The message of a live page. */
 export const LogPush = (props: { readonly list: LogListView; readonly nowMs: number }): JSX.Element => (
