@@ -101,7 +101,7 @@ const listWords: Readonly<Record<ExportedListName, string>> = {
   keys: 'Keys',
 }
 
-const instantHint = 'Like 2026-03-01T10:14:07Z or 2026-03-01.'
+const instantHint = 'Like yesterday, 10:14 or 2026-03-01.'
 
 const fieldWords: Readonly<Record<ExportField, { readonly label: string; readonly hint?: string }>> = {
   since: { label: 'From', hint: instantHint },

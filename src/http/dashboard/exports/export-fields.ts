@@ -9,7 +9,7 @@ import {
 } from '../../../domain/events.ts'
 import { done } from '../../../domain/refusal.ts'
 import { eventKinds, parseActor } from '../../../domain/search/event-filter.ts'
-import { parseInstant } from '../../../domain/search/instant.ts'
+import { parseInstantNear } from '../../../domain/search/near-instant.ts'
 import { invalidField, type Typed } from '../../../domain/text.ts'
 import type { ExportedList } from '../../../export/exported-list.ts'
 import { exportFieldCharsMax } from '../../../limits.ts'
@@ -39,11 +39,13 @@ export const typedFormat = (form: FormFields): ExportFormat => (form('format') =
 export const listNamed = (name: string): ExportedListName | null =>
   ListNames.anyOf.map((literal) => literal.const).find((known) => known === name) ?? null
 
+type Filled = { readonly form: FormFields; readonly nowMs: number }
+
 /** A blank field filters nothing. */
-export const typedList = ({ core }: DashboardDeps, form: FormFields): Typed<ExportedList> => {
+export const typedList = ({ core }: DashboardDeps, { form, nowMs }: Filled): Typed<ExportedList> => {
   const list = listNamed(form('list'))
   if (list === null) return invalidField('form', 'Choose what to export.')
-  const filter = typedFilter(core, form)
+  const filter = typedFilter(core, { form, nowMs })
   if (!filter.ok) return filter
   const { key, cellar } = filter.value
   switch (list) {
@@ -64,7 +66,7 @@ export const typedList = ({ core }: DashboardDeps, form: FormFields): Typed<Expo
 
 const orNull = (text: string): string | null => (text === '' ? null : text)
 
-const typedFilter = (core: DashboardDeps['core'], form: FormFields): Typed<EventFilter> => {
+const typedFilter = (core: DashboardDeps['core'], { form, nowMs }: Filled): Typed<EventFilter> => {
   const tooLong = fields.find((field) => form(field).length > exportFieldCharsMax)
   if (tooLong !== undefined) return invalidField(tooLong, `It must be at most ${exportFieldCharsMax} characters.`)
   const { keys, cellars } = core.projections
@@ -76,7 +78,7 @@ const typedFilter = (core: DashboardDeps['core'], form: FormFields): Typed<Event
   if (key !== null && keys.get(key) === null) return invalidField('key', 'There is no such key. Check the spelling.')
   const cellar = orNull(form('cellar'))
   if (cellar !== null && cellars.get(cellar) === null) return invalidField('cellar', 'There is no such cellar.')
-  const [since, until] = [typedInstant(form, 'since'), typedInstant(form, 'until')]
+  const [since, until] = [typedInstant('since', { form, nowMs }), typedInstant('until', { form, nowMs })]
   if (!since.ok) return since
   if (!until.ok) return until
   const actor = form('actor').trim() === '' ? done(null) : parseActor(form('actor'))
@@ -105,8 +107,8 @@ const noFilter: EventFilter = {
 
 const isEventType = (type: string): type is EventType => Object.hasOwn(eventData, type)
 
-const typedInstant = (form: FormFields, field: 'since' | 'until'): Typed<number | null> => {
+const typedInstant = (field: 'since' | 'until', { form, nowMs }: Filled): Typed<number | null> => {
   if (form(field).trim() === '') return done(null)
-  const instant = parseInstant(form(field))
+  const instant = parseInstantNear(form(field), nowMs)
   return instant.ok ? instant : invalidField(field, instant.refusal.rule)
 }

@@ -17,7 +17,7 @@ export const exportRoutes = (deps: DashboardDeps): readonly Route[] => [
 /** A POST, because each export writes events, and so that no link of another site can start one. */
 const exportList = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { core } = deps
-  const list = typedList(deps, visit.form)
+  const list = typedList(deps, visit)
   if (!list.ok) return refused(visit, list.refusal)
   const format = typedFormat(visit.form)
   const { session, request, origin } = visit
