@@ -1,6 +1,6 @@
 import { attribute } from '../../parts/name.tsx'
 import { countOf, countText } from '../../parts/quantity.ts'
-import { clockText, dateText, durationText } from '../../parts/time-words.ts'
+import { clockText, dateText, durationWords } from '../../parts/time-words.ts'
 import type { Bar, BarsView } from '../log-types.ts'
 
 const height = 60
@@ -46,7 +46,7 @@ export const BarsFigure = (props: { readonly view: BarsView }): JSX.Element => {
         ))}
       </div>
       <p class="quiet bar-words">
-        <span safe>{`${isChosen ? '' : `${spanText(barMs * bars.length)}. `}Each bar is ${durationText(barMs)}:`}</span>{' '}
+        <span safe>{`${isChosen ? '' : `${spanText(barMs * bars.length)}. `}Each bar is ${barWords(barMs)}:`}</span>{' '}
         <span class="accepted">accepted</span>, <span class="refused">refused</span>. Choose a bar to go there.
       </p>
     </div>
@@ -128,6 +128,11 @@ const totalText = (bars: readonly Bar[]): string => {
     'reading',
     'readings',
   )} accepted, ${countText(sum(({ refused }) => refused))} refused`
+}
+
+const barWords = (ms: number): string => {
+  if (ms === 60_000) return 'a minute'
+  return ms === 3_600_000 ? 'an hour' : durationWords(ms)
 }
 
 const spanText = (ms: number): string => (ms <= 2 * 3_600_000 ? 'The last hour' : 'The last 24 hours')
