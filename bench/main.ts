@@ -60,7 +60,12 @@ const parts = new Map<string, () => Promise<void>>([
   [
     'ask',
     () =>
-      benchAsk({ scale: Number(values.scale), seconds: Number(values.seconds ?? 30), folder: values.folder ?? null }),
+      benchAsk({
+        ...roundsOr(20, 15),
+        scale: Number(values.scale),
+        folder: values.folder ?? null,
+        what: values.what ?? null,
+      }),
   ],
   ['eventstoredb', () => benchEventStore(values.url, rounds)],
   ['eventstoredb-start', () => benchEventStoreStart(values.url, rounds.rounds)],

@@ -2,50 +2,61 @@ import { Database } from 'bun:sqlite'
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { RecordedEvent } from '../../src/domain/events.ts'
-import { askReaderCacheKib } from '../../src/limits.ts'
+import { keyIdOf } from '../../src/domain/stream-names.ts'
+import { askReaderCacheKib, logReadPageEvents } from '../../src/limits.ts'
 import { askPathIn } from '../../src/log/ask-index/ask-file.ts'
 import { AskQueries } from '../../src/log/ask-index/queries/ask-queries.ts'
 import { logPathIn } from '../../src/log/data-folder.ts'
 import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
-import { percentile, table } from '../figures.ts'
-import { pacedLoad, topRate } from '../lag.ts'
+import { table } from '../figures.ts'
+import { topRate } from '../lag.ts'
 import { wrkIsInstalled } from '../load/wrk.ts'
 import { benchFolder, type EmptyService, startEmptyService, withKeys } from '../servers.ts'
-import { askedLookUps, type LookUp } from './ask-look-ups.ts'
+import { askedLookUps } from './ask-look-ups.ts'
+import { askedPages } from './ask-pages.ts'
+import { askedAbout } from './asked-about.ts'
 import { type AskedSize, fillAskedLog } from './asked-log.ts'
+import { measureQuestions } from './measure-questions.ts'
+import { measureWatchedLog } from './watched-log.ts'
 
 const shareOfTop = 0.7
 const connections = 64
 const loadKeys = 64
 const topRateSeconds = 5
-const roundsAlone = 40
-/** Between two look-ups, so that they come as people ask, and not as fast as they can. */
-const pauseMs = 10
+
+const parts = ['fill', 'look-ups', 'pages', 'watched'] as const
+type Part = (typeof parts)[number]
 
 export type AskBench = {
   /** 1 is the log of 1 million events of keys, 10 million readings and 100,000 refusals. */
   readonly scale: number
-  /** How long each rate is held. */
+  /** How often each question is asked, alone and again under load. */
+  readonly rounds: number
+  /** How long each load lasts. */
   readonly seconds: number
-  /** Filled if it is empty, and kept. `null`: a new folder, which is deleted. */
+  /** Filled if it is empty, and kept with its `ask.db`. `null`: a new folder, which is deleted. */
   readonly folder: string | null
+  /** Only one of `parts`. `null`: all. */
+  readonly what: string | null
 }
 
 /**
- * Measures questions to `ask.db` and to the service while readings come in. Before that, measures how long the service takes to
- * build `ask.db` anew, and how large the file is.
+ * Measures questions to `ask.db`, to the service and to the pages of the dashboard, alone and while readings come in. Then measures
+ * readings while people watch or export the log. Before that, measures how long the service takes to build `ask.db`, and how large
+ * the file is.
  */
-export const benchAsk = async ({ scale, seconds, folder }: AskBench): Promise<void> => {
+export const benchAsk = async ({ scale, folder, what, ...asking }: AskBench): Promise<void> => {
   if (!wrkIsInstalled()) throw new Error('Cannot measure: wrk is not installed (Debian: apt-get install wrk)')
+  const wanted = parts.filter((part) => what === null || what === part)
+  if (wanted.length === 0) throw new Error(`Cannot measure "${what}": it is one of ${parts.join(', ')}`)
   const dataDir = folder === null ? benchFolder() : resolve(folder)
   mkdirSync(dataDir, { recursive: true })
   try {
     await fillOnce(dataDir, sizeOf(scale))
-    const { last, samples } = await lookedAt(dataDir)
-    for (const end of ['', '-wal', '-shm']) rmSync(`${askPathIn(dataDir)}${end}`, { force: true })
+    const looked = await lookedAt(dataDir)
     const service = await startEmptyService({ dataDir })
     try {
-      await report(service, { last, samples, seconds })
+      await report(service, looked, { ...asking, wanted })
     } finally {
       await service.end()
     }
@@ -72,11 +83,16 @@ const fillOnce = async (dataDir: string, size: AskedSize): Promise<void> => {
   await Bun.write(filledMark, '')
 }
 
-type Looked = { readonly last: number; readonly samples: readonly RecordedEvent[] }
+type Looked = {
+  /** The last position. */
+  readonly last: number
+  /** Some events of the whole log, which the questions are about. */
+  readonly samples: readonly RecordedEvent[]
+  readonly longKey: string
+}
 
-const samplesWanted = 500
+const samplesWanted = 5_000
 
-/** Returns the last position, and some events of the whole log, which the look-ups then ask for. */
 const lookedAt = async (dataDir: string): Promise<Looked> => {
   const log = openSqliteLog({ dataDir })
   try {
@@ -85,13 +101,22 @@ const lookedAt = async (dataDir: string): Promise<Looked> => {
     for (let count = 0; count < samplesWanted; count += 1) {
       samples.push(...(await log.readAll({ from: Math.floor((last * count) / samplesWanted), limit: 1 })))
     }
-    return { last, samples }
+    const first = await log.readAll({ limit: logReadPageEvents })
+    const created = first.find(({ type }) => type === 'KeyCreated')
+    if (created === undefined) throw new Error(`Cannot ask: the log in ${dataDir} begins without a key`)
+    return { last, samples, longKey: keyIdOf(created.stream) }
   } finally {
     await log.close()
   }
 }
 
-const report = async (service: EmptyService, { last, samples, seconds }: Looked & { readonly seconds: number }) => {
+type Wanted = Pick<AskBench, 'rounds' | 'seconds'> & { readonly wanted: readonly Part[] }
+
+const report = async (
+  service: EmptyService,
+  { last, samples, longKey }: Looked,
+  { wanted, rounds, seconds }: Wanted,
+): Promise<void> => {
   const startMs = performance.now()
   await untilFolded(service.dataDir, last)
   console.log(
@@ -99,60 +124,31 @@ const report = async (service: EmptyService, { last, samples, seconds }: Looked 
   )
   using database = new Database(askPathIn(service.dataDir), { readonly: true })
   console.log(sizes(database))
-  database.run(`PRAGMA cache_size = -${askReaderCacheKib}`)
-  const queries = new AskQueries(database)
+  if (wanted.every((part) => part === 'fill')) return
   const loaded = await withKeys(service, loadKeys)
-  const lookUps = askedLookUps({ queries, service, samples })
-  const alone = await measure(lookUps, (round) => round < roundsAlone)
-  const topPerSecond = await topRate(loaded, topRateSeconds)
-  let isLoading = true
-  const load = pacedLoad({ ...loaded, perSecond: shareOfTop * topPerSecond, connections, seconds }).finally(() => {
-    isLoading = false
-  })
-  const loadedTimes = await measure(lookUps, () => isLoading)
-  const { p50Ms, p99Ms } = await load
-  queries.close()
-  console.log(
-    `\nQuestions, alone, and while readings come at ${(shareOfTop * topPerSecond).toFixed(0)}/s (${shareOfTop} of the top rate)\n`,
-  )
-  const rows = lookUps.map(({ name }) => [
-    name,
-    ...figures(alone, name),
-    ...figures(loadedTimes, name),
-    foundOf(loadedTimes, name),
-  ])
-  console.log(table([['question', 'alone p50 ms', 'p95', 'loaded p50 ms', 'p95', 'found'], ...rows]))
-  console.log(`\nReadings meanwhile: p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`)
-}
-
-type Asked = { readonly ms: number; readonly hasFound: boolean }
-
-/** By the name of the question. */
-type Times = ReadonlyMap<string, readonly Asked[]>
-
-/** Asks all questions in turn. Two questions of one kind are about different events. */
-const measure = async (lookUps: readonly LookUp[], goesOn: (round: number) => boolean): Promise<Times> => {
-  const times = new Map<string, Asked[]>(lookUps.map(({ name }) => [name, []]))
-  for (let round = 0; goesOn(round); round += 1) {
-    for (const { name, ask } of lookUps) {
-      const startMs = performance.now()
-      const count = await ask(round)
-      times.get(name)?.push({ ms: performance.now() - startMs, hasFound: count > 0 })
-      await Bun.sleep(pauseMs)
-    }
+  const about = askedAbout(samples)
+  const loadOf = async () => {
+    const { url, cellar, keys } = loaded
+    return { url, cellar, keys, perSecond: shareOfTop * (await topRate(loaded, topRateSeconds)), connections, seconds }
   }
-  return times
+  if (wanted.includes('look-ups')) {
+    database.run(`PRAGMA cache_size = -${askReaderCacheKib}`)
+    const queries = new AskQueries(database)
+    const lookUps = askedLookUps({ queries, service, about })
+    await measureQuestions('Look-ups', lookUps, { rounds, load: await loadOf() })
+    queries.close()
+  }
+  if (wanted.includes('pages')) {
+    const pages = await askedPages({ service, about, longKey, last })
+    await measureQuestions('Pages', pages, { rounds, load: await loadOf() })
+  }
+  if (wanted.includes('watched')) {
+    const watching = { about, shareOfTop, connections, rounds: Math.min(rounds, watchedRoundsMax), seconds }
+    await measureWatchedLog(loaded, watching)
+  }
 }
 
-const figures = (times: Times, name: string): readonly string[] => {
-  const all = (times.get(name) ?? []).map(({ ms }) => ms)
-  return all.length === 0 ? ['', ''] : [50, 95].map((percent) => percentile(all, percent).toFixed(1))
-}
-
-const foundOf = (times: Times, name: string): string => {
-  const all = times.get(name) ?? []
-  return `${all.filter(({ hasFound }) => hasFound).length} of ${all.length}`
-}
+const watchedRoundsMax = 5
 
 const untilFolded = async (dataDir: string, last: number): Promise<void> => {
   for (const deadline = Date.now() + 3_600_000; Date.now() < deadline; await Bun.sleep(100)) {

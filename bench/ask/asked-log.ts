@@ -1,5 +1,11 @@
 import type { By, NewEvent } from '../../src/domain/events.ts'
-import { cellarStream, keyStream, readingsStream, refusalsStream } from '../../src/domain/stream-names.ts'
+import {
+  cellarStream,
+  keyStream,
+  readingsStream,
+  refusalsStream,
+  signInsStream,
+} from '../../src/domain/stream-names.ts'
 import { systemEntropy } from '../../src/entropy.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import { type FilledKey, fillKeys, readingOf } from '../filled-log.ts'
@@ -14,8 +20,17 @@ export type AskedSize = {
 
 export const operators = 20
 const readingsPerAppend = 20
-const appendsPerRound = 400
+const appendsPerRound = 20
+/** Operators sign in, and cellars are renamed, once in this number of rounds. */
+const roundsPerRareEvent = 20
 const daysMs = 30 * 86_400_000
+/**
+ * Changes of one key with a long history. A page folds up to `stateBeforeEventsMax` of them (`src/limits.ts`), so almost as many
+ * are the worst case.
+ */
+const longHistoryEvents = 9_000
+/** The key with the long history has this share of all refusals, so it fills a page with them. */
+const longHistoryRefusals = 1 / 100
 
 /** A key, with the last revision of each of its streams. `turn` counts its changes. */
 type AskedKey = FilledKey & { keyRevision: number; refusalsRevision: number; turn: number }
@@ -29,30 +44,55 @@ export const fillAskedLog = async (log: EventLog, size: AskedSize): Promise<void
   const filled = await fillKeys(log, size.keys, beginMs)
   const keys = filled.map((key): AskedKey => Object.assign(key, { keyRevision: 0, refusalsRevision: -1, turn: 0 }))
   const cellars = new Map(keys.map(({ cellar }) => [cellar, 0]))
-  const rounds = Math.ceil(size.readings / (readingsPerAppend * Math.min(appendsPerRound, keys.length)))
+  const rounds = Math.ceil(size.readings / (readingsPerAppend * appendsPerRound))
   const random = randomBelow()
-  const oneOf = (): AskedKey => {
-    const key = keys[random(keys.length)]
-    if (key === undefined) throw new Error('Cannot fill the log: it has no keys')
-    return key
-  }
+  const sessions = new Sessions(random)
+  const chosenOf = chooser(keys, size, random)
   for (let round = 0; round < rounds; round += 1) {
-    const atMs = (share: number): number => beginMs + Math.floor(((round + share) / rounds) * daysMs)
-    const dueUntil = (total: number): number =>
-      Math.floor(((round + 1) * total) / rounds) - Math.floor((round * total) / rounds)
+    const atMs = beginMs + Math.floor((round / rounds) * daysMs)
+    const isSometimes = round % roundsPerRareEvent === 0
+    if (isSometimes) await sessions.begin(log, atMs)
     const first = (round * appendsPerRound) % keys.length
     const posting = keys.slice(first, first + appendsPerRound)
-    await Promise.all(posting.map((key, index) => appendReadings(log, key, { of: first + index, atMs: atMs(0.1) })))
-    const changed = Array.from({ length: dueUntil(size.keyEvents - keys.length) }, oneOf)
-    for (const part of parts(changed))
-      await Promise.all(part.map((key) => appendChange(log, key, byOperator(random), atMs(0.4))))
-    const refused = Array.from({ length: dueUntil(size.refusals) }, oneOf)
-    for (const part of parts(refused)) await Promise.all(part.map((key) => appendRefusals(log, key, atMs(0.7))))
-    const [cellar, revision = 0] = [...cellars][random(cellars.size)] ?? []
+    const { changed, refused } = chosenOf(round, rounds)
+    const changes = changed.map((key) => ({ key, by: sessions.by() }))
+    await Promise.all([
+      ...posting.map((key, index) => appendReadings(log, key, { of: first + index, atMs })),
+      inParts(changes, ({ key, by }) => appendChange(log, key, by, atMs)),
+      inParts(
+        refused.map((key) => ({ key })),
+        ({ key }) => appendRefusals(log, key, atMs),
+      ),
+    ])
+    const [cellar, revision = 0] = isSometimes ? ([...cellars][random(cellars.size)] ?? []) : []
     if (cellar === undefined) continue
     cellars.set(cellar, revision + 1)
     const renamed = { type: 'CellarRenamed', data: { title: `${cellar}, ${round}` } } as const
-    await write(log, cellarStream(cellar), revision, [{ ...renamed, ...askedBy(byOperator(random), atMs(0.9)) }])
+    await write(log, cellarStream(cellar), revision, [{ ...renamed, ...askedBy(sessions.by(), atMs) }])
+  }
+}
+
+type Chosen = { readonly changed: readonly AskedKey[]; readonly refused: readonly AskedKey[] }
+
+/** Returns a function that chooses the keys of a round: random ones, and the key with the long history. */
+const chooser = (keys: readonly AskedKey[], size: AskedSize, random: (bound: number) => number) => {
+  const [longKey] = keys
+  if (longKey === undefined) throw new Error('Cannot fill the log: it has no keys')
+  const ofLongKey = {
+    changes: Math.min(longHistoryEvents, size.keyEvents / 2),
+    refusals: size.refusals * longHistoryRefusals,
+  }
+  return (round: number, rounds: number): Chosen => {
+    const dueOf = (total: number): number =>
+      Math.floor(((round + 1) * total) / rounds) - Math.floor((round * total) / rounds)
+    const several = (ofOthers: number, ofLong: number): readonly AskedKey[] => [
+      ...Array.from({ length: dueOf(ofOthers) }, () => keys[random(keys.length)] ?? longKey),
+      ...Array.from({ length: dueOf(ofLong) }, () => longKey),
+    ]
+    return {
+      changed: several(size.keyEvents - keys.length - ofLongKey.changes, ofLongKey.changes),
+      refused: several(size.refusals - ofLongKey.refusals, ofLongKey.refusals),
+    }
   }
 }
 
@@ -65,21 +105,51 @@ const randomBelow = (): ((bound: number) => number) => {
   }
 }
 
-/** Splits the keys so that no key comes twice in one part, because appends to one stream wait for each other. */
-const parts = (keys: readonly AskedKey[]): readonly (readonly AskedKey[])[] => {
-  const found: Set<AskedKey>[] = []
-  for (const key of keys) {
-    const free = found.find((part) => !part.has(key) && part.size < appendsPerRound)
-    if (free === undefined) found.push(new Set([key]))
-    else free.add(key)
+/** No key comes twice in one part, because appends to one stream wait for each other. */
+const inParts = async <Item extends { readonly key: AskedKey }>(
+  items: readonly Item[],
+  append: (item: Item) => Promise<void>,
+): Promise<void> => {
+  for (let left = items; left.length > 0; ) {
+    const part = new Map(left.map((item) => [item.key, item]))
+    await Promise.all([...part.values()].map(append))
+    left = left.filter((item) => part.get(item.key) !== item)
   }
-  return found.map((part) => [...part])
 }
 
-/** One operator in twenty makes half of the changes. */
-const byOperator = (random: (bound: number) => number): By => {
-  const number = random(2) === 0 ? 0 : random(operators)
-  return { kind: 'operator', email: emailOf(number) }
+/** Operators sign in again and again. One operator in twenty makes half of the changes. */
+class Sessions {
+  readonly #random: (bound: number) => number
+  readonly #open = new Map<number, string>()
+  #revision = -1
+
+  constructor(random: (bound: number) => number) {
+    this.#random = random
+  }
+
+  async begin(log: EventLog, atMs: number): Promise<void> {
+    const operator = this.#oneOf()
+    const id = `session-${this.#revision + 1}`
+    this.#open.set(operator, id)
+    const data = { email: emailOf(operator), sessionId: id, address: '192.0.2.7', browser: 'Firefox on Linux' }
+    const event: NewEvent = { type: 'SignInSeen', data, ...askedBy(this.#byOf(operator), atMs) }
+    await write(log, signInsStream, this.#revision, [event])
+    this.#revision += 1
+  }
+
+  by(): By {
+    return this.#byOf(this.#oneOf())
+  }
+
+  #oneOf(): number {
+    return this.#random(2) === 0 ? 0 : this.#random(operators)
+  }
+
+  #byOf(operator: number): By {
+    const id = this.#open.get(operator)
+    const by = { kind: 'operator', email: emailOf(operator) } as const
+    return id === undefined ? by : { ...by, session: { id, linkMadeBy: null } }
+  }
 }
 
 export const emailOf = (operator: number): string => `operator-${operator}@example.org`
@@ -120,7 +190,7 @@ const appendChange = (log: EventLog, key: AskedKey, by: By, atMs: number) => {
 
 const appendRefusals = (log: EventLog, key: AskedKey, atMs: number) => {
   const sample = { requestId: systemEntropy.requestId(atMs), atMs, field: null, rule: null, rack: null, keg: null }
-  const codes = ['key_is_suspended', 'invalid_field', 'limit_exceeded'] as const
+  const codes = ['KEY_SUSPENDED', 'INVALID_TIMESTAMP', 'RATE_LIMITED'] as const
   const code = codes[key.turn % codes.length] ?? codes[0]
   const data = { from: atMs - 60_000, to: atMs, counts: [{ code, count: 7 }], samples: [{ ...sample, code }] }
   key.refusalsRevision += 1

@@ -1,12 +1,13 @@
 /** Signs in operators through the real forms, and opens live streams in each session. */
 import { type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'
+import { type OperatorLink, signInAgain, useLink } from './new-operators.ts'
 
 export type LiveViewers = {
   readonly url: string
   /**
    * Each operator has one link, by which the load sets the password. The sessions are shared out among the operators.
    */
-  readonly links: readonly { readonly url: string; readonly email: string }[]
+  readonly links: readonly OperatorLink[]
   readonly sessions: number
   /** `paths[session]` are the paths of the streams that this session opens. */
   readonly paths: readonly (readonly string[])[]
@@ -20,39 +21,15 @@ export type LiveViewersResult = {
   readonly mebibytesPerSecond: number
 }
 
-const password = 'twelve chars and more'
-
 const prepare = async ({ url, links, sessions, paths }: LiveViewers) => {
   const cookies: string[] = []
-  for (const { url: link, email } of links)
-    cookies.push(await submit(link, { email, password, password_again: password }))
-  while (cookies.length < sessions) {
-    const { email = '' } = links[cookies.length % links.length] ?? {}
-    cookies.push(await submit(`${url}/sign-in`, { email, password, next: '' }))
+  for (const link of links) cookies.push(await useLink(link))
+  for (let index = 0; cookies.length < sessions; index += 1) {
+    const link = links[index % links.length]
+    if (link !== undefined) cookies.push(await signInAgain(url, link))
   }
   return (times: Times): Promise<LiveViewersResult> => watch(url, { cookies, paths }, times)
 }
-
-/** Posts a form of the sign-in or of a link. Returns the cookie of the new session. */
-const submit = async (url: string, fields: Readonly<Record<string, string>>): Promise<string> => {
-  const page = await fetch(url)
-  const token = /name="_csrf" value="([^"]+)"/.exec(await page.text())?.[1] ?? ''
-  const answer = await fetch(url, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { Cookie: cookieOf(page) },
-    body: new URLSearchParams({ ...fields, _csrf: token }),
-  })
-  if (answer.status !== 303) throw new Error(`Cannot sign in: ${url} answered ${answer.status}`)
-  return cookieOf(answer)
-}
-
-const cookieOf = (answer: Response): string =>
-  answer.headers
-    .getSetCookie()
-    .filter((cookie) => !cookie.includes('Max-Age=0'))
-    .map((cookie) => cookie.split(';')[0])
-    .join('; ')
 
 type Watching = { readonly cookies: readonly string[]; readonly paths: LiveViewers['paths'] }
 
@@ -69,9 +46,10 @@ const watch = async (
   let open = 0
   let bytesRead = 0
   let pushes = 0
+  const sockets: Bun.Socket[] = []
   const view = async (path: string, cookie: string): Promise<void> => {
     let hasAnswer = false
-    await Bun.connect({
+    const socket = await Bun.connect({
       hostname,
       port: Number(port),
       socket: {
@@ -92,13 +70,16 @@ const watch = async (
         },
       },
     })
+    sockets.push(socket)
   }
   await untilInstant(startMs)
   await Promise.all(cookies.flatMap((cookie, index) => (paths[index] ?? []).map((path) => view(path, cookie))))
   await untilInstant(endMs)
   const seconds = (endMs - startMs) / 1_000
+  const openAtEnd = open
+  for (const socket of sockets) socket.terminate()
   return {
-    openAtEnd: open,
+    openAtEnd,
     answers,
     pushesPerSecond: pushes / seconds,
     mebibytesPerSecond: bytesRead / 1_048_576 / seconds,

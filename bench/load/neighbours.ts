@@ -14,6 +14,7 @@ import {
 import type { Flood, FloodResult } from './flood.ts'
 import type { LiveViewers, LiveViewersResult } from './live-viewers.ts'
 import { type Answers, type StartedLoad, startLoad, type Times } from './load-process.ts'
+import { newOperators } from './new-operators.ts'
 import type { PacedDevices, PacedDevicesResult } from './paced-devices.ts'
 import type { StalledBodies, StalledBodiesResult } from './stalled-bodies.ts'
 import { worstBodies } from './worst-bodies.ts'
@@ -294,13 +295,7 @@ const watchLivePages = async (service: EmptyService) => {
     const reading = { cellar, rack: 'rack-1', keg: 'sensor-temperature', value: 20, timestamp: '2026-03-01T12:00:01Z' }
     requests.push({ key, path: '/api/v1/ingest', body: JSON.stringify(reading) })
   }
-  const links: { url: string; email: string }[] = []
-  for (let index = 0; index < liveOperators; index += 1) {
-    const email = `operator-${index}@example.org`
-    const [line] = await service.ask({ op: 'issue_link', email, role: 'admin' })
-    if (line?.kind !== 'link') throw new Error('Cannot prepare the service: it made no link')
-    links.push({ url: line.value.url, email })
-  }
+  const links = await newOperators(service, liveOperators)
   const paths = Array.from({ length: liveSessions }, (_, session) => livePaths(session))
   const viewers = await startLoad<LiveViewers, Times, LiveViewersResult>('live-viewers.ts', {
     url,

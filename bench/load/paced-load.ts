@@ -20,6 +20,8 @@ export type PacedResult = {
   readonly p50Ms: number
   readonly p99Ms: number
   readonly maxMs: number
+  /** Processor time of this process. */
+  readonly busySeconds: number
 }
 
 type Connection = { readonly socket: Bun.Socket<undefined>; dueMs: number }
@@ -64,11 +66,13 @@ const run = async (load: PacedLoad): Promise<PacedResult> => {
   const pace = setInterval(send, 1)
   await ended
   clearInterval(pace)
+  const used = process.cpuUsage()
   return {
     answered: total,
     p50Ms: percentile(latencies, 50),
     p99Ms: percentile(latencies, 99),
     maxMs: percentile(latencies, 100),
+    busySeconds: (used.user + used.system) / 1e6,
   }
 }
 

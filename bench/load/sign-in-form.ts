@@ -10,7 +10,7 @@ export type SignInForm = {
 export const openSignIn = async (url: string, address: string, cookie = ''): Promise<SignInForm> => {
   // `/sign-in` shows no form to a signed-in browser. Such a browser takes the CSRF token from a form on `/cellars`.
   const shown = await fetch(`${url}${cookie === '' ? '/sign-in' : '/cellars'}`, { headers: headersOf(address, cookie) })
-  const token = /name="_csrf" value="([^"]+)"/.exec(await shown.text())?.[1] ?? ''
+  const token = csrfTokenIn(await shown.text())
   const kept = cookie === '' ? cookieOf(shown) : cookie
   return {
     submit: async (fields) => {
@@ -38,3 +38,5 @@ export const cookieOf = (answer: Response): string =>
     .filter((cookie) => !cookie.includes('Max-Age=0'))
     .map((cookie) => cookie.split(';')[0])
     .join('; ')
+
+export const csrfTokenIn = (page: string): string => /name="_csrf" value="([^"]+)"/.exec(page)?.[1] ?? ''

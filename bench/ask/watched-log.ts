@@ -1,0 +1,132 @@
+import { readingsCategory } from '../../src/domain/stream-names.ts'
+import { paths } from '../../views/paths.ts'
+import { median, table } from '../figures.ts'
+import { pacedLoad, topRate } from '../lag.ts'
+import type { ExportDownloads, ExportDownloadsResult } from '../load/export-downloads.ts'
+import type { LiveViewers, LiveViewersResult } from '../load/live-viewers.ts'
+import { type Answers, type StartedLoad, startLoad, type Times } from '../load/load-process.ts'
+import { newOperators } from '../load/new-operators.ts'
+import type { PacedLoad, PacedResult } from '../load/paced-load.ts'
+import type { BenchService } from '../servers.ts'
+import { busySecondsOf } from '../watch/process-figures.ts'
+import type { AskedAbout } from './asked-about.ts'
+
+const viewers = 20
+const operatorsOfViewers = 4
+const p99TargetMs = 25
+/** The viewers and the exports begin this long before the readings, so that the beginning is not measured. */
+const settleMs = 1_000
+const topRateSeconds = 5
+
+export type Watching = {
+  readonly about: AskedAbout
+  readonly shareOfTop: number
+  readonly connections: number
+  readonly rounds: number
+  readonly seconds: number
+}
+
+/** Something that runs while readings come. It returns what was seen of it. */
+type Beside = { readonly name: string; run(times: Times): Promise<string> }
+
+type Run = PacedResult & { readonly serviceCores: number; readonly loadCores: number; readonly seen: string }
+
+/**
+ * Measures readings while people watch or export the log. The row `nobody` shows what the load generator takes, because it shares the
+ * processors.
+ */
+export const measureWatchedLog = async (service: BenchService, watching: Watching): Promise<void> => {
+  const { rounds, seconds, shareOfTop, connections, about } = watching
+  const besides = [
+    { name: 'nobody', run: async () => '' },
+    await liveViewers(service, `${viewers} viewers of the live Log page`, () => paths.liveLog()),
+    await liveViewers(service, `${viewers} viewers, each with a filter of its own`, (viewer) =>
+      viewer % 2 === 0
+        ? paths.liveLog({ cellar: about.cellar(viewer) })
+        : paths.liveLog({ kind: readingsCategory, key: about.key(viewer) }),
+    ),
+    await exports(service),
+  ]
+  const runs = new Map<Beside, Run[]>(besides.map((beside) => [beside, []]))
+  const tops: number[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    const top = await topRate(service, topRateSeconds)
+    tops.push(top)
+    const { url, cellar, keys } = service
+    const load = { url, cellar, keys, perSecond: shareOfTop * top, connections, seconds }
+    for (const [beside, done] of runs) done.push(await measure(service, beside, load))
+  }
+  console.log(
+    `\nReadings at ${shareOfTop} of the top rate (${median(tops).toFixed(0)}/s), medians of ${rounds} rounds of ${seconds} s. Target: p99 at ${p99TargetMs} ms or below\n`,
+  )
+  const head = ['beside', 'p50 ms', 'p99 ms', 'max ms', 'worst p99', 'cores of the service', 'of the load', 'seen last']
+  console.log(table([head, ...[...runs].map(([{ name }, done]) => rowOf(name, done))]))
+}
+
+const measure = async (service: BenchService, beside: Beside, load: PacedLoad): Promise<Run> => {
+  const startMs = Date.now()
+  const running = beside.run({ startMs, endMs: startMs + settleMs + load.seconds * 1_000 })
+  await Bun.sleep(settleMs)
+  const before = busySecondsOf(service.processId)
+  const result = await pacedLoad(load)
+  const serviceCores = (busySecondsOf(service.processId) - before) / load.seconds
+  return { ...result, serviceCores, loadCores: result.busySeconds / load.seconds, seen: await running }
+}
+
+const rowOf = (name: string, runs: readonly Run[]): string[] => {
+  const of = (figure: (run: Run) => number, digits = 1): string => median(runs.map(figure)).toFixed(digits)
+  return [
+    name,
+    of(({ p50Ms }) => p50Ms),
+    of(({ p99Ms }) => p99Ms),
+    of(({ maxMs }) => maxMs),
+    Math.max(...runs.map(({ p99Ms }) => p99Ms)).toFixed(1),
+    of(({ serviceCores }) => serviceCores, 2),
+    of(({ loadCores }) => loadCores, 2),
+    runs.at(-1)?.seen ?? '',
+  ]
+}
+
+const liveViewers = async (
+  service: BenchService,
+  name: string,
+  pathOf: (viewer: number) => string,
+): Promise<Beside> => {
+  const load: StartedLoad<Times, LiveViewersResult> = await startLoad<LiveViewers, Times, LiveViewersResult>(
+    'live-viewers.ts',
+    {
+      url: service.url,
+      links: await newOperators(service, operatorsOfViewers),
+      sessions: viewers,
+      paths: Array.from({ length: viewers }, (_, viewer) => [pathOf(viewer)]),
+    },
+  )
+  return {
+    name,
+    run: async (times) => {
+      const { openAtEnd, answers, pushesPerSecond } = await load.ask(times)
+      return `${openAtEnd} open, ${answersText(answers)}, ${pushesPerSecond.toFixed(1)} pushes/s`
+    },
+  }
+}
+
+const exports = async (service: BenchService): Promise<Beside> => {
+  const formats = ['ndjson', 'csv'] as const
+  const load = await startLoad<ExportDownloads, Times, ExportDownloadsResult>('export-downloads.ts', {
+    url: service.url,
+    links: await newOperators(service, formats.length),
+    formats,
+  })
+  return {
+    name: 'two exports of readings, NDJSON and CSV',
+    run: async (times) => {
+      const { answers, mebibytesPerSecond } = await load.ask(times)
+      return `${answersText(answers)}, ${mebibytesPerSecond.toFixed(1)} MiB/s`
+    },
+  }
+}
+
+const answersText = (answers: Answers): string =>
+  Object.entries(answers)
+    .map(([what, count]) => `${what}: ${count}`)
+    .join(', ')
