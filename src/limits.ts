@@ -792,6 +792,10 @@ export const searchesMax = 4
 /** Searches that wait for a place. A person with further tabs is asked to try again. */
 export const searchesWaitingMax = 128
 export const searchesWaitingPerOperatorMax = 32
+/** Events that a search reads before it looks at the time again. Each can lie in another part of the log. */
+export const listedAtOnceMax = 50
+/** Then the page of a list stops to fold what was before its events. The other rows say only the new values. */
+export const logComparedMs = 50
 /** With more cellars, readings of all cellars together are one row a minute. */
 export const cellarsCountedByMinuteMax = 20
 export const minutesCountedPerTurn = 60

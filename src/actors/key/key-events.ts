@@ -19,14 +19,17 @@ export const keyEvent = narrowTo(
 
 /**
  * Returns the events of the key's own stream, the newest `barriersPerKeyMax` seals and fences of its readings
- * (docs/protocol.md), and the last purge. Older fences add nothing to the key's history.
+ * (docs/protocol.md), and the last purge. Older fences add nothing to the key's history. All events up to `toPosition` are returned,
+ * and some later ones.
  */
 export const readKeyEvents = async (
   { log, projections }: Pick<Core, 'log' | 'projections'>,
   keyId: string,
+  toPosition?: number,
 ): Promise<readonly AuditEvent[]> => {
   const events: AuditEvent[] = []
-  await readFrom(log, { stream: keyStream(keyId), revision: 0 }, (page) => events.push(...page.map(keyEvent)))
+  const from = { stream: keyStream(keyId), revision: 0, ...(toPosition === undefined ? {} : { toPosition }) }
+  await readFrom(log, from, (page) => events.push(...page.map(keyEvent)))
   const purged = projections.readings.purged(keyId)
   return [...events, ...projections.readings.barriers(keyId), ...(purged === null ? [] : [purged.last])]
 }

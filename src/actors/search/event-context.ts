@@ -13,15 +13,43 @@ import type { EventLog } from '../../log/event-log.ts'
  * @throws Outage, UndecodableEvent
  */
 export const stateBefore = async (log: EventLog, event: RecordedEvent): Promise<StateBefore> => {
-  const stream = streamAbout(event)
-  if (stream === null) return nothingBefore
-  let isOneLimit = true
-  const state = await foldWhile(log, stream, (one) => {
-    const isIncluded = isBefore(one, event)
-    if (isIncluded && changesLimitDuring(one, event)) isOneLimit = false
-    return isIncluded
-  })
-  return isOneLimit ? state : unknownBefore
+  const [state = unknownBefore] = await statesBefore(log, [event])
+  return state
+}
+
+/**
+ * Returns the state before each of the events, like `stateBefore`. Reads a stream only once for all its events. When `isOver` becomes
+ * true, the states that are not folded yet are `unknownBefore`.
+ * @throws Outage, UndecodableEvent
+ */
+export const statesBefore = async (
+  log: Pick<EventLog, 'read'>,
+  events: readonly RecordedEvent[],
+  isOver: () => boolean = () => false,
+): Promise<readonly StateBefore[]> => {
+  const sought = events.map((event) => new SoughtState(event))
+  for (const [stream, ofStream] of Map.groupBy(sought, ({ event }) => streamAbout(event))) {
+    if (stream === null) for (const each of ofStream) each.state = nothingBefore
+    else if (!isOver()) await foldUpTo(log, stream, { sought: ofStream, isOver })
+  }
+  return sought.map(({ state, isOneLimit }) => (isOneLimit ? (state ?? unknownBefore) : unknownBefore))
+}
+
+/** The state before one event. `null`: not found yet. */
+class SoughtState {
+  readonly event: RecordedEvent
+  state: StateBefore | null = null
+  isOneLimit = true
+
+  constructor(event: RecordedEvent) {
+    this.event = event
+  }
+
+  includes(one: RecordedEvent): boolean {
+    if (!isBefore(one, this.event)) return false
+    if (changesLimitDuring(one, this.event)) this.isOneLimit = false
+    return true
+  }
 }
 
 /** True if the limit changed while a summary counted refusals. Then no single limit is that of all its refusals. */
@@ -33,27 +61,33 @@ const changesLimitDuring = (one: RecordedEvent, event: RecordedEvent): boolean =
  * than `stateBeforeEventsMax` events.
  * @throws Outage, UndecodableEvent
  */
-export const stateAtInstant = (log: EventLog, stream: string, atMs: number): Promise<StateBefore> =>
-  foldWhile(log, stream, ({ recordedAt }) => recordedAt <= atMs)
+export const stateAtInstant = async (log: EventLog, stream: string, atMs: number): Promise<StateBefore> => {
+  const sought: Sought = { state: null, includes: ({ recordedAt }) => recordedAt <= atMs }
+  await foldUpTo(log, stream, { sought: [sought], isOver: () => false })
+  return sought.state ?? unknownBefore
+}
 
-const foldWhile = async (
-  log: EventLog,
-  stream: string,
-  isIncluded: (event: RecordedEvent) => boolean,
-): Promise<StateBefore> => {
+/** `state` is that of the events before the first one that is not included. */
+type Sought = { state: StateBefore | null; readonly includes: (event: RecordedEvent) => boolean }
+
+type Folding = { readonly sought: readonly Sought[]; readonly isOver: () => boolean }
+
+const foldUpTo = async (log: Pick<EventLog, 'read'>, stream: string, { sought, isOver }: Folding): Promise<void> => {
+  let open = sought
   let state = nothingBefore
-  let next = 0
-  while (next < stateBeforeEventsMax) {
+  for (let next = 0; open.length > 0 && next < stateBeforeEventsMax && !isOver(); ) {
     const page = await log.read(stream, { from: next, limit: logReadPageEvents })
     for (const event of page) {
-      if (!isIncluded(event)) return state
+      const reached = open.filter((each) => !each.includes(event))
+      for (const each of reached) each.state = state
+      if (reached.length > 0) open = open.filter((each) => each.state === null)
       state = stateAfter(state, event)
     }
     const last = page.at(-1)
-    if (last === undefined || page.length < logReadPageEvents) return state
+    if (last === undefined || page.length < logReadPageEvents) for (const each of open) each.state = state
+    if (last === undefined || page.length < logReadPageEvents) return
     next = last.revision + 1
   }
-  return unknownBefore
 }
 
 /** Returns the stream with the states of what the event is about. `null`: there is no such state. */

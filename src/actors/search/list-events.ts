@@ -6,7 +6,7 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import { actorText, isOfCellar, keyOfEvent, kindOf } from '../../domain/search/event-filter.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
-import { logReadPageEvents, readPageEventsMax, recordedSkewMsMax } from '../../limits.ts'
+import { listedAtOnceMax, logReadPageEvents, readPageEventsMax, recordedSkewMsMax } from '../../limits.ts'
 import type { PlaceFilter } from '../../log/ask-index.ts'
 import type { EventLog } from '../../log/event-log.ts'
 import type { Ask, AskProgress } from '../core.ts'
@@ -111,7 +111,8 @@ class Search {
     const { direction, limit } = this.#page
     let from = end < (this.#page.from ?? Number.POSITIVE_INFINITY) ? end : this.#page.from
     while (!this.isDone) {
-      const { places, lookedTo } = await ask.find(this.#filter, { direction, from, limit: limit - this.#events.length })
+      const wanted = Math.min(limit - this.#events.length, listedAtOnceMax)
+      const { places, lookedTo } = await ask.find(this.#filter, { direction, from, limit: wanted })
       this.#events.push(...(await ask.eventsAt(places)))
       if (lookedTo === null) break
       from = lookedTo

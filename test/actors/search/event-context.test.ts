@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { eventsOfSameRequest, stateBefore } from '../../../src/actors/search/event-context.ts'
+import { eventsOfSameRequest, stateBefore, statesBefore } from '../../../src/actors/search/event-context.ts'
 import type { EventType, RecordedEvent } from '../../../src/domain/events.ts'
 import { unknownBefore } from '../../../src/domain/search/state-before.ts'
 import { readPageEventsMax, sameRequestEventsMax, stateBeforeEventsMax } from '../../../src/limits.ts'
+import type { EventLog } from '../../../src/log/event-log.ts'
 import { openFreshLog, storeUrl } from '../../support/logs/engine.ts'
 import { openAt } from '../../support/logs/event-store-log.ts'
 import { createMemoryLog } from '../../support/logs/memory-log.ts'
@@ -13,6 +14,15 @@ const last = (all: readonly RecordedEvent[], type: EventType): RecordedEvent => 
   const found = all.findLast((event) => event.type === type)
   if (found === undefined) throw new Error(`The log has no ${type}`)
   return found
+}
+
+const countingReads = (log: EventLog): { readonly log: Pick<EventLog, 'read'>; readonly reads: () => number } => {
+  let reads = 0
+  const read: EventLog['read'] = (stream, options) => {
+    reads += 1
+    return log.read(stream, options)
+  }
+  return { log: { read }, reads: () => reads }
 }
 
 describe.each([
@@ -40,6 +50,23 @@ describe.each([
     expect((await stateBefore(log, reading)).key).toMatchObject({ keyId: keyIds[0], revision: 0 })
     expect((await stateBefore(log, last(all, 'ReadingsSealed'))).key).toMatchObject({ keyId: keyIds[1], revoked: null })
     expect((await stateBefore(log, last(all, 'KeyCreated'))).key).toBeNull()
+  })
+
+  test('statesBefore() folds the states before several events of several streams', async () => {
+    const { log, all } = filled
+    const changes = all.filter(({ type }) => type === 'KeyRelabelled' || type === 'CellarRenamed')
+    const { log: counted, reads } = countingReads(log)
+    const states = await statesBefore(counted, changes.toReversed())
+    const each = await Promise.all(changes.toReversed().map((event) => stateBefore(log, event)))
+    expect(states).toEqual(each)
+    expect(reads()).toBe(new Set(changes.map(({ stream }) => stream)).size)
+  })
+
+  test('statesBefore() reads nothing when its time is over', async () => {
+    const { log, all } = filled
+    const { log: counted, reads } = countingReads(log)
+    expect(await statesBefore(counted, [last(all, 'KeyRelabelled')], () => true)).toEqual([unknownBefore])
+    expect(reads()).toBe(0)
   })
 
   test('eventsOfSameRequest() finds the seal of a revocation', async () => {

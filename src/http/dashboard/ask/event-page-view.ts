@@ -106,7 +106,9 @@ const stateView = async (
 ): Promise<EventPageView['after']> => {
   const keyId = keyOfEvent(event)
   if (keyId !== null && before.isKnown) {
-    const known = (await readKeyEvents(core, keyId)).filter(({ position }) => position <= event.position)
+    const known = (await readKeyEvents(core, keyId, event.position)).filter(
+      ({ position }) => position <= event.position,
+    )
     const then = stateAt(known, event.recordedAt, Math.max(nowMs, event.recordedAt))
     return then.ok ? { of: 'key', state: statusThen(then.value) } : null
   }

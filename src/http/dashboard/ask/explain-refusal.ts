@@ -12,7 +12,7 @@ import { durationWords, exactClockText } from '../../../../views/parts/time-word
 import { paths } from '../../../../views/paths.ts'
 import type { Core } from '../../../actors/core.ts'
 import { readKeyEvents } from '../../../actors/key/key-events.ts'
-import { stateAtInstant, stateBefore } from '../../../actors/search/event-context.ts'
+import { stateAtInstant, statesBefore } from '../../../actors/search/event-context.ts'
 import { firstRevision } from '../../../actors/search/first-revision.ts'
 import { listEvents } from '../../../actors/search/list-events.ts'
 import { positionBefore } from '../../../actors/search/position-of-instant.ts'
@@ -21,7 +21,7 @@ import type { KeyState } from '../../../domain/key.ts'
 import type { RefusalSample } from '../../../domain/refusals/waiting-refusals.ts'
 import { keyOfEvent } from '../../../domain/search/event-filter.ts'
 import { requestIdFacts } from '../../../domain/search/request-id.ts'
-import { nothingBefore, stateAfter } from '../../../domain/search/state-before.ts'
+import { nothingBefore, stateAfter, unknownBefore } from '../../../domain/search/state-before.ts'
 import { cellarStream, readingsStream } from '../../../domain/stream-names.ts'
 import {
   changesBeforeRefusalMax,
@@ -193,14 +193,11 @@ const changedBefore = async (core: Core, { cellar }: KeyState, { events, atMs }:
   const changes: RecordedEvent[] = [...ofKey, ...ofCellar].filter(isBefore)
   const newest = changes.toSorted((a, b) => b.position - a.position).slice(0, changesBeforeRefusalMax)
   const names = namesNow(core)
-  const rows: ExplainedSample['changed'][number][] = []
-  for (const event of newest) {
-    rows.push({
-      at: event.recordedAt,
-      words: sentenceOf(event, await stateBefore(core.log, event), names),
-      by: byView(core, event.metadata.by),
-      href: paths.event(event.stream, event.revision),
-    })
-  }
-  return rows
+  const states = await statesBefore(core.log, newest)
+  return newest.map((event, index) => ({
+    at: event.recordedAt,
+    words: sentenceOf(event, states[index] ?? unknownBefore, names),
+    by: byView(core, event.metadata.by),
+    href: paths.event(event.stream, event.revision),
+  }))
 }

@@ -3,13 +3,14 @@ import { sentenceOf } from '../../../../views/log/sentence.ts'
 import type { Names } from '../../../../views/log/sentence-parts.ts'
 import { paths } from '../../../../views/paths.ts'
 import type { Ask, Core } from '../../../actors/core.ts'
-import { stateBefore } from '../../../actors/search/event-context.ts'
+import { statesBefore } from '../../../actors/search/event-context.ts'
 import { type Listed, type ListParts, listEvents, wantsReadings } from '../../../actors/search/list-events.ts'
 import { type EventType, eventData, type RecordedEvent } from '../../../domain/events.ts'
 import { type EventKind, kindOf } from '../../../domain/search/event-filter.ts'
 import { type StateBefore, unknownBefore } from '../../../domain/search/state-before.ts'
 import {
   cellarsSuggestedMax,
+  logComparedMs,
   logEventsPerPageMax,
   logReadPageEvents,
   logSearchMs,
@@ -97,10 +98,7 @@ const mergedRows = async (parts: LogListParts, { query, filter, ask }: Wanted) =
   const found: Listed = isOnlyMinutes
     ? { events: [], end: { kind: 'complete' } }
     : await listEvents(listPartsOf(parts, ask), filter, page)
-  const names = namesNow(core)
-  const events: EventRow[] = []
-  for (const event of found.events)
-    events.push(eventRow(core, { event, names, before: await beforeInList(core, event) }))
+  const events = await eventRows(parts, found.events)
   const counted = counting(ask)
   const limit = isOnlyMinutes ? minuteRowsShownMax : minuteRowsPerPageMax
   const minutePage = { ...page, to: reachedTo(found), limit }
@@ -158,11 +156,17 @@ const comparesStates: ReadonlySet<EventType> = new Set([
   'ReadingsRefused',
 ] as const)
 
-/** Reads at most one page of events for a row. After a longer history, the row says the new value only. */
-const beforeInList = ({ log }: Core, event: RecordedEvent): StateBefore | Promise<StateBefore> =>
-  comparesStates.has(event.type) && (event.type === 'ReadingsRefused' || event.revision < logReadPageEvents)
-    ? stateBefore(log, event)
-    : unknownBefore
+/** If the time is over, the other rows say only the new value. So does a row after a longer history than one page of events. */
+const eventRows = async ({ core, passedMs }: LogListParts, events: readonly RecordedEvent[]) => {
+  const beganMs = passedMs()
+  const compared = events.filter(
+    ({ type, revision }) => comparesStates.has(type) && (type === 'ReadingsRefused' || revision < logReadPageEvents),
+  )
+  const states = await statesBefore(core.log, compared, () => passedMs() - beganMs >= logComparedMs)
+  const known = new Map(compared.map((event, index) => [event, states[index]]))
+  const names = namesNow(core)
+  return events.map((event) => eventRow(core, { event, names, before: known.get(event) ?? unknownBefore }))
+}
 
 type Said = { readonly event: RecordedEvent; readonly names: Names; readonly before: StateBefore }
 

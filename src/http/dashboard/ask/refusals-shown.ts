@@ -3,8 +3,9 @@ import type { EventRow, RefusalCount } from '../../../../views/log/log-types.ts'
 import { refusalWords } from '../../../../views/log/refusal-words.ts'
 import { paths } from '../../../../views/paths.ts'
 import type { Core } from '../../../actors/core.ts'
-import { stateBefore } from '../../../actors/search/event-context.ts'
+import { statesBefore } from '../../../actors/search/event-context.ts'
 import { dayMs, hourMs, instantText } from '../../../domain/calendar.ts'
+import { unknownBefore } from '../../../domain/search/state-before.ts'
 import { lastRefusalsShownMax, refusalRowsMax } from '../../../limits.ts'
 import { namesNow } from '../show/event-names.ts'
 import { ifUsable } from './if-usable.ts'
@@ -38,9 +39,8 @@ export const lastRefusalsOf = (core: Core, keyId: string): Promise<readonly Even
     const filter = { stream: null, kind: 'refusals', type: null, actor: null, cellar: null, since: null } as const
     const page = { direction: 'backwards', from: null, limit: lastRefusalsShownMax } as const
     const { places } = await ask.find({ ...filter, key: keyId, until: null }, page)
-    const rows: EventRow[] = []
-    for (const event of await ask.eventsAt(places)) {
-      rows.push(eventRow(core, { event, names: namesNow(core), before: await stateBefore(core.log, event) }))
-    }
-    return rows
+    const events = await ask.eventsAt(places)
+    const states = await statesBefore(core.log, events)
+    const names = namesNow(core)
+    return events.map((event, index) => eventRow(core, { event, names, before: states[index] ?? unknownBefore }))
   })
