@@ -29,17 +29,29 @@ export type KeyAt = {
   readonly decidedBy: AuditEvent | null
 }
 
-/** The oldest row is first. `events` can be in any order, but must include all events of the key's stream. */
+/**
+ * The oldest row is first. `events` can be in any order, but must include all events of the key's stream. `changes` and `after` are
+ * made when they are asked for, because a page shows only some rows.
+ */
 export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] => {
   const rows: HistoryRow[] = []
   let trail = noTrail
   for (const event of inLogOrder(events)) {
     const before = trail.key
-    trail = follow(trail, event)
-    const { status, key, ...after } = judge(trail, event.recordedAt)
-    if (status === null || key === null)
-      throw new Error(`Cannot fold ${event.type} of "${event.stream}": the key was never created`)
-    rows.push({ event, before, changes: changesOfKey(event, before), after: { ...after, status, key } })
+    const by = follow(trail, event)
+    trail = by
+    const { key } = by
+    if (key === null) throw new Error(`Cannot fold ${event.type} of "${event.stream}": the key was never created`)
+    rows.push({
+      event,
+      before,
+      get changes() {
+        return changesOfKey(event, before)
+      },
+      get after() {
+        return judge(key, by, event.recordedAt)
+      },
+    })
   }
   return rows
 }
@@ -58,7 +70,7 @@ const stateThen = (events: readonly AuditEvent[], atMs: number): KeyAt => {
   for (const event of inLogOrder(events)) {
     if (event.recordedAt <= atMs) trail = follow(trail, event)
   }
-  if (trail.key !== null) return judge(trail, atMs)
+  if (trail.key !== null) return judge(trail.key, trail, atMs)
   const created = events.find((event) => event.type === 'KeyCreated')
   const notYet = { status: null, key: null } as const
   if (created === undefined) return { ...notYet, reason: 'there is no such key', decidedBy: null }
@@ -111,8 +123,7 @@ const follow = (trail: Trail, event: AuditEvent): Trail => {
   }
 }
 
-const judge = ({ key, ...by }: Trail, atMs: number): KeyAt => {
-  if (key === null) return { status: null, reason: 'not created yet', key, decidedBy: null }
+const judge = (key: KeyState, by: Omit<Trail, 'key'>, atMs: number): HistoryRow['after'] => {
   const status = keyStatus(key, atMs, by.ended !== null)
   const expiry = expiryText(key)
   switch (status) {

@@ -27,7 +27,7 @@ export type Watching = {
 }
 
 /** Something that runs while readings come. It returns what was seen of it. */
-type Beside = { readonly name: string; run(times: Times): Promise<string> }
+type Beside = { readonly name: string; run(times: Times): Promise<string>; stop(): Promise<void> }
 
 type Run = PacedResult & { readonly serviceCores: number; readonly loadCores: number; readonly seen: string }
 
@@ -38,7 +38,7 @@ type Run = PacedResult & { readonly serviceCores: number; readonly loadCores: nu
 export const measureWatchedLog = async (service: BenchService, watching: Watching): Promise<void> => {
   const { rounds, seconds, shareOfTop, connections, about } = watching
   const besides = [
-    { name: 'nobody', run: async () => '' },
+    { name: 'nobody', run: async () => '', stop: async () => {} },
     await liveViewers(service, `${viewers} viewers of the live Log page`, () => paths.liveLog()),
     await liveViewers(service, `${viewers} viewers, each with a filter of its own`, (viewer) =>
       viewer % 2 === 0
@@ -56,6 +56,7 @@ export const measureWatchedLog = async (service: BenchService, watching: Watchin
     const load = { url, cellar, keys, perSecond: shareOfTop * top, connections, seconds }
     for (const [beside, done] of runs) done.push(await measure(service, beside, load))
   }
+  for (const beside of besides) await beside.stop()
   console.log(
     `\nReadings at ${shareOfTop} of the top rate (${median(tops).toFixed(0)}/s), medians of ${rounds} rounds of ${seconds} s. Target: p99 at ${p99TargetMs} ms or below\n`,
   )
@@ -107,6 +108,7 @@ const liveViewers = async (
       const { openAtEnd, answers, pushesPerSecond } = await load.ask(times)
       return `${openAtEnd} open, ${answersText(answers)}, ${pushesPerSecond.toFixed(1)} pushes/s`
     },
+    stop: () => load.stop(),
   }
 }
 
@@ -123,6 +125,7 @@ const exports = async (service: BenchService): Promise<Beside> => {
       const { answers, mebibytesPerSecond } = await load.ask(times)
       return `${answersText(answers)}, ${mebibytesPerSecond.toFixed(1)} MiB/s`
     },
+    stop: () => load.stop(),
   }
 }
 

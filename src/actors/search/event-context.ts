@@ -12,7 +12,7 @@ import type { EventLog } from '../../log/event-log.ts'
  * `stateBeforeEventsMax` events, returns `unknownBefore`: a page then says only the new values.
  * @throws Outage, UndecodableEvent
  */
-export const stateBefore = async (log: EventLog, event: RecordedEvent): Promise<StateBefore> => {
+export const stateBefore = async (log: Pick<EventLog, 'read'>, event: RecordedEvent): Promise<StateBefore> => {
   const [state = unknownBefore] = await statesBefore(log, [event])
   return state
 }
@@ -33,6 +33,23 @@ export const statesBefore = async (
     else if (!isOver()) await foldUpTo(log, stream, { sought: ofStream, isOver })
   }
   return sought.map(({ state, isOneLimit }) => (isOneLimit ? (state ?? unknownBefore) : unknownBefore))
+}
+
+/** Reads a stream whose events are in memory already, from its first event on, from there. Reads other streams from the log. */
+export const readsOfKnown = (
+  log: Pick<EventLog, 'read'>,
+  stream: string,
+  known: readonly RecordedEvent[],
+): Pick<EventLog, 'read'> => {
+  const events = known.filter((event) => event.stream === stream)
+  return {
+    read: async (wanted, options) => {
+      const { from = 0, direction, limit } = options
+      return wanted === stream && direction !== 'backwards'
+        ? events.slice(from, from + limit)
+        : log.read(wanted, options)
+    },
+  }
 }
 
 /** The state before one event. `null`: not found yet. */

@@ -3,8 +3,8 @@ import { readPageEventsMax } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
 
 /**
- * Reads the stream from `revision` on, page by page, to its end or to the page with `toPosition`. Returns false if it stops after
- * `pagesMax` pages and more events can follow.
+ * Reads the stream from `revision` on, page by page, to its end or to the page whose last event `isEnough`. Returns false if it
+ * stops after `pagesMax` pages and more events can follow.
  */
 export const readFrom = async (
   log: EventLog,
@@ -12,17 +12,17 @@ export const readFrom = async (
     readonly stream: string
     readonly revision: number
     readonly pagesMax?: number
-    readonly toPosition?: number
+    readonly isEnough?: (last: RecordedEvent) => boolean
   },
   onEvents: (events: readonly RecordedEvent[]) => void,
 ): Promise<boolean> => {
-  const { toPosition = Number.POSITIVE_INFINITY } = from
+  const { isEnough = () => false } = from
   let next = from.revision
   for (let pages = 0; pages !== from.pagesMax; pages += 1) {
     const page = await log.read(from.stream, { from: next, limit: readPageEventsMax })
     onEvents(page)
     const last = page.at(-1)
-    if (last === undefined || page.length < readPageEventsMax || last.position >= toPosition) return true
+    if (last === undefined || page.length < readPageEventsMax || isEnough(last)) return true
     next = last.revision + 1
   }
   return false

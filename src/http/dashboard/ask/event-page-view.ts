@@ -1,18 +1,18 @@
-import { stateAt } from '../../../../projections/audit-trail.ts'
+import { type AuditEvent, stateAt } from '../../../../projections/audit-trail.ts'
 import type { AboutFilter, EventLink, EventPageView, Neighbours, SessionFrom } from '../../../../views/log/log-types.ts'
 import { refusalWords } from '../../../../views/log/refusal-words.ts'
 import { sentenceOf } from '../../../../views/log/sentence.ts'
 import { paths } from '../../../../views/paths.ts'
 import type { Ask, Core } from '../../../actors/core.ts'
 import { readKeyEvents } from '../../../actors/key/key-events.ts'
-import { eventsOfSameRequest, stateBefore } from '../../../actors/search/event-context.ts'
+import { eventsOfSameRequest, readsOfKnown, stateBefore } from '../../../actors/search/event-context.ts'
 import type { EventType, RecordedEvent } from '../../../domain/events.ts'
 import { changesOf } from '../../../domain/search/event-changes.ts'
 import { keyOfEvent, kindOf } from '../../../domain/search/event-filter.ts'
 import { type StateBefore, stateAfter, unknownBefore } from '../../../domain/search/state-before.ts'
-import { categoryOf } from '../../../domain/stream-names.ts'
+import { categoryOf, keyStream } from '../../../domain/stream-names.ts'
 import { eventView } from '../../../export/event-view.ts'
-import { sameRequestShownMax, signInsSearchedMax } from '../../../limits.ts'
+import { sameRequestShownMax, signInsSearchedMax, stateBeforeEventsMax } from '../../../limits.ts'
 import { namesNow } from '../show/event-names.ts'
 import type { Pause } from '../show/pauses.ts'
 import { statusThen } from '../show/status-then.ts'
@@ -24,7 +24,11 @@ type Parts = { readonly core: Core; readonly nowMs: number; readonly pause: Paus
 /** Gathers what the page of an event shows. @throws Outage, UndecodableEvent */
 export const eventPageView = async (parts: Parts, event: RecordedEvent): Promise<EventPageView> => {
   const { core, pause } = parts
-  const before = await stateBefore(core.log, event)
+  const keyEvents = await keyEventsUpTo(core, event)
+  const before = await stateBefore(
+    keyEvents === null ? core.log : readsOfKnown(core.log, keyEvents.stream, keyEvents.events),
+    event,
+  )
   await pause()
   return {
     kind: kindOf(event),
@@ -38,7 +42,7 @@ export const eventPageView = async (parts: Parts, event: RecordedEvent): Promise
     session: await sessionView(core, event),
     requestId: event.metadata.requestId,
     changes: changesOf(event, before),
-    after: await stateView(parts, event, before),
+    after: await stateView(parts, event, { before, keyEvents }),
     inForceAt: inForceAt(core, event),
     sameRequest: await sameRequest(core, event),
     inStream: await neighboursInStream(core, event),
@@ -99,16 +103,36 @@ const inForceAt = ({ projections }: Core, event: RecordedEvent): number | null =
   return fence === undefined || !mayTakeAway.has(event.type) ? null : Math.max(fence.recordedAt, event.recordedAt)
 }
 
+type KeyEvents = { readonly stream: string; readonly events: readonly AuditEvent[] }
+
+/**
+ * Reads what was recorded of the key of the event, once for the whole page. `null`: the event is of no key, or the key has so many
+ * events that the page may need only few of them.
+ */
+const keyEventsUpTo = async (core: Core, event: RecordedEvent): Promise<KeyEvents | null> => {
+  const keyId = keyOfEvent(event)
+  const key = keyId === null ? null : core.projections.keys.get(keyId)
+  if (key === null || key.revision >= stateBeforeEventsMax) return null
+  return { stream: keyStream(key.keyId), events: await readKeyEvents(core, key.keyId, isBehind(event)) }
+}
+
+/** The state at the last refusal of a summary counts, and events of that time can lie behind the summary. */
+const isBehind =
+  (event: RecordedEvent) =>
+  ({ position, recordedAt }: RecordedEvent): boolean =>
+    position >= event.position && (event.type !== 'ReadingsRefused' || recordedAt > event.data.to)
+
+type Known = { readonly before: StateBefore; readonly keyEvents: KeyEvents | null }
+
 const stateView = async (
   { core, nowMs }: Parts,
   event: RecordedEvent,
-  before: StateBefore,
+  { before, keyEvents }: Known,
 ): Promise<EventPageView['after']> => {
   const keyId = keyOfEvent(event)
   if (keyId !== null && before.isKnown) {
-    const known = (await readKeyEvents(core, keyId, event.position)).filter(
-      ({ position }) => position <= event.position,
-    )
+    const events = keyEvents?.events ?? (await readKeyEvents(core, keyId, isBehind(event)))
+    const known = events.filter(({ position }) => position <= event.position)
     const then = stateAt(known, event.recordedAt, Math.max(nowMs, event.recordedAt))
     return then.ok ? { of: 'key', state: statusThen(then.value) } : null
   }

@@ -12,7 +12,7 @@ import { durationWords, exactClockText } from '../../../../views/parts/time-word
 import { paths } from '../../../../views/paths.ts'
 import type { Core } from '../../../actors/core.ts'
 import { readKeyEvents } from '../../../actors/key/key-events.ts'
-import { stateAtInstant, statesBefore } from '../../../actors/search/event-context.ts'
+import { readsOfKnown, stateAtInstant, statesBefore } from '../../../actors/search/event-context.ts'
 import { firstRevision } from '../../../actors/search/first-revision.ts'
 import { listEvents } from '../../../actors/search/list-events.ts'
 import { positionBefore } from '../../../actors/search/position-of-instant.ts'
@@ -22,7 +22,7 @@ import type { RefusalSample } from '../../../domain/refusals/waiting-refusals.ts
 import { keyOfEvent } from '../../../domain/search/event-filter.ts'
 import { requestIdFacts } from '../../../domain/search/request-id.ts'
 import { nothingBefore, stateAfter, unknownBefore } from '../../../domain/search/state-before.ts'
-import { cellarStream, readingsStream } from '../../../domain/stream-names.ts'
+import { cellarStream, keyStream, readingsStream } from '../../../domain/stream-names.ts'
 import {
   changesBeforeRefusalMax,
   changesBeforeRefusalMs,
@@ -184,7 +184,7 @@ const usedThen = async (
 }
 
 /** Readings, fences and purges change nothing of the key. */
-const changedBefore = async (core: Core, { cellar }: KeyState, { events, atMs }: Then) => {
+const changedBefore = async (core: Core, { keyId, cellar }: KeyState, { events, atMs }: Then) => {
   const isBefore = ({ recordedAt }: RecordedEvent): boolean =>
     recordedAt <= atMs && recordedAt > atMs - changesBeforeRefusalMs
   const ofKey = events.filter(({ type }) => type.startsWith('Key'))
@@ -193,7 +193,7 @@ const changedBefore = async (core: Core, { cellar }: KeyState, { events, atMs }:
   const changes: RecordedEvent[] = [...ofKey, ...ofCellar].filter(isBefore)
   const newest = changes.toSorted((a, b) => b.position - a.position).slice(0, changesBeforeRefusalMax)
   const names = namesNow(core)
-  const states = await statesBefore(core.log, newest)
+  const states = await statesBefore(readsOfKnown(core.log, keyStream(keyId), events), newest)
   return newest.map((event, index) => ({
     at: event.recordedAt,
     words: sentenceOf(event, states[index] ?? unknownBefore, names),

@@ -3,9 +3,11 @@ import type { EventRow, RefusalCount } from '../../../../views/log/log-types.ts'
 import { refusalWords } from '../../../../views/log/refusal-words.ts'
 import { paths } from '../../../../views/paths.ts'
 import type { Core } from '../../../actors/core.ts'
-import { statesBefore } from '../../../actors/search/event-context.ts'
+import { readsOfKnown, statesBefore } from '../../../actors/search/event-context.ts'
 import { dayMs, hourMs, instantText } from '../../../domain/calendar.ts'
+import type { RecordedEvent } from '../../../domain/events.ts'
 import { unknownBefore } from '../../../domain/search/state-before.ts'
+import { keyStream } from '../../../domain/stream-names.ts'
 import { lastRefusalsShownMax, refusalRowsMax } from '../../../limits.ts'
 import { namesNow } from '../show/event-names.ts'
 import { ifUsable } from './if-usable.ts'
@@ -32,15 +34,19 @@ export const refusalsToday = (
     }))
   })
 
-/** Returns the last summaries of what was refused of the key, newest first. */
-export const lastRefusalsOf = (core: Core, keyId: string): Promise<readonly EventRow[]> =>
+/** Returns the last summaries of what was refused of the key, newest first. `known` are the events of the key's stream. */
+export const lastRefusalsOf = (
+  core: Core,
+  keyId: string,
+  known: readonly RecordedEvent[],
+): Promise<readonly EventRow[]> =>
   ifUsable<readonly EventRow[]>(core.ask, [], async (ask) => {
     await ask.bringUp()
     const filter = { stream: null, kind: 'refusals', type: null, actor: null, cellar: null, since: null } as const
     const page = { direction: 'backwards', from: null, limit: lastRefusalsShownMax } as const
     const { places } = await ask.find({ ...filter, key: keyId, until: null }, page)
     const events = await ask.eventsAt(places)
-    const states = await statesBefore(core.log, events)
+    const states = await statesBefore(readsOfKnown(core.log, keyStream(keyId), known), events)
     const names = namesNow(core)
     return events.map((event, index) => eventRow(core, { event, names, before: states[index] ?? unknownBefore }))
   })

@@ -43,15 +43,19 @@ const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
   await waitForTurn()
   const typed = typedTime(visit.query)
   const then = typed === '' ? null : await stateAtTyped(deps.core, events, { typed, nowMs: visit.nowMs })
+  await waitForTurn()
+  const history = historyPage(deps.core, events, requestedHistory(visit.query))
+  const refusals = await lastRefusalsOf(deps.core, key.keyId, events)
+  await waitForTurn()
   return htmlPage(
     visit,
     <KeyPage
       shell={{ ...visit.shell, notice: alreadyDoneText(visit.notice, key) ?? visit.shell.notice }}
       cellar={cellarView(cellarOfKey(deps, key))}
       apiKey={apiKey}
-      history={historyPage(deps.core, events, requestedHistory(visit.query))}
+      history={history}
       stateAt={then}
-      refusals={await lastRefusalsOf(deps.core, key.keyId)}
+      refusals={refusals}
     />,
     then?.answer.kind === 'refused' ? 422 : 200,
   )
