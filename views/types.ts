@@ -214,6 +214,8 @@ export type CellarThen = {
   readonly isKnown: boolean
   /** The keys that existed then, newest first. */
   readonly keys: readonly KeyRowThen[]
+  /** True if the time was over before the page had read all of these keys. */
+  readonly isCutOff: boolean
   readonly all: number
   readonly page: number
   readonly pages: number
@@ -221,7 +223,7 @@ export type CellarThen = {
 
 export type KeyRowThen = {
   readonly keyId: string
-  /** `null` if too many events lie before the instant to read them all. */
+  /** `null` if too many events lie before the instant to read them all, or if the time was over. */
   readonly state: {
     readonly label: string
     readonly status: KeyStatus

@@ -551,6 +551,7 @@ const thenPages = (texts: Texts): readonly Page[] => {
       { keyId: '7Qp2abCd', state: row },
       { keyId: '0aZ9bY8c', state: null },
     ],
+    isCutOff: true,
     all: 2,
     page: 1,
     pages: 3,

@@ -86,6 +86,27 @@ const Existence = ({ answer }: { readonly answer: CellarThen }): JSX.Element => 
 }
 
 const KeysThen = (props: { readonly answer: CellarThen; readonly cellarLimit: Limit | null }): JSX.Element => (
+  <>
+    <CutOff answer={props.answer} />
+    <KeysTable {...props} />
+  </>
+)
+
+/** Each row links to the page of its key, which reads this key alone. */
+const CutOff = ({ answer }: { readonly answer: CellarThen }): JSX.Element => {
+  const unread = answer.keys.filter(({ state }) => state === null).length
+  if (!answer.isCutOff || unread === 0) return ''
+  return (
+    <p role="status">
+      <span
+        safe
+      >{`Reading the keys took too long, so it stopped. ${countOf(unread, 'key is', 'keys are')} not known.`}</span>{' '}
+      Follow the link of a key to see it as it was.
+    </p>
+  )
+}
+
+const KeysTable = (props: { readonly answer: CellarThen; readonly cellarLimit: Limit | null }): JSX.Element => (
   <div class="table-room wider">
     <table class="stack">
       <thead>

@@ -75,12 +75,17 @@ const changesLimitDuring = (one: RecordedEvent, event: RecordedEvent): boolean =
 
 /**
  * Folds what was recorded in the stream of a key, a cellar or an operator up to `atMs`. Returns `unknownBefore` if these are more
- * than `stateBeforeEventsMax` events.
+ * than `stateBeforeEventsMax` events, or if `isOver` becomes true.
  * @throws Outage, UndecodableEvent
  */
-export const stateAtInstant = async (log: EventLog, stream: string, atMs: number): Promise<StateBefore> => {
+export const stateAtInstant = async (
+  log: Pick<EventLog, 'read'>,
+  stream: string,
+  atMs: number,
+  isOver: () => boolean = () => false,
+): Promise<StateBefore> => {
   const sought: Sought = { state: null, includes: ({ recordedAt }) => recordedAt <= atMs }
-  await foldUpTo(log, stream, { sought: [sought], isOver: () => false })
+  await foldUpTo(log, stream, { sought: [sought], isOver })
   return sought.state ?? unknownBefore
 }
 

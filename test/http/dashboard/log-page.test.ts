@@ -255,6 +255,22 @@ describe('an index', () => {
   })
 })
 
+describe('the page of a cellar at an instant', () => {
+  test('stops to read keys when its time is over, and says so', async () => {
+    let passedMs = 0
+    const livePassedMs = (): number => {
+      passedMs += logSearchMs / 2
+      return passedMs
+    }
+    const { auditor } = await nodeOf({ livePassedMs })
+    const at = '2026-03-01T12:00:00.000Z'
+    const { status, body } = await auditor.get(paths.cellarThen(testCellar, at))
+    expect([status, body.includes('Reading the keys took too long')]).toEqual([200, true])
+    expect(body).toContain(`href="${paths.keyAt(world.keyId, at)}"`)
+    expect((await world.auditor.get(paths.cellarThen(testCellar, at))).body).not.toContain('took too long')
+  })
+})
+
 describe('the page of an event', () => {
   test('says what changed from what, and the state after it', async () => {
     const { status, body } = await world.auditor.get(paths.event(`key-${world.keyId}`, 1))
