@@ -30,7 +30,7 @@ const asking = () => {
   return { ask: createAsk({ host, follower, passedMs: () => passedMs }), steps: () => steps }
 }
 
-test('all questions together take a few steps in each turn, and then let other work run', async () => {
+test('all questions together take only a few steps in each turn', async () => {
   const { ask, steps } = asking()
   const answers = Promise.all(Array.from({ length: 30 }, () => ask.seenRacks('one', 5)))
   const most = await mostInOneTurn(steps, answers)
