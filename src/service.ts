@@ -37,6 +37,7 @@ import { drainMsMax, drainNoticeMs, heldWaitMsMax } from './limits.ts'
 import { type CertificateAndKey, listen, readCertificate } from './listen.ts'
 import { logPathIn } from './log/data-folder.ts'
 import type { EventLog } from './log/event-log.ts'
+import { refusalBytesFile } from './log/refusal-bytes-file.ts'
 import type { MissingEnd } from './log/tail/missing-end.ts'
 import type { LogLines } from './log-lines.ts'
 import { asCommandFailed, openAskIndex, openIdempotencyIndex, openLog, openWhenFree } from './open-log.ts'
@@ -160,6 +161,7 @@ const startCore = async (starting: Starting, log: EventLog, health: Health): Pro
     ask,
     sessionIdleMs: config.sessionIdleMs,
     checkpoints: checkpointsOf(config, lines),
+    refusalBytes: refusalBytesFile(config.dataDir),
     passwordJudge: judgeOnThread({
       schedule: systemSchedule,
       onFault: (why) =>

@@ -1,5 +1,6 @@
 import type { MachineClock } from '../clock.ts'
 import { isRun, type LogItem, lastPositionOf } from '../domain/reading/recorded-run.ts'
+import type { KeptBytes } from '../domain/refusals/bytes-of-day.ts'
 import {
   categories,
   categoryOf,
@@ -41,6 +42,8 @@ export type CoreParts = {
   readonly idempotency?: RepeatsIndex
   /** Default: no `ask.db`, so `core.ask` is `null`. */
   readonly ask?: AskParts
+  /** Where the node keeps how many bytes of summaries of refusals it has written today. Default: nowhere. */
+  readonly refusalBytes?: KeptBytes
   readonly schedule?: Schedule
   /** Reports a bug. Must not throw. Default: writes to stderr. */
   readonly onBug?: (bug: unknown) => void
@@ -108,7 +111,7 @@ export class Node {
     this.#registries = [this.keys, this.cellars, this.operators, this.setup]
     this.passwords = new Passwords(host, parts.passwordHasher, parts.passwordJudge)
     this.signInRecords = new SignInRecords(host)
-    this.refusalRecords = new RefusalRecords(host)
+    this.refusalRecords = new RefusalRecords(host, parts.refusalBytes)
     this.exportRecords = new RecordStream(host, exportsStream)
     this.sweeps = new Sweeps(host, this.keys)
     this.rotations = new Rotations(host, this.keys)

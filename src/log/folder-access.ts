@@ -50,6 +50,7 @@ const fileNames: readonly string[] = [
   'checkpoint',
   'checkpoint.new',
   'log.witness',
+  'refusal-bytes',
   ...databases.flatMap((name) => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]),
 ]
 

@@ -1,3 +1,4 @@
+import type { KeptBytes } from '../../domain/refusals/bytes-of-day.ts'
 import { isOfNode } from '../../domain/refusals/refusal-facts.ts'
 import { RefusalSums, type Summary } from '../../domain/refusals/refusal-sums.ts'
 import { nodeRefusalsStream, refusalsStream } from '../../domain/stream-names.ts'
@@ -15,12 +16,13 @@ import { appendRecord } from '../stream/append-record.ts'
  */
 export class RefusalRecords {
   readonly #host: Host
-  readonly #sums = new RefusalSums()
+  readonly #sums: RefusalSums
   #isWriting = false
   #isLast = false
 
-  constructor(host: Host) {
+  constructor(host: Host, kept?: KeptBytes) {
     this.#host = host
+    this.#sums = new RefusalSums({ kept })
   }
 
   get isIdle(): boolean {

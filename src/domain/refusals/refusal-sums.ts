@@ -9,7 +9,7 @@
 import { refusalSamplesOfAllKeysMax, refusalSumsKeysMax } from '../../limits.ts'
 import type { ReadingRefusal } from '../refusal.ts'
 import { nameFault } from '../text.ts'
-import { BytesOfDay, type TakenBytes } from './bytes-of-day.ts'
+import { BytesOfDay, type KeptBytes, type TakenBytes } from './bytes-of-day.ts'
 import { refusalFacts } from './refusal-facts.ts'
 import {
   firstPauseMs,
@@ -33,18 +33,25 @@ export type Refused = {
 /** `keyId` is `null` for the summary of the node. */
 export type Summary = { readonly keyId: string | null; readonly data: RefusedReadings; readonly taken: TakenBytes }
 
+export type RefusalSumsOptions = {
+  readonly keysMax?: number
+  /** Default: the day begins anew with each object. */
+  readonly kept?: KeptBytes | undefined
+}
+
 export class RefusalSums {
   /** Keys with refusals that wait for their summary. */
   readonly #keys = new Map<string, WaitingRefusals>()
   /** Other keys that had a summary. The key whose summary came first is first, and gives way to a new key. */
   readonly #quiet = new Map<string, SummaryTimes>()
   #node = new WaitingRefusals(new SummaryTimes())
-  readonly #day = new BytesOfDay()
+  readonly #day: BytesOfDay
   readonly #keysMax: number
   #samples = 0
 
-  constructor(keysMax: number = refusalSumsKeysMax) {
+  constructor({ keysMax = refusalSumsKeysMax, kept }: RefusalSumsOptions = {}) {
     this.#keysMax = keysMax
+    this.#day = new BytesOfDay(kept)
   }
 
   /** The number of keys that take memory. */

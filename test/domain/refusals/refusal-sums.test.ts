@@ -1,7 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
+import { dayOf } from '../../../src/domain/calendar.ts'
+import type { KeptBytes, TakenBytes } from '../../../src/domain/refusals/bytes-of-day.ts'
 import { RefusalSums, type Refused, type Summary } from '../../../src/domain/refusals/refusal-sums.ts'
 import {
+  refusalBytesKeptAhead,
   refusalCountsBytesPerDayMax,
   refusalSamplesMax,
   refusalSamplesOfAllKeysMax,
@@ -255,6 +258,37 @@ describe('RefusalSums', () => {
     expect(told).toBe(noted)
   })
 
+  test('writes at most 64 MiB a day, though the node crashes after each summary', () => {
+    const dayMs = Date.UTC(2026, 2, 2) - startMs
+    let used: TakenBytes | null = null
+    let saved = 0
+    const kept: KeptBytes = {
+      load: () => used,
+      save: (bytes) => {
+        used = bytes
+        saved += 1
+      },
+    }
+    let written = 0
+    const live = (beginMs: number): readonly Summary[] => {
+      const sums = new RefusalSums({ kept })
+      for (let key = 0; key < 100; key += 1) sums.note(`key-${key}`, refused(beginMs))
+      return take(sums, startMs + beginMs + tenSeconds)
+    }
+    for (let start = 0; start < 2_000; start += 1) {
+      for (const { data } of live(dayMs + start)) {
+        written += JSON.stringify(data).length + refusalSummaryBytesBesideData
+      }
+    }
+    expect(written).toBeLessThanOrEqual(refusalSumsBytesPerDayMax)
+    expect(written).toBeGreaterThan(refusalSumsBytesPerDayMax / 4)
+    expect(saved).toBeLessThanOrEqual(refusalSumsBytesPerDayMax / refusalBytesKeptAhead)
+    expect(live(dayMs + 1_000)).toEqual([])
+    const nextDayMs = dayMs + 24 * 3_600_000
+    expect(ofKeys(live(nextDayMs))).toHaveLength(100)
+    expect(used).toMatchObject({ day: dayOf(startMs + nextDayMs) })
+  })
+
   test('counts a full day for the node, whose own summary also ends at the bound', () => {
     const sums = new RefusalSums()
     const long = 'X'.repeat(20_000)
@@ -298,7 +332,7 @@ describe('RefusalSums', () => {
     })
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 60 }), (steps) => {
-        const sums = new RefusalSums(3)
+        const sums = new RefusalSums({ keysMax: 3 })
         let [nowMs, noted, counted] = [0, 0, 0]
         for (const { key, code, count: many, passedMs, isAway } of steps) {
           nowMs += passedMs
