@@ -352,9 +352,9 @@ export const refusalSumsBytesPerDayMax = 64 * 1024 * 1024
 export const refusalSamplesBytesPerDayMax = refusalSumsBytesPerDayMax * (3 / 4)
 /** After this share, refusals of all keys count only in the summary of the node, which gets the rest. */
 export const refusalCountsBytesPerDayMax = refusalSumsBytesPerDayMax * (15 / 16)
-/** A summary counts as this number of bytes besides its data: id, type, stream, metadata and framing. */
 /** Bytes of summaries that a node notes before it writes them, so that it writes the note at most 1,024 times a day. */
 export const refusalBytesKeptAhead = 64 * 1024
+/** A summary counts as this number of bytes besides its data: id, type, stream, metadata and framing. */
 export const refusalSummaryBytesBesideData = 500
 /** Summaries that a node appends at the same time. With more, 1,000 due summaries would delay the readings behind them. */
 export const refusalAppendsAtOnce = 8
