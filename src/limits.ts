@@ -638,8 +638,8 @@ export const instantStreamsMax = 16
 export const requestSearchMs = 60_000
 /** A minute of events at the highest rate. Comparing them takes some seconds. */
 export const requestSearchEventsMax = 1_000_000
-/** Rows of `ask.db` that one step of a search reads. That takes less than a millisecond, and 5 ms if no row is in memory. */
-export const askRowsAtOnceMax = 64
+/** Rows of `ask.db` that one step of a search reads. That takes less than a millisecond, and 4 ms if no row is in memory. */
+export const askRowsAtOnceMax = 32
 /** A question to `ask.db` takes steps for this time in each turn of the event loop. */
 export const askTurnMs = 1
 /** Places whose texts one step of a search reads. Each place can have five, and most of them are the same for many places. */

@@ -32,7 +32,9 @@ export function* refusalsOfCellar(
     yield
   }
   const sums: RefusalSum[] = []
-  for (const [key, { codes }] of mostRefused(keys, limit)) {
+  const most = mostRefused(keys, limit)
+  yield
+  for (const [key, { codes }] of most) {
     for (const [code, count] of codes) sums.push({ cellar, key: names.textOf(key), code: names.textOf(code), count })
     if (sums.length >= limit) break
   }
