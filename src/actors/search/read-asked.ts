@@ -1,7 +1,8 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import { actorText } from '../../domain/search/event-filter.ts'
 import { isEventType } from '../../domain/search/types-of-kind.ts'
-import { AskBusy, AskUnusable, type PlaceFilter } from '../../log/ask-index.ts'
+import { readPageEventsMax, recordedSkewMsMax } from '../../limits.ts'
+import { AskBusy, AskUnusable, type EventPlace, type PlaceFilter } from '../../log/ask-index.ts'
 import type { Ask } from '../core.ts'
 import type { LogReads } from './patient-reads.ts'
 import { positionBefore } from './position-of-instant.ts'
@@ -33,11 +34,14 @@ export async function* readAsked(
       const reach = (): number => ask.progress().position ?? -1
       const end = Math.min(reach(), filter.to ?? Number.POSITIVE_INFINITY)
       // If the index is emptied between two pages, places are missing in it until it reaches as far again.
-      while ((from ?? -1) < end && reach() >= end) {
+      let laterInRow = 0
+      while ((from ?? -1) < end && reach() >= end && laterInRow < readPageEventsMax) {
         const found = await ask.find(places, { direction: 'forwards', from, limit: pageEvents })
-        yield await ask.eventsAt(found.places.filter((place) => place.position <= end))
+        yield await ask.eventsAt(found.places.filter((place) => place.position <= end && isBefore(place, filter.until)))
         from = Math.min(found.lookedTo ?? end, end)
+        for (const place of found.places) laterInRow = isLater(place, filter.until) ? laterInRow + 1 : 0
       }
+      if (laterInRow >= readPageEventsMax) return
     }
   } catch (error) {
     // The log has all that `ask.db` has.
@@ -58,8 +62,17 @@ const matchesNoReading = ({ type, kind, actor }: EventFilter): boolean =>
   (kind !== null && kind !== 'readings') ||
   (actor !== null && actor.kind !== 'key')
 
-/** Returns `null` if there is no such type of event. */
-const placesOf = ({ stream, type, kind, actor, cellar, key, since, until }: EventFilter): PlaceFilter | null => {
+/**
+ * Returns `null` if there is no such type of event. Leaves out `until`: after a clock that was ahead, a search of `ask.db` with it
+ * misses events that `readFiltered` finds.
+ */
+const placesOf = ({ stream, type, kind, actor, cellar, key, since }: EventFilter): PlaceFilter | null => {
   if (type !== null && !isEventType(type)) return null
-  return { stream, type, kind, actor: actor === null ? null : actorText(actor), cellar, key, since, until }
+  return { stream, type, kind, actor: actor === null ? null : actorText(actor), cellar, key, since, until: null }
 }
+
+const isBefore = ({ recordedAt }: EventPlace, until: number | null): boolean => until === null || recordedAt < until
+
+/** As in `readFiltered`, a thousand such places in a row end the search. */
+const isLater = ({ recordedAt }: EventPlace, until: number | null): boolean =>
+  until !== null && recordedAt >= until + recordedSkewMsMax
