@@ -180,8 +180,9 @@ const Summaries = (props: Extract<ExplainedView, { readonly kind: 'summaries' }>
     <>
       <h1>This request is not among the samples</h1>
       <p class="lead">
-        The id says that the request came at <ExactInstant at={at} />. It stored no event, so it was probably refused.
-        Refused requests are counted, and only some of them are kept as samples.
+        The id says that the request came at <ExactInstant at={at} />. It stored no event: it was refused, or it was a
+        check, a repeat or a request to the dashboard. Refused requests are counted, and only some of them are kept as
+        samples.
       </p>
       {summaries.length === 0 ? (
         <div class="card">
@@ -195,7 +196,7 @@ const Summaries = (props: Extract<ExplainedView, { readonly kind: 'summaries' }>
         </div>
       ) : (
         <section class="card" aria-labelledby="summaries-title">
-          <h2 id="summaries-title">One of these summaries counts it</h2>
+          <h2 id="summaries-title">If it was refused, one of these summaries counts it</h2>
           <ul class="event-links">
             {summaries.map(({ refusals, from, to, href }) => (
               <li>

@@ -94,7 +94,9 @@ describe('the explanation of a refused request', () => {
   test('offers the summaries of that time if the request is no sample', async () => {
     const { status, body } = await auditor.get(paths.refusedRequest(idAt(refusedAt + 3_000, '9')))
     expect(status).toBe(200)
-    expect(body).toContain('One of these summaries counts it')
+    expect(body).toContain('If it was refused, one of these summaries counts it')
+    expect(body).toContain('or it was a check, a repeat')
+    expect(body).not.toContain('probably refused')
     expect(body).toContain(`href="${paths.event(`refusals-${keyId}`, 0)}"`)
   })
 
