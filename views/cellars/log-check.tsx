@@ -37,7 +37,7 @@ const CheckFacts = ({ check }: { readonly check: Ended }): JSX.Element => {
     case 'sound':
       return (
         <>
-          <Fact term="Events">
+          <Fact term="Events checked">
             <span safe>{countText(check.events)}</span>
           </Fact>
           {check.rowsWithoutChecksum === 0 ? (

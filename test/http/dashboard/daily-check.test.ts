@@ -74,6 +74,7 @@ describe('the daily check of the log', () => {
     for (const role of ['admin', 'auditor'] as const) {
       const page = await cellars(role)
       expect(page).toContain('No damage was found. The whole log is read once a day.')
+      expect(page).toContain('Events checked')
       expect(page).not.toContain('The event log is damaged')
     }
     expect(await (await fetch(`${service.url}/sign-in`)).text()).not.toContain('Event log')
