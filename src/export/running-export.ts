@@ -3,7 +3,7 @@ import type { Asker, Core } from '../actors/core.ts'
 import { type Patience, patiently } from '../actors/search/patient-reads.ts'
 import { messageOf } from '../domain/error-message.ts'
 import type { EventData } from '../domain/events.ts'
-import { type CommandRefusal, done, type Outcome } from '../domain/refusal.ts'
+import { type CommandRefusal, done, type Outcome, refused } from '../domain/refusal.ts'
 import { exportEndMsMax, exportRetryPauseMs } from '../limits.ts'
 import { type ExportedCore, type Exporting, type ExportPage, filterWords, pagesOf } from './exported-list.ts'
 
@@ -138,12 +138,17 @@ export class RunningExport {
     return this.#ending
   }
 
-  /** The client can leave while the store is unavailable, so the end is tried again for a while. */
+  /**
+   * The client can leave while the store is unavailable, so the end is tried again for a while. Never rejects, because nobody
+   * waits for some calls of `cutOff`: a bug would end the process. `recordExport` reports a bug itself.
+   */
   async #recordEnd(end: EventData<'LogExported'>): Promise<Outcome<number, CommandRefusal>> {
     const { passedMs, pause } = this.#patience
     const beganMs = passedMs()
     while (true) {
-      const recorded = await this.#core.recordExport(end, this.#asker)
+      const recorded = await this.#core
+        .recordExport(end, this.#asker)
+        .catch(() => refused({ kind: 'not_confirmed' } as const))
       if (recorded.ok || recorded.refusal.kind !== 'store_unavailable') return recorded
       if (passedMs() - beganMs >= exportEndMsMax) return recorded
       await pause(exportRetryPauseMs)

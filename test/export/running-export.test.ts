@@ -82,3 +82,14 @@ test.each([
   const [last] = await service.log.read(exportsStream, { direction: 'backwards', limit: 1 })
   expect(last?.data).toMatchObject({ phase })
 })
+
+test('a bug while the end of an export is recorded does not end the process', async () => {
+  const { running } = await begin({
+    changed: (core) => ({
+      recordExport: (data, asker) =>
+        data.phase === 'begun' ? core.recordExport(data, asker) : Promise.reject(new Error('a bug')),
+    }),
+    pause: async () => {},
+  })
+  expect(await running.cutOff('the client left')).toEqual({ ok: false, refusal: { kind: 'not_confirmed' } })
+})
