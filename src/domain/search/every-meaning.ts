@@ -1,6 +1,6 @@
 import { done, type Outcome } from '../refusal.ts'
 import { parseEmail } from '../text.ts'
-import { parseInstantNear } from './near-instant.ts'
+import { type Day, dayNear, parseInstantNear } from './near-instant.ts'
 import { meaningsOf, type ToFind } from './what-to-find.ts'
 
 /** What a person can type into the box of the Log page. */
@@ -8,6 +8,7 @@ export type Meaning =
   | ToFind
   | { readonly kind: 'cellar'; readonly cellar: string }
   | { readonly kind: 'operator'; readonly email: string }
+  | { readonly kind: 'day'; readonly day: Day }
 
 export type Near = {
   readonly nowMs: number
@@ -15,7 +16,7 @@ export type Near = {
   readonly cellarsNamed: (text: string) => readonly string[]
 }
 
-/** Says what a text can mean, the likeliest first: also cellars, e-mails and times like `10:14`. Empty: none of these. */
+/** Says what a text can mean, the likeliest first: also cellars, e-mails, days and times like `10:14`. Empty: none of these. */
 export const everyMeaning = (text: string, { nowMs, cellarsNamed }: Near): readonly Meaning[] => {
   const typed = withoutSecret(text.trim())
   if (typed === '') return []
@@ -23,12 +24,14 @@ export const everyMeaning = (text: string, { nowMs, cellarsNamed }: Near): reado
   const known = meaningsOf(typed).filter(({ kind }) => kind !== 'instant')
   const isReceipt = known.some(({ kind }) => kind === 'receipt')
   const email: Outcome<string | null, unknown> = isReceipt ? done(null) : parseEmail(typed)
+  const day = dayNear(typed, nowMs)
   const instant = parseInstantNear(typed, nowMs)
   return [
     ...known,
     ...cellars,
     ...(email.ok && email.value !== null ? [{ kind: 'operator', email: email.value } as const] : []),
-    ...(instant.ok ? [{ kind: 'instant', atMs: instant.value } as const] : []),
+    ...(day !== null ? [{ kind: 'day', day } as const] : []),
+    ...(day === null && instant.ok ? [{ kind: 'instant', atMs: instant.value } as const] : []),
   ]
 }
 

@@ -17,6 +17,21 @@ export const parseInstantNear = (text: string, nowMs: number): Typed<number> => 
   return isExact.test(typed) ? parsed : invalidField('instant', `It must be ${examples}.`)
 }
 
+export type Day = {
+  /** Midnight in UTC, in ms since 1970. */
+  readonly since: number
+  /** The next midnight. */
+  readonly until: number
+}
+
+/** Parses `today`, `yesterday` or a day like `2026-03-01`. Returns `null` for any other text. */
+export const dayNear = (text: string, nowMs: number): Day | null => {
+  const typed = text.trim()
+  const since = parseInstantNear(typed, nowMs)
+  if (!since.ok || !/^(today|yesterday|\d{4}-\d\d-\d\d)$/i.test(typed)) return null
+  return { since: since.value, until: since.value + dayMs }
+}
+
 export const instantExamples = '10:14, yesterday 18:00, 3 minutes ago or 2026-03-01T10:14:07Z'
 
 const examples = `a time (UTC) like ${instantExamples}`

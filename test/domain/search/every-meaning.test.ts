@@ -20,6 +20,9 @@ describe('everyMeaning()', () => {
     ['a clock time that is a cellar too', '10:14', ['cellar', 'instant']],
     ['a number', '1772360047', ['position', 'instant']],
     ['words about a time', 'yesterday 18:00', ['instant']],
+    ['a word for a day', 'Yesterday', ['day']],
+    ['a day', '2026-02-28', ['day']],
+    ['a day that does not exist', '2026-02-30', []],
     ['nothing', '', []],
     ['anything else', 'no such thing', []],
   ])('recognizes %s', (_, text, kinds) => {

@@ -346,6 +346,8 @@ describe('the box', () => {
     ['a cellar', () => testCellar, () => paths.log({ cellar: testCellar })],
     ['an e-mail', () => emailOf.admin, () => paths.log({ actor: emailOf.admin })],
     ['a time', () => '12:10', () => paths.log({ at: '2026-03-01T12:10:00.000Z' })],
+    ['a day', () => '2026-03-01', () => dayOf({})],
+    ['the day that it is now', () => 'today', () => dayOf({})],
     ['a key on a day', () => `clr_${world.keyId} today`, () => dayOf({ key: world.keyId })],
     ['a cellar on a day', () => `${testCellar} 2026-03-01`, () => dayOf({ cellar: testCellar })],
     ['a person on a day', () => `${emailOf.admin}, today`, () => dayOf({ actor: emailOf.admin })],

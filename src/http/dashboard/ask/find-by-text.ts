@@ -8,9 +8,9 @@ import { instantText } from '../../../domain/calendar.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
 import { assertNever } from '../../../domain/refusal.ts'
 import { everyMeaning, type Meaning, withoutSecret } from '../../../domain/search/every-meaning.ts'
-import { instantExamples } from '../../../domain/search/near-instant.ts'
+import { type Day, instantExamples } from '../../../domain/search/near-instant.ts'
 import { requestIdFacts } from '../../../domain/search/request-id.ts'
-import { type Day, thingAndDay } from '../../../domain/search/thing-and-day.ts'
+import { thingAndDay } from '../../../domain/search/thing-and-day.ts'
 import { logSearchMs } from '../../../limits.ts'
 import { Outage } from '../../../log/event-log.ts'
 import { ifUsable } from './if-usable.ts'
@@ -86,7 +86,7 @@ const seek = async (
   day: Day | null,
 ): Promise<Sought> => {
   const { keys, cellars, operators } = core.projections
-  const time = day === null ? {} : { from: dateText(day.since), to: dateText(day.until) }
+  const time = day === null ? {} : spanOf(day)
   switch (meaning.kind) {
     case 'receipt':
       return seekReceipt(core, meaning)
@@ -108,12 +108,18 @@ const seek = async (
       return operators.get(meaning.email) === null && !operators.wasRemoved(meaning.email)
         ? { missing: `There is no operator with the e-mail ${meaning.email}.` }
         : { what: 'The operator', name: meaning.email, href: paths.log({ actor: meaning.email, ...time }) }
+    case 'day': {
+      const span = spanOf(meaning.day)
+      return { what: 'The day', name: span.from, href: paths.log(span) }
+    }
     case 'instant':
       return { what: 'The time', name: exactText(meaning.atMs), href: paths.log({ at: instantText(meaning.atMs) }) }
     default:
       return assertNever(meaning)
   }
 }
+
+const spanOf = ({ since, until }: Day) => ({ from: dateText(since), to: dateText(until) })
 
 const eventChoice = ({ stream, revision, type }: RecordedEvent): Choice => ({
   what: 'The event',
