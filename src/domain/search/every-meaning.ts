@@ -1,6 +1,7 @@
 import { done, type Outcome } from '../refusal.ts'
 import { parseEmail } from '../text.ts'
-import { type Day, dayNear, parseInstantNear } from './near-instant.ts'
+import { dayNear, parseInstantNear } from './near-instant.ts'
+import type { Time } from './thing-and-time.ts'
 import { meaningsOf, type ToFind } from './what-to-find.ts'
 
 /** What a person can type into the box of the Log page. */
@@ -8,7 +9,7 @@ export type Meaning =
   | ToFind
   | { readonly kind: 'cellar'; readonly cellar: string }
   | { readonly kind: 'operator'; readonly email: string }
-  | { readonly kind: 'day'; readonly day: Day }
+  | Time
 
 export type Near = {
   readonly nowMs: number

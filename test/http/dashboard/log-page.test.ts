@@ -338,6 +338,7 @@ describe('the box', () => {
   const find = (what: string) => world.auditor.get(paths.found(what))
   const dayOf = (thing: Parameters<typeof paths.log>[0]): string =>
     paths.log({ ...thing, from: '2026-03-01', to: '2026-03-02' })
+  const atTen = '2026-03-01T12:10:00.000Z'
 
   test.each([
     ['a receipt', () => `readings-${world.keyId}@3`, () => paths.event(`readings-${world.keyId}`, 3)],
@@ -350,6 +351,8 @@ describe('the box', () => {
     ['the day that it is now', () => 'today', () => dayOf({})],
     ['a key on a day', () => `clr_${world.keyId} today`, () => dayOf({ key: world.keyId })],
     ['a cellar on a day', () => `${testCellar} 2026-03-01`, () => dayOf({ cellar: testCellar })],
+    ['a key at a time', () => `clr_${world.keyId} 12:10`, () => paths.log({ key: world.keyId, at: atTen })],
+    ['a cellar at a time', () => `${testCellar} 12:10`, () => paths.log({ cellar: testCellar, at: atTen })],
     ['a person on a day', () => `${emailOf.admin}, today`, () => dayOf({ actor: emailOf.admin })],
   ])('leads to %s', async (_, what, path) => {
     const { status, location } = await find(what())

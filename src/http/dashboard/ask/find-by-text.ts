@@ -8,9 +8,9 @@ import { instantText } from '../../../domain/calendar.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
 import { assertNever } from '../../../domain/refusal.ts'
 import { everyMeaning, type Meaning, withoutSecret } from '../../../domain/search/every-meaning.ts'
-import { type Day, instantExamples } from '../../../domain/search/near-instant.ts'
+import { instantExamples } from '../../../domain/search/near-instant.ts'
 import { requestIdFacts } from '../../../domain/search/request-id.ts'
-import { thingAndDay } from '../../../domain/search/thing-and-day.ts'
+import { type Time, thingAndTime } from '../../../domain/search/thing-and-time.ts'
 import { logSearchMs } from '../../../limits.ts'
 import { Outage } from '../../../log/event-log.ts'
 import { ifUsable } from './if-usable.ts'
@@ -26,17 +26,17 @@ export const findByText = async (parts: FindParts, text: string, after: number |
   const { nowMs } = parts
   const typed = withoutSecret(text.trim())
   const found = await seekAll(parts, meaningsOf(parts, typed), after)
-  const dated = found.choices.length === 0 ? thingAndDay(typed, nowMs) : null
+  const dated = found.choices.length === 0 ? thingAndTime(typed, nowMs) : null
   if (dated === null) return { typed, choices: found.choices, missing: found.missing ?? nothingMeant(typed) }
   const things = meaningsOf(parts, dated.thing).filter(hasList)
-  const { choices, missing } = await seekAll(parts, things, null, dated.day)
+  const { choices, missing } = await seekAll(parts, things, null, dated.time)
   return { typed, choices, missing: missing ?? found.missing ?? nothingMeant(typed) }
 }
 
 const meaningsOf = ({ core, nowMs }: FindParts, typed: string): readonly Meaning[] =>
   everyMeaning(typed, { nowMs, cellarsNamed: (name) => cellarsNamed(core, name) })
 
-/** Only these have a list of events that a day can narrow down. */
+/** Only these have a list of events that a time can narrow down. */
 const hasList = ({ kind }: Meaning): boolean => kind === 'key' || kind === 'cellar' || kind === 'operator'
 
 type SoughtAll = {
@@ -49,11 +49,12 @@ const seekAll = async (
   parts: FindParts,
   meanings: readonly Meaning[],
   after: number | null,
-  day: Day | null = null,
+  time: Time | null = null,
 ): Promise<SoughtAll> => {
   const [choices, missing]: [Choice[], string[]] = [[], []]
   for (const meaning of meanings) {
-    const sought = meaning.kind === 'id' ? await seekId(parts, meaning.id, after) : await seek(parts.core, meaning, day)
+    const sought =
+      meaning.kind === 'id' ? await seekId(parts, meaning.id, after) : await seek(parts.core, meaning, time)
     if (!('missing' in sought)) choices.push(sought)
     else {
       missing.push(sought.missing)
@@ -83,10 +84,10 @@ const cellarsNamed = ({ projections }: Core, text: string): readonly string[] =>
 const seek = async (
   core: Core,
   meaning: Exclude<Meaning, { readonly kind: 'id' }>,
-  day: Day | null,
+  time: Time | null,
 ): Promise<Sought> => {
   const { keys, cellars, operators } = core.projections
-  const time = day === null ? {} : spanOf(day)
+  const when = time === null ? {} : chosenTime(time)
   switch (meaning.kind) {
     case 'receipt':
       return seekReceipt(core, meaning)
@@ -96,30 +97,31 @@ const seek = async (
       const key = keys.get(meaning.keyId)
       return key === null
         ? { missing: `There is no key with the id ${meaning.keyId}.` }
-        : { what: 'The key', name: `${key.label} (clr_${key.keyId}_…)`, href: paths.log({ key: key.keyId, ...time }) }
+        : { what: 'The key', name: `${key.label} (clr_${key.keyId}_…)`, href: paths.log({ key: key.keyId, ...when }) }
     }
     case 'cellar':
       return {
         what: 'The cellar',
         name: cellars.get(meaning.cellar)?.title ?? meaning.cellar,
-        href: paths.log({ cellar: meaning.cellar, ...time }),
+        href: paths.log({ cellar: meaning.cellar, ...when }),
       }
     case 'operator':
       return operators.get(meaning.email) === null && !operators.wasRemoved(meaning.email)
         ? { missing: `There is no operator with the e-mail ${meaning.email}.` }
-        : { what: 'The operator', name: meaning.email, href: paths.log({ actor: meaning.email, ...time }) }
-    case 'day': {
-      const span = spanOf(meaning.day)
-      return { what: 'The day', name: span.from, href: paths.log(span) }
-    }
+        : { what: 'The operator', name: meaning.email, href: paths.log({ actor: meaning.email, ...when }) }
+    case 'day':
+      return { what: 'The day', name: dateText(meaning.day.since), href: paths.log(chosenTime(meaning)) }
     case 'instant':
-      return { what: 'The time', name: exactText(meaning.atMs), href: paths.log({ at: instantText(meaning.atMs) }) }
+      return { what: 'The time', name: exactText(meaning.atMs), href: paths.log(chosenTime(meaning)) }
     default:
       return assertNever(meaning)
   }
 }
 
-const spanOf = ({ since, until }: Day) => ({ from: dateText(since), to: dateText(until) })
+const chosenTime = (time: Time) =>
+  time.kind === 'day'
+    ? { from: dateText(time.day.since), to: dateText(time.day.until) }
+    : { at: instantText(time.atMs) }
 
 const eventChoice = ({ stream, revision, type }: RecordedEvent): Choice => ({
   what: 'The event',
