@@ -31,6 +31,7 @@ const id = '019ab3f2-51c4-7a02-8e55-0c11d2a9f0b3'
 
 const noQuery: LogQuery = {
   kind: null,
+  unknownKind: '',
   type: '',
   actor: '',
   cellar: '',

@@ -9,6 +9,8 @@ import type { StatusThen } from './status-cause.ts'
 /** What the address of the Log page says. Texts are as they were typed, and blank if the address has no such part. */
 export type LogQuery = {
   readonly kind: EventKind | null
+  /** A kind that does not exist. No link keeps it. */
+  readonly unknownKind: string
   readonly type: string
   readonly actor: string
   readonly cellar: string
@@ -90,7 +92,7 @@ export type IndexView =
 export type LogListView = {
   readonly query: LogQuery
   /** One sentence for each part of the address that is not valid. */
-  readonly faults: Readonly<Partial<Record<'type' | 'actor' | 'cellar' | 'key' | 'from' | 'to' | 'at', string>>>
+  readonly faults: Readonly<Partial<Record<'kind' | 'type' | 'actor' | 'cellar' | 'key' | 'from' | 'to' | 'at', string>>>
   /** Newest first. */
   readonly rows: readonly LogRow[]
   readonly end: SearchEnd

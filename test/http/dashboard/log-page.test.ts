@@ -179,6 +179,14 @@ describe('the list', () => {
     expect(body).toContain(why)
     expect(rowsOf(body)).toEqual([])
   })
+
+  test('refuses an unknown kind, and no link keeps it', async () => {
+    const { status, body } = await world.auditor.get('/log?kind=refused')
+    expect(status).toBe(422)
+    expect(body).toContain('There is no kind of event')
+    expect(rowsOf(body)).toEqual([])
+    expect(body).not.toContain('kind=refused')
+  })
 })
 
 describe('single readings', () => {

@@ -41,7 +41,7 @@ export const KindLinks = (props: { readonly query: LogQuery }): JSX.Element => {
         <li>
           <a
             href={attribute(paths.log({ ...query, kind: null }))}
-            aria-current={query.kind === null ? 'page' : undefined}
+            aria-current={query.kind === null && query.unknownKind === '' ? 'page' : undefined}
           >
             All
           </a>

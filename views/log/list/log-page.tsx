@@ -31,6 +31,11 @@ export const LogPage = (props: { readonly shell: Shell; readonly list: LogListVi
           )}
         </p>
       </div>
+      {faults.kind === undefined ? null : (
+        <p class="fault">
+          <Name text={faults.kind} />
+        </p>
+      )}
       <div class="log-narrow">
         <FilterForm list={list} />
         <TimeLinks query={query} nowMs={shell.nowMs} />

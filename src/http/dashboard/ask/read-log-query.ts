@@ -11,8 +11,10 @@ export const logQueryOf = (query: URLSearchParams): LogQuery => {
   const text = (name: string): string =>
     withoutSecret([...(query.get(name) ?? '').trim()].slice(0, logQueryCharsMax).join(''))
   const [before, after] = [positionOf(text('before')), positionOf(text('after'))]
+  const kind = eventKinds.find((known) => known === text('kind')) ?? null
   return {
-    kind: eventKinds.find((kind) => kind === text('kind')) ?? null,
+    kind,
+    unknownKind: kind === null ? text('kind') : '',
     type: text('type'),
     actor: text('actor'),
     cellar: text('cellar'),
@@ -29,7 +31,7 @@ export const logQueryOf = (query: URLSearchParams): LogQuery => {
 /** Reads a position in an address. `null` if there is none. */
 export const positionOf = (text: string): number | null => (/^\d{1,15}$/.test(text) ? Number(text) : null)
 
-export type QueryFaults = Partial<Record<'type' | 'actor' | 'cellar' | 'key' | 'from' | 'to' | 'at', string>>
+export type QueryFaults = Partial<Record<'kind' | 'type' | 'actor' | 'cellar' | 'key' | 'from' | 'to' | 'at', string>>
 
 export type JudgedQuery = { readonly filter: PlaceFilter; readonly faults: Readonly<QueryFaults> }
 
@@ -53,6 +55,7 @@ export const judgeQuery = (query: LogQuery, { nowMs, isCellar, isKey }: Known): 
   const key = query.key === '' ? null : keyIdIn(query.key)
   if (key !== null && !isKey(key)) faults.key = 'There is no key with this id.'
   if (query.cellar !== '' && !isCellar(query.cellar)) faults.cellar = 'There is no cellar with this identifier.'
+  if (query.unknownKind !== '') faults.kind = `There is no kind of event "${query.unknownKind}".`
   if (query.type !== '' && !Object.hasOwn(eventData, query.type)) faults.type = 'There is no such type of event.'
   if (since !== null && to !== null && since >= to) faults.to = 'The end must be later than the beginning.'
   const upTo = at === null || query.before !== null || query.after !== null ? null : at + 1

@@ -127,10 +127,10 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageW
 /** No live page is turned away, because at most `liveStoreWaitsMax` wait at once. */
 const livePages: Searcher = { name: 'live pages', signal: null }
 
-/** Only the newest page is live. */
+/** Only the newest page is live. The name of the page has no unknown kind, so its list must not depend on one. */
 const logPage = (deps: DashboardDeps, visit: SignedInVisit, searches: SearchQueue): PageWithoutRole => {
   const { core } = deps
-  const query: LogQuery = { ...logQueryOf(visit.query), before: null, after: null, at: '' }
+  const query: LogQuery = { ...logQueryOf(visit.query), before: null, after: null, at: '', unknownKind: '' }
   return {
     name: ['log', paths.log(query)],
     topic: 'all',
