@@ -4,10 +4,12 @@ import { invalidField, type Typed } from '../text.ts'
 
 /**
  * Parses an instant as people write it: `2026-03-01T10:14:07Z`, with an offset (`2026-03-01 11:14+01:00`), a day (its beginning,
- * UTC), or seconds since 1970 (`1772360047`). Returns ms since 1970, rounded down. The refusal says what is wrong.
+ * UTC), seconds since 1970 (`1772360047`), or ms since 1970 (13 digits). Returns ms since 1970, rounded down. The refusal says
+ * what is wrong.
  */
 export const parseInstant = (text: string): Typed<number> => {
   const typed = text.trim()
+  if (/^[1-9]\d{12}$/.test(typed)) return done(Number(typed))
   const number = /^@?(-?\d+)(?:\.(\d+))?$/.exec(typed)
   if (number !== null) return fromSeconds(number, typed.startsWith('@'))
   const parts = dateAndTime.exec(typed)
@@ -55,7 +57,7 @@ const msOf = (fraction: string): number => Number(fraction.slice(0, 3).padEnd(3,
 
 /**
  * Only 9 to 10 digits are read as seconds (the years 1973 to 2286), unless an `@` says that they are. Smaller numbers are
- * rather positions, and larger ones ms.
+ * rather positions, and 13 digits are ms (the years 2001 to 2286).
  */
 const fromSeconds = ([, whole = '', fraction = '']: RegExpExecArray, isMarked: boolean): Typed<number> => {
   const seconds = Number(whole)

@@ -393,8 +393,8 @@ describe('the box', () => {
     expect(location).toBe(paths.refusedRequest(id))
   })
 
-  test('takes a large number for a time if no event has it as its position', async () => {
-    const { status, location } = await find('1772366400')
+  test.each(['1772366400', '1772366400000'])('takes %s for a time if no event has that position', async (number) => {
+    const { status, location } = await find(number)
     expect([status, location]).toEqual([303, paths.log({ at: '2026-03-01T12:00:00.000Z' })])
   })
 
