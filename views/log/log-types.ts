@@ -92,7 +92,9 @@ export type IndexView =
 export type LogListView = {
   readonly query: LogQuery
   /** One sentence for each part of the address that is not valid. */
-  readonly faults: Readonly<Partial<Record<'kind' | 'type' | 'actor' | 'cellar' | 'key' | 'from' | 'to' | 'at', string>>>
+  readonly faults: Readonly<
+    Partial<Record<'kind' | 'type' | 'actor' | 'cellar' | 'key' | 'from' | 'to' | 'at', string>>
+  >
   /** Newest first. */
   readonly rows: readonly LogRow[]
   readonly end: SearchEnd

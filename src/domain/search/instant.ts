@@ -3,9 +3,9 @@ import { done } from '../refusal.ts'
 import { invalidField, type Typed } from '../text.ts'
 
 /**
- * Parses an instant as people write it: `2026-03-01T10:14:07Z`, with an offset (`2026-03-01 11:14+01:00`), a day (its beginning,
- * UTC), seconds since 1970 (`1772360047`), or ms since 1970 (13 digits). Returns ms since 1970, rounded down. The refusal says
- * what is wrong.
+ * Parses an instant as people write it: `2026-03-01T10:14:07Z`, with an offset (`2026-03-01 11:14+01:00`), or a day (its
+ * beginning, UTC). A number is seconds since 1970 (`1772360047`), or ms since 1970 if it has 13 digits. Returns ms since 1970,
+ * rounded down. The refusal says what is wrong.
  */
 export const parseInstant = (text: string): Typed<number> => {
   const typed = text.trim()
