@@ -7,6 +7,7 @@ import { connectionIdleSecondsMax, exportFieldCharsMax, logReadPageEvents } from
 import { hostileTexts } from '../../../support/logs/sample-events.ts'
 import { emailOf } from '../../../support/test-operators.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../../support/test-service.ts'
+import { manualClock } from '../../../support/time/manual-clock.ts'
 import { signedIn } from '../visitor.ts'
 import { allOf, exportsOf, exportTests, fastLimit, postReadings } from './downloading.ts'
 
@@ -168,6 +169,24 @@ describe('an export', () => {
     expect(others).toEqual([])
     for (const event of [begun, ended])
       expect(event?.metadata.by).toMatchObject({ kind: 'operator', email: emailOf.auditor })
+  })
+
+  test('takes times as people say them, and records the instants', async () => {
+    const clock = manualClock()
+    const service = await start({ clock })
+    const { key, keyId } = await service.createKey()
+    for (const value of [1, 2, 3]) {
+      await service.post({ ...validReading, value }, key)
+      clock.advance(86_400_000)
+    }
+    clock.advance(-86_400_000)
+    const auditor = await signedIn(service, 'auditor')
+    const fields = { list: 'readings', key: keyId, since: 'yesterday', until: 'today', format: 'ndjson' }
+    const { body } = await auditor.post('/exports', fields)
+    expect(linesOf(body)).toMatchObject([{ data: { value: 2 } }])
+    const [begun] = await exportsOf(service)
+    const told = { since: '2026-03-02T00:00:00.000Z', until: '2026-03-03T00:00:00.000Z' }
+    expect(begun?.data.filter).toMatchObject(told)
   })
 
   test('without a valid filter shows the form again and records nothing', async () => {
