@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { readAsked } from '../../src/actors/search/read-asked.ts'
-import { type EventFilter, readFiltered } from '../../src/actors/search/read-filtered.ts'
+import { type EventFilter, noFilter, readFiltered } from '../../src/actors/search/read-filtered.ts'
 import { findInLog } from '../../src/cli/control/find-in-log.ts'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
 import { refusalsStream } from '../../src/domain/stream-names.ts'
@@ -81,18 +81,6 @@ describe('`log find` with ask.db', () => {
 })
 
 describe('readAsked()', () => {
-  const everything: EventFilter = {
-    stream: null,
-    type: null,
-    kind: null,
-    actor: null,
-    cellar: null,
-    key: null,
-    from: null,
-    to: null,
-    since: null,
-    until: null,
-  }
   const filters: readonly Partial<EventFilter>[] = [
     {},
     { kind: 'keys' },
@@ -110,7 +98,7 @@ describe('readAsked()', () => {
   test.each(filters)('yields what a filter of the log yields: %j', async (part) => {
     const { cluster, node, keyId } = await opened()
     const { log } = cluster
-    const filter = { ...everything, ...part }
+    const filter = { ...noFilter, ...part }
     // Not in the index yet: the node has not written it.
     await node.schedule.until(node.core.keys.resume(keyId, 'a test', asker))
     const asked = await node.schedule.until(flat(readAsked({ log, ask: node.core.ask }, filter, 2)))
@@ -120,7 +108,7 @@ describe('readAsked()', () => {
   test.each(filters)('leaves out readings if asked to, and nothing else: %j', async (part) => {
     const { cluster, node, keyId } = await opened()
     const { log } = cluster
-    const filter = { ...everything, ...part }
+    const filter = { ...noFilter, ...part }
     await node.post(keyId, 2)
     const wanted = (await flat(readFiltered(log, filter, 2))).filter(({ type }) => type !== 'ReadingAccepted')
     for (const ask of [node.core.ask, null]) {
@@ -141,7 +129,7 @@ describe('readAsked()', () => {
   ])('reads on in the log if ask.db is %s between two pages', async (_, harm) => {
     const { cluster, index, node } = await opened()
     const { log } = cluster
-    const filter: EventFilter = { ...everything, kind: 'keys' }
+    const filter: EventFilter = { ...noFilter, kind: 'keys' }
     const pages = readAsked({ log, ask: node.core.ask }, filter, 1)
     const first = await node.schedule.until(pages.next())
     expect(first.value).toHaveLength(1)

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
+import { noFilter } from '../../src/actors/search/read-filtered.ts'
 import { askService } from '../../src/cli/control/control-client.ts'
 import { startControlServer } from '../../src/cli/control/control-server.ts'
 import { readLogLines } from '../../src/cli/control/read-log.ts'
@@ -7,7 +8,6 @@ import { cellarbook, environmentOf, gather, newFolder, root, startedProcesses, t
 import { onEmbedded, storeUrl } from '../support/logs/engine.ts'
 import { freshPrefix, openAt } from '../support/logs/event-store-log.ts'
 import { createMemoryLog } from '../support/logs/memory-log.ts'
-import { everything } from '../support/logs/no-filter.ts'
 import { freshKeyStream, keySuspensions } from '../support/logs/sample-events.ts'
 import { until } from '../support/time/until.ts'
 
@@ -121,7 +121,7 @@ describe('log read --follow without a service', () => {
 describe('the control socket', () => {
   const followed = {
     op: 'read_log',
-    ...everything,
+    ...noFilter,
     follow: true,
   } as const
 

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { noFilter } from '../../src/actors/search/read-filtered.ts'
 import { openExportFile } from '../../src/cli/commands/export-file.ts'
 import { encodeFrame } from '../../src/cli/control/control-protocol.ts'
 import type { ExportOperation } from '../../src/cli/control/export-operation.ts'
@@ -10,7 +11,6 @@ import { cutOffWords } from '../../src/export/running-export.ts'
 import { logReadPageEvents } from '../../src/limits.ts'
 import { Outage } from '../../src/log/event-log.ts'
 import { cellarbook, newFolder } from '../support/cellarbook.ts'
-import { everything } from '../support/logs/no-filter.ts'
 import { keySuspensions } from '../support/logs/sample-events.ts'
 import { type Service, startService } from '../support/test-service.ts'
 import { until } from '../support/time/until.ts'
@@ -134,7 +134,7 @@ describe('log export of a running service', () => {
     op: 'export_log',
     list: 'events',
     format: 'ndjson',
-    filter: everything,
+    filter: noFilter,
     rack: null,
     keg: null,
     after: null,

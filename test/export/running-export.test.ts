@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { Core } from '../../src/actors/core.ts'
 import type { Patience } from '../../src/actors/search/patient-reads.ts'
+import { noFilter } from '../../src/actors/search/read-filtered.ts'
 import { exportsStream } from '../../src/domain/stream-names.ts'
 import { RunningExport } from '../../src/export/running-export.ts'
 import { exportEndMsMax, exportRetryPauseMs } from '../../src/limits.ts'
 import { Outage } from '../../src/log/event-log.ts'
-import { everything } from '../support/logs/no-filter.ts'
 import { passingLog } from '../support/logs/passing-log.ts'
 import { type Service, startService, testAsker } from '../support/test-service.ts'
 
@@ -33,7 +33,7 @@ const begin = async ({ changed, pause }: Begun) => {
   }
   const begun = await RunningExport.begin({
     core: { ...service.core, ...changed(service.core) },
-    list: { list: 'events', filter: everything },
+    list: { list: 'events', filter: noFilter },
     format: 'ndjson',
     asker: testAsker,
     address: null,

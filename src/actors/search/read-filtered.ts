@@ -26,6 +26,20 @@ export type EventFilter = {
   readonly until: number | null
 }
 
+/** Lets every event through. */
+export const noFilter: EventFilter = {
+  stream: null,
+  type: null,
+  kind: null,
+  actor: null,
+  cellar: null,
+  key: null,
+  from: null,
+  to: null,
+  since: null,
+  until: null,
+}
+
 /**
  * Yields the matching events in the order of their positions. Each piece is what matches of one page, so it can be empty: the
  * caller can then let other work run. Events of one stream or key are read from their streams alone.

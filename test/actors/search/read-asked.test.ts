@@ -4,12 +4,11 @@ import { createAsk } from '../../../src/actors/ask/ask-requests.ts'
 import type { Ask } from '../../../src/actors/core.ts'
 import { systemSchedule } from '../../../src/actors/schedule.ts'
 import { readAsked } from '../../../src/actors/search/read-asked.ts'
-import { type EventFilter, readFiltered } from '../../../src/actors/search/read-filtered.ts'
+import { type EventFilter, noFilter, readFiltered } from '../../../src/actors/search/read-filtered.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import { readPageEventsMax } from '../../../src/limits.ts'
 import { openAskFile } from '../../../src/log/ask-index/ask-file.ts'
 import { createMemoryLog } from '../../support/logs/memory-log.ts'
-import { everything } from '../../support/logs/no-filter.ts'
 import { freshKeyStream, keySuspended, startMs } from '../../support/logs/sample-events.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -56,7 +55,7 @@ type Parts = { readonly log: ReturnType<typeof createMemoryLog>; readonly ask: A
 test('readAsked() yields events that follow those of a clock that was ahead', async () => {
   const ahead = [10, 11, 12].map((minutes) => minutes * minuteMs)
   await asked([0, ...ahead, minuteMs, 2 * minuteMs], async ({ log, ask }) => {
-    const filter: EventFilter = { ...everything, kind: 'keys', until: startMs + 3 * minuteMs }
+    const filter: EventFilter = { ...noFilter, kind: 'keys', until: startMs + 3 * minuteMs }
     const wanted = await flat(readFiltered(log, filter, 2))
     expect(wanted.map(({ recordedAt }) => recordedAt - startMs)).toEqual([0, minuteMs, 2 * minuteMs])
     expect(await flat(readAsked({ log, ask }, filter, 2))).toEqual(wanted)
@@ -66,7 +65,7 @@ test('readAsked() yields events that follow those of a clock that was ahead', as
 test('readAsked() ends after a thousand later events in a row', async () => {
   const later = Array.from({ length: 3 * readPageEventsMax }, (_, index) => minuteMs + index)
   await asked([0, ...later], async ({ log, ask, finds }) => {
-    const filter: EventFilter = { ...everything, kind: 'keys', until: startMs + 1 }
+    const filter: EventFilter = { ...noFilter, kind: 'keys', until: startMs + 1 }
     expect(await flat(readAsked({ log, ask }, filter, readPageEventsMax / 2))).toHaveLength(1)
     expect(finds()).toBe(3)
   })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type EventFilter, readFiltered } from '../../../src/actors/search/read-filtered.ts'
+import { type EventFilter, noFilter, readFiltered } from '../../../src/actors/search/read-filtered.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import { isBy, keyOfEvent, kindOf } from '../../../src/domain/search/event-filter.ts'
 import { cellarStream } from '../../../src/domain/stream-names.ts'
@@ -8,12 +8,11 @@ import type { EventLog } from '../../../src/log/event-log.ts'
 import { isEmbedded, openFreshLog, storeUrl } from '../../support/logs/engine.ts'
 import { openAt } from '../../support/logs/event-store-log.ts'
 import { createMemoryLog } from '../../support/logs/memory-log.ts'
-import { everything } from '../../support/logs/no-filter.ts'
 import { freshRecordStream, reading, recordsPurged, startMs } from '../../support/logs/sample-events.ts'
 import { type FilledLog, fillLog } from './searched-log.ts'
 
 const readAll = async (log: EventLog, filter: Partial<EventFilter>): Promise<readonly RecordedEvent[]> =>
-  (await Array.fromAsync(readFiltered(log, { ...everything, ...filter }, logReadPageEvents))).flat()
+  (await Array.fromAsync(readFiltered(log, { ...noFilter, ...filter }, logReadPageEvents))).flat()
 
 describe.each([
   ['the embedded log or the chosen engine', openFreshLog, isEmbedded],
@@ -34,7 +33,7 @@ describe.each([
 
   /** A plain filter over the whole log, to compare with. */
   const expected = (filter: Partial<EventFilter>): readonly RecordedEvent[] => {
-    const { stream, type, kind, actor, cellar, key, from, to, since, until } = { ...everything, ...filter }
+    const { stream, type, kind, actor, cellar, key, from, to, since, until } = { ...noFilter, ...filter }
     return filled.all.filter(
       (event) =>
         [stream ?? event.stream, type ?? event.type, kind ?? kindOf(event)].join() ===

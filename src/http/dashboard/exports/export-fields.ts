@@ -1,15 +1,10 @@
 import type { ExportField } from '../../../../views/types.ts'
-import type { EventFilter } from '../../../actors/search/read-filtered.ts'
-import {
-  type EventType,
-  type ExportedListName,
-  type ExportFormat,
-  eventData,
-  ExportedListName as ListNames,
-} from '../../../domain/events.ts'
+import { type EventFilter, noFilter } from '../../../actors/search/read-filtered.ts'
+import { type ExportedListName, type ExportFormat, ExportedListName as ListNames } from '../../../domain/events.ts'
 import { done } from '../../../domain/refusal.ts'
 import { eventKinds, parseActor } from '../../../domain/search/event-filter.ts'
 import { parseInstantNear } from '../../../domain/search/near-instant.ts'
+import { isEventType } from '../../../domain/search/types-of-kind.ts'
 import { invalidField, type Typed } from '../../../domain/text.ts'
 import type { ExportedList } from '../../../export/exported-list.ts'
 import { exportFieldCharsMax } from '../../../limits.ts'
@@ -91,21 +86,6 @@ const typedFilter = (core: DashboardDeps['core'], { form, nowMs }: Filled): Type
   const [sinceMs, untilMs] = [since.value, until.value]
   return done({ ...noFilter, stream, type, kind, actor: actor.value, cellar, key, since: sinceMs, until: untilMs })
 }
-
-const noFilter: EventFilter = {
-  stream: null,
-  type: null,
-  kind: null,
-  actor: null,
-  cellar: null,
-  key: null,
-  from: null,
-  to: null,
-  since: null,
-  until: null,
-}
-
-const isEventType = (type: string): type is EventType => Object.hasOwn(eventData, type)
 
 const typedInstant = (field: 'since' | 'until', { form, nowMs }: Filled): Typed<number | null> => {
   if (form(field).trim() === '') return done(null)
