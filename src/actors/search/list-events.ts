@@ -162,7 +162,8 @@ class Search {
     if (from !== null || after !== null) return after === null ? from : Math.max(from ?? 0, after)
     const { until } = this.#filter
     if (until === null) return null
-    return (await someEventSince(this.#parts.log, until + recordedSkewMsMax))?.position ?? null
+    const { log, ask } = this.#parts
+    return (await someEventSince(log, until + recordedSkewMsMax, ask))?.position ?? null
   }
 
   /** Positions of a stream grow with its revisions, so a binary search finds the place to begin at. */

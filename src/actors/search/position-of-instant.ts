@@ -88,15 +88,25 @@ export const firstEventSince = async (
 }
 
 /**
- * Returns an event that was recorded at `instantMs` or later. Events before it can be so too, but none that lies behind it was recorded
- * more than `recordedSkewMsMax` before it. Reads fewer events than `firstEventSince`. @throws Outage, UndecodableEvent
+ * Returns an event that was recorded at `instantMs` or later. Events before it can be so too. In the page of events behind it
+ * (`logReadPageEvents`), none was recorded more than `recordedSkewMsMax` before the instant. Reads fewer events than
+ * `firstEventSince`. @throws Outage, UndecodableEvent
  */
-export const someEventSince = async (log: LogReads, instantMs: number): Promise<RecordedEvent | null> => {
-  const isFromThen = recordedSince(instantMs)
+export const someEventSince = async (
+  log: LogReads,
+  instantMs: number,
+  minutes: Minutes = null,
+): Promise<RecordedEvent | null> => {
   const search = log.lags === true ? searchStreams : searchPositions
-  const reached = await search(log, null, isFromThen)
-  const [event] = await log.readAll({ ...(reached === null ? {} : { from: reached }), limit: 1 })
-  return event ?? null
+  let begin = await beginOf(log, instantMs, minutes)
+  while (true) {
+    const reached = await search(log, begin, recordedSince(instantMs))
+    const page = await log.readAll({ ...(reached === null ? {} : { from: reached }), limit: logReadPageEvents })
+    // A clock that was ahead can have written the first row of a minute, far before the other events of that minute.
+    const early = page.findLast(({ recordedAt }) => recordedAt < instantMs - recordedSkewMsMax)
+    if (early === undefined) return page[0] ?? null
+    begin = early.position
+  }
 }
 
 type IsFromThen = (event: RecordedEvent) => boolean

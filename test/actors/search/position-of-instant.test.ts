@@ -247,4 +247,25 @@ describe('someEventSince()', () => {
     expect(await someEventSince(log, startMs + 20_000)).toBeNull()
     expect(counts.events).toBeLessThan(2_000)
   })
+
+  test.each([false, true])('begins at a minute of ask.db (lags: %p)', async (lags) => {
+    const { log, counts } = counted(await fill(createMemoryLog(), inTurns(2_000, 20, 1_000)), lags)
+    const minutes = minutesOf(await allEvents(log))
+    counts.events = 0
+    const sinceMs = startMs + 1_660_000
+    expect((await someEventSince(log, sinceMs, minutes))?.recordedAt).toBe(sinceMs)
+    expect(counts.events).toBeLessThan(3 * logReadPageEvents)
+  })
+
+  test.each([false, true])('goes on behind a clock that was ten minutes ahead (lags: %p)', async (lags) => {
+    const usual = inTurns(1_200, 4, 1_000)
+    const ahead: Entry = [9, 900_000]
+    const { log } = counted(await fill(createMemoryLog(), [...usual.slice(0, 300), ahead, ...usual.slice(300)]), lags)
+    const sinceMs = startMs + 900_000
+    const minutes = minutesOf(await allEvents(log))
+    const found = await someEventSince(log, sinceMs, minutes)
+    const behind = await eventsAfter(log, found?.position ?? null)
+    expect(behind.filter(({ recordedAt }) => recordedAt < sinceMs - recordedSkewMsMax)).toEqual([])
+    expect(found?.recordedAt).toBe(sinceMs)
+  })
 })
