@@ -118,7 +118,8 @@ export type FoundPlaces = {
 
 /**
  * All methods see every change whose `write` has resolved, and throw AskUnusable if a row that they read does not match its
- * checksum. The node then builds the index again. They throw AskBusy if another program has locked the file.
+ * checksum. The node then builds the index again. They throw AskBusy if another program has locked the file, or if the index was
+ * emptied after the first step of a question.
  */
 export interface AskIndex {
   /** The index holds all events up to this one. `null`: it is empty, and must be built from the log. */
@@ -172,7 +173,7 @@ export class AskUnusable extends Error {
   override readonly name = 'AskUnusable'
 }
 
-/** The change was not written, but a later try can succeed: the disk is full, or another program has locked the file. */
+/** A later try can succeed: the disk is full, another program has locked the file, or the index was emptied meanwhile. */
 export class AskBusy extends Error {
   override readonly name = 'AskBusy'
 }

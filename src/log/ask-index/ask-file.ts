@@ -52,8 +52,14 @@ class AskFile implements AskIndex {
   }
 
   async open(): Promise<void> {
-    if (this.#opened instanceof Error) this.#opened = this.#openOrReplace({ waitMsMax: 0 })
-    if (this.#opened instanceof Error) throw this.#opened
+    if (!(this.#opened instanceof Error)) return
+    try {
+      this.#opened = this.#open({ waitMsMax: 0 })
+    } catch (cause) {
+      if (!(cause instanceof AskUnusable)) throw cause
+      await this.#once(() => this.#replaceSoon())
+      this.#onReplaced(cause.message)
+    }
   }
 
   async write(change: AskChange): Promise<void> {
@@ -82,10 +88,10 @@ class AskFile implements AskIndex {
 
   /** A second call while the first one works waits for the first one. */
   startAnew(): Promise<void> {
-    this.#startingAnew ??= this.#startAnew().finally(() => {
-      this.#startingAnew = null
+    return this.#once(async () => {
+      await this.#file.close()
+      await this.#replaceSoon()
     })
-    return this.#startingAnew
   }
 
   find(...parameters: Parameters<AskIndex['find']>): ReturnType<AskIndex['find']> {
@@ -131,8 +137,14 @@ class AskFile implements AskIndex {
     return this.#opened
   }
 
-  async #startAnew(): Promise<void> {
-    await this.#file.close()
+  #once(startAnew: () => Promise<void>): Promise<void> {
+    this.#startingAnew ??= startAnew().finally(() => {
+      this.#startingAnew = null
+    })
+    return this.#startingAnew
+  }
+
+  async #replaceSoon(): Promise<void> {
     await removeSoon(this.#path)
     this.#opened = this.#open({ waitMsMax: 0 })
   }
@@ -149,7 +161,8 @@ class AskFile implements AskIndex {
 
   #ask<T>(opened: Opened, use: (queries: AskQueries) => T): T {
     try {
-      if (opened.isClosed) throw new AskUnusable('Cannot read ask.db: it was closed or emptied')
+      // The file that took its place is sound, so nobody must empty it again.
+      if (opened.isClosed) throw new AskBusy('Cannot read ask.db: it was closed or emptied')
       return orFault(() => use(opened.queries))
     } catch (cause) {
       throw this.#noted(opened, cause)

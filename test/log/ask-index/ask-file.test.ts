@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { askRowsAtOnceMax } from '../../../src/limits.ts'
 import { minuteChecksum } from '../../../src/log/ask-index/ask-rows.ts'
 import { tables as schema } from '../../../src/log/ask-index/ask-schema.ts'
 import { AskBusy, AskUnusable } from '../../../src/log/ask-index.ts'
@@ -124,6 +125,43 @@ describe('the file ask.db', () => {
     folder.remove()
   })
 
+  test('is replaced off the event loop when a locked file is of another log', async () => {
+    const folder = temporaryFolder()
+    await madeFile(folder.path)
+    const file = join(folder.path, 'ask.db')
+    const other = new Database(file)
+    other.run('PRAGMA locking_mode = EXCLUSIVE')
+    other.run('BEGIN EXCLUSIVE')
+    const { index, told } = openedIn(folder.path, 'another log')
+    other.run('ROLLBACK')
+    other.close()
+    const before = readFileSync(file)
+    const opening = index.open()
+    expect(readFileSync(file).equals(before)).toBe(true)
+    await opening
+    expect([index.foldedTo, told]).toEqual([null, [expect.stringContaining('another log')]])
+    await index.write(oneOfEach(9))
+    await index.close()
+    folder.remove()
+  })
+
+  test('is not called damaged by a search that began before startAnew()', async () => {
+    const folder = temporaryFolder()
+    const { index, told } = openedIn(folder.path)
+    const minuteCounts = Array.from({ length: 2 * askRowsAtOnceMax }, (_, at) => {
+      return { cellar: 'c', minute: todayMinute - at, code: 'accepted', count: 1 }
+    })
+    await index.write(changeTo(8, null, { minuteCounts }))
+    const search = index.minuteCounts('c', 0, todayMinute + 1)
+    search.next()
+    await index.startAnew()
+    expect(() => search.next()).toThrow(AskBusy)
+    await index.write(oneOfEach(9))
+    expect([index.foldedTo, told]).toEqual([foldedAt(9), []])
+    await index.close()
+    folder.remove()
+  })
+
   test('is closed although it could never be opened', async () => {
     const folder = temporaryFolder()
     mkdirSync(join(folder.path, 'ask.db'))
@@ -143,7 +181,7 @@ describe('the file ask.db', () => {
     mkdirSync(file)
     expect(await faultOf(index.startAnew())).toBeInstanceOf(AskUnusable)
     expect(await faultOf(index.write(oneOfEach(10)))).toBeInstanceOf(AskUnusable)
-    expect(() => index.placeAt(9)).toThrow(AskUnusable)
+    expect(() => index.placeAt(9)).toThrow(AskBusy)
     rmdirSync(file)
     await Promise.all([index.startAnew(), index.startAnew()])
     await index.write(oneOfEach(10))
