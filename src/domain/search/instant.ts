@@ -26,8 +26,15 @@ export const parseInstant = (text: string): Typed<number> => {
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59 || offsetMinutes === null)
     return wrong('There is no such time: hours go to 23, minutes and seconds to 59, and offsets from -14:00 to +14:00.')
   const minutes = Number(hour) * 60 + Number(minute) - offsetMinutes
-  return done(midnightMs + minutes * 60_000 + Number(second) * 1_000 + msOf(fraction))
+  const atMs = midnightMs + minutes * 60_000 + Number(second) * 1_000 + msOf(fraction)
+  return isWritable(atMs) ? done(atMs) : wrong('There is no such time: in UTC, years go from 0000 to 9999.')
 }
+
+/** False for an instant (ms) before the year 0000 or after 9999. Its text could not be read again. */
+export const isWritable = (atMs: number): boolean => atMs >= yearsBeginMs && atMs < yearsEndMs
+
+const yearsBeginMs = daysSince1970(0, 1, 1) * 86_400_000
+const yearsEndMs = daysSince1970(10_000, 1, 1) * 86_400_000
 
 /** Refuses an instant after `nowMs`, because the answer about that time can still change. */
 export const notInFuture = (atMs: number, nowMs: number): Typed<number> =>

@@ -1,7 +1,7 @@
 import { dayMs } from '../calendar.ts'
 import { done } from '../refusal.ts'
 import { invalidField, type Typed } from '../text.ts'
-import { parseInstant } from './instant.ts'
+import { isWritable, parseInstant } from './instant.ts'
 
 /**
  * Parses an instant like `parseInstant`, or as people say it at `nowMs`: `10:14` (the last time it was 10:14), `yesterday 18:00`,
@@ -24,12 +24,13 @@ export type Day = {
   readonly until: number
 }
 
-/** Parses `today`, `yesterday` or a day like `2026-03-01`. Returns `null` for any other text. */
+/** Parses `today`, `yesterday` or a day like `2026-03-01`. Returns `null` for any other text, and for the last day of 9999. */
 export const dayNear = (text: string, nowMs: number): Day | null => {
   const typed = text.trim()
   const since = parseInstantNear(typed, nowMs)
   if (!since.ok || !/^(today|yesterday|\d{4}-\d\d-\d\d)$/i.test(typed)) return null
-  return { since: since.value, until: since.value + dayMs }
+  const until = since.value + dayMs
+  return isWritable(until) ? { since: since.value, until } : null
 }
 
 export const instantExamples = '10:14, yesterday 18:00, 3 minutes ago or 2026-03-01T10:14:07Z'

@@ -49,6 +49,8 @@ describe('parseInstant()', () => {
     ['2026-03-01T10:60Z', 'There is no such time'],
     ['2026-03-01T10:14:60Z', 'There is no such time'],
     ['2026-03-01T10:14:07+14:01', 'There is no such time'],
+    ['0000-01-01T00:00:00+00:01', 'years go from 0000 to 9999'],
+    ['9999-12-31T23:59:59-00:01', 'years go from 0000 to 9999'],
     ['2026-03-01T10:14:07+01:60', 'There is no such time'],
     ['@1772360047000', 'If it counts milliseconds, leave out the last three digits.'],
     ['10000000000', 'too large for seconds'],

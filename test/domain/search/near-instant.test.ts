@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { parseInstantNear } from '../../../src/domain/search/near-instant.ts'
+import { dayNear, parseInstantNear } from '../../../src/domain/search/near-instant.ts'
 
 const nowMs = Date.UTC(2026, 2, 1, 10, 14, 7, 42)
 const midnightMs = Date.UTC(2026, 2, 1)
@@ -47,5 +47,12 @@ describe('parseInstantNear()', () => {
   ])('says what is wrong with %p', (text, why) => {
     const parsed = parseInstantNear(text, nowMs)
     expect(parsed.ok ? parsed.value : parsed.refusal.rule).toContain(why)
+  })
+})
+
+describe('dayNear()', () => {
+  test('reads only days whose end can be written', () => {
+    expect(dayNear('9999-12-30', nowMs)?.until).toBe(Date.UTC(9999, 11, 31))
+    expect(dayNear('9999-12-31', nowMs)).toBeNull()
   })
 })
