@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type MinutePage, minuteRows } from '../../../src/http/dashboard/ask/minute-rows.ts'
-import { minuteRowsPerPageMax } from '../../../src/limits.ts'
+import { minuteRowsMs, minuteRowsPerPageMax } from '../../../src/limits.ts'
 import { naiveAsk } from '../../support/ask/naive-ask.ts'
 import { type Service, startService, testAsker, testCellar } from '../../support/test-service.ts'
 
@@ -15,7 +15,7 @@ const minutesOfLog = minuteRowsPerPageMax + 1
 const filter = { stream: null, kind: null, type: null, actor: null, key: null, since: null, until: null }
 
 /** Asks a log whose minutes each have one reading, at the position that is the number of the minute. */
-const counted = (page: Omit<MinutePage, 'direction' | 'limit'>) => {
+const counted = (page: Omit<MinutePage, 'direction' | 'limit'>, nowMs = service.core.clock.now()) => {
   const { core } = service
   const last = Math.floor(core.clock.now() / 60_000)
   const first = last - minutesOfLog + 1
@@ -25,9 +25,12 @@ const counted = (page: Omit<MinutePage, 'direction' | 'limit'>) => {
       Array.from({ length: to - from }, (__, at) => from + at)
         .filter((minute) => minute >= first)
         .map((minute) => ({ cellar: testCellar, minute, code: 'accepted', count: 1 })),
-    positionOfMinute: (minute: number) => ({ minute, position: minute - first }),
+    positionOfMinute: (minute: number) => ({
+      minute: Math.min(minute, last),
+      position: Math.min(minute, last) - first,
+    }),
   }
-  const parts = { core, ask, nowMs: core.clock.now(), pause: async () => {} }
+  const parts = { core, ask, nowMs, pause: async () => {} }
   const whole = { ...page, direction: 'backwards', limit: minuteRowsPerPageMax } as const
   return minuteRows(parts, { ...filter, cellar: testCellar }, whole)
 }
@@ -56,16 +59,25 @@ test('minuteRows() asks once for the position of a minute that several cellars h
       Array.from({ length: to - from }, (_, at) => ({ cellar, minute: from + at, code: 'accepted', count: 1 })),
     positionOfMinute: (minute: number) => {
       asked += 1
-      return { minute, position: minute }
+      return { minute: Math.min(minute, last), position: Math.min(minute, last) }
     },
   }
   const parts = { core, ask, nowMs: core.clock.now(), pause: async () => {} }
   const page = { direction: 'backwards', from: null, to: null, limit: cellars * minutes } as const
   const { rows } = await minuteRows(parts, { ...filter, cellar: null, since: (last - minutes + 1) * 60_000 }, page)
-  expect([rows.length, asked]).toEqual([cellars * minutes, minutes])
+  // The first question is for the last minute of all.
+  expect([rows.length, asked]).toEqual([cellars * minutes, minutes + 1])
 })
 
 test('minuteRows() continues where the page before ended', async () => {
   const { rows } = await counted({ from: 1, to: null })
   expect(rows.map(({ position }) => position)).toEqual([0])
+})
+
+test('minuteRows() counts minutes after now, because a clock can have been set back', async () => {
+  const nowMs = service.core.clock.now()
+  const { rows } = await counted({ from: null, to: null }, nowMs - 3_600_000)
+  expect(rows[0]?.at).toBe(nowMs - (nowMs % 60_000))
+  const before = await counted({ from: null, to: null }, nowMs - 2 * minuteRowsMs)
+  expect(before.rows).toEqual([])
 })

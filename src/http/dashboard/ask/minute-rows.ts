@@ -44,7 +44,7 @@ export const minuteRows = async (
   { direction, from, to, limit }: MinutePage,
 ): Promise<CountedMinutes> => {
   const first = minuteOf(Math.max(nowMs - minuteRowsMs, filter.since ?? 0))
-  const last = minuteOf(Math.min(nowMs, filter.until === null ? nowMs : filter.until - 1))
+  const last = filter.until === null ? lastMinute(ask, nowMs) : minuteOf(Math.min(nowMs, filter.until - 1))
   const isBackwards = direction === 'backwards'
   const near = from === null ? null : cutAt(ask, { first, last }, from, isBackwards)
   const far = to === null ? null : cutAt(ask, { first, last }, isBackwards ? to - 1 : to + 1, !isBackwards)
@@ -64,6 +64,10 @@ export const minuteRows = async (
   const whole = wholeTies(rows, limit)
   return { rows: whole, isFull: whole.length < rows.length || done <= high - low }
 }
+
+/** After a clock was set back, the newest readings can have times after now: those of a stream never decrease. */
+const lastMinute = (ask: Ask, nowMs: number): number =>
+  Math.max(minuteOf(nowMs), ask.positionOfMinute(minuteOf(nowMs + minuteRowsMs))?.minute ?? 0)
 
 const wholeTies = (rows: readonly MinuteRow[], limit: number): readonly MinuteRow[] => {
   let end = limit
