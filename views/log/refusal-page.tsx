@@ -39,19 +39,19 @@ const Explained = (props: { readonly explained: ExplainedView; readonly nowMs: n
     case 'sample':
       return <Sample sample={explained} nowMs={props.nowMs} />
     case 'summaries':
-      return <Summaries {...explained} />
+      return <Summaries explained={explained} nowMs={props.nowMs} />
     case 'older_version':
       return (
         <>
           <h1>This request cannot be explained</h1>
           <div class="card">
             <p>
-              The id is one of an older version of Cellarbook: it does not say when the request came. No accepted event
-              of the log has it. Refusals were not kept then.
+              The id is one of an older version of Cellarbook: it does not say when the request came. So a reading that
+              the request stored cannot be found by it. Refusals were not kept then.
             </p>
-            <p>If you know about when it was refused, look at the refusals of that time.</p>
-            <a class="button" href={paths.log({ kind: 'refusals' })}>
-              Show the refusals
+            <p>If you know about when it came, look at the events of that time.</p>
+            <a class="button" href={paths.log()}>
+              Back to the log
             </a>
           </div>
         </>
@@ -174,15 +174,19 @@ const Changed = (props: { readonly sample: ExplainedSample }): JSX.Element => {
   )
 }
 
-const Summaries = (props: Extract<ExplainedView, { readonly kind: 'summaries' }>): JSX.Element => {
-  const { at, summaries, goOnHref } = props
+const Summaries = (props: {
+  readonly explained: Extract<ExplainedView, { readonly kind: 'summaries' }>
+  readonly nowMs: number
+}): JSX.Element => {
+  const { at, summaries, goOnHref } = props.explained
   return (
     <>
       <h1>This request is not among the samples</h1>
       <p class="lead">
-        The id says that the request came at <ExactInstant at={at} />. It stored no event: it was refused, or it was a
-        check, a repeat or a request to the dashboard. Refused requests are counted, and only some of them are kept as
-        samples.
+        The id says that the request came at <ExactInstant at={at} />
+        {at > props.nowMs ? '. That is in the future: a clock was ahead, or the id is wrong. ' : '. '}
+        If it stored no event, it was refused, or it was a check, a repeat or a request to the dashboard. Refused
+        requests are counted, and only some of them are kept as samples.
       </p>
       {summaries.length === 0 ? (
         <div class="card">

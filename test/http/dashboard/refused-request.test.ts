@@ -103,12 +103,23 @@ describe('the explanation of a refused request', () => {
   test('says so if no summary is about that time', async () => {
     const { body } = await auditor.get(paths.refusedRequest(idAt(refusedAt + 3_600_000, '9')))
     expect(body).toContain('No summary of refusals is about this time.')
+    expect(body).toContain('That is in the future: a clock was ahead, or the id is wrong.')
+  })
+
+  test('does not say that a request with an event stored none', async () => {
+    const events = await log.read(`readings-${keyId}`, { limit: 10 })
+    const reading = events.find(({ type }) => type === 'ReadingAccepted')
+    const { body } = await auditor.get(paths.refusedRequest(reading?.metadata.requestId ?? ''))
+    expect(body).toContain('If it stored no event')
+    expect(body).not.toContain('It stored no event')
+    expect(body).not.toContain('in the future')
   })
 
   test('recognizes an id of an older version', async () => {
     const { status, body } = await auditor.get(paths.refusedRequest('7f0c8a4e-6c1b-4b7e-9d0a-2f1e3c4b5a69'))
     expect(status).toBe(404)
     expect(body).toContain('The id is one of an older version of Cellarbook')
+    expect(body).not.toContain('No accepted event')
   })
 
   test('says what an id looks like if the text is none', async () => {
