@@ -21,19 +21,28 @@ export const runProgram = async (words: readonly string[], deps: ProgramDeps): P
     exitCode = end.exitCode
     if (end.message !== null) deps.screen.write(`cellarbook: ${visibleText(end.message)}\n`)
   }
+  const help: string[] = []
   try {
-    await createProgram(createRunner(deps, finish)).parseAsync(words, { from: 'user' })
+    const program = createProgram(createRunner(deps, finish), help)
+    await program.parseAsync(words, { from: 'user' }).catch(throwIfNotHelp)
+    if (help.length > 0) await deps.output.write(help.join(''))
     await deps.output.flush()
   } catch (error) {
     if (error instanceof ReaderGone) return exitCodes.done
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
+    if (error instanceof CommanderError) return exitCodes.usage
     if (!(error instanceof CommandFailed)) throw error
     finish({ exitCode: error.exitCode, message: error.message })
   }
   return exitCode
 }
 
-const createProgram = (runner: Runner): Command => {
+/** Commander also throws after a help text or the version. */
+const throwIfNotHelp = (error: unknown): void => {
+  if (!(error instanceof CommanderError && error.exitCode === 0)) throw error
+}
+
+/** A help text goes to `help`, because Commander itself would not notice that stdout cannot be written. */
+const createProgram = (runner: Runner, help: string[]): Command => {
   const { screen, version } = runner.deps
   const program = new Command('cellarbook')
     .description(
@@ -41,7 +50,7 @@ const createProgram = (runner: Runner): Command => {
     )
     .version(version, '--version', 'print the version')
     .exitOverride()
-    .configureOutput({ writeErr: (text) => screen.write(visibleLines(text)) })
+    .configureOutput({ writeOut: (text) => help.push(text), writeErr: (text) => screen.write(visibleLines(text)) })
     .showHelpAfterError('(--help shows all commands and options)')
     .helpCommand(false)
     .addHelpText('after', `\n${environmentHelp}\n\n${exitCodesHelp}`)
