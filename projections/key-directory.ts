@@ -44,6 +44,15 @@ export class KeyDirectory implements KeyQueries {
     return Array.from(this.#byId.values(), ({ key }) => key).sort(newestFirst)
   }
 
+  /** The lengths are compared first, so that a look through a million keys makes few new strings. */
+  labelled(label: string): readonly KeyState[] {
+    const wanted = label.toLowerCase()
+    const found: KeyState[] = []
+    for (const { key } of this.#byId.values())
+      if (key.label.length === label.length && key.label.toLowerCase() === wanted) found.push(key)
+    return found.sort(newestFirst)
+  }
+
   effectiveLimit(key: KeyState): Limit {
     return key.limit ?? this.#cellars.get(key.cellar)?.policy.limit ?? keyLimitDefault
   }

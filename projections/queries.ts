@@ -41,6 +41,8 @@ export type KeyQueries = {
   ofCellar(cellar: string): readonly KeyState[]
   /** The newest key is first. */
   list(): readonly KeyState[]
+  /** The keys with this label, in any case of its letters. The newest key is first. */
+  labelled(label: string): readonly KeyState[]
   effectiveLimit(key: KeyState): Limit
 }
 

@@ -784,6 +784,8 @@ export const minuteRowsShownMax = 60
 export const minuteRowsPerPageMax = 600
 /** A text in the address of the Log page. */
 export const logQueryCharsMax = 300
+/** Keys with the same label that the box of the Log page offers. `Key 1` can be the label of a key in each cellar. */
+export const labelChoicesMax = 20
 /** A search for a page ends after this time with what it has. The page then offers to go on. */
 export const logSearchMs = 120
 /**

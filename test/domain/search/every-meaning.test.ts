@@ -4,7 +4,11 @@ import { everyMeaning, withoutSecret } from '../../../src/domain/search/every-me
 const nowMs = Date.UTC(2026, 2, 1, 10, 14, 7)
 const id = '019ca8df-0403-7000-8000-000000000000'
 const cellars = ['wine-berlin', '7Qp2mZ4k', 'ada@example.org', '10:14']
-const near = { nowMs, cellarsNamed: (text: string) => cellars.filter((cellar) => cellar === text) }
+const near = {
+  nowMs,
+  cellarsNamed: (text: string) => cellars.filter((cellar) => cellar === text),
+  keysLabelled: (text: string) => (text === 'Press, south' || text === '10:14' ? ['7Qp2mZ4k'] : []),
+}
 
 describe('everyMeaning()', () => {
   test.each([
@@ -17,7 +21,8 @@ describe('everyMeaning()', () => {
     ['an e-mail', 'Eve@example.org', ['operator']],
     ['an e-mail that is a cellar too', 'ada@example.org', ['cellar', 'operator']],
     ['a clock time', '9:30', ['instant']],
-    ['a clock time that is a cellar too', '10:14', ['cellar', 'instant']],
+    ['a label of a key', 'Press, south', ['labelled']],
+    ['a clock time that is a cellar and a label too', '10:14', ['cellar', 'labelled', 'instant']],
     ['a number', '1772360047', ['position', 'instant']],
     ['words about a time', 'yesterday 18:00', ['instant']],
     ['a word for a day', 'Yesterday', ['day']],

@@ -16,6 +16,7 @@ describe('meaningsOf()', () => {
     ['the beginning of a key', 'clr_7Qp2mZ4k', [{ kind: 'key', keyId: '7Qp2mZ4k' }]],
     ['a key as pages show it', 'clr_7Qp2mZ4k_…', [{ kind: 'key', keyId: '7Qp2mZ4k' }]],
     ['a position', '976', [{ kind: 'position', position: 976 }]],
+    ['a position as pages show it', '18,204,117', [{ kind: 'position', position: 18_204_117 }]],
     ['an instant', '2026-03-01T10:14:07Z', [{ kind: 'instant', atMs: Date.UTC(2026, 2, 1, 10, 14, 7) }]],
   ] as const)('recognizes %s', (_, text, meanings) => {
     expect(meaningsOf(text)).toEqual([...meanings])
@@ -35,6 +36,8 @@ describe('meaningsOf()', () => {
   test.each([
     '',
     'yesterday',
+    '1,23',
+    '1234,567',
     'wine-berlin',
     'strangers-7Qp2mZ4k@1',
     `${stream}@`,

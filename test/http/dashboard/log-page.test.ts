@@ -409,7 +409,7 @@ describe('the box', () => {
   test('says what was looked for in vain', async () => {
     const { status, body } = await find('no such thing')
     expect(status).toBe(404)
-    expect(body).toContain('There is no cellar with this identifier or title.')
+    expect(body).toContain('There is no cellar with this identifier or title, and no key with this label.')
     expect(body).toContain('value="no such thing"')
   })
 

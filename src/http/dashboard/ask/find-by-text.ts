@@ -1,5 +1,6 @@
 /** Finds where the text in the box of the Log page leads to. */
 import type { FoundView } from '../../../../views/log/log-types.ts'
+import { countOf } from '../../../../views/parts/quantity.ts'
 import { dateText, exactText } from '../../../../views/parts/time-words.ts'
 import { paths } from '../../../../views/paths.ts'
 import type { Core } from '../../../actors/core.ts'
@@ -11,13 +12,14 @@ import { everyMeaning, type Meaning, withoutSecret } from '../../../domain/searc
 import { instantExamples } from '../../../domain/search/near-instant.ts'
 import { requestIdFacts } from '../../../domain/search/request-id.ts'
 import { type Time, thingAndTime } from '../../../domain/search/thing-and-time.ts'
-import { logSearchMs } from '../../../limits.ts'
+import { labelChoicesMax, logSearchMs } from '../../../limits.ts'
 import { Outage } from '../../../log/event-log.ts'
 import { ifUsable } from './if-usable.ts'
 import type { LogListParts } from './log-list.ts'
 
 type Choice = FoundView['choices'][number]
-type Sought = Choice | { readonly missing: string; readonly next?: readonly Choice[] }
+/** `missing` says what was not found, or not shown. */
+type Sought = Choice | { readonly missing: string | null; readonly next?: readonly Choice[] }
 
 type FindParts = Pick<LogListParts, 'core' | 'nowMs' | 'passedMs'>
 
@@ -34,10 +36,15 @@ export const findByText = async (parts: FindParts, text: string, after: number |
 }
 
 const meaningsOf = ({ core, nowMs }: FindParts, typed: string): readonly Meaning[] =>
-  everyMeaning(typed, { nowMs, cellarsNamed: (name) => cellarsNamed(core, name) })
+  everyMeaning(typed, {
+    nowMs,
+    cellarsNamed: (name) => cellarsNamed(core, name),
+    keysLabelled: (label) => core.projections.keys.labelled(label).map(({ keyId }) => keyId),
+  })
 
 /** Only these have a list of events that a time can narrow down. */
-const hasList = ({ kind }: Meaning): boolean => kind === 'key' || kind === 'cellar' || kind === 'operator'
+const hasList = ({ kind }: Meaning): boolean =>
+  kind === 'key' || kind === 'labelled' || kind === 'cellar' || kind === 'operator'
 
 type SoughtAll = {
   readonly choices: readonly Choice[]
@@ -57,7 +64,7 @@ const seekAll = async (
       meaning.kind === 'id' ? await seekId(parts, meaning.id, after) : await seek(parts.core, meaning, time)
     if (!('missing' in sought)) choices.push(sought)
     else {
-      missing.push(sought.missing)
+      if (sought.missing !== null) missing.push(sought.missing)
       choices.push(...(sought.next ?? []))
     }
   }
@@ -68,7 +75,7 @@ const nothingMeant = (typed: string): readonly string[] =>
   typed === ''
     ? ['The box was empty.']
     : [
-        'There is no cellar with this identifier or title.',
+        'There is no cellar with this identifier or title, and no key with this label.',
         'The text is no receipt (like readings-7Qp2mZ4k@976), no id of a request or an event, no key (like clr_7Qp2mZ4k) and no e-mail.',
         `The text is no time (like ${instantExamples}).`,
       ]
@@ -86,19 +93,17 @@ const seek = async (
   meaning: Exclude<Meaning, { readonly kind: 'id' }>,
   time: Time | null,
 ): Promise<Sought> => {
-  const { keys, cellars, operators } = core.projections
+  const { cellars, operators } = core.projections
   const when = time === null ? {} : chosenTime(time)
   switch (meaning.kind) {
     case 'receipt':
       return seekReceipt(core, meaning)
     case 'position':
       return seekPosition(core, meaning.position)
-    case 'key': {
-      const key = keys.get(meaning.keyId)
-      return key === null
-        ? { missing: `There is no key with the id ${meaning.keyId}.` }
-        : { what: 'The key', name: `${key.label} (clr_${key.keyId}_…)`, href: paths.log({ key: key.keyId, ...when }) }
-    }
+    case 'key':
+      return keyChoice(core, meaning.keyId, when) ?? { missing: `There is no key with the id ${meaning.keyId}.` }
+    case 'labelled':
+      return seekLabelled(core, meaning.keyIds, when)
     case 'cellar':
       return {
         what: 'The cellar',
@@ -116,6 +121,26 @@ const seek = async (
     default:
       return assertNever(meaning)
   }
+}
+
+type When = Parameters<typeof paths.log>[0]
+
+/** Names the cellar too, because keys of several cellars can have the same label. */
+const keyChoice = ({ projections }: Core, keyId: string, when: When): Choice | null => {
+  const key = projections.keys.get(keyId)
+  if (key === null) return null
+  const title = projections.cellars.get(key.cellar)?.title ?? key.cellar
+  const name = `${key.label} (clr_${keyId}_…) of ${title}`
+  return { what: 'The key', name, href: paths.log({ ...when, key: keyId }) }
+}
+
+const seekLabelled = (core: Core, keyIds: readonly string[], when: When): Sought => {
+  const next = keyIds.slice(0, labelChoicesMax).flatMap((keyId) => keyChoice(core, keyId, when) ?? [])
+  const missing =
+    keyIds.length > next.length
+      ? `${countOf(keyIds.length, 'key has', 'keys have')} this label. The list has the newest ${next.length}.`
+      : null
+  return { missing, next }
 }
 
 const chosenTime = (time: Time) =>
