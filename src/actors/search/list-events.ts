@@ -4,7 +4,7 @@
  * their stream, or from the log.
  */
 import type { RecordedEvent } from '../../domain/events.ts'
-import { actorText, isOfCellar, keyOfEvent, kindOf } from '../../domain/search/event-filter.ts'
+import { actorText, isOfCellar, keyOfEvent, kindOf, parseActor } from '../../domain/search/event-filter.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
 import { listedAtOnceMax, logReadPageEvents, readPageEventsMax, recordedSkewMsMax } from '../../limits.ts'
 import type { PlaceFilter } from '../../log/ask-index.ts'
@@ -51,8 +51,12 @@ export const wantsReadings = ({ kind, type, key, cellar, actor }: PlaceFilter): 
 /** @throws Outage, UndecodableEvent, AskUnusable */
 export const listEvents = async (parts: ListParts, filter: PlaceFilter, page: ListPage): Promise<Listed> => {
   const search = new Search(parts, filter, page)
-  if (wantsReadings(filter)) {
-    return filter.key === null ? search.inLog(null) : search.inStream(readingsStream(filter.key))
+  const actor = filter.actor === null ? null : parseActor(filter.actor)
+  const byKey = actor?.ok === true && actor.value.kind === 'key' ? actor.value.keyId : null
+  // Only keys ask for readings. Those of a key are all in its stream.
+  if (wantsReadings(filter) && (actor === null || byKey !== null)) {
+    const keyId = filter.key ?? byKey
+    return keyId === null ? search.inLog(null) : search.inStream(readingsStream(keyId))
   }
   const { ask } = parts
   await ask?.bringUp()
@@ -166,16 +170,14 @@ class Search {
     return (await someEventSince(log, until + recordedSkewMsMax, ask))?.position ?? null
   }
 
-  /** Positions of a stream grow with its revisions, so a binary search finds the place to begin at. */
   async inStream(stream: string): Promise<Listed> {
     const { log } = this.#parts
     let revision = await this.#beginInStream(stream)
+    // Most lists want all events of the stream, so the first page is often enough.
+    let limit = Math.min(this.#page.limit, logReadPageEvents)
     while (!this.isDone && revision >= 0) {
-      const page = await log.read(stream, {
-        from: revision,
-        direction: this.#page.direction,
-        limit: logReadPageEvents,
-      })
+      const page = await log.read(stream, { from: revision, direction: this.#page.direction, limit })
+      limit = logReadPageEvents
       for (const event of page) {
         if (this.#isOutside(event)) return this.listed()
         if (this.#matches(event)) this.#events.push(event)
@@ -189,13 +191,17 @@ class Search {
     return this.listed()
   }
 
+  /** Positions of a stream grow with its revisions, so a binary search finds the place. The newest events need no search. */
   async #beginInStream(stream: string): Promise<number> {
+    const { log } = this.#parts
     const { from } = this.#page
     const { until } = this.#filter
-    if (!this.#isBackwards) return firstRevision(this.#parts.log, stream, ({ position }) => position > (from ?? -1))
+    if (!this.#isBackwards) return firstRevision(log, stream, ({ position }) => position > (from ?? -1))
     const isPast = ({ position, recordedAt }: RecordedEvent): boolean =>
       (from !== null && position >= from) || (until !== null && recordedAt >= until)
-    return (await firstRevision(this.#parts.log, stream, isPast)) - 1
+    const [newest] = await log.read(stream, { direction: 'backwards', limit: 1 })
+    if (newest === undefined || !isPast(newest)) return newest?.revision ?? -1
+    return (await firstRevision(log, stream, isPast)) - 1
   }
 
   /** True if the event lies so far behind the wanted time that the search can end soon. */

@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { readingsStream } from '../../../src/domain/stream-names.ts'
 import { SearchQueue } from '../../../src/http/dashboard/ask/search-queue.ts'
 import { searchesMax, searchesWaitingMax, searchesWaitingPerOperatorMax } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
+import { passingLog } from '../../support/logs/passing-log.ts'
 import { emailOf } from '../../support/test-operators.ts'
-import { type Service, testAsker, testCellar } from '../../support/test-service.ts'
+import { type Service, testAsker, testCellar, validReading } from '../../support/test-service.ts'
 import { until } from '../../support/time/until.ts'
 import { withAsk } from './log-world.ts'
 import { signedIn, startWithOperators } from './visitor.ts'
@@ -67,6 +69,26 @@ test('a search is not shown if its session ends while it waits', async () => {
   release()
   expect((await waiting).location).toStartWith('/sign-in')
   await Promise.all(first)
+})
+
+test('the newest readings of a key take two reads, however many there are', async () => {
+  const reads: string[] = []
+  const started = await startWithOperators({
+    wrapCore: (core) => {
+      const read: typeof core.log.read = (stream, options) => {
+        reads.push(stream)
+        return core.log.read(stream, options)
+      }
+      return { ...core, log: { ...passingLog(core.log), read } }
+    },
+  })
+  service = started
+  const { key, keyId } = await started.createKey()
+  for (let count = 0; count < 20; count += 1) await started.post(validReading, key)
+  const admin = await signedIn(started, 'admin')
+  const { body } = await admin.get(paths.log({ kind: 'readings', key: keyId }))
+  expect(body.match(/<tr id="event-/g)).toHaveLength(20)
+  expect(reads).toEqual([readingsStream(keyId), readingsStream(keyId)])
 })
 
 describe('SearchQueue', () => {
