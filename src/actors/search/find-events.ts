@@ -1,8 +1,9 @@
 /** Finds events by what people hold in their hands. Each function throws Outage and UndecodableEvent. */
 import type { RecordedEvent } from '../../domain/events.ts'
 import { logReadPageEvents, readPageEventsMax, requestSearchEventsMax, requestSearchMs } from '../../limits.ts'
-import type { EventLog } from '../../log/event-log.ts'
+import { type EventLog, Outage } from '../../log/event-log.ts'
 import type { Ask } from '../core.ts'
+import type { LogReads } from './patient-reads.ts'
 import { positionBefore } from './position-of-instant.ts'
 
 /** Returns `null` if no event has this position. Throws Outage in EventStoreDB, which reads only at positions of events. */
@@ -10,6 +11,22 @@ export const eventAt = async (log: EventLog, position: number): Promise<Recorded
   const [before] = await log.readAll({ from: position, direction: 'backwards', limit: 1 })
   const [event] = await log.readAll({ ...(before === undefined ? {} : { from: before.position }), limit: 1 })
   return event?.position === position ? event : null
+}
+
+/**
+ * True if the log cannot be read at this position, because it is in EventStoreDB, and no event has the position. An address can have
+ * such a position if somebody has typed it. @throws Outage if the log cannot be read at all
+ */
+export const isNoPosition = async (log: LogReads, position: number): Promise<boolean> => {
+  if (log.lags !== true) return false
+  await log.readAll({ direction: 'backwards', limit: 1 })
+  try {
+    await log.readAll({ from: position, direction: 'backwards', limit: 1 })
+    return false
+  } catch (error) {
+    if (error instanceof Outage) return true
+    throw error
+  }
 }
 
 /** `first` and `last` are revisions, at most `batchReadingsMax` apart. */

@@ -3,8 +3,10 @@ import { FoundPage } from '../../../../views/log/list/found-page.tsx'
 import { LogPage } from '../../../../views/log/list/log-page.tsx'
 import { RefusalPage } from '../../../../views/log/refusal-page.tsx'
 import { paths } from '../../../../views/paths.ts'
+import { isNoPosition } from '../../../actors/search/find-events.ts'
 import { categories, categoryOf } from '../../../domain/stream-names.ts'
 import { logQueryCharsMax } from '../../../limits.ts'
+import { Outage } from '../../../log/event-log.ts'
 import { eventPageView } from '../ask/event-page-view.ts'
 import { explainRefusal } from '../ask/explain-refusal.ts'
 import { findByText } from '../ask/find-by-text.ts'
@@ -12,16 +14,35 @@ import { type LogListParts, logListOf } from '../ask/log-list.ts'
 import { logQueryOf, positionOf } from '../ask/read-log-query.ts'
 import { htmlPage, notFound, seeOther } from '../page-answers.tsx'
 import { waitForTurn } from '../show/pauses.ts'
-import type { Action, Answer, DashboardDeps, Route, SignedInVisit } from '../visit.ts'
+import type { Action, DashboardDeps, Route, SignedInVisit } from '../visit.ts'
 
 export const logRoutes = (deps: DashboardDeps): readonly Route[] => [
-  { path: paths.log(), get: search((visit) => showLog(deps, visit)) },
-  { path: paths.findInLog, get: search((visit) => find(deps, visit)) },
-  { path: '/log/requests/:requestId', get: search((visit) => explain(deps, visit)) },
-  { path: '/log/:stream/:revision', get: search((visit) => showEvent(deps, visit)) },
+  { path: paths.log(), get: search(deps, showLog) },
+  { path: paths.findInLog, get: search(deps, find) },
+  { path: '/log/requests/:requestId', get: search(deps, explain) },
+  { path: '/log/:stream/:revision', get: search(deps, showEvent) },
 ]
 
-const search = (answer: (visit: SignedInVisit) => Answer): Action => ({ access: 'operator', isSearch: true, answer })
+type Search = (deps: DashboardDeps, visit: SignedInVisit) => Promise<Response>
+
+const search = (deps: DashboardDeps, answer: Search): Action => ({
+  access: 'operator',
+  isSearch: true,
+  answer: async (visit) => {
+    try {
+      return await answer(deps, visit)
+    } catch (error) {
+      if (error instanceof Outage && (await hasNoPosition(deps, visit))) return notFound(visit)
+      throw error
+    }
+  },
+})
+
+/** True if the store is well, but no event has the position in the address. */
+const hasNoPosition = async ({ core }: DashboardDeps, { query }: SignedInVisit): Promise<boolean> => {
+  const position = positionOf(query.get('before') ?? '') ?? positionOf(query.get('after') ?? '')
+  return position !== null && (await isNoPosition(core.log, position))
+}
 
 const partsOf = ({ core, live }: DashboardDeps, { nowMs }: SignedInVisit): LogListParts => ({
   core,
