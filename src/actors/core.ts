@@ -391,8 +391,8 @@ export type Core = {
   /** `null` if this node has no `ask.db`. */
   readonly ask: Ask | null
   /**
-   * Calls `listener` with the events and runs of all nodes, after the projections have folded them. Events of one stream
-   * come in order. An event can come twice, so a second call with it must do no harm. The returned function ends the calls.
+   * Calls `listener` with the events and runs of all nodes, after the projections have folded them. A node with an
+   * `ask.db` also calls it with records, which nothing folds. Events of one stream come in order. An event can come twice, so a second call with it must do no harm. The returned function ends the calls.
    */
   onFolded(listener: FoldListener): () => void
   /** Refuses new requests, and waits up to `drainMsMax` for requests under way. Does not close the log. */

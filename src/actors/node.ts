@@ -215,9 +215,11 @@ export class Node {
   }
 
   readonly #receive = (items: readonly LogItem[]): void => {
-    const folded = items.some(isRecord) ? items.filter((item) => !isRecord(item)) : items
+    const hasRecords = items.some(isRecord)
+    const folded = hasRecords ? items.filter((item) => !isRecord(item)) : items
     if (folded.length > 0) this.#receiveFolded(folded)
     this.ask?.receive(items)
+    if (hasRecords) this.#tell(items.filter(isRecord))
   }
 
   #receiveFolded(items: readonly LogItem[]): void {
@@ -232,6 +234,10 @@ export class Node {
   readonly #fold = (items: readonly LogItem[]): void => {
     this.host.projections.fold(items)
     for (const item of items) this.#hear(item)
+    this.#tell(items)
+  }
+
+  #tell(items: readonly LogItem[]): void {
     for (const listener of this.#foldListeners) {
       try {
         listener(items)

@@ -73,7 +73,8 @@ const actorIn = (typed: string, faults: QueryFaults): string | null => {
   return null
 }
 
-const keyIdIn = (typed: string): string => {
+/** Returns the id of a key from its id or its public prefix. Returns other texts as they are. */
+export const keyIdIn = (typed: string): string => {
   const keyId = /^(?:clr_)?([0-9A-Za-z]+)(?:_…?)?$/.exec(typed)?.[1] ?? ''
   return isKeyId(keyId) ? keyId : typed
 }

@@ -1,12 +1,15 @@
 import { isBatch } from '../../../domain/reading/columns.ts'
 import { isRun, itemCount, type LogItem } from '../../../domain/reading/recorded-run.ts'
-import { readingsStream } from '../../../domain/stream-names.ts'
+import { categoryOf, isRecordStream, readingsStream } from '../../../domain/stream-names.ts'
 
 /**
  * Which readings make the service render a page again: those of one cellar, of one key, or all. All other events that
  * `LiveChanges` counts change every page.
  */
-export type Topic = { readonly cellar: string } | { readonly keyId: string } | 'all'
+export type Topic = { readonly cellar: string } | { readonly keyId: string } | 'all' | 'no readings'
+
+/** How often something has changed what a page shows. If a number has grown since a rendering, the page is old. */
+export type Changes = { readonly readings: number; readonly others: number }
 
 type Count = { changes: number; pages: number }
 
@@ -20,9 +23,11 @@ export class LiveChanges {
   readonly #keys = new Map<string, Count>()
   #readings = 0
   #others = 0
+  /** Changes of operators and records, which only pages that list events show. */
+  #listed = 0
 
   watch(topic: Topic): void {
-    if (topic === 'all') return
+    if (typeof topic === 'string') return
     const [counts, name] = this.#placeOf(topic)
     const known = counts.get(name)
     if (known === undefined) counts.set(name, { changes: 0, pages: 1 })
@@ -30,7 +35,7 @@ export class LiveChanges {
   }
 
   unwatch(topic: Topic): void {
-    if (topic === 'all') return
+    if (typeof topic === 'string') return
     const [counts, name] = this.#placeOf(topic)
     const known = counts.get(name)
     if (known === undefined) return
@@ -38,20 +43,16 @@ export class LiveChanges {
     if (known.pages === 0) counts.delete(name)
   }
 
-  /**
-   * Returns the number of changes so far. If it has grown since the last rendering, the page must be rendered again. Readings
-   * of a cellar or key are counted only while a page about it is open, so the maps stay small.
-   */
-  of(topic: Topic): number {
-    if (topic === 'all') return this.#others + this.#readings
-    const [counts, name] = this.#placeOf(topic)
-    return this.#others + (counts.get(name)?.changes ?? 0)
+  /** Readings of a cellar or key are counted only while a page about it is open, so the maps stay small. */
+  of({ topic, listsEvents }: { readonly topic: Topic; readonly listsEvents: boolean }): Changes {
+    return { readings: this.#readingsOf(topic), others: this.#others + (listsEvents ? this.#listed : 0) }
   }
 
   note(item: LogItem): void {
     const name = cellarOf(item)
     if (name === null) {
-      this.#others += 1
+      if (isShownEverywhere(item.stream)) this.#others += 1
+      else this.#listed += 1
       return
     }
     const count = itemCount(item)
@@ -62,10 +63,19 @@ export class LiveChanges {
     if (key !== undefined) key.changes += count
   }
 
-  #placeOf(topic: Exclude<Topic, 'all'>): readonly [Map<string, Count>, string] {
+  #readingsOf(topic: Topic): number {
+    if (topic === 'all') return this.#readings
+    if (topic === 'no readings') return 0
+    const [counts, name] = this.#placeOf(topic)
+    return counts.get(name)?.changes ?? 0
+  }
+
+  #placeOf(topic: Exclude<Topic, string>): readonly [Map<string, Count>, string] {
     return 'cellar' in topic ? [this.#cellars, topic.cellar] : [this.#keys, readingsStream(topic.keyId)]
   }
 }
+
+const isShownEverywhere = (stream: string): boolean => categoryOf(stream) !== 'operator' && !isRecordStream(stream)
 
 /** Returns `null` if the item is no reading. All readings of a run have the cellar of its key. */
 const cellarOf = (item: LogItem): string | null => {

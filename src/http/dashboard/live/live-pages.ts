@@ -15,6 +15,7 @@ import { categoryOf } from '../../../domain/stream-names.ts'
 import {
   liveHeartbeatMs,
   livePushMs,
+  liveReadingsMs,
   liveRestFactor,
   liveSentBytesPerPiece,
   liveSentPerPiece,
@@ -24,8 +25,9 @@ import {
 } from '../../../limits.ts'
 import type { RequestLines } from '../../request-lines.ts'
 import type { Pause } from '../show/pauses.ts'
-import { LiveChanges, type Topic } from './live-changes.ts'
+import { type Changes, LiveChanges, type Topic } from './live-changes.ts'
 import { LiveRenderQueue, type NextRendering, type RenderingTurns } from './live-render-queue.ts'
+import { LiveSearches } from './live-searches.ts'
 import { endMessages, heartbeat, type LiveStream, openLiveStream, serverSentEvent } from './server-sent-events.ts'
 
 export type LivePage = {
@@ -33,6 +35,8 @@ export type LivePage = {
   readonly name: string
   readonly topic: Topic
   readonly readsStore: boolean
+  /** True if the page lists events of the log, which it searches for (`live-searches.ts`). Such a page shows records too. */
+  readonly listsEvents: boolean
   /**
    * Returns `null` if there is nothing to show yet. Must call `pause` between pieces of work, and after each wait for the
    * store. Otherwise readings would wait for the page.
@@ -62,11 +66,9 @@ type OpenPage = {
   readonly streams: Set<LiveStream>
   /** Streams whose browser does not show the newest rendering: the stream is new, or the browser reads slowly. */
   readonly outdated: Set<LiveStream>
-  /**
-   * The number of changes of `page.topic` at the last rendering. If that number has changed, the page must be rendered again.
-   * `null`: the page must be rendered even without a change.
-   */
-  renderedAt: number | null
+  /** The changes of the page before its last rendering. `null`: the page must be rendered even without a change. */
+  renderedAt: Changes | null
+  renderedTick: number
   /**
    * The hash of the last message, so that an equal message is not sent again. `null` if there was none. The message itself can
    * have 300 KB, so it is not kept.
@@ -86,6 +88,7 @@ export class LivePages {
   /** Pages that limit the time of a search use this clock too. */
   readonly passedMs: () => number
   readonly #renderings: LiveRenderQueue
+  readonly #searches: LiveSearches
   readonly #changes = new LiveChanges()
   /** The open pages by name. The page that was rendered longest ago comes first, so that every page gets its turn. */
   readonly #pages = new Map<string, OpenPage>()
@@ -105,6 +108,7 @@ export class LivePages {
     this.#schedule = schedule
     this.passedMs = passedMs
     this.#renderings = new LiveRenderQueue({ schedule, passedMs }, this.#next)
+    this.#searches = new LiveSearches({ schedule, passedMs, onFree: () => this.#renderings.wake() })
   }
 
   get streams(): number {
@@ -154,6 +158,7 @@ export class LivePages {
       streams: new Set(),
       outdated: new Set(),
       renderedAt: null,
+      renderedTick: 0,
       lastHash: null,
       isQueued: false,
       restsUntilMs: 0,
@@ -188,7 +193,7 @@ export class LivePages {
       if (isReading && item.stream === previous) continue
       previous = isReading ? item.stream : ''
       if (categoryOf(item.stream) === 'operator') this.#endRefused(item.stream)
-      else this.#changes.note(item)
+      this.#changes.note(item)
     }
   }
 
@@ -247,7 +252,15 @@ export class LivePages {
   #isDue(opened: OpenPage): boolean {
     if (opened.isQueued || this.#rendering.has(opened.page.name)) return false
     if (this.passedMs() < opened.restsUntilMs) return false
-    return opened.outdated.size > 0 || opened.renderedAt !== this.#changes.of(opened.page.topic)
+    const { readings, others } = this.#changes.of(opened.page)
+    if (opened.outdated.size > 0 || opened.renderedAt?.others !== others) return true
+    const hasRested = !opened.page.listsEvents || this.#ticks - opened.renderedTick >= liveReadingsMs / livePushMs
+    return opened.renderedAt.readings !== readings && hasRested
+  }
+
+  #isOld({ page, renderedAt }: OpenPage): boolean {
+    const { readings, others } = this.#changes.of(page)
+    return renderedAt?.readings !== readings || renderedAt.others !== others
   }
 
   #enqueue(opened: OpenPage): void {
@@ -257,17 +270,20 @@ export class LivePages {
 
   /**
    * Returns the next rendering. Skips pages whose browsers all read too slowly to take a message. While `liveStoreWaitsMax`
-   * renderings wait for the store, skips all pages that read the store.
+   * renderings wait for the store, skips all pages that read the store. While a page searches, or all of these rest, skips pages
+   * that search.
    */
   readonly #next = (): ReturnType<NextRendering> => {
     for (;;) {
       const isStoreBusy = this.#renderings.waitingForStore >= liveStoreWaitsMax
-      const index = this.#queue.findIndex(({ page }) => !(page.readsStore && isStoreBusy))
+      const mustWait = ({ readsStore, listsEvents }: LivePage): boolean =>
+        (readsStore && isStoreBusy) || (listsEvents && !this.#searches.isFree)
+      const index = this.#queue.findIndex(({ page }) => !mustWait(page))
       const [opened] = index === -1 ? [] : this.#queue.splice(index, 1)
       if (opened === undefined) return null
       opened.isQueued = false
       this.#moveToEnd(opened)
-      const receivers = opened.renderedAt === this.#changes.of(opened.page.topic) ? opened.outdated : opened.streams
+      const receivers = this.#isOld(opened) ? opened.streams : opened.outdated
       if ([...receivers].some((stream) => stream.hasRoom())) return (turns) => this.#renderAndPush(opened, turns)
     }
   }
@@ -288,7 +304,8 @@ export class LivePages {
     const { name } = opened.page
     this.#rendering.add(name)
     try {
-      await this.#push(opened, turns)
+      const push = (): Promise<void> => this.#push(opened, turns)
+      await (opened.page.listsEvents ? this.#searches.run(push) : push())
     } catch (thrown) {
       this.#lines.error('live page failed', { error: thrownError(thrown) })
     } finally {
@@ -299,7 +316,8 @@ export class LivePages {
   async #push(opened: OpenPage, turns: RenderingTurns): Promise<void> {
     const { page, streams, outdated } = opened
     const hashBefore = opened.lastHash
-    opened.renderedAt = this.#changes.of(page.topic)
+    opened.renderedAt = this.#changes.of(page)
+    opened.renderedTick = this.#ticks
     const html = await this.#render(page, turns.pause)
     opened.restsUntilMs = this.passedMs() + Math.min(turns.tookMs() * liveRestFactor, liveHeartbeatMs)
     if (html === null) {

@@ -59,10 +59,11 @@ export class LiveRenderQueue {
   beginTick(): void {
     this.#spentMs = 0
     this.#resume()
-    this.#wake()
+    this.wake()
   }
 
-  #wake(): void {
+  /** Starts further renderings, as far as this tick has time left. */
+  wake(): void {
     if (!this.#isWorking) void this.#work()
   }
 
@@ -107,7 +108,7 @@ export class LiveRenderQueue {
     this.#become(rendering, 'queued')
     return new Promise((resolve) => {
       this.#queue.push({ rendering, run: resolve })
-      this.#wake()
+      this.wake()
     })
   }
 

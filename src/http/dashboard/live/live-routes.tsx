@@ -11,8 +11,7 @@ import { readKeyEvents } from '../../../actors/key/key-events.ts'
 import { operatorStream } from '../../../domain/stream-names.ts'
 import { cellarsPerPageMax, kegsPerPageMax, keysPerPageMax } from '../../../limits.ts'
 import { logListOf } from '../ask/log-list.ts'
-import { logQueryOf } from '../ask/read-log-query.ts'
-import { type Searcher, SearchQueue } from '../ask/search-queue.ts'
+import { keyIdIn, logQueryOf } from '../ask/read-log-query.ts'
 import { cellarListOf } from '../show/cellar-views.ts'
 import { historyPage, requestedHistory, watchedHistory } from '../show/history-views.ts'
 import { keyListOf, keyListQuery, keysByStatus, keyViewOf } from '../show/key-views.ts'
@@ -20,6 +19,7 @@ import { pagesOf, requestedPage } from '../show/paging.ts'
 import { waitForTurn } from '../show/pauses.ts'
 import { foundKegs, type ReadingsWanted, readingsOf, readingsQuery, readingView } from '../show/reading-views.ts'
 import { cellarInPath, type DashboardDeps, keyInPath, type Route, type SignedInVisit } from '../visit.ts'
+import type { Topic } from './live-changes.ts'
 import type { LivePage } from './live-pages.ts'
 import { askAgain, eventStreamType, tooManyStreams } from './server-sent-events.ts'
 
@@ -36,13 +36,11 @@ export const liveRoutes = (deps: DashboardDeps): readonly Route[] => {
     path,
     get: { access: 'operator', answer: async (visit) => watch(deps, visit, await pageOf(visit)) },
   })
-  // A live page keeps its place while it waits for its next piece, so live pages have places of their own.
-  const searches = new SearchQueue()
   return [
     live('/live/cellars', (visit) => cellarsPage(deps, visit)),
     live('/live/cellars/:cellar/readings', (visit) => readingsPage(deps, visit)),
     live('/live/cellars/:cellar/keys', (visit) => keysPage(deps, visit)),
-    live('/live/log', (visit) => logPage(deps, visit, searches)),
+    live('/live/log', (visit) => logPage(deps, visit)),
     live('/live/keys/:keyId', (visit) => keyPage(deps, visit)),
     live('/live/keys/:keyId/first-reading', (visit) => firstReadingPage(deps, visit)),
   ]
@@ -55,6 +53,7 @@ const cellarsPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole
     name: ['cellars', page],
     topic: 'all',
     readsStore: true,
+    listsEvents: false,
     render: async (pause) => {
       const nowMs = clock.now()
       const list = await cellarListOf(deps, page, { nowMs, pause })
@@ -73,6 +72,7 @@ const readingsPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
     name: ['readings', cellar, words.join(' '), wanted.page],
     topic: { cellar },
     readsStore: false,
+    listsEvents: false,
     render: async (pause) => {
       const nowMs = deps.core.clock.now()
       const shown = await readingsOf(deps, wanted, { nowMs, pause })
@@ -94,6 +94,7 @@ const keysPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole | 
     name: ['keys', cellar, status, page],
     topic: { cellar },
     readsStore: true,
+    listsEvents: false,
     render: async (pause) => {
       const list = await keyListOf(deps, { cellar, status, page }, now())
       await pause()
@@ -114,6 +115,7 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageW
     name: ['key', key.keyId, page, asked.isEverything ? 'all' : 'some'],
     topic: { keyId: key.keyId },
     readsStore: true,
+    listsEvents: false,
     render: async (pause) => {
       const nowMs = core.clock.now()
       const known = core.projections.keys.get(key.keyId) ?? key
@@ -124,28 +126,29 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageW
   }
 }
 
-/** No live page is turned away, because at most `liveStoreWaitsMax` wait at once. */
-const livePages: Searcher = { name: 'live pages', signal: null }
-
 /** Only the newest page is live. The name of the page has no unknown kind, so its list must not depend on one. */
-const logPage = (deps: DashboardDeps, visit: SignedInVisit, searches: SearchQueue): PageWithoutRole => {
+const logPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => {
   const { core } = deps
   const query: LogQuery = { ...logQueryOf(visit.query), before: null, after: null, at: '', unknownKind: '' }
   return {
     name: ['log', paths.log(query)],
-    topic: 'all',
+    topic: readingsShown(query),
     readsStore: true,
+    listsEvents: true,
     render: async (pause) => {
       const nowMs = core.clock.now()
-      const search = async () => {
-        await pause()
-        return logListOf({ core, nowMs, pause, passedMs: deps.live.passedMs }, query)
-      }
-      const list = await searches.run(livePages, search)
+      const list = await logListOf({ core, nowMs, pause, passedMs: deps.live.passedMs }, query)
       await pause()
-      return list === null ? null : <LogPush list={list} nowMs={nowMs} />
+      return <LogPush list={list} nowMs={nowMs} />
     },
   }
+}
+
+const readingsShown = ({ kind, type, cellar, key }: LogQuery): Topic => {
+  const isAboutReadings = kind === null || kind === 'readings' || kind === 'refusals'
+  if (!isAboutReadings || (type !== '' && type !== 'ReadingAccepted')) return 'no readings'
+  if (key !== '') return { keyId: keyIdIn(key) }
+  return cellar === '' ? 'all' : { cellar }
 }
 
 const firstReadingPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole | null => {
@@ -155,6 +158,7 @@ const firstReadingPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithou
     name: ['first-reading', key.keyId],
     topic: { keyId: key.keyId },
     readsStore: true,
+    listsEvents: false,
     render: async (pause) => {
       const reading = await firstReading(deps, key.keyId)
       await pause()

@@ -296,6 +296,7 @@ describe('the rendering of live pages', () => {
         name: 'large',
         topic: 'all',
         readsStore: false,
+        listsEvents: false,
         render: async () => {
           renderings += 1
           return `${renderings}${'x'.repeat(300 * 1024)}`
