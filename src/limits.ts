@@ -774,12 +774,12 @@ export const exportFieldCharsMax = 300
 /** Keys that an export writes in one turn of the event loop. */
 export const exportPageKeys = 200
 /**
- * A page that took 1 ms is followed by a rest of this number of ms. So all exports together use at most a quarter of a
- * processor core.
+ * A page that took 1 ms is followed by a rest of this number of ms. So all exports together use at most a 13th of a
+ * processor core. With 3, readings of devices waited about three times as long at their slowest (p99).
  */
-export const exportRestFactor = 3
+export const exportRestFactor = 12
 /** A slow store makes a page take long without using the processor, so a longer rest would gain nothing. */
-export const exportRestMsMax = 50
+export const exportRestMsMax = 100
 
 /** `log export --resume` looks for the last event in the last bytes of the file. One event takes less. */
 export const exportTailBytes = 4 * 1024 * 1024

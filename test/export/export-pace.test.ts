@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { csvRow } from '../../src/export/csv.ts'
 import { restingPace } from '../../src/export/export-pace.ts'
-import { exportRestMsMax } from '../../src/limits.ts'
+import { exportRestFactor, exportRestMsMax } from '../../src/limits.ts'
 
 /** Uses the processor for some time, as a page of events does. */
 const work = (ms: number): void => {
@@ -25,7 +25,7 @@ test('exports share one pace: one page at a time, each followed by a rest', asyn
     })
   await Promise.all([page('first'), page('second')])
   expect(seen.slice(0, 5)).toEqual(['first begins', 'first ends', 'rest', 'second begins', 'second ends'])
-  expect(rests[0]).toBeGreaterThanOrEqual(3 * 4)
+  expect(rests[0]).toBeGreaterThanOrEqual(exportRestFactor * 4)
   expect(rests[0]).toBeLessThanOrEqual(exportRestMsMax)
 })
 
