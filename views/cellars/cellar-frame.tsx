@@ -52,6 +52,8 @@ export const CellarFrame = (props: {
 
 export const Breadcrumbs = (props: {
   readonly cellar: { readonly cellar: string; readonly title: string } | null
+  /** The page of the cellar that this page belongs to. Default: the keys. */
+  readonly tab?: 'keys' | 'settings'
   readonly apiKey?: { readonly keyId: string; readonly label: string }
 }): JSX.Element => (
   <nav class="crumbs" aria-label="Breadcrumb">
@@ -67,7 +69,11 @@ export const Breadcrumbs = (props: {
             </a>
           </li>
           <li>
-            <a href={paths.keys(props.cellar.cellar)}>API Keys</a>
+            {props.tab === 'settings' ? (
+              <a href={paths.settings(props.cellar.cellar)}>Settings</a>
+            ) : (
+              <a href={paths.keys(props.cellar.cellar)}>API Keys</a>
+            )}
           </li>
         </>
       )}

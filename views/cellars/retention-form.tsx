@@ -47,7 +47,7 @@ export const ConfirmRetentionPage = (props: {
   const { cellar, retentionMs, purgeBefore } = props
   return (
     <Layout shell={props.shell} title={`Retention · ${cellar.title}`} section="cellars" narrow>
-      <Breadcrumbs cellar={cellar} />
+      <Breadcrumbs cellar={cellar} tab="settings" />
       <ConfirmCard
         title={<span safe>{`Keep readings ${keptText(retentionMs)}?`}</span>}
         csrf={props.shell.csrf}

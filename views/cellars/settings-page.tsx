@@ -7,7 +7,7 @@ import { Name } from '../parts/name.tsx'
 import { limitText } from '../parts/quantity.ts'
 import { Instant } from '../parts/time.tsx'
 import { TimeForm } from '../parts/time-form.tsx'
-import { durationText } from '../parts/time-words.ts'
+import { durationWords } from '../parts/time-words.ts'
 import { paths } from '../paths.ts'
 import type { CellarView, EditForm, Form, PolicyField, RetentionField, Shell } from '../types.ts'
 import { CellarFrame } from './cellar-frame.tsx'
@@ -74,8 +74,8 @@ export const CellarFacts = (props: {
         <Fact term="Maximum time in the future">
           <span safe>
             {readingAheadMsMax === null
-              ? 'No maximum. More than 10 min ahead: marked “clock ahead”'
-              : durationText(readingAheadMsMax)}
+              ? 'No maximum. More than 10 minutes ahead: marked “clock ahead”'
+              : durationWords(readingAheadMsMax)}
           </span>
         </Fact>
         <Fact term="Readings are kept">
@@ -99,7 +99,7 @@ export const CellarFacts = (props: {
  */
 const ageText = (ageMsMax: number | null, retentionMs: number | null): string => {
   const bounds = [ageMsMax, retentionMs].filter((bound) => bound !== null)
-  return bounds.length === 0 ? 'No maximum' : durationText(Math.min(...bounds))
+  return bounds.length === 0 ? 'No maximum' : durationWords(Math.min(...bounds))
 }
 
 const RenameForm = (props: {

@@ -4,7 +4,7 @@ import { ReceiptLink } from '../log/receipt-link.tsx'
 import { ByWhom } from '../parts/by.tsx'
 import { attribute } from '../parts/name.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
-import { countOf } from '../parts/quantity.ts'
+import { countOf, countText } from '../parts/quantity.ts'
 import { ExactInstant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import type { HistoryEntry, HistoryLine, HistoryView } from '../types.ts'
@@ -84,7 +84,7 @@ const EntryRow = ({ entry, keyId }: { readonly entry: HistoryEntry; readonly key
         {entry.lines.map((line) => (
           <span class="history-place">
             <ReceiptLink event={line} />
-            <span class="under" safe>{`position ${line.position}`}</span>
+            <span class="under" safe>{`position ${countText(line.position)}`}</span>
           </span>
         ))}
         <a class="under" href={attribute(paths.found(entry.requestId))} safe>

@@ -32,8 +32,8 @@ export const RotateKeyPage = (props: {
         <input type="hidden" name="_key_id" value={props.keyId} />
         <FormFault fault={form.faults.form} />
         <p>
-          This creates a new key with the label, note, limit and expiry of <code safe>{`clr_${apiKey.keyId}_…`}</code>.
-          The new key is shown only once. Until the first reading with the new key, nothing changes for the old key.
+          The new key gets the label, note, limit and expiry of <code safe>{`clr_${apiKey.keyId}_…`}</code> and is shown
+          only once. Until the first reading with the new key, nothing changes for the old key.
         </p>
         {apiKey.expiresAt === null ? null : (
           <p>

@@ -60,13 +60,13 @@ const CopyButton = (props: { readonly of: string; readonly words: string }): JSX
 )
 
 const EventTurns = (props: { readonly event: EventPageView }): JSX.Element => {
-  const { inLog, inStream } = props.event
+  const { inLog, inStream, stream } = props.event
   return (
     <nav class="event-turns" aria-label="Other events">
       <a href={paths.log()}>Log</a>
       <Turns of={inLog} words={{ before: '← Before', after: 'After →', what: 'in the log' }} />
       <span class="quiet">
-        {inStream.before === null && inStream.after === null ? 'The only event of its stream' : 'In its stream:'}
+        {inStream.before === null && inStream.after === null ? 'The only event in' : 'In'} <code safe>{stream}</code>
       </span>
       <Turns of={inStream} words={{ before: '← Before', after: 'After →', what: 'in its stream' }} />
     </nav>
@@ -103,7 +103,7 @@ const EventFacts = (props: { readonly event: EventPageView; readonly nowMs: numb
     <>
       <Fact term="When">
         <ExactInstant at={event.at} />{' '}
-        <span class="quiet">
+        <span class="quiet unbroken">
           (<Ago at={event.at} nowMs={nowMs} />)
         </span>
       </Fact>

@@ -15,7 +15,7 @@ export const RefusalPage = (props: { readonly shell: Shell; readonly explained: 
   const { shell, explained } = props
   return (
     <Layout shell={shell} title="Why was it refused?" section="log">
-      <nav class="crumbs" aria-label="Breadcrumbs">
+      <nav class="crumbs" aria-label="Breadcrumb">
         <ol>
           <li>
             <a href={paths.log()}>Log</a>
@@ -46,7 +46,7 @@ const Explained = (props: { readonly explained: ExplainedView; readonly nowMs: n
           <h1>This request cannot be explained</h1>
           <div class="card">
             <p>
-              The id is one of an older version of Cellarbook: it does not say when the request came. So a reading that
+              An older version of Cellarbook made this id, which does not say when the request came. So a reading that
               the request stored cannot be found by it. Refusals were not kept then.
             </p>
             <p>If you know about when it came, look at the events of that time.</p>
@@ -59,7 +59,7 @@ const Explained = (props: { readonly explained: ExplainedView; readonly nowMs: n
     case 'not_an_id':
       return (
         <>
-          <h1>This is no id of a request</h1>
+          <h1>This is not a request id</h1>
           <div class="card">
             <p>
               Each answer to a device has the id of its request in the header <code>X-Request-Id</code>. Copy the whole
@@ -109,7 +109,7 @@ const SampleFacts = (props: { readonly sample: ExplainedSample; readonly nowMs: 
     <>
       <Fact term="When">
         <ExactInstant at={sample.at} />{' '}
-        <span class="quiet">
+        <span class="quiet unbroken">
           (<Ago at={sample.at} nowMs={nowMs} />)
         </span>
       </Fact>
@@ -136,10 +136,7 @@ const SampleFacts = (props: { readonly sample: ExplainedSample; readonly nowMs: 
         <Fact term="Its limit then">
           <span safe>{limitThen.words}</span>
           {limitThen.used === null ? null : (
-            <span
-              class="under"
-              safe
-            >{`${countText(limitThen.used)} ${limitThen.used === 1 ? 'was' : 'were'} accepted in the time before`}</span>
+            <span class="under" safe>{`${countText(limitThen.used)} used by then`}</span>
           )}
         </Fact>
       )}
@@ -200,7 +197,11 @@ const Summaries = (props: {
         </div>
       ) : (
         <section class="card" aria-labelledby="summaries-title">
-          <h2 id="summaries-title">If it was refused, one of these summaries counts it</h2>
+          <h2 id="summaries-title">
+            {summaries.length === 1
+              ? 'If it was refused, this summary counts it'
+              : 'If it was refused, one of these summaries counts it'}
+          </h2>
           <ul class="event-links">
             {summaries.map(({ refusals, from, to, href }) => (
               <li>

@@ -19,6 +19,13 @@ export const ConfirmAccessPage = (props: {
   const isRole = change === 'admin' || change === 'auditor'
   return (
     <Layout shell={props.shell} title={title} section="operators" narrow>
+      <nav class="crumbs" aria-label="Breadcrumb">
+        <ol>
+          <li>
+            <a href={paths.operators}>Operators</a>
+          </li>
+        </ol>
+      </nav>
       <ConfirmCard
         title={
           <>

@@ -45,7 +45,9 @@ export const SignInPage = (props: {
       Lost your password? Ask an admin for a one-time link. Or run this on the machine of the service:
     </p>
     <pre tabindex="0">
-      <code>bun run cellarbook operator link --email you@example.com</code>
+      <code>
+        bun run cellarbook operator link <span class="unbroken">--email you@example.com</span>
+      </code>
     </pre>
   </Layout>
 )

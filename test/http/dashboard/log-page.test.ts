@@ -148,6 +148,7 @@ describe('the list', () => {
     const { body } = await world.auditor.get(paths.log(query()))
     expect(rowsOf(body)).toHaveLength(count)
     if (count === 0) expect(body).toContain('Nothing in the log matches.')
+    expect(body.includes('there is nothing older')).toBe(count > 0)
   })
 
   test('updates by itself unless its time is over', async () => {
@@ -329,7 +330,7 @@ describe('the page of an event', () => {
   })
 
   test.each([
-    ['a revision that is not written', () => paths.event(`key-${world.keyId}`, 99), 'The last event of'],
+    ['a revision that is not written', () => paths.event(`key-${world.keyId}`, 99), 'The last one is key-'],
     ['a stream that does not exist', () => paths.event('key-zzzzzzzz', 0), 'There is no stream'],
   ])('says why there is none for %s', async (_, path, why) => {
     const { status, body } = await world.auditor.get(path())

@@ -224,6 +224,7 @@ describe('settings', () => {
     expect(asked.status).toBe(200)
     for (const said of ['Keep readings for 365 days?', 'deleted permanently', 'cannot be undone'])
       expect(asked.body).toContain(said)
+    expect(asked.body).toContain(`<li><a href="${paths.settings(testCellar)}">Settings</a></li></ol>`)
     expect(policyNow()?.retentionMs).toBeNull()
 
     expect((await admin.post(paths.retention(testCellar), { days: '365' })).location).toBe(paths.settings(testCellar))

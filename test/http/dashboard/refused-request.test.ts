@@ -77,7 +77,7 @@ describe('the explanation of a refused request', () => {
       '429 RATE_LIMITED',
       'active</span></span> since <time',
       '<dd><span>2 readings in 60 seconds',
-      '2 were accepted',
+      '2 used by then',
       'rack-17',
     ]) {
       expect(body).toContain(words)
@@ -94,7 +94,7 @@ describe('the explanation of a refused request', () => {
   test('offers the summaries of that time if the request is no sample', async () => {
     const { status, body } = await auditor.get(paths.refusedRequest(idAt(refusedAt + 3_000, '9')))
     expect(status).toBe(200)
-    expect(body).toContain('If it was refused, one of these summaries counts it')
+    expect(body).toContain('If it was refused, this summary counts it')
     expect(body).toContain('or it was a check, a repeat')
     expect(body).not.toContain('probably refused')
     expect(body).toContain(`href="${paths.event(`refusals-${keyId}`, 0)}"`)
@@ -118,7 +118,7 @@ describe('the explanation of a refused request', () => {
   test('recognizes an id of an older version', async () => {
     const { status, body } = await auditor.get(paths.refusedRequest('7f0c8a4e-6c1b-4b7e-9d0a-2f1e3c4b5a69'))
     expect(status).toBe(404)
-    expect(body).toContain('The id is one of an older version of Cellarbook')
+    expect(body).toContain('An older version of Cellarbook made this id')
     expect(body).not.toContain('No accepted event')
   })
 

@@ -26,7 +26,7 @@ export const FindBox = (props: { readonly typed: string }): JSX.Element => (
       <button type="submit">Find</button>
     </form>
     <p class="quiet find-examples" id="find-examples">
-      For example <code>readings-7Qp2mZ4k@976</code>, <code>clr_7Qp2mZ4k yesterday</code>, <code>10:14</code>,{' '}
+      For example <code>readings-7Qp2mZ4k@976</code> · <code>clr_7Qp2mZ4k yesterday</code> · <code>10:14</code> ·{' '}
       <code>yesterday 18:00</code>
     </p>
   </search>

@@ -177,8 +177,10 @@ const isFiltered = (query: LogListView['query']): boolean =>
   (['type', 'actor', 'cellar', 'key', 'from', 'to', 'at'] as const).some((name) => query[name] !== '')
 
 const Turns = (props: { readonly list: LogListView }): JSX.Element => {
-  const { newerHref, olderHref, end, query } = props.list
+  const { list } = props
+  const { newerHref, olderHref, end, query } = list
   const isBackwards = query.after === null
+  if (list.rows.length === 0 && end.kind === 'complete' && newerHref === null && olderHref === null) return ''
   return (
     <nav class="log-turns" aria-label="Pages">
       {newerHref === null ? null : (

@@ -165,10 +165,12 @@ const seekReceipt = async ({ log }: Core, receipt: Extract<Meaning, { readonly k
     case 'no_stream':
       return { missing: `There is no stream "${stream}" in the log.` }
     case 'not_written':
-      return { missing: `The last event of "${stream}" has the revision ${found.lastRevision}.` }
+      return {
+        missing: `There is no event ${stream}@${receipt.first} yet. The last one is ${stream}@${found.lastRevision}.`,
+      }
     case 'deleted':
       return {
-        missing: `The retention has deleted this event. The first event of "${stream}" has the revision ${found.firstRevision} now.`,
+        missing: `The retention has deleted this event. The first one that is left is ${stream}@${found.firstRevision}.`,
       }
     default:
       return assertNever(found)
