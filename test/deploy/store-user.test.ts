@@ -65,12 +65,10 @@ describe('makeUser()', () => {
   test('reports the answer of each node, and sends unknown nodes no password', async () => {
     const [notReady, refuses] = [nodeThat(status(503)), nodeThat(status(401))]
     const store = storeOf(notReady, refuses)
-    expect(makeUser(store, user)).rejects.toThrow(`${notReady.url}: 503, ${refuses.url}: 401`)
-    await makeUser(store, user).catch(() => {})
+    await expect(makeUser(store, user)).rejects.toThrow(`${notReady.url}: 503, ${refuses.url}: 401`)
     const stranger = nodeThat(status(201))
     const made = makeUser({ ...storeOf(stranger), ca: selfSigned().cert }, user)
-    expect(made).rejects.toThrow('Cannot make the user')
-    await made.catch(() => {})
+    await expect(made).rejects.toThrow('Cannot make the user')
     expect(stranger.asked).toEqual([])
   })
 })
