@@ -738,6 +738,8 @@ export const liveSentPerPiece = 32
 export const liveSentBytesPerPiece = 1024 * 1024
 /** Keys that a page counts in one turn of the event loop, which takes about 1 ms. */
 export const keysCountedPerPiece = 500
+/** Keys that a page asks for their rate windows at the same time. It must divide `keysCountedPerPiece`. */
+export const keysAskedAtOnceMax = 100
 export const kegsSearchedPerPiece = 500
 /**
  * Kegs that are sorted in one turn of the event loop. The number is small, because comparing names by the rules of a language

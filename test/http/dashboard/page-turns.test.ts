@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { keysAskedAtOnceMax } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
 import { mostInOneTurn } from '../../support/most-in-one-turn.ts'
 import { type Service, testCellar, validReading } from '../../support/test-service.ts'
@@ -112,4 +113,27 @@ test('a page is not shown if its session ends before its turn', async () => {
     .mockImplementation(() => null)
     .mockImplementationOnce(session)
   expect((await admin.get(paths.cellars)).location).toStartWith('/sign-in')
+})
+
+test('the page of all cellars asks many keys at once, and not too many', async () => {
+  const more = await startWithOperators()
+  const visitor = await signedIn(more, 'admin')
+  for (let made = 0; made <= keysAskedAtOnceMax; made += 1) {
+    const cellar = made % 2 === 0 ? testCellar : 'beer'
+    const { key, keyId } = await more.createKey({ cellar })
+    await more.post({ ...validReading, cellar }, key)
+    await more.untilFolded(keyId, 1)
+  }
+  let asked = 0
+  const { promise, resolve } = Promise.withResolvers<null>()
+  using _usage = spyOn(more.core.keys, 'usage').mockImplementation(() => {
+    asked += 1
+    return promise
+  })
+  const answer = visitor.get(paths.cellars)
+  await until(() => asked === keysAskedAtOnceMax)
+  resolve(null)
+  expect((await answer).status).toBe(200)
+  expect(asked).toBe(keysAskedAtOnceMax + 1)
+  await more.stop()
 })

@@ -1,7 +1,8 @@
 import type { CellarRow, CellarView } from '../../../../views/types.ts'
 import type { CellarState } from '../../../domain/cellar.ts'
+import type { KeyState } from '../../../domain/key.ts'
 import { keyStatus } from '../../../domain/key-refusal.ts'
-import { cellarsPerPageMax, keysCountedPerPiece } from '../../../limits.ts'
+import { cellarsPerPageMax, keysAskedAtOnceMax, keysCountedPerPiece } from '../../../limits.ts'
 import type { DashboardDeps } from '../visit.ts'
 import { usedInWindow } from './key-views.ts'
 import { pageOf } from './paging.ts'
@@ -16,39 +17,55 @@ export const cellarView = ({ cellar, title, policy, createdAt, createdBy }: Cell
 })
 
 type Now = { readonly nowMs: number; readonly pause: Pause }
+type Counts = { -readonly [Name in keyof CellarRow]: CellarRow[Name] }
 
 /**
- * Counts the keys cellar by cellar. A cellar can have thousands of keys, so the count pauses to let the service answer
- * readings.
+ * Counts the keys in pieces. A cellar can have thousands of keys, so the count pauses to let the service answer readings. Keys of
+ * a piece are asked at the same time, because a key may have to read the store.
  */
-export const cellarListOf = async (deps: DashboardDeps, asked: number, now: Now) => {
+export const cellarListOf = async (deps: DashboardDeps, asked: number, { nowMs, pause }: Now) => {
   const { shown, page, pages } = pageOf(deps.core.projections.cellars.list(), asked, cellarsPerPageMax)
-  const pause = pauseEvery(keysCountedPerPiece, now.pause)
-  const cellars: CellarRow[] = []
-  for (const cellar of shown) cellars.push(await cellarRow(deps, cellar, { nowMs: now.nowMs, pause }))
-  return { cellars, page, pages }
+  const cellars = shown.map(noCounts)
+  const pauseNow = pauseEvery(keysCountedPerPiece / keysAskedAtOnceMax, pause)
+  for (const piece of piecesOf(deps, cellars)) {
+    await Promise.all(piece.map((counted) => count(deps, counted, nowMs)))
+    await pauseNow()
+  }
+  return { cellars: cellars satisfies readonly CellarRow[], page, pages }
 }
 
-const cellarRow = async (
-  deps: DashboardDeps,
-  { cellar, title }: CellarState,
-  { nowMs, pause }: { readonly nowMs: number; readonly pause: () => Promise<void> | null },
-): Promise<CellarRow> => {
-  const { keys, readings } = deps.core.projections
-  const all = keys.ofCellar(cellar)
-  let [accepted, activeKeys] = [0, 0]
-  let lastReadingAt: number | null = null
-  let lately: number | null = 0
-  for (const key of all) {
-    const paused = pause()
-    if (paused !== null) await paused
-    if (keyStatus(key, nowMs) === 'active') activeKeys += 1
-    const usage = readings.usage(key.keyId)
-    if (usage === null) continue
-    accepted += usage.accepted
-    lastReadingAt = Math.max(lastReadingAt ?? 0, usage.lastUsedAt)
-    const used = await usedInWindow(deps, key, nowMs)
-    lately = lately === null || used === null ? null : lately + used
+const noCounts = ({ cellar, title }: CellarState): Counts => ({
+  cellar,
+  title,
+  activeKeys: 0,
+  keys: 0,
+  accepted: 0,
+  lately: 0,
+  lastReadingAt: null,
+})
+
+type Counted = { readonly row: Counts; readonly key: KeyState }
+
+function* piecesOf({ core }: DashboardDeps, rows: readonly Counts[]): Generator<readonly Counted[]> {
+  let piece: Counted[] = []
+  for (const row of rows) {
+    for (const key of core.projections.keys.ofCellar(row.cellar)) {
+      piece.push({ row, key })
+      if (piece.length < keysAskedAtOnceMax) continue
+      yield piece
+      piece = []
+    }
   }
-  return { cellar, title, activeKeys, keys: all.length, accepted, lately, lastReadingAt }
+  yield piece
+}
+
+const count = async (deps: DashboardDeps, { row, key }: Counted, nowMs: number): Promise<void> => {
+  row.keys += 1
+  if (keyStatus(key, nowMs) === 'active') row.activeKeys += 1
+  const usage = deps.core.projections.readings.usage(key.keyId)
+  if (usage === null) return
+  row.accepted += usage.accepted
+  row.lastReadingAt = Math.max(row.lastReadingAt ?? 0, usage.lastUsedAt)
+  const used = await usedInWindow(deps, key, nowMs)
+  row.lately = row.lately === null || used === null ? null : row.lately + used
 }
