@@ -88,6 +88,7 @@ const compare = (storeUrl: string | null): Promise<void> => {
     what: values.what ?? null,
     storeUrl,
     refusedPerSecond,
+    scale: Number(values.scale),
   })
 }
 

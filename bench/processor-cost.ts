@@ -13,6 +13,8 @@ export type ProcessorCost = {
   readonly storeUrl: string | null
   /** Both services refuse about this number of requests each second of a burst. */
   readonly refusedPerSecond: number
+  /** A burst is this number of times as long. Work that the service does once a second then counts once for each second of load. */
+  readonly scale: number
 }
 
 type Shape = {
@@ -67,8 +69,11 @@ export const benchProcessorCost = async ({
   what,
   storeUrl,
   refusedPerSecond,
+  scale,
 }: ProcessorCost): Promise<void> => {
-  const wanted = shapes.filter((shape) => what === null || shape.what === what)
+  const wanted = shapes
+    .filter((shape) => what === null || shape.what === what)
+    .map((shape) => ({ ...shape, requests: shape.requests * scale }))
   if (wanted.length === 0) throw new Error(`Cannot compare "${what}": it is single or batch`)
   const rows: string[][] = []
   for (const shape of wanted) {
