@@ -11,6 +11,7 @@ import { retentionMarginMs, retentionMsMin } from '../limits.ts'
 export const minuteMs = 60_000
 export const hourMs = 3_600_000
 export const dayMs = 86_400_000
+const daySeconds = 86_400
 
 /** Minutes since 1970, rounded down. */
 export const minuteOf = (ms: number): number => Math.floor(ms / minuteMs)
@@ -35,11 +36,30 @@ export const instantText = (ms: number): string => {
   return `${dateText(day)}T${padded(rest / 3_600_000, 2)}:${padded((rest / 60_000) % 60, 2)}:${padded((rest / 1_000) % 60, 2)}.${padded(rest % 1_000, 3)}Z`
 }
 
-/** Writes `2026-03-01T12:00:07Z`, rounded down. Many readings need this text, so the function is six times faster than `instantText`. */
+/**
+ * Writes `2026-03-01T12:00:07Z`, rounded down. Most readings are of the last seconds, so the texts of up to `keptSeconds` seconds
+ * are kept. A new text for each reading would take a thirtieth of its processor time.
+ */
 export const secondText = (ms: number): string => {
-  const day = dayOf(ms)
+  const second = Math.floor(ms / 1_000)
+  const at = second & (keptSeconds - 1)
+  const kept = keptTexts[at]
+  if (kept !== undefined && keptOf[at] === second) return kept
+  const text = newSecondText(second)
+  keptOf[at] = second
+  keptTexts[at] = text
+  return text
+}
+
+/** A power of two, so that the last digits of a second in binary are its place. */
+const keptSeconds = 1_024
+const keptOf = new Float64Array(keptSeconds)
+const keptTexts: (string | undefined)[] = new Array(keptSeconds).fill(undefined)
+
+const newSecondText = (second: number): string => {
+  const day = Math.floor(second / daySeconds)
   if (day !== last.day) last = { day, date: dateText(day) }
-  const seconds = Math.floor((ms - day * dayMs) / 1_000)
+  const seconds = second - day * daySeconds
   const minutes = Math.floor(seconds / 60)
   const hours = Math.floor(minutes / 60)
   return `${last.date}T${twoDigits[hours]}:${twoDigits[minutes - hours * 60]}:${twoDigits[seconds - minutes * 60]}Z`
