@@ -17,7 +17,10 @@ export class RateWindow {
    * in ms from the slot's beginning. All readings of a slot leave the window when the last one leaves.
    */
   #slots: Uint32Array = noSlots
+  /** The first slot that counts readings, if any slot does. */
   #oldest = 0
+  /** When the readings of `#oldest` leave (ms). Until then, nothing leaves, and no slot must be looked at. */
+  #oldestLeavesMs = 0
   #newest = 0
   #recorded = 0
   #reserved = 0
@@ -66,6 +69,7 @@ export class RateWindow {
     const index = this.#indexOf(slot)
     this.#slots[index] = (this.#slots[index] ?? 0) + readings
     this.#slots[index + 1] = atMs - this.#beginOf(slot)
+    if (slot === this.#oldest) this.#oldestLeavesMs = atMs + this.windowMs
     this.#recorded += readings
   }
 
@@ -88,14 +92,17 @@ export class RateWindow {
 
   leaveUntil(now: number): void {
     if (now <= this.#latestMs) return
+    this.#latestMs = now
+    if (now < this.#oldestLeavesMs) return
     for (const first = this.#firstAt(now); this.#oldest < first; this.#oldest += 1) {
       this.#recorded -= this.#countOf(this.#oldest)
       this.#slots[this.#indexOf(this.#oldest)] = 0
     }
-    this.#latestMs = now
+    if (this.#recorded > 0) this.#oldestLeavesMs = this.#leavesAt(this.#oldest)
   }
 
   used(now: number): number {
+    if (now < this.#oldestLeavesMs) return this.#recorded + this.#reserved
     let left = 0
     for (let slot = this.#oldest, first = this.#firstAt(now); slot < first; slot += 1) left += this.#countOf(slot)
     return this.#recorded - left + this.#reserved
@@ -124,7 +131,9 @@ export class RateWindow {
 
   /** Returns the first slot whose readings count at `now`, or the slot after the newest if no slot counts. */
   #firstAt(now: number): number {
-    if (this.#recorded === 0 || this.#leavesAt(this.#newest) <= now) return this.#newest + 1
+    if (this.#recorded === 0) return this.#newest + 1
+    if (now < this.#oldestLeavesMs) return this.#oldest
+    if (this.#leavesAt(this.#newest) <= now) return this.#newest + 1
     let slot = this.#oldest
     while (this.#countOf(slot) === 0 || this.#leavesAt(slot) <= now) slot += 1
     return slot
@@ -143,13 +152,14 @@ export class RateWindow {
     const before = this.#slots
     this.#slots = new Uint32Array(2 * Math.min(rateWindowSlots, 2 ** Math.ceil(Math.log2(slots))))
     for (let slot = this.#oldest; slot < this.#oldest + before.length / 2; slot += 1) {
-      const from = 2 * (slot % (before.length / 2))
+      const from = 2 * (slot & (before.length / 2 - 1))
       this.#slots.set(before.subarray(from, from + 2), this.#indexOf(slot))
     }
   }
 
+  /** The number of slots is a power of two, so `&` gives the remainder. `%` of such a large number would take longer. */
   #indexOf(slot: number): number {
-    return 2 * (slot % (this.#slots.length / 2))
+    return 2 * (slot & (this.#slots.length / 2 - 1))
   }
 
   #beginOf(slot: number): number {
