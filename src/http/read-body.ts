@@ -81,7 +81,7 @@ const settled = (
   reading: Promise<Uint8Array | BodyFault>,
 ): Promise<Uint8Array | BodyFault> =>
   new Promise((resolve, reject) => {
-    body.onTooSlow = () => resolve('too_slow')
+    body.onTooSlow = resolve
     reading.then(
       (read) => {
         bodies.end(body)

@@ -64,7 +64,7 @@ export type UnfinishedBody = {
   /** True if the client may be waiting for a `100 Continue` that never comes. Then the first byte is due after `continueWaitMs`. */
   mustBegin: boolean
   /** Called at most once: when the body was too slow and was given up. At that time, the memory of the body is free again. */
-  onTooSlow: () => void
+  onTooSlow: (fault: 'too_slow') => void
 }
 
 export type ConnectionTimer = { timeout(request: Request, seconds: number): void }
@@ -192,7 +192,7 @@ export class UnfinishedBodies {
       return
     }
     this.end(body)
-    body.onTooSlow()
+    body.onTooSlow('too_slow')
   }
 }
 
