@@ -57,7 +57,6 @@ type Place = {
 export class AcceptedReadings implements ReadingQueries {
   readonly #streams: Stream[] = []
   readonly #streamNamed = new Map<string, Stream>()
-  readonly #streamOfKey = new Map<string, Stream>()
   readonly #cellars: Cellar[] = []
   readonly #cellarNamed = new Map<string, Cellar>()
   readonly #saving = new KegSaving()
@@ -144,7 +143,7 @@ export class AcceptedReadings implements ReadingQueries {
   usage(
     keyId: string,
   ): { readonly lastUsedAt: number; readonly accepted: number; readonly last: AcceptedReading } | null {
-    const stream = this.#streamOfKey.get(keyId)
+    const stream = this.#streamOfKey(keyId)
     if (stream === undefined || stream.last === null) return null
     const { last, accepted } = stream
     const keptFromMs = this.#cellarNamed.get(last.cellar)?.keptFromMs ?? 0
@@ -159,7 +158,7 @@ export class AcceptedReadings implements ReadingQueries {
   }
 
   purged(keyId: string): Purged | null {
-    return this.#streamOfKey.get(keyId)?.purged ?? null
+    return this.#streamOfKey(keyId)?.purged ?? null
   }
 
   purgedKeys(): readonly string[] {
@@ -172,7 +171,7 @@ export class AcceptedReadings implements ReadingQueries {
   }
 
   barriers(keyId: string): readonly Barrier[] {
-    return this.#streamOfKey.get(keyId)?.barriers ?? []
+    return this.#streamOfKey(keyId)?.barriers ?? []
   }
 
   save(to: PieceWriter): Generator<Uint8Array> {
@@ -343,6 +342,10 @@ export class AcceptedReadings implements ReadingQueries {
     }
   }
 
+  #streamOfKey(keyId: string): Stream | undefined {
+    return this.#streamNamed.get(readingsStream(keyId))
+  }
+
   #streamOf(name: string): Stream {
     const known = this.#streamNamed.get(name)
     if (known !== undefined) return known
@@ -352,7 +355,6 @@ export class AcceptedReadings implements ReadingQueries {
     const stream: Stream = { number, stream: name, keyId, ...none }
     this.#streams.push(stream)
     this.#streamNamed.set(name, stream)
-    this.#streamOfKey.set(keyId, stream)
     return stream
   }
 

@@ -1,54 +1,57 @@
 import type { Limit, RecordedEvent } from '../src/domain/events.ts'
 import { evolveKey, type KeyEventType, type KeyState, type Rotation } from '../src/domain/key.ts'
+import { keyIdOf, keyStream } from '../src/domain/stream-names.ts'
 import { keyLimitDefault } from '../src/limits.ts'
 import { isNext } from './next-revision.ts'
 import type { CellarQueries, KeyQueries } from './queries.ts'
 import { readAttribution, readLimit, writeAttribution, writeLimit } from './saved-fields.ts'
 import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.ts'
 
-/** `#byStream` and `#byId` share this entry, so that a change of the key needs one look-up, not two. */
-type Entry = { readonly stream: string; key: KeyState }
-
 /** Holds every key, even a revoked key. Each request of a device looks up its key here. */
 export class KeyDirectory implements KeyQueries {
   readonly #cellars: CellarQueries
-  readonly #byStream = new Map<string, Entry>()
-  readonly #byId = new Map<string, Entry>()
-  /** A page asks for the keys of a cellar twice a second. So the keys are sorted again only if a key was added. */
-  readonly #ofCellar = new Map<string, { readonly entries: Entry[]; isSorted: boolean }>()
+  readonly #byId = new Map<string, KeyState>()
+  /**
+   * The ids of each cellar's keys. A page asks for them twice a second. So they are sorted again only if a key was added.
+   */
+  readonly #ofCellar = new Map<string, { readonly keyIds: string[]; isSorted: boolean }>()
 
   constructor(cellars: CellarQueries) {
     this.#cellars = cellars
   }
 
   fold(event: RecordedEvent<KeyEventType>): void {
-    const entry = this.#byStream.get(event.stream)
-    if (!isNext(entry?.key.revision ?? -1, event)) return
-    if (entry === undefined) this.#add(event.stream, evolveKey(null, event))
-    else entry.key = evolveKey(entry.key, event)
+    const before = this.get(keyIdOf(event.stream))
+    if (!isNext(before?.revision ?? -1, event)) return
+    const key = evolveKey(before, event)
+    if (before === null) this.#add(key)
+    else this.#byId.set(key.keyId, key)
   }
 
   get(keyId: string): KeyState | null {
-    return this.#byId.get(keyId)?.key ?? null
+    return this.#byId.get(keyId) ?? null
   }
 
   ofCellar(cellar: string): readonly KeyState[] {
     const keys = this.#ofCellar.get(cellar)
     if (keys === undefined) return []
-    if (!keys.isSorted) keys.entries.sort((a, b) => newestFirst(a.key, b.key))
+    const states = keys.keyIds.flatMap((keyId) => this.get(keyId) ?? [])
+    if (keys.isSorted) return states
+    states.sort(newestFirst)
+    for (const [place, { keyId }] of states.entries()) keys.keyIds[place] = keyId
     keys.isSorted = true
-    return keys.entries.map(({ key }) => key)
+    return states
   }
 
   list(): readonly KeyState[] {
-    return Array.from(this.#byId.values(), ({ key }) => key).sort(newestFirst)
+    return [...this.#byId.values()].sort(newestFirst)
   }
 
   /** The lengths are compared first, so that a look through a million keys makes few new strings. */
   labelled(label: string): readonly KeyState[] {
     const wanted = label.toLowerCase()
     const found: KeyState[] = []
-    for (const { key } of this.#byId.values())
+    for (const key of this.#byId.values())
       if (key.label.length === label.length && key.label.toLowerCase() === wanted) found.push(key)
     return found.sort(newestFirst)
   }
@@ -58,34 +61,31 @@ export class KeyDirectory implements KeyQueries {
   }
 
   save(to: PieceWriter): Generator<Uint8Array> {
-    return pieces(
-      to,
-      Array.from(this.#byStream.values(), ({ stream, key }) => [stream, key]),
-    )
+    return pieces(to, [...this.#byId.values()])
   }
 
   restore(from: PieceReader): void {
-    this.#add(from.text(), readKey(from))
+    // The name of the key's stream, which its id also gives.
+    from.text()
+    this.#add(readKey(from))
   }
 
-  #add(stream: string, key: KeyState): void {
-    const entry = { stream, key }
-    this.#byStream.set(stream, entry)
-    this.#byId.set(key.keyId, entry)
+  #add(key: KeyState): void {
+    this.#byId.set(key.keyId, key)
     const keys = this.#ofCellar.get(key.cellar)
     if (keys === undefined) {
-      this.#ofCellar.set(key.cellar, { entries: [entry], isSorted: true })
+      this.#ofCellar.set(key.cellar, { keyIds: [key.keyId], isSorted: true })
       return
     }
-    keys.entries.push(entry)
+    keys.keyIds.push(key.keyId)
     keys.isSorted = false
   }
 }
 
-function* pieces(to: PieceWriter, keys: readonly (readonly [string, KeyState])[]): Generator<Uint8Array> {
-  for (const [stream, key] of keys) {
+function* pieces(to: PieceWriter, keys: readonly KeyState[]): Generator<Uint8Array> {
+  for (const key of keys) {
     to.byte(entryKinds.key)
-    to.text(stream)
+    to.text(keyStream(key.keyId))
     writeKey(to, key)
     if (to.isFull) yield to.lend()
   }

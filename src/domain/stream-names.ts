@@ -45,5 +45,11 @@ export const keyIdOf = (stream: string): string => stream.slice(categoryOf(strea
 
 export const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'))
 
+/** Like `categoryOf`, but streams of one category share one text. Use it for a category that stays in memory. */
+export const sharedCategoryOf = (stream: string): string => {
+  const category = categoryOf(stream)
+  return categories.find((known) => known === category) ?? category
+}
+
 const records: ReadonlySet<string> = new Set(recordCategories)
 export const isRecordStream = (stream: string): boolean => records.has(categoryOf(stream))

@@ -45,10 +45,10 @@ export class KeyActor {
   readonly #host: Host
   readonly #keyId: string
   readonly #streams: KeyStreams
-  readonly #work: KeyWork
   readonly #mailbox = new Mailbox()
   readonly #sharing: StreamSharing
-  readonly #idempotent: IdempotentRequests
+  /** `null` until the first request with an idempotency key, because most keys never get one. */
+  #idempotent: IdempotentRequests | null = null
   /** The current append of readings: under way, or waiting for its next try. `null` if there is none. */
   #run: Run | null = null
   /** Places in the rate window that waiting readings hold, without those of `#run`. Refused readings give theirs back. */
@@ -65,9 +65,7 @@ export class KeyActor {
     this.#host = host
     this.#keyId = keyId
     this.#streams = new KeyStreams(keyId, host)
-    this.#sharing = new StreamSharing(host, keyId, () => this.#advance())
-    this.#idempotent = new IdempotentRequests(host, this.#streams)
-    this.#work = { host, streams: this.#streams, onDoubt: () => this.#doubt() }
+    this.#sharing = new StreamSharing(host, keyId, this)
   }
 
   get isIdle(): boolean {
@@ -96,14 +94,14 @@ export class KeyActor {
     } catch (bug) {
       return Promise.resolve(this.#forgetAfter(bug))
     }
-    const waiting = this.#idempotent.begin(readings, request)
+    const waiting = this.#idempotentRequests().begin(readings, request)
     this.#mailbox.put(waiting)
     this.#wake()
     return waiting.answer
   }
 
   knowsIdempotencyKey(keyHash: string): boolean {
-    return this.#idempotent.knows(keyHash, { isAppending: this.#run !== null })
+    return this.#idempotentRequests().knows(keyHash, { isAppending: this.#run !== null })
   }
 
   /** Reads other nodes' readings up to revision `heardTo`. `null`: the key is unknown, or the store is unavailable. */
@@ -153,6 +151,11 @@ export class KeyActor {
     this.#advance()
   }
 
+  /** Called when a pause of appends has ended. */
+  resume(): void {
+    this.#advance()
+  }
+
   /** Refuses requests of heartbeat `beat` or before. Their appends go on, so readings can still be stored. */
   answerOverdue(beat: number): void {
     const overdue = Math.min(this.#mailbox.answerOverdue(beat), this.#reservedByWaiting)
@@ -176,7 +179,7 @@ export class KeyActor {
 
   #earlyAnswer(count: number, request: IdempotentRequest): ReadingAnswer | null {
     const isAppending = this.#run !== null
-    if (this.#idempotent.isUnderWay(request.idempotency.keyHash, { isAppending }))
+    if (this.#idempotentRequests().isUnderWay(request.idempotency.keyHash, { isAppending }))
       return refused({ kind: 'idempotency_in_progress' })
     const full = this.#noRoomFor(count)
     if (full !== null) return refused(full)
@@ -190,7 +193,7 @@ export class KeyActor {
   }
 
   #judgement(count: number, request: IdempotentRequest | null): ReadingAnswer | null {
-    const answer = request === null ? null : this.#idempotent.answer(request)
+    const answer = request === null ? null : this.#idempotentRequests().answer(request)
     if (answer === 'unconfirmed') this.#mustJudge = true
     if (answer !== null) return answer === 'unconfirmed' ? null : answer
     const refusal = this.#admit(count)
@@ -210,6 +213,16 @@ export class KeyActor {
     readings.window.reserve(count, now)
     this.#reservedByWaiting += count
     return null
+  }
+
+  /** Made for each command, because 10,000 actors would hold 10,000 of it. */
+  get #work(): KeyWork {
+    return { host: this.#host, streams: this.#streams, onDoubt: () => this.#doubt() }
+  }
+
+  #idempotentRequests(): IdempotentRequests {
+    this.#idempotent ??= new IdempotentRequests(this.#host, this.#streams)
+    return this.#idempotent
   }
 
   #ask<T>(work: () => Promise<Outcome<T, CommandRefusal>>): Promise<Outcome<T, CommandRefusal>> {
@@ -249,7 +262,7 @@ export class KeyActor {
       taken = requests
       this.#reservedByWaiting -= count
       const expected = readings.revision ?? 'none'
-      this.#idempotent.sent(requests)
+      this.#idempotent?.sent(requests)
       const run = new ReadingRun(this.#keyId, now, requests)
       this.#run = { requests, count, readings: run, expected, isDoubtful: false, tries: 0 }
       this.#append(this.#run, readingsStream)
@@ -336,7 +349,7 @@ export class KeyActor {
     this.#mustJudge = true
     try {
       await this.#streams.catchUp()
-      await this.#idempotent.catchUp()
+      await this.#idempotent?.catchUp()
       await finishHalfDoneRevocation(this.#work)
       await this.#mailbox.performNext()
       if (this.#isInDoubt) this.#streams.forget()

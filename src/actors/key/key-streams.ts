@@ -28,7 +28,7 @@ const beginning: Place = { revision: 0, position: -1 }
  * node has heard of; then `catchUp` reads the missing events.
  */
 export class KeyStreams {
-  readonly keyStream: string
+  readonly #keyId: string
   readonly readingsStream: string
   key: KeyState | null = null
   readings: ReadingsState = noReadings(keyLimitDefault.windowMs)
@@ -62,7 +62,7 @@ export class KeyStreams {
   readonly #host: Host
 
   constructor(keyId: string, host: Host) {
-    this.keyStream = keyStream(keyId)
+    this.#keyId = keyId
     this.readingsStream = readingsStream(keyId)
     this.#host = host
   }
@@ -96,6 +96,10 @@ export class KeyStreams {
     const heard = this.key === null ? null : this.#host.projections.readings.usage(this.key.keyId)
     this.#readingsSeen = Math.max(this.#readingsSeen, heard?.last.revision ?? -1)
     return this.checkCurrent()
+  }
+
+  get keyStream(): string {
+    return keyStream(this.#keyId)
   }
 
   get knowsAllRepeats(): boolean {

@@ -23,12 +23,12 @@ export type Run = RequestGroup & {
 export const acknowledge = (
   { requests, readings: { recordedAt } }: Run,
   { stream, first, usage }: { readonly stream: string; readonly first: number; readonly usage: Usage },
-  idempotent: IdempotentRequests,
+  idempotent: IdempotentRequests | null,
 ): void => {
   let next = first
   for (const request of requests) {
     const last = next + request.count - 1
-    idempotent.written(request, { stream, revision: next, recordedAt })
+    idempotent?.written(request, { stream, revision: next, recordedAt })
     request.settle(done({ stream, first: next, last, recordedAt, usage, repeats: null }))
     next = last + 1
   }

@@ -1,6 +1,9 @@
 import { farTurnEveryMs, farTurnMs, givingWayMsMax, heartbeatMs, sharedStreamMs } from '../../limits.ts'
 import type { Host } from '../host.ts'
 
+/** An object and not a function, because 10,000 actors would hold 10,000 functions. */
+export type Resumable = { resume(): void }
+
 /**
  * Pauses this node's appends to a stream, so that other nodes can append to the same stream. After a conflict the pause
  * is random. A node that always wins meets no conflict, so it also pauses regularly: a far turn (docs/protocol.md,
@@ -8,7 +11,7 @@ import type { Host } from '../host.ts'
  */
 export class StreamSharing {
   readonly #host: Host
-  readonly #onResume: () => void
+  readonly #owner: Resumable
   readonly #farTurnOffsetMs: number
   #roundTripMs = 1
   #sharedUntilBeat = -1
@@ -17,13 +20,13 @@ export class StreamSharing {
   /** Number of pauses that have not ended. Pauses can overlap. */
   #pausesLeft = 0
 
-  constructor(host: Host, keyId: string, onResume: () => void) {
+  constructor(host: Host, keyId: string, owner: Resumable) {
     this.#host = host
     this.#farTurnOffsetMs = offsetOf(keyId)
-    this.#onResume = onResume
+    this.#owner = owner
   }
 
-  /** True during a pause, in which the actor must begin no append. `onResume` is called when the last pause ends. */
+  /** True during a pause, in which the actor must begin no append. `resume` is called when the last pause ends. */
   get isPausing(): boolean {
     return this.#pausesLeft > 0
   }
@@ -74,7 +77,7 @@ export class StreamSharing {
     this.#pausesLeft += 1
     this.#host.schedule.after(ms, () => {
       this.#pausesLeft -= 1
-      if (!this.isPausing) this.#onResume()
+      if (!this.isPausing) this.#owner.resume()
     })
   }
 }

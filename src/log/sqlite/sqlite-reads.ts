@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
-import { categoryOf } from '../../domain/stream-names.ts'
+import { sharedCategoryOf } from '../../domain/stream-names.ts'
 import { storeReadsRememberedMax, storeStreamsRememberedMax } from '../../limits.ts'
 import type { Codec } from '../codec/codec.ts'
 import type { Part } from '../codec/packed-readings.ts'
@@ -24,6 +24,7 @@ import {
 import type { Truncation } from './sqlite-commits.ts'
 
 type Known = {
+  readonly id: number
   readonly name: string
   readonly category: string
   /** Events before this revision are truncated. Reads hide them, although their rows can still be in the file. */
@@ -53,7 +54,11 @@ export type LastKnown = (stream: string) => number | null
 export class SqliteReads {
   readonly #codec: Codec
   readonly #statements: ReadStatements
-  readonly #known = new BoundedMap<number, Known>(storeStreamsRememberedMax)
+  /**
+   * By a stream's id modulo `storeStreamsRememberedMax`. Ids are consecutive, so streams displace each other only in a log with
+   * more streams. A map would take ten times the memory.
+   */
+  readonly #known: (Known | undefined)[] = []
 
   readonly #neighbours: Neighbours
   readonly #index: IndexChecks
@@ -73,7 +78,7 @@ export class SqliteReads {
       endBefore: (stream, revision) => endBefore.get(stream, revision)?.next_revision ?? null,
       startFrom: (stream, revision) => startFrom.get(stream, revision)?.revision ?? null,
       keptFromNow: (stream) => {
-        this.#known.delete(stream)
+        this.#forget(stream)
         return this.keptFrom(stream)
       },
       hasTruncations: () => this.#findTruncations(),
@@ -169,7 +174,7 @@ export class SqliteReads {
    * Call this after a truncation. Otherwise reads would use the old `keptFrom` in memory, and show truncated events.
    */
   truncated(id: number): void {
-    this.#known.delete(id)
+    this.#forget(id)
   }
 
   hasRowsToTrim(id: number): boolean {
@@ -344,8 +349,8 @@ export class SqliteReads {
 
   /** @throws DamagedLog if the stream's row of `truncations` is damaged */
   #findStream(id: number): Known | null {
-    const known = this.#known.get(id)
-    if (known !== undefined) return known
+    const known = this.#known[placeOf(id)]
+    if (known?.id === id) return known
     const found = this.#statements.stream.get(id)
     if (found === null) return null
     const { name, kept_from: mark, checksum } = found
@@ -354,9 +359,14 @@ export class SqliteReads {
       const why = 'the mark of its truncated events does not match its checksum'
       throw new DamagedLog({ stream: name, revision: keptFrom, position: null }, why)
     }
-    const stream = { name, category: categoryOf(name), keptFrom, nameChecksum: nameChecksumOf(name) }
-    this.#known.set(id, stream)
+    const stream = { id, name, category: sharedCategoryOf(name), keptFrom, nameChecksum: nameChecksumOf(name) }
+    this.#known[placeOf(id)] = stream
     return stream
+  }
+
+  #forget(id: number): void {
+    const place = placeOf(id)
+    if (this.#known[place]?.id === id) this.#known[place] = undefined
   }
 
   /**
@@ -369,6 +379,8 @@ export class SqliteReads {
     return first !== null && first.position < this.#neighbours.older.since
   }
 }
+
+const placeOf = (id: number): number => id % storeStreamsRememberedMax
 
 type StreamToRead = { readonly id: number; readonly stream: string; readonly keptFrom: number }
 

@@ -26,6 +26,8 @@ export type StagedAppend =
   | { readonly result: AppendResult; readonly recorded: readonly LogItem[] }
   | { readonly fault: UndecodableEvent | DamagedLog }
 
+type StagedHead = Pick<Head, 'id' | 'nameChecksum'> & { nextRevision: number }
+
 export type Staged = {
   readonly appends: readonly StagedAppend[]
   /** Rows for the commit thread. `null` if the group writes no row, for example because each append is a conflict. */
@@ -43,7 +45,7 @@ export class SqliteStaging {
    * The next revision of each recently used stream, after its staged events. For other streams, the next revision is
    * read from the file.
    */
-  readonly #heads = new BoundedMap<string, Head>(storeStreamsRememberedMax)
+  readonly #heads = new BoundedMap<string, StagedHead>(storeStreamsRememberedMax)
   /**
    * Staged events that are not committed yet. An append that is sent again is compared with them, because the file
    * may not have them yet. The outer array has one entry per group, the inner arrays one per append.
@@ -141,7 +143,9 @@ export class SqliteStaging {
       at += row.count
       this.#nextPosition += row.count
     }
-    this.#heads.set(stream, { id, nextRevision: at, nameChecksum })
+    // Setting the entry again at each append would move it in the map. The map would then take five times the memory.
+    if (head === null) this.#heads.set(stream, { id, nextRevision: at, nameChecksum })
+    else head.nextRevision = at
     this.#uncommitted.at(-1)?.push(recorded)
     return {
       result: { outcome: 'written', events: events instanceof ReadingRun ? [] : eventsOfItems(recorded) },
@@ -177,7 +181,7 @@ export class SqliteStaging {
     return [...committed, ...onTheirWay].slice(0, count)
   }
 
-  #head(stream: string): Head | null {
+  #head(stream: string): StagedHead | null {
     const known = this.#heads.get(stream)
     if (known !== undefined) return known
     const head = this.#reads.head(stream)
