@@ -4,8 +4,8 @@ const kegsPerBlock = 256
 export const firstOf = (row: number, numbersPerKeg: number): number => (row % kegsPerBlock) * numbersPerKeg
 
 /**
- * Both arrays are views of the same bytes. `numbers` has 8 bytes for each number. The days on which a keg's readings
- * were accepted need only 2 bytes each, so days are in `halfwords`.
+ * Both arrays are views of the same bytes. `numbers` has 8 bytes for each number. Small numbers, such as the days on which
+ * a keg's readings were accepted, need only 2 bytes each and are in `halfwords`.
  */
 export type KegBlock = { readonly numbers: Float64Array; readonly halfwords: Uint16Array }
 

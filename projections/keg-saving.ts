@@ -7,7 +7,8 @@ import { entryKinds, type PieceWriter } from './saved-pieces.ts'
  */
 export class KegSaving {
   /**
-   * The number of the checkpoint that began last. A keg with another number in `savedIn` is not in that checkpoint yet.
+   * The number of the checkpoint that began last. A keg with another number in `savedIn` is not in that checkpoint yet. The
+   * number has 16 bits and begins again with 0. That is enough, because a keg is in the last checkpoint or in the one before.
    */
   checkpoint = 0
   /**
@@ -18,7 +19,7 @@ export class KegSaving {
   begin(to: PieceWriter): void {
     if (this.#changing !== null) throw new Error('Cannot save the kegs: another save is under way')
     this.#changing = to.sameSize()
-    this.checkpoint += 1
+    this.checkpoint = (this.checkpoint + 1) % 2 ** 16
   }
 
   end(): void {

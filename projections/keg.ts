@@ -1,12 +1,24 @@
-import { dayMs, dayOf, secondText } from '../src/domain/calendar.ts'
+import { dayMs, dayOf, instantText, secondText } from '../src/domain/calendar.ts'
 import { nanosecondsPastMs } from '../src/domain/reading/timestamp.ts'
 import { latestPerKegMax, pointsPerKegMax } from '../src/limits.ts'
 import type { ArrivingReading } from './arriving-reading.ts'
+import {
+  byAcceptance,
+  formOf,
+  type Latest,
+  milliseconds,
+  noSuccessors,
+  otherForm,
+  outlasts,
+  type Rare,
+  readLatest,
+  type Source,
+  seconds,
+  writeLatest,
+} from './keg-latest.ts'
 import { firstOf, type KegBlock, type KegMemory } from './keg-memory.ts'
 import type { AcceptedReading, KegLatest } from './queries.ts'
 import type { PieceReader, PieceWriter } from './saved-pieces.ts'
-
-export type Source = { readonly number: number; readonly stream: string; readonly keyId: string }
 
 // Each keg has a row of numbers (`KegMemory`). The constants from here on are indexes in this row. Times are in ms.
 const latestMs = 0
@@ -20,8 +32,9 @@ const latestRepeatOf = 5
  * timestamp cannot repeat any of them.
  */
 const newestMs = 6
-const pointCount = 7
-const nextPoint = 8
+/** This number of the row holds four small numbers. The constants after it are their places. */
+const smallNumbers = 7
+const lastUsedPosition = 8
 const lastAccepted = 9
 /** From these indexes on, the row holds the value and the timestamp of each point. */
 const pointValues = 10
@@ -31,22 +44,18 @@ const pointTimesMs = pointValues + pointsPerKegMax
  * 2149.
  */
 const days = pointTimesMs + pointsPerKegMax
-const daysPerNumber = 4
+const halfwordsPerNumber = 4
 
-export const numbersPerKeg = days + pointsPerKegMax / daysPerNumber
+const pointCount = 0
+/** Where the next point goes. */
+const nextPoint = 1
+const lastSavedIn = 2
+/** The form of the latest reading's timestamp: `seconds`, `milliseconds` or `otherForm`. */
+const timestampForm = 3
+
+export const numbersPerKeg = days + pointsPerKegMax / halfwordsPerNumber
 
 const none = -1
-
-type Latest = {
-  readonly source: Source
-  readonly timestamp: string
-  readonly timestampMs: number
-  readonly revision: number
-  readonly position: number
-  readonly recordedAt: number
-  readonly value: number
-  readonly repeatOf: number | null
-}
 
 /**
  * Holds the latest reading of a keg, and its last points: values with timestamps
@@ -58,41 +67,40 @@ export class Keg {
   readonly keg: string
   older: Keg | null
   newer: Keg | null
-  usedPosition: number
-  /**
-   * The number of the last checkpoint that contains this keg. A new keg gets the number of the newest checkpoint. So
-   * that checkpoint does not save the keg, which did not exist when the checkpoint began (`KegSaving`).
-   */
-  savedIn: number
   readonly row: number
   readonly #block: KegBlock
-  /** For each point, the nanoseconds of its timestamp that the ms do not include. `null` if all are zero. */
-  #nanoseconds: Uint32Array | null
+  #rare: Rare | null
   #source: Source | null
-  /**
-   * The timestamp of the latest reading, as the device sent it. `null` if `secondText` can make the same text again. So
-   * 100,000 kegs need no texts in memory.
-   */
-  #unusualTimestamp: string | null
-  /**
-   * Readings that were accepted on later days than the latest reading, but have earlier timestamps. When a purge
-   * removes the latest reading, one of these becomes the latest.
-   */
-  #successors: readonly Latest[]
 
   constructor(rack: string, keg: string, memory: KegMemory) {
     this.rack = rack
     this.keg = keg
     this.older = null
     this.newer = null
-    this.usedPosition = 0
-    this.savedIn = 0
     this.row = memory.take()
     this.#block = memory.blockOf(this.row)
-    this.#nanoseconds = null
+    this.#rare = null
     this.#source = null
-    this.#unusualTimestamp = null
-    this.#successors = noSuccessors
+  }
+
+  /**
+   * The number of the last checkpoint that contains this keg. A new keg gets the number of the newest checkpoint. So
+   * that checkpoint does not save the keg, which did not exist when the checkpoint began (`KegSaving`).
+   */
+  get savedIn(): number {
+    return this.#small(lastSavedIn)
+  }
+
+  set savedIn(checkpoint: number) {
+    this.#setSmall(lastSavedIn, checkpoint)
+  }
+
+  get usedPosition(): number {
+    return this.#get(lastUsedPosition)
+  }
+
+  set usedPosition(position: number) {
+    this.#set(lastUsedPosition, position)
   }
 
   get acceptedAt(): number {
@@ -107,7 +115,7 @@ export class Keg {
     const { recordedAt, timestampMs } = arriving
     // Nearly every reading has the highest timestamp of its keg. Then no earlier point can be equal, and no search is
     // needed.
-    const isNewest = this.#get(pointCount) === 0 || timestampMs > this.#get(newestMs)
+    const isNewest = this.#small(pointCount) === 0 || timestampMs > this.#get(newestMs)
     const repeatOf = isNewest ? null : this.#find(arriving)
     if (isNewest) this.#set(newestMs, timestampMs)
     if (recordedAt > this.#get(lastAccepted)) this.#set(lastAccepted, recordedAt)
@@ -124,13 +132,13 @@ export class Keg {
     const later = this.#source === null ? 0 : dayOf(arriving.recordedAt) - dayOf(this.#get(latestRecordedAt))
     if (!isLatest && later <= 0) return
     const { timestampMs, revision, position, recordedAt, value } = arriving
-    if (!isLatest || later < 0 || this.#successors.length > 0) {
+    if (!isLatest || later < 0 || this.#hasSuccessors) {
       const timestamp = arriving.timestamp ?? secondText(timestampMs)
       this.#insertLatest({ source, timestamp, timestampMs, revision, position, recordedAt, value, repeatOf })
       return
     }
     this.#source = source
-    this.#unusualTimestamp = arriving.timestamp === null ? null : unusual(arriving.timestamp)
+    this.#keepTimestamp(arriving.timestamp)
     this.#set(latestMs, timestampMs)
     this.#set(latestRevision, revision)
     this.#set(latestPosition, position)
@@ -143,7 +151,8 @@ export class Keg {
   hasLatest(keptFromMs: number): boolean {
     if (this.#source === null) return false
     return (
-      this.#get(latestRecordedAt) >= keptFromMs || this.#successors.some(({ recordedAt }) => recordedAt >= keptFromMs)
+      this.#get(latestRecordedAt) >= keptFromMs ||
+      this.#rare?.successors.some(({ recordedAt }) => recordedAt >= keptFromMs) === true
     )
   }
 
@@ -171,7 +180,7 @@ export class Keg {
       repeatOf,
     }
     const values: number[] = []
-    for (let index = 0; index < this.#get(pointCount); index += 1) {
+    for (let index = 0; index < this.#small(pointCount); index += 1) {
       const ringIndex = this.#ringIndexOf(index)
       if (this.#dayAt(ringIndex) * dayMs >= keptFromMs) values.push(this.#get(pointValues + ringIndex))
     }
@@ -185,8 +194,9 @@ export class Keg {
     to.whole(this.#get(lastAccepted))
     to.list(this.#candidates(), (latest) => writeLatest(to, latest))
     to.signed(this.#get(newestMs))
-    to.flag(this.#nanoseconds !== null)
-    const count = this.#get(pointCount)
+    const nanoseconds = this.#rare?.nanoseconds ?? null
+    to.flag(nanoseconds !== null)
+    const count = this.#small(pointCount)
     to.whole(count)
     let beforeMs = this.#get(newestMs)
     let beforeDay = 0
@@ -196,7 +206,7 @@ export class Keg {
       to.whole(this.#dayAt(ringIndex) - beforeDay)
       to.float(this.#get(pointValues + ringIndex))
       to.signed(timestampMs - beforeMs)
-      if (this.#nanoseconds !== null) to.whole(this.#nanoseconds[ringIndex] ?? 0)
+      if (nanoseconds !== null) to.whole(nanoseconds[ringIndex] ?? 0)
       beforeMs = timestampMs
       beforeDay = this.#dayAt(ringIndex)
     }
@@ -207,7 +217,7 @@ export class Keg {
     this.#set(lastAccepted, from.whole())
     this.#setLatest(from.list(() => readLatest(from, sources)))
     this.#set(newestMs, from.signed())
-    if (from.flag()) this.#nanoseconds = new Uint32Array(pointsPerKegMax)
+    const hasNanoseconds = from.flag()
     const count = from.whole()
     let timestampMs = this.#get(newestMs)
     let day = 0
@@ -215,7 +225,7 @@ export class Keg {
       day += from.whole()
       const value = from.float()
       timestampMs += from.signed()
-      this.#add(day, { value, timestampMs, nanoseconds: this.#nanoseconds === null ? 0 : from.whole() })
+      this.#add(day, { value, timestampMs, nanoseconds: hasNanoseconds ? from.whole() : 0 })
     }
   }
 
@@ -228,35 +238,68 @@ export class Keg {
   }
 
   /**
-   * The index of this keg's first number in its block. It is computed each time, because a 13th field would make each
-   * `Keg` object 50 % larger.
+   * The index of this keg's first number in its block. It is computed each time, because a ninth field would make each
+   * `Keg` object 40 % larger.
    */
   get #from(): number {
     return firstOf(this.row, numbersPerKeg)
   }
 
+  #small(place: number): number {
+    return this.#block.halfwords[(this.#from + smallNumbers) * halfwordsPerNumber + place] ?? 0
+  }
+
+  #setSmall(place: number, value: number): void {
+    this.#block.halfwords[(this.#from + smallNumbers) * halfwordsPerNumber + place] = value
+  }
+
+  #ofRare(): Rare {
+    this.#rare ??= { nanoseconds: null, successors: noSuccessors, timestamp: '' }
+    return this.#rare
+  }
+
+  /** `null` has the form `seconds`. So 100,000 kegs need no texts in memory. */
+  #keepTimestamp(timestamp: string | null): void {
+    const form = timestamp === null ? seconds : formOf(timestamp)
+    this.#setSmall(timestampForm, form)
+    if (form === otherForm && timestamp !== null) this.#ofRare().timestamp = timestamp
+  }
+
+  get #latestTimestamp(): string {
+    const ms = this.#get(latestMs)
+    switch (this.#small(timestampForm)) {
+      case seconds:
+        return secondText(ms)
+      case milliseconds:
+        return instantText(ms)
+      default:
+        return this.#ofRare().timestamp
+    }
+  }
+
+  get #hasSuccessors(): boolean {
+    return this.#rare !== null && this.#rare.successors.length > 0
+  }
+
   get #firstDay(): number {
-    return (this.#from + days) * daysPerNumber
+    return (this.#from + days) * halfwordsPerNumber
   }
 
   #dayAt(ringIndex: number): number {
     return this.#block.halfwords[this.#firstDay + ringIndex] ?? 0
   }
 
-  /**
-   * Adds a point after the points of the same day or earlier days. A full ring drops its oldest point. `| 0` tells the
-   * engine that a number of the row is an integer. Without it, an index takes twice as long.
-   */
+  /** Adds a point after the points of the same day or earlier days. A full ring drops its oldest point. */
   #add(
     day: number,
     point: { readonly value: number; readonly timestampMs: number; readonly nanoseconds: number },
   ): void {
-    const count = this.#get(pointCount) | 0
-    const next = this.#get(nextPoint) | 0
+    const count = this.#small(pointCount)
+    const next = this.#small(nextPoint)
     const isFull = count === pointsPerKegMax
     if (isFull && day < this.#dayAt(next)) return
-    if (!isFull) this.#set(pointCount, count + 1)
-    this.#set(nextPoint, next + 1 === pointsPerKegMax ? 0 : next + 1)
+    if (!isFull) this.#setSmall(pointCount, count + 1)
+    this.#setSmall(nextPoint, next + 1 === pointsPerKegMax ? 0 : next + 1)
     let ringIndex = next
     for (let earlier = isFull ? count - 1 : count; earlier > 0; earlier -= 1) {
       const before = ringBefore(ringIndex)
@@ -274,16 +317,18 @@ export class Keg {
     this.#set(pointValues + to, this.#get(pointValues + from))
     this.#set(pointTimesMs + to, this.#get(pointTimesMs + from))
     this.#block.halfwords[this.#firstDay + to] = this.#dayAt(from)
-    this.#setNanoseconds(to, this.#nanoseconds?.[from] ?? 0)
+    this.#setNanoseconds(to, this.#rare?.nanoseconds?.[from] ?? 0)
   }
 
   #setNanoseconds(ringIndex: number, nanoseconds: number): void {
-    if (nanoseconds !== 0) this.#nanoseconds ??= new Uint32Array(pointsPerKegMax)
-    if (this.#nanoseconds !== null) this.#nanoseconds[ringIndex] = nanoseconds
+    if (nanoseconds === 0 && this.#rare === null) return
+    const rare = this.#ofRare()
+    if (nanoseconds !== 0) rare.nanoseconds ??= new Uint32Array(pointsPerKegMax)
+    if (rare.nanoseconds !== null) rare.nanoseconds[ringIndex] = nanoseconds
   }
 
   #ringIndexOf(index: number): number {
-    const oldest = this.#get(pointCount) < pointsPerKegMax ? 0 : this.#get(nextPoint)
+    const oldest = this.#small(pointCount) < pointsPerKegMax ? 0 : this.#small(nextPoint)
     return (oldest + index) % pointsPerKegMax
   }
 
@@ -292,12 +337,12 @@ export class Keg {
     const { numbers } = this.#block
     const from = this.#from
     const firstTime = from + pointTimesMs
-    const count = this.#get(pointCount) | 0
-    let ringIndex = this.#get(nextPoint) | 0
+    const count = this.#small(pointCount)
+    let ringIndex = this.#small(nextPoint)
     for (let back = 1; back <= count; back += 1) {
       ringIndex = ringBefore(ringIndex)
       if (numbers[firstTime + ringIndex] !== timestampMs || numbers[from + pointValues + ringIndex] !== value) continue
-      if ((this.#nanoseconds?.[ringIndex] ?? 0) === nanoseconds) return this.#dayAt(ringIndex) * dayMs
+      if ((this.#rare?.nanoseconds?.[ringIndex] ?? 0) === nanoseconds) return this.#dayAt(ringIndex) * dayMs
     }
     return null
   }
@@ -305,7 +350,8 @@ export class Keg {
   #isBefore({ position, timestampMs, nanoseconds }: ArrivingReading): boolean {
     const byMs = timestampMs - this.#get(latestMs)
     if (byMs !== 0) return byMs > 0
-    const byNanoseconds = nanoseconds - nanosecondsPastMs(this.#unusualTimestamp ?? '')
+    const hasOtherForm = this.#small(timestampForm) === otherForm
+    const byNanoseconds = nanoseconds - (hasOtherForm ? nanosecondsPastMs(this.#ofRare().timestamp) : 0)
     return byNanoseconds === 0 ? position > this.#get(latestPosition) : byNanoseconds > 0
   }
 
@@ -324,7 +370,7 @@ export class Keg {
     const repeatOf = this.#get(latestRepeatOf)
     const latest: Latest = {
       source: this.#source,
-      timestamp: this.#unusualTimestamp ?? secondText(this.#get(latestMs)),
+      timestamp: this.#latestTimestamp,
       timestampMs: this.#get(latestMs),
       revision: this.#get(latestRevision),
       position: this.#get(latestPosition),
@@ -332,69 +378,21 @@ export class Keg {
       value: this.#get(latestValue),
       repeatOf: repeatOf === none ? null : repeatOf,
     }
-    return [latest, ...this.#successors]
+    return [latest, ...(this.#rare?.successors ?? noSuccessors)]
   }
 
   #setLatest([latest, ...successors]: readonly Latest[]): void {
     if (latest === undefined) return
     this.#source = latest.source
-    this.#unusualTimestamp = unusual(latest.timestamp)
+    this.#keepTimestamp(latest.timestamp)
     this.#set(latestMs, latest.timestampMs)
     this.#set(latestRevision, latest.revision)
     this.#set(latestPosition, latest.position)
     this.#set(latestRecordedAt, latest.recordedAt)
     this.#set(latestValue, latest.value)
     this.#set(latestRepeatOf, latest.repeatOf ?? none)
-    this.#successors = successors.length === 0 ? noSuccessors : successors
+    if (this.#hasSuccessors || successors.length > 0) this.#ofRare().successors = successors
   }
 }
-
-/**
- * Returns `null` for `YYYY-MM-DDThh:mm:ssZ`, because `secondText` can make this text again. It is the only valid form
- * with 20 characters.
- */
-const unusual = (timestamp: string): string | null => (timestamp.length === 20 ? null : timestamp)
 
 const ringBefore = (ringIndex: number): number => (ringIndex === 0 ? pointsPerKegMax : ringIndex) - 1
-
-const noSuccessors: readonly Latest[] = []
-
-const byAcceptance = (a: Latest, b: Latest): number => a.recordedAt - b.recordedAt || a.position - b.position
-
-/**
- * True if `a` has the later timestamp, and no purge removes `a` before `b`. Then `b` can never be the latest reading.
- */
-const outlasts = (a: Latest, b: Latest): boolean => dayOf(a.recordedAt) >= dayOf(b.recordedAt) && isLater(a, b)
-
-const isLater = (a: Latest, b: Latest): boolean => {
-  if (a.timestampMs !== b.timestampMs) return a.timestampMs > b.timestampMs
-  const difference = nanosecondsPastMs(a.timestamp) - nanosecondsPastMs(b.timestamp)
-  return difference === 0 ? a.position > b.position : difference > 0
-}
-
-const writeLatest = (to: PieceWriter, latest: Latest): void => {
-  to.whole(latest.source.number)
-  to.text(latest.timestamp)
-  to.signed(latest.timestampMs)
-  to.whole(latest.revision)
-  to.whole(latest.position)
-  to.whole(latest.recordedAt)
-  to.float(latest.value)
-  to.optional(latest.repeatOf, (dayAtMs) => to.whole(dayAtMs))
-}
-
-const readLatest = (from: PieceReader, sources: readonly Source[]): Latest => {
-  const number = from.whole()
-  const source = sources[number]
-  if (source === undefined) throw new RangeError(`a keg refers to stream ${number}, which does not exist`)
-  return {
-    source,
-    timestamp: from.text(),
-    timestampMs: from.signed(),
-    revision: from.whole(),
-    position: from.whole(),
-    recordedAt: from.whole(),
-    value: from.float(),
-    repeatOf: from.optional(() => from.whole()),
-  }
-}

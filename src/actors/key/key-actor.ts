@@ -6,7 +6,6 @@ import { ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { appendBytesMax, appendReadingsMax, conflictRetriesMax, storeRetriesMax } from '../../limits.ts'
 import { type AppendResult, Outage } from '../../log/event-log.ts'
-import { systemAsker } from '../asked-by.ts'
 import type { Asker, IdempotentRequest, Usage } from '../core.ts'
 import type { Host } from '../host.ts'
 import { commandRefusalOf, readingRefusalOf } from '../outage-refusals.ts'
@@ -24,6 +23,7 @@ import {
 import { type CheckAnswer, KeyStreams } from './key-streams.ts'
 import { Mailbox, type ReadingAnswer, ReadingsRequest } from './mailbox.ts'
 import { acknowledge, type Run } from './reading-run.ts'
+import { recordExpiry } from './record-expiry.ts'
 import { StreamSharing } from './stream-sharing.ts'
 
 type KeyAnswer = ReturnType<typeof changeKey>
@@ -151,11 +151,6 @@ export class KeyActor {
     this.#advance()
   }
 
-  /** Called when a pause of appends has ended. */
-  resume(): void {
-    this.#advance()
-  }
-
   /** Refuses requests of heartbeat `beat` or before. Their appends go on, so readings can still be stored. */
   answerOverdue(beat: number): void {
     const overdue = Math.min(this.#mailbox.answerOverdue(beat), this.#reservedByWaiting)
@@ -215,9 +210,12 @@ export class KeyActor {
     return null
   }
 
-  /** Made for each command, because 10,000 actors would hold 10,000 of it. */
   get #work(): KeyWork {
-    return { host: this.#host, streams: this.#streams, onDoubt: () => this.#doubt() }
+    const onDoubt = (): void => {
+      this.#isInDoubt = true
+      this.#mailbox.refuseReadings(storeUnavailable)
+    }
+    return { host: this.#host, streams: this.#streams, onDoubt }
   }
 
   #idempotentRequests(): IdempotentRequests {
@@ -378,11 +376,6 @@ export class KeyActor {
     this.#reservedByWaiting = 0
   }
 
-  #doubt(): void {
-    this.#isInDoubt = true
-    this.#mailbox.refuseReadings(storeUnavailable)
-  }
-
   #forgetAfter(bug: unknown): ReadingAnswer {
     this.#streams.forget()
     this.#host.onBug(bug)
@@ -402,10 +395,6 @@ export class KeyActor {
   }
 
   #recordExpiryOnce(): void {
-    if (!this.#streams.noteExpiry()) return
-    const asker = systemAsker(this.#host)
-    this.change({ type: 'RecordKeyExpiry' }, asker).catch(() => {
-      // The actor has already reported the bug. A sweep records the expiry later.
-    })
+    if (this.#streams.noteExpiry()) void recordExpiry(this, this.#host)
   }
 }

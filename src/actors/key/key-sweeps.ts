@@ -2,10 +2,10 @@ import type { RecordedEvent } from '../../domain/events.ts'
 import { isExpiryToRecord, type KeyState } from '../../domain/key.ts'
 import { keyIdOf } from '../../domain/stream-names.ts'
 import { heartbeatMs, revocationFinishMs } from '../../limits.ts'
-import { systemAsker } from '../asked-by.ts'
 import type { Host } from '../host.ts'
 import type { Registry } from '../registry.ts'
 import type { KeyActor } from './key-actor.ts'
+import { recordExpiry } from './record-expiry.ts'
 
 /**
  * Finishes revocations whose node died after the seal event (docs/protocol.md, "Taking a right away"). Records expiries
@@ -75,8 +75,8 @@ export class Sweeps {
   async #recordExpiries(): Promise<void> {
     for (const key of this.#host.projections.keys.list()) {
       if (!isExpiryToRecord(key, this.#host.clock.now())) continue
-      const asker = systemAsker(this.#host)
-      await this.#keys.get(key.keyId)?.change({ type: 'RecordKeyExpiry' }, asker).catch(ignoreBug)
+      const actor = this.#keys.get(key.keyId)
+      if (actor !== null) await recordExpiry(actor, this.#host)
     }
   }
 

@@ -1,8 +1,5 @@
 import { farTurnEveryMs, farTurnMs, givingWayMsMax, heartbeatMs, sharedStreamMs } from '../../limits.ts'
-import type { Host } from '../host.ts'
-
-/** An object and not a function, because 10,000 actors would hold 10,000 functions. */
-export type Resumable = { resume(): void }
+import type { Flushable, Host } from '../host.ts'
 
 /**
  * Pauses this node's appends to a stream, so that other nodes can append to the same stream. After a conflict the pause
@@ -11,7 +8,8 @@ export type Resumable = { resume(): void }
  */
 export class StreamSharing {
   readonly #host: Host
-  readonly #owner: Resumable
+  /** An object and not a function, because 10,000 actors would hold 10,000 functions. */
+  readonly #owner: Flushable
   readonly #farTurnOffsetMs: number
   #roundTripMs = 1
   #sharedUntilBeat = -1
@@ -20,13 +18,13 @@ export class StreamSharing {
   /** Number of pauses that have not ended. Pauses can overlap. */
   #pausesLeft = 0
 
-  constructor(host: Host, keyId: string, owner: Resumable) {
+  constructor(host: Host, keyId: string, owner: Flushable) {
     this.#host = host
     this.#farTurnOffsetMs = offsetOf(keyId)
     this.#owner = owner
   }
 
-  /** True during a pause, in which the actor must begin no append. `resume` is called when the last pause ends. */
+  /** True during a pause, in which the actor must begin no append. `flush` is called when the last pause ends. */
   get isPausing(): boolean {
     return this.#pausesLeft > 0
   }
@@ -77,7 +75,7 @@ export class StreamSharing {
     this.#pausesLeft += 1
     this.#host.schedule.after(ms, () => {
       this.#pausesLeft -= 1
-      if (!this.isPausing) this.#owner.resume()
+      if (!this.isPausing) this.#owner.flush()
     })
   }
 }

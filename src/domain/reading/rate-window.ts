@@ -19,8 +19,6 @@ export class RateWindow {
   #slots: Uint32Array = noSlots
   /** The first slot that counts readings, if any slot does. */
   #oldest = 0
-  /** When the readings of `#oldest` leave (ms). Until then, nothing leaves, and no slot must be looked at. */
-  #oldestLeavesMs = 0
   #newest = 0
   #recorded = 0
   #reserved = 0
@@ -69,7 +67,6 @@ export class RateWindow {
     const index = this.#indexOf(slot)
     this.#slots[index] = (this.#slots[index] ?? 0) + readings
     this.#slots[index + 1] = atMs - this.#beginOf(slot)
-    if (slot === this.#oldest) this.#oldestLeavesMs = atMs + this.windowMs
     this.#recorded += readings
   }
 
@@ -93,16 +90,15 @@ export class RateWindow {
   leaveUntil(now: number): void {
     if (now <= this.#latestMs) return
     this.#latestMs = now
-    if (now < this.#oldestLeavesMs) return
+    if (this.#nothingLeaves(now)) return
     for (const first = this.#firstAt(now); this.#oldest < first; this.#oldest += 1) {
       this.#recorded -= this.#countOf(this.#oldest)
       this.#slots[this.#indexOf(this.#oldest)] = 0
     }
-    if (this.#recorded > 0) this.#oldestLeavesMs = this.#leavesAt(this.#oldest)
   }
 
   used(now: number): number {
-    if (now < this.#oldestLeavesMs) return this.#recorded + this.#reserved
+    if (this.#nothingLeaves(now)) return this.#recorded + this.#reserved
     let left = 0
     for (let slot = this.#oldest, first = this.#firstAt(now); slot < first; slot += 1) left += this.#countOf(slot)
     return this.#recorded - left + this.#reserved
@@ -132,11 +128,16 @@ export class RateWindow {
   /** Returns the first slot whose readings count at `now`, or the slot after the newest if no slot counts. */
   #firstAt(now: number): number {
     if (this.#recorded === 0) return this.#newest + 1
-    if (now < this.#oldestLeavesMs) return this.#oldest
+    if (this.#nothingLeaves(now)) return this.#oldest
     if (this.#leavesAt(this.#newest) <= now) return this.#newest + 1
     let slot = this.#oldest
     while (this.#countOf(slot) === 0 || this.#leavesAt(slot) <= now) slot += 1
     return slot
+  }
+
+  /** True if all recorded readings still count at `now`. Then no slot but the oldest must be looked at. */
+  #nothingLeaves(now: number): boolean {
+    return this.#recorded === 0 || now < this.#leavesAt(this.#oldest)
   }
 
   #countOf(slot: number): number {
