@@ -8,7 +8,7 @@ import { entryKinds, type PieceWriter } from './saved-pieces.ts'
 export class KegSaving {
   /**
    * The number of the checkpoint that began last. A keg with another number in `savedIn` is not in that checkpoint yet. The
-   * number has 16 bits and begins again with 0. That is enough, because a keg is in the last checkpoint or in the one before.
+   * number has 16 bits and begins again with 0. Only after 65,536 unfinished checkpoints in a row, an old number would be equal.
    */
   checkpoint = 0
   /**

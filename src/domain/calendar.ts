@@ -38,7 +38,7 @@ export const instantText = (ms: number): string => {
 
 /**
  * Writes `2026-03-01T12:00:07Z`, rounded down. Most readings are of the last seconds, so the texts of up to `keptSeconds` seconds
- * are kept. A new text for each reading would take a thirtieth of its processor time.
+ * are kept. Otherwise each reading would need a new text.
  */
 export const secondText = (ms: number): string => {
   const second = Math.floor(ms / 1_000)

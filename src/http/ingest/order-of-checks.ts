@@ -72,7 +72,7 @@ const ingestRoute =
     const { key, request } = call
 
     const known = core.keys.usage(key.keyId)
-    // Almost always there is no promise. To await the value itself would take a hundredth of a reading's processor time.
+    // Almost always there is no promise. Awaiting the value itself would take a turn of the microtask queue for each reading.
     const usage = known instanceof Promise ? await known : known
     if (usage === null) return refused({ kind: 'store_unavailable' })
     const full = windowRefusal(usage) ?? storageRefusal(core.log)

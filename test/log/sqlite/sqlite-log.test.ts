@@ -1,6 +1,8 @@
-import { setDefaultTimeout } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { storeStreamsRememberedMax } from '../../../src/limits.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { describeInProcessLog } from '../../support/logs/in-process.ts'
+import { keySuspended } from '../../support/logs/sample-events.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { describeEventLog } from '../contract.ts'
 
@@ -19,3 +21,19 @@ const open = async () => {
 
 describeEventLog('sqlite', open)
 describeInProcessLog('sqlite', open)
+
+test('a log with more streams than it remembers names the stream of each event', async () => {
+  const { log, dispose } = await open()
+  const streams = Array.from({ length: storeStreamsRememberedMax + 1 }, (_, number) => `key-${number}`)
+  const atOnce = 400
+  for (let from = 0; from < streams.length; from += atOnce) {
+    const some = streams.slice(from, from + atOnce)
+    await Promise.all(some.map((stream) => log.append(stream, 'none', [keySuspended()])))
+  }
+  // Their ids differ by the number of remembered streams, so they have the same place in memory.
+  const [first, last] = ['key-0', `key-${storeStreamsRememberedMax}`]
+  for (const stream of [first, last, first]) {
+    expect((await log.read(stream, { limit: 1 })).map((event) => event.stream)).toEqual([stream])
+  }
+  await dispose()
+})
