@@ -2,13 +2,12 @@ import { join } from 'node:path'
 import type { Rounds } from './compare.ts'
 import { median, table } from './figures.ts'
 import type { PacedLoad, PacedResult } from './load/paced-load.ts'
-import { wrk, wrkIsInstalled } from './load/wrk.ts'
 import { type BenchService, freePort, startService } from './servers.ts'
-import { singleReadings } from './single-readings.ts'
 import type { Lag } from './watch/lag-watch.ts'
 
 const keys = 64
-const connections = 64
+/** So many that the rate is not bound by devices that wait for their answers. */
+export const loadConnections = 256
 const shareOfTop = 0.7
 const warmUpSeconds = 3
 
@@ -19,7 +18,6 @@ type Round = { readonly topPerSecond: number; readonly load: PacedResult; readon
  * measures first.
  */
 export const benchLag = async ({ rounds, seconds }: Rounds): Promise<void> => {
-  if (!wrkIsInstalled()) throw new Error('Cannot measure: wrk is not installed (Debian: apt-get install wrk)')
   const port = await freePort()
   const watch = `--preload ${join(import.meta.dir, 'watch/lag-watch.ts')}`
   const service = await startService(keys, { BUN_OPTIONS: watch, BENCH_LAG_PORT: String(port) })
@@ -42,17 +40,19 @@ const measure = async (service: BenchService, lagPort: number, seconds: number):
     cellar,
     keys: service.keys,
     perSecond: shareOfTop * topPerSecond,
-    connections,
+    connections: loadConnections,
     seconds,
   })
   return { topPerSecond, load, lag: await lagOf(lagPort) }
 }
 
-export const topRate = async (service: BenchService, seconds: number): Promise<number> => {
-  const { url, script, env } = singleReadings(service)
-  const result = await wrk({ url, script, env, connections, seconds })
-  if (result.failures > 0) throw new Error(`Cannot quote the top rate: ${result.failures} requests failed`)
-  return result.requestsPerSecond
+/**
+ * Readings that the service takes in a second from the load that also posts at a part of this rate. `wrk` costs less processor
+ * time than that load, so its top rate is higher, and a part of it can be more than the service and that load do together.
+ */
+export const topRate = async ({ url, cellar, keys }: BenchService, seconds: number): Promise<number> => {
+  const { answered } = await pacedLoad({ url, cellar, keys, perSecond: null, connections: loadConnections, seconds })
+  return answered / seconds
 }
 
 /** Each call returns the lag since the call before, because the service starts a new measurement after each answer. */
@@ -77,7 +77,9 @@ const report = (runs: readonly Round[], seconds: number): void => {
   const of = (figure: (run: Round) => number): string => median(runs.map(figure)).toFixed(1)
   const top = median(runs.map((run) => run.topPerSecond)).toFixed(0)
   const paced = median(runs.map((run) => run.load.answered / seconds)).toFixed(0)
-  console.log(`\nEvent-loop lag at ${shareOfTop} of the top rate (${paced}/s of ${top}/s), ${connections} connections,`)
+  console.log(
+    `\nEvent-loop lag at ${shareOfTop} of the top rate (${paced}/s of ${top}/s), ${loadConnections} connections,`,
+  )
   console.log(`${keys} keys, medians of ${runs.length} rounds of ${seconds} s\n`)
   const lag = [
     'the event loop is late by',

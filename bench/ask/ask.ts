@@ -9,8 +9,7 @@ import { AskQueries } from '../../src/log/ask-index/queries/ask-queries.ts'
 import { logPathIn } from '../../src/log/data-folder.ts'
 import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
 import { table } from '../figures.ts'
-import { topRate } from '../lag.ts'
-import { wrkIsInstalled } from '../load/wrk.ts'
+import { loadConnections, topRate } from '../lag.ts'
 import { benchFolder, type EmptyService, startEmptyService, withKeys } from '../servers.ts'
 import { askedLookUps } from './ask-look-ups.ts'
 import { askedPages } from './ask-pages.ts'
@@ -20,7 +19,6 @@ import { measureQuestions } from './measure-questions.ts'
 import { measureWatchedLog } from './watched-log.ts'
 
 const shareOfTop = 0.7
-const connections = 64
 const loadKeys = 64
 const topRateSeconds = 5
 
@@ -46,7 +44,6 @@ export type AskBench = {
  * the file is.
  */
 export const benchAsk = async ({ scale, folder, what, ...asking }: AskBench): Promise<void> => {
-  if (!wrkIsInstalled()) throw new Error('Cannot measure: wrk is not installed (Debian: apt-get install wrk)')
   const wanted = parts.filter((part) => what === null || what === part)
   if (wanted.length === 0) throw new Error(`Cannot measure "${what}": it is one of ${parts.join(', ')}`)
   const dataDir = folder === null ? benchFolder() : resolve(folder)
@@ -129,7 +126,8 @@ const report = async (
   const about = askedAbout(samples)
   const loadOf = async () => {
     const { url, cellar, keys } = loaded
-    return { url, cellar, keys, perSecond: shareOfTop * (await topRate(loaded, topRateSeconds)), connections, seconds }
+    const perSecond = shareOfTop * (await topRate(loaded, topRateSeconds))
+    return { url, cellar, keys, perSecond, connections: loadConnections, seconds }
   }
   if (wanted.includes('look-ups')) {
     database.run(`PRAGMA cache_size = -${askReaderCacheKib}`)
@@ -143,7 +141,7 @@ const report = async (
     await measureQuestions('Pages', pages, { rounds, load: await loadOf() })
   }
   if (wanted.includes('watched')) {
-    const watching = { about, shareOfTop, connections, rounds: Math.min(rounds, watchedRoundsMax), seconds }
+    const watching = { about, shareOfTop, rounds: Math.min(rounds, watchedRoundsMax), seconds }
     await measureWatchedLog(loaded, watching)
   }
 }

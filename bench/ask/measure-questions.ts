@@ -11,7 +11,7 @@ type Asked = { readonly ms: number; readonly answered: Answered }
 /** By the name of the question. */
 type Times = ReadonlyMap<string, readonly Asked[]>
 
-export type Asking = { readonly rounds: number; readonly load: PacedLoad }
+export type Asking = { readonly rounds: number; readonly load: PacedLoad & { readonly perSecond: number } }
 
 /** Asks all questions in turn, first alone and then under load, and prints a table of both. */
 export const measureQuestions = async (

@@ -1,7 +1,7 @@
 import { readingsCategory } from '../../src/domain/stream-names.ts'
 import { paths } from '../../views/paths.ts'
 import { median, table } from '../figures.ts'
-import { pacedLoad, topRate } from '../lag.ts'
+import { loadConnections, pacedLoad, topRate } from '../lag.ts'
 import type { ExportDownloads, ExportDownloadsResult } from '../load/export-downloads.ts'
 import type { LiveViewers, LiveViewersResult } from '../load/live-viewers.ts'
 import { type Answers, type StartedLoad, startLoad, type Times } from '../load/load-process.ts'
@@ -21,7 +21,6 @@ const topRateSeconds = 5
 export type Watching = {
   readonly about: AskedAbout
   readonly shareOfTop: number
-  readonly connections: number
   readonly rounds: number
   readonly seconds: number
 }
@@ -36,7 +35,7 @@ type Run = PacedResult & { readonly serviceCores: number; readonly loadCores: nu
  * processors.
  */
 export const measureWatchedLog = async (service: BenchService, watching: Watching): Promise<void> => {
-  const { rounds, seconds, shareOfTop, connections, about } = watching
+  const { rounds, seconds, shareOfTop, about } = watching
   const besides = [
     { name: 'nobody', run: async () => '', stop: async () => {} },
     await liveViewers(service, `${viewers} viewers of the live Log page`, () => paths.liveLog()),
@@ -53,7 +52,7 @@ export const measureWatchedLog = async (service: BenchService, watching: Watchin
     const top = await topRate(service, topRateSeconds)
     tops.push(top)
     const { url, cellar, keys } = service
-    const load = { url, cellar, keys, perSecond: shareOfTop * top, connections, seconds }
+    const load = { url, cellar, keys, perSecond: shareOfTop * top, connections: loadConnections, seconds }
     for (const [beside, done] of runs) done.push(await measure(service, beside, load))
   }
   for (const beside of besides) await beside.stop()

@@ -1,10 +1,10 @@
-/** Floods the service: each connection sends the same request again as soon as it is answered. */
+/** Floods the service: each connection sends the next request as soon as the last one is answered. */
 import { AnswerReader, type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'
 
 export type Flood = {
   readonly url: string
   readonly path: string
-  /** The connections take the keys in turn. */
+  /** The connections share the keys out among themselves, and each takes its own in turn. */
   readonly keys: readonly string[]
   /** Base64. */
   readonly body: string
@@ -27,7 +27,8 @@ const run = async (flood: Flood, { startMs, endMs }: Times): Promise<FloodResult
     answered += 1
   }
   const open = async (index: number): Promise<void> => {
-    const requestOf = requests(flood, flood.keys[index % flood.keys.length] ?? '', body)
+    const own = flood.keys.filter((_, place) => place % flood.connections === index)
+    const requestOf = requests(flood, own.length > 0 ? own : [flood.keys[index % flood.keys.length] ?? ''], body)
     let unsent: Buffer = Buffer.alloc(0)
     let hasAnswer = false
     const push = (socket: Bun.Socket<undefined>): void => {
@@ -71,8 +72,21 @@ const run = async (flood: Flood, { startMs, endMs }: Times): Promise<FloodResult
   return { perSecond: (answered * 1_000) / (endMs - startMs), answers }
 }
 
-const requests = ({ path, isPacked, hasIdempotencyKey }: Flood, key: string, body: Buffer): (() => Buffer) => {
-  const head = [
+const requests = (flood: Flood, keys: readonly string[], body: Buffer): (() => Buffer) => {
+  const heads = keys.map((key) => headOf(flood, key, body))
+  const plain = heads.map((head) => Buffer.concat([Buffer.from(`${head}\r\n\r\n`), body]))
+  const from = crypto.randomUUID()
+  let number = 0
+  return () => {
+    number += 1
+    const turn = number % keys.length
+    if (!flood.hasIdempotencyKey) return plain[turn] ?? body
+    return Buffer.concat([Buffer.from(`${heads[turn]}\r\nIdempotency-Key: ${from}-${number}\r\n\r\n`), body])
+  }
+}
+
+const headOf = ({ path, isPacked }: Flood, key: string, body: Buffer): string =>
+  [
     `POST ${path} HTTP/1.1`,
     'Host: 127.0.0.1',
     'Content-Type: application/json',
@@ -80,14 +94,5 @@ const requests = ({ path, isPacked, hasIdempotencyKey }: Flood, key: string, bod
     ...(isPacked ? ['Content-Encoding: gzip'] : []),
     `Content-Length: ${body.length}`,
   ].join('\r\n')
-  const plain = Buffer.concat([Buffer.from(`${head}\r\n\r\n`), body])
-  if (!hasIdempotencyKey) return () => plain
-  const from = crypto.randomUUID()
-  let number = 0
-  return () => {
-    number += 1
-    return Buffer.concat([Buffer.from(`${head}\r\nIdempotency-Key: ${from}-${number}\r\n\r\n`), body])
-  }
-}
 
 await serveLoad<Flood, Times, FloodResult>(async (flood) => (times) => run(flood, times))

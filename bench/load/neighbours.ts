@@ -107,6 +107,8 @@ const neighboursOf = (requests: readonly WorstRequest[]): readonly Neighbour[] =
   { name: '512 live streams of 64 sessions', prepare: watchLivePages },
   { name: '200 stalled bodies of one key', prepare: stallBodies },
   { name: '64 connections of wrong keys', prepare: floodOfWrongKeys },
+  { name: '64 connections of one refused key', prepare: (service) => floodOfRefusedKeys(service, 1) },
+  { name: '64 connections of 10,000 refused keys', prepare: (service) => floodOfRefusedKeys(service, 10_000) },
   { name: '5% bad devices of the same key', prepare: async () => ({ run: async () => noFigures }), sharesKey: true },
 ]
 
@@ -253,6 +255,28 @@ const floodOfWrongKeys = async (service: EmptyService) => {
     path: '/api/v1/ingest',
     keys,
     body,
+    isPacked: false,
+    hasIdempotencyKey: false,
+    connections: 64,
+  })
+}
+
+/** The keys are valid, but they post into the cellar of the good devices. So the service refuses and counts each reading. */
+const floodOfRefusedKeys = async (service: EmptyService, count: number) => {
+  const keys: string[] = []
+  while (keys.length < count) keys.push(await createKey(service, worstCellar))
+  const reading = {
+    cellar: goodCellar,
+    rack: 'rack-1',
+    keg: 'temperature',
+    value: 18,
+    timestamp: '2026-03-01T12:00:00Z',
+  }
+  return flooding({
+    url: service.url,
+    path: '/api/v1/ingest',
+    keys,
+    body: Buffer.from(JSON.stringify(reading)).toBase64(),
     isPacked: false,
     hasIdempotencyKey: false,
     connections: 64,

@@ -1,6 +1,7 @@
 /**
  * Posts at a fixed rate, which `wrk` cannot. Latency counts from the time at which a request was due, even if every
- * connection was busy. Otherwise a slow service would look faster.
+ * connection was busy. Otherwise a slow service would look faster. Without a rate, each connection posts again when its
+ * answer has come: this is the top rate of the service beside this load.
  */
 
 import { percentile } from '../figures.ts'
@@ -10,7 +11,8 @@ export type PacedLoad = {
   readonly url: string
   readonly cellar: string
   readonly keys: readonly string[]
-  readonly perSecond: number
+  /** `null`: as fast as the answers come. */
+  readonly perSecond: number | null
   readonly connections: number
   readonly seconds: number
 }
@@ -51,24 +53,29 @@ const run = async (load: PacedLoad): Promise<PacedResult> => {
     idle.push(connection)
   }
   const startMs = performance.now()
-  const total = Math.floor(load.perSecond * load.seconds)
+  const { perSecond } = load
+  const endMs = startMs + load.seconds * 1_000
+  const dueOf = (request: number, now: number): number =>
+    perSecond === null ? now : startMs + (request * 1_000) / perSecond
   let sent = 0
   const send = (): void => {
-    for (const now = performance.now(); sent < total; sent += 1) {
-      const dueMs = startMs + (sent * 1_000) / load.perSecond
-      const connection = dueMs <= now ? idle.pop() : undefined
+    const now = performance.now()
+    for (;;) {
+      const dueMs = dueOf(sent, now)
+      const connection = dueMs <= now && dueMs < endMs ? idle.pop() : undefined
       if (connection === undefined) break
       connection.dueMs = dueMs
       connection.socket.write(requests[sent % requests.length] ?? '')
+      sent += 1
     }
-    if (latencies.length === total) end()
+    if (now >= endMs && latencies.length === sent && dueOf(sent, now) >= endMs) end()
   }
   const pace = setInterval(send, 1)
   await ended
   clearInterval(pace)
   const used = process.cpuUsage()
   return {
-    answered: total,
+    answered: latencies.length,
     p50Ms: percentile(latencies, 50),
     p99Ms: percentile(latencies, 99),
     maxMs: percentile(latencies, 100),
