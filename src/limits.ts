@@ -469,13 +469,8 @@ export const storeReadsRememberedMax = 4
 export const storeWriteCacheBytes = 4 * 1024 * 1024
 /** SQLite's page cache for reading. It can be small: only searches for the ends of streams use a page more than once. */
 export const storeReadCacheBytes = 1 * 1024 * 1024
-/** Events that are read in one turn of the event loop. With more, requests would wait too long. */
-export const storeReadEventsPerTurnMax = 1_000
-/**
- * Each read counts as this number of events more towards `storeReadEventsPerTurnMax`. Even a read of one event can take 300 µs,
- * because it can skip 4,095 other events of the same row.
- */
-export const storeReadEvents = 100
+/** Time for reads of the log in one turn of the event loop. A read that has begun may take longer. */
+export const storeReadMsPerTurnMax = 2
 /**
  * At this size, SQLite's write-ahead log is copied into the log's file, which takes 5 ms. With a quarter of this size, copying
  * would take three times as much time in total.

@@ -1,25 +1,33 @@
 import type { RecordedEvent } from '../../domain/events.ts'
-import { storeReadEvents, storeReadEventsPerTurnMax } from '../../limits.ts'
+import { storeReadMsPerTurnMax } from '../../limits.ts'
 import { nextTurn } from '../pages-of-log.ts'
 
 /**
- * SQLite reads synchronously, so reading many pages would block requests. This class limits the events per turn of the
+ * SQLite reads synchronously, so reading many pages would block requests. This class limits the time of reads in one turn of the
  * event loop. Further reads wait for the next turn (docs/decisions/004-reads-share-the-event-loop.md).
  */
 export class FairReads {
-  #readInTurn = 0
+  readonly #passedMs: () => number
+  #readMs = 0
   #turn: Promise<void> | null = null
 
+  constructor(passedMs: () => number = () => performance.now()) {
+    this.#passedMs = passedMs
+  }
+
   async read(read: () => readonly RecordedEvent[]): Promise<readonly RecordedEvent[]> {
-    while (this.#turn !== null && this.#readInTurn >= storeReadEventsPerTurnMax) await this.#turn
+    while (this.#turn !== null && this.#readMs >= storeReadMsPerTurnMax) await this.#turn
     this.#turn ??= nextTurn().then(() => this.#begin())
-    const events = read()
-    this.#readInTurn += storeReadEvents + events.length
-    return events
+    const beganMs = this.#passedMs()
+    try {
+      return read()
+    } finally {
+      this.#readMs += this.#passedMs() - beganMs
+    }
   }
 
   #begin(): void {
-    this.#readInTurn = 0
+    this.#readMs = 0
     this.#turn = null
   }
 }
