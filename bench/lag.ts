@@ -48,7 +48,7 @@ const measure = async (service: BenchService, lagPort: number, seconds: number):
 
 /**
  * Readings that the service takes in a second from the load that also posts at a part of this rate. `wrk` costs less processor
- * time than that load, so its top rate is higher, and a part of it can be more than the service and that load do together.
+ * time, so its top rate is higher. A part of that can be more than the service does beside this load.
  */
 export const topRate = async ({ url, cellar, keys }: BenchService, seconds: number): Promise<number> => {
   const { answered } = await pacedLoad({ url, cellar, keys, perSecond: null, connections: loadConnections, seconds })
