@@ -7,7 +7,7 @@ import type { Lag } from './watch/lag-watch.ts'
 
 const keys = 64
 /** So many that the rate is not bound by devices that wait for their answers. */
-export const loadConnections = 256
+const loadConnections = 256
 const shareOfTop = 0.7
 const warmUpSeconds = 3
 
@@ -40,7 +40,6 @@ const measure = async (service: BenchService, lagPort: number, seconds: number):
     cellar,
     keys: service.keys,
     perSecond: shareOfTop * topPerSecond,
-    connections: loadConnections,
     seconds,
   })
   return { topPerSecond, load, lag: await lagOf(lagPort) }
@@ -51,7 +50,7 @@ const measure = async (service: BenchService, lagPort: number, seconds: number):
  * time, so its top rate is higher. A part of that can be more than the service does beside this load.
  */
 export const topRate = async ({ url, cellar, keys }: BenchService, seconds: number): Promise<number> => {
-  const { answered } = await pacedLoad({ url, cellar, keys, perSecond: null, connections: loadConnections, seconds })
+  const { answered } = await pacedLoad({ url, cellar, keys, perSecond: null, seconds })
   return answered / seconds
 }
 
@@ -61,9 +60,13 @@ const lagOf = async (port: number): Promise<Lag> => {
   return lag
 }
 
-export const pacedLoad = async (load: PacedLoad): Promise<PacedResult> => {
+/** All measurements post over the same number of connections. */
+export type Posting = Omit<PacedLoad, 'connections'>
+
+export const pacedLoad = async (load: Posting): Promise<PacedResult> => {
+  const whole: PacedLoad = { ...load, connections: loadConnections }
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'load/paced-load.ts')], {
-    stdin: new Blob([JSON.stringify(load)]),
+    stdin: new Blob([JSON.stringify(whole)]),
     stdout: 'pipe',
     stderr: 'inherit',
   })

@@ -9,7 +9,7 @@ import { AskQueries } from '../../src/log/ask-index/queries/ask-queries.ts'
 import { logPathIn } from '../../src/log/data-folder.ts'
 import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
 import { table } from '../figures.ts'
-import { loadConnections, topRate } from '../lag.ts'
+import { topRate } from '../lag.ts'
 import { benchFolder, type EmptyService, startEmptyService, withKeys } from '../servers.ts'
 import { askedLookUps } from './ask-look-ups.ts'
 import { askedPages } from './ask-pages.ts'
@@ -127,7 +127,7 @@ const report = async (
   const loadOf = async () => {
     const { url, cellar, keys } = loaded
     const perSecond = shareOfTop * (await topRate(loaded, topRateSeconds))
-    return { url, cellar, keys, perSecond, connections: loadConnections, seconds }
+    return { url, cellar, keys, perSecond, seconds }
   }
   if (wanted.includes('look-ups')) {
     database.run(`PRAGMA cache_size = -${askReaderCacheKib}`)

@@ -1,6 +1,6 @@
 import { median, percentile, table } from '../figures.ts'
-import { pacedLoad } from '../lag.ts'
-import type { PacedLoad, PacedResult } from '../load/paced-load.ts'
+import { type Posting, pacedLoad } from '../lag.ts'
+import type { PacedResult } from '../load/paced-load.ts'
 import type { Answered, Question } from './asked-about.ts'
 
 /** Between two questions, so that they come as people ask, and not as fast as they can. */
@@ -11,7 +11,10 @@ type Asked = { readonly ms: number; readonly answered: Answered }
 /** By the name of the question. */
 type Times = ReadonlyMap<string, readonly Asked[]>
 
-export type Asking = { readonly rounds: number; readonly load: PacedLoad & { readonly perSecond: number } }
+export type Asking = {
+  readonly rounds: number
+  readonly load: Posting & { readonly perSecond: number }
+}
 
 /** Asks all questions in turn, first alone and then under load, and prints a table of both. */
 export const measureQuestions = async (
@@ -53,10 +56,7 @@ const askAll = async (questions: readonly Question[], rounds: number): Promise<T
 }
 
 /** Starts the load again and again until the work is done. */
-const whileLoaded = async <T>(
-  load: PacedLoad,
-  work: () => Promise<T>,
-): Promise<readonly [T, readonly PacedResult[]]> => {
+const whileLoaded = async <T>(load: Posting, work: () => Promise<T>): Promise<readonly [T, readonly PacedResult[]]> => {
   let isDone = false
   const results: PacedResult[] = []
   const loading = async (): Promise<void> => {

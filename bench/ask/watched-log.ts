@@ -1,12 +1,12 @@
 import { readingsCategory } from '../../src/domain/stream-names.ts'
 import { paths } from '../../views/paths.ts'
 import { median, table } from '../figures.ts'
-import { loadConnections, pacedLoad, topRate } from '../lag.ts'
+import { type Posting, pacedLoad, topRate } from '../lag.ts'
 import type { ExportDownloads, ExportDownloadsResult } from '../load/export-downloads.ts'
 import type { LiveViewers, LiveViewersResult } from '../load/live-viewers.ts'
 import { type Answers, type StartedLoad, startLoad, type Times } from '../load/load-process.ts'
 import { newOperators } from '../load/new-operators.ts'
-import type { PacedLoad, PacedResult } from '../load/paced-load.ts'
+import type { PacedResult } from '../load/paced-load.ts'
 import type { BenchService } from '../servers.ts'
 import { busySecondsOf } from '../watch/process-figures.ts'
 import type { AskedAbout } from './asked-about.ts'
@@ -52,7 +52,7 @@ export const measureWatchedLog = async (service: BenchService, watching: Watchin
     const top = await topRate(service, topRateSeconds)
     tops.push(top)
     const { url, cellar, keys } = service
-    const load = { url, cellar, keys, perSecond: shareOfTop * top, connections: loadConnections, seconds }
+    const load = { url, cellar, keys, perSecond: shareOfTop * top, seconds }
     for (const [beside, done] of runs) done.push(await measure(service, beside, load))
   }
   for (const beside of besides) await beside.stop()
@@ -63,7 +63,7 @@ export const measureWatchedLog = async (service: BenchService, watching: Watchin
   console.log(table([head, ...[...runs].map(([{ name }, done]) => rowOf(name, done))]))
 }
 
-const measure = async (service: BenchService, beside: Beside, load: PacedLoad): Promise<Run> => {
+const measure = async (service: BenchService, beside: Beside, load: Posting): Promise<Run> => {
   const startMs = Date.now()
   const running = beside.run({ startMs, endMs: startMs + settleMs + load.seconds * 1_000 })
   await Bun.sleep(settleMs)

@@ -4,7 +4,7 @@ import { AnswerReader, type Answers, serveLoad, type Times, untilInstant } from 
 export type Flood = {
   readonly url: string
   readonly path: string
-  /** The connections share the keys out among themselves, and each takes its own in turn. */
+  /** The connections take the keys in turn, and each of them takes other keys in its next requests if there are more. */
   readonly keys: readonly string[]
   /** Base64. */
   readonly body: string
@@ -19,7 +19,7 @@ const reconnectMs = 10
 
 const run = async (flood: Flood, { startMs, endMs }: Times): Promise<FloodResult> => {
   const { hostname, port } = new URL(flood.url)
-  const body = Buffer.from(flood.body, 'base64')
+  const requestsOf = requests(flood, Buffer.from(flood.body, 'base64'))
   const answers: Record<string, number> = {}
   let answered = 0
   const count = (what: string): void => {
@@ -27,8 +27,7 @@ const run = async (flood: Flood, { startMs, endMs }: Times): Promise<FloodResult
     answered += 1
   }
   const open = async (index: number): Promise<void> => {
-    const own = flood.keys.filter((_, place) => place % flood.connections === index)
-    const requestOf = requests(flood, own.length > 0 ? own : [flood.keys[index % flood.keys.length] ?? ''], body)
+    const requestOf = requestsOf(index)
     let unsent: Buffer = Buffer.alloc(0)
     let hasAnswer = false
     const push = (socket: Bun.Socket<undefined>): void => {
@@ -72,16 +71,20 @@ const run = async (flood: Flood, { startMs, endMs }: Times): Promise<FloodResult
   return { perSecond: (answered * 1_000) / (endMs - startMs), answers }
 }
 
-const requests = (flood: Flood, keys: readonly string[], body: Buffer): (() => Buffer) => {
+/** Returns the requests of each connection, one at each call. */
+const requests = (flood: Flood, body: Buffer): ((connection: number) => () => Buffer) => {
+  const { keys, connections, hasIdempotencyKey } = flood
   const heads = keys.map((key) => headOf(flood, key, body))
-  const plain = heads.map((head) => Buffer.concat([Buffer.from(`${head}\r\n\r\n`), body]))
-  const from = crypto.randomUUID()
-  let number = 0
-  return () => {
-    number += 1
-    const turn = number % keys.length
-    if (!flood.hasIdempotencyKey) return plain[turn] ?? body
-    return Buffer.concat([Buffer.from(`${heads[turn]}\r\nIdempotency-Key: ${from}-${number}\r\n\r\n`), body])
+  const plain = hasIdempotencyKey ? [] : heads.map((head) => Buffer.concat([Buffer.from(`${head}\r\n\r\n`), body]))
+  return (connection) => {
+    const from = crypto.randomUUID()
+    let number = 0
+    return () => {
+      const turn = (connection + number * connections) % keys.length
+      number += 1
+      if (!hasIdempotencyKey) return plain[turn] ?? body
+      return Buffer.concat([Buffer.from(`${heads[turn]}\r\nIdempotency-Key: ${from}-${number}\r\n\r\n`), body])
+    }
   }
 }
 

@@ -249,16 +249,7 @@ const floodOfWrongKeys = async (service: EmptyService) => {
   const keys = Array.from({ length: 64 }, (_, index) =>
     wrong(index % 2 === 0 ? known : makeKeyId(systemEntropy.bytes(16))),
   )
-  const body = Buffer.from('{}').toString('base64')
-  return flooding({
-    url: service.url,
-    path: '/api/v1/ingest',
-    keys,
-    body,
-    isPacked: false,
-    hasIdempotencyKey: false,
-    connections: 64,
-  })
+  return floodOfKeys(service, keys, {})
 }
 
 /** The keys are valid, but they post into the cellar of the good devices. So the service refuses and counts each reading. */
@@ -272,16 +263,19 @@ const floodOfRefusedKeys = async (service: EmptyService, count: number) => {
     value: 18,
     timestamp: '2026-03-01T12:00:00Z',
   }
-  return flooding({
-    url: service.url,
+  return floodOfKeys(service, keys, reading)
+}
+
+const floodOfKeys = ({ url }: EmptyService, keys: readonly string[], body: object) =>
+  flooding({
+    url,
     path: '/api/v1/ingest',
     keys,
-    body: Buffer.from(JSON.stringify(reading)).toBase64(),
+    body: Buffer.from(JSON.stringify(body)).toBase64(),
     isPacked: false,
     hasIdempotencyKey: false,
     connections: 64,
   })
-}
 
 const stallBodies = async (service: EmptyService) => {
   const key = await createKey(service, worstCellar, keyLimitDefault)

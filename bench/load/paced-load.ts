@@ -68,7 +68,7 @@ const run = async (load: PacedLoad): Promise<PacedResult> => {
       connection.socket.write(requests[sent % requests.length] ?? '')
       sent += 1
     }
-    if (now >= endMs && latencies.length === sent && dueOf(sent, now) >= endMs) end()
+    if (latencies.length === sent && dueOf(sent, now) >= endMs) end()
   }
   const pace = setInterval(send, 1)
   await ended
