@@ -6,7 +6,8 @@ import { AnswerReader, serveLoad } from './load-process.ts'
 
 export type Bursts = {
   readonly url: string
-  readonly key: string
+  /** The accepted requests take these in turn. */
+  readonly keys: readonly string[]
   readonly cellar: string
   /** 0 means single readings instead of batches. */
   readonly batchReadings: number
@@ -83,7 +84,7 @@ const prepare = async (options: Bursts) => {
   }
 }
 
-const requestBytes = ({ key, cellar, batchReadings }: Bursts, index: number): Buffer => {
+const requestBytes = ({ keys, cellar, batchReadings }: Bursts, index: number): Buffer => {
   const reading = (of: number) => ({
     cellar,
     rack: `rack-${String((index * 61 + of) % 1_000).padStart(4, '0')}`,
@@ -95,7 +96,7 @@ const requestBytes = ({ key, cellar, batchReadings }: Bursts, index: number): Bu
   const body = JSON.stringify(
     isBatch ? { readings: Array.from({ length: batchReadings }, (_, of) => reading(of)) } : reading(0),
   )
-  return postOf(`/api/v1/ingest${isBatch ? '/batch' : ''}`, key, body)
+  return postOf(`/api/v1/ingest${isBatch ? '/batch' : ''}`, keys[index % keys.length] ?? '', body)
 }
 
 const refusedBytes = ({ cellar }: Bursts, key: string): Buffer => {
