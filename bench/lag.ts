@@ -9,6 +9,7 @@ const keys = 64
 /** So many that the rate is not bound by devices that wait for their answers. */
 const loadConnections = 256
 const shareOfTop = 0.7
+export const loadWarmUpSeconds = 2
 const warmUpSeconds = 3
 
 type Round = { readonly topPerSecond: number; readonly load: PacedResult; readonly lag: Lag }
@@ -60,11 +61,11 @@ const lagOf = async (port: number): Promise<Lag> => {
   return lag
 }
 
-/** All measurements post over the same number of connections. */
-export type Posting = Omit<PacedLoad, 'connections'>
+/** All measurements post over the same number of connections, after the same warm-up. */
+export type Posting = Omit<PacedLoad, 'connections' | 'warmUpSeconds'>
 
 export const pacedLoad = async (load: Posting): Promise<PacedResult> => {
-  const whole: PacedLoad = { ...load, connections: loadConnections }
+  const whole: PacedLoad = { ...load, connections: loadConnections, warmUpSeconds: loadWarmUpSeconds }
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'load/paced-load.ts')], {
     stdin: new Blob([JSON.stringify(whole)]),
     stdout: 'pipe',

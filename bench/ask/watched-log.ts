@@ -1,7 +1,7 @@
 import { readingsCategory } from '../../src/domain/stream-names.ts'
 import { paths } from '../../views/paths.ts'
 import { median, table } from '../figures.ts'
-import { type Posting, pacedLoad, topRate } from '../lag.ts'
+import { loadWarmUpSeconds, type Posting, pacedLoad, topRate } from '../lag.ts'
 import type { ExportDownloads, ExportDownloadsResult } from '../load/export-downloads.ts'
 import type { LiveViewers, LiveViewersResult } from '../load/live-viewers.ts'
 import { type Answers, type StartedLoad, startLoad, type Times } from '../load/load-process.ts'
@@ -28,7 +28,7 @@ export type Watching = {
 /** Something that runs while readings come. It returns what was seen of it. */
 type Beside = { readonly name: string; run(times: Times): Promise<string>; stop(): Promise<void> }
 
-type Run = PacedResult & { readonly serviceCores: number; readonly loadCores: number; readonly seen: string }
+type Run = PacedResult & { readonly serviceCores: number; readonly seen: string }
 
 /**
  * Measures readings while people watch or export the log. The row `nobody` shows what the load generator takes, because it shares the
@@ -53,7 +53,7 @@ export const measureWatchedLog = async (service: BenchService, watching: Watchin
     tops.push(top)
     const { url, cellar, keys } = service
     const load = { url, cellar, keys, perSecond: shareOfTop * top, seconds }
-    for (const [beside, done] of runs) done.push(await measure(service, beside, load))
+    for (const beside of rotated(besides, round)) runs.get(beside)?.push(await measure(service, beside, load))
   }
   for (const beside of besides) await beside.stop()
   console.log(
@@ -63,14 +63,22 @@ export const measureWatchedLog = async (service: BenchService, watching: Watchin
   console.log(table([head, ...[...runs].map(([{ name }, done]) => rowOf(name, done))]))
 }
 
+/** What runs first after the top rate would always meet the work that this has left. */
+const rotated = <T>(all: readonly T[], by: number): readonly T[] => {
+  const first = by % all.length
+  return [...all.slice(first), ...all.slice(0, first)]
+}
+
 const measure = async (service: BenchService, beside: Beside, load: Posting): Promise<Run> => {
   const startMs = Date.now()
-  const running = beside.run({ startMs, endMs: startMs + settleMs + load.seconds * 1_000 })
+  const running = beside.run({ startMs, endMs: startMs + settleMs + (loadWarmUpSeconds + load.seconds) * 1_000 })
   await Bun.sleep(settleMs)
+  const beganMs = performance.now()
   const before = busySecondsOf(service.processId)
   const result = await pacedLoad(load)
-  const serviceCores = (busySecondsOf(service.processId) - before) / load.seconds
-  return { ...result, serviceCores, loadCores: result.busySeconds / load.seconds, seen: await running }
+  const busySeconds = busySecondsOf(service.processId) - before
+  const serviceCores = (busySeconds * 1_000) / (performance.now() - beganMs)
+  return { ...result, serviceCores, seen: await running }
 }
 
 const rowOf = (name: string, runs: readonly Run[]): string[] => {
@@ -82,7 +90,7 @@ const rowOf = (name: string, runs: readonly Run[]): string[] => {
     of(({ maxMs }) => maxMs),
     Math.max(...runs.map(({ p99Ms }) => p99Ms)).toFixed(1),
     of(({ serviceCores }) => serviceCores, 2),
-    of(({ loadCores }) => loadCores, 2),
+    of(({ cores }) => cores, 2),
     runs.at(-1)?.seen ?? '',
   ]
 }

@@ -14,6 +14,9 @@ export type PacedLoad = {
   /** `null`: as fast as the answers come. */
   readonly perSecond: number | null
   readonly connections: number
+  /** The first requests are not counted: this process is slow until its code is compiled, and latency counts from the due time. */
+  readonly warmUpSeconds: number
+  /** After the warm-up. */
   readonly seconds: number
 }
 
@@ -22,8 +25,8 @@ export type PacedResult = {
   readonly p50Ms: number
   readonly p99Ms: number
   readonly maxMs: number
-  /** Processor time of this process. */
-  readonly busySeconds: number
+  /** The part of a processor that this process took. */
+  readonly cores: number
 }
 
 type Connection = { readonly socket: Bun.Socket<undefined>; dueMs: number }
@@ -42,7 +45,8 @@ const run = async (load: PacedLoad): Promise<PacedResult> => {
         // The answers are so short that each arrives in one piece, so one piece is one answer.
         data: (_, bytes) => {
           if (!bytes.toString('latin1', 0, 13).startsWith('HTTP/1.1 200')) fail(new Error(bytes.toString()))
-          latencies.push(performance.now() - connection.dueMs)
+          answered += 1
+          if (connection.dueMs >= countedFromMs) latencies.push(performance.now() - connection.dueMs)
           idle.push(connection)
           send()
         },
@@ -54,10 +58,12 @@ const run = async (load: PacedLoad): Promise<PacedResult> => {
   }
   const startMs = performance.now()
   const { perSecond } = load
-  const endMs = startMs + load.seconds * 1_000
+  const countedFromMs = startMs + load.warmUpSeconds * 1_000
+  const endMs = countedFromMs + load.seconds * 1_000
   const dueOf = (request: number, now: number): number =>
     perSecond === null ? now : startMs + (request * 1_000) / perSecond
   let sent = 0
+  let answered = 0
   const send = (): void => {
     const now = performance.now()
     for (;;) {
@@ -68,18 +74,18 @@ const run = async (load: PacedLoad): Promise<PacedResult> => {
       connection.socket.write(requests[sent % requests.length] ?? '')
       sent += 1
     }
-    if (latencies.length === sent && dueOf(sent, now) >= endMs) end()
+    if (answered === sent && dueOf(sent, now) >= endMs) end()
   }
   const pace = setInterval(send, 1)
   await ended
   clearInterval(pace)
-  const used = process.cpuUsage()
+  const { user, system } = process.cpuUsage()
   return {
     answered: latencies.length,
     p50Ms: percentile(latencies, 50),
     p99Ms: percentile(latencies, 99),
     maxMs: percentile(latencies, 100),
-    busySeconds: (used.user + used.system) / 1e6,
+    cores: (user + system) / 1e3 / performance.now(),
   }
 }
 
