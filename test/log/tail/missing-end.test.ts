@@ -71,7 +71,7 @@ describe.each([
   ['of a new log', () => fresh],
   ['of a log that was opened again', () => reopened],
 ] as const)('the write-ahead log %s', (_, moments) => {
-  const count = timesToTry(100, 2_000)
+  const count = timesToTry(100, 400)
 
   test('is whole after each commit', async () => {
     for (const { files, events } of moments()) {
@@ -175,7 +175,7 @@ describe('a write-ahead log without a witness', () => {
 
   test('is refused when a bit flips before its last commits', async () => {
     const next = seededNumbers(5)
-    for (let trial = 0; trial < timesToTry(50, 500); trial += 1) {
+    for (let trial = 0; trial < timesToTry(50, 200); trial += 1) {
       const refusal = await refusalWith((wal) => {
         const at = 32 + (next() % Math.floor(wal.length / 2))
         wal.writeUInt8(wal.readUInt8(at) ^ (1 << (next() % 8)), at)
