@@ -41,9 +41,12 @@ const pairsPerRound = 20
  * Two processes of the same version can differ in memory and compiled code. So both services start anew after this
  * number of rounds.
  */
-const roundsPerProcess = 2
-/** The JavaScript engine compiles the often used code in these bursts, which are not measured. */
-const warmUpBursts = 20
+const roundsPerProcess = 4
+/**
+ * The JavaScript engine compiles the often used code in these bursts, which are not measured. With 20 bursts it went on compiling in
+ * the first rounds, which cost more in the version with more code.
+ */
+const warmUpBursts = 60
 /**
  * The service still works after its last answer, for example on the events that EventStoreDB returns. That work counts, so
  * the measurement waits until the service takes less than 1% of a processor for `idleMs`, or at most `idleTries` times.

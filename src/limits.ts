@@ -629,6 +629,8 @@ export const readPageEventsMax = 1_000
 export const recordedSkewMsMax = 10_000
 /** Streams along which the search for an instant goes ahead at once. */
 export const instantStreamsMax = 16
+/** Pages that the search reads one after the other when the streams of a page did not lead further. */
+export const instantPagesMax = 16
 /** The events of a request are recorded within this time. A reading is answered after 5 s at most. */
 export const requestSearchMs = 60_000
 /** A minute of events at the highest rate. Comparing them takes some seconds. */

@@ -15,7 +15,13 @@ import { minuteMs } from '../../domain/calendar.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { keyOfEvent } from '../../domain/search/event-filter.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
-import { instantStreamsMax, logReadPageEvents, readPageEventsMax, recordedSkewMsMax } from '../../limits.ts'
+import {
+  instantPagesMax,
+  instantStreamsMax,
+  logReadPageEvents,
+  readPageEventsMax,
+  recordedSkewMsMax,
+} from '../../limits.ts'
 import { AskBusy, AskUnusable, type MinutePosition } from '../../log/ask-index.ts'
 import type { Ask } from '../core.ts'
 import { firstRevision } from './first-revision.ts'
@@ -136,6 +142,8 @@ const searchPositions = async (log: LogReads, begin: number | null, isFromThen: 
 /** Returns the same as `searchPositions`, but reads only at positions of events. */
 const searchStreams = async (log: LogReads, begin: number | null, isFromThen: IsFromThen): Promise<number | null> => {
   let reached = begin
+  // Streams that lead nowhere are not searched again at once: a page takes one read, its streams take a hundred.
+  let pagesUntilStreams = 0
   while (true) {
     const page: readonly RecordedEvent[] = await log.readAll({
       ...(reached === null ? {} : { from: reached }),
@@ -144,7 +152,11 @@ const searchStreams = async (log: LogReads, begin: number | null, isFromThen: Is
     const found = page.findIndex(isFromThen)
     reached = (found < 0 ? page.at(-1) : page[found - 1])?.position ?? reached
     if (found >= 0 || page.length === 0 || reached === null) return reached
-    reached = await furthestAhead(log, { page, reached, isFromThen })
+    pagesUntilStreams -= 1
+    if (pagesUntilStreams > 0) continue
+    const ahead = await furthestAhead(log, { page, reached, isFromThen })
+    if (ahead === reached) pagesUntilStreams = instantPagesMax
+    reached = ahead
   }
 }
 
@@ -154,15 +166,17 @@ type Ahead = {
   readonly isFromThen: IsFromThen
 }
 
-/** Of the streams in the page, returns the position of the last event before the instant that lies furthest ahead in the log. */
+/**
+ * Of the streams in the page, returns the position of the last event before the instant that lies furthest ahead in the log. Searches
+ * all these streams at once, because each read waits for the store.
+ */
 const furthestAhead = async (log: LogReads, { page, reached, isFromThen }: Ahead): Promise<number> => {
-  let furthest = reached
-  for (const stream of streamsOf(page)) {
+  const positions = [...streamsOf(page)].map(async (stream) => {
     const revision = await firstRevision(log, stream, isFromThen)
     const [last] = revision === 0 ? [] : await log.read(stream, { from: revision - 1, limit: 1 })
-    if (last !== undefined && last.position > furthest && !isFromThen(last)) furthest = last.position
-  }
-  return furthest
+    return last === undefined || isFromThen(last) ? reached : last.position
+  })
+  return Math.max(reached, ...(await Promise.all(positions)))
 }
 
 /** A key's changes are few, so its readings are searched instead. The newest streams of the page likely go on longest. */

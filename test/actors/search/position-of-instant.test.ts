@@ -58,7 +58,7 @@ const fill = async (log: EventLog, entries: readonly Entry[]): Promise<EventLog>
 
 /** Counts the events that are read. `lags` chooses the search for EventStoreDB. */
 const counted = (log: EventLog, lags: boolean) => {
-  const counts = { events: 0 }
+  const counts = { events: 0, readsOfStreams: 0 }
   const count = (events: readonly RecordedEvent[]) => {
     counts.events += events.length
     return events
@@ -66,7 +66,10 @@ const counted = (log: EventLog, lags: boolean) => {
   const watched: EventLog = {
     ...log,
     lags,
-    read: async (stream, options) => count(await log.read(stream, options)),
+    read: async (stream, options) => {
+      counts.readsOfStreams += 1
+      return count(await log.read(stream, options))
+    },
     readAll: async (options) => count(await log.readAll(options)),
   }
   return { counts, log: watched }
@@ -97,6 +100,22 @@ describe('positionBefore()', () => {
     expect(await positionBefore(log, startMs + 10 * 5_000 * entries.length)).toBe(all.at(-1)?.position ?? null)
     expect(await firstEventSince(log, startMs + 10 * 5_000 * entries.length)).toBeNull()
   })
+})
+
+test('streams that lead no further are seldom searched', async () => {
+  // All events of a stream lie side by side, so no stream of a page leads beyond it.
+  const pages = 15
+  const perStream = 20
+  const entries = Array.from(
+    { length: pages * logReadPageEvents },
+    (_, index) => [Math.floor(index / perStream), 0] as const,
+  )
+  const { log, counts } = counted(await fill(createMemoryLog(), [...entries, [entries.length, 3_600_000]]), true)
+  const all = await allEvents(log)
+  counts.readsOfStreams = 0
+  expect(await positionBefore(log, startMs + 3_600_000)).toBe(all.at(-2)?.position ?? null)
+  const readsOfPage = (logReadPageEvents / perStream) * Math.ceil(2 + Math.log2(perStream) + 1)
+  expect(counts.readsOfStreams).toBeWithin(1, 3 * readsOfPage)
 })
 
 describe.each([
