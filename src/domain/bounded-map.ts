@@ -1,4 +1,7 @@
-/** A map with at most `entriesMax` entries. A further entry removes the entry that was set longest ago. */
+/**
+ * A map with at most `entriesMax` entries. A further entry removes the entry that was set longest ago. If `mustStay` is true for that
+ * entry, it counts as set now, and the next one is removed. The map is larger only while `mustStay` is true for all its entries.
+ */
 export class BoundedMap<Key, Value> {
   /** A `Map` keeps the order of insertion, so the entry that was set longest ago is first. */
   readonly #entries = new Map<Key, Value>()
@@ -8,7 +11,10 @@ export class BoundedMap<Key, Value> {
    */
   #oldest = this.#entries.keys()
 
-  constructor(readonly entriesMax: number) {}
+  constructor(
+    readonly entriesMax: number,
+    readonly mustStay: (value: Value) => boolean = () => false,
+  ) {}
 
   get(key: Key): Value | undefined {
     return this.#entries.get(key)
@@ -35,7 +41,12 @@ export class BoundedMap<Key, Value> {
 
   /** Entries before the iterator were removed, and an entry that is set again is behind it. */
   #removeOldest(): void {
-    const { done, value } = this.#oldest.next()
-    if (done !== true) this.#entries.delete(value)
+    for (let left = this.#entries.size; left > 0 && this.#entries.size > this.entriesMax; left -= 1) {
+      const { done, value: key } = this.#oldest.next()
+      if (done === true) return
+      const value = this.#entries.get(key)
+      this.#entries.delete(key)
+      if (value !== undefined && this.mustStay(value)) this.#entries.set(key, value)
+    }
   }
 }

@@ -26,6 +26,29 @@ test('A bounded map keeps an entry longer that is set again, not read', () => {
   expect(map.get('key-0')).toBe(7)
 })
 
+test('A bounded map drops the next entry if the oldest must stay', () => {
+  const staying = new Set([0, 1])
+  const map = new BoundedMap<string, number>(3, (value) => staying.has(value))
+  for (let entry = 0; entry < 4; entry += 1) map.set(`key-${entry}`, entry)
+  expect(keptOf(map, 4)).toEqual(['key-0', 'key-1', 'key-3'])
+  staying.clear()
+  // It counts as set when it was to be dropped, so the entry that was set after that goes later.
+  map.set('key-4', 4)
+  expect(keptOf(map, 5)).toEqual(['key-0', 'key-1', 'key-4'])
+  map.set('key-5', 5)
+  expect(keptOf(map, 6)).toEqual(['key-1', 'key-4', 'key-5'])
+})
+
+test('A bounded map is larger only while all its entries must stay', () => {
+  let mustStay = true
+  const map = new BoundedMap<string, number>(2, () => mustStay)
+  for (let entry = 0; entry < 4; entry += 1) map.set(`key-${entry}`, entry)
+  expect(keptOf(map, 4)).toHaveLength(4)
+  mustStay = false
+  map.set('key-4', 4)
+  expect(keptOf(map, 5)).toEqual(['key-3', 'key-4'])
+})
+
 test('A bounded map has room again after an entry is deleted', () => {
   const map = filled(3)
   map.delete('key-1')

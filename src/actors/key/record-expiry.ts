@@ -6,5 +6,7 @@ type Expiring = { change(command: { readonly type: 'RecordKeyExpiry' }, asker: A
 
 /** Records that the key has expired. An actor reports its bugs itself, so one is ignored here. Then a sweep tries again. */
 export const recordExpiry = async (actor: Expiring, host: Host): Promise<void> => {
-  await actor.change({ type: 'RecordKeyExpiry' }, systemAsker(host)).catch(() => {})
+  try {
+    await actor.change({ type: 'RecordKeyExpiry' }, systemAsker(host))
+  } catch {}
 }

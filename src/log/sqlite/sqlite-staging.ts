@@ -26,7 +26,8 @@ export type StagedAppend =
   | { readonly result: AppendResult; readonly recorded: readonly LogItem[] }
   | { readonly fault: UndecodableEvent | DamagedLog }
 
-type StagedHead = Pick<Head, 'id' | 'nameChecksum'> & { nextRevision: number }
+/** `group` is the number of the group that last staged events of the stream. */
+type StagedHead = Pick<Head, 'id' | 'nameChecksum'> & { nextRevision: number; group: number }
 
 export type Staged = {
   readonly appends: readonly StagedAppend[]
@@ -42,10 +43,15 @@ export type Staged = {
 export class SqliteStaging {
   readonly #reads: SqliteReads
   /**
-   * The next revision of each recently used stream, after its staged events. For other streams, the next revision is
-   * read from the file.
+   * The next revision of the streams that were met last, after their staged events. For other streams, it is read from the file. The
+   * file does not have staged events yet, so a stream with such events stays.
    */
-  readonly #heads = new BoundedMap<string, StagedHead>(storeStreamsRememberedMax)
+  readonly #heads = new BoundedMap<string, StagedHead>(
+    storeStreamsRememberedMax,
+    ({ group }) => group > this.#committedGroup,
+  )
+  /** Groups have consecutive numbers, and are committed in this order. */
+  #committedGroup = 0
   /**
    * Staged events that are not committed yet. An append that is sent again is compared with them, because the file
    * may not have them yet. The outer array has one entry per group, the inner arrays one per append.
@@ -93,6 +99,7 @@ export class SqliteStaging {
   /** Call this when the oldest staged group is committed. From then on, its events are read from the file. */
   committed(): void {
     this.#uncommitted.shift()
+    this.#committedGroup += 1
   }
 
   /**
@@ -144,8 +151,12 @@ export class SqliteStaging {
       this.#nextPosition += row.count
     }
     // Setting the entry again at each append would move it in the map. The map would then take five times the memory.
-    if (head === null) this.#heads.set(stream, { id, nextRevision: at, nameChecksum })
-    else head.nextRevision = at
+    const group = this.#committedGroup + this.#uncommitted.length
+    if (head === null) this.#heads.set(stream, { id, nextRevision: at, nameChecksum, group })
+    else {
+      head.nextRevision = at
+      head.group = group
+    }
     this.#uncommitted.at(-1)?.push(recorded)
     return {
       result: { outcome: 'written', events: events instanceof ReadingRun ? [] : eventsOfItems(recorded) },
@@ -184,8 +195,10 @@ export class SqliteStaging {
   #head(stream: string): StagedHead | null {
     const known = this.#heads.get(stream)
     if (known !== undefined) return known
-    const head = this.#reads.head(stream)
-    if (head !== null) this.#heads.set(stream, head)
+    const inFile = this.#reads.head(stream)
+    if (inFile === null) return null
+    const head = { ...inFile, group: this.#committedGroup }
+    this.#heads.set(stream, head)
     return head
   }
 
