@@ -17,6 +17,8 @@ const p99TargetMs = 25
 /** The viewers and the exports begin this long before the readings, so that the beginning is not measured. */
 const settleMs = 1_000
 const topRateSeconds = 5
+/** A new service is slower until its code is compiled. Without this, the first round would have a lower rate than the others. */
+const serviceWarmUpSeconds = 15
 
 export type Watching = {
   readonly about: AskedAbout
@@ -48,6 +50,7 @@ export const measureWatchedLog = async (service: BenchService, watching: Watchin
   ]
   const runs = new Map<Beside, Run[]>(besides.map((beside) => [beside, []]))
   const tops: number[] = []
+  await topRate(service, serviceWarmUpSeconds)
   for (let round = 0; round < rounds; round += 1) {
     const top = await topRate(service, topRateSeconds)
     tops.push(top)
