@@ -8,7 +8,7 @@ import { seededEntropy } from './support/seeded-entropy.ts'
 import { type TemporaryFolder, temporaryFolder } from './support/temporary-folder.ts'
 import { manualClock } from './support/time/manual-clock.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const opened: { folder: TemporaryFolder; server: LogServer }[] = []
 

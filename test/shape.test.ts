@@ -71,7 +71,7 @@ describe('plain English', () => {
       ),
     )
     expect(long).toEqual([])
-  }, 60_000)
+  }, 600_000)
 
   test('keeps sentences short in documents', () => {
     const long = documents.flatMap(([path, text]) =>
@@ -87,7 +87,7 @@ describe('plain English', () => {
       .flatMap(([path, text]) => titlesOf(path, text).map((title) => ({ path, ...title })))
       .filter(({ text }) => wordsOf(text) > titleWordsMax)
     expect(long.map(({ path, line, text }) => `${path}:${line} ${text}`)).toEqual([])
-  }, 60_000)
+  }, 600_000)
 })
 
 describe('the rules of shape and language', () => {

@@ -9,7 +9,7 @@ import { testAsker } from '../support/test-service.ts'
 import { manualClock } from '../support/time/manual-clock.ts'
 
 // Each command starts a process, so the default timeout of 5 s is too short.
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const cellar = 'wine-berlin'
 const ways = [

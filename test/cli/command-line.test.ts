@@ -18,7 +18,7 @@ import { seededEntropy } from '../support/seeded-entropy.ts'
 import { manualClock } from '../support/time/manual-clock.ts'
 
 // Each command starts a process, so the default timeout of 5 s is too short.
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const folder = newFolder()
 afterAll(() => folder.remove())

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { cellarbook, newFolder, type Ran, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
 
 // Each command starts a process, so the default timeout of 5 s is too short.
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const ways = [
   { way: 'with the service running', isServing: true },

@@ -5,7 +5,7 @@ import { askService } from '../../src/cli/control/control-client.ts'
 import { encodeFrame } from '../../src/cli/control/control-protocol.ts'
 import { cellarbook, newFolder } from '../support/cellarbook.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const folder = newFolder()
 afterAll(() => folder.remove())

@@ -12,7 +12,7 @@ import { freshKeyStream, keySuspensions } from '../support/logs/sample-events.ts
 import { until } from '../support/time/until.ts'
 
 // Each command starts a process, so the default timeout of 5 s is too short.
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const folders: { remove(): void }[] = []
 const freshFolder = (): string => {

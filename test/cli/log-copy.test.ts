@@ -5,7 +5,7 @@ import { cellarbook, newFolder } from '../support/cellarbook.ts'
 import { storeUrl } from '../support/logs/engine.ts'
 import { freshPrefix } from '../support/logs/event-store-log.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const folder = newFolder()
 const place = (name: string): string => join(folder.path, name)

@@ -15,7 +15,7 @@ import { keySuspensions } from '../support/logs/sample-events.ts'
 import { type Service, startService } from '../support/test-service.ts'
 import { until } from '../support/time/until.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 describe('log export', () => {
   const folder = newFolder()

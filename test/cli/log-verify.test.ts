@@ -5,7 +5,7 @@ import { cellarbook, newFolder, startedProcesses, textOf } from '../support/cell
 import { startLogServer } from '../support/log-server/server.ts'
 import { harmLog } from '../support/logs/harm.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const folder = newFolder()
 afterAll(() => folder.remove())

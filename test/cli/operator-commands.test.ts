@@ -4,7 +4,7 @@ import { openLogOf } from '../support/logs/engine.ts'
 import { addOperators, emailOf } from '../support/test-operators.ts'
 
 // Each command starts a process, so the default timeout of 5 s is too short.
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const ways = [
   { way: 'with the service running', isServing: true },

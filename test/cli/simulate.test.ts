@@ -6,7 +6,7 @@ import { cellarbook, newFolder } from '../support/cellarbook.ts'
 import { type Service, startService, testCellar } from '../support/test-service.ts'
 
 // Each command starts a process, so the default timeout of 5 s is too short.
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const folder = newFolder()
 let service: Service

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { encodeFrame } from '../../src/cli/control/control-protocol.ts'
 import { cellarbook, newFolder, startProcess } from '../support/cellarbook.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const folder = newFolder()
 afterAll(() => folder.remove())

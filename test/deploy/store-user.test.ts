@@ -4,7 +4,7 @@ import { letReadAll, type ManagedStore, makeUser } from '../../deploy/store-user
 import { selfSigned } from '../support/certificate.ts'
 import { type LogServer, startLogServer } from '../support/log-server/server.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const user = { name: 'cellarbook', password: 'chosen' }
 const tls = selfSigned()

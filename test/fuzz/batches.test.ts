@@ -50,7 +50,7 @@ test(`of ${batchCount} batches the valid readings are stored as sent and no othe
   expect(await storedBatches(service.log)).toEqual(kept)
   expect(service.lines.filter(({ level }) => level === 'error')).toEqual([])
   await service.stop()
-}, 120_000)
+}, 600_000)
 
 /** Returns the codes of the answer and of its items. The answer must name all invalid items, and no others. */
 const documentedCodes = (answer: Answer, items: readonly (Sent | null)[] | null): readonly string[] => {

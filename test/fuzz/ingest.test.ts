@@ -51,7 +51,7 @@ test(`of ${bodyCount} bodies each valid one is stored as sent and no other, and 
   expect(await storedReadings(service.log)).toEqual(sent)
   expect(service.lines.filter(({ level }) => level === 'error')).toEqual([])
   await service.stop()
-}, 120_000)
+}, 600_000)
 
 const documentedCode = (answer: Answer): string => {
   if (answer.status === 200) {

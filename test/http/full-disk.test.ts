@@ -9,7 +9,7 @@ import { type Service, testCellar, validReading } from '../support/test-service.
 import { type DrivenSchedule, drivenSchedule } from '../support/time/driven-schedule.ts'
 import { signedIn, startWithOperators } from './dashboard/visitor.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const plenty = 10 * diskReserveBytesDefault
 

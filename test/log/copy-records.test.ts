@@ -13,7 +13,7 @@ import { seededEntropy } from '../support/seeded-entropy.ts'
 import { manualClock } from '../support/time/manual-clock.ts'
 
 // The default timeout of 5 s is too short on a busy CPU.
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 let server: LogServer
 const ends: (() => unknown)[] = []

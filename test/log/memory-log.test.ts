@@ -4,7 +4,7 @@ import { createMemoryLog } from '../support/logs/memory-log.ts'
 import { describeEventLog } from './contract.ts'
 
 // The default timeout of 5 s is too short on a busy CPU.
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const open = async () => {
   const log = createMemoryLog()

@@ -13,7 +13,7 @@ import { startMs } from '../support/logs/sample-events.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // Each trial opens and closes several files, which takes long on a busy machine.
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const keyHash = (number: number): string => number.toString(16).padStart(64, '0')
 const appendOf = (number: number, more: Partial<IdempotentAppend> = {}): IdempotentAppend => ({

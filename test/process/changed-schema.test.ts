@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { formatVersion, stepsFrom } from '../../src/log/sqlite/schema.ts'
 import { cellarbook, newFolder, startedProcesses } from '../support/cellarbook.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const folder = newFolder()
 afterAll(() => folder.remove())

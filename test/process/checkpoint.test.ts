@@ -64,4 +64,4 @@ test('SIGTERM leaves a checkpoint for the next start, and a damaged checkpoint i
   expect(third.stdout()).toMatch(thrownAway)
   expect(existsSync(path)).toBeTrue()
   expect((await acceptedInLog(folder.path)).get(1)).toHaveLength(checkpointEventsMin + 2)
-}, 60_000)
+}, 600_000)

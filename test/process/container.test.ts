@@ -5,7 +5,7 @@ import { scripts } from '../../package.json'
 import { environmentOf, newFolder, root, type ServiceProcess, startProcess } from '../support/cellarbook.ts'
 import { selfSigned } from '../support/certificate.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const program = newFolder()
 const data = newFolder()

@@ -16,7 +16,7 @@ import {
 import { startLoad } from '../support/load.ts'
 import { acceptedInLog } from './accepted-in-log.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const slowMs = 60_000
 const folder = newFolder()

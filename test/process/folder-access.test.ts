@@ -5,7 +5,7 @@ import { checkpointEventsMin } from '../../src/limits.ts'
 import { cellarbook, newFolder, startedProcesses, textOf } from '../support/cellarbook.ts'
 import { isEmbedded } from '../support/logs/engine.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const folder = newFolder()
 afterAll(() => folder.remove())

@@ -5,7 +5,7 @@ import { readingsStream } from '../../src/domain/stream-names.ts'
 import { cellarbook, newFolder, startedProcesses, textOf } from '../support/cellarbook.ts'
 import { selfSigned } from '../support/certificate.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const slowMs = 60_000
 const folder = newFolder()

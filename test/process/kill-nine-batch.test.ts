@@ -6,7 +6,7 @@ import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from
 import { isEmbedded, openLogOf } from '../support/logs/engine.ts'
 import { timesToTry } from '../support/long-trials.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const kills = timesToTry(5, 20)
 const batchesAtOnce = 4

@@ -3,7 +3,7 @@ import { cellarbook, newFolder, startProcess, textOf } from '../support/cellarbo
 import { type Load, startLoad } from '../support/load.ts'
 import { acceptedInLog } from './accepted-in-log.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const kills = 10
 const acknowledgedEachMin = 150
@@ -45,4 +45,4 @@ const readingsAreKept = async (): Promise<void> => {
   folder.remove()
 }
 
-test('ten kills with -9 under load lose and repeat no acknowledged reading', readingsAreKept, 120_000)
+test('ten kills with -9 under load lose and repeat no acknowledged reading', readingsAreKept, 600_000)

@@ -6,7 +6,7 @@ import { cellarbook, newFolder, startedProcesses, textOf } from '../support/cell
 import { timesToTry } from '../support/long-trials.ts'
 import { seededNumbers } from '../support/seeded-entropy.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const folder = newFolder()
 afterAll(() => folder.remove())

@@ -2,7 +2,7 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { newFolder, type ServiceProcess, startProcess } from '../support/cellarbook.ts'
 import { startLogServer } from '../support/log-server/server.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const folder = newFolder()
 const server = await startLogServer()

@@ -10,7 +10,7 @@ import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from
 import { isEmbedded, openLogOf } from '../support/logs/engine.ts'
 import { leaksIn, type Place, type Secret } from './leaks.ts'
 
-setDefaultTimeout(180_000)
+setDefaultTimeout(600_000)
 
 const keysEach = 100
 /** The number of commands that run at the same time. */

@@ -18,7 +18,7 @@ import { selfSigned } from '../support/certificate.ts'
 import { isEmbedded, onEmbedded, openLogOf } from '../support/logs/engine.ts'
 import { addUnknownToFile } from '../support/logs/unknown-records.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const slowMs = 60_000
 const folder = newFolder()

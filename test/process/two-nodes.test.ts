@@ -21,13 +21,13 @@ beforeAll(async () => {
   other = await startProcess(folders[1].path, { environment: store })
   log = await openAt(store.EVENTSTORE_URL, store.EVENTSTORE_PREFIX)
   await cellarbook(['cellar', 'create', 'load'], onOne)
-}, 60_000)
+}, 600_000)
 
 afterAll(async () => {
   await log.close()
   await Promise.all([one.stop(), other.stop()])
   for (const folder of folders) folder.remove()
-}, 60_000)
+}, 600_000)
 
 const createKey = async (environment: Readonly<Record<string, string>> | undefined) => {
   const words = ['key', 'create', '--cellar', 'load', '--limit', '10000000/60', '--json']
@@ -56,7 +56,7 @@ const firstStatusOf = async (url: string, key: string): Promise<number> => {
 test('a key made on either node works on the other', async () => {
   expect(await firstStatusOf(other.url, (await createKey(onOne)).key)).toBe(200)
   expect(await firstStatusOf(one.url, (await createKey(onOther)).key)).toBe(200)
-}, 60_000)
+}, 600_000)
 
 test('a revocation on one node stops a key on both, and its seal is last', async () => {
   const { key, id } = await createKey(onOne)
@@ -78,7 +78,7 @@ test('a revocation on one node stops a key on both, and its seal is last', async
   const receipts = loads.flatMap((load) => load.acknowledged.map(({ receipt }) => receipt))
   expect(new Set(receipts).size).toBe(receipts.length)
   for (const receipt of receipts) expect(Number(receipt.split('@')[1])).toBeLessThan(readings?.revision ?? -1)
-}, 60_000)
+}, 600_000)
 
 const sendBatch = async (
   url: string,
@@ -126,7 +126,7 @@ test('a batch is stored once, and retries on both nodes get the same answer', as
     expect(answers.filter(({ isReplay }) => isReplay)).toHaveLength(1)
   }
   expect((await lastOf(id)).readings?.revision).toBe(before + 3 * rounds)
-}, 60_000)
+}, 600_000)
 
 const lastOf = async (keyId: string) => {
   const [readings] = await log.read(readingsStream(keyId), { direction: 'backwards', limit: 1 })

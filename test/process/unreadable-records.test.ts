@@ -8,7 +8,7 @@ import { type LogServer, startLogServer } from '../support/log-server/server.ts'
 import { freshPrefix } from '../support/logs/event-store-log.ts'
 import { addUnknownToFile, addUnknownToServer, unknownType } from '../support/logs/unknown-records.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 let server: LogServer
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { paths } from '../../views/paths.ts'
 import { visitor } from '../http/dashboard/visitor.ts'
 import { cellarbook, newFolder, startedProcesses, textOf } from '../support/cellarbook.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const folder = newFolder()
 const { start, killAll } = startedProcesses()

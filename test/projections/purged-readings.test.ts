@@ -187,7 +187,7 @@ describe('after a purge the projections', () => {
       }),
       { numRuns: 10 },
     )
-  }, 60_000)
+  }, 600_000)
 
   test('are the same if the purge is folded before the surviving readings', () => {
     const cellar = new Cellar()

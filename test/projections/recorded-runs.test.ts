@@ -247,7 +247,7 @@ describe('a folded run', () => {
       }),
       { numRuns: 100 },
     )
-  }, 60_000)
+  }, 600_000)
 
   test('gives the same state as its events when a full cellar forgets kegs', () => {
     fc.assert(
@@ -260,7 +260,7 @@ describe('a folded run', () => {
       }),
       { numRuns: 5 },
     )
-  }, 60_000)
+  }, 600_000)
 
   test('moves the position to the last reading of the run', () => {
     const data = { cellar: 'c', rack: 'r', keg: 'k', value: 1, timestamp: '2026-03-01T12:00:00Z' }

@@ -46,7 +46,7 @@ describe('a saved state', () => {
       }),
       { numRuns: 10 },
     )
-  }, 30_000)
+  }, 600_000)
 
   test('shows its first moment, although events are folded during the save', () => {
     fc.assert(
@@ -68,7 +68,7 @@ describe('a saved state', () => {
       }),
       { numRuns: 200 },
     )
-  }, 30_000)
+  }, 600_000)
 
   test('has a keg that is forgotten during the save', () => {
     const recorder = new Recorder(now)

@@ -21,7 +21,7 @@ import { type Service, startService, testAsker, testCellar, validReading } from 
 import { manualClock } from '../support/time/manual-clock.ts'
 
 // This limit is long, because the machine may be busy. It only ends the test of a page that never loads.
-setDefaultTimeout(120_000)
+setDefaultTimeout(600_000)
 
 const minuteMs = 60_000
 const dayMs = 86_400_000

@@ -15,7 +15,7 @@ import { manualClock } from '../support/time/manual-clock.ts'
 import { until } from '../support/time/until.ts'
 
 // This limit is long, because the machine may be busy. It only ends the test of a page that never loads.
-setDefaultTimeout(120_000)
+setDefaultTimeout(600_000)
 
 /** If a page did not escape this name in a shell command, the quote would end the string and start a command. */
 const hostileCellar = "'; rm -rf ~ #"

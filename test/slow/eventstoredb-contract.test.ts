@@ -4,7 +4,7 @@ import { describeEventLog } from '../log/contract.ts'
 import { startLogServer } from '../support/log-server/server.ts'
 import { openAt } from '../support/logs/event-store-log.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const server = await startLogServer()
 afterAll(() => server.stop())

@@ -18,7 +18,7 @@ import { columnsOf } from '../support/logs/columns-of.ts'
 import { openAt } from '../support/logs/event-store-log.ts'
 import { startMs } from '../support/logs/sample-events.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const opened: { stop(): Promise<void> }[] = []
 afterEach(async () => {

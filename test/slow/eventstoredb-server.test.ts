@@ -9,7 +9,7 @@ import { caughtUp, collect } from '../support/logs/collector.ts'
 import { openAt, untilHealth } from '../support/logs/event-store-log.ts'
 import { freshKeyStream, keySuspended, keySuspensions } from '../support/logs/sample-events.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const opened: { stop(): Promise<void> }[] = []
 afterEach(async () => {

@@ -9,7 +9,7 @@ import { startLogCluster } from '../support/log-server/cluster.ts'
 import { type LogServerOptions, startLogServer } from '../support/log-server/server.ts'
 
 // If no server leads, a start searches for some seconds before it gives up.
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const folder = newFolder()
 const certificate = selfSigned()

@@ -17,7 +17,7 @@ import {
 } from '../views/every-page.ts'
 
 // This limit is long, because the machine may be busy. It only ends the test of a page that never loads.
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 /**
  * The content policy of the real service. The tests serve every page under it, without the service, to find blocked

@@ -5,7 +5,7 @@ import { visitor } from '../http/dashboard/visitor.ts'
 import { cellarbook, newFolder, startedProcesses, textOf } from '../support/cellarbook.ts'
 import { rawConnect } from '../support/raw-http.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const folder = newFolder()
 const environment = { DATA_DIR: folder.path }

@@ -48,4 +48,4 @@ test('an export goes on after EventStoreDB was cut off, silent and restarted', a
   expect(revisionsIn(await answer)).toEqual(Array.from({ length: count }, (_, revision) => revision))
   expect(faults).toEqual([])
   expect(await lastEnd(service)).toMatchObject({ phase: 'complete', rows: count })
-}, 60_000)
+}, 600_000)

@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core'
 import { launchChromium } from '../support/chromium.ts'
 import { everyPage, harmless } from '../views/every-page.ts'
 
-setDefaultTimeout(300_000)
+setDefaultTimeout(600_000)
 
 let browser: Browser
 beforeAll(async () => {

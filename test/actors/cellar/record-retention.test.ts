@@ -18,7 +18,7 @@ import { type ManualClock, manualClock } from '../../support/time/manual-clock.t
 import { Cluster } from '../../support/two-nodes.ts'
 
 // The default timeout of 5 s is too short on a busy CPU.
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const dayMs = 24 * 3_600_000
 const ends: (() => unknown)[] = []

@@ -11,7 +11,7 @@ import { seededEntropy } from '../../support/seeded-entropy.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { asker, cellar, reading } from '../../support/two-nodes.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 let folder: TemporaryFolder
 let log: EventLog

@@ -416,7 +416,7 @@ describe('checkpoints are written', () => {
     await life.schedule.advance(checkpointLookMs)
     expect(here.store.writes).toBe(2)
     await end(life)
-  }, 30_000)
+  }, 600_000)
 
   test('for a single event when the last checkpoint is an hour old', async () => {
     const here = await withCheckpoint()

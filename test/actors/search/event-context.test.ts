@@ -37,7 +37,7 @@ describe.each([
   let filled: FilledLog
   beforeAll(async () => {
     filled = await fillLog(await open(), 250)
-  }, 60_000)
+  }, 600_000)
   afterAll(() => filled.log.close())
 
   test('stateBefore() folds what a key and a cellar were before their change', async () => {

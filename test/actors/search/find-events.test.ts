@@ -24,7 +24,7 @@ describe.each([
   let filled: FilledLog
   beforeAll(async () => {
     filled = await fillLog(await open(), 250)
-  }, 60_000)
+  }, 600_000)
   afterAll(() => filled.log.close())
 
   test('eventAt() finds every event by its position', async () => {
@@ -106,7 +106,7 @@ describe('eventsOfId()', () => {
     const found = await eventsOfId({ log: endless, ask: null }, 'none', { atMs: startMs })
     expect([found.events, found.isComplete]).toEqual([[], false])
     expect(found.searched).toBe(requestSearchEventsMax)
-  }, 30_000)
+  }, 600_000)
 })
 
 describe('eventsOfReceipt()', () => {

@@ -21,7 +21,7 @@ describe.each([
   let filled: FilledLog
   beforeAll(async () => {
     filled = await fillLog(await open(), logReadPageEvents * 2)
-  }, 60_000)
+  }, 600_000)
   afterAll(() => filled.log.close())
 
   const cellarOf = (event: RecordedEvent): string | null => {

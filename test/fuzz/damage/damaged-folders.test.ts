@@ -9,7 +9,7 @@ import { damagedCopy } from './trial.ts'
 const count = Number(process.env['DAMAGE_TRIALS'] ?? 300)
 const firstSeed = Number(process.env['DAMAGE_SEED'] ?? 19)
 
-setDefaultTimeout(60_000 + count * 1_000)
+setDefaultTimeout(300_000 + count * 5_000)
 
 let folder: TemporaryFolder
 let made: MadeFolders

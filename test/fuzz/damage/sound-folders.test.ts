@@ -17,7 +17,7 @@ import { eventsOf, type Heard, hear, judge, removeFolder } from './judge.ts'
 import { type Files, filesIn, type MadeFolders, makeFolders, moments, writeFiles } from './made-folders.ts'
 import { openNode } from './opened-node.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(600_000)
 
 let folder: TemporaryFolder
 let made: MadeFolders

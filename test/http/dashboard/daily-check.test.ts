@@ -13,7 +13,7 @@ import { manualClock } from '../../support/time/manual-clock.ts'
 import { until } from '../../support/time/until.ts'
 import { signedIn, startWithOperators } from './visitor.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 let folder: TemporaryFolder
 let log: EventLog

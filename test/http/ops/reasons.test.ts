@@ -26,7 +26,7 @@ import { type Service, testAsker, validReading } from '../../support/test-servic
 import { type DrivenSchedule, drivenSchedule } from '../../support/time/driven-schedule.ts'
 import { signedIn, startWithOperators } from '../dashboard/visitor.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 let folder: TemporaryFolder
 let schedule: DrivenSchedule

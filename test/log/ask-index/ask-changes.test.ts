@@ -23,7 +23,7 @@ import {
   withFile,
 } from './sample-change.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const copyOfFiles = (from: string, to: string): string => {
   mkdirSync(to)

@@ -20,7 +20,7 @@ import {
   withFile,
 } from './sample-change.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const madeFile = async (dataDir: string): Promise<void> => {
   const { index } = openedIn(dataDir)

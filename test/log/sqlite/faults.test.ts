@@ -20,7 +20,7 @@ import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-f
 import { commitsHere, failedFsync, outOfSpace } from './commits-here.ts'
 
 // The default timeout of 5 s is too short on a busy CPU.
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 let folder: TemporaryFolder
 let log: EventLog

@@ -26,7 +26,7 @@ import { drivenSchedule } from '../../support/time/driven-schedule.ts'
 import { until } from '../../support/time/until.ts'
 import { commitsHere } from './commits-here.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 let folder: TemporaryFolder
 const open: { close(): void }[] = []

@@ -23,7 +23,7 @@ import { startService, testCellar } from '../../support/test-service.ts'
 import { until } from '../../support/time/until.ts'
 import { commitsHere, outOfSpace } from './commits-here.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 let folder: TemporaryFolder
 let log: EventLog

@@ -142,5 +142,5 @@ describe('a process killed while it appends', () => {
         expect([stream, own.map((event) => event.revision)]).toEqual([stream, own.map((_, index) => index)])
       }
     }
-  }, 60_000)
+  }, 600_000)
 })

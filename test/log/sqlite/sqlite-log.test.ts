@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { describeEventLog } from '../contract.ts'
 
 // The default timeout of 5 s is too short on a busy CPU.
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const open = async () => {
   const folder = temporaryFolder()

@@ -10,7 +10,7 @@ import { seededNumbers } from '../../support/seeded-entropy.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Files, folderWith, type Moment, momentsOf, openAndRead } from './killed-log.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(600_000)
 
 const commits = 40
 let folder: TemporaryFolder

@@ -18,7 +18,7 @@ import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-f
 import { drivenSchedule } from '../../support/time/driven-schedule.ts'
 import { until } from '../../support/time/until.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 let folder: TemporaryFolder
 let log: EventLog

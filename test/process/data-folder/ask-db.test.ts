@@ -85,7 +85,7 @@ test('ask.db says what the log says, also after it was deleted, damaged or repla
   rmSync(path)
   mkdirSync(path)
   expect(await live(key)).toContain('ask.db cannot be used')
-}, 120_000)
+}, 600_000)
 
 // A full disk gives the same error, but a test cannot fill a disk.
 test('a locked ask.db is kept, and used as soon as it is free', async () => {
@@ -112,4 +112,4 @@ test('a locked ask.db is kept, and used as soon as it is free', async () => {
   expect(await service.stop()).toBe(0)
   expect(service.stdout()).not.toContain('is built again')
   other.remove()
-}, 60_000)
+}, 600_000)

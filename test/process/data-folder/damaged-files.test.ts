@@ -11,7 +11,7 @@ import { timesToTry } from '../../support/long-trials.ts'
 const count = timesToTry(12, 60)
 const firstSeed = Number(process.env['DAMAGE_SEED'] ?? 2_000)
 
-setDefaultTimeout(60_000 + count * 5_000)
+setDefaultTimeout(300_000 + count * 25_000)
 
 const folder = newFolder()
 afterAll(() => folder.remove())

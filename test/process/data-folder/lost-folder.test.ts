@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { cellarbook, newFolder, type ServiceProcess, startedProcesses, textOf } from '../../support/cellarbook.ts'
 import { validReading } from '../../support/test-service.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const folder = newFolder()
 afterAll(() => folder.remove())

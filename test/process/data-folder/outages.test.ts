@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { holdDataFolder } from '../../../src/log/data-folder.ts'
 import { cellarbook, environmentOf, gather, newFolder, root, startedProcesses } from '../../support/cellarbook.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(600_000)
 
 const folder = newFolder()
 afterAll(() => folder.remove())
