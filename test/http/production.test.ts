@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 /** Elysia behaves differently if `NODE_ENV` is `production` when it is loaded. So another process runs these tests with it. */
 test('every answer is the same in production', async () => {
   const folders = [`${import.meta.dir}/ingest`, `${import.meta.dir}/ops`]
-  const child = Bun.spawn([process.execPath, 'test', ...folders], {
+  const child = Bun.spawn([process.execPath, 'test', '--timeout', '600000', ...folders], {
     env: { ...process.env, NODE_ENV: 'production' },
     stdout: 'ignore',
     stderr: 'pipe',
