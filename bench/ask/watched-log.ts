@@ -1,7 +1,7 @@
 import { readingsCategory } from '../../src/domain/stream-names.ts'
 import { paths } from '../../views/paths.ts'
 import { median, table } from '../figures.ts'
-import { loadWarmUpSeconds, type Posting, pacedLoad, topRate } from '../lag.ts'
+import { loadWarmUpSeconds, type Posting, pacedLoad, topRate, warmUp } from '../lag.ts'
 import type { ExportDownloads, ExportDownloadsResult } from '../load/export-downloads.ts'
 import type { LiveViewers, LiveViewersResult } from '../load/live-viewers.ts'
 import { type Answers, type StartedLoad, startLoad, type Times } from '../load/load-process.ts'
@@ -17,8 +17,6 @@ const p99TargetMs = 25
 /** The viewers and the exports begin this long before the readings, so that the beginning is not measured. */
 const settleMs = 1_000
 const topRateSeconds = 5
-/** A new service is slower until its code is compiled. Without this, the first round would have a lower rate than the others. */
-const serviceWarmUpSeconds = 15
 
 export type Watching = {
   readonly about: AskedAbout
@@ -50,7 +48,7 @@ export const measureWatchedLog = async (service: BenchService, watching: Watchin
   ]
   const runs = new Map<Beside, Run[]>(besides.map((beside) => [beside, []]))
   const tops: number[] = []
-  await topRate(service, serviceWarmUpSeconds)
+  await warmUp(service)
   for (let round = 0; round < rounds; round += 1) {
     const top = await topRate(service, topRateSeconds)
     tops.push(top)

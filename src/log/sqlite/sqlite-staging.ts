@@ -150,8 +150,8 @@ export class SqliteStaging {
       at += row.count
       this.#nextPosition += row.count
     }
-    // Setting the entry again at each append would move it in the map. The map would then take five times the memory.
     const group = this.#committedGroup + this.#uncommitted.length
+    // Setting the entry again at each append would move it in the map. The map would then take five times the memory.
     if (head === null) this.#heads.set(stream, { id, nextRevision: at, nameChecksum, group })
     else {
       head.nextRevision = at
