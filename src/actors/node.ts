@@ -174,6 +174,13 @@ export class Node {
     return () => this.#foldListeners.delete(listener)
   }
 
+  /** Call it when the start has failed. The log is closed next, so no timer may use it any more. */
+  abandonStart(): void {
+    this.#stopActors()
+    this.#unfollow()
+    this.#checkpoints.stop()
+  }
+
   drain(): Promise<void> {
     this.#draining ??= this.#drain()
     return this.#draining
@@ -187,11 +194,15 @@ export class Node {
       await this.host.pause(drainLookMs)
     }
     this.#stopActors()
-    this.#forgetBeat()
-    for (const subscription of this.#subscriptions) subscription.unsubscribe()
+    this.#unfollow()
     await this.#checkpoints.end()
     await this.remembered?.stop()
     await this.ask?.stop()
+  }
+
+  #unfollow(): void {
+    this.#forgetBeat()
+    for (const subscription of this.#subscriptions) subscription.unsubscribe()
   }
 
   get #isIdle(): boolean {

@@ -21,13 +21,12 @@ export type OpenCore = Core & {
  */
 export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const node = new Node(parts, await beginFrom(parts.log, parts.checkpoints ?? null))
-  const { projections } = node.host
-  parts.log.checkEnds?.((stream) => projections.lastRevision(stream))
-  await node.follow()
-  // The heartbeat starts before `finishBegunWork`. Without a heartbeat no request times out. The start could then
-  // wait an hour for a store that never answers, because appends are retried that long.
-  node.startHeartbeat()
-  await node.finishBegunWork()
+  try {
+    await begin(node)
+  } catch (cause) {
+    node.abandonStart()
+    throw cause
+  }
   const { host } = node
   return {
     log: host.log,
@@ -48,4 +47,14 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
     sweep: () => node.sweep(),
     drain: () => node.drain(),
   }
+}
+
+const begin = async (node: Node): Promise<void> => {
+  const { log, projections } = node.host
+  log.checkEnds?.((stream) => projections.lastRevision(stream))
+  await node.follow()
+  // The heartbeat starts before `finishBegunWork`. Without a heartbeat no request times out. The start could then
+  // wait an hour for a store that never answers, because appends are retried that long.
+  node.startHeartbeat()
+  await node.finishBegunWork()
 }

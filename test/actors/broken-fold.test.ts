@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { openCore } from '../../src/actors/open-core.ts'
-import { checkpointEventsMin } from '../../src/limits.ts'
-import type { EventLog } from '../../src/log/event-log.ts'
+import { checkpointEventsMin, checkpointLookMs, checkpointLooksMax } from '../../src/limits.ts'
+import { type EventLog, Outage } from '../../src/log/event-log.ts'
 import { ensureLogCreated } from '../../src/log/log-identity.ts'
 import { MemoryCheckpoints } from '../support/logs/memory-checkpoints.ts'
 import { passingLog } from '../support/logs/passing-log.ts'
@@ -42,6 +42,35 @@ test('a node whose fold fails says so once, accepts nothing more, and writes no 
   expect(await broken.keys.accept(keyId, reading, cluster.newId())).toMatchObject({ ok: false })
   await schedule.until(broken.drain())
   expect(store.writes).toBe(0)
+})
+
+test('a node whose start fails leaves no timer that writes a checkpoint', async () => {
+  const cluster = new Cluster()
+  await ensureLogCreated(cluster.log, cluster.clock, seededEntropy(99))
+  const other = await cluster.open()
+  await other.post(await makeTestKey(other), checkpointEventsMin)
+  const store = new MemoryCheckpoints()
+  const schedule = drivenSchedule()
+  const { clock } = cluster
+  const parts = {
+    log: droppingAtTheEnd(cluster.log),
+    clock,
+    entropy: seededEntropy(9),
+    schedule,
+    checkpoints: { store },
+  }
+  expect(await openCore(parts).catch((cause: unknown) => cause)).toBeInstanceOf(Outage)
+  await schedule.advance(checkpointLookMs * (checkpointLooksMax + 1))
+  expect(store.writes).toBe(0)
+})
+
+const droppingAtTheEnd = (log: EventLog): EventLog => ({
+  ...passingLog(log),
+  subscribe: (options, subscriber) =>
+    log.subscribe(options, {
+      ...subscriber,
+      onCaughtUp: () => subscriber.onDropped?.(new Outage('The test drops it', 'not_written', 'unavailable')),
+    }),
 })
 
 const losingSuspensions = (log: EventLog): EventLog => ({
