@@ -146,7 +146,7 @@ const report = async (
   }
 }
 
-const watchedRoundsMax = 10
+const watchedRoundsMax = 8
 
 const untilFolded = async (dataDir: string, last: number): Promise<void> => {
   for (const deadline = Date.now() + 3_600_000; Date.now() < deadline; await Bun.sleep(100)) {

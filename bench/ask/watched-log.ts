@@ -19,7 +19,7 @@ const p99TargetMs = 25
  * measurement of the top rate has left.
  */
 const settleMs = 5_000
-/** Measured before each run, because the speed of a shared machine changes within seconds. */
+/** Measured before each run, because the speed of a shared machine changes within minutes. */
 const topRateSeconds = 3
 
 export type Watching = {
