@@ -8,6 +8,11 @@ export const futureSkewMsMax = 10 * 60_000
 // Batches (docs/contract.md, "Limits")
 export const batchReadingsMax = 1_000
 export const batchBodyBytesMax = 1024 * 1024
+/**
+ * Size of a gzip body before it is unpacked. Each 128 KiB can take 20 ms, even if it unpacks to a single reading. A thousand
+ * readings with a UUID for each rack and keg take 65 to 100 KB.
+ */
+export const packedBodyBytesMax = 128 * 1024
 /** A gzip body is unpacked in pieces of this size. For a batch, Node's default of 16 KiB takes twice as long. */
 export const gunzipChunkBytes = 128 * 1024
 /** Size of all events of a batch as JSON. EventStoreDB refuses an append over 1 MiB. */
@@ -94,6 +99,8 @@ export const costRequestsPerSecondMin = 100
 export const costRequestsPerSecondMax = 10_000
 /** For each request that a cost budget allows, it also allows this number of bytes of unpacked bodies. */
 export const costBytesPerRequest = 640
+/** A byte of a gzip body costs as much as this number of plain bytes, because unpacking can take as long as parsing those. */
+export const costPerPackedByte = 8
 export const costSavedMsMax = 60_000
 /** This number of refused readings in a batch costs as much as one refused request, because they share one HTTP request. */
 export const costItemsPerRequest = 100
@@ -291,6 +298,13 @@ export const passwordsWaitingMax = 64
 export const knownPasswordsWaitingMax = 16
 /** Passwords from one IPv4 address or IPv6 /48 that wait to be hashed. Known and unknown browsers are counted separately. */
 export const passwordsWaitingPerNetworkMax = 4
+
+// Headers of a request
+/**
+ * Cookies, or addresses in `X-Forwarded-For`, that the service looks at. A browser sends at most 180 cookies, but 16 KiB have
+ * room for thousands. Each address takes up to 5 µs.
+ */
+export const headerPartsMax = 200
 
 // Sessions and links of operators
 export const emailCharsMax = 254

@@ -18,7 +18,11 @@ export type ReadingRefusal =
       readonly allowed: { readonly requests: number; readonly bytes: number }
     }
   | { readonly kind: 'unsupported_media_type'; readonly what: 'content_type' | 'content_encoding' }
-  | { readonly kind: 'payload_too_large'; readonly what: 'reading' | 'batch' | 'events'; readonly bytesMax: number }
+  | {
+      readonly kind: 'payload_too_large'
+      readonly what: 'reading' | 'batch' | 'packed' | 'events'
+      readonly bytesMax: number
+    }
   | { readonly kind: 'invalid_body'; readonly what: 'batch' | 'nesting' | 'structure' }
   | { readonly kind: 'batch_empty' }
   | { readonly kind: 'batch_too_large'; readonly readingsMax: number; readonly bound: 'batch' | 'key' | 'structure' }

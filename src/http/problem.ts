@@ -154,6 +154,7 @@ const bodyWords: Record<CodedOf<'invalid_body'>['what'], string> = {
 const tooLargeWords: Record<CodedOf<'payload_too_large'>['what'], (bytesMax: number) => string> = {
   reading: (bytesMax) => `body must be at most ${bytesMax} bytes: send one reading, without other data.`,
   batch: (bytesMax) => `body must be at most ${bytesMax} bytes: send the readings in several batches.`,
+  packed: (bytesMax) => `body must be at most ${bytesMax} bytes of gzip data: send it plain, or in smaller batches.`,
   events: (bytesMax) => `readings must take at most ${bytesMax} bytes when they are stored: ${inSeveralBatches}.`,
 }
 

@@ -1,4 +1,5 @@
 import { bodyInOnePieceBytesMax, bodyReservedBytesMin } from '../limits.ts'
+import { nextTurn } from './own-turns.ts'
 import type { BodyHolder, UnfinishedBodies, UnfinishedBody } from './unfinished-bodies.ts'
 
 /**
@@ -16,8 +17,8 @@ type BodyBound = BodyHolder & { readonly bytesMax: number }
  * A body with a `Content-Length` of up to 1 KiB and without gzip reserves no memory. Reserving would take a twentieth of the
  * processor time of a reading.
  *
- * A large body, or a gzip body that can become large, gets its own turn of the event loop. Parsing and checking a large body
- * takes up to 10 ms, and several in one turn would delay all other requests.
+ * A large body, or a gzip body, gets its own turn of the event loop. Unpacking, parsing and checking such a body takes up to
+ * 20 ms, and several in one turn would delay all other requests.
  */
 export const readBody = (
   bodies: UnfinishedBodies,
@@ -41,7 +42,7 @@ export const readBody = (
   }
   body.receivedBytes = bytes
   const read = request.bytes()
-  return settled(bodies, body, isPacked && bytesMax > bodyInOnePieceBytesMax ? inItsTurn(bodies, read) : read)
+  return settled(bodies, body, isPacked ? inItsTurn(bodies, read) : read)
 }
 
 /**
@@ -105,6 +106,9 @@ const counted = async (body: UnfinishedBody, bytesMax: number): Promise<Uint8Arr
     if (bytes > bytesMax) return 'too_large'
     body.receivedBytes = bytes
     chunks.push(chunk)
+    // In this turn, Bun joins all that arrives into the next chunk. Otherwise each chunk of a client would be a chunk here,
+    // which takes 2 µs. A body in chunks of one byte would hold the event loop twenty times as long.
+    await nextTurn()
   }
   const [first = noBytes] = chunks
   return chunks.length > 1 ? Buffer.concat(chunks, bytes) : first

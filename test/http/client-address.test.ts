@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { cameFrom, networkOf, siteOf } from '../../src/http/client-address.ts'
+import { headerPartsMax } from '../../src/limits.ts'
 
 const from = (peer: string | null, headers: Readonly<Record<string, string>>, trusted: readonly string[] = []) =>
   cameFrom(new Headers(headers), peer, trusted)
@@ -86,6 +87,23 @@ describe('cameFrom()', () => {
 
   test('does not trust a proxy because of its port', () => {
     expect(from('192.0.2.9', { 'X-Forwarded-For': `198.51.100.1, ${proxy}:80` }, [proxy]).address).toBe('192.0.2.9')
+  })
+
+  test('reads no address before the last one that is not a trusted proxy', () => {
+    const compared: string[] = []
+    const includes = (hop: string): boolean => {
+      compared.push(hop)
+      return hop === proxy
+    }
+    const forwarded = { 'X-Forwarded-For': `${'6.6.6.6, '.repeat(1_000)}198.51.100.1, ${proxy}` }
+    expect(from(proxy, forwarded, Object.assign([proxy], { includes })).address).toBe('198.51.100.1')
+    expect(compared).toEqual([proxy, proxy, '198.51.100.1'])
+  })
+
+  test('reads at most 200 addresses', () => {
+    const behind = (proxies: number) => ({ 'X-Forwarded-For': `198.51.100.1${`,${proxy}`.repeat(proxies)}` })
+    expect(from(proxy, behind(headerPartsMax - 1), [proxy]).address).toBe('198.51.100.1')
+    expect(from(proxy, behind(headerPartsMax), [proxy]).address).toBe(proxy)
   })
 
   test('removes the zone of a forwarded IPv6 address', () => {

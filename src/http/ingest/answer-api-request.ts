@@ -21,6 +21,7 @@ import {
   chargeOnce,
   costOfBatch,
   costOfBrokenConnection,
+  costOfPackedReading,
   costOfRefusal,
   costOfRepeat,
   emptyBudgetRefusal,
@@ -40,7 +41,7 @@ export const answerApiRequest = async (deps: ApiDeps, request: Request, route: A
     keyId = key?.keyId ?? null
     if (key === null) return refuseKey(deps, { request, requestId, key, names: null }, refusal)
     if (refusal !== null) return refuseKey(deps, { request, requestId, key, names: null }, refusal)
-    const call: ApiCall = { request, requestId, key, bodyBytes: 0, isCharged: false, names: null }
+    const call: ApiCall = { request, requestId, key, bodyBytes: 0, packedBytes: 0, isCharged: false, names: null }
     const result = await route(call)
     if (result === 'client_gone') {
       chargeOnce(deps, call, costOfBrokenConnection)
@@ -65,6 +66,7 @@ const accept = (deps: ApiDeps, call: ApiCall, result: Accepted | AcceptedBatch |
     return 'count' in result ? answerCheck(deps, call, result) : acceptBatch(deps, call, result)
   }
   if (result.repeats !== null) chargeOnce(deps, call, costOfRepeat(call))
+  else if (call.packedBytes > 0) chargeOnce(deps, call, costOfPackedReading(call))
   return new Response(successBody(result.recordedAt), { headers: acceptedHeaders(call.requestId, call.key, result) })
 }
 

@@ -49,6 +49,8 @@ export type ApiCall = {
   readonly key: KeyState
   /** Size of the unpacked body, for the key's cost budget. 0 until the body is read. */
   bodyBytes: number
+  /** Size of a gzip body before it is unpacked. 0 for a plain body. */
+  packedBytes: number
   isCharged: boolean
   /** The names in a single reading, as soon as it is parsed. If the reading is refused, a summary can name them. */
   names: { readonly rack: string; readonly keg: string } | null

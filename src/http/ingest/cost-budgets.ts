@@ -10,7 +10,10 @@ import {
   costSavedMsMax,
 } from '../../limits.ts'
 
-/** The cost of a request. `bytes` is the size of its unpacked body. */
+/**
+ * The cost of a request. `bytes` is the size of its unpacked body, or `costPerPackedByte` times that of its packed body, if that is
+ * more.
+ */
 export type Cost = { readonly requests: number; readonly bytes: number }
 
 /**

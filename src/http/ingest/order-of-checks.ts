@@ -15,6 +15,7 @@ import {
   type RejectedItem,
   refused,
 } from '../../domain/refusal.ts'
+import { packedBodyBytesMax } from '../../limits.ts'
 import { expectation } from '../expect-header.ts'
 import { readAwaitedBody, readBody } from '../read-body.ts'
 import type { ApiCall, ApiDeps, ApiResult, ApiRoute, Stored } from './api-call.ts'
@@ -95,7 +96,8 @@ const ingestRoute =
 
     const isPacked = encoding === 'gzip'
     work.bodiesRead += 1
-    const bound = { pool: 'devices', holder: key.keyId, bytesMax, isPacked } as const
+    const sentBytesMax = isPacked ? Math.min(bytesMax, packedBodyBytesMax) : bytesMax
+    const bound = { pool: 'devices', holder: key.keyId, bytesMax: sentBytesMax, isPacked } as const
     const sent = await (expected === 'awaited' ? readAwaitedBody : readBody)(bodies, request, bound)
     // Before all other refusals, because only these two close the connection. On an open connection, Bun would read the rest of
     // the body as the next request.
@@ -107,7 +109,9 @@ const ingestRoute =
     const body = isPacked ? unpacked(endpoint, sent) : sent
     const isWhole = typeof body !== 'string'
     call.bodyBytes = isWhole ? body.byteLength : failedBodyBytes(sent, request.headers, bytesMax)
+    if (isPacked && typeof sent !== 'string') call.packedBytes = sent.byteLength
     if (body === 'client_gone') return body
+    if (sent === 'too_large' && sentBytesMax < bytesMax) return refused(full ?? packedTooLarge)
     if (!isWhole) return refused(bodyRefusal(endpoint, body, full))
 
     // The body must be hashed before `judge`, which overwrites parts of the body.
@@ -129,6 +133,7 @@ const ingestRoute =
 
 const invalidIdempotencyKey: ReadingRefusal = { kind: 'invalid_idempotency_key' }
 const unknownEncoding: ReadingRefusal = { kind: 'unsupported_media_type', what: 'content_encoding' }
+const packedTooLarge: ReadingRefusal = { kind: 'payload_too_large', what: 'packed', bytesMax: packedBodyBytesMax }
 const unknownExpectation: ReadingRefusal = { kind: 'expectation_failed', what: 'unknown' }
 
 type BodyInTime = Exclude<IngestBody, 'too_slow'>

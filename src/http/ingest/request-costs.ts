@@ -1,11 +1,11 @@
 import type { KeyState } from '../../domain/key.ts'
 import type { ReadingRefusal, RejectedItem } from '../../domain/refusal.ts'
-import { costItemsPerRequest, storedReadingBytesMax } from '../../limits.ts'
+import { costItemsPerRequest, costPerPackedByte, storedReadingBytesMax } from '../../limits.ts'
 import type { AcceptedBatch, ApiCall, ApiDeps } from './api-call.ts'
 import type { Cost } from './cost-budgets.ts'
 
 /** Returns what a refused request costs the key's budget (docs/devices.md, "Requests that store nothing"). */
-export const costOfRefusal = (refusal: ReadingRefusal, { bodyBytes }: ApiCall): Cost => {
+export const costOfRefusal = (refusal: ReadingRefusal, call: ApiCall): Cost => {
   switch (refusal.kind) {
     // These refusals cost nothing. Otherwise a device that retries during an outage would be refused when the outage is over.
     case 'internal_error':
@@ -15,28 +15,36 @@ export const costOfRefusal = (refusal: ReadingRefusal, { bodyBytes }: ApiCall): 
       return nothing
     case 'rate_limited':
       // A refusal because of an empty budget costs nothing. Otherwise the budget would stay empty while the device continues.
-      return refusal.window === 'cost' ? nothing : { requests: 1, bytes: bodyBytes }
+      return refusal.window === 'cost' ? nothing : { requests: 1, bytes: bytesOf(call) }
     case 'batch_rejected':
-      return { requests: requestsFor(refusal.rejected.length), bytes: bodyBytes }
+      return { requests: requestsFor(refusal.rejected.length), bytes: bytesOf(call) }
     default:
-      return { requests: 1, bytes: bodyBytes }
+      return { requests: 1, bytes: bytesOf(call) }
   }
 }
 
-export const costOfRepeat = ({ bodyBytes }: ApiCall): Cost => ({ requests: 1, bytes: bodyBytes })
+export const costOfRepeat = (call: ApiCall): Cost => ({ requests: 1, bytes: bytesOf(call) })
 
-export const costOfBatch = ({ accepted, rejected }: AcceptedBatch, { bodyBytes }: ApiCall): Cost => {
+/** A single reading that is not packed costs nothing: its 16 KiB take less time than the rest of the request. */
+export const costOfPackedReading = (call: ApiCall): Cost => ({
+  requests: 0,
+  bytes: Math.max(0, call.packedBytes * costPerPackedByte - storedReadingBytesMax),
+})
+
+export const costOfBatch = ({ accepted, rejected }: AcceptedBatch, call: ApiCall): Cost => {
   const stored = accepted.last - accepted.first + 1
-  return { requests: requestsFor(rejected.length), bytes: Math.max(0, bodyBytes - stored * storedReadingBytesMax) }
+  return { requests: requestsFor(rejected.length), bytes: Math.max(0, bytesOf(call) - stored * storedReadingBytesMax) }
 }
 
 /** A check stores nothing, so its whole body counts. Refused items count as in a batch, but a check costs at least one request. */
-export const costOfCheck = (rejected: readonly RejectedItem[] | null, { bodyBytes }: ApiCall): Cost => ({
+export const costOfCheck = (rejected: readonly RejectedItem[] | null, call: ApiCall): Cost => ({
   requests: Math.max(1, requestsFor(rejected?.length ?? 0)),
-  bytes: bodyBytes,
+  bytes: bytesOf(call),
 })
 
 export const costOfBrokenConnection: Cost = { requests: 1, bytes: 0 }
+
+const bytesOf = ({ bodyBytes, packedBytes }: ApiCall): number => Math.max(bodyBytes, packedBytes * costPerPackedByte)
 
 const nothing: Cost = { requests: 0, bytes: 0 }
 

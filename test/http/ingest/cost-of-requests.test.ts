@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { packedBodyBytesMax, readingBodyBytesMax, storedReadingBytesMax } from '../../../src/limits.ts'
 import {
   type Answer,
   answerOf,
@@ -9,6 +10,7 @@ import {
 } from '../../support/answers.ts'
 import { type Service, startService, testAsker, validReading } from '../../support/test-service.ts'
 import { until } from '../../support/time/until.ts'
+import { packedTo } from './packed-to.ts'
 
 let service: Service
 let key: string
@@ -22,9 +24,12 @@ afterEach(() => service.stop())
 const code = 'RATE_LIMITED'
 const post = async (body: unknown, headers: Record<string, string> = {}) =>
   answerOf(await service.post(body, key, headers))
-const postBatch = async (readings: readonly unknown[] | string, headers: Record<string, string> = {}) =>
-  answerOf(await service.postBatch(readings, key, headers))
+const postBatch = async (
+  readings: readonly unknown[] | string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+) => answerOf(await service.postBatch(readings, key, headers))
 
+const gzip = { 'Content-Encoding': 'gzip' }
 const megabyte = 'x'.repeat(1_000_000)
 
 /** Sends 4,000,000 bytes, which is more than the full budget of 3,840,000 bytes. */
@@ -133,6 +138,23 @@ describe('requests that store nothing', () => {
     expectBatch(await postBatch(body(844_095)), 200)
     expectBatch(await postBatch(body(4_097)), 200)
     expectRefusal(await postBatch(body(4_096)), 429, code)
+  })
+
+  const batch = JSON.stringify({ readings: [validReading] })
+  const reading = JSON.stringify(validReading)
+  test.each([
+    ['batch', async (bytes: number) => postBatch(packedTo(bytes, batch), gzip), packedBodyBytesMax],
+    ['reading', async (bytes: number) => post(packedTo(bytes, reading), gzip), readingBodyBytesMax],
+  ])('cost a packed %s eight times its packed bytes, besides its readings', async (_, send, bytesMax) => {
+    const free = storedReadingBytesMax / 8
+    let left = 3_840_000
+    for (let bytes = bytesMax; left > 8; bytes = Math.min(bytesMax, free + (left - 8) / 8)) {
+      expect((await send(bytes)).status).toBe(200)
+      left -= 8 * (bytes - free)
+    }
+    expect((await send(free)).status).toBe(200)
+    expect((await send(free + 1)).status).toBe(200)
+    expectRefusal(await send(free), 429, code)
   })
 
   test('cost nothing when the store fails', async () => {

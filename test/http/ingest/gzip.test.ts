@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
-import { batchBodyBytesMax, readingBodyBytesMax } from '../../../src/limits.ts'
+import { batchBodyBytesMax, packedBodyBytesMax, readingBodyBytesMax } from '../../../src/limits.ts'
 import { acceptedReadings, answerOf, expectAccepted, expectBatch, expectRefusal } from '../../support/answers.ts'
 import { rawExchange } from '../../support/raw-http.ts'
 import { type Service, startService, validReading } from '../../support/test-service.ts'
+import { packedTo } from './packed-to.ts'
 
 let service: Service
 let key: string
@@ -12,6 +13,8 @@ beforeAll(async () => {
   key = (await service.createKey()).key
 })
 afterAll(() => service.stop())
+// A minute refills the cost budget of the key.
+afterEach(() => service.clock.advance(60_000))
 
 const gzip = { 'Content-Encoding': 'gzip' }
 const json = JSON.stringify(validReading)
@@ -43,21 +46,34 @@ describe('a gzip body', () => {
     expectRefusal(await postBatch(packed(batch.padEnd(batchBodyBytesMax + 1))), 413, 'PAYLOAD_TOO_LARGE')
   })
 
-  test('gets 413 unread if it is too long packed', async () => {
+  test.each([
+    ['/api/v1/ingest', readingBodyBytesMax],
+    ['/api/v1/ingest/batch', packedBodyBytesMax],
+  ])('gets 413 unread on %s if it is too long packed', async (path, bytesMax) => {
     const lines = [`X-API-Key: ${key}`, 'Content-Type: application/json', 'Content-Encoding: gzip']
-    const head = [
-      'POST /api/v1/ingest HTTP/1.1',
-      'Host: 127.0.0.1',
-      ...lines,
-      `Content-Length: ${readingBodyBytesMax + 1}`,
-    ]
+    const head = [`POST ${path} HTTP/1.1`, 'Host: 127.0.0.1', ...lines, `Content-Length: ${bytesMax + 1}`]
     const [answer] = await rawExchange(service.url, `${head.join('\r\n')}\r\n\r\n`)
     expect(answer?.status).toBe(413)
   })
 
-  test('that unpacks to half a gibibyte is refused at the bound', async () => {
-    const bomb = bombOf(8)
-    expect(bomb.byteLength).toBeLessThan(batchBodyBytesMax)
+  test('of a batch may have 128 KiB packed, and not a byte more', async () => {
+    const batch = `{"readings":[${json}]}`
+    expectBatch(await postBatch(packedTo(packedBodyBytesMax, batch)), 200)
+    const tooLong = packedTo(packedBodyBytesMax + 1, batch)
+    const words = 'body must be at most 131072 bytes of gzip data: send it plain, or in smaller batches.'
+    expect(expectRefusal(await postBatch(tooLong), 413, 'PAYLOAD_TOO_LARGE')).toBe(words)
+    const inChunks = async function* () {
+      yield tooLong
+    }
+    const headers = { ...gzip, 'X-API-Key': key, 'Content-Type': 'application/json' }
+    const url = `${service.url}/api/v1/ingest/batch`
+    const answer = await fetch(url, { method: 'POST', headers, body: inChunks() })
+    expect(expectRefusal(await answerOf(answer), 413, 'PAYLOAD_TOO_LARGE')).toBe(words)
+  })
+
+  test('that unpacks to 128 MiB is refused at the bound', async () => {
+    const bomb = bombOf(2)
+    expect(bomb.byteLength).toBeLessThan(packedBodyBytesMax)
     const before = process.memoryUsage.rss()
     for (let sent = 0; sent < 20; sent += 1) {
       expectRefusal(await postBatch(bomb), 413, 'PAYLOAD_TOO_LARGE')

@@ -1,5 +1,5 @@
 import type { SignedIn } from '../../../actors/core.ts'
-import { deviceMsMax } from '../../../limits.ts'
+import { deviceMsMax, headerPartsMax } from '../../../limits.ts'
 import type { Visit } from '../visit.ts'
 import type { Trust } from './origin.ts'
 
@@ -32,7 +32,7 @@ const nameOf = (kind: CookieKind, trust: Trust): string =>
 
 export const readCookie = (headers: Headers, kind: CookieKind, trust: Trust): string | null => {
   const wanted = `${nameOf(kind, trust)}=`
-  for (const pair of (headers.get('cookie') ?? '').split(';')) {
+  for (const pair of (headers.get('cookie') ?? '').split(';', headerPartsMax)) {
     const text = pair.trim()
     if (text.startsWith(wanted)) return text.slice(wanted.length)
   }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { RecordedEvent } from '../../../../src/domain/events.ts'
 import { operatorStream, signInsStream } from '../../../../src/domain/stream-names.ts'
-import { liveHeartbeatMs, sessionIdleMsDefault } from '../../../../src/limits.ts'
+import { headerPartsMax, liveHeartbeatMs, sessionIdleMsDefault } from '../../../../src/limits.ts'
 import { emailOf, testPassword } from '../../../support/test-operators.ts'
 import { type Service, testAsker } from '../../../support/test-service.ts'
 import { drivenSchedule } from '../../../support/time/driven-schedule.ts'
@@ -24,6 +24,14 @@ const signIn = async (person: Visitor, headers: Readonly<Record<string, string>>
 
 const eventsOf = async (stream: string): Promise<readonly RecordedEvent[]> =>
   (await service.log.readAll({ limit: 1_000 })).filter((event) => event.stream === stream)
+
+test('a session is found among 200 cookies, and not behind them', async () => {
+  const admin = await signedIn(service, 'admin')
+  const session = `${sessionCookie}=${admin.cookies.get(sessionCookie)}`
+  const behind = (others: number) => admin.get('/cellars', { Cookie: `${'a=b; '.repeat(others)}${session}` })
+  expect((await behind(headerPartsMax - 1)).status).toBe(200)
+  expect((await behind(headerPartsMax)).location).toBe('/sign-in?next=%2Fcellars')
+})
 
 describe('a sign-in', () => {
   test('keeps the browser known in a cookie that only this host gets back', async () => {
