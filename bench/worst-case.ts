@@ -1,18 +1,20 @@
 import { benchNeighbours } from './load/neighbours.ts'
 import type { ServiceOptions } from './servers.ts'
+import { benchNewRacks } from './watch/cost-of-new-racks.ts'
 import { benchLoopHolds, type HeldLoop } from './watch/loop-holds.ts'
 
 export type WorstCase = {
   readonly rounds: number
   readonly seconds: number
-  /** `loop`, `neighbours`, or a part of the name of one neighbour (a kind of bad client). `null` means all. */
+  /** `loop`, `racks`, `neighbours`, or a part of the name of one neighbour (a kind of bad client). `null` means all. */
   readonly what: string | null
 }
 
 /** Measures what the worst requests cost the event loop and other devices. */
 export const benchWorstCase = async ({ rounds, seconds, what }: WorstCase, options: ServiceOptions): Promise<void> => {
   const held: readonly HeldLoop[] = what === null || what === 'loop' ? await benchLoopHolds(rounds, options) : []
-  if (what === 'loop') return
+  if (what === null || what === 'racks') await benchNewRacks(rounds, options)
+  if (what === 'loop' || what === 'racks') return
   const only = what === null || what === 'neighbours' ? '' : what
   await benchNeighbours(held, { ...options, seconds, only })
 }

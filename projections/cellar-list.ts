@@ -1,5 +1,6 @@
 import { type CellarEventType, type CellarState, evolveCellar } from '../src/domain/cellar.ts'
 import type { RecordedEvent } from '../src/domain/events.ts'
+import { orderKey } from '../src/domain/search/order-key.ts'
 import { isNext } from './next-revision.ts'
 import type { CellarQueries } from './queries.ts'
 import { readBy, readLimit, writeBy, writeLimit } from './saved-fields.ts'
@@ -25,7 +26,7 @@ export class CellarList implements CellarQueries {
   }
 
   list(): readonly CellarState[] {
-    this.#sorted ??= [...this.#byIdentifier.values()].sort(byTitle)
+    this.#sorted ??= byTitle(this.#byIdentifier.values())
     return this.#sorted
   }
 
@@ -79,7 +80,8 @@ const readCellar = (from: PieceReader): CellarState => ({
   revision: from.whole(),
 })
 
-/** Sorts "Cellar 2" before "Cellar 10", and in the same order on every machine. */
-const { compare } = new Intl.Collator('en', { numeric: true })
-
-const byTitle = (a: CellarState, b: CellarState): number => compare(a.title, b.title) || (a.cellar < b.cellar ? -1 : 1)
+/** In the normal form D, "Ä" is an "A" with a mark. So it comes before "B", and large letters beside small ones. */
+const byTitle = (cellars: Iterable<CellarState>): readonly CellarState[] =>
+  Array.from(cellars, (cellar) => [orderKey(cellar.title.normalize('NFD').toLowerCase()), cellar] as const)
+    .sort(([a, { cellar }], [b, other]) => (a < b || (a === b && cellar < other.cellar) ? -1 : 1))
+    .map(([, cellar]) => cellar)

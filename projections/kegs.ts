@@ -1,4 +1,6 @@
+import { orderKey } from '../src/domain/search/order-key.ts'
 import { kegsOrderedPerPiece, kegsPerCellarMax } from '../src/limits.ts'
+import { SeededMap } from '../src/seeded-map.ts'
 import { Keg } from './keg.ts'
 import type { KegMemory } from './keg-memory.ts'
 import type { KegSaving } from './keg-saving.ts'
@@ -16,7 +18,7 @@ export class Kegs {
   readonly #cellar: { readonly name: string; readonly number: number }
   readonly #saving: KegSaving
   readonly #memory: KegMemory
-  readonly #racks = new Map<string, Rack>()
+  readonly #racks = new SeededMap<Rack>()
   #count = 0
   #oldest: Keg | null = null
   #newest: Keg | null = null
@@ -32,6 +34,8 @@ export class Kegs {
    * `#forgotten` holds removed kegs that are still in this list.
    */
   #ordered: readonly Keg[] | null = null
+  /** The key of each keg in `#ordered`. A field of each keg would take memory in cellars at which nobody looks. */
+  readonly #orderKeys = new Map<Keg, string>()
   readonly #unordered = new Set<Keg>()
   readonly #forgotten = new Set<Keg>()
   readonly #searches = new KegSearches()
@@ -93,7 +97,7 @@ export class Kegs {
   }
 
   /**
-   * Comparing names is slow, and pages need the ordered list twice a second. So only new kegs are sorted in, a few in
+   * Ordering takes time, and pages need the ordered list twice a second. So only new kegs are sorted in, a few in
    * each step. Each step leaves the list in order, so several pages can use this generator at once.
    */
   *#order(): Generator<void, readonly Keg[]> {
@@ -112,14 +116,18 @@ export class Kegs {
 
   #orderSome(ordered: readonly Keg[]): void {
     const kept = this.#forgotten.size === 0 ? ordered : ordered.filter((keg) => !this.#forgotten.has(keg))
+    for (const keg of this.#forgotten) this.#orderKeys.delete(keg)
     this.#forgotten.clear()
     const added: Keg[] = []
     for (const keg of this.#unordered) {
       if (added.length === kegsOrderedPerPiece) break
       this.#unordered.delete(keg)
+      this.#orderKeys.set(keg, `${orderKey(keg.rack)}\0${orderKey(keg.keg)}`)
       added.push(keg)
     }
-    this.#ordered = merged(kept, added.sort(byName))
+    const isBefore: IsBefore = (a, b) => (this.#orderKeys.get(a) ?? '') < (this.#orderKeys.get(b) ?? '')
+    added.sort((a, b) => (isBefore(a, b) ? -1 : 1))
+    this.#ordered = merged(kept, added, isBefore)
   }
 
   #find(rack: string, name: string): Keg | undefined {
@@ -168,20 +176,17 @@ export class Kegs {
   }
 }
 
-const { compare } = new Intl.Collator('en', { numeric: true })
-
-const byName = (a: KegName, b: KegName): number =>
-  compare(a.rack, b.rack) || compare(a.keg, b.keg) || (a.rack + a.keg < b.rack + b.keg ? -1 : 1)
+type IsBefore = (a: Keg, b: Keg) => boolean
 
 /**
  * Merges two sorted lists. Finds the place of each added keg by binary search, because usually a few kegs are added to
  * many.
  */
-const merged = (kept: readonly Keg[], added: readonly Keg[]): readonly Keg[] => {
+const merged = (kept: readonly Keg[], added: readonly Keg[], isBefore: IsBefore): readonly Keg[] => {
   const all: Keg[] = []
   let from = 0
   for (const keg of added) {
-    const to = indexOf(keg, kept, from)
+    const to = indexOf(keg, kept, { from, isBefore })
     for (const before of kept.slice(from, to)) all.push(before)
     all.push(keg)
     from = to
@@ -189,12 +194,14 @@ const merged = (kept: readonly Keg[], added: readonly Keg[]): readonly Keg[] => 
   return all.concat(kept.slice(from))
 }
 
-const indexOf = (keg: Keg, kegs: readonly Keg[], from: number): number => {
+type Search = { readonly from: number; readonly isBefore: IsBefore }
+
+const indexOf = (keg: Keg, kegs: readonly Keg[], { from, isBefore }: Search): number => {
   let [low, high] = [from, kegs.length]
   while (low < high) {
     const middle = (low + high) >>> 1
     const other = kegs[middle]
-    if (other !== undefined && byName(other, keg) < 0) low = middle + 1
+    if (other !== undefined && isBefore(other, keg)) low = middle + 1
     else high = middle
   }
   return low

@@ -1,3 +1,4 @@
+import { SeededMap } from '../src/seeded-map.ts'
 import type { Keg } from './keg.ts'
 
 /** A rack with more kegs than this number keeps its kegs in a map. */
@@ -9,7 +10,7 @@ const fewMax = 16
  */
 export class Rack {
   readonly #few: Keg[] = []
-  #many: Map<string, Keg> | null = null
+  #many: SeededMap<Keg> | null = null
 
   get isEmpty(): boolean {
     return this.#few.length === 0 && (this.#many === null || this.#many.size === 0)
@@ -26,8 +27,8 @@ export class Rack {
       this.#few.push(keg)
       return
     }
-    this.#many ??= new Map(this.#few.splice(0).map((one) => [one.keg, one]))
-    this.#many.set(keg.keg, keg)
+    this.#many ??= new SeededMap()
+    for (const one of [...this.#few.splice(0), keg]) this.#many.set(one.keg, one)
   }
 
   delete(keg: Keg): void {

@@ -1,6 +1,7 @@
 import { ByteReader, ByteWriter } from '../src/bytes/bytes.ts'
 import { readName, readText, type WrittenTexts, writeName, writeText } from '../src/bytes/packed-text.ts'
 import { checkpointPieceBytes } from '../src/limits.ts'
+import { SeededMap } from '../src/seeded-map.ts'
 
 /**
  * The first byte of an entry in a checkpoint says the kind of the entry. Each projection writes and reads the rest.
@@ -27,7 +28,7 @@ export class PieceWriter {
   /**
    * The names of the current piece with their numbers. If a name occurs again in the piece, only its number is written.
    */
-  #names: WrittenTexts = new Map()
+  #names: WrittenTexts = new SeededMap()
 
   constructor(pieceBytes: number = checkpointPieceBytes) {
     this.#pieceBytes = pieceBytes
@@ -58,7 +59,7 @@ export class PieceWriter {
   lend(): Uint8Array {
     const piece = this.#bytes.written
     this.#bytes.begin()
-    this.#names = new Map()
+    this.#names = new SeededMap()
     return piece
   }
 

@@ -15,6 +15,7 @@ import type { Flood, FloodResult } from './flood.ts'
 import type { LiveViewers, LiveViewersResult } from './live-viewers.ts'
 import { type Answers, type StartedLoad, startLoad, type Times } from './load-process.ts'
 import { newOperators } from './new-operators.ts'
+import { batchesToFill, newRacksBody, postNewRacks, type RackNames, rackNames } from './new-racks.ts'
 import type { PacedDevices, PacedDevicesResult } from './paced-devices.ts'
 import type { StalledBodies, StalledBodiesResult } from './stalled-bodies.ts'
 import { worstBodies } from './worst-bodies.ts'
@@ -103,6 +104,10 @@ const neighboursOf = (requests: readonly WorstRequest[]): readonly Neighbour[] =
   ...requests.map((request) => ({
     name: `4 connections, full window, Idempotency-Keys: ${request.name} (${request.isPacked ? 'gzip' : 'plain'})`,
     prepare: (service: EmptyService) => floodOfFullKey(service, { ...request, hasIdempotencyKey: true }),
+  })),
+  ...rackNames.map((names) => ({
+    name: `1 batch/s of new racks ${names.what}`,
+    prepare: (service: EmptyService) => postRacks(service, names),
   })),
   { name: '512 live streams of 64 sessions', prepare: watchLivePages },
   { name: '200 stalled bodies of one key', prepare: stallBodies },
@@ -276,6 +281,29 @@ const floodOfKeys = ({ url }: EmptyService, keys: readonly string[], body: objec
     hasIdempotencyKey: false,
     connections: 64,
   })
+
+/** The maps by name are full before the measurement. The key has the default limit, so it can post six batches a minute. */
+const postRacks = async (service: EmptyService, names: RackNames) => {
+  const { url } = service
+  const bodies = Array.from({ length: batchesToFill + 60 }, (_, batch) => newRacksBody(worstCellar, names, batch))
+  const filling = await createKey(service, worstCellar)
+  for (const body of bodies.splice(0, batchesToFill)) await postNewRacks(url, filling, body)
+  const key = await createKey(service, worstCellar, keyLimitDefault)
+  const load = await startLoad<PacedDevices, Times, PacedDevicesResult>('paced-devices.ts', {
+    url,
+    requests: bodies.map((body) => ({ key, path: '/api/v1/ingest/batch', body })),
+    perSecond: 1,
+    connections: 4,
+    latencyFromMs: 0,
+  })
+  return {
+    run: async (times: Times): Promise<Seen> => ({
+      perSecond: '1',
+      answers: (await load.askOnce(times)).answers,
+      note: '',
+    }),
+  }
+}
 
 const stallBodies = async (service: EmptyService) => {
   const key = await createKey(service, worstCellar, keyLimitDefault)

@@ -184,7 +184,7 @@ const emptyObjects = (structuralChars: number): string => {
  * Returns a different text for each index, but all have the same hash in the JavaScript engine. A hash table is slowest
  * with such names. The four fixed characters cancel the effect of the other characters on the hash.
  */
-const ofOneHash = (index: number): string => {
+export const ofOneHash = (index: number): string => {
   const digits = index.toString(36).padStart(6, '0')
   return `${digits.slice(0, 2)}\uacc9\u962e\u4b93\u8bb8${digits.slice(2)}`
 }

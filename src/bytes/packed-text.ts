@@ -4,6 +4,7 @@
  * UTF-8 cannot hold such a half. So this text is stored as UTF-16, and nothing is lost.
  */
 import { internedNameBytesMax, internedNamesMax } from '../limits.ts'
+import type { SeededMap } from '../seeded-map.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
 
 const kinds = { utf8: 0, seenBefore: 1, utf16: 2 } as const
@@ -13,7 +14,7 @@ const kindBits = 4
  * Holds the names that a row already contains, numbered from 0. A name that occurs again is written as its number, to
  * save space.
  */
-export type WrittenTexts = Map<string, number>
+export type WrittenTexts = SeededMap<number>
 
 export const writeText = (writer: ByteWriter, text: string): void => {
   const begin = writer.length

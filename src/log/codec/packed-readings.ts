@@ -31,6 +31,7 @@ import { parseTimestamp } from '../../domain/reading/timestamp.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
 import { readingId, uuidBytes, uuidText } from '../../domain/uuid.ts'
 import { bufferedRowBytesMin } from '../../limits.ts'
+import { SeededMap } from '../../seeded-map.ts'
 import { readFirstIdempotency, readIdempotency, writeIdempotency } from './packed-idempotency.ts'
 import type { RowBuffers } from './row-buffers.ts'
 import { RowNames } from './row-names.ts'
@@ -63,7 +64,7 @@ const writer = new ByteWriter()
 
 export const packReadings = (stream: string, readings: readonly ReadingToPack[]): Uint8Array => {
   const keyId = keyIdOf(stream)
-  const names: WrittenTexts = new Map()
+  const names: WrittenTexts = new SeededMap()
   const row: Row = { keyId, names, recordedAt: readings[0]?.recordedAt ?? 0, requestId: null, ofRequest: 0 }
   writer.begin()
   writer.byte(format)

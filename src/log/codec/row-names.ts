@@ -1,6 +1,7 @@
 import type { ByteWriter } from '../../bytes/bytes.ts'
 import { type WrittenTexts, writeName, writeNumber, writeUtf8 } from '../../bytes/packed-text.ts'
 import type { Name } from '../../domain/reading/columns.ts'
+import { SeededMap } from '../../seeded-map.ts'
 
 let rows = 0
 
@@ -61,7 +62,9 @@ export class RowNames {
   }
 
   #searchable(): WrittenTexts {
-    this.#written ??= new Map(this.#cached.map(({ text }, number) => [text, number]))
+    if (this.#written !== null) return this.#written
+    this.#written = new SeededMap()
+    for (const [number, { text }] of this.#cached.entries()) this.#written.set(text, number)
     return this.#written
   }
 }

@@ -145,7 +145,24 @@ describe('cellars', () => {
     expect(body).toMatch(/<th scope="row"><bdi[^>]*>rack-17<\/bdi><bdi[^>]*>temperature<\/bdi><\/th>/)
     expect(body).toContain('Fermenter 3')
   })
+
+  test('show racks and cellars by the numbers in their names', async () => {
+    const titles = ['Order 9', 'order 10', 'Order 11', 'Other', 'Örtlich', 'Pinot']
+    for (const [index, title] of titles.toReversed().entries()) {
+      await service.core.cellars.create({ cellar: `order-${index}`, title }, testAsker)
+    }
+    const { key, keyId } = await service.createKey({ cellar: 'order-0' })
+    const racks = ['order 9', 'order 10', 'order 11', 'other']
+    for (const rack of racks.toReversed()) await service.post({ ...validReading, cellar: 'order-0', rack }, key)
+    await service.untilFolded(keyId, racks.length)
+    expect(inOrder((await admin.get(paths.cellars)).body, titles)).toEqual(titles)
+    expect(inOrder((await admin.get(paths.cellar('order-0', 'order'))).body, racks)).toEqual(racks)
+  })
 })
+
+/** The texts as the page shows them, in the order of their first appearance. */
+const inOrder = (body: string, texts: readonly string[]): readonly string[] =>
+  texts.toSorted((a, b) => body.indexOf(`>${a}</bdi>`) - body.indexOf(`>${b}</bdi>`))
 
 describe('a repeated reading', () => {
   const bound = `title="This reading has the same timestamp and value as one of this keg’s last ${pointsPerKegMax} readings"`

@@ -15,6 +15,7 @@ type Layer =
   | 'log lines'
   | 'thread'
   | 'characters'
+  | 'seeded map'
   | 'bytes'
   | 'domain'
   | 'port'
@@ -38,6 +39,7 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/log-lines\.ts$/, 'log lines'],
   [/^src\/worker-thread\.ts$/, 'thread'],
   [/^src\/hidden-characters\.ts$/, 'characters'],
+  [/^src\/seeded-map\.ts$/, 'seeded map'],
   [/^src\/bytes\//, 'bytes'],
   [/^src\/domain\//, 'domain'],
   [/^src\/log\/(event-log|repeats-index|ask-index)\.ts$/, 'port'],
@@ -64,10 +66,11 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   'log lines': ['parameters', 'limits', 'characters'],
   thread: [],
   characters: [],
-  bytes: ['limits'],
+  'seeded map': [],
+  bytes: ['limits', 'seeded map'],
   domain: ['limits'],
   port: ['domain'],
-  log: ['port', 'domain', 'bytes', 'limits', 'thread'],
+  log: ['port', 'domain', 'bytes', 'limits', 'thread', 'seeded map'],
   actors: ['domain', 'projections', 'port', 'limits'],
   'checkpoint file': ['limits'],
   'password judge': ['domain', 'limits', 'thread'],
@@ -75,7 +78,7 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   words: ['domain', 'limits'],
   http: ['actors', 'export', 'projections', 'views', 'domain', 'port', 'words', 'limits'],
   cli: ['actors', 'export', 'projections', 'domain', 'port', 'log', 'words', 'parameters', 'limits', 'characters'],
-  projections: ['domain', 'bytes', 'limits'],
+  projections: ['domain', 'bytes', 'limits', 'seeded map'],
   views: ['characters'],
 }
 
@@ -94,6 +97,7 @@ const packages: Readonly<Partial<Record<Layer, RegExp>>> = {
   limits: /^$/,
   thread: /^$/,
   characters: /^$/,
+  'seeded map': /^$/,
   bytes: /^$/,
   domain: /^(@sinclair\/typebox|node:crypto)$/,
   port: /^$/,
