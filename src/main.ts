@@ -1,6 +1,5 @@
 /** Runs the command line. Except for the modules of threads, this is the only file with side effects at import. */
 
-import { existsSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { version } from '../package.json' with { type: 'json' }
 import { paths } from '../views/paths.ts'
@@ -19,7 +18,7 @@ import { systemEntropy } from './entropy.ts'
 import { visibleLines, visibleText } from './hidden-characters.ts'
 import { drainNoticeMs } from './limits.ts'
 import { copyLog } from './log/copy-log.ts'
-import { checkDataFolder, DataFolderHeld, logPathIn } from './log/data-folder.ts'
+import { checkDataFolder, DataFolderHeld } from './log/data-folder.ts'
 import { createLogLines } from './log-lines.ts'
 import { asCommandFailed, type LogPlace, openLog, openLogPlace, verifyLog } from './open-log.ts'
 import { startService } from './service.ts'
@@ -108,10 +107,9 @@ const tellWarning = (warning: string): void => {
 
 const placeOf = (config: Config): Place => ({
   dataDir: config.dataDir,
-  hasLog: () => config.eventStore !== null || existsSync(logPathIn(config.dataDir)),
-  openLog: async () => {
+  openLog: async ({ mayCreate }) => {
     try {
-      return await openLog(config, { clock: systemClock, entropy: systemEntropy, onLost })
+      return await openLog(config, { clock: systemClock, entropy: systemEntropy, onLost, mayCreate })
     } catch (error) {
       if (error instanceof DataFolderHeld) return 'held'
       throw asCommandFailed(error)

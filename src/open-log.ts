@@ -23,6 +23,7 @@ import type { EventStoreLogOptions } from './log/eventstoredb/eventstoredb-log.t
 import { StoreMisfit, StoreUnreachable } from './log/eventstoredb/start-faults.ts'
 import {
   ensureLogCreated,
+  hasId,
   type Naming,
   NotACopy,
   NotOurLog,
@@ -41,6 +42,8 @@ import { type VerifiedLog, type VerifyParts, verifyFile, verifyStore } from './l
 export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveBytes' | 'allowSharedDataDir'>
 
 export type OpeningParts = Naming & {
+  /** False refuses a place without a log. Default: a log is created there. */
+  readonly mayCreate?: boolean
   /** Accepts a changed schema of the SQLite file, and gets the differences. Default: such a file is refused. */
   readonly acceptSchema?: ((differences: readonly string[]) => void) | undefined
   /** Accepts a log that has lost its end, and gets what is missing. Default: such a log is refused. */
@@ -51,11 +54,13 @@ export type OpeningParts = Naming & {
   readonly onLost?: ((why: string) => void) | undefined
 }
 
-/** Opens the log, and gives a new log its id. @throws the errors that `asCommandFailed` knows. */
+/** Opens the log, and gives a new log its id. @throws CommandFailed, and the errors that `asCommandFailed` knows. */
 export const openLog = async (
   config: LogConfig,
-  { acceptSchema, acceptMissing, onFolderWarning, onLost, ...naming }: OpeningParts,
+  { acceptSchema, acceptMissing, onFolderWarning, onLost, mayCreate = true, ...naming }: OpeningParts,
 ): Promise<EventLog> => {
+  const hasFile = config.eventStore !== null || existsSync(logPathIn(config.dataDir))
+  if (!mayCreate && !hasFile) throw noLogIn(config)
   const accepted: string[] = []
   const losses: MissingEnd[] = []
   const accept = (differences: readonly string[]): void => {
@@ -70,7 +75,11 @@ export const openLog = async (
   const loss = acceptMissing === undefined ? {} : { acceptMissing: acceptLoss }
   const log = await openEngine(config, { onFolderWarning, onLost, ...schema, ...loss })
   try {
-    await nameLog(log, naming, config.eventStore === null ? 0 : eventStoreStartMsMax)
+    const waitMsMax = config.eventStore === null ? 0 : eventStoreStartMsMax
+    await patiently(waitMsMax, async () => {
+      if (!mayCreate && !(await hasId(log))) throw noLogIn(config)
+      await ensureLogCreated(log, naming.clock, naming.entropy)
+    })
     for (const missing of losses) await recordAcceptedLoss(log, missing, naming)
     if (accepted.length > 0) await recordAcceptedSchema(log, accepted, naming)
     return log
@@ -81,15 +90,27 @@ export const openLog = async (
 }
 
 /**
- * Gives a new log its id. Retries, because after the election of a leader, EventStoreDB answers reads before it takes appends.
- * Without retries, a start at that moment would fail.
+ * Without this error, a command with a wrong place would say that the key does not exist, or create a log there, to which no
+ * other log can be copied any more.
  */
-const nameLog = async (log: EventLog, { clock, entropy }: Naming, waitMsMax: number): Promise<void> => {
+const noLogIn = ({ dataDir, eventStore }: LogConfig): CommandFailed => {
+  const [place, remedy] =
+    eventStore === null
+      ? [`the data folder "${dataDir}"`, 'DATA_DIR to another folder']
+      : [`EventStoreDB with the prefix "${eventStore.prefix}"`, 'EVENTSTORE_URL or EVENTSTORE_PREFIX to another place']
+  const message = `There is no log in ${place}. Set ${remedy}, or create a log with "cellarbook cellar create ID"`
+  return new CommandFailed(message, exitCodes.configuration)
+}
+
+/**
+ * Tries again during an outage. After the election of a leader, EventStoreDB answers reads before it takes appends. Without
+ * retries, a start at that moment would fail.
+ */
+const patiently = async (waitMsMax: number, work: () => Promise<void>): Promise<void> => {
   const untilMs = performance.now() + waitMsMax
   for (;;) {
     try {
-      await ensureLogCreated(log, clock, entropy)
-      return
+      return await work()
     } catch (error) {
       if (!(error instanceof Outage) || performance.now() >= untilMs) throw error
       await Bun.sleep(eventStoreRetryPauseMs)

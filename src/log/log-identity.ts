@@ -46,11 +46,18 @@ export const ensureLogCreated = async (log: EventLog, clock: Clock, entropy: Ent
   return named
 }
 
+/** False if nothing was ever written to the log. @throws UnfinishedCopy, NotOurLog */
+export const hasId = async (log: EventLog): Promise<boolean> => identityOf(await readLogStream(log)) !== null
+
 /**
  * Copies the stream `cellarbook-log`, and marks the target as an unfinished copy, so that no service uses it.
  * @throws NotACopy, or UnfinishedCopy if the source is itself an unfinished copy
  */
-export const beginCopy = async (from: EventLog, to: EventLog, naming: Naming): Promise<void> => {
+export const beginCopy = async (
+  from: Pick<EventLog, 'read'>,
+  to: Pick<EventLog, 'read' | 'readAll' | 'append'>,
+  naming: Naming,
+): Promise<void> => {
   const source = await readLogStream(from)
   if (identityOf(source) === null) throw new NotACopy('The source is not a Cellarbook log: it has no id')
   const target = await readLogStream(to)
@@ -72,7 +79,7 @@ export const beginCopy = async (from: EventLog, to: EventLog, naming: Naming): P
  * is written too, so that the copy still tells how the source was changed.
  */
 export const endCopy = async (
-  to: EventLog,
+  to: Pick<EventLog, 'read' | 'append'>,
   { digest, events, accepted }: LogDigest & { readonly accepted: readonly string[] },
   naming: Naming,
 ): Promise<void> => {
@@ -110,12 +117,12 @@ export const recordAcceptedLoss = async (
 const schemaAccepted = (differences: readonly string[], naming: Naming): NewEvent =>
   logEvent(naming, { type: 'LogSchemaAccepted', data: { differences: [...differences] } }, { kind: 'cli' })
 
-const append = async (to: EventLog, last: number, events: readonly NewEvent[]): Promise<void> => {
+const append = async (to: Pick<EventLog, 'append'>, last: number, events: readonly NewEvent[]): Promise<void> => {
   const result = await to.append(logStream, last < 0 ? 'none' : last, events)
   if (result.outcome === 'conflict') throw new NotACopy(`Somebody else writes to "${logStream}"`)
 }
 
-const readLogStream = async (log: EventLog): Promise<readonly RecordedEvent[]> => {
+const readLogStream = async (log: Pick<EventLog, 'read'>): Promise<readonly RecordedEvent[]> => {
   const events: RecordedEvent[] = []
   try {
     while (true) {

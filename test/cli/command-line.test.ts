@@ -12,7 +12,8 @@ import { createProgress } from '../../src/cli/show/output.ts'
 import { parseConfig } from '../../src/config.ts'
 import { heldRetryMs, heldWaitMsMax, operationBytesMax, progressLineMs, progressRedrawMs } from '../../src/limits.ts'
 import { cellarbook, environmentOf, newFolder } from '../support/cellarbook.ts'
-import { isEmbedded, onEmbedded, openLogOf } from '../support/logs/engine.ts'
+import { isEmbedded, onEmbedded, openLogOf, storeUrl } from '../support/logs/engine.ts'
+import { freshPrefix, openAt } from '../support/logs/event-store-log.ts'
 import { createMemoryLog } from '../support/logs/memory-log.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 import { manualClock } from '../support/time/manual-clock.ts'
@@ -119,17 +120,34 @@ describe('the command line', () => {
     expect([ran.exitCode, ran.stdout, ran.stderr]).toEqual([0, `${version}\n`, ''])
   })
 
+  const needALog = [
+    ['cellar', 'list', '--json'],
+    ['key', 'create', '--cellar', 'wine-berlin'],
+    ['log', 'read'],
+    ['log', 'find', '7'],
+    ['operator', 'link', '--email', 'ada@example.org', '--json'],
+  ]
+
+  test('a place without a log in the store is named, and no log is created', async () => {
+    const [url, prefix] = [await storeUrl(), freshPrefix()]
+    const place = { EVENTSTORE_URL: url, EVENTSTORE_PREFIX: prefix, DATA_DIR: join(folder.path, 'node') }
+    for (const words of needALog) {
+      const ran = await cellarbook(words, place)
+      expect([words, ran.exitCode, ran.stdout]).toEqual([words, 78, ''])
+      expect(ran.stderr).toStartWith(`cellarbook: There is no log in EventStoreDB with the prefix "${prefix}".`)
+    }
+    const log = await openAt(url, prefix)
+    expect(await log.readAll({ limit: 1 })).toEqual([])
+    await log.close()
+    expect((await cellarbook(['cellar', 'create', 'wine-berlin'], place)).exitCode).toBe(0)
+    expect((await cellarbook(['key', 'list'], place)).exitCode).toBe(0)
+  })
+
   onEmbedded('elsewhere a log may be there without the folder')(
     'a data folder without a log is named, and no log is created',
     async () => {
       const missing = join(folder.path, 'missing')
-      for (const words of [
-        ['cellar', 'list', '--json'],
-        ['key', 'revoke', 'abcdefgh'],
-        ['log', 'read'],
-        ['operator', 'link'],
-        ['operator', 'link', '--email', 'ada@example.org', '--json'],
-      ]) {
+      for (const words of needALog) {
         const ran = await cellarbook(words, { DATA_DIR: missing })
         expect([words, ran.exitCode, ran.stdout]).toEqual([words, 78, ''])
         expect(ran.stderr).toStartWith(`cellarbook: There is no log in the data folder "${missing}".`)
@@ -192,7 +210,6 @@ describe('performAnywhere()', () => {
     const looks = { count: 0, waitedMs: 0 }
     const place: Place = {
       dataDir: join(folder.path, 'nobody'),
-      hasLog: () => true,
       openLog: async () => (++looks.count > looksUntilFree ? createMemoryLog() : 'held'),
       openCore: (log) => openCore({ log, clock: manualClock(), entropy: seededEntropy() }),
       linkUrl: String,

@@ -8,9 +8,11 @@ import { type Operation, perform } from './operations.ts'
 
 export type Place = {
   readonly dataDir: string
-  /** Returns `held` if another process has the log open. @throws CommandFailed if the folder cannot be used. */
-  openLog(): Promise<EventLog | 'held'>
-  hasLog(): boolean
+  /**
+   * Returns `held` if another process has the log open. @throws CommandFailed if the folder cannot be used, or if there is no log
+   * and `mayCreate` is false.
+   */
+  openLog(options: { readonly mayCreate: boolean }): Promise<EventLog | 'held'>
   openCore(log: EventLog): Promise<Core>
   linkUrl(secret: string): string
   wait(ms: number): Promise<void>
@@ -25,8 +27,7 @@ export const performAnywhere = async (operation: Operation, place: Place): Promi
   for (let waitedMs = 0; waitedMs <= heldWaitMsMax; waitedMs += heldRetryMs) {
     const answer = await askService(place.dataDir, operation)
     if (answer !== null) return answer
-    if (!place.hasLog() && !createsLog(operation)) throw noLogIn(place.dataDir)
-    const log = await place.openLog()
+    const log = await place.openLog({ mayCreate: operation.op === 'create_cellar' })
     if (log !== 'held') return performOn(log, operation, place)
     await place.wait(heldRetryMs)
   }
@@ -35,15 +36,6 @@ export const performAnywhere = async (operation: Operation, place: Place): Promi
     exitCodes.unreachable,
   )
 }
-
-const createsLog = ({ op }: Operation): boolean => op === 'create_cellar'
-
-/** Without this error, a command with a wrong DATA_DIR would say that the key does not exist. */
-const noLogIn = (dataDir: string): CommandFailed =>
-  new CommandFailed(
-    `There is no log in the data folder "${dataDir}". Set DATA_DIR to another folder, or create a log with "cellarbook cellar create ID"`,
-    exitCodes.configuration,
-  )
 
 async function* performOn(log: EventLog, operation: Operation, place: Place): AsyncGenerator<Line, End> {
   const opened: Core[] = []
