@@ -616,6 +616,8 @@ export const eventStoreUnheardMsMax = 5_000
  * still runs.
  */
 export const eventStoreScanMsMax = 600_000
+/** Streams whose truncation is asked for at once, before a page of the whole log is returned. */
+export const truncationReadsMax = 64
 /** After a conflict, a read can still miss the event that caused the conflict. The node pauses this time and reads again. */
 export const eventStoreShowMs = 5
 /** A connection without data for this time gets a ping. Without an answer in `eventStoreKeepAliveTimeoutMs`, it is closed. */

@@ -109,12 +109,13 @@ export interface EventLog {
    * that a conflict has named. So a caller that reads after a conflict decides on new state.
    */
   read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]>
+  /** Returns fewer events than `limit` only at the end of the log. */
   readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]>
   subscribe(options: SubscribeOptions, subscriber: Subscriber): Subscription
   /**
    * Deletes the events before revision `before` in a stream of readings or records, but never the last event of the
-   * stream. Other events keep their revisions and positions. `readAll` and subscriptions can show deleted events until
-   * the store frees their space. A second call finishes an interrupted truncation. An append at a deleted revision is
+   * stream. Other events keep their revisions and positions. No read shows deleted events. Subscriptions can still deliver
+   * them until the store frees their space. A second call finishes an interrupted truncation. An append at a deleted revision is
    * not written, so a late retry does not bring deleted events back.
    * @throws Outage: call `truncate` again. Error: these events must not be deleted.
    */

@@ -18,37 +18,26 @@ export type LogDigest = {
  * `cellarbook-log`, because a correct copy can differ in these.
  */
 export const digestLog = async (
-  log: EventLog,
+  log: Pick<EventLog, 'readAll'>,
   onProgress: (seen: { readonly events: number; readonly share: number }) => void,
 ): Promise<LogDigest> => {
   const [end] = await log.readAll({ direction: 'backwards', limit: 1 })
-  const streams = new Map<string, { readonly keptFrom: number; digest: string }>()
+  const streams = new Map<string, string>()
   let barriers = ''
   let events = 0
   for await (const page of pagesOfLog(log, { after: null, limit: readPageEventsMax })) {
     for (const event of page) {
       if (event.stream === logStream) continue
-      const stream = streams.get(event.stream) ?? { keptFrom: await firstRevision(log, event.stream), digest: '' }
-      streams.set(event.stream, stream)
-      // EventStoreDB can still show truncated events in `readAll`. A copy lacks these events, so the digest leaves them
-      // out.
-      if (event.revision < stream.keptFrom) continue
       const text = canonicalText(event)
-      stream.digest = chained(stream.digest, text)
+      streams.set(event.stream, chained(streams.get(event.stream) ?? '', text))
       if (event.type !== 'ReadingAccepted') barriers = chained(barriers, text)
       events += 1
     }
     const at = page.at(-1)?.position ?? 0
     onProgress({ events, share: end === undefined || end.position === 0 ? 1 : Math.min(1, at / end.position) })
   }
-  const all = Array.from(streams, ([stream, { digest }]) => [stream, digest] as const)
-  const sorted = all.toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const sorted = [...streams].toSorted(([a], [b]) => (a < b ? -1 : 1))
   return { digest: chained(barriers, JSON.stringify(sorted)), events, streams: new Map(sorted) }
-}
-
-const firstRevision = async (log: EventLog, stream: string): Promise<number> => {
-  const [first] = await log.read(stream, { limit: 1 })
-  return first?.revision ?? 0
 }
 
 const chained = (before: string, text: string): string =>

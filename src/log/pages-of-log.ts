@@ -9,7 +9,10 @@ export type Paging = {
 }
 
 /** Reads pages in the order of positions, up to the end of the log. No page is empty. */
-export async function* pagesOfLog(log: EventLog, { after, limit }: Paging): AsyncGenerator<readonly RecordedEvent[]> {
+export async function* pagesOfLog(
+  log: Pick<EventLog, 'readAll'>,
+  { after, limit }: Paging,
+): AsyncGenerator<readonly RecordedEvent[]> {
   let from = after
   while (true) {
     const page = await log.readAll({ ...(from === null ? {} : { from }), limit })

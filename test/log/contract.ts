@@ -880,13 +880,27 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         await log.truncate(stream, 6)
         const left = idsOf([...events.slice(6), ...behind])
         for (const from of [start, ...events.slice(0, 6).map(({ position }) => position)]) {
-          for (const limit of [1, 3, 20]) {
-            const ids = idsOf(await readAllAfter(from, limit))
-            expect(ids.slice(-left.length)).toEqual(left)
-          }
+          for (const limit of [1, 3, 20]) expect(idsOf(await readAllAfter(from, limit))).toEqual(left)
         }
         const back = idsOf(await log.readAll({ limit: left.length, direction: 'backwards' }))
         expect(back).toEqual(left.toReversed())
+      })
+
+      test('hides events that a reader of the whole log has seen, in each page size and direction', async () => {
+        const start = await end()
+        const [first, second] = [await filled(), await filled()]
+        const all = idsOf([...first.events, ...second.events])
+        expect(idsOf(await readAllAfter(start))).toEqual(all)
+        await log.truncate(first.stream, lastRevision)
+        await log.truncate(second.stream, 4)
+        await log.truncate(second.stream, 7)
+        const left = idsOf([...first.events.slice(lastRevision), ...second.events.slice(7)])
+        for (let limit = 1; limit <= 2 * (lastRevision + 1); limit += 1) {
+          expect([limit, idsOf(await readAllAfter(start, limit))]).toEqual([limit, left])
+          const options = { limit, direction: 'backwards' } as const
+          const back = (await log.readAll(options)).filter(({ position }) => position > (start ?? -1))
+          expect([limit, idsOf(back)]).toEqual([limit, left.toReversed().slice(0, limit)])
+        }
       })
 
       test('lets lagging and live subscriptions continue', async () => {

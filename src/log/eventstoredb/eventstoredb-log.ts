@@ -44,7 +44,7 @@ import { createReads, type Reads } from './store-reads.ts'
 import { StreamNames } from './store-streams.ts'
 import { StoreSubscription } from './store-subscription.ts'
 import { proposedEventOf, recordedEventOf, type StoredEvent } from './stored-events.ts'
-import { setTruncateBefore } from './truncation.ts'
+import { Truncations } from './truncation.ts'
 import { UnreadRevisions } from './unread-revisions.ts'
 import { encodeRun } from './wire.ts'
 
@@ -76,6 +76,7 @@ class EventStoreLog implements EventLog {
   readonly #names: StreamNames
   readonly #appends: Appends
   readonly #reads: Reads
+  readonly #truncations: Truncations
   readonly #onClosed: () => void
   readonly #subscriptions = new Set<StoreSubscription>()
   readonly #own = new OwnRuns()
@@ -91,7 +92,16 @@ class EventStoreLog implements EventLog {
     this.#names = new StreamNames(settings.prefix)
     this.#appends = new Appends(connection, this.#troubles)
     connection.listen({ onUp: () => this.#troubles.cameBack(), onAway: () => this.#unread.forgetAll() })
-    this.#reads = createReads(connection, this.#names, (stored) => this.#decode(stored))
+    this.#truncations = new Truncations({
+      names: this.#names,
+      appends: this.#appends,
+      readLast: (streamName) => this.#reads.readLast(streamName),
+    })
+    this.#reads = createReads(connection, {
+      names: this.#names,
+      truncations: this.#truncations,
+      decode: (stored) => this.#decode(stored),
+    })
   }
 
   async append(stream: string, expected: ExpectedRevision, toAppend: ToAppend): Promise<AppendResult> {
@@ -199,10 +209,11 @@ class EventStoreLog implements EventLog {
       connection: this.#connection,
       subscriber,
       after,
-      prefixes: this.#names.prefixes(categories ?? null),
+      prefixes: [...this.#names.prefixes(categories ?? null), ...this.#names.truncationPrefixes()],
       own: this.#own,
       decode: (stored) => this.#decode(stored),
       see: (position) => this.#appends.see(position),
+      onTruncated: (streamName) => this.#truncations.forget(streamName),
       onEnd: (cause) => {
         this.#subscriptions.delete(subscription)
         if (cause instanceof UndecodableEvent) this.#undecodable = cause.message
@@ -219,8 +230,7 @@ class EventStoreLog implements EventLog {
   async truncate(stream: string, before: number): Promise<void> {
     this.#assertOpen(`truncate "${stream}"`)
     assertTruncatable(stream, before, ((await this.#lastRevision(stream)) ?? -1) + 1)
-    const parts = { appends: this.#appends, readLast: this.#reads.readLast }
-    if (before > 0) await setTruncateBefore(this.#names.metadataNameOf(stream), before, parts)
+    if (before > 0) await this.#truncations.truncate(this.#names.nameOf(stream), before)
   }
 
   health(): LogHealth {

@@ -1,11 +1,12 @@
 import type { RecordedEvent } from '../../domain/events.ts'
-import { eventStoreReadMsMax, eventStoreScanMsMax } from '../../limits.ts'
+import { eventStoreReadMsMax, eventStoreScanMsMax, readPageEventsMax } from '../../limits.ts'
 import { Outage, type ReadAllOptions, type ReadOptions } from '../event-log.ts'
 import { callFaultOf } from './call-faults.ts'
 import type { Connection } from './connection.ts'
 import * as requests from './requests.ts'
 import type { StreamNames } from './store-streams.ts'
 import type { StoredEvent } from './stored-events.ts'
+import type { Truncations } from './truncation.ts'
 
 export type Reads = {
   read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]>
@@ -14,15 +15,17 @@ export type Reads = {
   readLast(streamName: string): Promise<StoredEvent | null>
 }
 
+export type ReadParts = {
+  readonly names: StreamNames
+  readonly truncations: Truncations
+  decode(stored: StoredEvent): RecordedEvent
+}
+
 /**
  * Reads from the leader of EventStoreDB, because its other servers can lack the newest events.
  * @throws Outage, UndecodableEvent
  */
-export const createReads = (
-  connection: Connection,
-  names: StreamNames,
-  decode: (stored: StoredEvent) => RecordedEvent,
-): Reads => {
+export const createReads = (connection: Connection, { names, truncations, decode }: ReadParts): Reads => {
   const page = async (
     what: string,
     request: ReturnType<typeof requests.readForwards>,
@@ -47,16 +50,21 @@ export const createReads = (
       return (await page(`"${stream}"`, request(names.nameOf(stream), { from, limit }))).map(decode)
     },
     readAll: async ({ from = null, direction = 'forwards', limit }) => {
-      // The caller wants events after `from`. When reading forwards, EventStoreDB includes the event at `from`. So one
-      // event more is read, and the event at `from` is removed.
-      const isInclusive = direction === 'forwards' && from !== null
-      const request = requests.readAll(
-        { from, limit: isInclusive ? limit + 1 : limit },
-        direction,
-        names.prefixes(null),
-      )
-      const events = (await page('the log', request, eventStoreScanMsMax)).filter(({ position }) => position !== from)
-      return events.slice(0, limit).map(decode)
+      const found: StoredEvent[] = []
+      let at = from
+      let wanted = limit
+      while (true) {
+        // The caller wants events after `at`. When reading forwards, EventStoreDB includes the event at `at`. So one event more
+        // is read, and the event at `at` is removed.
+        const asked = direction === 'forwards' && at !== null ? wanted + 1 : wanted
+        const request = requests.readAll({ from: at, limit: asked }, direction, names.prefixes(null))
+        const events = await page('the log', request, eventStoreScanMsMax)
+        found.push(...(await truncations.shown(events.filter(({ position }) => position !== at))))
+        if (events.length < asked || found.length >= limit) return found.slice(0, limit).map(decode)
+        at = events.at(-1)?.position ?? at
+        // Thousands of truncated events can follow, so they are read in large pages.
+        wanted = readPageEventsMax
+      }
     },
     readLast: async (streamName) => {
       const [last] = await page(`"${streamName}"`, requests.readBackwards(streamName, { from: null, limit: 1 }))

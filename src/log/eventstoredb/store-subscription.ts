@@ -8,6 +8,7 @@ import type { OwnRuns, ReturningRun } from './own-runs.ts'
 import { readAll, readEvents, subscribeToAll } from './requests.ts'
 import { decodeResponse, MalformedAnswer, type Response } from './responses.ts'
 import { Link } from './store-link.ts'
+import { streamOfMetadata } from './store-streams.ts'
 import type { StoredEvent } from './stored-events.ts'
 import { SubscriptionStream } from './subscription-stream.ts'
 
@@ -20,6 +21,8 @@ export type StoreSubscriptionParts = {
   decode(stored: StoredEvent): RecordedEvent
   /** Called with the position of each event that needs no decoding. */
   see(position: number): void
+  /** Called when a node has truncated the stream. */
+  onTruncated(streamName: string): void
   onEnd(cause: unknown): void
 }
 
@@ -203,12 +206,18 @@ export class StoreSubscription {
   }
 
   #take(stored: StoredEvent): void {
-    const { position } = stored
+    const { position, streamName } = stored
     if (position <= (this.#after ?? -1)) return
     if (this.#returning !== null) {
       // Another event is among those of the run, so the run is not stored as it was sent. Its events come again, and are decoded.
       this.#parts.own.forget(this.#returning.firstId)
       this.#reconnectLater()
+      return
+    }
+    const truncated = streamOfMetadata(streamName)
+    if (truncated !== null) {
+      this.#parts.onTruncated(truncated)
+      this.#after = position
       return
     }
     this.#returning = this.#parts.own.beginningWith(stored)

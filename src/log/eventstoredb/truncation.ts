@@ -1,40 +1,87 @@
 import { randomUUID } from 'node:crypto'
-import { conflictRetriesMax } from '../../limits.ts'
+import { BoundedMap } from '../../domain/bounded-map.ts'
+import { categoryOf, purgeableCategories } from '../../domain/stream-names.ts'
+import { conflictRetriesMax, storeStreamsRememberedMax, truncationReadsMax } from '../../limits.ts'
 import { Outage } from '../event-log.ts'
 import type { Appends } from './appends.ts'
+import { metadataNameOf, type StreamNames } from './store-streams.ts'
 import type { StoredEvent } from './stored-events.ts'
 import { encodeRun } from './wire.ts'
 
-/**
- * Sets `$tb` (truncate before) to the revision `before`. EventStoreDB hides the events before this revision at once, and
- * frees their space at its next scavenge (clean-up).
- * @throws Outage
- */
-export const setTruncateBefore = async (
-  metadataName: string,
-  before: number,
-  { appends, readLast }: { readonly appends: Appends; readLast(streamName: string): Promise<StoredEvent | null> },
-): Promise<void> => {
-  for (let tries = 0; tries <= conflictRetriesMax; tries += 1) {
-    const last = await readLast(metadataName)
-    const metadata = objectIn(last?.data ?? '{}')
-    if (Number(metadata['$tb'] ?? 0) >= before) return
-    const id = randomUUID()
-    const data = JSON.stringify({ ...metadata, $tb: before })
-    const run = encodeRun([{ id, type: '$metadata', metadata: '', data }])
-    const appended = await appends.append({
-      streamName: metadataName,
-      expected: last === null ? 'none' : last.revision,
-      events: 1,
-      isTraffic: false,
-      run,
-    })
-    if (appended.outcome === 'stored') return
-  }
-  throw new Outage(`Cannot write "${metadataName}": others keep writing it`, 'not_written', 'unavailable')
+export type TruncationParts = {
+  readonly names: StreamNames
+  readonly appends: Appends
+  readLast(streamName: string): Promise<StoredEvent | null>
 }
 
-const objectIn = (text: string): Readonly<Record<string, unknown>> => {
-  const value: unknown = JSON.parse(text)
+/**
+ * Truncates streams, and knows which events are truncated. EventStoreDB hides these in their stream at once, but in reads of
+ * the whole log only after its next scavenge (clean-up). All names of streams here include the prefix from the settings.
+ */
+export class Truncations {
+  readonly #parts: TruncationParts
+  /** The first revision of each stream that is not truncated. */
+  readonly #firstRevisions = new BoundedMap<string, Promise<number>>(storeStreamsRememberedMax)
+
+  constructor(parts: TruncationParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Sets `$tb` (truncate before) to the revision `before`.
+   * @throws Outage
+   */
+  async truncate(streamName: string, before: number): Promise<void> {
+    const { appends, readLast } = this.#parts
+    const metadataName = metadataNameOf(streamName)
+    for (let tries = 0; tries <= conflictRetriesMax; tries += 1) {
+      const last = await readLast(metadataName)
+      if (firstRevisionIn(last) >= before) return
+      const data = JSON.stringify({ ...metadataIn(last), $tb: before })
+      const run = encodeRun([{ id: randomUUID(), type: '$metadata', metadata: '', data }])
+      const expected = last?.revision ?? 'none'
+      const appended = await appends.append({ streamName: metadataName, expected, events: 1, isTraffic: false, run })
+      this.forget(streamName)
+      if (appended.outcome === 'stored') return
+    }
+    throw new Outage(`Cannot write "${metadataName}": others keep writing it`, 'not_written', 'unavailable')
+  }
+
+  /** Call this when another node has truncated the stream. The next read of the whole log then asks EventStoreDB again. */
+  forget(streamName: string): void {
+    this.#firstRevisions.delete(streamName)
+  }
+
+  /** Leaves out truncated events. @throws Outage */
+  async shown(events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> {
+    const streams = [...new Set(events.map(({ streamName }) => streamName))].filter((name) => this.#isPurgeable(name))
+    const first = new Map<string, number>()
+    while (streams.length > 0) {
+      const asked = streams
+        .splice(0, truncationReadsMax)
+        .map(async (name) => first.set(name, await this.#firstOf(name)))
+      await Promise.all(asked)
+    }
+    return events.filter(({ streamName, revision }) => revision >= (first.get(streamName) ?? 0))
+  }
+
+  #isPurgeable(streamName: string): boolean {
+    return purgeableCategories.includes(categoryOf(this.#parts.names.streamOf(streamName)))
+  }
+
+  #firstOf(streamName: string): Promise<number> {
+    const known = this.#firstRevisions.get(streamName)
+    if (known !== undefined) return known
+    const asked = this.#parts.readLast(metadataNameOf(streamName)).then(firstRevisionIn)
+    this.#firstRevisions.set(streamName, asked)
+    asked.catch(() => this.forget(streamName))
+    return asked
+  }
+}
+
+const firstRevisionIn = (metadata: StoredEvent | null): number => Number(metadataIn(metadata)['$tb'] ?? 0)
+
+const metadataIn = (event: StoredEvent | null): Readonly<Record<string, unknown>> => {
+  const value: unknown = JSON.parse(event?.data ?? '{}')
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
