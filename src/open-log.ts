@@ -90,8 +90,8 @@ export const openLog = async (
 }
 
 /**
- * Without this error, a command with a wrong place would say that the key does not exist, or create a log there, to which no
- * other log can be copied any more.
+ * Without this error, a command with a wrong place would say that the key does not exist. Or it would create a log there, and
+ * no other log could be copied to that place.
  */
 const noLogIn = ({ dataDir, eventStore }: LogConfig): CommandFailed => {
   const [place, remedy] =

@@ -9,7 +9,7 @@ import {
   copyRetryPauseMs,
   readPageEventsMax,
 } from '../limits.ts'
-import { type EventLog, Outage } from './event-log.ts'
+import { DamagedLog, type EventLog, Outage } from './event-log.ts'
 import { digestLog, type LogDigest } from './log-digest.ts'
 import { beginCopy, endCopy } from './log-identity.ts'
 import { pagesOfLog } from './pages-of-log.ts'
@@ -52,12 +52,13 @@ export type CopyParts = {
  * copy again.
  */
 export const copyLog = async (parts: CopyParts): Promise<LogDigest> => {
-  const { from, to, onProgress } = parts
+  const { onProgress } = parts
+  const retry = retrying(parts.wait)
+  const [from, to] = [retried(parts.from, retry), retried(parts.to, retry)]
   const last = await lastPosition(from)
   if (last === null) throw new CopyRefused('There is nothing to copy: the source has no event')
   await beginCopy(from, to, parts)
-  const retry = retrying(parts.wait)
-  const streams = new TargetStreams({ from, to, retry })
+  const streams = new TargetStreams({ from, to })
   let events = 0
   for await (const page of pagesUpTo(from, last)) {
     await copyPage(streams, page)
@@ -79,7 +80,7 @@ const differenceOf = (source: LogDigest, copy: LogDigest): string => {
   return `The copy differs from the source: ${where}. Was either of them written to meanwhile?`
 }
 
-const lastPosition = async (log: EventLog): Promise<number | null> => {
+const lastPosition = async (log: RetriedLog): Promise<number | null> => {
   const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
   return last?.position ?? null
 }
@@ -88,7 +89,7 @@ const shareOf = (page: readonly RecordedEvent[], last: number): number =>
   last === 0 ? 1 : (page.at(-1)?.position ?? last) / last
 
 /** Leaves out the stream `cellarbook-log`, because `beginCopy` has already copied it. */
-async function* pagesUpTo(log: EventLog, last: number): AsyncGenerator<readonly RecordedEvent[]> {
+async function* pagesUpTo(log: RetriedLog, last: number): AsyncGenerator<readonly RecordedEvent[]> {
   for await (const page of pagesOfLog(log, { after: null, limit: readPageEventsMax })) {
     yield page.filter(({ stream, position }) => stream !== logStream && position <= last)
     if ((page.at(-1)?.position ?? last) >= last) return
@@ -126,8 +127,7 @@ const unreadable = ({ stream, revision, data }: RecordedEvent<'RecordUnreadable'
     `Cannot copy revision ${revision} of "${stream}": ${data.why}. Copy with the version that wrote it, or a newer one`,
   )
 
-type Retry = <T>(work: () => Promise<T>) => Promise<T>
-type Logs = { readonly from: EventLog; readonly to: EventLog; readonly retry: Retry }
+type Logs = { readonly from: RetriedLog; readonly to: RetriedLog }
 
 type TargetStream = {
   /** The last revision that the target has. -1 means that the stream is still empty there. */
@@ -150,8 +150,7 @@ class TargetStreams {
    */
   async copy(stream: string, run: readonly RecordedEvent[]): Promise<void> {
     const target = await this.#get(stream)
-    const fresh = run.filter(({ revision }) => revision > target.revision && revision >= target.keptFrom)
-    // EventStoreDB can still show purged records that are unreadable. So only events that will be copied are checked.
+    const fresh = run.filter(({ revision }) => revision > target.revision)
     const unread = fresh.find(isUnreadable)
     if (unread !== undefined) throw unreadable(unread)
     for (const chunk of chunksOf(fresh.map(asNewEvent))) await this.#append(stream, target, chunk)
@@ -172,9 +171,9 @@ class TargetStreams {
   }
 
   async truncateAgain(): Promise<void> {
-    const { to, retry } = this.#logs
+    const { to } = this.#logs
     for (const [stream, { keptFrom }] of this.#known) {
-      if (keptFrom > 0) await retry(() => to.truncate(stream, keptFrom))
+      if (keptFrom > 0) await to.truncate(stream, keptFrom)
     }
   }
 
@@ -188,9 +187,9 @@ class TargetStreams {
   }
 
   async #append(stream: string, target: TargetStream, events: readonly NewEvent[]): Promise<void> {
-    const { to, retry } = this.#logs
+    const { to } = this.#logs
     const expected = target.revision < 0 ? 'none' : target.revision
-    const result = await retry(() => to.append(stream, expected, events))
+    const result = await to.append(stream, expected, events)
     if (result.outcome === 'conflict') {
       const current = result.currentRevision ?? 'none'
       throw new CopyRefused(`Cannot copy "${stream}": somebody else writes to the target (current revision ${current})`)
@@ -242,6 +241,16 @@ function* chunksOf(events: Iterable<NewEvent>): Generator<readonly NewEvent[]> {
 const bytesAtMost = ({ data, metadata }: NewEvent): number =>
   3 * (JSON.stringify(data).length + JSON.stringify(metadata).length) + 200
 
+type Retry = <T>(work: () => Promise<T>) => Promise<T>
+type RetriedLog = Pick<EventLog, 'read' | 'readAll' | 'append' | 'truncate'>
+
+const retried = (log: EventLog, retry: Retry): RetriedLog => ({
+  read: (...asked) => retry(() => log.read(...asked)),
+  readAll: (...asked) => retry(() => log.readAll(...asked)),
+  append: (...asked) => retry(() => log.append(...asked)),
+  truncate: (...asked) => retry(() => log.truncate(...asked)),
+})
+
 /**
  * Tries `work` at most `copyRetriesMax` times while the store cannot answer. Repeating an append is safe: a log writes
  * events with the same ids only once.
@@ -253,9 +262,13 @@ const retrying =
       try {
         return await work()
       } catch (error) {
-        const isPassing = error instanceof Outage && (error.reason === 'unavailable' || error.reason === 'overloaded')
-        if (!isPassing || tries >= copyRetriesMax) throw error
+        if (!isPassing(error) || tries >= copyRetriesMax) throw error
         await wait(copyRetryPauseMs)
       }
     }
   }
+
+const isPassing = (error: unknown): boolean =>
+  error instanceof Outage &&
+  !(error instanceof DamagedLog) &&
+  (error.reason === 'unavailable' || error.reason === 'overloaded')

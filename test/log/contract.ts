@@ -886,7 +886,7 @@ export const describeEventLog = (name: string, open: () => Promise<OpenedLog>): 
         expect(back).toEqual(left.toReversed())
       })
 
-      test('hides events that a reader of the whole log has seen, in each page size and direction', async () => {
+      test('hides events that readAll() has shown, in each page size and direction', async () => {
         const start = await end()
         const [first, second] = [await filled(), await filled()]
         const all = idsOf([...first.events, ...second.events])

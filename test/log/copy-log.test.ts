@@ -3,7 +3,7 @@ import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
 import { logStream } from '../../src/domain/stream-names.ts'
 import { batchReadingsMax, copyAppendBytesMax, copyAppendEventsMax, readPageEventsMax } from '../../src/limits.ts'
 import { copyLog } from '../../src/log/copy-log.ts'
-import { type EventLog, Outage } from '../../src/log/event-log.ts'
+import { DamagedLog, type EventLog, Outage } from '../../src/log/event-log.ts'
 import { ensureLogCreated } from '../../src/log/log-identity.ts'
 import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
 import { eventsToAppend } from '../../src/log/storable.ts'
@@ -258,6 +258,41 @@ describe('copyLog()', () => {
     }
     await copy(source, lossy)
     expect(streamsOf(await everything(target))).toEqual(streamsOf(await everything(source)))
+  })
+
+  test('goes on when any read of either log fails', async () => {
+    const [source, target] = [memory(), memory()]
+    await fill(source)
+    const failingOnce = (log: EventLog): EventLog => {
+      let isAway = false
+      const flaky = async <T>(read: () => Promise<T>): Promise<T> => {
+        isAway = !isAway
+        if (isAway) throw new Outage('the leader died', 'not_written', 'unavailable')
+        return read()
+      }
+      return {
+        ...passingLog(log),
+        read: (...asked) => flaky(() => log.read(...asked)),
+        readAll: (...asked) => flaky(() => log.readAll(...asked)),
+      }
+    }
+    await copy(failingOnce(source), failingOnce(target))
+    expect(streamsOf(await everything(target))).toEqual(streamsOf(await everything(source)))
+  })
+
+  test('does not read a damaged source again', async () => {
+    const source = memory()
+    await fill(source)
+    let reads = 0
+    const damaged: EventLog = {
+      ...passingLog(source),
+      readAll: async () => {
+        reads += 1
+        throw new DamagedLog({ stream: null, revision: null, position: 7 }, 'a bit was flipped')
+      },
+    }
+    await expect(copy(damaged, memory())).rejects.toThrow('a bit was flipped')
+    expect(reads).toBe(1)
   })
 
   test('gives the copy its own id, which is valid when it is finished', async () => {
