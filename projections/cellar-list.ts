@@ -2,6 +2,7 @@ import { type CellarEventType, type CellarState, evolveCellar } from '../src/dom
 import type { RecordedEvent } from '../src/domain/events.ts'
 import { orderKey } from '../src/domain/search/order-key.ts'
 import { isNext } from './next-revision.ts'
+import { PastNames } from './past-names.ts'
 import type { CellarQueries } from './queries.ts'
 import { readBy, readLimit, writeBy, writeLimit } from './saved-fields.ts'
 import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.ts'
@@ -9,12 +10,16 @@ import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.t
 export class CellarList implements CellarQueries {
   readonly #byStream = new Map<string, CellarState>()
   readonly #byIdentifier = new Map<string, CellarState>()
+  readonly #pastTitles = new PastNames()
   #sorted: readonly CellarState[] | null = null
 
   fold(event: RecordedEvent<CellarEventType>): void {
     const before = this.#byStream.get(event.stream) ?? null
     if (!isNext(before?.revision ?? -1, event)) return
-    this.#put(event.stream, evolveCellar(before, event))
+    const cellar = evolveCellar(before, event)
+    this.#put(event.stream, cellar)
+    if (before !== null && before.title !== cellar.title)
+      this.#pastTitles.end(cellar.cellar, before.title, event.position)
   }
 
   get(cellar: string): CellarState | null {
@@ -25,17 +30,25 @@ export class CellarList implements CellarQueries {
     return this.#byStream.get(stream) ?? null
   }
 
+  titleAt(cellar: string, position: number): string | null {
+    const known = this.get(cellar)
+    return known === null ? null : this.#pastTitles.at(cellar, position, known.title)
+  }
+
   list(): readonly CellarState[] {
     this.#sorted ??= byTitle(this.#byIdentifier.values())
     return this.#sorted
   }
 
   save(to: PieceWriter): Generator<Uint8Array> {
-    return pieces(to, [...this.#byStream])
+    return pieces(to, [...this.#byStream], this.#pastTitles.copy())
   }
 
   restore(from: PieceReader): void {
-    this.#put(from.name(), readCellar(from))
+    const stream = from.name()
+    const cellar = readCellar(from)
+    this.#put(stream, cellar)
+    this.#pastTitles.restore(from, cellar.cellar)
   }
 
   #put(stream: string, cellar: CellarState): void {
@@ -45,11 +58,16 @@ export class CellarList implements CellarQueries {
   }
 }
 
-function* pieces(to: PieceWriter, cellars: readonly (readonly [string, CellarState])[]): Generator<Uint8Array> {
+function* pieces(
+  to: PieceWriter,
+  cellars: readonly (readonly [string, CellarState])[],
+  pastTitles: PastNames,
+): Generator<Uint8Array> {
   for (const [stream, cellar] of cellars) {
     to.byte(entryKinds.cellar)
     to.name(stream)
     writeCellar(to, cellar)
+    pastTitles.save(to, cellar.cellar)
     if (to.isFull) yield to.lend()
   }
 }

@@ -3,6 +3,7 @@ import { evolveKey, type KeyEventType, type KeyState, type Rotation } from '../s
 import { keyIdOf, keyStream } from '../src/domain/stream-names.ts'
 import { keyLimitDefault } from '../src/limits.ts'
 import { isNext } from './next-revision.ts'
+import { PastNames } from './past-names.ts'
 import type { CellarQueries, KeyQueries } from './queries.ts'
 import { readAttribution, readLimit, writeAttribution, writeLimit } from './saved-fields.ts'
 import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.ts'
@@ -11,6 +12,7 @@ import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.t
 export class KeyDirectory implements KeyQueries {
   readonly #cellars: CellarQueries
   readonly #byId = new Map<string, KeyState>()
+  readonly #pastLabels = new PastNames()
   /**
    * The ids of each cellar's keys. A page asks for them twice a second. So they are sorted again only if a key was added.
    */
@@ -26,10 +28,16 @@ export class KeyDirectory implements KeyQueries {
     const key = evolveKey(before, event)
     if (before === null) this.#add(key)
     else this.#byId.set(key.keyId, key)
+    if (before !== null && before.label !== key.label) this.#pastLabels.end(key.keyId, before.label, event.position)
   }
 
   get(keyId: string): KeyState | null {
     return this.#byId.get(keyId) ?? null
+  }
+
+  labelAt(keyId: string, position: number): string | null {
+    const key = this.get(keyId)
+    return key === null ? null : this.#pastLabels.at(keyId, position, key.label)
   }
 
   ofCellar(cellar: string): readonly KeyState[] {
@@ -61,13 +69,15 @@ export class KeyDirectory implements KeyQueries {
   }
 
   save(to: PieceWriter): Generator<Uint8Array> {
-    return pieces(to, [...this.#byId.values()])
+    return pieces(to, [...this.#byId.values()], this.#pastLabels.copy())
   }
 
   restore(from: PieceReader): void {
     // The name of the key's stream, which its id also gives.
     from.text()
-    this.#add(readKey(from))
+    const key = readKey(from)
+    this.#add(key)
+    this.#pastLabels.restore(from, key.keyId)
   }
 
   #add(key: KeyState): void {
@@ -82,11 +92,12 @@ export class KeyDirectory implements KeyQueries {
   }
 }
 
-function* pieces(to: PieceWriter, keys: readonly KeyState[]): Generator<Uint8Array> {
+function* pieces(to: PieceWriter, keys: readonly KeyState[], pastLabels: PastNames): Generator<Uint8Array> {
   for (const key of keys) {
     to.byte(entryKinds.key)
     to.text(keyStream(key.keyId))
     writeKey(to, key)
+    pastLabels.save(to, key.keyId)
     if (to.isFull) yield to.lend()
   }
 }

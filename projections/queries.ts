@@ -31,12 +31,16 @@ export type Projections = {
 export type CellarQueries = {
   get(cellar: string): CellarState | null
   ofStream(stream: string): CellarState | null
+  /** The title just before the event at the position. `null` for an unknown cellar or a forgotten title (`PastNames`). */
+  titleAt(cellar: string, position: number): string | null
   /** Sorted by title, then by identifier. */
   list(): readonly CellarState[]
 }
 
 export type KeyQueries = {
   get(keyId: string): KeyState | null
+  /** The label just before the event at the position. `null` for an unknown key or a forgotten label (`PastNames`). */
+  labelAt(keyId: string, position: number): string | null
   /** The newest key is first. */
   ofCellar(cellar: string): readonly KeyState[]
   /** The newest key is first. */

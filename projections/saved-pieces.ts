@@ -19,7 +19,7 @@ export const entryKinds = {
 } as const
 
 /** A node ignores a checkpoint in another format, and folds the log from its beginning. */
-export const savedFormat = 5
+export const savedFormat = 6
 
 /** Writes the entries of a checkpoint into pieces of bytes. Each piece can be decoded without the others. */
 export class PieceWriter {

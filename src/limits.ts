@@ -245,6 +245,8 @@ export const labelCodePointsMax = 80
 export const noteCodePointsMax = 500
 export const reasonCodePointsMax = 300
 export const cellarTitleCodePointsMax = 120
+/** Earlier names of a key or a cellar that a node remembers. The Log shows the id in place of an older name. */
+export const pastNamesMax = 20
 
 // Retention (docs/contract.md, "Retention and versioning")
 /** Rate windows and idempotency keys need the events of the last 24 hours, so a shorter retention is refused. */

@@ -178,7 +178,7 @@ export type HistoryView = {
   readonly pages: number
   /** True if the internal events are shown too. */
   readonly isEverything: boolean
-  /** The number of internal events in the whole history: fences, seals and first uses of a new key. */
+  /** The number of internal events in the whole history: fences. */
   readonly internal: number
 }
 

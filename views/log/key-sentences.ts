@@ -24,7 +24,7 @@ type KeyContext = {
 }
 
 export const keySentence = (event: RecordedEvent<KeyEventType>, context: KeyContext): Sentence => {
-  const { who, before } = context
+  const { who, before, names } = context
   const key = keyOf(event, context)
   switch (event.type) {
     case 'KeyCreated':
@@ -36,12 +36,14 @@ export const keySentence = (event: RecordedEvent<KeyEventType>, context: KeyCont
     case 'KeyExpirySet':
       return say`${who} ${expirySentence(key, before?.expiresAt, event.data.expiresAt)}.`
     case 'KeyRotated': {
-      const successor = otherKey(event.data.successorId, context)
+      const successor = otherKey(event.data.successorId, names, key.label)
       return say`${who} rotated ${key} to ${successor}. The old key ${overlapWords(event.data.overlapMs)}.`
     }
     case 'KeySuperseded': {
       const { successorId, usedAt, expiresAt } = event.data
-      return say`${otherKey(successorId, context)} was first used at ${instant(usedAt)}, so ${key} expires at ${instant(expiresAt)}.`
+      const stops = expiresAt <= event.recordedAt ? 'stopped' : 'stops'
+      const successor = otherKey(successorId, names, key.label)
+      return say`${key} ${stops} working at ${instant(expiresAt)}: its successor, ${successor}, was first used at ${instant(usedAt)}.`
     }
     case 'KeySuspended':
       return say`${who} suspended ${key}${reasonOf(event.data.reason)}.`
@@ -56,25 +58,28 @@ export const keySentence = (event: RecordedEvent<KeyEventType>, context: KeyCont
   }
 }
 
+type KeyPart = Extract<Part, { readonly kind: 'key' }>
+
 /** The key has the label that it had before the event. */
-const keyOf = ({ stream }: RecordedEvent, { before, names }: KeyContext): Part => {
+const keyOf = ({ stream }: RecordedEvent, { before, names }: KeyContext): KeyPart => {
   const keyId = before?.keyId ?? stream.slice(stream.indexOf('-') + 1)
   return { kind: 'key', keyId, label: before?.label ?? names.keyLabel(keyId) }
 }
 
 /** Both keys of a rotation often have the same label, so the other key is named by its id too. */
-const otherKey = (keyId: string, { before, names }: KeyContext): Sentence => {
+const otherKey = (keyId: string, names: Names, ownLabel: string | null): Sentence => {
   const label = names.keyLabel(keyId)
-  const key: Part = { kind: 'key', keyId, label }
-  return label !== null && label === before?.label ? say`${key} (clr_${keyId}_…)` : [key]
+  const key: KeyPart = { kind: 'key', keyId, label }
+  return label !== null && label === ownLabel ? say`${key} (clr_${keyId}_…)` : [key]
 }
 
 const createdSentence = (event: RecordedEvent<'KeyCreated'>, context: KeyContext): Sentence => {
   const { keyId, label, cellar, predecessorId } = event.data
   const title = context.names.cellarTitle(cellar) ?? cellar
   const made = say`${context.who} created the key ${{ kind: 'key', keyId, label }} in ${{ kind: 'cellar', cellar, title }}`
-  const before = { ...context, before: null }
-  return predecessorId === null ? say`${made}.` : say`${made}, to replace ${otherKey(predecessorId, before)}.`
+  return predecessorId === null
+    ? say`${made}.`
+    : say`${made}, to replace ${otherKey(predecessorId, context.names, label)}.`
 }
 
 const relabelledSentence = (event: RecordedEvent<'KeyRelabelled'>, context: KeyContext): Sentence => {

@@ -635,11 +635,18 @@ describe('a key’s page', () => {
     await act(paths.revokeKey(keyId))
     const typesIn = (html: string) => [...html.matchAll(/<code class="under">(\w+)<\/code>/g)].map(([, type]) => type)
     const { body } = await admin.get(paths.key(keyId))
-    expect(typesIn(body)).toEqual(['KeyRevoked', 'KeySuspended', 'KeyResumed', 'KeySuspended', 'KeyCreated'])
+    expect(typesIn(body)).toEqual([
+      'ReadingsSealed',
+      'KeyRevoked',
+      'KeySuspended',
+      'KeyResumed',
+      'KeySuspended',
+      'KeyCreated',
+    ])
     expect(body).toContain(emailOf.admin)
     expect(body).toContain('why &amp; how')
     expect(body).toContain(`key-${keyId}@0`)
-    expect(body).toContain('3 internal events are not shown.')
+    expect(body).toContain('2 internal events are not shown.')
     const everything = await admin.get(paths.key(keyId, 1, true))
     expect(typesIn(everything.body)).toEqual([
       'ReadingsSealed',

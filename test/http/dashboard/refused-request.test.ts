@@ -62,6 +62,7 @@ beforeAll(async () => {
   const event = { id: idAt(clock.now(), 'e'), recordedAt: clock.now(), metadata }
   await log.append(`refusals-${keyId}`, 'none', [{ ...event, type: 'ReadingsRefused', data: summary() }])
   await service.core.keys.setLimit(keyId, { readings: 99, windowMs: 60_000 }, testAsker)
+  await service.core.keys.relabel(keyId, { label: 'Renamed since then', note: '' }, testAsker)
   auditor = await signedIn(service, 'auditor')
 })
 afterAll(async () => {
@@ -83,6 +84,7 @@ describe('the explanation of a refused request', () => {
       expect(body).toContain(words)
     }
     expect(body).toContain(`href="${paths.event(`key-${keyId}`, 1)}"`)
+    expect([body.includes('Press, south'), body.includes('Renamed since then')]).toEqual([true, false])
   })
 
   test('names the rule that a field broke', async () => {

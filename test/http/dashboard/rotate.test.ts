@@ -37,6 +37,23 @@ const eventsInLog = async (): Promise<number> => (await service.log.readAll({ li
 const pageOf = async (keyId: string): Promise<string> => (await admin.get(paths.key(keyId))).body.replace(/\s+/g, ' ')
 const endOf = (keyId: string) => service.core.projections.keys.get(keyId)?.rotation?.superseded ?? null
 
+test('a key’s history and its event before an instant say that its successor ended it', async () => {
+  const { keyId, key } = await rotate('0')
+  service.clock.advance(60_000)
+  await service.post(validReading, key)
+  await until(() => endOf(old.keyId) !== null)
+  service.clock.advance(60_000)
+  const words = /Press stopped working at .* 12:01:00\.000 UTC: its successor, Press \(clr_.{8}_…\), was first used at/
+  const history = plainText(await admin.get(paths.key(old.keyId)))
+  expect(history).toMatch(words)
+  expect(history).not.toContain('internal events')
+  const then = plainText(await admin.get(paths.keyAt(old.keyId, '2026-03-01T12:01:30Z')))
+  expect(then.slice(then.indexOf('Event before'))).toMatch(words)
+  const log = plainText(await admin.get(paths.log({ key: old.keyId, type: 'KeySuperseded' })))
+  expect(log).toMatch(words)
+  expect(keyId).not.toBe(old.keyId)
+})
+
 describe('the form that rotates a key', () => {
   test('is linked from the key’s page, for admins alone', async () => {
     expect(await pageOf(old.keyId)).toContain(`href="${paths.rotateKey(old.keyId)}"`)

@@ -1,16 +1,16 @@
 import type { ByView } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
 import type { Core } from '../../../actors/core.ts'
-import type { By } from '../../../domain/events.ts'
+import type { RecordedEvent } from '../../../domain/events.ts'
 import { actorText } from '../../../domain/search/event-filter.ts'
 
-/** Says who asked for an event, with a link to all that they did. A key has a page of its own. */
-export const byView = ({ projections }: Core, by: By): ByView => {
+/** Says who asked for the event, with a link to all that they did. A key has a page of its own. */
+export const byView = ({ projections }: Core, { position, metadata: { by } }: RecordedEvent): ByView => {
   switch (by.kind) {
     case 'operator':
       return { kind: 'person', by, href: paths.log({ actor: by.email }) }
     case 'key': {
-      const label = projections.keys.get(by.keyId)?.label ?? `clr_${by.keyId}_…`
+      const label = projections.keys.labelAt(by.keyId, position) ?? `clr_${by.keyId}_…`
       return { kind: 'key', keyId: by.keyId, label, href: paths.key(by.keyId) }
     }
     default:

@@ -13,7 +13,7 @@ import { type StateBefore, stateAfter, unknownBefore } from '../../../domain/sea
 import { categoryOf, keyStream } from '../../../domain/stream-names.ts'
 import { eventView } from '../../../export/event-view.ts'
 import { sameRequestShownMax, signInsSearchedMax, stateBeforeEventsMax } from '../../../limits.ts'
-import { namesNow } from '../show/event-names.ts'
+import { namesAt } from '../show/event-names.ts'
 import type { Pause } from '../show/pauses.ts'
 import { statusThen } from '../show/status-then.ts'
 import { byView } from './by-view.ts'
@@ -37,8 +37,8 @@ export const eventPageView = async (parts: Parts, event: RecordedEvent): Promise
     revision: event.revision,
     position: event.position,
     at: event.recordedAt,
-    sentence: sentenceOf(event, before, namesNow(core)),
-    by: byView(core, event.metadata.by),
+    sentence: sentenceOf(event, before, namesAt(core, event.position)),
+    by: byView(core, event),
     session: await sessionView(core, event),
     requestId: event.metadata.requestId,
     changes: changesOf(event, before),
@@ -73,9 +73,8 @@ const hrefOf = ({ stream, revision }: RecordedEvent): string => paths.event(stre
 const sameRequest = async (core: Core, event: RecordedEvent): Promise<EventPageView['sameRequest']> => {
   const { events, isComplete } = await eventsOfSameRequest(core.log, event)
   const others = events.filter(({ stream, revision }) => stream !== event.stream || revision !== event.revision)
-  const names = namesNow(core)
   const linkOf = (other: RecordedEvent): EventLink => ({
-    words: sentenceOf(other, unknownBefore, names),
+    words: sentenceOf(other, unknownBefore, namesAt(core, other.position)),
     place: `${other.stream}@${other.revision}`,
     href: hrefOf(other),
   })

@@ -33,7 +33,7 @@ import {
   summariesOfferedMax,
   summariesSearchedMax,
 } from '../../../limits.ts'
-import { namesNow } from '../show/event-names.ts'
+import { namesAt } from '../show/event-names.ts'
 import { statusThen } from '../show/status-then.ts'
 import { byView } from './by-view.ts'
 import { ifUsable } from './if-usable.ts'
@@ -92,10 +92,10 @@ const isSummary = (event: RecordedEvent): event is Summary => event.type === 'Re
 const summaryLink = (core: Core, summary: Summary): SummaryLink => {
   const key = keyOf(core, summary)
   return {
-    key: key === null ? null : { id: key.keyId, label: key.label },
+    key: key === null ? null : { id: key.keyId, label: labelAt(core, key, summary) },
     from: summary.data.from,
     to: summary.data.to,
-    refusals: sentenceOf(summary, nothingBefore, namesNow(core)),
+    refusals: sentenceOf(summary, nothingBefore, namesAt(core, summary.position)),
     href: paths.event(summary.stream, summary.revision),
   }
 }
@@ -115,15 +115,16 @@ const explained = async (
   const events = key === null ? [] : await readKeyEvents(core, key.keyId)
   const state = key === null ? null : stateAt(events, atMs, Math.max(nowMs, atMs))
   const then = key === null ? null : await limitThen(core, key, { events, atMs })
+  const named = key === null ? null : { id: key.keyId, label: labelAt(core, key, summary), cellar: key.cellar }
   await pause()
   return {
     requestId,
     at: atMs,
     status: statusOfCode(code),
     code,
-    sentence: titleOf(sample, key, then?.limit ?? null),
+    sentence: titleOf(sample, named, then?.limit ?? null),
     rule: ruleWords(sample),
-    key: key === null ? null : { id: key.keyId, label: key.label, cellar: key.cellar },
+    key: named,
     rack,
     keg,
     keyThen: state === null || !state.ok ? null : statusThen(state.value),
@@ -133,17 +134,24 @@ const explained = async (
     around: {
       from: summary.data.from,
       to: summary.data.to,
-      refusals: sentenceOf(summary, nothingBefore, namesNow(core)),
+      refusals: sentenceOf(summary, nothingBefore, namesAt(core, summary.position)),
       href: paths.event(summary.stream, summary.revision),
     },
     remedy: remedyOf(sample, key),
   }
 }
 
-const titleOf = ({ atMs, code, rule, rack }: RefusalSample, key: KeyState | null, limit: Limit | null): Sentence => {
+const labelAt = ({ projections }: Core, { keyId }: KeyState, { position }: Summary): string =>
+  projections.keys.labelAt(keyId, position) ?? `clr_${keyId}_…`
+
+const titleOf = (
+  { atMs, code, rule, rack }: RefusalSample,
+  key: ExplainedSample['key'],
+  limit: Limit | null,
+): Sentence => {
   const what: Sentence = rack === null ? say`a request` : say`a reading of ${{ kind: 'typed', text: rack }}`
   const status = statusOfCode(code)
-  const named: Part | string = key === null ? 'the key' : { kind: 'key', keyId: key.keyId, label: key.label }
+  const named: Part | string = key === null ? 'the key' : { kind: 'key', keyId: key.id, label: key.label }
   const answer = status === null ? '' : ` with ${status}`
   const begin = say`At ${exactClockText(atMs)}, ${what} was refused${answer}:`
   if (code !== 'RATE_LIMITED') return say`${begin} ${refusalWords(code)}.`
@@ -192,12 +200,11 @@ const changedBefore = async (core: Core, { keyId, cellar }: KeyState, { events, 
   const ofCellar = page.filter(({ type }) => type === 'CellarPolicyChanged')
   const changes: RecordedEvent[] = [...ofKey, ...ofCellar].filter(isBefore)
   const newest = changes.toSorted((a, b) => b.position - a.position).slice(0, changesBeforeRefusalMax)
-  const names = namesNow(core)
   const states = await statesBefore(readsOfKnown(core.log, keyStream(keyId), events), newest)
   return newest.map((event, index) => ({
     at: event.recordedAt,
-    words: sentenceOf(event, states[index] ?? unknownBefore, names),
-    by: byView(core, event.metadata.by),
+    words: sentenceOf(event, states[index] ?? unknownBefore, namesAt(core, event.position)),
+    by: byView(core, event),
     href: paths.event(event.stream, event.revision),
   }))
 }

@@ -1,6 +1,5 @@
 import type { EventRow, LogListView, LogQuery, LogRow, SearchEnd } from '../../../../views/log/log-types.ts'
 import { sentenceOf } from '../../../../views/log/sentence.ts'
-import type { Names } from '../../../../views/log/sentence-parts.ts'
 import { paths } from '../../../../views/paths.ts'
 import type { Ask, Core } from '../../../actors/core.ts'
 import { statesBefore } from '../../../actors/search/event-context.ts'
@@ -19,7 +18,7 @@ import {
 } from '../../../limits.ts'
 import type { PlaceFilter } from '../../../log/ask-index.ts'
 import { exportOfList } from '../exports/export-of-list.ts'
-import { namesNow } from '../show/event-names.ts'
+import { namesAt } from '../show/event-names.ts'
 import type { Pause } from '../show/pauses.ts'
 import { barsOf } from './bars.ts'
 import { byView } from './by-view.ts'
@@ -164,21 +163,18 @@ const eventRows = async ({ core, passedMs }: LogListParts, events: readonly Reco
   )
   const states = await statesBefore(core.log, compared, () => passedMs() - beganMs >= logComparedMs)
   const known = new Map(compared.map((event, index) => [event, states[index]]))
-  const names = namesNow(core)
-  return events.map((event) => eventRow(core, { event, names, before: known.get(event) ?? unknownBefore }))
+  return events.map((event) => eventRow(core, event, known.get(event) ?? unknownBefore))
 }
 
-type Said = { readonly event: RecordedEvent; readonly names: Names; readonly before: StateBefore }
-
-export const eventRow = (core: Core, { event, names, before }: Said): EventRow => ({
+export const eventRow = (core: Core, event: RecordedEvent, before: StateBefore): EventRow => ({
   row: 'event',
   position: event.position,
   at: event.recordedAt,
   kind: kindOf(event),
   stream: event.stream,
   revision: event.revision,
-  sentence: sentenceOf(event, before, names),
-  by: byView(core, event.metadata.by),
+  sentence: sentenceOf(event, before, namesAt(core, event.position)),
+  by: byView(core, event),
   whyHref: whyHrefOf(event),
 })
 

@@ -57,7 +57,7 @@ export const minuteRows = async (
     const begin = isBackwards ? Math.max(low, high - done - minutesCountedPerTurn + 1) : low + done
     const end = Math.min(high + 1, isBackwards ? high - done + 1 : begin + minutesCountedPerTurn)
     const counted: MinuteRow[] = []
-    for (const cellar of cellars) counted.push(...(await rowsOf({ ask, positions }, cellar, { begin, end })))
+    for (const cellar of cellars) counted.push(...(await rowsOf({ core, ask, positions }, cellar, { begin, end })))
     rows.push(...counted.toSorted((a, b) => (isBackwards ? b.at - a.at : a.at - b.at)))
     await pause()
   }
@@ -75,22 +75,23 @@ const wholeTies = (rows: readonly MinuteRow[], limit: number): readonly MinuteRo
   return rows.slice(0, end)
 }
 
-type Counted = { readonly id: string; readonly title: string } | null
+/** The identifier of a cellar; `null`: all cellars together. */
+type Counted = string | null
 
-/** With too many cellars, counts all cellars together (`null`). */
+/** With too many cellars, counts all cellars together. */
 const countedCellars = ({ projections }: Core, { cellar }: PlaceFilter): readonly Counted[] => {
-  const all = projections.cellars.list().map(({ cellar: id, title }) => ({ id, title }))
-  if (cellar !== null) return all.filter(({ id }) => id === cellar)
+  const all = projections.cellars.list().map((known) => known.cellar)
+  if (cellar !== null) return all.filter((id) => id === cellar)
   return all.length > cellarsCountedByMinuteMax ? [null] : all
 }
 
 type Minutes = { readonly begin: number; readonly end: number }
 
 /** `positions` has those of the minutes that were asked for before: there can be twenty cellars. */
-type RowParts = { readonly ask: Ask; readonly positions: Map<number, number> }
+type RowParts = Pick<MinuteParts, 'core' | 'ask'> & { readonly positions: Map<number, number> }
 
 const rowsOf = async (
-  { ask, positions }: RowParts,
+  { core, ask, positions }: RowParts,
   cellar: Counted,
   { begin, end }: Minutes,
 ): Promise<readonly MinuteRow[]> => {
@@ -99,19 +100,21 @@ const rowsOf = async (
     positions.set(minute, position)
     return position
   }
-  const counts = await ask.minuteCounts(cellar?.id ?? null, begin, end)
+  const counts = await ask.minuteCounts(cellar, begin, end)
   return counts
     .filter(({ code }) => code === 'accepted')
     .map(({ minute, count }): MinuteRow => {
       const [from, to] = [minute * minuteMs, (minute + 1) * minuteMs]
       const time = { from: instantText(from), to: instantText(to) }
+      const position = positionOf(minute)
+      const title = cellar === null ? null : core.projections.cellars.titleAt(cellar, position)
       return {
         row: 'minute',
-        position: positionOf(minute),
+        position,
         at: from,
-        cellar,
+        cellar: cellar === null ? null : { id: cellar, title: title ?? cellar },
         count,
-        href: cellar === null ? null : paths.log({ kind: 'readings', cellar: cellar.id, ...time }),
+        href: cellar === null ? null : paths.log({ kind: 'readings', cellar, ...time }),
       }
     })
 }

@@ -9,7 +9,6 @@ import type { RecordedEvent } from '../../../domain/events.ts'
 import { unknownBefore } from '../../../domain/search/state-before.ts'
 import { keyStream } from '../../../domain/stream-names.ts'
 import { lastRefusalsShownMax, refusalRowsMax } from '../../../limits.ts'
-import { namesNow } from '../show/event-names.ts'
 import { ifUsable } from './if-usable.ts'
 import { eventRow } from './log-list.ts'
 
@@ -47,6 +46,5 @@ export const lastRefusalsOf = (
     const { places } = await ask.find({ ...filter, key: keyId, until: null }, page)
     const events = await ask.eventsAt(places)
     const states = await statesBefore(readsOfKnown(core.log, keyStream(keyId), known), events)
-    const names = namesNow(core)
-    return events.map((event, index) => eventRow(core, { event, names, before: states[index] ?? unknownBefore }))
+    return events.map((event, index) => eventRow(core, event, states[index] ?? unknownBefore))
   })

@@ -1,10 +1,13 @@
 import type { Names } from '../../../../views/log/sentence-parts.ts'
 import type { Core } from '../../../actors/core.ts'
 
-/** Returns the names that keys, cellars and operators have now. */
-export const namesNow = ({ projections: { keys, cellars, operators } }: Pick<Core, 'projections'>): Names => ({
-  keyLabel: (keyId) => keys.get(keyId)?.label ?? null,
-  cellarTitle: (cellar) => cellars.get(cellar)?.title ?? null,
+/** Returns the names that keys and cellars had just before the event at the position. The e-mail of an operator never changes. */
+export const namesAt = (
+  { projections: { keys, cellars, operators } }: Pick<Core, 'projections'>,
+  position: number,
+): Names => ({
+  keyLabel: (keyId) => keys.labelAt(keyId, position),
+  cellarTitle: (cellar) => cellars.titleAt(cellar, position),
   cellarOfStream: (stream) => cellars.ofStream(stream)?.cellar ?? null,
   emailOfStream: (stream) => operators.emailOf(stream),
 })

@@ -6,7 +6,7 @@ import { readKeyEvents } from '../../../actors/key/key-events.ts'
 import type { Change } from '../../../domain/search/event-changes.ts'
 import { nothingBefore } from '../../../domain/search/state-before.ts'
 import { historyRowsPerPageMax } from '../../../limits.ts'
-import { namesNow } from './event-names.ts'
+import { namesAt } from './event-names.ts'
 import { pageOf, requestedPage } from './paging.ts'
 
 /** `isEverything`: the page also shows internal events. */
@@ -25,27 +25,17 @@ export const historyPage = (
   { page: pageNumber, isEverything }: HistoryQuery,
 ): HistoryView => {
   const rows = historyOf(events)
-  const shownRows = rows.filter(({ event }) => isEverything || !isInternal(event, events))
+  const shownRows = rows.filter(({ event }) => isEverything || !isInternal(event))
   const { shown, page, pages } = pageOf(requestsOf(shownRows).toReversed(), pageNumber, historyRowsPerPageMax)
-  const internal = rows.filter(({ event }) => isInternal(event, events)).length
+  const internal = rows.filter(({ event }) => isInternal(event)).length
   return { entries: shown.map((request) => entryOf(core, request)), page, pages, isEverything, internal }
 }
 
 /**
- * Internal events say how a change came into force. A seal without a revocation is not internal. A node died before it wrote the
- * revocation, so only the seal says that the key was revoked.
+ * A fence only says when every node had a change. Every other event changes what is true of the key. Even a seal does: if a node
+ * dies behind it, the revocation comes much later.
  */
-export const isInternal = ({ type }: AuditEvent, events: readonly AuditEvent[]): boolean => {
-  switch (type) {
-    case 'ReadingsFenced':
-    case 'KeySuperseded':
-      return true
-    case 'ReadingsSealed':
-      return events.some((event) => event.type === 'KeyRevoked')
-    default:
-      return false
-  }
-}
+export const isInternal = ({ type }: AuditEvent): boolean => type === 'ReadingsFenced'
 
 /** Rows of one request that follow each other are one entry. */
 const requestsOf = (rows: readonly HistoryRow[]): readonly (readonly HistoryRow[])[] => {
@@ -69,7 +59,7 @@ const entryOf = (core: Pick<Core, 'projections'>, rows: readonly HistoryRow[]): 
 const lineOf = (core: Pick<Core, 'projections'>, { event, before, changes }: HistoryRow): HistoryLine => ({
   type: event.type,
   at: event.recordedAt,
-  sentence: sentenceOf(event, { ...nothingBefore, key: before }, namesNow(core)),
+  sentence: sentenceOf(event, { ...nothingBefore, key: before }, namesAt(core, event.position)),
   changes: changes.filter((change) => !isSaid(event, change)),
   stream: event.stream,
   revision: event.revision,

@@ -15,7 +15,7 @@ import { parseInstantNear } from '../../../domain/search/near-instant.ts'
 import { nothingBefore } from '../../../domain/search/state-before.ts'
 import { cellarStream } from '../../../domain/stream-names.ts'
 import { keyLimitDefault } from '../../../limits.ts'
-import { namesNow } from './event-names.ts'
+import { namesAt } from './event-names.ts'
 import { isInternal } from './history-views.ts'
 
 export const stateAtTyped = async (
@@ -39,7 +39,7 @@ const keyThen = async (
   { at, state }: Then,
 ): Promise<KeyThen> => {
   const rows = historyOf(events)
-  const shown = rows.filter(({ event }) => !isInternal(event, events))
+  const shown = rows.filter(({ event }) => !isInternal(event))
   const { key, status, decidedBy } = state
   return {
     key: key === null || status === null ? null : await keyFacts(core, key, { at, status }),
@@ -69,7 +69,7 @@ const eventThen = (core: Pick<Core, 'projections'>, row: HistoryRow | undefined)
     at: recordedAt,
     by: metadata.by,
     reason: 'reason' in event.data ? event.data.reason : '',
-    sentence: sentenceOf(event, { ...nothingBefore, key: before }, namesNow(core)),
+    sentence: sentenceOf(event, { ...nothingBefore, key: before }, namesAt(core, event.position)),
   }
 }
 

@@ -192,7 +192,7 @@ describe('a live page', () => {
     await service.core.keys.revoke(keyId, 'stolen', testAsker)
     await pushedUntil(() => /KeyRevoked/.test(ours.text()))
     const pushed = ours.text().slice(before)
-    for (const words of ['Pump, north', '1 internal event is not shown', 'stolen']) expect(pushed).toContain(words)
+    for (const words of ['Pump, north', 'ReadingsSealed', 'stolen']) expect(pushed).toContain(words)
     expect(pushed.slice(pushed.lastIndexOf('id="key-now"'))).not.toContain(paths.editKey(keyId))
     expect(pushed.slice(pushed.lastIndexOf('id="key-now"'))).not.toContain(paths.revokeKey(keyId))
   })
