@@ -6,11 +6,12 @@ export type PasswordContext = { readonly email: string; readonly names: readonly
 
 export type Weakness = 'common' | 'names'
 
-const product = 'Cellarbook'
+/** The product and its roles, which are names that people give to accounts. */
+const ownNames = ['Cellarbook', 'admin', 'auditor', 'operator']
 
 /** Returns words in lower case, in the order in which an attacker would try them. */
 export const guessedWords = ({ email, names }: PasswordContext): readonly string[] => {
-  const words = [...email.split('@'), product, ...names].flatMap((name) => {
+  const words = [...email.split('@'), ...ownNames, ...names].flatMap((name) => {
     const parts = partsOf(name)
     return [name.toLowerCase(), parts.join(''), ...parts]
   })
@@ -33,7 +34,7 @@ export const weakPassword = (weakness: Weakness): { readonly ok: false; readonly
 
 const because: Readonly<Record<Weakness, string>> = {
   common: 'many people use it, or it has a simple pattern.',
-  names: 'it contains little besides your e-mail, the name Cellarbook or the name of a cellar.',
+  names: 'it contains little besides your e-mail, the name Cellarbook, a role or the name of a cellar.',
 }
 const advice = 'Choose another password, for example four unrelated words.'
 

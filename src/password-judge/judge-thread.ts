@@ -19,7 +19,11 @@ const judged = ({ password, context }: ToJudge): Judged => {
   try {
     const judge = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
     const beginning = password.slice(0, passwordJudgedCharsMax)
-    return { weakness: weaknessOf(judge.check(beginning, [...guessedWords(context)])) }
+    const words = [...guessedWords(context)]
+    // The dictionary takes a space between two common words for chance, but attackers try it first.
+    const spellings = new Set([beginning, beginning.replaceAll(/[\s\-_.,;:|/\\]/g, '')])
+    const weaknesses = [...spellings].map((spelling) => weaknessOf(judge.check(spelling, words)))
+    return { weakness: weaknesses.find((weakness) => weakness !== null) ?? null }
   } catch {
     return 'failed'
   }

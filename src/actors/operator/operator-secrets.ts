@@ -11,4 +11,12 @@ const secretChars = 43
 export const newSecret = ({ entropy }: { readonly entropy: Entropy }): string =>
   base62(entropy.bytes(secretBytes), secretChars)
 
+type Time = { readonly clock: { now(): number }; readonly entropy: Entropy }
+
+/** A browser's secret begins with the time at which it was made, so that a password change renews it (`isKeptDevice`). */
+export const newDeviceSecret = (host: Time): string => `${host.clock.now().toString(36)}-${newSecret(host)}`
+
+/** In ms since 1970. */
+export const deviceMadeAt = (deviceSecret: string): number => Number.parseInt(deviceSecret, 36)
+
 export const hashOf = (secret: string): string => Bun.SHA256.hash(secret, 'hex')

@@ -7,7 +7,7 @@ import type { Asker, EndingSessions, SignedIn, SignInFrom, SignIns } from '../co
 import type { Host } from '../host.ts'
 import { busy, type Registry } from '../registry.ts'
 import type { OperatorActor } from './operator-actor.ts'
-import { hashOf, newSecret } from './operator-secrets.ts'
+import { deviceMadeAt, hashOf, newDeviceSecret, newSecret } from './operator-secrets.ts'
 import type { Passwords } from './passwords.ts'
 import { askerIn, Sessions, shownSession } from './sessions.ts'
 import { signInHistory, signInPlaces } from './sign-in-history.ts'
@@ -97,7 +97,8 @@ const changePassword = async (
   if (!isRight.value) return refused({ kind: 'wrong_own_password' })
   const hashed = await passwords.hash({ email: account.email, password: password.value }, client)
   if (!hashed.ok) return hashed
-  const begun = await beginSession(parts, account.email, visit)
+  // A thief can have a copy of the browser's old secret.
+  const begun = await beginSession(parts, account.email, { ...visit, from: { ...visit.from, deviceSecret: null } })
   if (!begun.ok) return begun
   const command = {
     type: 'ChangePassword',
@@ -118,8 +119,8 @@ const changePassword = async (
 const beginSession = async ({ host, signInRecords, sessions }: Parts, email: string, { from, requestId }: Visit) => {
   const { operators } = host.projections
   const sessionSecret = newSecret(host)
-  const isKnownBrowser = from.deviceSecret !== null && operators.isDevice(hashOf(from.deviceSecret))
-  const deviceSecret = isKnownBrowser ? from.deviceSecret : newSecret(host)
+  const isKept = from.deviceSecret !== null && isKeptDevice(host, email, from.deviceSecret)
+  const deviceSecret = isKept ? from.deviceSecret : newDeviceSecret(host)
   const now = host.clock.now()
   const session = {
     sessionHash: hashOf(sessionSecret),
@@ -134,6 +135,18 @@ const beginSession = async ({ host, signInRecords, sessions }: Parts, email: str
   const seen = await signInRecords.seen({ email, sessionId, address, browser }, asker)
   if (!seen.ok) return seen
   return done({ sessionSecret, deviceSecret, asker, session: { ...session, seenRevision: seen.value } })
+}
+
+/**
+ * Operators who share a browser share its secret. One that is older than the operator's password is renewed, because whoever knew
+ * the old password can have a copy.
+ */
+const isKeptDevice = ({ projections: { operators } }: Host, email: string, deviceSecret: string): boolean => {
+  const account = operators.get(email)
+  if (account === null) return false
+  const deviceHash = hashOf(deviceSecret)
+  if (account.devices.includes(deviceHash)) return true
+  return operators.isDevice(deviceHash) && deviceMadeAt(deviceSecret) > account.passwordSetAt
 }
 
 type Secrets = { readonly sessionSecret: string; readonly deviceSecret: string }

@@ -185,6 +185,55 @@ describe('a password change', () => {
     expect((await other.post(paths.signIn, { ...signIn, password: newPassword })).status).toBe(303)
   })
 
+  test('renews the browser’s secret, so a stolen copy has no guesses of its own', async () => {
+    const stolen = admin.cookies.get(deviceCookie) ?? ''
+    expect((await admin.post(paths.accountPassword, fields)).status).toBe(303)
+    expect(admin.cookies.get(deviceCookie)).not.toBe(stolen)
+    expect(service.core.operators.isKnownDevice(emailOf.admin, stolen)).toBe(false)
+    const thief = visitor(service.url)
+    thief.cookies.set(deviceCookie, stolen)
+    await thief.get(paths.signIn)
+    const guess = { email: emailOf.admin, password: 'a wrong guess', next: '' }
+    for (let at = 0; at < signInAttemptsMax; at += 1) expect((await thief.post(paths.signIn, guess)).status).toBe(401)
+    const stranger = visitor(service.url)
+    await stranger.get(paths.signIn)
+    expect((await stranger.post(paths.signIn, { ...guess, password: newPassword })).status).toBe(429)
+  })
+
+  test('renews the secret in each other browser too, also if operators share it', async () => {
+    service.clock.advance(1_000)
+    const shared = await signedIn(service, 'auditor')
+    const signInShared = async (email: string, password: string): Promise<string> => {
+      await shared.get(paths.signIn)
+      shared.cookies.delete(sessionCookie)
+      await shared.get(paths.signIn)
+      expect((await shared.post(paths.signIn, { email, password, next: '' })).status).toBe(303)
+      return shared.cookies.get(deviceCookie) ?? ''
+    }
+    const stolen = await signInShared(emailOf.admin, testPassword)
+    expect(await signInShared(emailOf.auditor, testPassword)).toBe(stolen)
+    service.clock.advance(1_000)
+    expect((await admin.post(paths.accountPassword, fields)).status).toBe(303)
+    service.clock.advance(1_000)
+    expect(await signInShared(emailOf.auditor, testPassword)).toBe(stolen)
+    const renewed = await signInShared(emailOf.admin, newPassword)
+    expect([renewed === stolen, service.core.operators.isKnownDevice(emailOf.admin, stolen)]).toEqual([false, false])
+    expect(await signInShared(emailOf.auditor, testPassword)).toBe(renewed)
+    expect(await signInShared(emailOf.admin, newPassword)).toBe(renewed)
+  })
+
+  test('by a link renews the secret too', async () => {
+    const stolen = admin.cookies.get(deviceCookie) ?? ''
+    const link = await service.core.operators.issueLink({ email: emailOf.admin, role: 'admin' }, testAsker)
+    if (!link.ok) throw new Error(link.refusal.kind)
+    const path = paths.link(link.value.secret)
+    await admin.get(path)
+    const spent = { email: '', password: newPassword, password_again: newPassword }
+    expect((await admin.post(path, spent)).status).toBe(303)
+    const known = [stolen, admin.cookies.get(deviceCookie) ?? '']
+    expect(known.map((secret) => service.core.operators.isKnownDevice(emailOf.admin, secret))).toEqual([false, true])
+  })
+
   test('makes a browser without its cookie known again', async () => {
     admin.cookies.delete(deviceCookie)
     expect((await admin.post(paths.accountPassword, fields)).status).toBe(303)

@@ -39,7 +39,7 @@ describe('a sign-in', () => {
     const answer = await signIn(person)
     const line = answer.headers.getSetCookie().find((one) => one.startsWith(deviceCookie))
     expect(line).toMatch(
-      /^__Host-cellarbook-device=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=34560000; Secure$/,
+      /^__Host-cellarbook-device=[0-9a-z]{8}-[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=34560000; Secure$/,
     )
     const secret = person.cookies.get(deviceCookie) ?? ''
     expect(JSON.stringify(await service.log.readAll({ limit: 1_000 }))).not.toContain(secret)

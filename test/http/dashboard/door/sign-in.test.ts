@@ -102,7 +102,7 @@ describe('sign-in', () => {
     const out = await person.post('/sign-out', {})
     expect(out.headers.get('clear-site-data')).toBe('"cache", "storage"')
     expect(person.cookies.get('__Host-cellarbook-device')).toBe(device)
-    expect(device).toHaveLength(43)
+    expect(device).toHaveLength(52)
     expect((await person.get('/sign-in')).headers.has('clear-site-data')).toBe(false)
   })
 

@@ -31,7 +31,7 @@ const newLink = async ({ core } = service): Promise<string> => {
 
 const tooCommon = 'This password is easy to guess: many people use it'
 const ofNames =
-  'This password is easy to guess: it contains little besides your e-mail, the name Cellarbook or the name of a cellar.'
+  'This password is easy to guess: it contains little besides your e-mail, the name Cellarbook, a role or the name of a cellar.'
 
 const refused: readonly (readonly [password: string, words: string])[] = [
   ['password1234', tooCommon],
@@ -58,6 +58,14 @@ const refused: readonly (readonly [password: string, words: string])[] = [
   ['Berlin.Cellarbook.1', ofNames],
   ['Grace.Example.2026!', ofNames],
   ['c e l l a r b o o k', ofNames],
+  ['auditor operator', ofNames],
+  ['grace password 1', ofNames],
+  ['hopper.letmein.12', ofNames],
+  ['Example-Password-2026', ofNames],
+  ['admin password 1', ofNames],
+  ['berlin/welcome/99', ofNames],
+  ['welcome password 1', tooCommon],
+  ['monkey dragon master 1', tooCommon],
 ]
 
 const accepted = [
@@ -71,6 +79,8 @@ const accepted = [
   '🍇🛢️🍷 three signs and words',
   `${'glacier tumble orbit pickle '.repeat(18)}.`,
   'cellarbook tumble orbit pickle',
+  'admin plays violin daily',
+  'correct horse battery staple',
   'Berlin x7Gq!pL0vZ2m',
 ]
 
