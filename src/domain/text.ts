@@ -42,11 +42,12 @@ export const invalidField = (field: string, rule: string): { readonly ok: false;
  * the trimmed identifier.
  */
 export const parseCellar = (text: string): Typed<string> => {
+  if (withoutSecrets(text) !== text) return invalidField('cellar', 'The identifier must not contain an API key.')
   const fault = nameFault(text)
   return fault === null ? done(text) : invalidField('cellar', `The identifier ${ruleOf(fault, nameCodePointsMax)}`)
 }
 
-/** Titles, labels, reasons and notes are trimmed, and can be blank. */
+/** Titles, labels, reasons and notes are trimmed, can be blank, and lose the secrets of keys. */
 export const parseTitle = (text: string): Typed<string> =>
   parseLine(text, { field: 'title', noun: 'title', codePointsMax: cellarTitleCodePointsMax })
 
@@ -58,18 +59,27 @@ export const parseReason = (text: string): Typed<string> =>
 
 /** Browsers send line breaks as CR LF. This function stores LF, so that saving a form does not change an unedited note. */
 export const parseNote = (text: string): Typed<string> => {
-  const note = text.trim().replaceAll('\r\n', '\n')
+  const note = withoutSecrets(text.trim()).replaceAll('\r\n', '\n')
   const fault = unicodeFault(note.replaceAll('\n', ' '), noteCodePointsMax)
   if (fault === null || fault === 'blank') return done(note)
   return invalidField('note', `The note ${ruleOf(fault, noteCodePointsMax)}`)
 }
+
+/**
+ * Cuts off the secrets of API keys and of one-time links. What is left is `clr_7Qp2mZ4k` or `/link/`. People paste a whole key where
+ * its id is enough. But stored texts are kept for ever, and browsers and proxies keep addresses. Fewer than 16 characters of a
+ * secret tell too little, and can be a label like `clr_7Qp2mZ4k_old`. `app.js` has the same expression.
+ */
+export const withoutSecrets = (text: string): string =>
+  text.replace(/(clr_[0-9A-Za-z]{8})_[0-9A-Za-z]{16,}|(\/link\/)[0-9A-Za-z]{43}/g, '$1$2')
 
 export const parseEmail = (text: string): Typed<string> => {
   const email = text.trim().toLowerCase()
   if (email.length > emailCharsMax) {
     return invalidField('email', `The e-mail must be at most ${emailCharsMax} characters.`)
   }
-  if (!/^[^\s@]+@[^\s@]+$/u.test(email) || unicodeFault(email, emailCharsMax) !== null) {
+  const isAddress = /^[^\s@]+@[^\s@]+$/u.test(email) && withoutSecrets(text) === text
+  if (!isAddress || unicodeFault(email, emailCharsMax) !== null) {
     return invalidField('email', 'The e-mail must look like name@example.org.')
   }
   return done(email)
@@ -90,7 +100,7 @@ export const parsePassword = (text: string): Typed<string> => {
 type LineRule = { readonly field: string; readonly noun: string; readonly codePointsMax: number }
 
 const parseLine = (text: string, { field, noun, codePointsMax }: LineRule): Typed<string> => {
-  const line = text.trim()
+  const line = withoutSecrets(text.trim())
   const fault = unicodeFault(line, codePointsMax)
   if (fault === null || fault === 'blank') return done(line)
   return invalidField(field, `The ${noun} ${ruleOf(fault, codePointsMax)}`)

@@ -7,6 +7,7 @@ import type { ExportFormat, RecordedEvent } from '../domain/events.ts'
 import { assertNever } from '../domain/refusal.ts'
 import { actorText } from '../domain/search/event-filter.ts'
 import { keyStream } from '../domain/stream-names.ts'
+import { withoutSecrets } from '../domain/text.ts'
 import { exportPageKeys, logReadPageEvents } from '../limits.ts'
 import { eventRow, headOf, keyRow } from './export-rows.ts'
 
@@ -153,6 +154,6 @@ export const filterWords = (list: ExportedList): Readonly<Record<string, string>
     until: until === null ? null : instantText(until),
   }
   return Object.fromEntries(
-    Object.entries(words).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]])),
+    Object.entries(words).flatMap(([name, value]) => (value === null ? [] : [[name, withoutSecrets(String(value))]])),
   )
 }

@@ -21,6 +21,8 @@ type Row = Methods | 'api' | 'nothing'
 const all = (status: number): Three => [status, status, status]
 /** Strangers are redirected (303) to the sign-in page. */
 const pageForAll: Methods = { GET: [303, 200, 200] }
+/** A form that only asks is redirected to the address of its answer. */
+const question: Methods = { POST: all(303) }
 const pageForAdmins: Methods = { GET: [303, 403, 200] }
 /** An admin passes the check of roles, so the admin gets `status`, which is the answer of the form itself. */
 const formForAdmins = (status: number): Methods => ({ POST: [303, 403, status] })
@@ -40,7 +42,7 @@ const table: Readonly<Record<string, Row>> = {
   '/': { GET: all(303) },
   '/cellars': { ...pageForAll, ...formForAdmins(422) },
   '/cellars/new': pageForAdmins,
-  '/cellars/:cellar/readings': pageForAll,
+  '/cellars/:cellar/readings': { ...pageForAll, ...question },
   '/cellars/:cellar/settings': pageForAll,
   '/cellars/:cellar/then': pageForAll,
   '/cellars/:cellar/title': formForAdmins(303),
@@ -56,9 +58,9 @@ const table: Readonly<Record<string, Row>> = {
   '/keys/:keyId/revoke': pageWithForm(303),
   '/keys/:keyId/rotate': pageWithForm(422),
   // The form for a new password is sent empty, so it gets 422. The session to end is unknown, which counts as ended: 303.
-  '/log': pageForAll,
+  '/log': { ...pageForAll, ...question },
   // Without a text to find, the box leads back to the log.
-  '/log/find': { GET: all(303) },
+  '/log/find': { GET: all(303), ...question },
   '/log/:stream/:revision': pageForAll,
   '/log/requests/:requestId': pageForAll,
   '/account': pageForAll,

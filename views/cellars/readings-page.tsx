@@ -2,6 +2,7 @@ import { ExportForm } from '../exports/export-form.tsx'
 import type { RefusalCount } from '../log/log-types.ts'
 import { ReceiptLink } from '../log/receipt-link.tsx'
 import { RefusalTable } from '../log/refusal-table.tsx'
+import { AskForm } from '../parts/field.tsx'
 import { attribute, Name } from '../parts/name.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
 import { countOf, countText } from '../parts/quantity.ts'
@@ -27,6 +28,7 @@ export const ReadingsPage = (props: {
     {props.typed !== '' || props.kegs.pages > 1 ? (
       <FindKegs
         cellar={props.cellar.cellar}
+        csrf={props.shell.csrf}
         typed={props.typed}
         find={props.kegs.find}
         ignoredWords={props.ignoredWords}
@@ -102,18 +104,16 @@ const NoReadings = (props: {
   </div>
 )
 
-/**
- * The form uses GET, so that a search has an address. The form is outside the live part of the page, so that no update
- * disturbs typing.
- */
+/** The form is outside the live part of the page, so that no update disturbs typing. */
 const FindKegs = (props: {
   readonly cellar: string
+  readonly csrf: string
   readonly typed: string
   readonly find: string
   readonly ignoredWords: readonly string[]
 }): JSX.Element => (
   <search>
-    <form method="get" action={paths.cellar(props.cellar)} class="ask toolbar">
+    <AskForm action={paths.cellar(props.cellar)} token={props.csrf} class="ask toolbar">
       <label for="field-find">Find kegs</label>
       <input
         id="field-find"
@@ -128,7 +128,7 @@ const FindKegs = (props: {
         Find
       </button>
       {props.typed === '' ? null : <a href={paths.cellar(props.cellar)}>Show all</a>}
-    </form>
+    </AskForm>
     {props.ignoredWords.length === 0 ? null : (
       <p class="quiet" role="status">
         <span safe>{`Only the first ${props.find.split(' ').length} words are used. These words are ignored:`}</span>{' '}

@@ -7,6 +7,22 @@ export const Csrf = (props: { readonly token: string }): JSX.Element => (
 )
 
 /**
+ * A form that only asks, so its answer has an address. `app.js` cuts off the secrets of keys and sends the form by GET. Without
+ * JavaScript, the form is sent by POST, and the service cuts them off (`asked-by-form.ts`).
+ */
+export const AskForm = (props: {
+  readonly action: string
+  readonly token: string
+  readonly class: string
+  readonly children: Children
+}): JSX.Element => (
+  <form method="post" action={attribute(props.action)} class={props.class} data-asks="">
+    <Csrf token={props.token} />
+    {props.children}
+  </form>
+)
+
+/**
  * Holds the values that the form showed when it was opened, so that only edited fields are saved. `autocomplete` is
  * off: if the browser changed this field, untouched fields would look edited.
  */

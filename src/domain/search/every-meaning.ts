@@ -1,5 +1,5 @@
 import { done, type Outcome } from '../refusal.ts'
-import { parseEmail } from '../text.ts'
+import { parseEmail, withoutSecrets } from '../text.ts'
 import { dayNear, parseInstantNear } from './near-instant.ts'
 import type { Time } from './thing-and-time.ts'
 import { meaningsOf, type ToFind } from './what-to-find.ts'
@@ -23,7 +23,7 @@ export type Near = {
 
 /** Says what a text can mean, the likeliest first: also cellars, labels, e-mails, days and times like `10:14`. Empty: none of these. */
 export const everyMeaning = (text: string, { nowMs, cellarsNamed, keysLabelled }: Near): readonly Meaning[] => {
-  const typed = withoutSecret(text.trim())
+  const typed = withoutSecrets(text.trim())
   if (typed === '') return []
   const cellars = cellarsNamed(typed).map((cellar) => ({ kind: 'cellar', cellar }) as const)
   const keyIds = keysLabelled(typed)
@@ -41,9 +41,3 @@ export const everyMeaning = (text: string, { nowMs, cellarsNamed, keysLabelled }
     ...(day === null && instant.ok ? [{ kind: 'instant', atMs: instant.value } as const] : []),
   ]
 }
-
-/**
- * Cuts off the secret part of an API key. People paste whole keys, and the text goes into the address of a page, which browsers
- * and proxies keep.
- */
-export const withoutSecret = (text: string): string => text.replace(/(clr_[0-9A-Za-z]+)_[0-9A-Za-z]+/g, '$1')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { everyMeaning, withoutSecret } from '../../../src/domain/search/every-meaning.ts'
+import { everyMeaning } from '../../../src/domain/search/every-meaning.ts'
 
 const nowMs = Date.UTC(2026, 2, 1, 10, 14, 7)
 const id = '019ca8df-0403-7000-8000-000000000000'
@@ -37,6 +37,5 @@ describe('everyMeaning()', () => {
   test('takes a whole API key for its id, without its secret', () => {
     const key = 'clr_7Qp2mZ4k_4fXk9TqW2nLr8vYb5mZc7pGh3sJd6uKe1wAa0xQ94fGh2J1k0b3Z'
     expect(everyMeaning(key, near)).toEqual([{ kind: 'key', keyId: '7Qp2mZ4k' }])
-    expect(withoutSecret(`see ${key}.`)).toBe('see clr_7Qp2mZ4k.')
   })
 })

@@ -421,7 +421,8 @@ describe('the box', () => {
   })
 
   test('drops the secret of a key that somebody pastes', async () => {
-    const { body } = await find('clr_zzzzzzzz_4fXk9TqW2nLr8vYb5mZc7pGh3sJd6uKe1wAa0xQ94fGh2J1k0b3Z')
+    const { location } = await find('clr_zzzzzzzz_4fXk9TqW2nLr8vYb5mZc7pGh3sJd6uKe1wAa0xQ94fGh2J1k0b3Z')
+    const { body } = await world.auditor.get(location ?? '')
     expect(body).not.toContain('4fXk9TqW')
     expect(body).toContain('There is no key with the id zzzzzzzz.')
   })

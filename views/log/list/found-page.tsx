@@ -11,7 +11,7 @@ export const FoundPage = (props: { readonly shell: Shell; readonly found: FoundV
   return (
     <Layout shell={props.shell} title={choices.length === 0 ? 'Not found' : 'Found'} section="log">
       <h1>{choices.length === 0 ? 'Not found' : 'Which one do you mean?'}</h1>
-      <FindBox typed={typed} />
+      <FindBox typed={typed} csrf={props.shell.csrf} />
       {choices.length === 0 ? null : (
         <ul class="choices-found">
           {choices.map(({ what, name, href }) => (

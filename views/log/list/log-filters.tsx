@@ -1,13 +1,14 @@
+import { AskForm } from '../../parts/field.tsx'
 import { attribute, Name } from '../../parts/name.tsx'
 import { dateText } from '../../parts/time-words.ts'
 import { paths } from '../../paths.ts'
 import { eventKindsShown, kindWords } from '../kind-mark.tsx'
 import type { LogListView, LogQuery } from '../log-types.ts'
 
-/** The form uses GET, so that the answer has an address. It leads to the page of what was typed (`found-page.tsx`). */
-export const FindBox = (props: { readonly typed: string }): JSX.Element => (
+/** Leads to the page of what was typed (`found-page.tsx`). */
+export const FindBox = (props: { readonly typed: string; readonly csrf: string }): JSX.Element => (
   <search>
-    <form method="get" action={paths.findInLog} class="find-box">
+    <AskForm action={paths.findInLog} token={props.csrf} class="find-box">
       <label for="field-what" class="visually-hidden">
         Find a receipt, request, key, cellar, operator or time
       </label>
@@ -24,7 +25,7 @@ export const FindBox = (props: { readonly typed: string }): JSX.Element => (
         aria-describedby="find-examples"
       />
       <button type="submit">Find</button>
-    </form>
+    </AskForm>
     <p class="quiet find-examples" id="find-examples">
       For example <code>readings-7Qp2mZ4k@976</code> · <code>clr_7Qp2mZ4k yesterday</code> · <code>10:14</code> ·{' '}
       <code>yesterday 18:00</code>
@@ -93,7 +94,7 @@ export const TimeLinks = (props: { readonly query: LogQuery; readonly nowMs: num
 
 const dayMs = 86_400_000
 
-export const FilterForm = (props: { readonly list: LogListView }): JSX.Element => {
+export const FilterForm = (props: { readonly list: LogListView; readonly csrf: string }): JSX.Element => {
   const { query, faults, cellars, types } = props.list
   const chosen = chosenFilters(query)
   return (
@@ -106,7 +107,7 @@ export const FilterForm = (props: { readonly list: LogListView }): JSX.Element =
           </span>
         ))}
       </summary>
-      <form method="get" action={paths.log()} class="card">
+      <AskForm action={paths.log()} token={props.csrf} class="card">
         {query.kind === null ? null : <input type="hidden" name="kind" value={query.kind} />}
         <div class="filter-fields">
           <FilterField
@@ -131,7 +132,7 @@ export const FilterForm = (props: { readonly list: LogListView }): JSX.Element =
           <button type="submit">Show</button>
           <a href={attribute(paths.log({ kind: query.kind }))}>Clear</a>
         </div>
-      </form>
+      </AskForm>
     </details>
   )
 }

@@ -19,7 +19,7 @@ export const LogPage = (props: { readonly shell: Shell; readonly list: LogListVi
     <Layout shell={shell} title="Log" section="log">
       <h1>Log</h1>
       <p class="lead">Everything that happened, newest first. Times are UTC.</p>
-      <FindBox typed="" />
+      <FindBox typed="" csrf={shell.csrf} />
       <div class="log-choices">
         <KindLinks query={query} />
         <p class="list-actions">
@@ -37,7 +37,7 @@ export const LogPage = (props: { readonly shell: Shell; readonly list: LogListVi
         </p>
       )}
       <div class="log-narrow">
-        <FilterForm list={list} />
+        <FilterForm list={list} csrf={shell.csrf} />
         <TimeLinks query={query} nowMs={shell.nowMs} />
       </div>
       {list.about === null ? null : (

@@ -8,7 +8,7 @@ import { eventAt, eventsOfId, eventsOfReceipt } from '../../../actors/search/fin
 import { instantText } from '../../../domain/calendar.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
 import { assertNever } from '../../../domain/refusal.ts'
-import { everyMeaning, type Meaning, withoutSecret } from '../../../domain/search/every-meaning.ts'
+import { everyMeaning, type Meaning } from '../../../domain/search/every-meaning.ts'
 import { instantExamples } from '../../../domain/search/near-instant.ts'
 import { requestIdFacts } from '../../../domain/search/request-id.ts'
 import { type Time, thingAndTime } from '../../../domain/search/thing-and-time.ts'
@@ -26,7 +26,7 @@ type FindParts = Pick<LogListParts, 'core' | 'nowMs' | 'passedMs'>
 /** `after` is the position behind which a search goes on that took too long. @throws Outage, UndecodableEvent */
 export const findByText = async (parts: FindParts, text: string, after: number | null = null): Promise<FoundView> => {
   const { nowMs } = parts
-  const typed = withoutSecret(text.trim())
+  const typed = text.trim()
   const found = await seekAll(parts, meaningsOf(parts, typed), after)
   const dated = found.choices.length === 0 ? thingAndTime(typed, nowMs) : null
   if (dated === null) return { typed, choices: found.choices, missing: found.missing ?? nothingMeant(typed) }

@@ -2,14 +2,12 @@ import type { LogQuery } from '../../../../views/log/log-types.ts'
 import { eventData } from '../../../domain/events.ts'
 import { isKeyId } from '../../../domain/key-format.ts'
 import { actorText, eventKinds, parseActor } from '../../../domain/search/event-filter.ts'
-import { withoutSecret } from '../../../domain/search/every-meaning.ts'
 import { parseInstantNear } from '../../../domain/search/near-instant.ts'
 import { logQueryCharsMax } from '../../../limits.ts'
 import type { PlaceFilter } from '../../../log/ask-index.ts'
 
 export const logQueryOf = (query: URLSearchParams): LogQuery => {
-  const text = (name: string): string =>
-    withoutSecret([...(query.get(name) ?? '').trim()].slice(0, logQueryCharsMax).join(''))
+  const text = (name: string): string => [...(query.get(name) ?? '').trim()].slice(0, logQueryCharsMax).join('')
   const [before, after] = [positionOf(text('before')), positionOf(text('after'))]
   const kind = eventKinds.find((known) => known === text('kind')) ?? null
   return {

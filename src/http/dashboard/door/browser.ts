@@ -1,5 +1,6 @@
 import Bowser from 'bowser'
 import type { PasswordClient, SignInFrom } from '../../../actors/core.ts'
+import { withoutSecrets } from '../../../domain/text.ts'
 import { browserCharsMax, userAgentCharsMax } from '../../../limits.ts'
 import { siteOf } from '../../client-address.ts'
 import type { DashboardDeps, Visit } from '../visit.ts'
@@ -43,7 +44,8 @@ const browserName = (userAgent: string | null): string => {
   if (browser.name === undefined || browser.name === '') return unknownBrowser
   const [version = ''] = (browser.version ?? '').split('.', 1)
   const name = [browser.name, version].filter((word) => word !== '').join(' ')
-  return printableAscii(os.name === undefined ? name : `${name} on ${os.name}`).slice(0, browserCharsMax)
+  const words = os.name === undefined ? name : `${name} on ${os.name}`
+  return withoutSecrets(printableAscii(words)).slice(0, browserCharsMax)
 }
 
 const unknownBrowser = 'an unknown browser'

@@ -3,6 +3,7 @@ import type { PageProblem } from '../../../../views/frame/problem-page.tsx'
 import { paths } from '../../../../views/paths.ts'
 import { base62 } from '../../../domain/base62.ts'
 import { thrownError } from '../../../domain/error-message.ts'
+import { withoutSecrets } from '../../../domain/text.ts'
 import { Outage } from '../../../log/event-log.ts'
 import { networkOf } from '../../client-address.ts'
 import { closeConnection, retrySoon } from '../../problem.ts'
@@ -40,7 +41,7 @@ export type RoutedRequest = {
  * 1. The host name belongs to this service (`origin.ts`).
  * 2. The path has a page.
  * 3. The connection is secure, or `ALLOW_INSECURE_HTTP` is set.
- * 4. The page allows the method.
+ * 4. The page allows the method, and the address has no secret in its query (`text.ts`).
  * 5. A form comes from our own site (`csrf.ts`).
  * 6. The session has the role that the route needs.
  * 7. The form arrives completely. Then step 6 is repeated, because the session can end while the form arrives.
@@ -74,6 +75,8 @@ const checkAndAnswer = async (deps: DashboardDeps, route: Route, visit: Visit): 
   if (origin.trust === 'insecure')
     return htmlPage(visit, <InsecurePage shell={visit.shell} port={portOf(visit)} />, 403)
   if (hasNoPage) return notFound(visit)
+  const cut = isRead ? addressWithoutSecrets(visit) : null
+  if (cut !== null) return seeOther(visit, cut)
   const action = isPost ? route.post : isRead ? route.get : undefined
   if (action === undefined) return methodNotAllowed(visit, route)
   if (isPost && isCrossSite(request.headers, origin.own)) {
@@ -86,6 +89,14 @@ const checkAndAnswer = async (deps: DashboardDeps, route: Route, visit: Visit): 
   if (isPost) return answerForm(deps, action, visit)
   if (action.access === 'public') return permission.answer(visit)
   return action.isSearch === true ? answerSearch(deps, action, visit) : answerPageInTurn(deps, action, visit)
+}
+
+/** Leads away from an address with a secret, so that no history, link or `next` of a sign-in keeps it. `null`: it has none. */
+const addressWithoutSecrets = ({ path, query }: Visit): string | null => {
+  const cut = new URLSearchParams(
+    [...query].map(([name, text]): [string, string] => [name, withoutSecrets(text)]),
+  ).toString()
+  return cut === query.toString() ? null : `${path}?${cut}`
 }
 
 /** The session is checked after the wait for a place. */

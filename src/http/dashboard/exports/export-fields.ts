@@ -5,7 +5,7 @@ import { done } from '../../../domain/refusal.ts'
 import { eventKinds, parseActor } from '../../../domain/search/event-filter.ts'
 import { parseInstantNear } from '../../../domain/search/near-instant.ts'
 import { isEventType } from '../../../domain/search/types-of-kind.ts'
-import { invalidField, type Typed } from '../../../domain/text.ts'
+import { invalidField, type Typed, withoutSecrets } from '../../../domain/text.ts'
 import type { ExportedList } from '../../../export/exported-list.ts'
 import { exportFieldCharsMax } from '../../../limits.ts'
 import type { FormFields } from '../forms/read-form.ts'
@@ -66,7 +66,7 @@ const typedFilter = (core: DashboardDeps['core'], { form, nowMs }: Filled): Type
   if (tooLong !== undefined) return invalidField(tooLong, `It must be at most ${exportFieldCharsMax} characters.`)
   const { keys, cellars } = core.projections
   const key = orNull(
-    form('key')
+    withoutSecrets(form('key'))
       .trim()
       .replace(/^clr_([0-9A-Za-z]{8})(?:_…?)?$/, '$1'),
   )

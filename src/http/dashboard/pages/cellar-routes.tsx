@@ -3,6 +3,7 @@ import { NewCellarPage } from '../../../../views/cellars/new-cellar.tsx'
 import { ReadingsPage } from '../../../../views/cellars/readings-page.tsx'
 import { paths } from '../../../../views/paths.ts'
 import { refusalsToday } from '../ask/refusals-shown.ts'
+import { askedByForm } from '../forms/asked-by-form.ts'
 import { htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther, toCellars } from '../page-answers.tsx'
 import { cellarListOf, cellarView } from '../show/cellar-views.ts'
 import { requestedPage } from '../show/paging.ts'
@@ -21,6 +22,7 @@ export const cellarRoutes = (deps: DashboardDeps): readonly Route[] => [
   {
     path: '/cellars/:cellar/readings',
     get: { access: 'operator', answer: (visit) => showReadings(deps, visit) },
+    post: askedByForm('find'),
   },
 ]
 

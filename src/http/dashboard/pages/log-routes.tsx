@@ -12,13 +12,18 @@ import { explainRefusal } from '../ask/explain-refusal.ts'
 import { findByText } from '../ask/find-by-text.ts'
 import { type LogListParts, logListOf } from '../ask/log-list.ts'
 import { logQueryOf, positionOf } from '../ask/read-log-query.ts'
+import { askedByForm } from '../forms/asked-by-form.ts'
 import { htmlPage, notFound, seeOther } from '../page-answers.tsx'
 import { waitForTurn } from '../show/pauses.ts'
 import type { Action, DashboardDeps, Route, SignedInVisit } from '../visit.ts'
 
 export const logRoutes = (deps: DashboardDeps): readonly Route[] => [
-  { path: paths.log(), get: search(deps, showLog) },
-  { path: paths.findInLog, get: search(deps, find) },
+  {
+    path: paths.log(),
+    get: search(deps, showLog),
+    post: askedByForm('kind', 'cellar', 'key', 'actor', 'from', 'to', 'type'),
+  },
+  { path: paths.findInLog, get: search(deps, find), post: askedByForm('what') },
   { path: '/log/requests/:requestId', get: search(deps, explain) },
   { path: '/log/:stream/:revision', get: search(deps, showEvent) },
 ]

@@ -78,9 +78,12 @@ const auditorSees = (): readonly string[] => [
   ...mountedPaths().filter((path) => path.startsWith(paths.deviceProgram(''))),
 ]
 
-/** What an auditor may send: forms of the own account, and exports, which add only a record of themselves. */
+/** What an auditor may send: questions, forms of the own account, and exports, which add only a record of themselves. */
 const isOwn = (path: string | undefined): boolean =>
-  path === paths.signOut || path === paths.exports || path?.startsWith('/account/') === true
+  path === paths.signOut || path === paths.exports || path?.startsWith('/account/') === true || isQuestion(path)
+
+const isQuestion = (path: string | undefined): boolean =>
+  [paths.log(), paths.findInLog, paths.cellar(testCellar)].some((known) => known === path)
 
 const isLive = (path: string): boolean => path.startsWith('/live/')
 
@@ -149,6 +152,8 @@ describe('the door', () => {
       const answer = await auditor.post(path, fields())
       expectAmong(path, answer.status, [403, 405])
     }
+    for (const path of mountedPaths().filter(isQuestion))
+      expectAmong(path, (await auditor.post(path, fields())).status, [303])
     expect(await eventsInLog()).toBe(before)
   })
 
