@@ -233,7 +233,11 @@ export const keyLimitDefault = { readings: 6_000, windowMs: 60_000 } as const
 export const keyLimitReadingsMax = 10_000_000
 export const keyWindowMsMin = 1_000
 export const keyWindowMsMax = 24 * 3_600_000
-export const rateWindowSlots = 64
+/**
+ * A slot leaves the rate window as a whole, so the window can admit less than the limit: at most 1/128. A node that loads a busy key
+ * adds another 1/128. Together they are the 1/64 of the contract.
+ */
+export const rateWindowSlots = 128
 export const rotationOverlapsMs = [0, 3_600_000, 24 * 3_600_000, 7 * 24 * 3_600_000] as const
 export const rotationOverlapMsDefault = 24 * 3_600_000
 export const keysPerCellarMax = 10_000
@@ -600,9 +604,10 @@ export const copyRetryPauseMs = 500
 // EventStoreDB (`log/eventstoredb/eventstoredb-log.ts`)
 export const eventStoreAppendsOutMax = 64
 /**
- * Without an answer in this time, the outcome of an append is unknown. In an election, EventStoreDB sometimes never answers.
+ * Without an answer in this time, the outcome of an append is unknown. In an election, EventStoreDB sometimes never answers. A
+ * second try must fit into `requestWaitMsMax`. A shorter pause of EventStoreDB, as on a busy machine, refuses nothing.
  */
-export const eventStoreAppendMsMax = 1_000
+export const eventStoreAppendMsMax = 2_000
 /**
  * How often appends without an answer are checked. `troubleLookMs` is counted in these checks, so it must be a multiple of this
  * time.
@@ -622,9 +627,12 @@ export const eventStoreScanMsMax = 600_000
 export const truncationReadsMax = 64
 /** After a conflict, a read can still miss the event that caused the conflict. The node pauses this time and reads again. */
 export const eventStoreShowMs = 5
-/** A connection without data for this time gets a ping. Without an answer in `eventStoreKeepAliveTimeoutMs`, it is closed. */
+/**
+ * A connection without data for this time gets a ping. Without an answer in `eventStoreKeepAliveTimeoutMs`, it is closed. Only a
+ * server that is frozen or cut off needs that: the connection to a killed one breaks at once.
+ */
 export const eventStoreKeepAliveMs = 1_000
-export const eventStoreKeepAliveTimeoutMs = 900
+export const eventStoreKeepAliveTimeoutMs = 2_000
 export const eventStoreAskMsMax = 1_000
 export const eventStoreRetryPauseMs = 100
 export const eventStoreStartMsMax = 5_000
@@ -665,8 +673,8 @@ export const askRowsAtOnceMin = 8
 export const askPlacesOfIdMax = 1_000
 /** Events that are folded for the state before an event. Most streams of keys, cellars and operators are much shorter. */
 export const stateBeforeEventsMax = 10_000
-/** Events on each side of an event in which its page looks for the same request. A batch has at most half as many. */
-export const sameRequestEventsMax = 2_000
+/** Events on each side of an event in which its page looks for the same request, by one read. A batch has no more readings. */
+export const sameRequestEventsMax = 1_000
 /** Keys whose cellars a search remembers. */
 export const searchedKeysMax = 10_000
 /**

@@ -375,7 +375,7 @@ const expectAgreement = async (system: System, keyId: string): Promise<void> => 
 }
 
 /**
- * Posts one more reading and checks the answer. The rate window counts readings in slots of `windowMs / 63`, so it may count
+ * Posts one more reading and checks the answer. The rate window counts readings in slots of `windowMs / 127`, so it may count
  * a reading for up to one slot too long. If the limit is reached only because of such readings, both answers are right.
  */
 const expectVerdict = async (
@@ -386,7 +386,7 @@ const expectVerdict = async (
   if (state === undefined) throw new Error(`The log holds no key "${at.keyId}"`)
   const usage = await node.schedule.until(Promise.resolve(node.core.keys.usage(at.keyId)))
   const { readings, windowMs } = state.limit
-  const [least, most] = [windowMs, Math.ceil((windowMs * 64) / 63)].map((ms) => acceptedIn(at.times, at.now, ms))
+  const [least, most] = [windowMs, Math.ceil((windowMs * 128) / 127)].map((ms) => acceptedIn(at.times, at.now, ms))
   if (!state.isRevoked) {
     expect(usage?.used).toBeGreaterThanOrEqual(least ?? 0)
     expect(usage?.used).toBeLessThanOrEqual(most ?? 0)
@@ -406,7 +406,7 @@ const expectNoPlaceLost = async (system: System, keyId: string): Promise<void> =
     await node.schedule.advance(2_000)
     const usage = await node.schedule.until(Promise.resolve(node.core.keys.usage(keyId)))
     if (usage === null) continue
-    const sinceMs = node.core.clock.now() - Math.ceil((usage.limit.windowMs * 64) / 63)
+    const sinceMs = node.core.clock.now() - Math.ceil((usage.limit.windowMs * 128) / 127)
     const readings = (await system.cluster.streams(keyId)).readings
     const counted = readings.filter((event) => event.type === 'ReadingAccepted' && event.recordedAt > sinceMs)
     expect(usage.used).toBeLessThanOrEqual(counted.length)

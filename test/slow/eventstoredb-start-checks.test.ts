@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { logStream } from '../../src/domain/stream-names.ts'
+import { eventStoreAppendBytesMax } from '../../src/limits.ts'
 import { cellarbook, newFolder, startProcess } from '../support/cellarbook.ts'
 import { selfSigned } from '../support/certificate.ts'
 import { startLogCluster } from '../support/log-server/cluster.ts'
@@ -118,6 +119,22 @@ describe('a start says in one sentence, without the password, that', () => {
       exitCode: 78,
       sentence: `Cannot use EventStoreDB at 127.0.0.1:${server.endpoint.port}: it is version ${version}, and the oldest supported version is 23.10`,
     })
+  })
+
+  test('an append may be one byte too small, and exits with 78', async () => {
+    const server = await start()
+    server.faults.appendBytesMax = eventStoreAppendBytesMax - 1
+    const before = server.state.all.length
+    expect(await refusedAt(server.url)).toEqual({
+      exitCode: 78,
+      sentence: `Cannot use EventStoreDB at 127.0.0.1:${server.endpoint.port}: it takes at most 999999 bytes in one append. Set its MaxAppendSize to 1048576, which is its default`,
+    })
+    expect(server.state.all).toHaveLength(before)
+    server.faults.appendBytesMax = eventStoreAppendBytesMax
+    const { DATA_DIR, ...environment } = environmentAt(server.url)
+    const service = await startProcess(DATA_DIR, { environment })
+    expect(await service.stop()).toBe(0)
+    expect(server.state.all.some(({ type }) => type === 'AppendSizeAsked')).toBe(false)
   })
 
   test('another program writes under its prefix, and exits with 78, having written nothing', async () => {

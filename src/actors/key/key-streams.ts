@@ -315,7 +315,7 @@ export class KeyStreams {
     await this.readKey()
     this.limit = this.#effectiveLimit()
     const now = this.#host.clock.now()
-    this.readings = await loadReadings(this.#host.log, tail, { windowMs: this.limit.windowMs, now })
+    this.readings = await loadReadings(this.#host.log, tail, { limit: this.limit, now })
     this.#countedAtMs = now
     this.#host.repeats?.learn(tail)
     this.#noteRepeatsRead(tail[0])

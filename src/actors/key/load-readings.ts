@@ -1,6 +1,6 @@
-import type { RecordedEvent } from '../../domain/events.ts'
+import type { Limit, RecordedEvent } from '../../domain/events.ts'
 import { foldReadings, noReadings, type ReadingsEventType, type ReadingsState } from '../../domain/reading/admission.ts'
-import { readPageEventsMax, tailEventsMax } from '../../limits.ts'
+import { rateWindowSlots, readPageEventsMax, tailEventsMax } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
 import { narrowTo } from '../stream/narrow-event.ts'
 
@@ -22,16 +22,16 @@ export const readTail = async (log: EventLog, stream: string): Promise<readonly 
 export const loadReadings = async (
   log: EventLog,
   tail: readonly ReadingsEvent[],
-  at: { readonly windowMs: number; readonly now: number },
+  at: { readonly limit: Limit; readonly now: number },
 ): Promise<ReadingsState> => {
-  const state = noReadings(at.windowMs)
+  const state = noReadings(at.limit.windowMs)
   const [oldest, newest] = [tail[0], tail.at(-1)]
   if (oldest === undefined || newest === undefined) return state
   const now = Math.max(at.now, newest.recordedAt)
   const fromMs = state.window.firstCountedMs(now)
   if (oldest.recordedAt >= fromMs && oldest.revision > 0) {
     const first = await firstSince(log, oldest, fromMs)
-    if (first.revision < oldest.revision) await countRun(log, state, first, oldest)
+    if (first.revision < oldest.revision) await countRun(log, state, { first, end: oldest, limit: at.limit })
   }
   // If no event is in the window, `start` is -1, and `slice(-1)` takes the last event. That event gives the
   // stream's revision, and can be the seal.
@@ -60,26 +60,32 @@ export const firstSince = async (log: EventLog, last: EventAt, fromMs: number): 
 }
 
 /**
- * Counts the events from `first` up to the event before `end`. Halves the range until each part fits in one page of the
- * log or in one slot. A slot is 1/63 of the rate window's time. A part within one slot is counted by its revisions, so
- * few events are read.
+ * Counts the events from `first` up to the event before `end`. If they need more than one page, divides them into parts. Then reads
+ * only the event at the end of each part, all at the same time. A part counts at the time of its end, so its readings leave the
+ * window late, never early. A part has a slot's share of the limit. Only the oldest part can have more: what came before so many
+ * readings that they fill the window.
  */
-const countRun = async (log: EventLog, state: ReadingsState, first: EventAt, end: EventAt): Promise<void> => {
-  const runs: [EventAt, EventAt][] = [[first, end]]
-  for (let run = runs.pop(); run !== undefined; run = runs.pop()) {
-    const [from, to] = run
-    const events = to.revision - from.revision
-    if (events <= readPageEventsMax) {
-      const page = await log.read(from.stream, { from: from.revision, limit: events })
-      for (const event of page) foldReadings(state, readingsEvent(event))
-    } else if (state.window.sameSlot(from.recordedAt, to.recordedAt)) {
-      state.window.record(to.recordedAt, events)
-      state.revision = to.revision - 1
-    } else {
-      const middle = await eventAt(log, from.stream, from.revision + Math.floor(events / 2))
-      runs.push([middle, to], [from, middle])
-    }
+const countRun = async (
+  log: EventLog,
+  state: ReadingsState,
+  { first, end, limit }: { readonly first: EventAt; readonly end: EventAt; readonly limit: Limit },
+): Promise<void> => {
+  const events = end.revision - first.revision
+  if (events <= readPageEventsMax) {
+    const page = await log.read(first.stream, { from: first.revision, limit: events })
+    for (const event of page) foldReadings(state, readingsEvent(event))
+    return
   }
+  const share = Math.ceil(limit.readings / rateWindowSlots)
+  const parts = Math.min(rateWindowSlots, Math.floor((events - 1) / share))
+  const revisions = Array.from({ length: parts }, (_, part) => end.revision - (parts - part) * share)
+  const ends = await Promise.all(revisions.map((revision) => eventAt(log, first.stream, revision)))
+  let counted = first.revision
+  for (const { revision, recordedAt } of [...ends, end]) {
+    state.window.record(recordedAt, revision - counted)
+    counted = revision
+  }
+  state.revision = end.revision - 1
 }
 
 /** Returns the event at `revision`. If that event was purged, returns the next event that is left. */

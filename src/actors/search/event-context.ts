@@ -137,25 +137,12 @@ export type SameRequest = {
  * @throws Outage, UndecodableEvent
  */
 export const eventsOfSameRequest = async (log: EventLog, event: RecordedEvent): Promise<SameRequest> => {
-  const before = await sideOf(log, event, 'backwards')
-  const after = await sideOf(log, event, 'forwards')
-  const events = [...before.events.toReversed(), event, ...after.events]
-  return { events, isComplete: before.isEnd && after.isEnd }
-}
-
-const sideOf = async (
-  log: EventLog,
-  event: RecordedEvent,
-  direction: 'forwards' | 'backwards',
-): Promise<{ readonly events: readonly RecordedEvent[]; readonly isEnd: boolean }> => {
-  const events: RecordedEvent[] = []
-  let from = event.position
-  for (let compared = 0; compared < sameRequestEventsMax; compared += logReadPageEvents) {
-    const page = await log.readAll({ from, direction, limit: logReadPageEvents })
-    events.push(...page.filter(({ metadata }) => metadata.requestId === event.metadata.requestId))
-    const last = page.at(-1)
-    if (last === undefined) return { events, isEnd: true }
-    from = last.position
+  const limit = sameRequestEventsMax
+  const before = await log.readAll({ from: event.position, direction: 'backwards', limit })
+  const after = await log.readAll({ from: event.position, limit })
+  const near = [...before.toReversed(), event, ...after]
+  return {
+    events: near.filter(({ metadata }) => metadata.requestId === event.metadata.requestId),
+    isComplete: before.length < limit && after.length < limit,
   }
-  return { events, isEnd: false }
 }

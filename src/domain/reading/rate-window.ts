@@ -2,11 +2,11 @@ import { rateWindowSlots } from '../../limits.ts'
 
 /**
  * Counts the readings of one key in a sliding time window (docs/protocol.md, "The window"). A reading at time `t` counts at
- * `now` while `t > now - windowMs`. Readings are counted in slots of `windowMs / 63`, and a window touches at most 64 slots.
+ * `now` while `t > now - windowMs`. Readings are counted in slots of `windowMs / 127`, and a window touches at most 128 slots.
  * Slots are numbered from 1970 on, so all nodes have the same slots.
  *
  * All readings of a slot leave the window when the slot's last reading leaves. So no reading leaves early, which would admit
- * more than the limit. A reading can leave one slot late, which lowers the limit by at most 1/64.
+ * more than the limit. A reading can leave one slot late, which lowers the limit by at most 1/128.
  *
  * The window never moves back in time. Only `record`, `reserve` and `leaveUntil` move the window. So a call of `used` while the
  * clock is ahead does no harm.
@@ -46,10 +46,6 @@ export class RateWindow {
    */
   firstCountedMs(now: number): number {
     return this.#beginOf(this.#slotOf(now - this.windowMs))
-  }
-
-  sameSlot(aMs: number, bMs: number): boolean {
-    return this.#slotOf(aMs) === this.#slotOf(bMs)
   }
 
   /**

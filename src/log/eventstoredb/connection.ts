@@ -1,6 +1,6 @@
 import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-url.ts'
 import { eventStoreRetryPauseMs, eventStoreStartMsMax } from '../../limits.ts'
-import { faultOfLink, findLeader, nameOf, type StartFault } from './leader.ts'
+import { faultOfLink, findLeader, nameOf, type StartFault, tooSmallAppendSize } from './leader.ts'
 import { StoreMisfit, StoreUnreachable } from './start-faults.ts'
 import { type Access, accessOf, type Link } from './store-link.ts'
 
@@ -56,6 +56,13 @@ export class Connection {
       if (misfit !== null) throw misfit
       if (performance.now() >= untilMs) throw new StoreUnreachable(`Cannot reach EventStoreDB: ${this.#why}`)
       await pause(eventStoreRetryPauseMs)
+    }
+    const link = this.#link
+    const bytesMax = link === null ? null : await tooSmallAppendSize(link, this.#probeStream)
+    if (link !== null && bytesMax !== null) {
+      throw new StoreMisfit(
+        `Cannot use EventStoreDB at ${nameOf(link.endpoint)}: it takes at most ${bytesMax} bytes in one append. Set its MaxAppendSize to 1048576, which is its default`,
+      )
     }
   }
 

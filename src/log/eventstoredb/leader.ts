@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { MemberInfo } from '@eventstore/db-client/generated/gossip_pb'
-import { Empty } from '@eventstore/db-client/generated/shared_pb'
+import { Empty, StreamIdentifier, UUID } from '@eventstore/db-client/generated/shared_pb'
+import { AppendReq } from '@eventstore/db-client/generated/streams_pb'
+import { type ServiceError, status } from '@grpc/grpc-js'
 import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-url.ts'
-import { eventStoreAskMsMax } from '../../limits.ts'
+import { eventStoreAppendBytesMax, eventStoreAskMsMax } from '../../limits.ts'
 import { type CallFault, callFaultOf, noLeaderKnown } from './call-faults.ts'
 import { readAll, readBackwards, readEvents } from './requests.ts'
 import { type Access, deadlineIn, Link } from './store-link.ts'
@@ -75,6 +78,36 @@ const isTooOld = (version: string): boolean => {
   if (version.startsWith('before')) return true
   const [major = 0, minor = 0] = version.split('.').map(Number)
   return major < versionMin[0] || (major === versionMin[0] && minor < versionMin[1])
+}
+
+/**
+ * Returns the server's `MaxAppendSize` if the server refuses the largest append of the service, otherwise `null`. Such a server
+ * would refuse large batches for ever. Sends an append of that size at a revision that no stream has, so nothing is ever written.
+ */
+export const tooSmallAppendSize = (link: Link, streamName: string): Promise<number | null> =>
+  new Promise((resolve) => {
+    const options = { deadline: deadlineIn(eventStoreAskMsMax) }
+    const call = link.streams.append(link.metadata('leader'), options, (error) => resolve(sizeIn(error)))
+    // A failed write ends the call, and the callback above gets the reason.
+    call.on('error', () => {})
+    const stream = new StreamIdentifier().setStreamName(Buffer.from(streamName))
+    call.write(new AppendReq().setOptions(new AppendReq.Options().setStreamIdentifier(stream).setRevision(noRevision)))
+    call.write(new AppendReq().setProposedMessage(largestEvent()))
+    call.end()
+  })
+
+const noRevision = String(Number.MAX_SAFE_INTEGER)
+
+const largestEvent = (): AppendReq.ProposedMessage => {
+  const event = new AppendReq.ProposedMessage().setId(new UUID().setString(randomUUID()))
+  event.getMetadataMap().set('type', 'AppendSizeAsked').set('content-type', 'application/octet-stream')
+  return event.setData(Buffer.alloc(eventStoreAppendBytesMax))
+}
+
+const sizeIn = (error: ServiceError | null): number | null => {
+  if (error?.code !== status.INVALID_ARGUMENT) return null
+  const [bytes] = error.metadata.get('maximum-append-size')
+  return bytes === undefined ? null : Number(bytes)
 }
 
 type LeaderAnswer = { readonly endpoint: EventStoreEndpoint } | { readonly at: string; readonly fault: CallFault }

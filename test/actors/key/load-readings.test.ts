@@ -1,7 +1,13 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { RateWindow } from '../../../src/domain/reading/rate-window.ts'
-import { appendReadingsMax, conflictRetriesMax, mailboxRequestsMax, requestWaitMsMax } from '../../../src/limits.ts'
+import {
+  appendReadingsMax,
+  conflictRetriesMax,
+  mailboxRequestsMax,
+  rateWindowSlots,
+  requestWaitMsMax,
+  tailEventsMax,
+} from '../../../src/limits.ts'
 import { eventsToAppend } from '../../../src/log/storable.ts'
 import { acceptedIn } from '../../simulation/naive.ts'
 import { columnsOf } from '../../support/logs/columns-of.ts'
@@ -18,6 +24,23 @@ const opened = async (
 
 const accept = ({ core }: TestNode, cluster: Cluster, keyId: string) =>
   core.keys.accept(keyId, reading, cluster.newId())
+
+/** Counts reads and the events that they return. Reads at the same time are one round. */
+const countReads = (node: TestNode): { readonly reads: number; readonly rounds: number; readonly events: number } => {
+  const counts = { reads: 0, rounds: 0, events: 0 }
+  let underWay = 0
+  const read = node.faults.read.bind(node.faults)
+  node.faults.read = async (stream, options) => {
+    counts.reads += 1
+    if (underWay === 0) counts.rounds += 1
+    underWay += 1
+    const page = await read(stream, options)
+    underWay -= 1
+    counts.events += page.length
+    return page
+  }
+  return counts
+}
 
 describe('accept()', () => {
   test('appends all readings of one turn together', async () => {
@@ -199,42 +222,83 @@ describe('the window of a key', () => {
     expect((await node.post(keyId))[0]).toMatchObject({ refusal: { kind: 'rate_limited', limit: policy.limit } })
   })
 
-  test('takes the same time to load at any size', async () => {
-    const { cluster, keyId } = await opened({ limit: { readings: 100_000, windowMs: 60_000 } })
-    let recordedAt = cluster.clock.now()
-    let revision = -1
-    const append = async (count: number): Promise<void> => {
-      const by = { kind: 'key', keyId } as const
-      const events = Array.from({ length: count }, () => {
-        const id = cluster.newId()
-        const metadata = { by, requestId: id, correlationId: id, causationId: id }
-        return { id, type: 'ReadingAccepted' as const, recordedAt, data: reading, metadata }
-      })
-      await cluster.log.append(`readings-${keyId}`, revision < 0 ? 'none' : revision, events)
-      revision += count
-    }
-    for (let second = 0; second < 3_600; second += 1) {
-      await append(1)
-      recordedAt += 1_000
-    }
-    for (let second = 0; second < 40; second += 1) {
-      await append(1_000)
-      recordedAt += 1_000
-    }
-    cluster.clock.set(recordedAt)
-    const node = await cluster.open()
-    let reads = 0
-    const read = node.faults.read.bind(node.faults)
-    node.faults.read = (stream, options) => {
-      reads += 1
-      return read(stream, options)
-    }
-    const usage = await node.schedule.until(Promise.resolve(node.core.keys.usage(keyId)))
-    const whole = new RateWindow(60_000)
-    for (const event of (await cluster.streams(keyId)).readings) whole.record(event.recordedAt, 1)
-    expect(usage?.used).toBe(whole.used(recordedAt))
-    expect(usage?.used).toBeGreaterThan(40_000)
-    expect(reads).toBeLessThan(150)
+  describe('of a busy key that a node loads', () => {
+    const [windowMs, limitReadings] = [60_000, 50_000]
+    let cluster: Cluster
+    let keyId: string
+    /** How many readings were accepted at an instant, oldest first. */
+    const accepted: { readonly atMs: number; readonly count: number }[] = []
+    const acceptedSince = (ms: number): number =>
+      accepted.reduce((sum, { atMs, count }) => sum + (atMs > ms ? count : 0), 0)
+    const window = (node: TestNode) => node.schedule.until(Promise.resolve(node.core.keys.usage(keyId)))
+
+    beforeAll(async () => {
+      const made = await opened({ limit: { readings: limitReadings, windowMs } })
+      cluster = made.cluster
+      keyId = made.keyId
+      let revision = -1
+      const append = async (count: number): Promise<void> => {
+        accepted.push({ atMs: cluster.clock.now(), count })
+        const by = { kind: 'key', keyId } as const
+        const events = Array.from({ length: count }, () => {
+          const id = cluster.newId()
+          const metadata = { by, requestId: id, correlationId: id, causationId: id }
+          return { id, type: 'ReadingAccepted' as const, recordedAt: cluster.clock.now(), data: reading, metadata }
+        })
+        await cluster.log.append(`readings-${keyId}`, revision < 0 ? 'none' : revision, events)
+        revision += count
+      }
+      for (let second = 0; second < 3_600; second += 1) {
+        await append(1)
+        cluster.clock.advance(1_000)
+      }
+      for (let burst = 0; burst < 100; burst += 1) {
+        await append(burst % 7 === 0 ? 1_000 : 1 + ((burst * 97) % 600))
+        cluster.clock.advance(burst % 11 === 0 ? 1_777 : 397)
+      }
+    })
+
+    test('takes the same few reads, most of them at once, at any size', async () => {
+      const node = await cluster.open()
+      const counts = countReads(node)
+      const inWindow = acceptedSince(cluster.clock.now() - windowMs)
+      expect(inWindow).toBeGreaterThan(30_000)
+      expect((await window(node))?.used).toBeGreaterThanOrEqual(inWindow)
+      expect(counts.rounds).toBeLessThanOrEqual(4 + Math.ceil(Math.log2(inWindow + 3_600)))
+      expect(counts.reads).toBeLessThanOrEqual(counts.rounds + rateWindowSlots)
+      expect(counts.events).toBeLessThan(counts.reads + 2 * tailEventsMax)
+    })
+
+    test('never frees a place early, and at most 1/64 of the limit late', async () => {
+      const node = await cluster.open()
+      const loadedMs = cluster.clock.now()
+      for (let waitedMs = 0; waitedMs <= windowMs; waitedMs += 50) {
+        cluster.clock.set(loadedMs + waitedMs)
+        const used = (await window(node))?.used ?? 0
+        expect(used).toBeGreaterThanOrEqual(acceptedSince(loadedMs + waitedMs - windowMs))
+        const aSlotLonger = acceptedSince(loadedMs + waitedMs - windowMs - windowMs / (rateWindowSlots - 1))
+        expect(used).toBeLessThanOrEqual(aSlotLonger + Math.ceil(limitReadings / rateWindowSlots))
+      }
+      cluster.clock.set(loadedMs)
+    })
+
+    test('is full until the readings over a lowered limit have left', async () => {
+      const node = await cluster.open()
+      const readings = 500
+      await node.schedule.until(node.core.keys.setLimit(keyId, { readings, windowMs }, asker))
+      const loaded = await cluster.open()
+      const counts = countReads(loaded)
+      const loadedMs = cluster.clock.now()
+      const isFull = (ms: number): boolean => acceptedSince(ms - windowMs) >= readings
+      for (let waitedMs = 0; waitedMs <= windowMs; waitedMs += 50) {
+        cluster.clock.set(loadedMs + waitedMs)
+        const used = (await window(loaded))?.used ?? 0
+        if (isFull(loadedMs + waitedMs)) expect(used).toBeGreaterThanOrEqual(readings)
+        if (!isFull(loadedMs + waitedMs - 2 * (windowMs / rateWindowSlots))) expect(used).toBeLessThan(readings)
+      }
+      cluster.clock.set(loadedMs)
+      expect(counts.reads).toBeLessThanOrEqual(counts.rounds + rateWindowSlots)
+    })
   })
 })
 

@@ -7,7 +7,7 @@ import {
 } from '../../../src/actors/search/event-context.ts'
 import type { EventType, RecordedEvent } from '../../../src/domain/events.ts'
 import { unknownBefore } from '../../../src/domain/search/state-before.ts'
-import { readPageEventsMax, sameRequestEventsMax, stateBeforeEventsMax } from '../../../src/limits.ts'
+import { batchReadingsMax, stateBeforeEventsMax } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { openFreshLog, storeUrl } from '../../support/logs/engine.ts'
 import { openAt } from '../../support/logs/event-store-log.ts'
@@ -141,24 +141,29 @@ describe('the bounds', () => {
     await service.stop()
   })
 
-  test('eventsOfSameRequest() says that it did not compare all events', async () => {
+  test('eventsOfSameRequest() finds a batch by two reads, and says that it compared no more', async () => {
     const service = await startService({ log: createMemoryLog() })
     const { keyId } = await service.createKey()
     const { log } = service.core
     await service.core.keys.suspend(keyId, 'a test', testAsker)
     const [, suspended] = await log.read(`key-${keyId}`, { limit: 2 })
     if (suspended === undefined) throw new Error('The key was not suspended')
+    let reads = 0
+    const others = batchReadingsMax - 1
     const endless = {
       ...log,
-      readAll: async ({ from = 0, direction, limit }: { from?: number; direction?: string; limit: number }) =>
-        Array.from({ length: limit }, (_, at) => ({
+      readAll: async ({ from = 0, direction, limit }: { from?: number; direction?: string; limit: number }) => {
+        reads += 1
+        return Array.from({ length: limit }, (_, at) => ({
           ...suspended,
           position: direction === 'backwards' ? from - at - 1 : from + at + 1,
-          metadata: { ...suspended.metadata, requestId: 'another' },
-        })),
+          metadata: direction !== 'backwards' && at < others ? suspended.metadata : another,
+        }))
+      },
     }
-    expect(await eventsOfSameRequest(endless, suspended)).toEqual({ events: [suspended], isComplete: false })
-    expect(sameRequestEventsMax).toBeGreaterThanOrEqual(2 * readPageEventsMax)
+    const another = { ...suspended.metadata, requestId: 'another' }
+    const { events, isComplete } = await eventsOfSameRequest(endless, suspended)
+    expect([events.length, isComplete, reads]).toEqual([batchReadingsMax, false, 2])
     await service.stop()
   })
 })

@@ -82,7 +82,7 @@ describe('a clock that was briefly ahead', () => {
     await node.post(keyId, 10)
     const now = cluster.clock.now() + limit.windowMs
     const tail = await readTail(cluster.log, readingsStream(keyId))
-    const { window } = await loadReadings(cluster.log, tail, { windowMs: limit.windowMs, now })
+    const { window } = await loadReadings(cluster.log, tail, { limit, now })
     expect(window.latestMs).toBe(now)
   })
 })
