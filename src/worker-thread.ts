@@ -26,7 +26,7 @@ export class WorkerThread<ToThread, FromThread> {
     }
     this.#worker.onerror = ({ message }) => {
       this.#hasFailed = true
-      onFault(message)
+      onFault(withoutSource(message))
       this.#closed.resolve()
     }
     if (onEnd !== undefined) this.#worker.addEventListener('close', onEnd)
@@ -54,3 +54,10 @@ export class WorkerThread<ToThread, FromThread> {
     this.#worker.terminate()
   }
 }
+
+/** Bun reports an error with lines of source code before its message, and with a stack. Operators see only the message. */
+const withoutSource = (report: string): string =>
+  report
+    .split('\n')
+    .find((line) => !/^\s*(\d+ \||\^|$)/.test(line))
+    ?.replace(/^error: /, '') ?? 'it does not say why'

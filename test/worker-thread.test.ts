@@ -27,10 +27,15 @@ describe('WorkerThread', () => {
     await ended
   })
 
-  test('reports an error of its thread, and close() waits for no answer', async () => {
-    const { thread, firstFault } = start('self.onmessage = () => { throw new Error("broken") }')
+  test.each([
+    ['an Error', '\n\nself.onmessage = () => {\n throw new Error("broken\\n1 | secret") }', 'broken'],
+    ['a TypeError of a promise', 'self.onmessage = async () => {\n throw new TypeError("broken") }', 'TypeError: broken'],
+    ['a text', 'self.onmessage = () => { throw "broken" }', 'broken'],
+    ['a loading module', 'throw new RangeError("broken")', 'RangeError: broken'],
+  ])('reports %s of its thread without source code, and close() waits for no answer', async (_, program, why) => {
+    const { thread, firstFault } = start(program)
     thread.post('one')
-    expect(await firstFault).toContain('broken')
+    expect(await firstFault).toBe(why)
     await thread.close('last')
   })
 

@@ -1,13 +1,12 @@
 import { Database, SQLiteError } from 'bun:sqlite'
-import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../domain/error-message.ts'
 import { inspectDataFolder, type Surroundings, systemSurroundings } from './folder-access.ts'
+import { makeFolderFile } from './folder-file.ts'
 
 const logFileName = 'log.db'
 const lockFileName = 'log.lock'
-/** Only the owner can read the files, because they hold e-mail addresses and password hashes. */
-const fileMode = 0o600
 const folderMode = 0o700
 
 export class DataFolderUnwritable extends Error {
@@ -83,8 +82,8 @@ export const holdDataFolder = (
   // used.
   for (const warning of checkDataFolder(path, { allowShared })) onWarning?.(warning)
   try {
-    makeFile(lockPath)
-    if (hasLog) makeFile(logPath)
+    makeFolderFile(lockPath)
+    if (hasLog) makeFolderFile(logPath)
     syncFolder(path)
   } catch (cause) {
     throw unwritable(path, cause)
@@ -126,20 +125,6 @@ const lockFile = (path: string, lockPath: string): (() => void) => {
     if (!cause.code?.startsWith('SQLITE_BUSY')) throw unwritable(path, cause)
     throw new DataFolderHeld(`Cannot use the data folder "${path}": another process holds it`, { cause })
   }
-}
-
-/**
- * Creates the file if it is missing, and never opens an existing file. On POSIX, closing a file removes all locks that
- * this process has on the file. So opening and closing the lock file could remove the lock of another log in this
- * process.
- */
-const makeFile = (path: string): void => {
-  if (!existsSync(path)) {
-    closeSync(openSync(path, 'wx', fileMode))
-    return
-  }
-  if (!statSync(path).isFile()) throw new Error(`"${path}" is not a file`)
-  accessSync(path, constants.R_OK | constants.W_OK)
 }
 
 /** Without an fsync of the folder, a power failure could lose the new files. */

@@ -3,7 +3,7 @@
  * commands of the CLI in place of the service. Parent folders are not checked: if somebody replaces the data folder,
  * the new folder has another owner, and this check reports the owner.
  */
-import { type Stats, statSync } from 'node:fs'
+import { constants, lstatSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type FolderAccess = {
@@ -22,8 +22,8 @@ export type Surroundings = {
   /** The user of this process. `null` if the system has no user ids: then nothing is checked. */
   readonly userId: number | null
   readonly groupIds: readonly number[]
-  /** Returns the owner and mode of a file or folder. `null` if it is missing or cannot be read. */
-  look(path: string): OwnerAndMode | null
+  /** Returns the owner and mode of the folder, or of a file in it. `null` if it is missing or cannot be read. */
+  look(path: string, of: 'folder' | 'file'): OwnerAndMode | null
 }
 
 export const systemSurroundings = (): Surroundings => ({
@@ -32,21 +32,23 @@ export const systemSurroundings = (): Surroundings => ({
   look: lookAt,
 })
 
-const lookAt = (path: string): OwnerAndMode | null => {
+/** The folder may be a link. A file may not, so the look does not follow a link. */
+const lookAt = (path: string, of: 'folder' | 'file'): OwnerAndMode | null => {
   try {
-    return statSync(path)
+    return of === 'folder' ? statSync(path) : lstatSync(path)
   } catch {
     return null
   }
 }
 
+const socketName = 'control.sock'
 const databases = ['log.db', 'log.lock', 'idempotency.db', 'ask.db']
 /**
  * SQLite itself creates the files that end with `-wal`, `-shm` and `-journal`. They hold parts of the database, so they
  * are checked too.
  */
 const fileNames: readonly string[] = [
-  'control.sock',
+  socketName,
   'checkpoint',
   'checkpoint.new',
   'log.witness',
@@ -58,27 +60,34 @@ type Found = OwnerAndMode & { readonly path: string }
 
 export const inspectDataFolder = (folder: string, surroundings: Surroundings): FolderAccess => {
   const { userId, groupIds } = surroundings
-  const found = (path: string): readonly Found[] => {
-    const stats = surroundings.look(path)
+  const found = (path: string, of: 'folder' | 'file'): readonly Found[] => {
+    const stats = surroundings.look(path, of)
     return stats === null ? [] : [{ path, uid: stats.uid, gid: stats.gid, mode: stats.mode }]
   }
-  const [theFolder] = found(folder)
+  const [theFolder] = found(folder, 'folder')
   if (userId === null || theFolder === undefined) return { faults: [], warnings: [] }
-  const files = fileNames.flatMap((name) => found(join(folder, name)))
-  const all = [theFolder, ...files]
-
+  const files = fileNames.flatMap((name) => found(join(folder, name), 'file'))
+  const isRegular = ({ path, mode }: Found): boolean =>
+    (mode & constants.S_IFMT) === (path === join(folder, socketName) ? constants.S_IFSOCK : constants.S_IFREG)
+  const irregular = files.filter((file) => !isRegular(file))
+  const regular = files.filter(isRegular)
+  const all = [theFolder, ...regular]
   const ofOthers = all.filter(({ uid }) => uid !== userId && uid !== rootId)
   // A group may have no other member, for example on a Kubernetes volume. So write access for a group of this process
   // is only a warning.
   const isOwnGroup = ({ gid }: Found): boolean => groupIds.includes(gid)
   const writable = all.filter((one) => writes(one, 'others') || (writes(one, 'group') && !isOwnGroup(one)))
   const shared = all.filter((one) => writes(one, 'group') && !writable.includes(one))
-  const readable = files.filter((file) => {
+  const readable = regular.filter((file) => {
     if (writable.includes(file) || shared.includes(file)) return false
     return classes.some((other) => reads(file, other) && enters(theFolder, other))
   })
   return {
     faults: [
+      ...sentenceOn(irregular, ({ path }, paths) => {
+        const what = `"${path}" is a link or no regular file, so a write could change something outside the folder`
+        return `${what}. Put the file itself there, or remove: ${paths}`
+      }),
       ...sentenceOn(ofOthers, ({ path, uid }, paths) => {
         const owner = `"${path}" belongs to user ${uid}, and this process runs as user ${userId}`
         return `${owner}. Run it as user ${uid}, or run as root: chown ${userId} ${paths}`

@@ -87,7 +87,7 @@ describe('inspectDataFolder()', () => {
   })
 
   test('quotes paths for the shell, and accepts systems without user ids', () => {
-    const look = () => ({ uid: own, gid: ownGroup, mode: 0o40777 })
+    const look = (path: string) => ({ uid: own, gid: ownGroup, mode: path.endsWith('sock') ? 0o140777 : 0o100777 })
     const { faults } = inspectDataFolder("/it's", { userId: own, groupIds: [], look })
     expect(faults[0]).toContain("chmod go-w '/it'\\''s' ")
     expect(inspect({ itself: { mode: 0o40777 } }, null)).toEqual({ faults: [], warnings: [] })

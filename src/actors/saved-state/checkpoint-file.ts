@@ -62,7 +62,9 @@ const readInto = (file: number, bytes: Buffer): Buffer => {
 const replace = async (path: string, pieces: Iterable<Uint8Array>): Promise<void> => {
   const temporary = `${path}.new`
   try {
-    const file = await open(temporary, 'w', fileMode)
+    // Never opens an existing file, which another user could have put there.
+    await rm(temporary, { force: true })
+    const file = await open(temporary, 'wx', fileMode)
     try {
       await writePieces(file, pieces)
       await file.sync()

@@ -1,11 +1,12 @@
 import { Database, SQLiteError } from 'bun:sqlite'
-import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isSystemError } from '../../domain/error-message.ts'
 import type { FoldedTo } from '../../domain/log-reference.ts'
 import { askReaderCacheKib, storeBusyMsMax } from '../../limits.ts'
 import { AskBusy, type AskChange, type AskIndex, AskUnusable } from '../ask-index.ts'
+import { makeFolderFile } from '../folder-file.ts'
 import { isPassing } from '../sqlite/sqlite-faults.ts'
 import { emptyTotals, readAskHead, writeAskHead } from './ask-head.ts'
 import { nameChecksum } from './ask-rows.ts'
@@ -15,8 +16,6 @@ import { AskQueries } from './queries/ask-queries.ts'
 import { TableTotals } from './table-totals.ts'
 
 export const askPathIn = (dataDir: string): string => join(dataDir, 'ask.db')
-
-const fileMode = 0o600
 
 export type AskFileOptions = {
   readonly dataDir: string
@@ -218,7 +217,7 @@ class Opened {
   #isClosed = false
 
   constructor(path: string, logId: string, { waitMsMax }: OpenedOptions) {
-    if (!existsSync(path)) closeSync(openSync(path, 'wx', fileMode))
+    makeFolderFile(path)
     this.#database = new Database(path)
     try {
       this.#database.run(`PRAGMA busy_timeout = ${waitMsMax}`)

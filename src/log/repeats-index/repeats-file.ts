@@ -1,5 +1,5 @@
 import { Database, SQLiteError, type Statement } from 'bun:sqlite'
-import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSystemError } from '../../domain/error-message.ts'
 import type { FoldedTo } from '../../domain/log-reference.ts'
@@ -7,6 +7,7 @@ import type { Idempotency, IdempotentAppend } from '../../domain/reading/idempot
 import { storeBusyMsMax } from '../../limits.ts'
 import { hashBytesOf } from '../codec/packed-idempotency.ts'
 import { newestIdempotency } from '../codec/stored-idempotency.ts'
+import { makeFolderFile } from '../folder-file.ts'
 import { IndexUnusable, type RepeatsChange, type RepeatsIndex } from '../repeats-index.ts'
 import { emptyTotal } from '../rows-total.ts'
 import { type AppendRow, appendColumns, isUndamaged } from './append-checksum.ts'
@@ -17,7 +18,6 @@ export const repeatsPathIn = (dataDir: string): string => join(dataDir, 'idempot
 
 /** A file of another format is deleted, and the index is built again from the log. */
 const formatVersion = 4
-const fileMode = 0o600
 
 const tables = `
   CREATE TABLE appends (
@@ -133,7 +133,7 @@ class Reads {
   readonly #findBefore: Find
 
   constructor(path: string, logId: string) {
-    if (!existsSync(path)) closeSync(openSync(path, 'wx', fileMode))
+    makeFolderFile(path)
     this.#database = new Database(path)
     try {
       this.foldedTo = prepareTables(this.#database, logId)

@@ -35,8 +35,9 @@ export const readStoredLogId = (database: Database): string | null => {
 const storedLogId = /"(?:logId|copyId)":"([0-9a-f-]{36})"/g
 
 const tablesQuery = `SELECT count(*) AS found FROM sqlite_schema WHERE type = 'table' AND name IN ('streams', 'events')`
+// `events.position` is the column. The plain name would be the alias, and SQLite would read and sort the whole table.
 const lastRowQuery = `
-  SELECT position + count - 1 AS position, recorded_at AS recordedAt FROM events ORDER BY position DESC LIMIT 1
+  SELECT position + count - 1 AS position, recorded_at AS recordedAt FROM events ORDER BY events.position DESC LIMIT 1
 `
 const logStreamQuery = `
   SELECT body FROM events JOIN streams ON streams.id = stream WHERE name = 'cellarbook-log' ORDER BY revision

@@ -3,8 +3,9 @@
  * on behind it. So the check comes before SQLite may change a file, and needs no connection that can write.
  */
 import { Database, SQLiteError } from 'bun:sqlite'
-import { closeSync, existsSync, openSync, readSync } from 'node:fs'
+import { closeSync, existsSync, readSync } from 'node:fs'
 import { storeBusyMsMax, walBeginningsMax } from '../../limits.ts'
+import { openFolderFile } from '../folder-file.ts'
 import { type LogEnd, noEvents, readLogEnd } from './log-end.ts'
 import { readWitness, type Witness, witnessPathBeside } from './witness-file.ts'
 import { lookAtWriteAheadLog, type WalLook } from './write-ahead-log.ts'
@@ -100,7 +101,7 @@ const lookTwice = (logPath: string, look: (logPath: string) => WalLook): WalLook
 const isEmptyOrMissing = (path: string): boolean => {
   if (!existsSync(path)) return true
   try {
-    const file = openSync(path, 'r')
+    const file = openFolderFile(path, 'read')
     try {
       return readSync(file, new Uint8Array(1)) === 0
     } finally {

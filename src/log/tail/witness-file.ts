@@ -7,8 +7,9 @@
  * - Two float64: the last position, and the time (ms) of its event.
  * - 4 bytes CRC-32 of everything before.
  */
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, readFileSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { openFolderFile } from '../folder-file.ts'
 
 export type Witness = {
   readonly logId: string
@@ -41,8 +42,6 @@ const positionAt = walAt + saltsBytes
 const recordedAtAt = positionAt + 8
 const checksumAt = recordedAtAt + 8
 const fileBytes = checksumAt + 4
-/** Only the owner can write the file: a false witness would stop the service. */
-const fileMode = 0o600
 
 export const witnessPathBeside = (logPath: string): string => join(dirname(logPath), 'log.witness')
 
@@ -72,7 +71,12 @@ export const walExtentOf = (salts: Buffer, pages: number): WalExtent => ({
 
 const bytesOf = (path: string): Buffer | null => {
   try {
-    return readFileSync(path)
+    const file = openFolderFile(path, 'read')
+    try {
+      return readFileSync(file)
+    } finally {
+      closeSync(file)
+    }
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null
     throw new RangeError(`it cannot be read: ${cause instanceof Error ? cause.message : cause}`, { cause })
@@ -94,7 +98,7 @@ export class WitnessFile {
     if (Buffer.byteLength(logId) !== logIdBytes) throw new RangeError(`Cannot write the id "${logId}" to the witness`)
     this.#bytes.write(magic)
     this.#bytes.write(logId, logIdAt)
-    this.#file = openOrCreate(path)
+    this.#file = openFolderFile(path, 'update')
   }
 
   /** `salts` are those in the header of the write-ahead log. @throws a system error */
@@ -109,14 +113,5 @@ export class WitnessFile {
 
   close(): void {
     closeSync(this.#file)
-  }
-}
-
-const openOrCreate = (path: string): number => {
-  try {
-    return openSync(path, 'r+')
-  } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')) throw cause
-    return openSync(path, 'wx', fileMode)
   }
 }

@@ -1,6 +1,7 @@
-import type { Database } from 'bun:sqlite'
-import { closeSync, openSync, readSync } from 'node:fs'
+import { type Database, SQLiteError } from 'bun:sqlite'
+import { closeSync, readSync } from 'node:fs'
 import { isSystemError } from '../../domain/error-message.ts'
+import { openFolderFile } from '../folder-file.ts'
 import { readLogEnd, readStoredLogId } from './log-end.ts'
 import { readWitness, saltsAt, saltsBytes, type Witness, WitnessFile, witnessPathBeside } from './witness-file.ts'
 
@@ -33,13 +34,15 @@ export class WitnessWriter {
   constructor(logPath: string, database: Database) {
     this.#logPath = logPath
     this.#database = database
-    const { logId, ...end } = readLogEnd(database)
-    this.#end = end
-    const old = readIfWhole(witnessPathBeside(logPath))
-    const isAhead = old?.logId === logId && old.position > end.position
-    if (logId === null || isAhead) return
-    this.#readSalts()
-    this.#write(0)
+    this.#noteFault(() => {
+      const { logId, ...end } = readLogEnd(database)
+      this.#end = end
+      const old = readIfWhole(witnessPathBeside(logPath))
+      const isAhead = old?.logId === logId && old.position > end.position
+      if (logId === null || isAhead) return
+      this.#readSalts()
+      this.#write(0)
+    })
   }
 
   /** Why the witness could not be written the last time, or `null`. Meanwhile, a start may miss a lost end of the log. */
@@ -57,7 +60,7 @@ export class WitnessWriter {
     // copied its pages, the witness keeps the old salts, and a start compares no pages.
     if (wal.pages < this.#wrote.pages || wal.copied < this.#wrote.copied) this.#readSalts()
     this.#wrote = wal
-    this.#write(wal.pages)
+    this.#noteFault(() => this.#write(wal.pages))
   }
 
   close(): void {
@@ -68,12 +71,17 @@ export class WitnessWriter {
   }
 
   #write(walPages: number): void {
+    this.#file ??= this.#open()
+    this.#file?.write(this.#end, this.#salts, walPages)
+  }
+
+  /** An error of the disk or of SQLite must not end the commit thread, because the log can still be written. */
+  #noteFault(work: () => void): void {
     try {
-      this.#file ??= this.#open()
-      this.#file?.write(this.#end, this.#salts, walPages)
+      work()
       this.#fault = null
     } catch (cause) {
-      if (!isSystemError(cause)) throw cause
+      if (!isSystemError(cause) && !(cause instanceof SQLiteError)) throw cause
       this.#fault = cause.message
     }
   }
@@ -86,7 +94,7 @@ export class WitnessWriter {
   /** Closing this file drops no lock of SQLite: SQLite locks other files. */
   #readSalts(): void {
     try {
-      this.#wal ??= openSync(`${this.#logPath}-wal`, 'r')
+      this.#wal ??= openFolderFile(`${this.#logPath}-wal`, 'read')
       const bytes = readSync(this.#wal, this.#salts, 0, saltsBytes, saltsAt)
       if (bytes < saltsBytes) this.#salts.fill(0)
     } catch (cause) {

@@ -9,8 +9,9 @@
  * synced that commit. A frame can be checked without the frames before it, because the stored checksum of the frame
  * before is enough. Frames with other salts are left from an earlier use of the file, and prove nothing.
  */
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, readSync, statSync } from 'node:fs'
 import { walReadBytes } from '../../limits.ts'
+import { openFolderFile } from '../folder-file.ts'
 import { saltsAt, type WalExtent, walExtentOf } from './witness-file.ts'
 
 export type WalLook = {
@@ -51,7 +52,7 @@ export const lookAtWriteAheadLog = (logPath: string): WalLook => {
 
 const openIfThere = (path: string): number | null => {
   try {
-    return openSync(path, 'r')
+    return openFolderFile(path, 'read')
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null
     throw cause

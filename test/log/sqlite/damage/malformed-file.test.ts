@@ -5,9 +5,14 @@ import { join } from 'node:path'
 import { messageOf } from '../../../../src/domain/error-message.ts'
 import { NotACellarbookLog } from '../../../../src/log/data-folder.ts'
 import { DamagedLog, type EventLog } from '../../../../src/log/event-log.ts'
+import { ensureLogCreated } from '../../../../src/log/log-identity.ts'
 import { openSqliteLog } from '../../../../src/log/sqlite/sqlite-log.ts'
+import { findMissingEnd, type Mark } from '../../../../src/log/tail/missing-end.ts'
+import { WitnessWriter } from '../../../../src/log/tail/witness-writer.ts'
 import { keySuspensions } from '../../../support/logs/sample-events.ts'
+import { seededEntropy } from '../../../support/seeded-entropy.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary-folder.ts'
+import { manualClock } from '../../../support/time/manual-clock.ts'
 import { commitsHere } from '../commits-here.ts'
 
 const remedy = 'estore a backup into an empty data folder'
@@ -16,18 +21,25 @@ const pageBytes = 2_048
 let folder: TemporaryFolder
 let sound: Uint8Array
 let pages: ReadonlyMap<string, number>
+/** A page of rows that are not the last. */
+let middle: number
+let logId: string
 
 const open = (dataDir: string): EventLog => openSqliteLog({ dataDir, commits: commitsHere(() => {}) })
 
 beforeAll(async () => {
   folder = temporaryFolder()
   const log = open(folder.path)
+  logId = await ensureLogCreated(log, manualClock(), seededEntropy())
   for (const stream of ['key-one', 'key-two']) await log.append(stream, 'none', keySuspensions(50))
+  for (let other = 0; other < 40; other += 1) await log.append(`key-other-${other}`, 'none', keySuspensions(5))
   await log.close()
   const file = join(folder.path, 'log.db')
   using database = new Database(file)
   const found = database.query<{ name: string; rootpage: number }, []>('SELECT name, rootpage FROM sqlite_schema').all()
   pages = new Map(found.map(({ name, rootpage }) => [name, rootpage]))
+  const leaves = "SELECT pageno FROM dbstat WHERE name = 'events' AND pagetype = 'leaf' ORDER BY path"
+  middle = database.query<{ pageno: number }, []>(leaves).all().at(4)?.pageno ?? 0
   sound = readFileSync(file)
 })
 afterAll(() => folder.remove())
@@ -67,6 +79,25 @@ describe('a file that SQLite finds malformed', () => {
     expect(log.troubles?.()).toEqual([{ kind: 'damaged', why: messageOf(fault) }])
     expect(await log.readAll({ limit: 100 })).toHaveLength(100)
     await log.close()
+  })
+
+  test('stops neither the commit thread nor the check of the end if its page is in the middle', async () => {
+    const dataDir = harmed(middle, 'middle')
+    const log = openSqliteLog({ dataDir })
+    expect(await log.append('key-three', 'none', keySuspensions(1))).toMatchObject({ outcome: 'written' })
+    expect([log.health(), log.troubles?.()]).toEqual([{ ok: true }, []])
+    await log.close()
+    const mark: Mark = { source: 'a file', logId, position: 1_000, event: 'known' }
+    expect(findMissingEnd(join(dataDir, 'log.db'), { marks: () => [mark] })).toMatchObject({ knownPosition: 1_000 })
+  })
+
+  test('does not end the thread that keeps the witness', () => {
+    const logPath = join(harmed(pages.get('events') ?? 0, 'witness'), 'log.db')
+    using database = new Database(logPath)
+    const witness = new WitnessWriter(logPath, database)
+    expect(witness.fault).toContain('malformed')
+    witness.written({ position: 1, recordedAt: 1 }, { pages: 0, copied: 0 })
+    expect(witness.fault).toContain('malformed')
   })
 
   test('is told with the remedy if it is no database any more', () => {

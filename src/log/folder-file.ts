@@ -1,0 +1,34 @@
+/**
+ * Makes and opens files of the data folder. Somebody who may write the folder can put a link or a pipe there. A write
+ * through the link would change a file elsewhere, and opening the pipe would never end.
+ */
+import { accessSync, closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs'
+
+/** Only the owner can read and write the files, because they hold e-mail addresses and password hashes. */
+const fileMode = 0o600
+
+const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_TRUNC, R_OK, W_OK } = constants
+const accesses = { read: O_RDONLY, update: O_RDWR | O_CREAT, replace: O_RDWR | O_CREAT | O_TRUNC } as const
+
+/** `update` and `replace` create a missing file. @throws a system error */
+export const openFolderFile = (path: string, access: keyof typeof accesses): number => {
+  const file = openSync(path, accesses[access] | O_NOFOLLOW | O_NONBLOCK, fileMode)
+  if (fstatSync(file).isFile()) return file
+  closeSync(file)
+  throw notAFile(path)
+}
+
+/**
+ * For a file that SQLite opens: creates it if it is missing, and never opens an existing file. On POSIX, closing a file
+ * removes all locks that this process has on the file, for example those of another log in this process.
+ * @throws a system error
+ */
+export const makeFolderFile = (path: string): void => {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found === undefined) closeSync(openSync(path, 'wx', fileMode))
+  else if (!found.isFile()) throw notAFile(path)
+  else accessSync(path, R_OK | W_OK)
+}
+
+const notAFile = (path: string): Error =>
+  Object.assign(new Error(`"${path}" is a link, or no regular file`), { code: 'EFTYPE', syscall: 'open' })

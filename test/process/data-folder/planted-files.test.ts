@@ -1,0 +1,67 @@
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkpointFile } from '../../../src/actors/saved-state/checkpoint-file.ts'
+import { openFolderFile } from '../../../src/log/folder-file.ts'
+import { refusalBytesFile } from '../../../src/log/refusal-bytes-file.ts'
+import { cellarbook, newFolder } from '../../support/cellarbook.ts'
+
+setDefaultTimeout(600_000)
+
+const folder = newFolder()
+afterAll(() => folder.remove())
+
+let count = 0
+/** A data folder in which its group may write, and a file outside that the group may not write. */
+const sharedFolder = () => {
+  const dataDir = join(folder.path, `data-${count++}`)
+  mkdirSync(dataDir, { mode: 0o770 })
+  const outside = `${dataDir}-outside`
+  writeFileSync(outside, 'outside')
+  return { dataDir, outside }
+}
+
+const plant = {
+  link: (path: string, outside: string) => symlinkSync(outside, path),
+  pipe: (path: string) => expect(Bun.spawnSync(['mkfifo', path]).exitCode).toBe(0),
+}
+const kinds = ['link', 'pipe'] as const
+
+const names = [
+  'log.db',
+  'log.db-wal',
+  'log.lock',
+  'log.witness',
+  'refusal-bytes',
+  'idempotency.db',
+  'ask.db',
+  'checkpoint',
+  'checkpoint.new',
+  'control.sock',
+]
+
+describe('a link or a pipe in the place of a file of the data folder', () => {
+  test.each(kinds)('stops the start with 78, whichever file it is: %s', async (kind) => {
+    const { dataDir, outside } = sharedFolder()
+    for (const name of names) plant[kind](join(dataDir, name), outside)
+    const { exitCode, stderr } = await cellarbook(['serve'], { DATA_DIR: dataDir })
+    expect([exitCode, stderr]).toEqual([78, expect.stringContaining('is a link or no regular file')])
+    for (const name of names) expect(stderr).toContain(`'${join(dataDir, name)}'`)
+    expect(readFileSync(outside, 'utf8')).toBe('outside')
+  })
+
+  test.each(kinds)('is not opened after the start either: %s', async (kind) => {
+    const { dataDir, outside } = sharedFolder()
+    for (const name of ['refusal-bytes', 'checkpoint.new', 'other']) plant[kind](join(dataDir, name), outside)
+    const bytes = refusalBytesFile(dataDir)
+    bytes.save({ day: 1, bytes: 1 })
+    expect(bytes.load()).toBeNull()
+    const checkpoint = checkpointFile(dataDir)
+    await checkpoint.write([Buffer.from('saved')])
+    expect([...(checkpoint.read() ?? [])].map(String)).toEqual(['saved'])
+    for (const access of ['read', 'update', 'replace'] as const) {
+      expect(() => openFolderFile(join(dataDir, 'other'), access)).toThrow(expect.objectContaining({ syscall: 'open' }))
+    }
+    expect(readFileSync(outside, 'utf8')).toBe('outside')
+  })
+})
