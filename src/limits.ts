@@ -456,6 +456,8 @@ export const clockDifferenceMsMax = 1_000
 export const clockCalmMs = 60_000
 /** Keys that one line names. Their readings wait until the clock reaches the time of the key's last reading. */
 export const keysAheadNamesMax = 5
+/** The line about lost changes names at most this many keys, and this many cellars. */
+export const lostNamesMax = 1_000
 /** If an event of another node arrives more than this after it was recorded, the node reports a lag. */
 export const lagMsMax = 5_000
 /**

@@ -12,6 +12,7 @@ import { type OpenCore, openCore } from './actors/open-core.ts'
 import type { IndexTrouble } from './actors/repeats/repeat-memory.ts'
 import { checkpointFile } from './actors/saved-state/checkpoint-file.ts'
 import type { CheckpointParts } from './actors/saved-state/checkpoints.ts'
+import type { LostChanges } from './actors/saved-state/lost-changes.ts'
 import { systemSchedule } from './actors/schedule.ts'
 import type { TimesTold } from './actors/time/clock-watch.ts'
 import { createApp } from './app.ts'
@@ -33,7 +34,7 @@ import { LivePages } from './http/dashboard/live/live-pages.ts'
 import { RefusalLines } from './http/ingest/refusal-lines.ts'
 import { boundErrorLines } from './http/request-lines.ts'
 import { type App, askToCloseConnections } from './http/serve.ts'
-import { drainMsMax, drainNoticeMs, heldWaitMsMax } from './limits.ts'
+import { drainMsMax, drainNoticeMs, heldWaitMsMax, lostNamesMax } from './limits.ts'
 import { type CertificateAndKey, listen, readCertificate } from './listen.ts'
 import { logPathIn } from './log/data-folder.ts'
 import type { EventLog } from './log/event-log.ts'
@@ -169,6 +170,7 @@ const startCore = async (starting: Starting, log: EventLog, health: Health): Pro
     }),
     onBug: tellBug(lines),
     onTimes: (told) => tellTimes(told, lines),
+    onLostChanges: tellLostChanges(lines),
   })
   started.defer(() => core.drain())
   health.indexTrouble = core.indexTrouble
@@ -270,6 +272,17 @@ const tellMissing =
       lastPosition,
       knownPosition,
       findings: findings.join('; '),
+      remedy: 'Revoke keys and remove operators again, if that was among the missing events',
+    })
+
+const tellLostChanges =
+  (lines: LogLines) =>
+  ({ keyIds, cellars, operators }: LostChanges): void =>
+    lines.warn('the log has lost changes: the keys are suspended. Check the cellars and operators yourself', {
+      keys: keyIds.slice(0, lostNamesMax).join(', '),
+      cellars: cellars.slice(0, lostNamesMax).join(', '),
+      operators,
+      areMore: Math.max(keyIds.length, cellars.length) > lostNamesMax,
     })
 
 const tellTimes = (told: TimesTold, lines: LogLines): void => {

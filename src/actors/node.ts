@@ -29,6 +29,7 @@ import { RefusalRecords } from './refusals/refusal-records.ts'
 import { type Actor, Registry } from './registry.ts'
 import { RepeatMemory } from './repeats/repeat-memory.ts'
 import { type Beginning, type CheckpointParts, Checkpoints } from './saved-state/checkpoints.ts'
+import type { LostChanges } from './saved-state/lost-changes.ts'
 import { type Schedule, systemSchedule } from './schedule.ts'
 import { follow } from './stream/follow.ts'
 import { RecordStream } from './stream/record-stream.ts'
@@ -50,6 +51,8 @@ export type CoreParts = {
   /** Called when folding an event has thrown, after the actors were stopped. Default: ends the process. */
   readonly onBroken?: (bug: unknown) => void
   readonly onTimes?: (told: TimesTold) => void
+  /** Called if the log has lost changes of keys, cellars or operators. The keys are suspended by then. */
+  readonly onLostChanges?: (lost: LostChanges) => void
   /** How long an unused session stays open. Default: `sessionIdleMsDefault`. */
   readonly sessionIdleMs?: number
   /** Default: Argon2id. */
@@ -137,7 +140,6 @@ export class Node {
     this.#isCaughtUp = true
     this.#clockWatch.caughtUp()
     this.remembered?.caughtUp()
-    this.ask?.caughtUp()
     if (this.host.log.lags !== true) return
     // Many readings can delay the first subscription. So a second subscription, without readings, delivers changes of
     // keys early. The projections fold each event only once. Checkpoints and idempotency keys need the first

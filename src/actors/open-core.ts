@@ -1,5 +1,6 @@
 import { sessionIdleMsDefault } from '../limits.ts'
 import { createAsk } from './ask/ask-requests.ts'
+import { knownBeyondLog } from './ask/known-beyond-log.ts'
 import { createCellars } from './cellar/cellar-requests.ts'
 import type { Core } from './core.ts'
 import { createKeys } from './key/key-requests.ts'
@@ -7,7 +8,8 @@ import { type CoreParts, Node } from './node.ts'
 import { createOperators } from './operator/operator-requests.ts'
 import { createSignIns } from './operator/sign-in-requests.ts'
 import type { IndexTrouble } from './repeats/repeat-memory.ts'
-import { beginFrom } from './saved-state/checkpoints.ts'
+import { type Beginning, beginFrom } from './saved-state/checkpoints.ts'
+import { suspendLostKeys } from './saved-state/lost-changes.ts'
 
 export type OpenCore = Core & {
   /** Does the node's periodic work now: finishes revocations and rotations, records expiries, and purges. */
@@ -20,9 +22,10 @@ export type OpenCore = Core & {
  * @throws the error of the log if the log cannot be read.
  */
 export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
-  const node = new Node(parts, await beginFrom(parts.log, parts.checkpoints ?? null))
+  const beginning = await beginFrom(parts.log, parts.checkpoints ?? null)
+  const node = new Node(parts, beginning)
   try {
-    await begin(node)
+    await begin(node, parts, beginning)
   } catch (cause) {
     node.abandonStart()
     throw cause
@@ -49,12 +52,17 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   }
 }
 
-const begin = async (node: Node): Promise<void> => {
+const begin = async (node: Node, { ask, onLostChanges }: CoreParts, { lost }: Beginning): Promise<void> => {
   const { log, projections } = node.host
   log.checkEnds?.((stream) => projections.lastRevision(stream))
   await node.follow()
   // The heartbeat starts before `finishBegunWork`. Without a heartbeat no request times out. The start could then
   // wait an hour for a store that never answers, because appends are retried that long.
   node.startHeartbeat()
+  const known = [lost?.known ?? [], (ask && (await knownBeyondLog(log, ask.index))) ?? []].flat()
+  const found = await suspendLostKeys(node.host, node.keys, known)
+  if (found !== null) onLostChanges?.(found)
+  await lost?.discard()
+  node.ask?.caughtUp()
   await node.finishBegunWork()
 }

@@ -31,6 +31,7 @@ const made = (async () => {
   const dataDir = join(folder.path, 'made')
   await run(dataDir, 'cellar', 'create', 'c')
   const key = textOf((await run(dataDir, 'key', 'create', '--cellar', 'c', '--json')).lines[0], 'key')
+  const stolen = textOf((await run(dataDir, 'key', 'create', '--cellar', 'c', '--json')).lines[0], 'key')
   copyFileSync(join(dataDir, 'log.db'), join(folder.path, 'old.db'))
   const service = await start(dataDir)
   for (let left = checkpointEventsMin; left > 0; left -= 100) {
@@ -38,8 +39,9 @@ const made = (async () => {
     expect(answers.every(({ status }) => status === 200)).toBeTrue()
   }
   expect((await post(service.url, key, { 'Idempotency-Key': 'one' })).status).toBe(200)
+  expect((await run(dataDir, 'key', 'revoke', stolen.slice(4, 12), '--reason', 'stolen')).exitCode).toBe(0)
   expect(await service.stop()).toBe(0)
-  return { dataDir, key }
+  return { dataDir, key, stolen }
 })()
 
 const sources = {
@@ -51,11 +53,12 @@ type Source = keyof typeof sources
 
 let copies = 0
 /** A copy of the made folder whose log is the old one. Of the files beside it, only `kept` are left. */
-const putBack = async (kept: readonly Source[]): Promise<string> => {
+const putBack = async (kept: readonly (Source | 'ask.db')[]): Promise<string> => {
   const dataDir = join(folder.path, `copy-${copies++}`)
   cpSync((await made).dataDir, dataDir, { recursive: true })
   copyFileSync(join(folder.path, 'old.db'), join(dataDir, 'log.db'))
-  for (const name of Object.keys(sources)) if (!kept.some((one) => one === name)) rmSync(join(dataDir, name))
+  for (const name of [...Object.keys(sources), 'ask.db'])
+    if (!kept.some((one) => one === name)) rmSync(join(dataDir, name))
   return dataDir
 }
 
@@ -134,6 +137,26 @@ describe('a log that was put back without its folder', () => {
     expect(lines).toMatchObject([{ type: 'LogLossAccepted', metadata: { by: { kind: 'cli' } } }])
     expect(JSON.stringify(lines)).toContain('the checkpoint knows position')
   })
+
+  test.each(['checkpoint', 'ask.db'] as const)(
+    'suspends a key that was revoked in the lost events, as %s knows',
+    async (source) => {
+      const { key, stolen } = await made
+      const dataDir = await putBack(['log.witness', source])
+      const service = await start(dataDir, [option])
+      const keyId = stolen.slice(4, 12)
+      expect((await post(service.url, stolen)).status).toBe(401)
+      const warned = await service.untilStdout(/\{"level":"warn".*the log has lost changes.*\}/)
+      expect(JSON.parse(warned?.[0] ?? '{}')).toMatchObject({ keys: keyId, cellars: '', operators: 0 })
+      expect((await post(service.url, key)).status).toBe(200)
+      const { lines } = await run(dataDir, 'log', 'read', '--type', 'KeySuspended', '--json')
+      const reason = 'The log has lost its last events, and this key was changed in them'
+      expect(lines).toMatchObject([{ stream: `key-${keyId}`, data: { reason }, metadata: { by: { kind: 'system' } } }])
+      expect((await run(dataDir, 'key', 'resume', keyId, '--reason', 'found')).exitCode).toBe(0)
+      expect(await service.stop()).toBe(0)
+      expect((await post((await start(dataDir)).url, stolen)).status).toBe(200)
+    },
+  )
 
   test('has its option in the help', async () => {
     expect((await cellarbook(['serve', '--help'])).stdout).toContain(option)

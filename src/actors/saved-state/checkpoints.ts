@@ -17,6 +17,7 @@ import {
 import type { EventLog } from '../../log/event-log.ts'
 import type { Host } from '../host.ts'
 import { foldedEvent } from '../stream/folded-event.ts'
+import type { KnownRevision } from './lost-changes.ts'
 
 /** Stores one checkpoint. The last checkpoint stays readable until the next checkpoint is complete. */
 export type CheckpointStore = {
@@ -37,8 +38,15 @@ export type CheckpointParts = {
   readonly onFailed?: (cause: unknown) => void
 }
 
-/** `last` is the last event folded into `projections`; `null` if there is none. */
-export type Beginning = { readonly projections: Projections; readonly last: RecordedEvent | null }
+/**
+ * `last` is the last event folded into `projections`; `null` if there is none. `lost` is set if the checkpoint knows events
+ * that the log has lost. Call its `discard` when nobody needs them any more.
+ */
+export type Beginning = {
+  readonly projections: Projections
+  readonly last: RecordedEvent | null
+  readonly lost: { readonly known: KnownRevision; discard(): Promise<void> } | null
+}
 
 /**
  * Loads the checkpoint. Discards the checkpoint if its last event is not in the log. Then this is another log, or a
@@ -47,16 +55,19 @@ export type Beginning = { readonly projections: Projections; readonly last: Reco
  * @throws the error of the log if the log cannot be read.
  */
 export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): Promise<Beginning> => {
-  const nothing = (): Beginning => ({ projections: createProjections(), last: null })
+  const nothing = (): Beginning => ({ projections: createProjections(), last: null, lost: null })
   if (parts === null) return nothing()
-  const throwAway = async (why: string): Promise<Beginning> => {
-    parts.onThrownAway?.(why)
+  const discard = async (): Promise<void> => {
     try {
       await parts.store.discard()
     } catch (cause) {
       // The disk may be read-only. The next start then ignores the checkpoint for the same reason.
       parts.onFailed?.(cause)
     }
+  }
+  const throwAway = async (why: string): Promise<Beginning> => {
+    parts.onThrownAway?.(why)
+    await discard()
     return nothing()
   }
   let saved: Saved | null
@@ -69,23 +80,35 @@ export const beginFrom = async (log: EventLog, parts: CheckpointParts | null): P
   const { logId, foldedTo } = saved.header
   const isOfThisLog = (await readLogId(log)) === logId
   const last = isOfThisLog ? await foldedEvent(log, foldedTo) : null
+  const lastText = `revision ${foldedTo.revision} of "${foldedTo.stream}"`
+  if (last === null && isOfThisLog) {
+    parts.onThrownAway?.(`the log does not have its last event: ${lastText}`)
+    return { ...nothing(), lost: { known: knownRevisions(saved.pieces), discard } }
+  }
   if (last === null || last === 'purged') {
     saved.pieces.return(undefined)
     if (!isOfThisLog) return throwAway('it is of another log')
-    const why =
-      last === 'purged'
-        ? 'its last event was purged, so the log cannot confirm it'
-        : 'the log does not have its last event'
-    return throwAway(`${why}: revision ${foldedTo.revision} of "${foldedTo.stream}"`)
+    return throwAway(`its last event was purged, so the log cannot confirm it: ${lastText}`)
   }
   if ((await log.hasGapAfter?.(foldedTo.position)) === true) {
     saved.pieces.return(undefined)
     return throwAway('events after it were purged or lost, and only a read of the whole log tells which')
   }
   try {
-    return { projections: restoreProjections(saved.pieces), last }
+    return { projections: restoreProjections(saved.pieces), last, lost: null }
   } catch (cause) {
     return throwAway(messageOf(cause))
+  }
+}
+
+/** A damaged checkpoint knows nothing. */
+const knownRevisions = (pieces: Generator<Uint8Array>): KnownRevision => {
+  try {
+    const known = restoreProjections(pieces)
+    return (stream) => known.lastRevision(stream)
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause
+    return () => null
   }
 }
 

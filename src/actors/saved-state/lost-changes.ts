@@ -1,0 +1,54 @@
+/**
+ * The log can lose its last events, or be an older copy. If they revoked a key, the key would be active again. Files beside
+ * the log that were computed from these events still know how far each stream went. So a key with a lost change is
+ * suspended before the node takes readings.
+ */
+import { cellarStream, keyStream, operatorStream } from '../../domain/stream-names.ts'
+import { Outage } from '../../log/event-log.ts'
+import { systemAsker } from '../asked-by.ts'
+import type { Host } from '../host.ts'
+import type { KeyActor } from '../key/key-actor.ts'
+import type { Registry } from '../registry.ts'
+
+/** Returns the last revision of the stream that a file knows, or `null`. */
+export type KnownRevision = (stream: string) => number | null
+
+/** What has changes that the log has lost. The keys are suspended now, and the rest needs a person. */
+export type LostChanges = {
+  readonly keyIds: readonly string[]
+  readonly cellars: readonly string[]
+  readonly operators: number
+}
+
+const reason = 'The log has lost its last events, and this key was changed in them'
+
+/** Call it when the log is folded, and before `known` forgets anything. @throws Outage if a key cannot be suspended */
+export const suspendLostKeys = async (
+  host: Host,
+  actors: Registry<KeyActor>,
+  known: readonly KnownRevision[],
+): Promise<LostChanges | null> => {
+  if (known.length === 0) return null
+  const { keys, cellars, operators } = host.projections
+  const isLost = (stream: string): boolean => {
+    const revision = host.projections.lastRevision(stream) ?? -1
+    return known.some((last) => (last(stream) ?? -1) > revision)
+  }
+  const lost = {
+    keyIds: keys.list().flatMap(({ keyId, revoked }) => (revoked === null && isLost(keyStream(keyId)) ? [keyId] : [])),
+    cellars: cellars.list().flatMap(({ cellar }) => (isLost(cellarStream(cellar)) ? [cellar] : [])),
+    operators: operators.list().filter(({ email }) => isLost(operatorStream(email))).length,
+  }
+  for (const keyId of lost.keyIds) {
+    const suspended = await actors.get(keyId)?.change({ type: 'SuspendKey', reason }, systemAsker(host))
+    if (suspended?.ok !== true) {
+      const why = suspended?.refusal.kind ?? 'busy'
+      throw new Outage(
+        `Cannot suspend the key "${keyId}", whose changes are lost: ${why}`,
+        'not_written',
+        'unavailable',
+      )
+    }
+  }
+  return lost.keyIds.length + lost.cellars.length + lost.operators === 0 ? null : lost
+}
