@@ -29,7 +29,11 @@ describe('WorkerThread', () => {
 
   test.each([
     ['an Error', '\n\nself.onmessage = () => {\n throw new Error("broken\\n1 | secret") }', 'broken'],
-    ['a TypeError of a promise', 'self.onmessage = async () => {\n throw new TypeError("broken") }', 'TypeError: broken'],
+    [
+      'a TypeError of a promise',
+      'self.onmessage = async () => {\n throw new TypeError("broken") }',
+      'TypeError: broken',
+    ],
     ['a text', 'self.onmessage = () => { throw "broken" }', 'broken'],
     ['a loading module', 'throw new RangeError("broken")', 'RangeError: broken'],
   ])('reports %s of its thread without source code, and close() waits for no answer', async (_, program, why) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { messageOf } from '../domain/error-message.ts'
 import { inspectDataFolder, type Surroundings, systemSurroundings } from './folder-access.ts'
 import { makeFolderFile } from './folder-file.ts'
+import { isMalformed } from './sqlite/sqlite-faults.ts'
 
 const logFileName = 'log.db'
 const lockFileName = 'log.lock'
@@ -122,6 +123,12 @@ const lockFile = (path: string, lockPath: string): (() => void) => {
     if (!(cause instanceof SQLiteError)) throw cause
     // Only `SQLITE_BUSY` means that another process holds the lock. Any other error means that SQLite could not write the
     // lock file, for example on a full disk.
+    if (isMalformed(cause)) {
+      const remedy = `The file holds no data: if no service and no command uses this folder, delete "${lockPath}"`
+      throw new DataFolderUnwritable(`Cannot lock the data folder "${path}": "${lockPath}" is damaged. ${remedy}`, {
+        cause,
+      })
+    }
     if (!cause.code?.startsWith('SQLITE_BUSY')) throw unwritable(path, cause)
     throw new DataFolderHeld(`Cannot use the data folder "${path}": another process holds it`, { cause })
   }

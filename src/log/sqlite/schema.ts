@@ -155,13 +155,18 @@ export const schemaDifferences = (database: Database, version: number): readonly
 
 type SchemaObject = { readonly type: string; readonly name: string; readonly sql: string | null }
 
+/** SQLite itself makes these tables when a person runs `ANALYZE`. */
+export const statisticsTables = "'sqlite_stat1', 'sqlite_stat4'"
+
 /**
  * Maps the type and name of each object to its SQL, because a trigger and a table can have the same name. The SQL is
  * `null` for indexes that SQLite makes itself.
  */
 const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
   const objects = database
-    .query<SchemaObject, []>('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name')
+    .query<SchemaObject, []>(`
+      SELECT type, name, sql FROM sqlite_schema WHERE name NOT IN (${statisticsTables}) ORDER BY type, name
+    `)
     .all()
   return new Map(objects.map(({ type, name, sql }) => [`${type} ${name}`, sql]))
 }

@@ -2,7 +2,7 @@ import { Database, SQLiteError } from 'bun:sqlite'
 import { storeBusyMsMax, storeReadCacheBytes, storeWriteCacheBytes } from '../../limits.ts'
 import { ChangedSchema, DataFolderUnwritable, NewerLogFormat, NotACellarbookLog } from '../data-folder.ts'
 import { Outage } from '../event-log.ts'
-import { formatVersion, schemaDifferences, stepsFrom } from './schema.ts'
+import { formatVersion, schemaDifferences, statisticsTables, stepsFrom } from './schema.ts'
 import { faultOf } from './sqlite-faults.ts'
 
 /** "Clrb" in ASCII. This id in the file marks a Cellarbook log, and the Unix command `file` shows it. */
@@ -35,6 +35,7 @@ export const openForReading = (path: string, { acceptSchema }: OpenOptions = {})
     const differences = schemaDifferences(database, formOf(database).version)
     if (differences.length > 0) (acceptSchema ?? refuseSchema(path))(differences)
     configure(database, storeReadCacheBytes)
+    clearStatistics(database)
     bringUpToDate(database, formOf(database).version)
     settleWriteAheadLog(database, path)
     database.run('PRAGMA query_only = ON')
@@ -129,12 +130,15 @@ const assertOurs = (database: Database, path: string): void => {
 const refuseSchema =
   (path: string) =>
   (differences: readonly string[]): never => {
+    const litestream = differences.some((difference) => difference.includes(' _litestream_'))
+      ? 'Litestream made these tables, and it must not be used with this file: it writes to it. '
+      : ''
     const remedy =
       'Somebody has changed the file. Restore a backup, or copy the log to a new folder: ' +
       '"cellarbook log copy --accept-changed-schema". ' +
       '"cellarbook serve --accept-changed-schema" uses the changed file, and records that in the log'
     throw new ChangedSchema(
-      `Cannot open "${path}": its schema is not what this program makes: ${differences.join(', ')}. ${remedy}`,
+      `Cannot open "${path}": its schema is not what this program makes: ${differences.join(', ')}. ${litestream}${remedy}`,
     )
   }
 
@@ -165,6 +169,17 @@ export const assertSettings = (database: Database): void => {
     if (found === wanted) continue
     throw new Outage(`Cannot open the log: SQLite has ${name} ${found}, not ${wanted}`, 'not_written', 'unavailable')
   }
+}
+
+/** Statistics of a small log would make SQLite read whole tables of the log that has grown. */
+const clearStatistics = (database: Database): void => {
+  const found = database.query<{ name: string }, []>(
+    `SELECT name FROM sqlite_schema WHERE name IN (${statisticsTables})`,
+  )
+  const names = found.all().map(({ name }) => name)
+  for (const name of names) database.run(`DELETE FROM ${name}`)
+  // This connection has read them already, and reads them again now.
+  if (names.length > 0) database.run('ANALYZE sqlite_schema')
 }
 
 const bringUpToDate = (database: Database, version: number): void => {

@@ -71,7 +71,7 @@ beforeAll(async () => {
   expect(store.read()).not.toBeNull()
 })
 
-test('a start suspends the keys with lost changes, and then discards the checkpoint that knew them', async () => {
+test('a start suspends the keys with lost changes, and then discards the checkpoint', async () => {
   const core = await open(await olderLog())
   const [alone = '', relabelled = '', revoked = ''] = keys
   const changed = [relabelled, revoked].toSorted()
@@ -84,7 +84,7 @@ test('a start suspends the keys with lost changes, and then discards the checkpo
   await schedule.until(core.drain())
 })
 
-test('a start that cannot suspend such a key fails, and leaves the checkpoint for the next start', async () => {
+test('a start that cannot suspend such a key fails, and leaves the checkpoint', async () => {
   const log = await olderLog()
   const stream = keyStream(keys[2] ?? '')
   const failing: EventLog = {

@@ -65,8 +65,19 @@ const changes = [
   { title: 'a view added', change: 'CREATE VIEW extra AS SELECT * FROM events', says: 'view extra was added' },
   { title: 'an index added', change: 'CREATE INDEX extra ON events (count)', says: 'index extra was added' },
   { title: 'a column added', change: 'ALTER TABLE events ADD COLUMN extra INT', says: 'table events is changed' },
-  { title: 'statistics that steer queries', change: 'ANALYZE', says: 'table sqlite_stat1 was added' },
 ] as const
+
+test('statistics of ANALYZE are no change of the schema, and steer no query', async () => {
+  const log = openSqliteLog({ dataDir: folder.path })
+  await log.append('key-one', 'none', [keySuspended()])
+  await log.close()
+  change('ANALYZE')
+  using database = new Database(join(folder.path, 'log.db'))
+  const statistics = () => database.query('SELECT tbl FROM sqlite_stat1').values()
+  expect(statistics()).toContainEqual(['events'])
+  expect(await differencesNow()).toEqual([])
+  expect(statistics()).toEqual([])
+})
 
 describe('a log whose schema was changed', () => {
   for (const { title, change: statement, says } of changes) {
@@ -78,6 +89,16 @@ describe('a log whose schema was changed', () => {
       expect(await differencesNow()).toContain(says)
     })
   }
+
+  test('is refused with a sentence about Litestream if that made its tables', async () => {
+    await openSqliteLog({ dataDir: folder.path }).close()
+    change('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)')
+    expect(() => openSqliteLog({ dataDir: folder.path })).toThrow(
+      /_litestream_seq was added\. Litestream .* must not be used/,
+    )
+    change('CREATE TABLE extra (a)', 'DROP TABLE _litestream_seq')
+    expect(() => openSqliteLog({ dataDir: folder.path })).not.toThrow(/Litestream/)
+  })
 
   test('names every difference at once', async () => {
     const differences = await differencesAfter(

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkpointFile } from '../../../src/actors/saved-state/checkpoint-file.ts'
 import { openFolderFile } from '../../../src/log/folder-file.ts'
@@ -39,6 +39,16 @@ const names = [
   'checkpoint.new',
   'control.sock',
 ]
+
+test('a damaged log.lock stops the start with 78, which says to delete it', async () => {
+  const { dataDir } = sharedFolder()
+  const lock = join(dataDir, 'log.lock')
+  writeFileSync(lock, Buffer.alloc(8_192, 0xa5), { mode: 0o600 })
+  const { exitCode, stderr } = await cellarbook(['cellar', 'create', 'c'], { DATA_DIR: dataDir, EVENTSTORE_URL: '' })
+  expect([exitCode, stderr]).toEqual([78, expect.stringContaining(`delete "${lock}"`)])
+  rmSync(lock)
+  expect((await cellarbook(['cellar', 'create', 'c'], { DATA_DIR: dataDir, EVENTSTORE_URL: '' })).exitCode).toBe(0)
+})
 
 describe('a link or a pipe in the place of a file of the data folder', () => {
   test.each(kinds)('stops the start with 78, whichever file it is: %s', async (kind) => {

@@ -81,7 +81,7 @@ describe('a file that SQLite finds malformed', () => {
     await log.close()
   })
 
-  test('stops neither the commit thread nor the check of the end if its page is in the middle', async () => {
+  test('stops neither commits nor the check of the end if it is in the middle', async () => {
     const dataDir = harmed(middle, 'middle')
     const log = openSqliteLog({ dataDir })
     expect(await log.append('key-three', 'none', keySuspensions(1))).toMatchObject({ outcome: 'written' })
