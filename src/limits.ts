@@ -773,8 +773,16 @@ export const kegsSearchedPerPiece = 500
 export const kegsOrderedPerPiece = 250
 
 // Exports
-export const exportsMax = 2
+export const exportsMax = 3
+/** Exports of all auditors together. The other places are for admins. */
+export const exportsOfAuditorsMax = 2
 export const exportsPerOperatorMax = 1
+/**
+ * Exports that an operator begins in `exportWindowMs`, on one node. Each writes two records that are kept for ever, of 0.5 KB and at
+ * most about 5 KB. So an operator writes at most 15 MB a day.
+ */
+export const exportsBegunMax = 60
+export const exportWindowMs = 3_600_000
 /**
  * The connection of an export that was cut off closes after this time. Bun's timers have steps of 4 s, so it can take 4 s more.
  */
@@ -826,12 +834,14 @@ export const labelChoicesMax = 20
 export const logSearchMs = 120
 /**
  * Pages that search the log at once. Their reads of the log share one queue with those of devices, and each search has up to
- * `logEventsPerPageMax` reads in it.
+ * `logEventsPerPageMax` reads in it. One operator never has all places.
  */
-export const searchesMax = 4
-/** Searches that wait for a place. A person with further tabs is asked to try again. */
-export const searchesWaitingMax = 128
-export const searchesWaitingPerOperatorMax = 32
+export const searchTurnBounds = {
+  runningMax: 4,
+  runningPerOperatorMax: 2,
+  waitingMax: 128,
+  waitingPerOperatorMax: 32,
+} as const
 /** Events that a search reads before it looks at the time again. Each can lie in another part of the log. */
 export const listedAtOnceMax = 50
 /** Then the page of a list stops to fold what was before its events. The other rows say only the new values. */
@@ -859,6 +869,16 @@ export const refusalRowsMax = 10
 export const lastRefusalsShownMax = 3
 
 // Pages and their forms
+/**
+ * Pages that are made at once, but for searches. A browser asks for at most six at once over HTTP/1.1. Each page in progress
+ * delays those of other operators by a piece of work in each turn of the event loop.
+ */
+export const pageTurnBounds = {
+  runningMax: 64,
+  runningPerOperatorMax: 4,
+  waitingMax: 512,
+  waitingPerOperatorMax: 32,
+} as const
 /** Rows of a page. Readings would wait too long while a longer page is rendered. */
 export const keysPerPageMax = 100
 export const cellarsPerPageMax = 100

@@ -13,7 +13,8 @@ export type PageProblem =
   | 'busy'
   | 'export_running'
   | 'too_many_exports'
-  | 'too_many_searches'
+  | 'exported_too_often'
+  | 'too_many_pages'
   | 'not_confirmed'
   | 'part_done'
   | 'store_unavailable'
@@ -107,10 +108,16 @@ const words: Readonly<
     changed: 'Nothing was exported.',
     advice: 'Other people are exporting now, or the service is stopping. Try again in some minutes.',
   },
-  too_many_searches: {
-    title: 'Too many searches at once',
-    changed: 'The log was not searched.',
-    advice: 'Too many pages of the log are waiting, perhaps in your other tabs. Wait a moment, then try again.',
+  exported_too_often: {
+    title: 'Too many exports in the last hour',
+    changed: 'Nothing was exported.',
+    advice:
+      'Each export leaves two records in the log for ever, so nobody can begin very many in an hour. Try again later. One export with a wider filter can replace many.',
+  },
+  too_many_pages: {
+    title: 'Too many pages at once',
+    changed: 'This page was not opened.',
+    advice: 'Too many pages are still loading, perhaps in your other tabs. Wait a moment, then try again.',
   },
   not_confirmed: {
     title: 'Not confirmed yet',

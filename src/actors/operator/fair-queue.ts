@@ -1,12 +1,12 @@
-type Bounds = { readonly waitingMax: number; readonly perNetworkMax: number }
+type Bounds = { readonly waitingMax: number; readonly perOwnerMax: number }
 
 /**
- * A queue in which networks take turns. So a network with many items delays the next item of another network by one
- * item only.
+ * A queue in which the owners of items take turns: networks or operators. So an owner with many items delays the next item of another
+ * owner by one item only.
  */
 export class FairQueue<T> {
-  /** The first entry is the network whose turn is next. No network has an empty list. */
-  readonly #byNetwork = new Map<string, readonly T[]>()
+  /** The first entry is the owner whose turn is next. No owner has an empty list. */
+  readonly #byOwner = new Map<string, readonly T[]>()
   readonly #bounds: Bounds
   #size = 0
 
@@ -18,19 +18,21 @@ export class FairQueue<T> {
     return this.#size
   }
 
-  /** Returns false if the queue or the network's part of it is full. */
-  put(network: string, item: T): boolean {
-    const waiting = this.#byNetwork.get(network) ?? []
-    if (this.#size >= this.#bounds.waitingMax || waiting.length >= this.#bounds.perNetworkMax) return false
-    this.#byNetwork.set(network, [...waiting, item])
+  /** Returns false if the queue or the owner's part of it is full. */
+  put(owner: string, item: T): boolean {
+    const waiting = this.#byOwner.get(owner) ?? []
+    if (this.#size >= this.#bounds.waitingMax || waiting.length >= this.#bounds.perOwnerMax) return false
+    this.#byOwner.set(owner, [...waiting, item])
     this.#size += 1
     return true
   }
 
-  next(): T | null {
-    for (const [network, [first, ...others]] of this.#byNetwork) {
-      this.#byNetwork.delete(network)
-      if (others.length > 0) this.#byNetwork.set(network, others)
+  /** Passes over owners that may not go yet. They keep their turn. */
+  next(mayGo: (owner: string) => boolean = () => true): T | null {
+    for (const [owner, [first, ...others]] of this.#byOwner) {
+      if (!mayGo(owner)) continue
+      this.#byOwner.delete(owner)
+      if (others.length > 0) this.#byOwner.set(owner, others)
       if (first === undefined) continue
       this.#size -= 1
       return first
@@ -40,11 +42,11 @@ export class FairQueue<T> {
 
   takeOut(isOut: (item: T) => boolean): readonly T[] {
     const out: T[] = []
-    for (const [network, waiting] of this.#byNetwork) {
+    for (const [owner, waiting] of this.#byOwner) {
       const left = waiting.filter((item) => !isOut(item))
       out.push(...waiting.filter(isOut))
-      if (left.length === 0) this.#byNetwork.delete(network)
-      else this.#byNetwork.set(network, left)
+      if (left.length === 0) this.#byOwner.delete(owner)
+      else this.#byOwner.set(owner, left)
     }
     this.#size -= out.length
     return out

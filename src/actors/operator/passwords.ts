@@ -148,7 +148,7 @@ export class Passwords {
 }
 
 const queueOf = (waitingMax: number): FairQueue<Waiting> =>
-  new FairQueue({ waitingMax, perNetworkMax: passwordsWaitingPerNetworkMax })
+  new FairQueue({ waitingMax, perOwnerMax: passwordsWaitingPerNetworkMax })
 
 const isGone = ({ client }: Waiting): boolean => client.signal?.aborted === true
 

@@ -2,9 +2,10 @@
  * Puts together the routes of pages, forms, live streams and assets. `door/door.tsx` checks each request and reads its form.
  */
 import { Elysia } from 'elysia'
-import { SearchQueue } from './ask/search-queue.ts'
+import { pageTurnBounds, searchTurnBounds } from '../../limits.ts'
 import { loadAssets } from './assets.ts'
 import { answerDashboard, type RoutedRequest } from './door/door.tsx'
+import { OperatorTurns } from './door/operator-turns.ts'
 import { SignInThrottle } from './door/sign-in-throttle.ts'
 import { liveRoutes } from './live/live-routes.tsx'
 import { accountRoutes } from './pages/account-routes.tsx'
@@ -46,7 +47,7 @@ export const dashboardTable = (
     ...parts,
     assets: assets.urls,
     throttle: new SignInThrottle(),
-    searches: new SearchQueue(),
+    turns: { pages: new OperatorTurns(pageTurnBounds), searches: new OperatorTurns(searchTurnBounds) },
   }
   const routes = [
     ...cellarRoutes(deps),

@@ -7,7 +7,7 @@ import type { LastChecks } from '../ingest/api-call.ts'
 import type { LastRefusals } from '../ingest/last-refusals.ts'
 import type { RequestLines } from '../request-lines.ts'
 import type { UnfinishedBodies } from '../unfinished-bodies.ts'
-import type { SearchQueue } from './ask/search-queue.ts'
+import type { OperatorTurns } from './door/operator-turns.ts'
 import type { Origin, WebConfig } from './door/origin.ts'
 import type { RefusedVisitor, Traces } from './door/refusal-traces.ts'
 import type { SignInThrottle } from './door/sign-in-throttle.ts'
@@ -27,7 +27,8 @@ export type DashboardDeps = {
   readonly web: WebConfig
   readonly live: LivePages
   readonly downloads: Downloads
-  readonly searches: SearchQueue
+  /** A page that searches the log has its turn in `searches`. */
+  readonly turns: { readonly pages: OperatorTurns; readonly searches: OperatorTurns }
   readonly assets: AssetUrls
   readonly throttle: SignInThrottle
   readonly traces: Traces
@@ -66,7 +67,7 @@ export type Action =
   | {
       readonly access: 'operator' | 'admin'
       readonly answer: (visit: SignedInVisit) => Answer
-      /** True if the page searches the log, so it waits for a place in `SearchQueue`. Default: false. */
+      /** True if the page searches the log. Fewer such pages are made at once. Default: false. */
       readonly isSearch?: boolean
     }
 

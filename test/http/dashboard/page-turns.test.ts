@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
-import { keysAskedAtOnceMax } from '../../../src/limits.ts'
+import { keysAskedAtOnceMax, pageTurnBounds } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
 import { mostInOneTurn } from '../../support/most-in-one-turn.ts'
 import { type Service, testCellar, validReading } from '../../support/test-service.ts'
 import { until } from '../../support/time/until.ts'
 import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
 
-const count = 24
+/** More pages of one operator are not made at once. */
+const count = pageTurnBounds.runningPerOperatorMax
 
 let service: Service
 let admin: Visitor
@@ -104,6 +105,28 @@ describe(`${count} loads at once`, () => {
     expect(await mostInOneTurn(() => pieces, load(paths.cellar(testCellar, 'rack')))).toBeLessThanOrEqual(2)
     expect(pieces - before).toBeGreaterThanOrEqual(count * piecesPerSearch)
   })
+})
+
+test('an operator with very many pages delays nobody else', async () => {
+  const auditor = await signedIn(service, 'auditor')
+  let waiting = 0
+  const { promise, resolve } = Promise.withResolvers<null>()
+  using _usage = spyOn(service.core.keys, 'usage').mockImplementation(() => {
+    waiting += 1
+    return promise
+  })
+  const { runningPerOperatorMax, waitingPerOperatorMax } = pageTurnBounds
+  const tabs = Array.from({ length: runningPerOperatorMax + waitingPerOperatorMax + 1 }, () =>
+    auditor.get(paths.key(keyId)),
+  )
+  expect((await Promise.race(tabs)).status).toBe(503)
+  await until(() => waiting === runningPerOperatorMax)
+  const other = admin.get(paths.key(keyId))
+  await until(() => waiting === runningPerOperatorMax + 1)
+  resolve(null)
+  expect((await other).status).toBe(200)
+  const statuses = (await Promise.all(tabs)).map(({ status }) => status)
+  expect(statuses.filter((status) => status === 200)).toHaveLength(runningPerOperatorMax + waitingPerOperatorMax)
 })
 
 test('a page is not shown if its session ends before its turn', async () => {

@@ -88,7 +88,7 @@ const checkAndAnswer = async (deps: DashboardDeps, route: Route, visit: Visit): 
   if (!permission.isGranted) return permission.refusal
   if (isPost) return answerForm(deps, action, visit)
   if (action.access === 'public') return permission.answer(visit)
-  return action.isSearch === true ? answerSearch(deps, action, visit) : answerPageInTurn(deps, action, visit)
+  return answerInPlace(deps, action, visit)
 }
 
 /** Leads away from an address with a secret, so that no history, link or `next` of a sign-in keeps it. `null`: it has none. */
@@ -100,13 +100,15 @@ const addressWithoutSecrets = ({ path, query }: Visit): string | null => {
 }
 
 /** The session is checked after the wait for a place. */
-const answerSearch = async (deps: DashboardDeps, action: Action, visit: Visit): Promise<Response> => {
+const answerInPlace = async (deps: DashboardDeps, action: Action, visit: Visit): Promise<Response> => {
   const { request, session, path } = visit
-  const searcher = { name: session?.email ?? '', signal: request.signal }
-  const answer = await deps.searches.run(searcher, () => answerPageInTurn(deps, action, visit))
+  const { searches, pages } = deps.turns
+  const turns = action.access !== 'public' && action.isSearch === true ? searches : pages
+  const turn = { email: session?.email ?? '', signal: request.signal }
+  const answer = await turns.run(turn, () => answerPageInTurn(deps, action, visit))
   if (answer !== null) return answer
   const back = { href: `${path}${new URL(request.url).search}`, words: 'Try again' }
-  const refusal = await problemPage(visit, { problem: 'too_many_searches', status: 503, back })
+  const refusal = await problemPage(visit, { problem: 'too_many_pages', status: 503, back })
   return withHeaders(refusal, retrySoon)
 }
 

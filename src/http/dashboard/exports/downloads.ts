@@ -1,6 +1,7 @@
 import type { Core } from '../../../actors/core.ts'
 import { type Schedule, systemSchedule } from '../../../actors/schedule.ts'
 import { thrownError } from '../../../domain/error-message.ts'
+import type { Role } from '../../../domain/events.ts'
 import { isRun } from '../../../domain/reading/recorded-run.ts'
 import type { CommandRefusal, Outcome } from '../../../domain/refusal.ts'
 import { categoryOf } from '../../../domain/stream-names.ts'
@@ -10,8 +11,11 @@ import {
   connectionIdleSecondsMax,
   exportCutOffSeconds,
   exportLookMs,
+  exportsBegunMax,
   exportsMax,
+  exportsOfAuditorsMax,
   exportsPerOperatorMax,
+  exportWindowMs,
 } from '../../../limits.ts'
 import type { RequestLines } from '../../request-lines.ts'
 import type { ConnectionTimer } from '../../unfinished-bodies.ts'
@@ -20,6 +24,7 @@ import { SpareTime } from './spare-time.ts'
 
 export type Downloader = {
   readonly email: string
+  readonly role: Role
   readonly request: Request
   /** True if the session is still open. */
   readonly isAllowed: () => boolean
@@ -45,6 +50,8 @@ export type Opened =
   | { readonly kind: 'refused'; readonly refusal: CommandRefusal }
   /** The operator has an export already, there are too many exports, or the service stops. */
   | { readonly kind: 'one_is_running' | 'too_many' | 'closed' }
+  /** The operator has begun too many exports in `exportWindowMs`. */
+  | { readonly kind: 'too_often'; readonly waitMs: number }
 
 type Begin = () => Promise<Outcome<RunningExport, CommandRefusal>>
 
@@ -59,6 +66,9 @@ export class Downloads {
   readonly #schedule: Schedule
   readonly #open = new Set<Download>()
   readonly #forget: () => void
+  readonly #now: () => number
+  /** The exports that began in the last `exportWindowMs`, oldest first. */
+  #begun: readonly { readonly email: string; readonly atMs: number }[] = []
   #timer: ConnectionTimer | null = null
   #isLooking = false
   #isClosed = false
@@ -71,6 +81,7 @@ export class Downloads {
     this.#lines = lines
     this.#pace = pace
     this.#schedule = schedule
+    this.#now = () => core.clock.now()
     this.#forget = core.onFolded((items) => {
       if (this.#open.size > 0 && items.some((item) => !isRun(item) && categoryOf(item.stream) === 'operator'))
         this.#endForbidden()
@@ -87,9 +98,14 @@ export class Downloads {
 
   async open(downloader: Downloader, begin: Begin): Promise<Opened> {
     if (this.#isClosed) return { kind: 'closed' }
-    const own = [...this.#open].filter(({ downloader: { email } }) => email === downloader.email)
-    if (own.length >= exportsPerOperatorMax) return { kind: 'one_is_running' }
-    if (this.#open.size >= exportsMax) return { kind: 'too_many' }
+    const { email, role } = downloader
+    const running = [...this.#open].map((download) => download.downloader)
+    if (running.filter((one) => one.email === email).length >= exportsPerOperatorMax) return { kind: 'one_is_running' }
+    const ofAuditors = running.filter((one) => one.role === 'auditor').length
+    if (running.length >= exportsMax || (role === 'auditor' && ofAuditors >= exportsOfAuditorsMax))
+      return { kind: 'too_many' }
+    const waitMs = this.#note(email)
+    if (waitMs > 0) return { kind: 'too_often', waitMs }
     const download: Download = { downloader, running: null, controller: null, spare: new SpareTime() }
     this.#open.add(download)
     this.#lookLater()
@@ -99,6 +115,17 @@ export class Downloads {
     if (!this.#isClosed) return { kind: 'opened', body: this.#bodyOf(download) }
     await this.#cutOff(download, cutOffWords.serviceStopped)
     return { kind: 'closed' }
+  }
+
+  /** Counts an export that begins. Returns how long the operator must wait, or 0. */
+  #note(email: string): number {
+    const nowMs = this.#now()
+    this.#begun = this.#begun.filter(({ atMs }) => atMs > nowMs - exportWindowMs)
+    const own = this.#begun.filter((one) => one.email === email)
+    const [oldest] = own
+    if (oldest !== undefined && own.length >= exportsBegunMax) return oldest.atMs + exportWindowMs - nowMs
+    this.#begun = [...this.#begun, { email, atMs: nowMs }]
+    return 0
   }
 
   /** Cuts off all exports, and waits until their ends are recorded. */

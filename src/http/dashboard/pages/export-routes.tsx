@@ -23,7 +23,7 @@ const exportList = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Re
   const { session, request, origin } = visit
   const isAllowed = (): boolean => core.operators.session(session.secret) !== null
   const order = { core, list: list.value, format, asker: askerOf(visit), address: origin.clientAddress }
-  const opened = await deps.downloads.open({ email: session.email, request, isAllowed }, () =>
+  const opened = await deps.downloads.open({ email: session.email, role: session.role, request, isAllowed }, () =>
     RunningExport.begin(order),
   )
   switch (opened.kind) {
@@ -33,12 +33,20 @@ const exportList = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Re
       return refused(visit, opened.refusal)
     case 'one_is_running':
       return problemPage(visit, { problem: 'export_running', status: 409 })
+    case 'too_often':
+      return exportedTooOften(visit, opened.waitMs)
     case 'too_many':
     case 'closed':
       return problemPage(visit, { problem: 'too_many_exports', status: 503 })
     default:
       return assertNever(opened)
   }
+}
+
+const exportedTooOften = async (visit: SignedInVisit, waitMs: number): Promise<Response> => {
+  const answer = await problemPage(visit, { problem: 'exported_too_often', status: 429 })
+  answer.headers.set('Retry-After', String(Math.ceil(waitMs / 1_000)))
+  return answer
 }
 
 const contentTypes: Readonly<Record<ExportFormat, string>> = {

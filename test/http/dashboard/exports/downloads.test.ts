@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { exportLookMs, exportSpareMsMax, logReadPageEvents } from '../../../../src/limits.ts'
+import {
+  exportLookMs,
+  exportSpareMsMax,
+  exportsBegunMax,
+  exportsMax,
+  exportsOfAuditorsMax,
+  exportWindowMs,
+  logReadPageEvents,
+} from '../../../../src/limits.ts'
 import { Outage } from '../../../../src/log/event-log.ts'
 import { openFreshLog } from '../../../support/logs/engine.ts'
 import { passingLog } from '../../../support/logs/passing-log.ts'
@@ -25,34 +33,64 @@ import {
 const { cleanUp, start } = exportTests()
 
 describe('exports at once', () => {
-  test('are one for an operator and two in all', async () => {
+  const startWithAuditors = async () => {
     const [log, clock] = [await openFreshLog(), manualClock()]
     cleanUp.push(() => log.close())
-    const third = 'eve@example.org'
-    await addOperator(log, clock.now(), { email: third, role: 'auditor' })
+    const emails = ['eve@example.org', 'mallory@example.org']
+    for (const email of emails) await addOperator(log, clock.now(), { email, role: 'auditor' })
     const { pace, release } = holdAfter(0)
     const service = await start({ log, clock, exportPace: pace })
-    const [admin, auditor, eve] = [
-      await signedIn(service, 'admin'),
-      await signedIn(service, 'auditor'),
-      visitor(service.url),
-    ]
-    await eve.get('/sign-in')
-    await eve.post('/sign-in', { email: third, password: testPassword, next: '' })
-    await eve.get('/cellars')
-    const first = await download(service, admin, { list: 'events' })
+    const auditors = emails.map(() => visitor(service.url))
+    for (const [index, person] of auditors.entries()) {
+      await person.get('/sign-in')
+      await person.post('/sign-in', { email: emails[index] ?? '', password: testPassword, next: '' })
+      await person.get('/cellars')
+    }
+    const [eve, mallory] = auditors
+    if (eve === undefined || mallory === undefined) throw new Error('Cannot sign in the auditors of a test')
+    return { service, release, eve, mallory }
+  }
+
+  test('are one for an operator and two of auditors, and a place is left for an admin', async () => {
+    const { service, release, eve, mallory } = await startWithAuditors()
+    const [admin, auditor] = [await signedIn(service, 'admin'), await signedIn(service, 'auditor')]
+    const first = await download(service, auditor, { list: 'events' })
     await until(() => service.app.downloads.count === 1)
-    const own = await admin.post('/exports', { list: 'events' })
+    const own = await auditor.post('/exports', { list: 'events' })
     expect([own.status, own.body.includes('Your other export is still running')]).toEqual([409, true])
-    const second = await download(service, auditor, { list: 'events' })
-    await until(() => service.app.downloads.count === 2)
+    const second = await download(service, mallory, { list: 'events' })
+    await until(() => service.app.downloads.count === exportsOfAuditorsMax)
     const full = await eve.post('/exports', { list: 'events' })
     expect([full.status, full.body.includes('Too many exports at once')]).toEqual([503, true])
+    const ofAdmin = await download(service, admin, { list: 'events' })
+    await until(() => service.app.downloads.count === exportsMax)
     release()
     expect(await first.answer).toContain('LogExported')
-    await second.answer
+    await Promise.all([second.answer, ofAdmin.answer])
     await until(() => service.app.downloads.count === 0)
     expect((await eve.post('/exports', { list: 'events' })).status).toBe(200)
+  })
+
+  test('are at most so many in an hour for an operator, so that their records stay few', async () => {
+    const { service, release, eve, mallory } = await startWithAuditors()
+    release()
+    const fields = { list: 'keys' }
+    expect((await eve.post('/exports', fields)).status).toBe(200)
+    service.clock.advance(1_000)
+    for (let begun = 1; begun < exportsBegunMax; begun += 1)
+      expect((await eve.post('/exports', fields)).status).toBe(200)
+    const records = await exportsOf(service)
+    const refused = await eve.post('/exports', fields)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, String(exportWindowMs / 1_000 - 1)])
+    expect(refused.body).toContain('Too many exports in the last hour')
+    expect(await exportsOf(service)).toHaveLength(records.length)
+    expect((await mallory.post('/exports', fields)).status).toBe(200)
+    service.clock.advance(exportWindowMs - 1_001)
+    await eve.get('/cellars')
+    expect((await eve.post('/exports', fields)).status).toBe(429)
+    service.clock.advance(1)
+    expect((await eve.post('/exports', fields)).status).toBe(200)
+    expect((await eve.post('/exports', fields)).status).toBe(429)
   })
 })
 
