@@ -736,8 +736,16 @@ export const liveHeartbeatMs = 10_000
 export const livePushMs = 500
 /** Bytes of updates that wait for a slow browser. With more, updates are skipped. */
 export const liveBytesWaitingMax = 256 * 1024
-/** Open live pages of one session. When another page is opened, the oldest gets no more updates. */
-export const liveStreamsPerSessionMax = 8
+/**
+ * Live pages of one session that hold a connection. Further pages poll, one at a time. Over HTTP/1.1, browsers open six connections to
+ * a host, so one is always free for what people click.
+ */
+export const liveStreamsPerSessionMax = 4
+/** How soon a page connects again when its stream is lost. */
+export const liveReconnectMs = 500
+/** How soon a page that polls asks again: after its answer, and after it found another page of the session polling. */
+export const livePollMs = 4_000
+export const liveBusyPollMs = 1_000
 /**
  * Time for rendering live pages in each `livePushMs`, so that readings are not delayed. A piece of work that has begun may take
  * longer.

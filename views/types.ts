@@ -19,7 +19,7 @@ export type Shell = {
   /** Warnings for operators; empty before the sign-in. */
   readonly reasons: readonly HealthReason[]
   /** The result of the last form, which is shown only once. */
-  readonly notice: string | null
+  readonly notice: { readonly words: string; readonly isSuccess: boolean } | null
 }
 
 /** Why this node refuses readings now, or can refuse them soon. */

@@ -188,7 +188,7 @@ const pagesBeforeSignIn = (texts: Texts): readonly Page[] => {
     {
       name: 'sign-in-refused',
       html: SignInPage({
-        shell: { ...shell, insecureHttp: true, notice: texts('notice') },
+        shell: { ...shell, insecureHttp: true, notice: { words: texts('notice'), isSuccess: false } },
         form: form({ email: texts('typed') }, { form: texts('fault') }),
         next: texts('next'),
         isFresh: true,
@@ -258,7 +258,12 @@ const cellarListPages = (texts: Texts): readonly Page[] => {
     {
       name: 'cellars',
       html: CellarsPage({
-        shell: { ...admin, notice: texts('notice'), insecureHttp: true, reasons: [almostFull, indexUnusable] },
+        shell: {
+          ...admin,
+          notice: { words: texts('notice'), isSuccess: true },
+          insecureHttp: true,
+          reasons: [almostFull, indexUnusable],
+        },
         cellars: [row, { ...row, activeKeys: 0, keys: 0, accepted: 0, lately: null, lastReadingAt: null }],
         page: 2,
         pages: 3,

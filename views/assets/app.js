@@ -95,13 +95,14 @@
   const liveState = document.getElementById('live-state')
   let lostTimer
   let lostAtMs = null
-  let shownState = 'live'
+  /** Empty until the first stream has begun, or has failed. */
+  let shownState = ''
 
-  /** `state` is `live`, or the `data-live` of a paragraph in `live-state.tsx`. */
+  /** `state` is `live`, or the `data-live` of a paragraph in `live-state.tsx`. The mark "Live" of a page follows the body's state. */
   const showLiveState = (state) => {
     clearTimeout(lostTimer)
     if (state === shownState) return
-    shownState = state
+    shownState = document.body.dataset.liveState = state
     if (state === 'live') lostAtMs = null
     else lostAtMs ??= Date.now() + clockOffsetMs
     for (const words of liveState?.children ?? []) {
@@ -139,12 +140,6 @@
     setTimeout(openStream, askAgainMs, element)
   }
 
-  /** Opens the streams again without a reload. A reload would lose a new key, which is shown only once. */
-  const liveAgain = () => {
-    if (shownState !== 'crowded') return
-    for (const element of document.querySelectorAll('[hx-sse\\:connect]')) openStream(element)
-  }
-
   const isLive = (element) => element instanceof Element && element.hasAttribute('hx-sse:connect')
 
   /**
@@ -158,13 +153,8 @@
     if (document.hidden) queueMicrotask(() => document.dispatchEvent(new Event('visibilitychange')))
   })
   document.addEventListener('htmx:sse:error', ({ detail }) => lose(detail.status))
-  /** The data of the event `end`, which tells why the stream ended. */
-  let endedFor = ''
-  document.addEventListener('htmx:sse:before:message', ({ detail }) => {
-    endedFor = detail.message.data
-  })
   document.addEventListener('htmx:sse:close', ({ detail }) => {
-    if (detail.reason === 'message') showLiveState(endedFor === 'crowded' ? 'crowded' : 'ended')
+    if (detail.reason === 'message') showLiveState('ended')
   })
   document.addEventListener('htmx:error', ({ target, detail }) => {
     if (isLive(target) && detail.ctx !== undefined) loseFirst(target)
@@ -187,8 +177,9 @@
   }
   document.addEventListener('htmx:sse:before:message', (event) => {
     const { data, event: name } = event.detail.message
+    if (name) return
     event.target.heldMessage = undefined
-    if (name || data === '' || !isHeld(event.target)) return
+    if (data === '' || !isHeld(event.target)) return
     event.preventDefault()
     event.target.heldMessage = data
   })
@@ -209,7 +200,6 @@
     const target = event.target instanceof Element ? event.target : null
     const copyButton = target?.closest('button[data-copy]')
     if (copyButton) return void copy(copyButton)
-    if (target?.closest('button[data-live-again]')) return liveAgain()
 
     const plainClick = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
     const question = target?.closest('a[data-dialog]')
@@ -256,9 +246,6 @@
 
   document.addEventListener('htmx:after:swap', refreshTimes)
   document.addEventListener('visibilitychange', refreshTimes)
-  document.addEventListener('visibilitychange', () => {
-    if (!document.hidden) liveAgain()
-  })
   setInterval(() => {
     refreshTimes()
     showHeld()

@@ -6,8 +6,7 @@
  * text has `safe`. Typed text in an attribute goes through `attribute()`.
  *
  * Live pages get server-sent events. Each message holds one HTML fragment. The function that renders the fragment in the
- * page also renders the message. The event `end` tells the page to stop: the session has ended, the role has changed, or
- * too many pages are open.
+ * page also renders the message. The event `end` tells the page to stop: the session has ended, or the role has changed.
  */
 import type { Children } from '@kitajs/html'
 import { plainName } from '../../src/hidden-characters.ts'
@@ -64,8 +63,8 @@ export const Layout = (props: {
           <Masthead shell={shell} section={props.section} />
           <main id="main" class={props.narrow ? 'narrow' : 'wide'} tabindex="-1">
             {shell.notice === null ? null : (
-              <p class="notice" role="status" safe>
-                {shell.notice}
+              <p class={shell.notice.isSuccess ? 'notice' : 'notice calm'} role="status" safe>
+                {shell.notice.words}
               </p>
             )}
             {props.children}

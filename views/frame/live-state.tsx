@@ -15,16 +15,6 @@ export const LiveState = (): JSX.Element => (
       </b>{' '}
       Too many pages are open on this service, so this page may be out of date. This page keeps trying to reconnect.
     </p>
-    <p data-live="crowded" hidden>
-      <b>
-        Live updates stopped at <time></time>.
-      </b>{' '}
-      You opened more pages than can be updated together, so this page may be out of date. If you resume here, live
-      updates stop on another page.{' '}
-      <button type="button" class="plain" data-live-again>
-        Resume live updates here
-      </button>
-    </p>
     <p data-live="ended" hidden>
       <b>
         Live updates stopped at <time></time>.

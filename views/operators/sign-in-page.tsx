@@ -18,7 +18,7 @@ export const SignInPage = (props: {
   <Layout shell={props.shell} title="Sign in" narrow>
     <h1>Sign in</h1>
     {props.isFresh ? (
-      <p class="notice">
+      <p class="notice calm">
         There is no account yet. Open the one-time link that the service printed when it started. To create a new link,
         run this on the machine of the service: <code>bun run cellarbook operator link</code>
       </p>

@@ -1,22 +1,17 @@
+import type { Shell } from '../../../views/types.ts'
+
 /**
  * The texts about the result of a form. The next page shows the text once. A cookie carries only the name of the text to that
  * page. So somebody who can set the cookie cannot choose the words on the page.
  */
-const notices = {
+const ofSuccess = {
   cellar_created: 'Cellar created. Next: create an API key for your devices.',
   cellar_renamed: 'Title saved.',
   policy_changed: 'Rules saved.',
   retention_changed: 'Retention saved.',
-  nothing_typed: 'You changed no field, so nothing was saved.',
   key_changed: 'Changes saved and in force.',
   key_suspended: 'Key suspended. Every node refuses readings with this key until you resume it.',
   key_resumed: 'Key resumed. Its readings are accepted again.',
-  key_resumed_expired: 'Key resumed, but it has expired. Set a later expiry to use the key again.',
-  key_was_suspended: 'This key was already suspended. Nothing was changed.',
-  key_not_suspended: 'This key is not suspended. Nothing was changed.',
-  key_was_revoked: 'This key was already revoked. Nothing was changed.',
-  key_was_superseded: 'This key was already rotated, and the new key is in use. Rotate the new key instead.',
-  key_was_expired: 'This key has expired. Set a later expiry first, then rotate the key.',
   key_revoked: 'Key revoked. Every node refuses readings with this key now.',
   operator_removed: 'Operator removed. Their sessions and one-time links no longer work.',
   invitation_withdrawn: 'Invitation withdrawn. Its one-time links no longer work.',
@@ -26,17 +21,31 @@ const notices = {
   session_was_ended: 'Session ended.',
   other_sessions_ended: 'All your other sessions have ended.',
   sessions_ended: 'Sessions ended. The operator must sign in again.',
+  signed_out: 'You are signed out.',
+} as const
+
+/** These are not green, because nothing was done, or because the reader must do something. */
+const others = {
+  nothing_typed: 'You changed no field, so nothing was saved.',
+  key_resumed_expired: 'Key resumed, but it has expired. Set a later expiry to use the key again.',
+  key_was_suspended: 'This key was already suspended. Nothing was changed.',
+  key_not_suspended: 'This key is not suspended. Nothing was changed.',
+  key_was_revoked: 'This key was already revoked. Nothing was changed.',
+  key_was_superseded: 'This key was already rotated, and the new key is in use. Rotate the new key instead.',
+  key_was_expired: 'This key has expired. Set a later expiry first, then rotate the key.',
   link_by_other:
     'In the last 30 days, somebody else created or used a one-time link for your account. The sign-in history below shows who and when.',
-  signed_out: 'You are signed out.',
   session_ended: 'Your session has ended. Nothing was changed. Sign in again.',
 } as const
+
+const notices = { ...ofSuccess, ...others }
 
 export type NoticeName = keyof typeof notices
 
 export const noticeNamed = (name: string | null): NoticeName | null => (name !== null && isNotice(name) ? name : null)
 
-export const noticeText = (name: NoticeName | null): string | null => (name === null ? null : notices[name])
+export const shownNotice = (name: NoticeName | null): Shell['notice'] =>
+  name === null ? null : { words: notices[name], isSuccess: Object.hasOwn(ofSuccess, name) }
 
 const isNotice = (name: string): name is NoticeName => Object.hasOwn(notices, name)
 

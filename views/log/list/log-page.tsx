@@ -95,8 +95,10 @@ const LiveSwitch = (props: { readonly list: LogListView }): JSX.Element => {
         </>
       ) : (
         <>
-          <span class="live-mark">Live</span>{' '}
-          <a class="action" href={attribute(paths.log({ ...query, isPaused: true }))}>
+          <span class="live-mark only-live">Live</span>
+          <span class="live-off only-live">Not live</span>
+          <span class="quiet only-static">Reload this page to see what is new.</span>{' '}
+          <a class="action only-live" href={attribute(paths.log({ ...query, isPaused: true }))}>
             Pause
           </a>
         </>

@@ -10,7 +10,7 @@ import { closeConnection, retrySoon } from '../../problem.ts'
 import type { BodyHolder } from '../../unfinished-bodies.ts'
 import { type FormFault, noFields, readForm } from '../forms/read-form.ts'
 import { askAgain, endOfStream } from '../live/server-sent-events.ts'
-import { noticeNamed, noticeText } from '../notice.ts'
+import { noticeNamed, shownNotice } from '../notice.ts'
 import { htmlPage, notFound, problemPage, seeOther } from '../page-answers.tsx'
 import { waitForTurn } from '../show/pauses.ts'
 import {
@@ -224,7 +224,7 @@ const currentFacts = (
       assets: deps.assets,
       insecureHttp: trust === 'insecure_allowed',
       reasons: session === null ? [] : deps.reasons(),
-      notice: noticeText(notice),
+      notice: shownNotice(notice),
     },
     cookies:
       knownSecret === null && trust !== 'insecure' ? [cookieText({ kind: 'visitor', value: secret }, trust)] : [],

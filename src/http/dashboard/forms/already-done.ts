@@ -1,6 +1,7 @@
 import { byText } from '../../../../projections/audit-trail.ts'
 import type { KeyAction } from '../../../../views/keys/key-confirm.tsx'
 import { secondText } from '../../../../views/parts/time-words.ts'
+import type { Shell } from '../../../../views/types.ts'
 import type { By } from '../../../domain/events.ts'
 import { type Attribution, type KeyState, type RotationRefusal, rotationRefusal } from '../../../domain/key.ts'
 import { parseReason } from '../../../domain/text.ts'
@@ -41,11 +42,13 @@ export const wasDoneBefore = (before: Attribution | null, after: Attribution, vi
 
 const isOperator = (by: By, email: string): boolean => by.kind === 'operator' && by.email === email
 
-export const alreadyDoneText = (notice: NoticeName | null, key: KeyState): string | null => {
+export const alreadyDoneNotice = (notice: NoticeName | null, key: KeyState): Shell['notice'] => {
   if (notice === 'key_was_revoked' && key.revoked !== null) return nothingAdded('revoked', key.revoked)
   if (notice === 'key_was_suspended' && key.suspended !== null) return nothingAdded('suspended', key.suspended)
   return null
 }
 
-const nothingAdded = (what: string, { at, by }: Attribution): string =>
-  `This key was already ${what} at ${secondText(at)} by ${byText(by)}. Nothing was changed.`
+const nothingAdded = (what: string, { at, by }: Attribution): Shell['notice'] => ({
+  words: `This key was already ${what} at ${secondText(at)} by ${byText(by)}. Nothing was changed.`,
+  isSuccess: false,
+})

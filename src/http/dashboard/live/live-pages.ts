@@ -28,7 +28,7 @@ import type { Pause } from '../show/pauses.ts'
 import { type Changes, LiveChanges, type Topic } from './live-changes.ts'
 import { LiveRenderQueue, type NextRendering, type RenderingTurns } from './live-render-queue.ts'
 import { LiveSearches } from './live-searches.ts'
-import { endMessages, heartbeat, type LiveStream, openLiveStream, serverSentEvent } from './server-sent-events.ts'
+import { heartbeat, type LiveStream, openLiveStream, serverSentEvent, sessionOver } from './server-sent-events.ts'
 
 export type LivePage = {
   /** One rendering serves all browsers whose pages have the same name. */
@@ -58,7 +58,6 @@ type Viewing = {
   readonly signal: AbortSignal
 }
 
-/** In `streams`, the oldest stream comes first, because it is the one that ends if the session opens too many. */
 type ViewingSession = { readonly viewer: Viewer; readonly streams: Set<LiveStream> }
 
 type OpenPage = {
@@ -94,6 +93,9 @@ export class LivePages {
   readonly #pages = new Map<string, OpenPage>()
   readonly #sessions = new Map<string, ViewingSession>()
   readonly #queue: OpenPage[] = []
+  /** The number of the last rendering for each operator. It has only operators since the last time that no page was open. */
+  readonly #servedAt = new Map<string, number>()
+  #served = 0
   /** Names of the pages that are being rendered now. No page is rendered twice at the same time. */
   readonly #rendering = new Set<string>()
   #streams = 0
@@ -121,16 +123,19 @@ export class LivePages {
 
   /**
    * Returns `full` if all sessions together have too many streams, and `closed` if the service stops or the browser has gone.
-   * If this session alone has too many, its oldest stream ends.
+   * If this session alone has too many, the stream is a poll. `polling`: the session has a poll already.
    */
-  open({ page, viewer, signal }: Viewing): ReadableStream<Uint8Array> | 'closed' | 'full' {
+  open({ page, viewer, signal }: Viewing): ReadableStream<Uint8Array> | 'closed' | 'full' | 'polling' {
     if (this.#isClosed || signal.aborted) return 'closed'
     const session = this.#sessions.get(viewer.sessionSecret) ?? { viewer, streams: new Set() }
-    if (session.streams.size >= liveStreamsPerSessionMax) endOldest(session)
+    const polls = [...session.streams].filter((stream) => stream.isPoll).length
+    const isPoll = session.streams.size - polls >= liveStreamsPerSessionMax
+    if (isPoll && polls > 0) return 'polling'
     if (this.#streams >= liveStreamsMax) return 'full'
     this.#streams += 1
     const opened = this.#openPage(page)
-    const { body, stream } = openLiveStream({ signal, isAllowed: viewer.isAllowed }, (ended) => {
+    const { operatorStream: operator, isAllowed } = viewer
+    const { body, stream } = openLiveStream({ signal, operator, isAllowed, isPoll }, (ended) => {
       this.#leave(opened, session, ended)
     })
     this.#sessions.set(viewer.sessionSecret, session)
@@ -204,7 +209,7 @@ export class LivePages {
   #endRefused(operatorStream: string): void {
     for (const { viewer, streams } of this.#sessions.values()) {
       if (viewer.operatorStream !== operatorStream || viewer.isAllowed()) continue
-      for (const stream of streams) endWith(stream, 'sessionOver')
+      for (const stream of streams) endForGood(stream)
     }
   }
 
@@ -216,6 +221,7 @@ export class LivePages {
   #tick(): void {
     if (this.#streams === 0 && this.#renderings.isIdle) {
       this.#isTicking = false
+      this.#servedAt.clear()
       this.#unfollowAll()
       return
     }
@@ -241,7 +247,7 @@ export class LivePages {
     for (const secret of this.#sessions.keys()) this.#core.operators.useSession(secret)
     const streams = [...this.#sessions.values()].flatMap((session) => [...session.streams])
     for (const [index, stream] of streams.entries()) {
-      if (!stream.isAllowed()) endWith(stream, 'sessionOver')
+      if (!stream.isAllowed()) endForGood(stream)
       else stream.send(heartbeat)
       if (index % liveSentPerPiece === liveSentPerPiece - 1) {
         await new Promise<void>((resolve) => this.#schedule.soon(resolve))
@@ -278,14 +284,26 @@ export class LivePages {
       const isStoreBusy = this.#renderings.waitingForStore >= liveStoreWaitsMax
       const mustWait = ({ readsStore, listsEvents }: LivePage): boolean =>
         (readsStore && isStoreBusy) || (listsEvents && !this.#searches.isFree)
-      const index = this.#queue.findIndex(({ page }) => !mustWait(page))
-      const [opened] = index === -1 ? [] : this.#queue.splice(index, 1)
-      if (opened === undefined) return null
+      const opened = this.#takeTurn(this.#queue.filter(({ page }) => !mustWait(page)))
+      if (opened === null) return null
       opened.isQueued = false
       this.#moveToEnd(opened)
       const receivers = this.#isOld(opened) ? opened.streams : opened.outdated
       if ([...receivers].some((stream) => stream.hasRoom())) return (turns) => this.#renderAndPush(opened, turns)
     }
+  }
+
+  /** Takes the page whose operators were served longest ago. So an operator with many pages delays those of others by one page only. */
+  #takeTurn(ready: readonly OpenPage[]): OpenPage | null {
+    const servedAt = ready.map(({ streams }) =>
+      Math.min(...[...streams].map(({ operator }) => this.#servedAt.get(operator) ?? 0)),
+    )
+    const opened = ready[servedAt.indexOf(Math.min(...servedAt))]
+    if (opened === undefined) return null
+    this.#queue.splice(this.#queue.indexOf(opened), 1)
+    this.#served += 1
+    for (const { operator } of opened.streams) this.#servedAt.set(operator, this.#served)
+    return opened
   }
 
   /**
@@ -323,6 +341,7 @@ export class LivePages {
     if (html === null) {
       // There is nothing to show, so the streams get no message. With hash `null`, the next HTML counts as new, and all streams
       // get it.
+      for (const stream of outdated) if (stream.isPoll) stream.end()
       outdated.clear()
       opened.lastHash = null
       return
@@ -345,19 +364,14 @@ export class LivePages {
   async #send(message: Uint8Array, { outdated }: OpenPage, pause: Pause): Promise<void> {
     const perPiece = Math.max(1, Math.min(liveSentPerPiece, Math.floor(liveSentBytesPerPiece / message.length)))
     for (const [index, stream] of [...outdated].entries()) {
-      if (!stream.isAllowed()) endWith(stream, 'sessionOver')
+      if (!stream.isAllowed()) endForGood(stream)
       else if (stream.send(message)) outdated.delete(stream)
       if (index % perPiece === perPiece - 1) await pause()
     }
   }
 }
 
-const endWith = (stream: LiveStream, message: keyof typeof endMessages): void => {
-  stream.send(endMessages[message])
+const endForGood = (stream: LiveStream): void => {
+  stream.send(sessionOver)
   stream.end()
-}
-
-const endOldest = ({ streams }: ViewingSession): void => {
-  const [oldest] = streams
-  if (oldest !== undefined) endWith(oldest, 'tooManyPages')
 }

@@ -21,7 +21,7 @@ import { foundKegs, type ReadingsWanted, readingsOf, readingsQuery, readingView 
 import { cellarInPath, type DashboardDeps, keyInPath, type Route, type SignedInVisit } from '../visit.ts'
 import type { Topic } from './live-changes.ts'
 import type { LivePage } from './live-pages.ts'
-import { askAgain, eventStreamType, tooManyStreams } from './server-sent-events.ts'
+import { askAgain, eventStreamType, pollLater, tooManyStreams } from './server-sent-events.ts'
 
 /**
  * A live page with its name in parts. `watch` adds the visitor's role to the name, because roles see different pages. Parts of
@@ -203,5 +203,6 @@ const watch = (deps: DashboardDeps, visit: SignedInVisit, page: PageWithoutRole 
     signal: visit.request.signal,
   })
   if (body === 'full') return tooManyStreams()
+  if (body === 'polling') return pollLater()
   return body === 'closed' ? askAgain() : new Response(body, { headers: eventStreamType })
 }

@@ -1,17 +1,23 @@
-import { liveBytesWaitingMax } from '../../../limits.ts'
+import { liveBusyPollMs, liveBytesWaitingMax, livePollMs, liveReconnectMs } from '../../../limits.ts'
 import { retrySoon } from '../../problem.ts'
 
 export type LiveStream = {
+  /** The event stream of the operator who looks at the page. */
+  readonly operator: string
   readonly isAllowed: () => boolean
   readonly hasRoom: () => boolean
+  readonly isPoll: boolean
   /** Returns false, and sends nothing, if too many bytes wait for a slow browser, or if the stream has ended. */
   readonly send: (message: Uint8Array) => boolean
   readonly end: () => void
 }
 
+/** `isPoll`: the stream ends after its first message, and the browser asks again after `livePollMs`. */
+type Opening = Pick<LiveStream, 'operator' | 'isAllowed' | 'isPoll'> & { readonly signal: AbortSignal }
+
 /** Calls `onEnd` when the browser or this service has ended the stream. */
 export const openLiveStream = (
-  { signal, isAllowed }: { readonly signal: AbortSignal; readonly isAllowed: () => boolean },
+  { signal, operator, isAllowed, isPoll }: Opening,
   onEnd: (stream: LiveStream) => void,
 ): { readonly body: ReadableStream<Uint8Array>; readonly stream: LiveStream } => {
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null
@@ -22,11 +28,14 @@ export const openLiveStream = (
   }
   const hasRoom = (): boolean => controller !== null && (controller.desiredSize ?? 0) > 0
   const stream: LiveStream = {
+    operator,
     isAllowed,
     hasRoom,
+    isPoll,
     send: (message) => {
       if (!hasRoom()) return false
       controller?.enqueue(message)
+      if (isPoll) stream.end()
       return true
     },
     end: () => {
@@ -41,7 +50,7 @@ export const openLiveStream = (
     {
       start: (started) => {
         controller = started
-        started.enqueue(heartbeat)
+        started.enqueue(askAgainAfter(isPoll ? livePollMs : liveReconnectMs))
       },
       cancel: leave,
     },
@@ -64,11 +73,11 @@ export const serverSentEvent = (html: string): Uint8Array => encoder.encode(`dat
 const dataLines = (html: string): string =>
   html.includes('\n') || html.includes('\r') ? html.split(/\r\n|\r|\n/).join('\ndata: ') : html
 
-/** After one of these messages, the page does not connect again by itself (`views/assets/app.js`). */
-export const endMessages = {
-  sessionOver: encoder.encode('event: end\ndata:\n\n'),
-  tooManyPages: encoder.encode('event: end\ndata: crowded\n\n'),
-} as const
+/** After this message, the page does not connect again by itself (`views/assets/app.js`). */
+export const sessionOver = encoder.encode('event: end\ndata:\n\n')
+
+/** Tells the browser when to connect again. It needs an event, because the browser ignores a message without one. */
+const askAgainAfter = (ms: number): Uint8Array<ArrayBuffer> => encoder.encode(`event: pace\nretry: ${ms}\ndata:\n\n`)
 
 export const eventStreamType = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' }
 
@@ -76,7 +85,10 @@ export const eventStreamType = { 'Content-Type': 'text/event-stream; charset=utf
  * Tells the page that its session is over. The status must be 200. With another status, the page would not read the message,
  * and would try to connect forever.
  */
-export const endOfStream = (): Response => new Response(endMessages.sessionOver, { headers: eventStreamType })
+export const endOfStream = (): Response => new Response(sessionOver, { headers: eventStreamType })
+
+/** Another page of the same browser is polling. The status must be 200, because the page still counts as live. */
+export const pollLater = (): Response => new Response(askAgainAfter(liveBusyPollMs), { headers: eventStreamType })
 
 /** With status 503, the page connects again, after longer and longer pauses. */
 export const askAgain = (): Response => emptyStream(503)

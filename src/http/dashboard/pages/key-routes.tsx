@@ -10,7 +10,7 @@ import type { KeyState } from '../../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome } from '../../../domain/refusal.ts'
 import { keyLimitDefault } from '../../../limits.ts'
 import { lastRefusalsOf } from '../ask/refusals-shown.ts'
-import { alreadyDone, alreadyDoneText, wasDoneBefore } from '../forms/already-done.ts'
+import { alreadyDone, alreadyDoneNotice, wasDoneBefore } from '../forms/already-done.ts'
 import { isChanged, shownFieldOf, shownValues } from '../forms/changed-fields.ts'
 import { chosenExpiry, type KeyFormValues, keyFormOf, keyFormValues, typedLimit } from '../forms/key-fields.ts'
 import type { NoticeName } from '../notice.ts'
@@ -50,7 +50,7 @@ const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
   return htmlPage(
     visit,
     <KeyPage
-      shell={{ ...visit.shell, notice: alreadyDoneText(visit.notice, key) ?? visit.shell.notice }}
+      shell={{ ...visit.shell, notice: alreadyDoneNotice(visit.notice, key) ?? visit.shell.notice }}
       cellar={cellarView(cellarOfKey(deps, key))}
       apiKey={apiKey}
       history={history}

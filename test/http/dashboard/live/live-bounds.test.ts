@@ -2,8 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Core } from '../../../../src/actors/core.ts'
 import {
   kegFilterWordsMax,
+  liveBusyPollMs,
   liveHeartbeatMs,
+  livePollMs,
   livePushMs,
+  liveReconnectMs,
   liveRenderMsPerTick,
   liveRestFactor,
   liveSentPerPiece,
@@ -61,6 +64,10 @@ const countedCore = (core: Core): Core => {
   return { ...core, projections }
 }
 
+const sessionsMax = liveStreamsMax / liveStreamsPerSessionMax
+const sessionsPerOperator = 16
+const operatorsMax = sessionsMax / sessionsPerOperator
+
 const emailOf = (operator: number): string => `viewer-${operator}@example.org`
 
 beforeEach(async () => {
@@ -82,10 +89,10 @@ beforeEach(async () => {
     livePassedMs: () => timers.nowMs + renderingMs,
     wrapCore: countedCore,
   })
-  for (let operator = 0; operator < 4; operator += 1) {
+  for (let operator = 0; operator < operatorsMax; operator += 1) {
     await addOperator(service.log, service.clock.now(), { email: emailOf(operator), role: 'admin' })
   }
-  await until(() => service.core.projections.operators.list().length === 4)
+  await until(() => service.core.projections.operators.list().length === operatorsMax)
 })
 afterEach(async () => {
   for (const { drop } of connections) drop()
@@ -93,7 +100,7 @@ afterEach(async () => {
 })
 
 const signIn = async (session = 0): Promise<string> => {
-  const input = { email: emailOf(Math.floor(session / 16)), password: testPassword }
+  const input = { email: emailOf(Math.floor(session / sessionsPerOperator)), password: testPassword }
   const answer = await service.core.operators.signIn(input, fromSomewhere, 'test')
   if (!answer.ok) throw new Error(`Cannot sign in for a test: ${answer.refusal.kind}`)
   return `__Host-cellarbook=${answer.value.sessionSecret}`
@@ -136,21 +143,40 @@ const tick = async (): Promise<void> => {
 }
 
 describe('the streams of one session', () => {
-  test(`are at most ${liveStreamsPerSessionMax}: the next one ends the oldest`, async () => {
+  test(`are at most ${liveStreamsPerSessionMax}: the next one is a poll, which ends with its first message`, async () => {
     const [mine, other] = [await signIn(0), await signIn(1)]
     const theirs = await open(paths.liveCellars(), other)
-    const first = await open(paths.liveCellars(), mine)
-    const others = await openAll(Array(liveStreamsPerSessionMax - 1).fill(paths.liveCellars()), [mine])
-    expect(service.live.streams).toBe(1 + liveStreamsPerSessionMax)
-    const ninth = await open(paths.liveCellars(), mine)
-    await until(() => first.text().includes('event: end\ndata: crowded\n\n'))
-    expect(service.live.streams).toBe(1 + liveStreamsPerSessionMax)
+    const streams = await openAll(Array(liveStreamsPerSessionMax).fill(paths.liveCellars()), [mine])
+    for (const stream of [theirs, ...streams]) expect(stream.text()).toContain(`retry: ${liveReconnectMs}\n`)
+    const poll = await open(paths.liveCellars(), mine)
+    expect(poll.text()).toContain(`event: pace\nretry: ${livePollMs}\ndata:\n\n`)
+    const busy = await open(paths.liveCellars(), mine)
+    await until(() => busy.text().includes(`event: pace\nretry: ${liveBusyPollMs}\ndata:\n\n`))
+    expect(service.live.streams).toBe(1 + liveStreamsPerSessionMax + 1)
     await tick()
-    for (const stream of [theirs, ninth, ...others]) expect(stream.text()).not.toContain('event: end')
+    await until(() => poll.text().includes('cellar-list'))
+    expect(service.live.streams).toBe(1 + liveStreamsPerSessionMax)
+    streams[0]?.connection.drop()
+    await until(() => service.live.streams === liveStreamsPerSessionMax)
+    expect((await open(paths.liveCellars(), mine)).text()).toContain(`retry: ${liveReconnectMs}\n`)
+  })
+
+  test('poll no longer than a heartbeat, even if there is nothing to show', async () => {
+    const mine = await signIn(0)
+    const { keyId } = await service.createKey()
+    await openAll(Array(liveStreamsPerSessionMax).fill(paths.liveCellars()), [mine])
+    await open(paths.liveFirstReading(keyId), mine)
+    expect(service.live.streams).toBe(liveStreamsPerSessionMax + 1)
+    await tick()
+    expect(service.live.streams).toBe(liveStreamsPerSessionMax)
+    costMsOf = () => liveRenderMsPerTick
+    await open(paths.liveReadings(testCellar), mine)
+    await timers.advance(liveHeartbeatMs)
+    expect(service.live.streams).toBe(liveStreamsPerSessionMax)
   })
 })
 
-describe(`${liveStreamsMax} streams of 64 sessions`, () => {
+describe(`${liveStreamsMax} streams of ${sessionsMax} sessions`, () => {
   /** These addresses have different queries, but all show the first page of all kegs. */
   const sameAddress = (number: number): string => {
     const queries = [`x=${number}`, `page=1&x=${number}`, `x=${number}&page=${number + 2}`, `find=+&page=0${number}`]
@@ -159,7 +185,7 @@ describe(`${liveStreamsMax} streams of 64 sessions`, () => {
 
   test('of one page are rendered once; another gets 429', async () => {
     const { key, keyId } = await service.createKey()
-    const cookies = await sessions(64)
+    const cookies = await sessions(sessionsMax)
     const addresses = Array.from({ length: liveStreamsMax }, (_, number) => sameAddress(number))
     const streams = await openAll(addresses, cookies)
     expect([service.live.streams, service.live.pages]).toEqual([liveStreamsMax, 1])
@@ -171,13 +197,11 @@ describe(`${liveStreamsMax} streams of 64 sessions`, () => {
     expect(turns).toBe(liveStreamsMax / liveSentPerPiece + 1)
     for (const stream of streams) await until(() => stream.text().includes('rack-17'))
 
-    const refused = await open(paths.liveCellars(), await signIn(63))
+    const refused = await open(paths.liveCellars(), await signIn(sessionsMax - 1))
     expect(refused.status).toBe(429)
-    const ninth = await open(paths.liveCellars(), cookies[0] ?? '')
-    expect(ninth.status).toBe(200)
     streams[8]?.connection.drop()
     await until(() => service.live.streams < liveStreamsMax)
-    expect((await open(paths.liveCellars(), await signIn(63))).status).toBe(200)
+    expect((await open(paths.liveCellars(), await signIn(sessionsMax - 1))).status).toBe(200)
   })
 })
 
@@ -227,12 +251,26 @@ describe('addresses of live pages', () => {
 })
 
 describe('the rendering of live pages', () => {
+  test('serves operators in turn, so that many pages of one do not delay another', async () => {
+    const cellars = await createCellars(12)
+    costMsOf = () => liveRenderMsPerTick
+    const [first = '', ...others] = cellars
+    await openAll(
+      others.map((cellar) => paths.liveReadings(cellar)),
+      await sessions(3),
+    )
+    await tick()
+    await open(paths.liveReadings(first), await signIn(sessionsPerOperator))
+    await tick()
+    expect(rendered).toEqual([first])
+  })
+
   test('stops when the tick’s time is spent, and continues later', async () => {
     const cellars = await createCellars(20)
     costMsOf = () => 9
     await openAll(
       cellars.map((cellar) => paths.liveReadings(cellar)),
-      await sessions(3),
+      await sessions(cellars.length / liveStreamsPerSessionMax),
     )
     const perTick = Math.ceil(liveRenderMsPerTick / 9)
     const all: string[] = []

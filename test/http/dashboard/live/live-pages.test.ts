@@ -98,7 +98,7 @@ describe('a live page', () => {
       'text/event-stream; charset=utf-8',
     ])
     expect(watching.response.headers.get('cache-control')).toBe('no-store')
-    await watching.until(/: still here/)
+    await watching.until(/event: pace/)
     await schedule.advance(livePushMs)
     expect(await watching.until(/rack-17/)).toContain('id="cellar-readings"')
   })
@@ -151,7 +151,7 @@ describe('a live page', () => {
     await watching.until(/No readings yet/)
     await postFolded({ ...validReading, cellar: 'elsewhere' }, other)
     await schedule.advance(livePushMs * 2)
-    await watch(paths.liveCellars()).then((one) => one.until(/: still here/))
+    await watch(paths.liveCellars()).then((one) => one.until(/event: pace/))
     expect(pushes(watching.text())).toBe(1)
   })
 
@@ -159,7 +159,7 @@ describe('a live page', () => {
     const key = await service.createKey()
     const watching = await watch(paths.liveFirstReading(key.keyId))
     await schedule.advance(livePushMs * 3)
-    await watching.until(/: still here/)
+    await watching.until(/event: pace/)
     expect(messages(watching.text())).toBe(0)
     for (const value of [17.25, 18.5, 19.75]) await postFolded({ ...validReading, value }, key)
     await schedule.advance(livePushMs)
@@ -243,9 +243,9 @@ describe('a live page', () => {
     const { keyId } = await service.createKey()
     const watching = await watch(paths.liveFirstReading(keyId))
     await schedule.advance(liveHeartbeatMs)
-    await watching.until(/(: still here\n\n){2}/)
+    await watching.until(/: still here/)
     await schedule.advance(liveHeartbeatMs)
-    await watching.until(/(: still here\n\n){3}/)
+    await watching.until(/(: still here\n\n){2}/)
   })
 
   test('shows changes by time with the next heartbeat', async () => {
@@ -301,7 +301,7 @@ describe('a live stream', () => {
     ]
     for (const change of changes) {
       const watching = await watch('/live/cellars', otto)
-      await watching.until(/still here/)
+      await watching.until(/event: pace/)
       expect(await change()).toMatchObject({ ok: true })
       await watching.ended
       expect(watching.text()).toEndWith('event: end\ndata:\n\n')

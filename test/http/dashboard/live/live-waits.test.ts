@@ -89,7 +89,7 @@ describe('a page that waits for the store', () => {
       await changeAndTick(`title ${tick}`)
       await until(() => pushes(other) >= tick)
     }
-    for (const connection of [slow, other]) await until(() => heartbeats(connection) === 3)
+    for (const connection of [slow, other]) await until(() => heartbeats(connection) === 2)
     expect(reads).toEqual([readingsStream(keyId)])
     expect(pushes(slow)).toBe(0)
     answerReads()
