@@ -109,7 +109,7 @@ const neighboursOf = (requests: readonly WorstRequest[]): readonly Neighbour[] =
     name: `1 batch/s of new racks ${names.what}`,
     prepare: (service: EmptyService) => postRacks(service, names),
   })),
-  { name: '512 live streams of 64 sessions', prepare: watchLivePages },
+  { name: '512 live streams of 128 sessions', prepare: watchLivePages },
   { name: '200 stalled bodies of one key', prepare: stallBodies },
   { name: '64 connections of wrong keys', prepare: floodOfWrongKeys },
   { name: '64 connections of one refused key', prepare: (service) => floodOfRefusedKeys(service, 1) },
@@ -321,14 +321,14 @@ const stallBodies = async (service: EmptyService) => {
   }
 }
 
-const liveOperators = 4
-const liveSessions = 64
+const liveOperators = 8
+const liveSessions = 128
 const liveCellars = 8
 const kegsOfLiveCellar = 2_000
 /** Readings per second to each cellar. They come more often than pushes, so each push finds a changed page. */
 const liveReadingsPerSecond = 4
 
-/** Opens 8 live streams in each of 64 sessions, and each stream shows another page. Devices post to every cellar. */
+/** Opens 4 live streams in each of 128 sessions, and each stream shows another page. Devices post to every cellar. */
 const watchLivePages = async (service: EmptyService) => {
   const { url } = service
   const requests: { key: string; path: string; body: string }[] = []
@@ -371,11 +371,13 @@ const cellarName = (index: number): string => `live-cellar-${index}`
 /** Every keg matches each of these searches, so each page is full. */
 const searches = ['', 'rack', 'sensor', 'rack sensor'] as const
 
+/** Two sessions share the pages of all cellars, because further streams of one session would be polls. */
 const livePaths = (session: number): readonly string[] => {
-  const find = searches[session % searches.length] ?? ''
-  const page = 1 + Math.floor(session / searches.length)
-  return Array.from(
-    { length: liveCellars },
-    (_, cellar) => `/live/cellars/${cellarName(cellar)}/readings?find=${encodeURIComponent(find)}&page=${page}`,
-  )
+  const pair = Math.floor(session / 2)
+  const find = searches[pair % searches.length] ?? ''
+  const page = 1 + Math.floor(pair / searches.length)
+  return Array.from({ length: liveCellars / 2 }, (_, index) => {
+    const cellar = cellarName(2 * index + (session % 2))
+    return `/live/cellars/${cellar}/readings?find=${encodeURIComponent(find)}&page=${page}`
+  })
 }

@@ -422,7 +422,7 @@ test('seven visible windows stay live and usable, though a browser opens six con
   expect(service.live.streams).toBeLessThanOrEqual(liveStreamsPerSessionMax + 1)
   await service.core.cellars.create({ cellar: 'seen-in-seven-windows', title: '' }, testAsker)
   for (const window of windows) {
-    await window.getByText('seen-in-seven-windows').waitFor()
+    await window.getByRole('link', { name: 'seen-in-seven-windows' }).waitFor()
     expect(await window.locator('#live-state p:visible').count()).toBe(0)
   }
   await page.getByRole('link', { name: 'Operators' }).click()

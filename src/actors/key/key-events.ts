@@ -18,6 +18,12 @@ export const keyEvent = narrowTo(
   'KeyRevoked',
 )
 
+type KeyEventsWanted = {
+  readonly isEnough?: (last: RecordedEvent) => boolean
+  /** A page calls it between short reads, because a key can have thousands of changes. */
+  readonly pause?: () => Promise<void>
+}
+
 /**
  * Returns the events of the key's own stream, the newest `barriersPerKeyMax` seals and fences of its readings
  * (docs/protocol.md), and the last purge. Older fences add nothing to the key's history. Events of the key's own stream are read up to the end,
@@ -26,10 +32,11 @@ export const keyEvent = narrowTo(
 export const readKeyEvents = async (
   { log, projections }: Pick<Core, 'log' | 'projections'>,
   keyId: string,
-  isEnough: (last: RecordedEvent) => boolean = () => false,
+  { isEnough = () => false, pause }: KeyEventsWanted = {},
 ): Promise<readonly AuditEvent[]> => {
   const events: AuditEvent[] = []
-  await readFrom(log, { stream: keyStream(keyId), revision: 0, isEnough }, (page) => events.push(...page.map(keyEvent)))
+  const from = { stream: keyStream(keyId), revision: 0, isEnough, pause }
+  await readFrom(log, from, (page) => events.push(...page.map(keyEvent)))
   const purged = projections.readings.purged(keyId)
   return [...events, ...projections.readings.barriers(keyId), ...(purged === null ? [] : [purged.last])]
 }

@@ -24,7 +24,7 @@ type Parts = { readonly core: Core; readonly nowMs: number; readonly pause: Paus
 /** Gathers what the page of an event shows. @throws Outage, UndecodableEvent */
 export const eventPageView = async (parts: Parts, event: RecordedEvent): Promise<EventPageView> => {
   const { core, pause } = parts
-  const keyEvents = await keyEventsUpTo(core, event)
+  const keyEvents = await keyEventsUpTo(parts, event)
   const before = await stateBefore(
     keyEvents === null ? core.log : readsOfKnown(core.log, keyEvents.stream, keyEvents.events),
     event,
@@ -108,11 +108,14 @@ type KeyEvents = { readonly stream: string; readonly events: readonly AuditEvent
  * Reads what was recorded of the key of the event, once for the whole page. `null`: the event is of no key, or the key has so many
  * events that the page may need only few of them.
  */
-const keyEventsUpTo = async (core: Core, event: RecordedEvent): Promise<KeyEvents | null> => {
+const keyEventsUpTo = async ({ core, pause }: Parts, event: RecordedEvent): Promise<KeyEvents | null> => {
   const keyId = keyOfEvent(event)
   const key = keyId === null ? null : core.projections.keys.get(keyId)
   if (key === null || key.revision >= stateBeforeEventsMax) return null
-  return { stream: keyStream(key.keyId), events: await readKeyEvents(core, key.keyId, isBehind(event)) }
+  return {
+    stream: keyStream(key.keyId),
+    events: await readKeyEvents(core, key.keyId, { isEnough: isBehind(event), pause }),
+  }
 }
 
 /** The state at the last refusal of a summary counts, and events of that time can lie behind the summary. */
@@ -124,13 +127,13 @@ const isBehind =
 type Known = { readonly before: StateBefore; readonly keyEvents: KeyEvents | null }
 
 const stateView = async (
-  { core, nowMs }: Parts,
+  { core, nowMs, pause }: Parts,
   event: RecordedEvent,
   { before, keyEvents }: Known,
 ): Promise<EventPageView['after']> => {
   const keyId = keyOfEvent(event)
   if (keyId !== null && before.isKnown) {
-    const events = keyEvents?.events ?? (await readKeyEvents(core, keyId, isBehind(event)))
+    const events = keyEvents?.events ?? (await readKeyEvents(core, keyId, { isEnough: isBehind(event), pause }))
     const known = events.filter(({ position }) => position <= event.position)
     const then = stateAt(known, event.recordedAt, Math.max(nowMs, event.recordedAt))
     return then.ok ? { of: 'key', state: statusThen(then.value) } : null

@@ -112,7 +112,7 @@ const explained = async (
 ): Promise<ExplainedSample> => {
   const { requestId, atMs, code, rack, keg } = sample
   const key = keyOf(core, summary)
-  const events = key === null ? [] : await readKeyEvents(core, key.keyId)
+  const events = key === null ? [] : await readKeyEvents(core, key.keyId, { pause })
   const state = key === null ? null : stateAt(events, atMs, Math.max(nowMs, atMs))
   const then = key === null ? null : await limitThen(core, key, { events, atMs })
   const named = key === null ? null : { id: key.keyId, label: labelAt(core, key, summary), cellar: key.cellar }

@@ -109,7 +109,8 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageW
   if (key === null) return null
   const asked = requestedHistory(visit.query)
   // Page 1 always exists, so the log is not read. For a higher number, the log tells how many pages the history has.
-  const page = asked.page === 1 ? 1 : historyPage(core, await readKeyEvents(core, key.keyId), asked).page
+  const page =
+    asked.page === 1 ? 1 : historyPage(core, await readKeyEvents(core, key.keyId, { pause: waitForTurn }), asked).page
   const history = watchedHistory(core, key.keyId, { ...asked, page })
   return {
     name: ['key', key.keyId, page, asked.isEverything ? 'all' : 'some'],
@@ -119,7 +120,7 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageW
     render: async (pause) => {
       const nowMs = core.clock.now()
       const known = core.projections.keys.get(key.keyId) ?? key
-      const [apiKey, told] = [await keyViewOf(deps, known, nowMs), await history()]
+      const [apiKey, told] = [await keyViewOf(deps, known, nowMs), await history(pause)]
       await pause()
       return <KeyPush apiKey={apiKey} history={told} nowMs={nowMs} isAdmin={isAdmin(visit)} />
     },

@@ -38,7 +38,7 @@ export const keyRoutes = (deps: DashboardDeps): readonly Route[] => [
 const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyInPath(deps, visit)
   if (key === null) return notFound(visit)
-  const events = await readKeyEvents(deps.core, key.keyId)
+  const events = await readKeyEvents(deps.core, key.keyId, { pause: waitForTurn })
   const apiKey = await keyViewOf(deps, key, visit.nowMs)
   await waitForTurn()
   const typed = typedTime(visit.query)

@@ -8,6 +8,7 @@ import { nothingBefore } from '../../../domain/search/state-before.ts'
 import { historyRowsPerPageMax } from '../../../limits.ts'
 import { namesAt } from './event-names.ts'
 import { pageOf, requestedPage } from './paging.ts'
+import type { Pause } from './pauses.ts'
 
 /** `isEverything`: the page also shows internal events. */
 type HistoryQuery = { readonly page: number; readonly isEverything: boolean }
@@ -74,12 +75,16 @@ const isSaid = ({ type }: AuditEvent, { field }: Change): boolean =>
  * Returns a function that loads the history for a live page. New readings cause a rendering of the page up to twice a second.
  * So the function reads the log only if the history has changed.
  */
-export const watchedHistory = (core: Core, keyId: string, query: HistoryQuery): (() => Promise<HistoryView>) => {
+export const watchedHistory = (
+  core: Core,
+  keyId: string,
+  query: HistoryQuery,
+): ((pause: Pause) => Promise<HistoryView>) => {
   let last: { readonly revisions: string; readonly history: HistoryView } | null = null
-  return async () => {
+  return async (pause) => {
     const revisions = historyRevisions(core, keyId)
     if (last?.revisions === revisions) return last.history
-    const history = historyPage(core, await readKeyEvents(core, keyId), query)
+    const history = historyPage(core, await readKeyEvents(core, keyId, { pause }), query)
     last = { revisions, history }
     return history
   }
