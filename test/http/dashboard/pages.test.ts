@@ -528,7 +528,7 @@ describe('a key’s page', () => {
   test('says when and by whom an action was done before', async () => {
     const { keyId } = await service.createKey()
     const said = async (): Promise<string> =>
-      /class="notice" role="status">([^<]*)/.exec((await admin.get(paths.key(keyId))).body)?.[1] ?? ''
+      /class="notice calm" role="status">([^<]*)/.exec((await admin.get(paths.key(keyId))).body)?.[1] ?? ''
     const onlySays = async (path: string, sentence: string): Promise<void> => {
       const events = await eventCount()
       await admin.get(paths.cellars)

@@ -90,7 +90,7 @@ describe('sign-in', () => {
     const out = await person.post('/sign-out', {})
     expect([out.status, out.location]).toEqual([303, '/sign-in'])
     expect(person.cookies.has('__Host-cellarbook')).toBe(false)
-    expect((await person.get('/sign-in')).body).toContain('You are signed out.')
+    expect((await person.get('/sign-in')).body).toContain('class="notice" role="status">You are signed out.')
     expect((await person.get('/sign-in')).body).not.toContain('You are signed out.')
     person.cookies.set('__Host-cellarbook', secret)
     expect((await person.get('/cellars')).status).toBe(303)
@@ -112,7 +112,7 @@ describe('sign-in', () => {
     service.clock.advance(sessionMsMax)
     const late = await person.post('/cellars', { cellar: 'late', title: '' })
     expect([late.status, late.location]).toEqual([303, '/sign-in'])
-    expect((await person.get('/sign-in')).body).toContain('Your session has ended.')
+    expect((await person.get('/sign-in')).body).toContain('class="notice calm" role="status">Your session has ended.')
     expect(service.core.projections.cellars.get('late')).toBeNull()
   })
 

@@ -51,7 +51,7 @@ describe('exports at once', () => {
     return { service, release, eve, mallory }
   }
 
-  test('are one for an operator and two of auditors, and a place is left for an admin', async () => {
+  test('are one for an operator and two for auditors, so admins have a place', async () => {
     const { service, release, eve, mallory } = await startWithAuditors()
     const [admin, auditor] = [await signedIn(service, 'admin'), await signedIn(service, 'auditor')]
     const first = await download(service, auditor, { list: 'events' })
@@ -71,7 +71,7 @@ describe('exports at once', () => {
     expect((await eve.post('/exports', { list: 'events' })).status).toBe(200)
   })
 
-  test('are at most so many in an hour for an operator, so that their records stay few', async () => {
+  test('of an operator are bounded in an hour, because their records stay', async () => {
     const { service, release, eve, mallory } = await startWithAuditors()
     release()
     const fields = { list: 'keys' }
