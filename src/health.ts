@@ -132,6 +132,12 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     meanwhile: 'Nothing is refused. But a start may not notice if the log has lost its last events.',
     remedy: 'Check the disk, and that the service owns the file. Each commit tries again, without a restart.',
   },
+  wal_held: {
+    refuses: 'nothing',
+    what: 'Another program keeps the write-ahead log from being copied.',
+    meanwhile: 'Nothing is refused. But log.db-wal grows until the disk is full, and reads become slower.',
+    remedy: 'End programs that have log.db open, such as sqlite3 or a backup. The next writes then copy it.',
+  },
   survived_fsync: {
     refuses: 'nothing',
     what: 'A write to the disk failed once, and then succeeded.',

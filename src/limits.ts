@@ -498,6 +498,8 @@ export const storeReadMsPerTurnMax = 2
  * would take three times as much time in total.
  */
 export const storeWalBytesMax = 16 * 1024 * 1024
+/** If more than this waits to be copied, another program holds the copying back. A warning says so. */
+export const walHeldBytesMin = 4 * storeWalBytesMax
 /** A start reads the write-ahead log in parts of this size, to see whether it is damaged. */
 export const walReadBytes = 1024 * 1024
 /**

@@ -88,6 +88,8 @@ export type LogTroubleKind =
   | 'space_unknown'
   /** The witness of the embedded log cannot be written. Nothing is refused. The next commit tries again. */
   | 'unwitnessed'
+  /** Another program reads the embedded log for long, so its write-ahead log grows. Nothing is refused. */
+  | 'wal_held'
   /** An fsync failed, and writing the events again succeeded. Nothing is refused, but the disk may be damaged. */
   | 'survived_fsync'
 

@@ -30,6 +30,7 @@ export class LogTroubles {
       ['overloaded', this.#overloaded.why],
       ['space_unknown', more.space_unknown ?? null],
       ['unwitnessed', more.unwitnessed ?? null],
+      ['wal_held', more.wal_held ?? null],
       ['survived_fsync', this.#survivedFsync.why],
     ]
     return reasons.flatMap(([kind, why]) => (why === null ? [] : [{ kind, why }]))

@@ -56,6 +56,7 @@ const watchWitness = ({ fault }: WitnessWriter): void => {
 }
 
 let toldFault: string | null = null
+let toldHeldBack: string | null = null
 let retrying: Timer | undefined
 
 /**
@@ -63,9 +64,10 @@ let retrying: Timer | undefined
  * ready, so load balancers may send no write that starts the next copying. Therefore a timer retries.
  */
 const watchWalCopying = (commits: SqliteCommits): void => {
-  const fault = commits.walCopyFault
-  if (fault !== toldFault) tell({ kind: 'wal_copied', fault })
+  const { walCopyFault: fault, walHeldBack: heldBack } = commits
+  if (fault !== toldFault || heldBack !== toldHeldBack) tell({ kind: 'wal_copied', fault, heldBack })
   toldFault = fault
+  toldHeldBack = heldBack
   if (fault === null) return
   retrying ??= setTimeout(() => {
     retrying = undefined

@@ -35,6 +35,8 @@ export type Commits = {
   emptyWriteAheadLog(): Promise<CommitVerdict>
   /** Why nothing can be written, or why copying the write-ahead log into the file failed. `null` if both work. */
   readonly fault: string | null
+  /** What keeps the write-ahead log from being copied, or `null`. Commits succeed nevertheless. */
+  readonly walHeldBack: string | null
   /** Why the witness cannot be written, or `null`. Commits succeed nevertheless. */
   readonly witnessFault: string | null
   close(): Promise<void>
@@ -89,6 +91,10 @@ export class SqliteCommits {
 
   get walCopyFault(): string | null {
     return this.#walCopying.fault
+  }
+
+  get walHeldBack(): string | null {
+    return this.#walCopying.heldBack
   }
 
   /**

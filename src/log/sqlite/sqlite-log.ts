@@ -183,7 +183,8 @@ class SqliteLog implements EventLog {
   troubles(): readonly LogTrouble[] {
     const shortage = this.#space?.shortage ?? null
     const spaceFault = this.#space?.fault ?? null
-    return this.#troubles.list({ full: shortage, space_unknown: spaceFault, unwitnessed: this.#commits.witnessFault })
+    const { witnessFault: unwitnessed, walHeldBack: wal_held } = this.#commits
+    return this.#troubles.list({ full: shortage, space_unknown: spaceFault, unwitnessed, wal_held })
   }
 
   get refusesReadings(): boolean {

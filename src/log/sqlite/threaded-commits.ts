@@ -23,9 +23,9 @@ export type FromCommitThread =
   | CommitVerdict
   /**
    * Sent without a request when copying the write-ahead log begins to fail, so that `/readyz` can report the failure.
-   * Sent again when copying works again; then `fault` is `null`.
+   * Sent again when copying works again; then `fault` is `null`. `heldBack` says the same of a program that holds it back.
    */
-  | { readonly kind: 'wal_copied'; readonly fault: string | null }
+  | { readonly kind: 'wal_copied'; readonly fault: string | null; readonly heldBack: string | null }
   /** Sent in the same way for the witness (`tail/witness-writer.ts`). */
   | { readonly kind: 'witness_written'; readonly fault: string | null }
 
@@ -46,6 +46,7 @@ class ThreadedCommits implements Commits {
   readonly #regions = new CommitRegions()
   #diedOf: string | null = null
   #walCopyFault: string | null = null
+  #walHeldBack: string | null = null
   #witnessFault: string | null = null
 
   constructor(path: string, module: URL) {
@@ -59,6 +60,10 @@ class ThreadedCommits implements Commits {
 
   get fault(): string | null {
     return this.#diedOf ?? this.#walCopyFault
+  }
+
+  get walHeldBack(): string | null {
+    return this.#walHeldBack
   }
 
   get witnessFault(): string | null {
@@ -103,8 +108,10 @@ class ThreadedCommits implements Commits {
   }
 
   #receive(message: FromCommitThread): void {
-    if (message.kind === 'wal_copied') this.#walCopyFault = message.fault
-    else if (message.kind === 'witness_written') this.#witnessFault = message.fault
+    if (message.kind === 'wal_copied') {
+      this.#walCopyFault = message.fault
+      this.#walHeldBack = message.heldBack
+    } else if (message.kind === 'witness_written') this.#witnessFault = message.fault
     else this.#waiting.shift()?.(message)
   }
 

@@ -1,5 +1,5 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
-import { storeWalBytesMax } from '../../limits.ts'
+import { storeWalBytesMax, walHeldBytesMin } from '../../limits.ts'
 import { copyWal, pageBytes, type WalCopy } from './sqlite-file.ts'
 
 /** How many pages the write-ahead log has, and how many of them were copied into the log's file. */
@@ -17,6 +17,8 @@ export class WalCopying {
   #dueAtPages = walPagesMax
   #fault: string | null = null
   #looked: WalCopy | null = null
+  /** As of the last look or copying. */
+  #last: WalPages = { pages: 0, copied: 0 }
 
   constructor(database: Database) {
     this.#database = database
@@ -27,10 +29,22 @@ export class WalCopying {
     return this.#fault
   }
 
+  /**
+   * Why the write-ahead log has grown so long, or `null`. It names the size in steps, so that the text changes seldom. A reader
+   * of an old state keeps all newer pages from being copied.
+   */
+  get heldBack(): string | null {
+    const { pages, copied } = this.#last
+    const steps = Math.floor(Math.log2(((pages - copied) * pageBytes) / walHeldBytesMin))
+    if (steps < 0) return null
+    return `another program has read it for long: more than ${(2 ** steps * walHeldBytesMin) / 2 ** 20} MiB wait in log.db-wal`
+  }
+
   /** Returns no pages if SQLite cannot tell. `runIfDue` uses the same count, so that each commit counts only once. */
   look(): WalPages {
     try {
       this.#looked = copyWal(this.#database, 'NOOP')
+      this.#last = this.#looked
       return this.#looked
     } catch (cause) {
       if (!(cause instanceof SQLiteError)) throw cause
@@ -63,6 +77,7 @@ export class WalCopying {
       // write-ahead log has more pages.
       this.#dueAtPages = waiting + walPagesMax / 4
       const after = copyWal(this.#database, 'PASSIVE')
+      this.#last = after
       if (after.pages === after.copied) this.#dueAtPages = walPagesMax
       this.#fault = null
     } catch (cause) {

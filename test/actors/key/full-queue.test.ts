@@ -85,6 +85,7 @@ const stalling = (path: string): Commits => {
     get fault() {
       return commits.fault
     },
+    walHeldBack: null,
     witnessFault: null,
     commit: async (batch) => {
       await disk

@@ -17,6 +17,9 @@ export const commitsHere =
       get fault() {
         return commits.walCopyFault
       },
+      get walHeldBack() {
+        return commits.walHeldBack
+      },
       witnessFault: null,
       commit: async (group) => then(commits.commit(inOwnMemory(group))),
       truncate: async (truncation) => then(commits.truncate(truncation)),

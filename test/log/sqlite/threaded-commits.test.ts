@@ -1,6 +1,8 @@
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
+import { isReady, reasonsOf } from '../../../src/health.ts'
 import { storeWalBytesMax } from '../../../src/limits.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { commitOnThread } from '../../../src/log/sqlite/threaded-commits.ts'
@@ -43,6 +45,24 @@ test('failed WAL copying is retried without a write, and then the log is healthy
   await until(() => !log.health().ok)
   expect(log.health()).toMatchObject({ ok: false, why: expect.stringContaining('disk I/O error') })
   await until(() => log.health().ok)
+  await log.close()
+  folder.remove()
+})
+
+test('a program that holds the WAL back is a warning, and the node stays ready', async () => {
+  const folder = temporaryFolder()
+  const log = openSqliteLog({ dataDir: folder.path })
+  const reader = new Database(join(folder.path, 'log.db'), { readonly: true })
+  reader.run('BEGIN')
+  reader.query('SELECT count(*) FROM events').values()
+  const long = [keySuspended('x'.repeat(storeWalBytesMax - 1_000))]
+  const reasons = () => reasonsOf({ log, indexTrouble: () => null, bodyTroubles: () => [] })
+  for (let appended = 0; appended < 5; appended += 1) await log.append(`key-${appended}`, 'none', long)
+  await until(() => reasons().some(({ kind }) => kind === 'wal_held'))
+  expect(isReady(reasons())).toBeTrue()
+  reader.close()
+  await log.append('key-six', 'none', long)
+  await until(() => reasons().length === 0)
   await log.close()
   folder.remove()
 })
