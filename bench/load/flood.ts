@@ -1,5 +1,5 @@
 /** Floods the service: each connection sends the next request as soon as the last one is answered. */
-import { AnswerReader, type Answers, serveLoad, type Times, untilInstant } from './load-process.ts'
+import { AnswerReader, type Answers, inChunks, serveLoad, type Times, untilInstant } from './load-process.ts'
 
 export type Flood = {
   readonly url: string
@@ -8,7 +8,10 @@ export type Flood = {
   readonly keys: readonly string[]
   /** Base64. */
   readonly body: string
+  readonly contentType: string
   readonly isPacked: boolean
+  /** True if the body is sent in chunks of one byte. */
+  readonly isInChunks: boolean
   readonly hasIdempotencyKey: boolean
   readonly connections: number
 }
@@ -72,9 +75,10 @@ const run = async (flood: Flood, { startMs, endMs }: Times): Promise<FloodResult
 }
 
 /** Returns the requests of each connection, one at each call. */
-const requests = (flood: Flood, body: Buffer): ((connection: number) => () => Buffer) => {
-  const { keys, connections, hasIdempotencyKey } = flood
-  const heads = keys.map((key) => headOf(flood, key, body))
+const requests = (flood: Flood, whole: Buffer): ((connection: number) => () => Buffer) => {
+  const { keys, connections, isInChunks, hasIdempotencyKey } = flood
+  const heads = keys.map((key) => headOf(flood, key, whole))
+  const body = isInChunks ? inChunks(whole) : whole
   const plain = hasIdempotencyKey ? [] : heads.map((head) => Buffer.concat([Buffer.from(`${head}\r\n\r\n`), body]))
   return (connection) => {
     const from = crypto.randomUUID()
@@ -88,14 +92,14 @@ const requests = (flood: Flood, body: Buffer): ((connection: number) => () => Bu
   }
 }
 
-const headOf = ({ path, isPacked }: Flood, key: string, body: Buffer): string =>
+const headOf = ({ path, contentType, isPacked, isInChunks }: Flood, key: string, body: Buffer): string =>
   [
     `POST ${path} HTTP/1.1`,
     'Host: 127.0.0.1',
-    'Content-Type: application/json',
+    `Content-Type: ${contentType}`,
     ...(key === '' ? [] : [`X-API-Key: ${key}`]),
     ...(isPacked ? ['Content-Encoding: gzip'] : []),
-    `Content-Length: ${body.length}`,
+    isInChunks ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`,
   ].join('\r\n')
 
 await serveLoad<Flood, Times, FloodResult>(async (flood) => (times) => run(flood, times))

@@ -110,3 +110,7 @@ export class AnswerReader {
     this.#onAnswer(status)
   }
 }
+
+/** The body as chunks of one byte each (RFC 9112, section 7.1). */
+export const inChunks = (bytes: Uint8Array): Buffer =>
+  Buffer.from(`${Array.from(bytes, (byte) => `1\r\n${String.fromCharCode(byte)}\r\n`).join('')}0\r\n\r\n`, 'latin1')

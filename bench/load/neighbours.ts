@@ -18,7 +18,7 @@ import { newOperators } from './new-operators.ts'
 import { batchesToFill, newRacksBody, postNewRacks, type RackNames, rackNames } from './new-racks.ts'
 import type { PacedDevices, PacedDevicesResult } from './paced-devices.ts'
 import type { StalledBodies, StalledBodiesResult } from './stalled-bodies.ts'
-import { worstBodies } from './worst-bodies.ts'
+import { chunkedBatchName, chunkedFormName, emptyBlocksName, worstBodies } from './worst-bodies.ts'
 
 const goodPerSecond = 200
 /** Bad devices post one reading for every 20 readings of good devices. */
@@ -60,6 +60,9 @@ const alwaysTried: readonly (readonly [name: string, sentAs: string])[] = [
   ['invalid: 1 valid, 999 × invalid_body', 'plain, key'],
   ['junk: a valid reading and 1 MiB of 2-byte characters', 'gzip'],
   ['valid: 1,000 readings with junk up to 1 MiB', 'plain'],
+  [chunkedFormName, 'chunks'],
+  [chunkedBatchName, 'chunks'],
+  [emptyBlocksName, 'gzip'],
 ]
 const worstTried = 2
 
@@ -101,10 +104,13 @@ const neighboursOf = (requests: readonly WorstRequest[]): readonly Neighbour[] =
     name: `4 connections: ${request.name} (${sentAs(request)})`,
     prepare: (service: EmptyService) => floodOfOneKey(service, request),
   })),
-  ...requests.map((request) => ({
-    name: `4 connections, full window, Idempotency-Keys: ${request.name} (${request.isPacked ? 'gzip' : 'plain'})`,
-    prepare: (service: EmptyService) => floodOfFullKey(service, { ...request, hasIdempotencyKey: true }),
-  })),
+  ...requests
+    .filter(({ name }) => name !== chunkedFormName)
+    .map((request) => ({ ...request, hasIdempotencyKey: true }))
+    .map((request) => ({
+      name: `4 connections, full window, Idempotency-Keys: ${request.name} (${sentAs(request)})`,
+      prepare: (service: EmptyService) => floodOfFullKey(service, request),
+    })),
   ...rackNames.map((names) => ({
     name: `1 batch/s of new racks ${names.what}`,
     prepare: (service: EmptyService) => postRacks(service, names),
@@ -232,9 +238,7 @@ const postReadings = async (url: string, { key, cellar, first }: Posted): Promis
 }
 
 const startFlood = async ({ url }: EmptyService, request: WorstRequest, key: string) => {
-  const { path, isPacked, hasIdempotencyKey } = request
-  const body = request.bytes.toBase64()
-  return flooding({ url, path, isPacked, hasIdempotencyKey, body, keys: [key], connections: 4 })
+  return flooding({ ...request, url, body: request.bytes.toBase64(), keys: [key], connections: 4 })
 }
 
 const flooding = async (flood: Flood) => {
@@ -277,7 +281,9 @@ const floodOfKeys = ({ url }: EmptyService, keys: readonly string[], body: objec
     path: '/api/v1/ingest',
     keys,
     body: Buffer.from(JSON.stringify(body)).toBase64(),
+    contentType: 'application/json',
     isPacked: false,
+    isInChunks: false,
     hasIdempotencyKey: false,
     connections: 64,
   })

@@ -1,7 +1,8 @@
 /**
- * Bodies within the size limits that cost the service as much as possible. Anybody with one valid key can send them.
+ * Bodies within the size limits that cost the service as much as possible. Anybody with one valid key can send them, and anybody
+ * the form.
  */
-import { gzipSync } from 'node:zlib'
+import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
 import {
   batchBodyBytesMax,
   batchNamesMax,
@@ -9,15 +10,19 @@ import {
   batchStructuralCharsMax,
   jsonNestingMax,
   nameCodePointsMax,
+  packedBodyBytesMax,
   readingBodyBytesMax,
+  visitorFormBodyBytesMax,
 } from '../../src/limits.ts'
 
 export type WorstBody = {
   readonly name: string
-  readonly kind: 'reading' | 'batch'
+  readonly kind: 'reading' | 'batch' | 'form'
   /** The bytes as they are sent, so they are compressed if `encoding` is `gzip`. */
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly encoding: 'plain' | 'gzip'
+  /** True if the body is sent in chunks of one byte. */
+  readonly isInChunks: boolean
   readonly isValid: boolean
   /** True if the body keeps the bounds on structure: nesting, names, and the number of characters `{}[]:,`. */
   readonly isWithinStructure: boolean
@@ -40,6 +45,7 @@ export function* worstBodies(cellar: string): Generator<WorstBody> {
   yield* junkBodies(cellar)
   yield* packedBodies(cellar)
   yield* readingBodies(cellar)
+  yield* chunkedBodies(cellar)
 }
 
 type Flags = { readonly isValid?: boolean; readonly isWithinStructure?: boolean }
@@ -57,7 +63,7 @@ const body = (
   { isValid = false, isWithinStructure = false }: Flags,
 ): WorstBody => {
   const bytes = typeof content === 'string' ? utf8(content) : content
-  return { name, kind, bytes, encoding: 'plain', isValid, isWithinStructure }
+  return { name, kind, bytes, encoding: 'plain', isInChunks: false, isValid, isWithinStructure }
 }
 
 const packed = (name: string, bytes: Uint8Array<ArrayBuffer>, isValid = false): WorstBody => ({
@@ -65,6 +71,7 @@ const packed = (name: string, bytes: Uint8Array<ArrayBuffer>, isValid = false): 
   kind: 'batch',
   bytes,
   encoding: 'gzip',
+  isInChunks: false,
   isValid,
   isWithinStructure: true,
 })
@@ -479,18 +486,54 @@ function* junkBodies(cellar: string): Generator<WorstBody> {
 function* packedBodies(cellar: string): Generator<WorstBody> {
   yield packed('gzip: unpacks to 64 MiB', pack(new Uint8Array(64 * 1024 * 1024)))
   const empty = gzipSync('')
-  yield packed('gzip: 1 MiB of empty members', repeated(empty, Math.floor(batchBodyBytesMax / empty.length)))
+  yield packed('gzip: 128 KiB of empty members', repeated(empty, Math.floor(packedBodyBytesMax / empty.length)))
   const one = gzipSync(' ')
-  const valid = gzipSync(items(item({ cellar })))
-  const members = Math.floor((batchBodyBytesMax - valid.length) / one.length)
-  yield packed('gzip: 1 MiB of members of one byte', joined([repeated(one, members), valid]), true)
-  const noise = utf8(items(item({ cellar })).concat(' '.repeat(900_000)))
+  const valid = utf8(items(item({ cellar })))
+  const last = gzipSync(valid)
+  const members = Math.floor((packedBodyBytesMax - last.length) / one.length)
+  yield packed('gzip: 128 KiB of members of one byte', joined([repeated(one, members), last]), true)
+  yield packed(emptyBlocksName, emptyBlocks(valid), true)
+  const noise = utf8(items(item({ cellar })).concat(' '.repeat(packedBodyBytesMax - 1_000)))
   yield packed('gzip: stored, not compressed', pack(noise, 0), true)
-  const cut = pack(utf8(withJunk(cellar, `"${randomText(700_000)}"`)))
+  const cut = pack(utf8(withJunk(cellar, `"${randomText(180_000)}"`)))
   yield packed('gzip: cut off at the end', Uint8Array.from(cut.subarray(0, -9)))
   cut[cut.length - 5] = (cut[cut.length - 5] ?? 0) ^ 1
   yield packed('gzip: wrong checksum', cut)
 }
+
+export const emptyBlocksName = 'gzip: 128 KiB of empty dynamic-Huffman blocks'
+
+/**
+ * A block of deflate (RFC 1951, section 3.2.7) that gives no byte, as bits in the order of the file. Its code has all 257 symbols: 255
+ * of 8 bits and two of 9. The table that is built for it costs more than other blocks of the same size that were tried.
+ */
+const emptyBlock = [
+  '001', // Not the last block, and with a code of its own.
+  '00000000001100', // 257 symbols, one distance, and 7 lengths for the code of the lengths.
+  '100000000110010000110', // That code: "repeat" has 1 bit, "8 bits" has 2, "no symbol" and "9 bits" have 3.
+  `10${'011'.repeat(42)}1010`, // "8 bits", 42 times "repeat 6 times", and "8 bits" twice.
+  '111111', // "9 bits" twice.
+  '110', // The distance: "no symbol".
+  '111111111', // The end of the block.
+].join('')
+
+/** As many empty blocks as a packed body may have, and then the content. */
+const emptyBlocks = (content: Uint8Array): Uint8Array<ArrayBuffer> => {
+  const pair = bytesOfBits(emptyBlock.repeat(2))
+  const head = gzipSync('').subarray(0, 10)
+  const end = Buffer.alloc(8)
+  end.writeUInt32LE(crc32(content))
+  end.writeUInt32LE(content.length, 4)
+  const last = deflateRawSync(content)
+  const pairs = Math.floor((packedBodyBytesMax - head.length - last.length - end.length) / pair.length)
+  return joined([head, repeated(pair, pairs), last, end])
+}
+
+/** The first bit is the lowest bit of the first byte. The number of bits must be a multiple of 8. */
+const bytesOfBits = (bits: string): Uint8Array =>
+  Uint8Array.from({ length: bits.length / 8 }, (_, at) =>
+    Number.parseInt([...bits.slice(8 * at, 8 * at + 8)].reverse().join(''), 2),
+  )
 
 export const pack = (bytes: Uint8Array, level = 9): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(gzipSync(bytes, { level }))
@@ -555,6 +598,16 @@ function* readingBodies(cellar: string): Generator<WorstBody> {
   })
   yield reading('reading: a rack of 16 KiB', item({ cellar, rack: 'r'.repeat(16_000) }), within)
   yield reading('reading: valid', item({ cellar }), { isValid: true, isWithinStructure: true })
+}
+
+export const chunkedFormName = 'chunks: a sign-in form in chunks of one byte'
+export const chunkedBatchName = 'chunks: a batch of 400 kB in chunks of one byte'
+
+function* chunkedBodies(cellar: string): Generator<WorstBody> {
+  const form = body('form', chunkedFormName, 'email='.padEnd(visitorFormBodyBytesMax, 'x'), { isWithinStructure: true })
+  yield { ...form, isInChunks: true }
+  const within = { isValid: true, isWithinStructure: true }
+  yield { ...batch(chunkedBatchName, items(item({ cellar })).padEnd(400_000), within), isInChunks: true }
 }
 
 /** Counts the structural characters: `{}[]:,` outside of strings. */

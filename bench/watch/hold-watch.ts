@@ -13,6 +13,8 @@ export type Holds = {
   readonly longestProcessorMs: number
   /** Sum of the turns that took at least `turnMsMin`. */
   readonly allMs: number
+  /** The processor time of all turns. */
+  readonly allProcessorMs: number
 }
 
 /** A shorter turn only called this file, so it does not count as work of the service. */
@@ -34,21 +36,24 @@ const watchTurns = () => {
   let isWatching = false
   let lastMs = 0
   let lastProcessorMs = 0
-  let holds = { longestMs: 0, longestProcessorMs: 0, allMs: 0 }
+  let holds = { longestMs: 0, longestProcessorMs: 0, allMs: 0, allProcessorMs: 0 }
   const turn = (): void => {
     const nowMs = performance.now()
     const turnMs = nowMs - lastMs
     const nowProcessorMs = processorMs()
     holds.longestMs = Math.max(holds.longestMs, turnMs)
     holds.longestProcessorMs = Math.max(holds.longestProcessorMs, nowProcessorMs - lastProcessorMs)
-    if (turnMs >= turnMsMin) holds.allMs += turnMs
+    if (turnMs >= turnMsMin) {
+      holds.allMs += turnMs
+      holds.allProcessorMs += nowProcessorMs - lastProcessorMs
+    }
     lastMs = nowMs
     lastProcessorMs = nowProcessorMs
     if (isWatching) setImmediate(turn)
   }
   return {
     begin: (): void => {
-      holds = { longestMs: 0, longestProcessorMs: 0, allMs: 0 }
+      holds = { longestMs: 0, longestProcessorMs: 0, allMs: 0, allProcessorMs: 0 }
       lastMs = performance.now()
       lastProcessorMs = processorMs()
       isWatching = true
