@@ -909,6 +909,8 @@ export const unavailableRetryAfterSeconds = 1
  * `liveHeartbeatMs`, so that live pages stay open. Before its first request, a connection has only 10 s, which Bun decides.
  */
 export const connectionIdleSecondsMax = 80
+/** With fewer free file descriptors, idle connections are closed. The files and threads of the service need a few of them. */
+export const descriptorsFreeMin = 32
 /**
  * Answers to stored readings promise this time to an idle connection (`Keep-Alive: timeout=75`). So a device that sends once a
  * minute keeps its connection.
@@ -945,7 +947,7 @@ export const simulatedRateMax = 100_000
 export const simulatedPostMsMax = 10_000
 
 // Log lines
-export const logLinesBytesMax = 16 * 1024 * 1024
+export const logLinesBytesMax = 4 * 1024 * 1024
 export const refusalLineMs = 1_000
 export const refusalLineNamesMax = 5
 /**

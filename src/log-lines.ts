@@ -17,6 +17,8 @@ export type LogLines = {
 }
 
 export const createLogLines = (stream: Writable, level: LogLevel): LogLines => {
+  const tellDropped = (lines: number): void =>
+    logger.warn({ lines }, 'log lines were dropped: their reader was too slow, or stood still')
   const logger = pino(
     {
       level,
@@ -25,7 +27,7 @@ export const createLogLines = (stream: Writable, level: LogLevel): LogLines => {
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: pino.stdSerializers.err },
     },
-    boundedLines(stream),
+    boundedLines(stream, tellDropped),
   )
   return {
     debug: (what, facts = {}) => logger.debug(facts, what),
@@ -36,19 +38,36 @@ export const createLogLines = (stream: Writable, level: LogLevel): LogLines => {
 }
 
 /**
- * Drops lines if their reader is slow or gone, so that waiting lines do not fill the memory. With pino's own destination, a
- * process would never end if the reader of its lines were gone.
+ * Drops lines if their reader is slow or gone, so that waiting lines do not fill the memory. Counts the waiting bytes itself:
+ * Bun's stdout always says 0 for `writableLength`. With pino's own destination, a process would never end if the reader of its
+ * lines were gone.
  */
-const boundedLines = (stream: Writable): pino.DestinationStream => {
+const boundedLines = (stream: Writable, tellDropped: (lines: number) => void): pino.DestinationStream => {
   let isGone = false
+  let waitingBytes = 0
+  let dropped = 0
   stream.on('error', () => {
     isGone = true
   })
+  const written = (bytes: number): void => {
+    waitingBytes -= bytes
+    if (dropped === 0 || waitingBytes > logLinesBytesMax / 2) return
+    const lines = dropped
+    dropped = 0
+    tellDropped(lines)
+  }
   return {
     write: (line) => {
-      if (isGone || stream.writableLength >= logLinesBytesMax) return
+      if (isGone) return
+      if (waitingBytes >= logLinesBytesMax) {
+        dropped += 1
+        return
+      }
       // JSON leaves some control characters unescaped, and a terminal would obey them.
-      stream.write(`${escapeHidden(line.trimEnd())}\n`)
+      const text = `${escapeHidden(line.trimEnd())}\n`
+      const bytes = Buffer.byteLength(text)
+      waitingBytes += bytes
+      stream.write(text, () => written(bytes))
     },
   }
 }

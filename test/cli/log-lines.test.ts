@@ -1,20 +1,24 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { logLinesBytesMax } from '../../src/limits.ts'
 import { createLogLines } from '../../src/log-lines.ts'
+import { gather, newFolder, root } from '../support/cellarbook.ts'
 
-/** The reader takes the next piece only when the test calls `take`. */
-const stalledReader = () => {
-  const taken: string[] = []
-  let take = (): void => {}
-  const stream = new Writable({
-    write: (piece, _, next) => {
-      taken.push(String(piece))
-      take = next
-    },
-  })
-  return { stream, taken, take: () => take() }
-}
+const folder = newFolder()
+afterAll(() => folder.remove())
+
+const floodLines = 16_384
+
+/** A program, because Bun's real stdout does not count what waits to be read, and a stream of a test does. */
+const flood = `
+  import { createLogLines } from ${JSON.stringify(join(root, 'src/log-lines.ts'))}
+  const lines = createLogLines(process.stdout, 'info')
+  for (let sent = 0; sent < ${floodLines}; sent += 1) lines.info('x'.repeat(1024))
+  process.stderr.write('flooded')
+  await Bun.stdin.text()
+`
 
 const readyReader = () => {
   const taken: string[] = []
@@ -52,13 +56,25 @@ describe('createLogLines()', () => {
     expect(JSON.parse(taken[0] ?? '')).toMatchObject({ level: 'error', error: { message: 'broken' } })
   })
 
-  test('keeps lines up to its bound for a slow reader, and drops the rest', () => {
-    const { stream } = stalledReader()
-    const lines = createLogLines(stream, 'info')
-    const what = 'x'.repeat(64 * 1024)
-    for (let count = 0; count < (2 * logLinesBytesMax) / what.length; count++) lines.info(what)
-    expect(stream.writableLength).toBeGreaterThan(logLinesBytesMax - what.length)
-    expect(stream.writableLength).toBeLessThan(logLinesBytesMax + 2 * what.length)
+  test('keeps some lines while nobody reads, drops the rest, and says how many', async () => {
+    const fifo = join(folder.path, 'read-now')
+    expect(Bun.spawnSync(['mkfifo', fifo]).exitCode).toBe(0)
+    // The second program of the pipe reads nothing before the test has closed the fifo.
+    const pipe = Bun.spawn(['sh', '-c', '"$0" -e "$1" | { cat "$2"; cat; }', process.execPath, flood, fifo], {
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    expect(await gather(pipe.stderr).until(/flooded/)).not.toBeNull()
+    writeFileSync(fifo, '')
+    const stdout = gather(pipe.stdout)
+    const told = await stdout.until(/"lines":(\d+),"msg":"log lines were dropped/)
+    pipe.stdin.end()
+    await stdout.ended
+    const kept = stdout.text().match(/"msg":"x+"/g)?.length ?? 0
+    expect(kept + Number(told?.[1])).toBe(floodLines)
+    expect(stdout.text().length).toBeGreaterThan(logLinesBytesMax)
+    expect(stdout.text().length).toBeLessThan(logLinesBytesMax + 2 ** 17)
   })
 
   test('continues silently when its reader is gone', async () => {
