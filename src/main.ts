@@ -72,7 +72,11 @@ const serve: ProgramDeps['serve'] = async (config, options) => {
     return tellLoss(why)
   }
 
-  const stopped = untilStopped()
+  const stopped = untilStopped({
+    isOnTerminal: process.stderr.isTTY === true,
+    onIgnored: () =>
+      lines.info('SIGHUP is ignored: no file is read again. To use other files or settings, restart the service'),
+  })
   const parts = { clock: systemClock, entropy: systemEntropy, lines, screen: process.stderr, onLost }
   const service = await Promise.race([startService(config, options, parts), stopped.then(() => null)])
   // The process was told to stop during its start, so there are no open requests to answer.

@@ -1,11 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { launcherLookMs, sameSignalMsMax } from '../limits.ts'
 
+export type Hangup = {
+  /** True if people see the service on a terminal. Then SIGHUP says that the terminal was closed, so the service stops. */
+  readonly isOnTerminal: boolean
+  /** Called at a SIGHUP without a terminal. The service goes on: scripts send this signal to programs after a change of files. */
+  readonly onIgnored: () => void
+}
+
 /**
  * Resolves at the first SIGTERM or SIGINT, or when npx has ended (`onNpxGone`). A second signal ends the process at once, but
  * is ignored within `sameSignalMsMax`, because one Ctrl-C can arrive twice.
  */
-export const untilStopped = (): Promise<string> =>
+export const untilStopped = ({ isOnTerminal, onIgnored }: Hangup): Promise<string> =>
   new Promise((resolve) => {
     let firstAtMs: number | null = null
     const onSignal = (signal: NodeJS.Signals): void => {
@@ -13,11 +20,12 @@ export const untilStopped = (): Promise<string> =>
         firstAtMs = performance.now()
         resolve(signal)
       } else if (performance.now() - firstAtMs > sameSignalMsMax) {
-        process.off('SIGTERM', onSignal).off('SIGINT', onSignal)
+        process.off('SIGTERM', onSignal).off('SIGINT', onSignal).removeAllListeners('SIGHUP')
         process.kill(process.pid, signal)
       }
     }
     process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
+    process.on('SIGHUP', (signal) => (isOnTerminal ? onSignal(signal) : onIgnored()))
     onNpxGone(() => resolve('npx has ended'))
   })
 
