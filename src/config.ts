@@ -39,6 +39,8 @@ export type Config = {
   readonly logLevel: LogLevel
   readonly allowInsecureHttp: boolean
   readonly allowSharedDataDir: boolean
+  /** How to call this program on a command line, in the form in which it was started. */
+  readonly program: string
 }
 
 export type ParsedConfig =
@@ -76,8 +78,15 @@ export const parseConfig = (environment: Environment): ParsedConfig => {
     logLevel: take(parseLogLevel(text('LOG_LEVEL') ?? 'info'), 'info'),
     allowInsecureHttp: take(parseSwitch('ALLOW_INSECURE_HTTP', text('ALLOW_INSECURE_HTTP')), false),
     allowSharedDataDir: take(parseSwitch('ALLOW_SHARED_DATA_DIR', text('ALLOW_SHARED_DATA_DIR')), false),
+    program: programOf(text('npm_config_user_agent')),
   }
   return faults.length === 0 ? { ok: true, config } : { ok: false, faults }
+}
+
+/** npx, npm and `bun run` set `npm_config_user_agent`. Somebody who has only npx cannot run a command that begins with `bun`. */
+const programOf = (runBy: string | null): string => {
+  if (runBy === null) return 'bun src/main.ts'
+  return runBy.startsWith('bun/') ? 'bun run cellarbook' : `npx --yes bun@${Bun.version} run cellarbook`
 }
 
 const wrong = (name: string, value: string, rule: string): Fault => ({

@@ -7,7 +7,7 @@ import { heartbeatMs } from './limits.ts'
 import type { EventLog, LogTroubleKind } from './log/event-log.ts'
 import type { LogLines } from './log-lines.ts'
 
-export type ReasonKind = 'log_away' | LogTroubleKind | RefusedKind | `index_${IndexTrouble['kind']}`
+export type ReasonKind = 'log_away' | LogTroubleKind | RefusedKind | `index_${IndexTrouble['kind']}` | 'descriptors'
 
 export type Reason = HealthReason & {
   readonly kind: ReasonKind
@@ -21,19 +21,23 @@ export type HealthParts = {
   readonly bodyTroubles: () => readonly BodyTrouble[]
   /** The damage that the daily check has found, or `null`. Default: none. */
   readonly damage?: () => string | null
+  /** Why few file descriptors are free, or `null`. Default: `null`. */
+  readonly descriptors?: () => string | null
 }
 
-export const reasonsOf = ({ log, indexTrouble, bodyTroubles, damage }: HealthParts): readonly Reason[] => {
+export const reasonsOf = ({ log, indexTrouble, bodyTroubles, damage, descriptors }: HealthParts): readonly Reason[] => {
   const health = log.health()
   const index = indexTrouble()
   const troubles = log.troubles?.() ?? []
   // A read can have met damage, too. Then one reason is enough.
   const checked = troubles.some(({ kind }) => kind === 'damaged') ? null : (damage?.() ?? null)
+  const few = descriptors?.() ?? null
   return [
     ...(health.ok ? [] : [reason('log_away', health.why)]),
     ...[...troubles, ...bodyTroubles()].map(({ kind, why }) => reason(kind, why)),
     ...(checked === null ? [] : [reason('damaged', checked)]),
     ...(index === null ? [] : [reason(`index_${index.kind}`, index.why)]),
+    ...(few === null ? [] : [reason('descriptors', few)]),
   ]
 }
 
@@ -162,5 +166,11 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     meanwhile:
       'Nothing is refused yet. Readings with an Idempotency-Key will be refused when too many of them wait in memory.',
     remedy: 'Make room on the disk of DATA_DIR, and check that no other program locks idempotency.db.',
+  },
+  descriptors: {
+    refuses: 'nothing',
+    what: 'The process has almost no file descriptors left.',
+    meanwhile: 'Idle connections are closed, and new ones may have to wait.',
+    remedy: 'Allow the process more open files (ulimit -n, LimitNOFILE=), or let a proxy bound connections.',
   },
 }

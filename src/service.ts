@@ -31,6 +31,7 @@ import { visibleText } from './hidden-characters.ts'
 import type { BodyTrouble } from './http/body-memory-trouble.ts'
 import { Traces } from './http/dashboard/door/refusal-traces.ts'
 import { LivePages } from './http/dashboard/live/live-pages.ts'
+import { watchDescriptors } from './http/descriptor-watch.ts'
 import { RefusalLines } from './http/ingest/refusal-lines.ts'
 import { boundErrorLines } from './http/request-lines.ts'
 import { type App, askToCloseConnections } from './http/serve.ts'
@@ -86,7 +87,7 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
   const core = await startCore(starting, log, health)
   const check = startCheck(starting, health, options)
   const app = startApp(starting, { core, health, check })
-  const { port, linkUrl } = startSockets(starting, { log, core, app, certificate })
+  const { port, linkUrl } = startSockets(starting, { log, core, app, certificate, health })
   if (demo) {
     const devices = await startDemo({ core, url: localUrlOf(config, port) })
     started.defer(() => devices.stop())
@@ -97,9 +98,9 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
     await check?.stop()
   })
 
-  const { host, dataDir } = config
+  const { host, dataDir, program } = config
   lines.info('listening', { version, host, port, dataDir, demo })
-  await welcome({ core, screen: parts.screen, dataDir, baseUrl: baseUrlOf(config, port), linkUrl })
+  await welcome({ core, screen: parts.screen, dataDir, program, baseUrl: baseUrlOf(config, port), linkUrl })
   const running = started.move()
   return { drain: () => running.disposeAsync() }
 }
@@ -122,13 +123,12 @@ const startLog = async (
   return log
 }
 
-/**
- * The first two functions report no trouble until `startCore` and `startApp` replace them, when the index and the app exist.
- */
+/** These functions report no trouble until the parts that they ask have started. */
 type Health = {
   indexTrouble: () => IndexTrouble | null
   bodyTroubles: () => readonly BodyTrouble[]
   damage: () => string | null
+  descriptors: () => string | null
   isDraining: boolean
   readonly reasons: () => readonly Reason[]
 }
@@ -138,6 +138,7 @@ const startHealth = ({ lines, started }: Starting, log: EventLog): Health => {
     indexTrouble: () => null,
     bodyTroubles: () => [],
     damage: () => null,
+    descriptors: () => null,
     isDraining: false,
     reasons: () => reasonsOf({ ...health, log }),
   }
@@ -227,11 +228,15 @@ type Served = {
   readonly core: Core
   readonly app: ServedApp
   readonly certificate: CertificateAndKey | null
+  readonly health: Health
 }
 
-const startSockets = ({ config, lines, started }: Starting, { log, core, app, certificate }: Served) => {
+const startSockets = ({ config, lines, started }: Starting, { log, core, app, certificate, health }: Served) => {
   const server = listen(app, config, certificate)
   started.defer(() => server.stop(true))
+  const descriptors = watchDescriptors(server, systemSchedule)
+  started.defer(() => descriptors.stop())
+  health.descriptors = descriptors.trouble
   const port = server.port ?? config.port
   const linkUrl = (secret: string): string => baseUrlOf(config, port) + paths.link(secret)
   const context = { log, core: async () => core, linkUrl, ask: core.ask }
@@ -324,17 +329,18 @@ type Welcome = {
   readonly core: Core
   readonly screen: Screen
   readonly dataDir: string
+  readonly program: string
   readonly baseUrl: string
   linkUrl(secret: string): string
 }
 
 /** Prints the link only on a terminal. Anyone who has the link can become an admin, and a file would keep it. */
-const welcome = async ({ core, screen, dataDir, baseUrl, linkUrl }: Welcome): Promise<void> => {
+const welcome = async ({ core, screen, dataDir, program, baseUrl, linkUrl }: Welcome): Promise<void> => {
   screen.write(`Cellarbook listens on ${visibleText(baseUrl)}\n`)
   if (core.projections.operators.list().length > 0) return
   if (screen.isTTY !== true) {
     screen.write(
-      `Nobody can sign in yet. To create the link for the first admin, run: ${visibleText(folderFor(dataDir))}bun run cellarbook operator link\n`,
+      `Nobody can sign in yet. To create the link for the first admin, run: ${visibleText(folderFor(dataDir))}${program} operator link\n`,
     )
     return
   }

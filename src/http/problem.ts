@@ -360,7 +360,7 @@ const commandProblems: {
   operator_is_invited: {
     status: 409,
     text: ({ role }) =>
-      `This e-mail is invited as an ${role}, but has not joined yet. To invite it with another role, first withdraw the invitation: bun run cellarbook operator remove. Then create a new link: bun run cellarbook operator link --email you@example.com --role admin`,
+      `This e-mail is invited as an ${role}, but has not joined yet. To invite it with another role, first withdraw the invitation: cellarbook operator remove. Then create a new link: cellarbook operator link --email you@example.com --role admin`,
   },
   operator_was_removed: {
     status: 409,
@@ -371,20 +371,20 @@ const commandProblems: {
   link_needs_email: {
     status: 409,
     field: 'email',
-    text: 'There are already operators, so the link needs an e-mail: bun run cellarbook operator link --email you@example.com',
+    text: 'There are already operators, so the link needs an e-mail: cellarbook operator link --email you@example.com',
   },
   link_keeps_role: {
     status: 409,
     field: 'role',
     text: ({ role }) =>
-      `This operator is an ${role}, and a link does not change the role. To change the role: bun run cellarbook operator role`,
+      `This operator is an ${role}, and a link does not change the role. To change the role: cellarbook operator role`,
   },
   own_password_needed: { status: 422, field: 'own_password', text: 'Enter your own password.' },
   wrong_own_password: { status: 422, field: 'own_password', text: 'This is not your password. Try again.' },
   session_has_ended: { status: 401, text: 'Your session has ended. Nothing was changed. Sign in again.' },
   link_invalid: {
     status: 410,
-    text: 'This link was already used, has expired or is mistyped. Create a new link: bun run cellarbook operator link --email you@example.com',
+    text: 'This link was already used, has expired or is mistyped. Create a new link: cellarbook operator link --email you@example.com',
   },
   wrong_credentials: { status: 401, text: 'The e-mail or the password is wrong.' },
   busy: { status: 503, text: 'Too many requests are waiting. Nothing was changed. Try again in a moment.' },

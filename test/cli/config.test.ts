@@ -27,9 +27,18 @@ describe('parseConfig()', () => {
       logLevel: 'info',
       allowInsecureHttp: false,
       allowSharedDataDir: false,
+      program: 'bun src/main.ts',
     }
     expect(configOf({})).toEqual(expected)
     expect(configOf({ PORT: '', HOST: '', EVENTSTORE_URL: '', PUBLIC_URL: '' })).toEqual(expected)
+  })
+
+  test.each([
+    [undefined, 'bun src/main.ts'],
+    ['bun/1.4.5 npm/? node/v26.3.0 linux x64', 'bun run cellarbook'],
+    ['npm/11.19.1 node/v20.20.2 linux x64 workspaces/false', `npx --yes bun@${Bun.version} run cellarbook`],
+  ])('names commands as a person can run them who started it by %s', (npm_config_user_agent, program) => {
+    expect(configOf({ npm_config_user_agent }).program).toBe(program)
   })
 
   test('takes every variable', () => {
@@ -69,6 +78,7 @@ describe('parseConfig()', () => {
       logLevel: 'warn',
       allowInsecureHttp: true,
       allowSharedDataDir: true,
+      program: 'bun src/main.ts',
     })
   })
 

@@ -40,7 +40,7 @@ describe.each(ways)('cellarbook operator $way', ({ isServing }) => {
 
   test('link needs an e-mail once there is an operator', async () => {
     for (const role of [[], ['--role', 'admin']]) {
-      expect(await refusal('link', ...role)).toContain('needs an e-mail: bun run cellarbook operator link --email')
+      expect(await refusal('link', ...role)).toContain('needs an e-mail: cellarbook operator link --email')
     }
   })
 

@@ -115,7 +115,7 @@ afterAll(async () => {
 })
 
 const mountedPaths = (): ReadonlySet<string> => {
-  const web = { publicUrl: null, trustedProxies: [], allowInsecureHttp: false }
+  const web = { publicUrl: null, trustedProxies: [], allowInsecureHttp: false, program: 'cellarbook' }
   const lines = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
   const traces = new Traces(lines, systemSchedule, () => {})
   const refusalLines = new RefusalLines(lines, systemSchedule)

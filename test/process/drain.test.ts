@@ -117,6 +117,18 @@ describe('a drain', () => {
   )
 
   test(
+    'does not begin at a SIGHUP, which only writes a line',
+    async () => {
+      const service = await startProcess(folder.path)
+      service.signal('SIGHUP')
+      expect(await service.untilStdout(/"level":"info".*SIGHUP is ignored/)).not.toBeNull()
+      expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+      expect(await service.stop()).toBe(0)
+    },
+    slowMs,
+  )
+
+  test(
     'is ended by a second signal, but not by an echo of the first',
     async () => {
       const key = await newKey()
@@ -194,7 +206,7 @@ describe('a drain', () => {
   )
 
   test.skipIf(process.platform !== 'linux' || Bun.which('npx') === null)(
-    'also happens under npx, which passes no signal on',
+    'also happens under npx, which passes no signal on and is named in commands',
     async () => {
       const npx = Bun.spawn(['npx', '--yes', packageManager, 'start'], {
         cwd: join(import.meta.dir, '../..'),
@@ -203,11 +215,13 @@ describe('a drain', () => {
         stderr: 'pipe',
       })
       const stdout = gather(npx.stdout)
+      const stderr = gather(npx.stderr)
       await stdout.until(/"msg":"listening"/)
       npx.kill('SIGTERM')
       // The pipe closes only when the service itself has ended.
       await stdout.ended
       expect(stdout.text()).toMatch(/"because":"npx has ended".*\n.*"msg":"stopped"/)
+      expect(await stderr.until(/ npx --yes bun@\S+ run cellarbook operator link\n/)).not.toBeNull()
     },
     slowMs,
   )

@@ -183,8 +183,17 @@ const pagesBeforeSignIn = (texts: Texts): readonly Page[] => {
         passwordCharsMin: 12,
       }),
     },
-    { name: 'link-spent', html: LinkSpentPage({ shell }) },
-    { name: 'sign-in', html: SignInPage({ shell, form: form({ email: '' }), next: texts('next'), isFresh: false }) },
+    { name: 'link-spent', html: LinkSpentPage({ shell, program: '<b>run</b>' }) },
+    {
+      name: 'sign-in',
+      html: SignInPage({
+        shell,
+        form: form({ email: '' }),
+        next: texts('next'),
+        isFresh: false,
+        program: '<b>run</b>',
+      }),
+    },
     {
       name: 'sign-in-refused',
       html: SignInPage({
@@ -192,6 +201,7 @@ const pagesBeforeSignIn = (texts: Texts): readonly Page[] => {
         form: form({ email: texts('typed') }, { form: texts('fault') }),
         next: texts('next'),
         isFresh: true,
+        program: '<b>run</b>',
       }),
     },
     { name: 'insecure', html: InsecurePage({ shell, port: 3000 }) },

@@ -114,7 +114,7 @@ const roleMeanings: Readonly<Record<Role, string>> = {
   auditor: 'you can see everything, but change nothing',
 }
 
-export const LinkSpentPage = (props: { readonly shell: Shell }): JSX.Element => (
+export const LinkSpentPage = (props: { readonly shell: Shell; readonly program: string }): JSX.Element => (
   <Layout shell={props.shell} title="This link no longer works" narrow>
     <h1>This link no longer works</h1>
     <p class="lead">A one-time link works once, and only until it expires.</p>
@@ -124,7 +124,7 @@ export const LinkSpentPage = (props: { readonly shell: Shell }): JSX.Element => 
         Otherwise, ask an admin for a new link, or run this on the machine of the service:
       </p>
       <pre tabindex="0">
-        <code>bun run cellarbook operator link --email you@example.com</code>
+        <code safe>{`${props.program} operator link --email you@example.com`}</code>
       </pre>
     </div>
   </Layout>

@@ -14,13 +14,15 @@ export const SignInPage = (props: {
   readonly next: string
   /** True if this service has no account yet. */
   readonly isFresh: boolean
+  /** How to call this program on a command line. */
+  readonly program: string
 }): JSX.Element => (
   <Layout shell={props.shell} title="Sign in" narrow>
     <h1>Sign in</h1>
     {props.isFresh ? (
       <p class="notice calm">
         There is no account yet. Open the one-time link that the service printed when it started. To create a new link,
-        run this on the machine of the service: <code>bun run cellarbook operator link</code>
+        run this on the machine of the service: <code safe>{`${props.program} operator link`}</code>
       </p>
     ) : null}
     <form method="post" action={paths.signIn} class="card">
@@ -46,7 +48,7 @@ export const SignInPage = (props: {
     </p>
     <pre tabindex="0">
       <code>
-        bun run cellarbook operator link <span class="unbroken">--email you@example.com</span>
+        <span safe>{props.program}</span> operator link <span class="unbroken">--email you@example.com</span>
       </code>
     </pre>
   </Layout>

@@ -95,7 +95,7 @@ const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
 
 const packages: Readonly<Partial<Record<Layer, RegExp>>> = {
   limits: /^$/,
-  thread: /^$/,
+  thread: /^node:fs$/,
   characters: /^$/,
   'seeded map': /^$/,
   bytes: /^$/,

@@ -6,6 +6,8 @@ export type WebConfig = {
   readonly publicUrl: string | null
   readonly trustedProxies: readonly string[]
   readonly allowInsecureHttp: boolean
+  /** How to call this program on a command line (`Config.program`). */
+  readonly program: string
 }
 
 /**

@@ -83,7 +83,7 @@ const linkPage = (visit: Visit, purpose: LinkPurpose, faults = noFaults): JSX.El
   )
 }
 
-const spentPage = ({ traces }: DashboardDeps, visit: Visit): Promise<Response> => {
+const spentPage = ({ traces, web }: DashboardDeps, visit: Visit): Promise<Response> => {
   traces.refused({ what: 'link', reason: 'link_wrong_or_spent', ...refusedVisitor(visit, null) })
-  return htmlPage(visit, <LinkSpentPage shell={visit.shell} />, 410)
+  return htmlPage(visit, <LinkSpentPage shell={visit.shell} program={web.program} />, 410)
 }

@@ -83,7 +83,7 @@ const nowhere = 'https://nowhere.invalid'
 
 type Shown = { readonly next: string; readonly faults?: Faults }
 
-const signInPage = ({ core }: DashboardDeps, visit: Visit, { next, faults = noFaults }: Shown): JSX.Element => {
+const signInPage = ({ core, web }: DashboardDeps, visit: Visit, { next, faults = noFaults }: Shown): JSX.Element => {
   const values = { email: visit.form('email') }
   return (
     <SignInPage
@@ -91,6 +91,7 @@ const signInPage = ({ core }: DashboardDeps, visit: Visit, { next, faults = noFa
       form={{ values, faults: placedFaults(values, faults) }}
       next={next}
       isFresh={core.projections.operators.list().length === 0}
+      program={web.program}
     />
   )
 }

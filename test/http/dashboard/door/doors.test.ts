@@ -27,7 +27,7 @@ const requestId = '019ab3f2-51c4-7a02-8e55-0c11d2a9f0b3'
 
 /** Every path of the dashboard, with its variables filled in. */
 const mountedPaths = (): readonly string[] => {
-  const web = { publicUrl: null, trustedProxies: [], allowInsecureHttp: false }
+  const web = { publicUrl: null, trustedProxies: [], allowInsecureHttp: false, program: 'cellarbook' }
   const lines = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
   const refusalLines = new RefusalLines(lines, systemSchedule)
   const parts = {

@@ -5,7 +5,7 @@ import { emailOf, fromSomewhere, testPassword } from '../../../support/test-oper
 import type { Service } from '../../../support/test-service.ts'
 import { startWithOperators } from '../visitor.ts'
 
-const plain: WebConfig = { publicUrl: null, trustedProxies: [], allowInsecureHttp: false }
+const plain: WebConfig = { publicUrl: null, trustedProxies: [], allowInsecureHttp: false, program: 'cellarbook' }
 
 const from = (
   headers: Readonly<Record<string, string>>,

@@ -1,0 +1,60 @@
+/**
+ * Keeps file descriptors free. Each connection needs one. Without a free one, no file can be opened. Bun's server then asks
+ * the system for the next connection again and again, which takes most of a core.
+ */
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import type { Schedule } from '../actors/schedule.ts'
+import { Trouble } from '../domain/trouble.ts'
+import { descriptorsFreeMin, heartbeatMs, troubleCalmLooks } from '../limits.ts'
+
+export type DescriptorWatch = {
+  /** Says why few descriptors are free, or `null`. */
+  trouble(): string | null
+  stop(): void
+}
+
+/** Bun cannot bound connections. So idle connections are closed when few descriptors are free: their clients connect again. */
+export const watchDescriptors = (
+  server: Pick<Bun.Server<unknown>, 'closeIdleConnections'>,
+  schedule: Schedule,
+): DescriptorWatch => {
+  const trouble = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: troubleCalmLooks })
+  const descriptorsMax = readDescriptorsMax()
+  const look = (): void => {
+    const lowest = lowestFree()
+    if (lowest === null || lowest >= descriptorsMax - descriptorsFreeMin) {
+      trouble.note(
+        `the process may have ${descriptorsMax}, and ${lowest === null ? 'all' : `at least ${lowest}`} are in use`,
+      )
+      server.closeIdleConnections()
+    }
+    trouble.look()
+    forget = schedule.after(heartbeatMs, look)
+  }
+  let forget = schedule.after(heartbeatMs, look)
+  return { trouble: () => trouble.why, stop: () => forget() }
+}
+
+/**
+ * The system gives each file the lowest free number, so at least that many descriptors are in use. Counting `/proc/self/fd`
+ * would take milliseconds with thousands of connections. Returns `null` if no descriptor is free.
+ */
+const lowestFree = (): number | null => {
+  try {
+    const descriptor = openSync('/dev/null', 'r')
+    closeSync(descriptor)
+    return descriptor
+  } catch {
+    return null
+  }
+}
+
+/** Only Linux has /proc. Elsewhere, only the lack of any descriptor is noticed. */
+const readDescriptorsMax = (): number => {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'utf8')
+    return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY)
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}
