@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, Help, type Option } from 'commander'
 import { type Config, parseConfig } from '../config.ts'
 import { visibleLines, visibleText } from '../hidden-characters.ts'
 import { addCellarCommands } from './commands/cellar-commands.ts'
@@ -51,6 +51,7 @@ const createProgram = (runner: Runner, help: string[]): Command => {
     .version(version, '--version', 'print the version')
     .exitOverride()
     .configureOutput({ writeOut: (text) => help.push(text), writeErr: (text) => screen.write(visibleLines(text)) })
+    .configureHelp({ optionDescription })
     .showHelpAfterError('(--help shows all commands and options)')
     .helpCommand(false)
     .addHelpText('after', `\n${environmentHelp}\n\n${exitCodesHelp}`)
@@ -63,6 +64,10 @@ const createProgram = (runner: Runner, help: string[]): Command => {
   addHelpCommand(program)
   return program
 }
+
+/** Commander's own help does not say that an option is required. */
+const optionDescription = (option: Option): string =>
+  Help.prototype.optionDescription(option) + (option.mandatory ? ' (required)' : '')
 
 type ServeWords = {
   readonly demo?: boolean

@@ -74,12 +74,29 @@ describe('the command line', () => {
     expect(ran.stdout).not.toContain('undefined')
   })
 
+  test.each([
+    [['log', 'export'], ['--format']],
+    [
+      ['log', 'copy'],
+      ['--from', '--to'],
+    ],
+    [['key', 'create'], ['--cellar']],
+    [['simulate'], ['--cellar']],
+    [['key', 'change'], []],
+  ])('says in the help of %p which options are required', async (words, required) => {
+    const { stdout } = await cellarbook([...words, '--help'], inFolder)
+    const options = stdout.split(/^ +(?=-)/m).filter((option) => option.includes('(required)'))
+    expect(options.map((option) => option.split(' ')[0])).toEqual(required)
+  })
+
   test('names in its help every environment variable that is read', async () => {
     const asked = new Set<string>()
     const watched = new Proxy<Record<string, string>>({}, { get: (_, name) => void asked.add(String(name)) })
     expect(parseConfig(watched).ok).toBe(true)
     expect(asked.size).toBeGreaterThan(10)
     const { stdout } = await cellarbook(['--help'], inFolder)
+    // npm, npx and `bun run` set this one.
+    asked.delete('npm_config_user_agent')
     for (const name of asked) expect(stdout).toContain(name)
   })
 
