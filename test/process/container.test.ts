@@ -1,5 +1,6 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { scripts } from '../../package.json'
 import { environmentOf, newFolder, root, type ServiceProcess, startProcess } from '../support/cellarbook.ts'
@@ -42,7 +43,7 @@ test('the service starts and shows pages with only the files of its container', 
 })
 
 const healthCheck = (): readonly string[] => {
-  const [, words = '[]'] = /^HEALTHCHECK[^[]*(\[.*\])$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? []
+  const [, words = '[]'] = /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? []
   const [program, ...rest] = JSON.parse(words)
   expect(program).toBe('bun')
   return [process.execPath, ...rest]
@@ -50,17 +51,26 @@ const healthCheck = (): readonly string[] => {
 
 const healthOf = (service: ServiceProcess, environment: Readonly<Record<string, string>>): Promise<number> =>
   Bun.spawn([...healthCheck()], {
+    cwd: program.path,
     env: environmentOf({ ...environment, PORT: new URL(service.url).port }),
     stdout: 'ignore',
     stderr: 'ignore',
   }).exited
 
-test('the container is healthy only while the service answers, by http or https', async () => {
+const addresses = Object.values(networkInterfaces()).flatMap((interfaces = []) =>
+  interfaces.map(({ address }) => address),
+)
+
+test('the container is healthy only while the service answers, at any HOST', async () => {
+  for (const { from, to } of copied()) cpSync(join(root, from), join(program.path, to), { recursive: true })
   const { cert, key } = selfSigned()
   const secure = { TLS_CERT: join(data.path, 'cert.pem'), TLS_KEY: join(data.path, 'key.pem') }
   writeFileSync(secure.TLS_CERT, cert)
   writeFileSync(secure.TLS_KEY, key)
-  for (const environment of [{}, secure]) {
+  // Docker can give each container a proxy. The health check must not ask it.
+  const proxy = { HTTP_PROXY: 'http://127.0.0.1:1', HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY: 'example.org' }
+  const hosts = ['0.0.0.0', ...(addresses.includes('::1') ? ['::', '::1'] : [])]
+  for (const environment of [proxy, secure, ...hosts.map((HOST) => ({ HOST }))]) {
     const service = await startProcess(join(data.path, 'log'), { environment })
     expect(await healthOf(service, environment)).toBe(0)
     await service.stop()
