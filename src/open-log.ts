@@ -59,8 +59,8 @@ export const openLog = async (
   config: LogConfig,
   { acceptSchema, acceptMissing, onFolderWarning, onLost, mayCreate = true, ...naming }: OpeningParts,
 ): Promise<EventLog> => {
-  const hasFile = config.eventStore !== null || existsSync(logPathIn(config.dataDir))
-  if (!mayCreate && !hasFile) throw noLogIn(config)
+  const isStore = config.eventStore !== null
+  if (!mayCreate && !isStore && !existsSync(logPathIn(config.dataDir))) throw noLogIn(config)
   const accepted: string[] = []
   const losses: MissingEnd[] = []
   const accept = (differences: readonly string[]): void => {
@@ -75,9 +75,8 @@ export const openLog = async (
   const loss = acceptMissing === undefined ? {} : { acceptMissing: acceptLoss }
   const log = await openEngine(config, { onFolderWarning, onLost, ...schema, ...loss })
   try {
-    const waitMsMax = config.eventStore === null ? 0 : eventStoreStartMsMax
-    await patiently(waitMsMax, async () => {
-      if (!mayCreate && !(await hasId(log))) throw noLogIn(config)
+    await patiently(isStore ? eventStoreStartMsMax : 0, async () => {
+      if (!mayCreate && isStore && !(await hasId(log))) throw noLogIn(config)
       await ensureLogCreated(log, naming.clock, naming.entropy)
     })
     for (const missing of losses) await recordAcceptedLoss(log, missing, naming)
