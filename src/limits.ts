@@ -627,6 +627,8 @@ export const eventStoreUnheardMsMax = 5_000
  * still runs.
  */
 export const eventStoreScanMsMax = 600_000
+/** Reads that have found nothing in their time, and go on (`store-reads.ts`). Each keeps a thread of EventStoreDB busy. */
+export const storeScansKeptMax = 4
 /** Streams whose truncation is asked for at once, before a page of the whole log is returned. */
 export const truncationReadsMax = 64
 /** After a conflict, a read can still miss the event that caused the conflict. The node pauses this time and reads again. */
@@ -842,6 +844,8 @@ export const logQueryCharsMax = 300
 export const labelChoicesMax = 20
 /** A search for a page ends after this time with what it has. The page then offers to go on. */
 export const logSearchMs = 120
+/** A page waits for one read of a store this long. Meanwhile, the store passes about 100,000 events of other programs. */
+export const logReadMs = 1_000
 /**
  * Pages that search the log at once. Their reads of the log share one queue with those of devices, and each search has up to
  * `logEventsPerPageMax` reads in it. One operator never has all places.

@@ -45,6 +45,11 @@ export type ReadAllOptions = {
   readonly from?: number
   readonly direction?: 'forwards' | 'backwards'
   readonly limit: number
+  /**
+   * After this time, the read returns what it has found, or throws StillSearching. A store that several programs share needs it,
+   * because a read passes the events of the others. Default: the read goes on to its limit, or to the end of the log.
+   */
+  readonly msMax?: number
 }
 
 export type Subscriber = {
@@ -111,7 +116,7 @@ export interface EventLog {
    * that a conflict has named. So a caller that reads after a conflict decides on new state.
    */
   read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]>
-  /** Returns fewer events than `limit` only at the end of the log. */
+  /** Without `msMax`, returns fewer events than `limit` only at the end of the log. @throws StillSearching */
   readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]>
   subscribe(options: SubscribeOptions, subscriber: Subscriber): Subscription
   /**
@@ -155,6 +160,19 @@ export class Outage extends Error {
     options?: { cause?: unknown },
   ) {
     super(message, options)
+  }
+}
+
+/** A read of the whole log has found nothing yet. The store goes on for a while, and the same read returns what it finds. */
+export class StillSearching extends Outage {
+  override readonly name = 'StillSearching'
+  /** `lookedTo` is the position that a further read begins at. `null`: an end of the log. */
+  constructor(readonly lookedTo: number | null) {
+    super(
+      'The store is passing many events of other programs. Try again: the search goes on',
+      'not_written',
+      'unavailable',
+    )
   }
 }
 

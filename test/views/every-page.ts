@@ -1093,6 +1093,7 @@ const problems: readonly PageProblem[] = [
   'too_many_exports',
   'exported_too_often',
   'too_many_pages',
+  'still_searching',
   'not_confirmed',
   'part_done',
   'store_unavailable',

@@ -15,6 +15,7 @@ export type PageProblem =
   | 'too_many_exports'
   | 'exported_too_often'
   | 'too_many_pages'
+  | 'still_searching'
   | 'not_confirmed'
   | 'part_done'
   | 'store_unavailable'
@@ -130,6 +131,12 @@ const words: Readonly<
     changed: 'Some fields are saved and in force. The others are not saved, or not confirmed.',
     advice:
       'Open the page that you changed: it shows what is saved. Wait a moment, then make the missing changes again. Repeating a change does no harm.',
+  },
+  still_searching: {
+    title: 'The search needs more time',
+    changed: 'Nothing was changed.',
+    advice:
+      'The event log shares its store with other programs, and the search is still passing their events. Load this page again: the search goes on meanwhile.',
   },
   store_unavailable: {
     title: 'The event log is unavailable',

@@ -6,6 +6,7 @@ import { nothingBefore, type StateBefore, stateAfter, unknownBefore } from '../.
 import { categoryOf, keyIdOf, keyStream } from '../../domain/stream-names.ts'
 import { logReadPageEvents, sameRequestEventsMax, stateBeforeEventsMax } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
+import { type LogReads, unlessSearching } from './patient-reads.ts'
 
 /**
  * Folds what was recorded before `event` of the key, the cellar or the operator that the event is about. If these are more than
@@ -136,13 +137,22 @@ export type SameRequest = {
  * request lie near each other. `eventsOfId` finds them further away, but needs the time for it.
  * @throws Outage, UndecodableEvent
  */
-export const eventsOfSameRequest = async (log: EventLog, event: RecordedEvent): Promise<SameRequest> => {
-  const limit = sameRequestEventsMax
-  const before = await log.readAll({ from: event.position, direction: 'backwards', limit })
-  const after = await log.readAll({ from: event.position, limit })
-  const near = [...before.toReversed(), event, ...after]
+export const eventsOfSameRequest = async (log: LogReads, event: RecordedEvent): Promise<SameRequest> => {
+  const before = await sideOf(log, event, 'backwards')
+  const after = await sideOf(log, event, 'forwards')
+  const near = [...before.events.toReversed(), event, ...after.events]
   return {
     events: near.filter(({ metadata }) => metadata.requestId === event.metadata.requestId),
-    isComplete: before.length < limit && after.length < limit,
+    isComplete: before.isEnd && after.isEnd,
   }
+}
+
+const sideOf = async (log: LogReads, { position }: RecordedEvent, direction: 'forwards' | 'backwards') => {
+  const limit = sameRequestEventsMax
+  const events = await unlessSearching(log.readAll({ from: position, direction, limit }), null)
+  const last = events?.at(-1)
+  if (last === undefined || events?.length === limit) return { events: events ?? [], isEnd: events?.length === 0 }
+  // A store that several programs share can return fewer events before the end of the log.
+  const rest = await unlessSearching(log.readAll({ from: last.position, direction, limit: 1 }), null)
+  return { events: events ?? [], isEnd: rest?.length === 0 }
 }

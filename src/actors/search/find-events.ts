@@ -1,13 +1,13 @@
 /** Finds events by what people hold in their hands. Each function throws Outage and UndecodableEvent. */
 import type { RecordedEvent } from '../../domain/events.ts'
 import { logReadPageEvents, readPageEventsMax, requestSearchEventsMax, requestSearchMs } from '../../limits.ts'
-import { type EventLog, Outage } from '../../log/event-log.ts'
+import { type EventLog, Outage, StillSearching } from '../../log/event-log.ts'
 import type { Ask } from '../core.ts'
 import type { LogReads } from './patient-reads.ts'
 import { positionBefore } from './position-of-instant.ts'
 
 /** Returns `null` if no event has this position. Throws Outage in EventStoreDB, which reads only at positions of events. */
-export const eventAt = async (log: EventLog, position: number): Promise<RecordedEvent | null> => {
+export const eventAt = async (log: LogReads, position: number): Promise<RecordedEvent | null> => {
   const [before] = await log.readAll({ from: position, direction: 'backwards', limit: 1 })
   const [event] = await log.readAll({ ...(before === undefined ? {} : { from: before.position }), limit: 1 })
   return event?.position === position ? event : null
@@ -24,7 +24,7 @@ export const isNoPosition = async (log: LogReads, position: number): Promise<boo
     await log.readAll({ from: position, direction: 'backwards', limit: 1 })
     return false
   } catch (error) {
-    if (error instanceof Outage) return true
+    if (error instanceof Outage) return !(error instanceof StillSearching)
     throw error
   }
 }
@@ -53,7 +53,7 @@ export const eventsOfReceipt = async (log: EventLog, { stream, first, last }: Re
 }
 
 /** `ask` makes the search shorter. `null`: only the log is searched. */
-export type Searched = { readonly log: EventLog; readonly ask: Pick<Ask, 'positionOfMinute'> | null }
+export type Searched = { readonly log: LogReads; readonly ask: Pick<Ask, 'positionOfMinute'> | null }
 
 export type OfId = {
   /** The event with this id, or all events of the request with this id, in the order of the log. */

@@ -8,13 +8,14 @@ import { actorText, isOfCellar, keyOfEvent, kindOf, parseActor } from '../../dom
 import { readingsStream } from '../../domain/stream-names.ts'
 import { listedAtOnceMax, logReadPageEvents, readPageEventsMax, recordedSkewMsMax } from '../../limits.ts'
 import type { PlaceFilter } from '../../log/ask-index.ts'
-import type { EventLog } from '../../log/event-log.ts'
+import { StillSearching } from '../../log/event-log.ts'
 import type { Ask, AskProgress } from '../core.ts'
 import { firstRevision } from './first-revision.ts'
+import type { LogReads } from './patient-reads.ts'
 import { someEventSince } from './position-of-instant.ts'
 
 export type ListParts = {
-  readonly log: EventLog
+  readonly log: LogReads
   readonly ask: Ask | null
   /** Returns `null` if there is no such key. */
   readonly cellarOfKey: (keyId: string) => string | null
@@ -137,11 +138,9 @@ class Search {
     let from = await this.#beginInLog(after)
     let outsideInRow = 0
     while (!this.isDone && outsideInRow < readPageEventsMax) {
-      const page = await log.readAll({
-        ...(from === null ? {} : { from }),
-        direction: this.#page.direction,
-        limit: logReadPageEvents,
-      })
+      const direction = this.#page.direction
+      const asked = { ...(from === null ? {} : { from }), direction, limit: logReadPageEvents }
+      const page = await log.readAll(asked).catch((error: unknown) => this.#endIfStillSearching(error))
       for (const event of page) {
         if (downTo !== null && event.position <= downTo) return this.listed()
         outsideInRow = this.#isOutside(event) ? outsideInRow + 1 : 0
@@ -154,6 +153,13 @@ class Search {
       await this.#endIfOver(last)
     }
     return this.listed()
+  }
+
+  /** Without an event or a position to go on from, the whole page says that the search goes on. */
+  #endIfStillSearching(error: unknown): readonly RecordedEvent[] {
+    if (!(error instanceof StillSearching) || error.lookedTo === null) throw error
+    this.#timeOver = { position: error.lookedTo, atMs: null }
+    return []
   }
 
   async #endIfOver({ position, recordedAt }: RecordedEvent): Promise<void> {

@@ -40,7 +40,7 @@ import { type Appended, Appends, type StoreAppend } from './appends.ts'
 import { Connection } from './connection.ts'
 import { OwnRuns } from './own-runs.ts'
 import { encodeReadings } from './run-wire.ts'
-import { createReads, type Reads } from './store-reads.ts'
+import { createReads, type Reached, type Reads } from './store-reads.ts'
 import { StreamNames } from './store-streams.ts'
 import { StoreSubscription } from './store-subscription.ts'
 import { proposedEventOf, recordedEventOf, type StoredEvent } from './stored-events.ts'
@@ -83,6 +83,7 @@ class EventStoreLog implements EventLog {
   readonly #unread = new UnreadRevisions()
   readonly #troubles = new LogTroubles({ writesFailForLooks: storeWritesFailLooks })
   #undecodable: string | null = null
+  #reached: Reached | null = null
   #isClosed = false
 
   constructor(connection: Connection, { settings, codec = createCodec(), onClosed = () => {} }: EventStoreLogOptions) {
@@ -100,6 +101,7 @@ class EventStoreLog implements EventLog {
     this.#reads = createReads(connection, {
       names: this.#names,
       truncations: this.#truncations,
+      reachedBySubscription: () => this.#reached,
       decode: (stored) => this.#decode(stored),
     })
   }
@@ -205,6 +207,7 @@ class EventStoreLog implements EventLog {
 
   subscribe({ after, categories }: SubscribeOptions, subscriber: Subscriber): Subscription {
     this.#assertOpen('subscribe')
+    if (categories === undefined && after !== null) this.#reach(after, 'event')
     const subscription = new StoreSubscription({
       connection: this.#connection,
       subscriber,
@@ -213,6 +216,9 @@ class EventStoreLog implements EventLog {
       own: this.#own,
       decode: (stored) => this.#decode(stored),
       see: (position) => this.#appends.see(position),
+      onReached: (position, by) => {
+        if (categories === undefined) this.#reach(position, by)
+      },
       onTruncated: (streamName) => this.#truncations.forget(streamName),
       onEnd: (cause) => {
         this.#subscriptions.delete(subscription)
@@ -225,6 +231,13 @@ class EventStoreLog implements EventLog {
       subscription.end()
     }
     return { unsubscribe }
+  }
+
+  #reach(position: number, by: 'event' | 'checkpoint'): void {
+    const { newest = null, through = -1 } = this.#reached ?? {}
+    if (position <= through) return
+    if (by === 'event') this.#reached = { newest: position, through: position }
+    else if (newest !== null) this.#reached = { newest, through: position }
   }
 
   async truncate(stream: string, before: number): Promise<void> {

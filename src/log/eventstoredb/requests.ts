@@ -1,7 +1,7 @@
 import { Empty, StreamIdentifier } from '@eventstore/db-client/generated/shared_pb'
 import { ReadReq } from '@eventstore/db-client/generated/streams_pb'
 import type { ClientReadableStream } from '@grpc/grpc-js'
-import { eventStoreSearchWindowEvents } from '../../limits.ts'
+import { eventStoreRetryPauseMs, eventStoreSearchWindowEvents } from '../../limits.ts'
 import { decodeResponse } from './responses.ts'
 import { deadlineIn, type Link } from './store-link.ts'
 import type { StoredEvent } from './stored-events.ts'
@@ -65,27 +65,39 @@ const requestOf = (options: ReadReq.Options): ReadReq => {
   return new ReadReq().setOptions(options.setUuidOption(ids))
 }
 
-/** @throws the gRPC library's errors, or MalformedAnswer if the server's bytes cannot be decoded */
-export const readEvents = (
-  link: Link,
-  request: ReadReq,
-  { of, msMax }: { readonly of: 'leader' | 'any'; readonly msMax: number },
-): Promise<readonly StoredEvent[]> =>
-  new Promise((resolve, reject) => {
-    const events: StoredEvent[] = []
-    const answers: ClientReadableStream<Buffer> = link.streams.makeServerStreamRequest(
-      '/event_store.client.streams.Streams/Read',
-      (message: ReadReq) => Buffer.from(message.serializeBinary()),
-      (bytes: Buffer) => bytes,
-      request,
-      link.metadata(of),
-      { deadline: deadlineIn(msMax) },
-    )
-    const letGo = link.hold(answers)
+export type Reading = {
+  /** Grows until the read ends. */
+  readonly events: readonly StoredEvent[]
+  /** Rejects with the gRPC library's errors, or with MalformedAnswer if the server's bytes cannot be decoded. */
+  readonly ended: Promise<void>
+  cancel(): void
+}
+
+type ReadOf = { readonly of: 'leader' | 'any'; readonly msMax: number }
+
+export const beginRead = (link: Link, request: ReadReq, { of, msMax }: ReadOf): Reading => {
+  const events: StoredEvent[] = []
+  const options = request.getOptions()
+  const limit = options?.hasFilter() === true ? Number(options.getCount()) : null
+  const answers: ClientReadableStream<Buffer> = link.streams.makeServerStreamRequest(
+    '/event_store.client.streams.Streams/Read',
+    (message: ReadReq) => Buffer.from(message.serializeBinary()),
+    (bytes: Buffer) => bytes,
+    request,
+    link.metadata(of),
+    { deadline: deadlineIn(msMax) },
+  )
+  const letGo = link.hold(answers)
+  const ended = new Promise<void>((resolve, reject) => {
     answers.on('data', (bytes: Buffer) => {
       try {
         const response = decodeResponse(bytes)
         if (response.kind === 'event') events.push(response.event)
+        if (events.length === limit) {
+          // After the last event of a filtered read, EventStoreDB goes on until it meets one more. That can take minutes.
+          resolve()
+          setTimeout(() => answers.cancel(), eventStoreRetryPauseMs).unref()
+        }
       } catch (cause) {
         // An error thrown inside this event handler would end the process, so the error rejects the promise instead.
         reject(cause)
@@ -98,6 +110,15 @@ export const readEvents = (
     })
     answers.on('end', () => {
       letGo()
-      resolve(events)
+      resolve()
     })
   })
+  return { events, ended, cancel: () => answers.cancel() }
+}
+
+/** @throws the errors of `Reading` */
+export const readEvents = async (link: Link, request: ReadReq, readOf: ReadOf): Promise<readonly StoredEvent[]> => {
+  const { events, ended } = beginRead(link, request, readOf)
+  await ended
+  return events
+}

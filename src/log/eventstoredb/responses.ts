@@ -7,6 +7,8 @@ import type { StoredEvent } from './stored-events.ts'
 export type Response =
   | { readonly kind: 'event'; readonly event: StoredEvent }
   | { readonly kind: 'caught_up' }
+  /** A filtered subscription has passed all events up to this position. */
+  | { readonly kind: 'checkpoint'; readonly position: number }
   /** A message without an event, such as the confirmation of a subscription, or "stream not found". */
   | { readonly kind: 'other' }
 
@@ -20,6 +22,7 @@ export const decodeResponse = (bytes: Buffer): Response => {
   const reader = new Reader(bytes, 0, bytes.length)
   const field = reader.next()
   if (field === content.caughtUp) return { kind: 'caught_up' }
+  if (field === content.checkpoint) return checkpointIn(reader.inner())
   const event = field === content.event ? recordedEventIn(reader.inner()) : null
   return event === null ? { kind: 'other' } : { kind: 'event', event }
 }
@@ -58,7 +61,8 @@ const isOnlyText = (reader: Reader, field: number, text: Uint8Array): boolean =>
   reader.next() === field && reader.isText(text)
 
 // Protobuf field numbers from EventStoreDB's streams.proto and shared.proto.
-const content = { event: 1, caughtUp: 8 } as const
+const content = { event: 1, checkpoint: 3, caughtUp: 8 } as const
+const checkpoint = { commitPosition: 1 } as const
 const readEvent = { event: 1 } as const
 const recorded = {
   id: 1,
@@ -73,6 +77,14 @@ const streamIdentifier = { name: 3 } as const
 const uuid = { structured: 1, text: 2 } as const
 const structured = { mostSignificant: 1, leastSignificant: 2 } as const
 const mapEntry = { key: 1, value: 2 } as const
+
+const checkpointIn = (reader: Reader): Response => {
+  for (let field = reader.next(); field !== 0; field = reader.next()) {
+    if (field === checkpoint.commitPosition) return { kind: 'checkpoint', position: reader.number() }
+    reader.skip()
+  }
+  return { kind: 'other' }
+}
 
 const recordedEventIn = (response: Reader): StoredEvent | null => {
   for (let field = response.next(); field !== 0; field = response.next()) {

@@ -1,9 +1,10 @@
 import type { RecordedEvent } from '../../domain/events.ts'
-import { eventStoreReadMsMax, eventStoreScanMsMax, readPageEventsMax } from '../../limits.ts'
-import { Outage, type ReadAllOptions, type ReadOptions } from '../event-log.ts'
+import { eventStoreReadMsMax, eventStoreScanMsMax, readPageEventsMax, storeScansKeptMax } from '../../limits.ts'
+import { Outage, type ReadAllOptions, type ReadOptions, StillSearching } from '../event-log.ts'
 import { callFaultOf } from './call-faults.ts'
 import type { Connection } from './connection.ts'
 import * as requests from './requests.ts'
+import type { Link } from './store-link.ts'
 import type { StreamNames } from './store-streams.ts'
 import type { StoredEvent } from './stored-events.ts'
 import type { Truncations } from './truncation.ts'
@@ -15,9 +16,14 @@ export type Reads = {
   readLast(streamName: string): Promise<StoredEvent | null>
 }
 
+/** The log has no event of this program behind `newest` and up to `through`. Both are positions. */
+export type Reached = { readonly newest: number; readonly through: number }
+
 export type ReadParts = {
   readonly names: StreamNames
   readonly truncations: Truncations
+  /** `null`: no subscription has delivered an event. */
+  reachedBySubscription(): Reached | null
   decode(stored: StoredEvent): RecordedEvent
 }
 
@@ -25,16 +31,13 @@ export type ReadParts = {
  * Reads from the leader of EventStoreDB, because its other servers can lack the newest events.
  * @throws Outage, UndecodableEvent
  */
-export const createReads = (connection: Connection, { names, truncations, decode }: ReadParts): Reads => {
-  const page = async (
-    what: string,
-    request: ReturnType<typeof requests.readForwards>,
-    msMax: number = eventStoreReadMsMax,
-  ) => {
+export const createReads = (connection: Connection, parts: ReadParts): Reads => {
+  const { names, decode } = parts
+  const fromLeader = async <T>(what: string, read: (link: Link) => Promise<T>): Promise<T> => {
     const { link } = connection
     if (link === null) throw away(what, connection.why)
     try {
-      return await requests.readEvents(link, request, { of: 'leader', msMax })
+      return await read(link)
     } catch (cause) {
       const fault = callFaultOf(cause)
       const leader = fault.kind === 'not_leader' ? fault.leader : null
@@ -42,6 +45,10 @@ export const createReads = (connection: Connection, { names, truncations, decode
       throw away(what, fault.why, cause)
     }
   }
+  const page = (what: string, request: ReturnType<typeof requests.readForwards>) =>
+    fromLeader(what, (link) => requests.readEvents(link, request, { of: 'leader', msMax: eventStoreReadMsMax }))
+
+  const wholeLog = new WholeLog(fromLeader, parts)
 
   return {
     read: async (stream, { from = null, direction = 'forwards', limit }) => {
@@ -49,27 +56,147 @@ export const createReads = (connection: Connection, { names, truncations, decode
       const request = direction === 'forwards' ? requests.readForwards : requests.readBackwards
       return (await page(`"${stream}"`, request(names.nameOf(stream), { from, limit }))).map(decode)
     },
-    readAll: async ({ from = null, direction = 'forwards', limit }) => {
-      const found: StoredEvent[] = []
-      let at = from
-      let wanted = limit
-      while (true) {
-        // The caller wants events after `at`. When reading forwards, EventStoreDB includes the event at `at`. So one event more
-        // is read, and the event at `at` is removed.
-        const asked = direction === 'forwards' && at !== null ? wanted + 1 : wanted
-        const request = requests.readAll({ from: at, limit: asked }, direction, names.prefixes(null))
-        const events = await page('the log', request, eventStoreScanMsMax)
-        found.push(...(await truncations.shown(events.filter(({ position }) => position !== at))))
-        if (events.length < asked || found.length >= limit) return found.slice(0, limit).map(decode)
-        at = events.at(-1)?.position ?? at
-        // Thousands of truncated events can follow, so they are read in large pages.
-        wanted = readPageEventsMax
-      }
-    },
+    readAll: (options) => wholeLog.read(options),
     readLast: async (streamName) => {
       const [last] = await page(`"${streamName}"`, requests.readBackwards(streamName, { from: null, limit: 1 }))
       return last ?? null
     },
+  }
+}
+
+/** What to read of the whole log. `untilMs` is on the clock of `performance.now()`. `null`: the read may take its time. */
+type Wanted = Required<Pick<ReadAllOptions, 'direction' | 'limit'>> & {
+  readonly from: number | null
+  readonly untilMs: number | null
+  /** True also returns the event at `from`, when reading forwards. Default: false. */
+  readonly isInclusive?: boolean
+  /** True returns no part of what is wanted when the time is over. Default: false. */
+  readonly isWhole?: boolean
+}
+
+type FromLeader = <T>(what: string, read: (link: Link) => Promise<T>) => Promise<T>
+
+class WholeLog {
+  readonly #fromLeader: FromLeader
+  readonly #parts: ReadParts
+  readonly #scans = new StoreScans()
+
+  constructor(fromLeader: FromLeader, parts: ReadParts) {
+    this.#fromLeader = fromLeader
+    this.#parts = parts
+  }
+
+  read({ from, direction = 'forwards', limit, msMax }: ReadAllOptions): Promise<readonly RecordedEvent[]> {
+    const untilMs = msMax === undefined ? null : performance.now() + msMax
+    return from === undefined && direction === 'backwards'
+      ? this.#newest(limit, untilMs)
+      : this.#shown({ from: from ?? null, direction, limit, untilMs })
+  }
+
+  async #shown(wanted: Wanted): Promise<readonly RecordedEvent[]> {
+    const { from, direction, limit, untilMs, isInclusive = false, isWhole = false } = wanted
+    const { names, truncations, decode } = this.#parts
+    const found: StoredEvent[] = []
+    let at = from
+    let pageEvents = limit
+    while (true) {
+      // The caller wants events after `at`. When reading forwards, EventStoreDB includes the event at `at`. So one event more
+      // is read, and the event at `at` is removed.
+      const asked = direction === 'forwards' && at !== null && !isInclusive ? pageEvents + 1 : pageEvents
+      const scan = { from: at, direction, limit: asked, prefixes: names.prefixes(null), untilMs }
+      const { events, isOver } = await this.#fromLeader('the log', (link) => this.#scans.scan(link, scan))
+      const fresh = isInclusive ? events : events.filter(({ position }) => position !== at)
+      found.push(...(await truncations.shown(fresh)))
+      const isDone = found.length >= limit || (isOver ? found.length > 0 && !isWhole : events.length < asked)
+      if (isDone) return found.slice(0, limit).map(decode)
+      at = events.at(-1)?.position ?? at
+      if (isOver) throw new StillSearching(isWhole ? null : at)
+      // Thousands of truncated events can follow, so they are read in large pages.
+      pageEvents = readPageEventsMax
+    }
+  }
+
+  /**
+   * EventStoreDB reads backwards slowly past events of other programs. So the newest events are read forwards, from where the
+   * subscription has come. Events before the newest one that it has delivered are read backwards from there.
+   */
+  async #newest(limit: number, untilMs: number | null): Promise<readonly RecordedEvent[]> {
+    const reached = this.#parts.reachedBySubscription()
+    const fromEnd = { from: null, direction: 'backwards', limit, untilMs } as const
+    if (reached === null) return this.#shown(fromEnd)
+    const forwards = { direction: 'forwards', untilMs } as const
+    const after = { ...forwards, from: reached.through, limit: readPageEventsMax, isWhole: true }
+    const behind = await this.#shown(after)
+    if (behind.length === readPageEventsMax) return this.#shown(fromEnd)
+    const events = behind.toReversed().slice(0, limit)
+    if (events.length === limit) return events
+    const { newest: from } = reached
+    const there = await this.#shown({ ...forwards, from, limit: 1, isInclusive: true })
+    events.push(...there.filter(({ position }) => position === from))
+    if (events.length === limit) return events
+    try {
+      return [...events, ...(await this.#shown({ ...fromEnd, from, limit: limit - events.length }))]
+    } catch (error) {
+      if (error instanceof StillSearching && events.length > 0) return events
+      throw error
+    }
+  }
+}
+
+type Scan = {
+  readonly from: number | null
+  readonly direction: 'forwards' | 'backwards'
+  readonly limit: number
+  readonly prefixes: readonly string[]
+  /** On the clock of `performance.now()`. `null`: the scan may take its time. */
+  readonly untilMs: number | null
+}
+
+/** `isOver` is true if the time ended before the scan. */
+type Scanned = { readonly events: readonly StoredEvent[]; readonly isOver: boolean }
+
+/**
+ * Reads the events of all streams. While EventStoreDB passes events of other programs, it does not say how far it is. So a read
+ * that has found nothing in its time goes on, and the same read finds it later.
+ */
+class StoreScans {
+  readonly #kept = new Map<string, requests.Reading>()
+
+  /** @throws the errors of `Reading` */
+  async scan(link: Link, { from, direction, limit, prefixes, untilMs }: Scan): Promise<Scanned> {
+    const key = `${direction} ${from} ${limit}`
+    const request = requests.readAll({ from, limit }, direction, prefixes)
+    const reading =
+      this.#kept.get(key) ?? requests.beginRead(link, request, { of: 'leader', msMax: eventStoreScanMsMax })
+    this.#kept.delete(key)
+    if (untilMs === null || !(await isTimeOver(reading, untilMs - performance.now()))) {
+      await reading.ended
+      return { events: reading.events, isOver: false }
+    }
+    // Nobody waits for these any more, so nobody else would see an error.
+    reading.ended.catch(() => {})
+    // When reading forwards, the first event is the one that the caller has already.
+    if (reading.events.some(({ position }) => position !== from)) reading.cancel()
+    else this.#keep(key, reading)
+    return { events: [...reading.events], isOver: true }
+  }
+
+  #keep(key: string, reading: requests.Reading): void {
+    this.#kept.set(key, reading)
+    const [oldest] = this.#kept
+    if (this.#kept.size <= storeScansKeptMax || oldest === undefined) return
+    this.#kept.delete(oldest[0])
+    oldest[1].cancel()
+  }
+}
+
+const isTimeOver = async ({ ended }: requests.Reading, leftMs: number): Promise<boolean> => {
+  const timer = Promise.withResolvers<boolean>()
+  const timeout = setTimeout(() => timer.resolve(true), Math.max(0, leftMs))
+  try {
+    return await Promise.race([timer.promise, ended.then(() => false)])
+  } finally {
+    clearTimeout(timeout)
   }
 }
 

@@ -21,6 +21,8 @@ export type StoreSubscriptionParts = {
   decode(stored: StoredEvent): RecordedEvent
   /** Called with the position of each event that needs no decoding. */
   see(position: number): void
+  /** Called with each position up to which all events have arrived. */
+  onReached(position: number, by: 'event' | 'checkpoint'): void
   /** Called when a node has truncated the stream. */
   onTruncated(streamName: string): void
   onEnd(cause: unknown): void
@@ -161,6 +163,7 @@ export class StoreSubscription {
     const response = this.#decoded(bytes)
     if (response === null || response === 'own') return
     if (response.kind === 'event') this.#take(response.event)
+    else if (response.kind === 'checkpoint') this.#passTo(response.position)
     else if (response.kind === 'caught_up') {
       this.#mustTellCaughtUp = !this.#isCaughtUp
       this.#deliverSoon()
@@ -201,8 +204,20 @@ export class StoreSubscription {
     this.#returning = null
     this.#parts.own.forget(run.firstId)
     this.#delivery.push(run.recorded())
-    this.#after = position
+    this.#reach(position)
     this.#deliverSoon()
+  }
+
+  #reach(position: number): void {
+    this.#after = position
+    this.#parts.onReached(position, 'event')
+  }
+
+  /** After a failure, EventStoreDB need not pass the events of other programs again. */
+  #passTo(position: number): void {
+    if (this.#returning !== null || position <= (this.#after ?? -1)) return
+    this.#after = position
+    this.#parts.onReached(position, 'checkpoint')
   }
 
   #take(stored: StoredEvent): void {
@@ -228,7 +243,7 @@ export class StoreSubscription {
     }
     try {
       this.#delivery.push(this.#parts.decode(stored))
-      this.#after = stored.position
+      this.#reach(stored.position)
     } catch (cause) {
       this.#deliver()
       this.drop(cause)

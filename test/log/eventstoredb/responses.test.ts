@@ -59,7 +59,7 @@ describe('an answer to a read', () => {
     const caughtUp = new ReadResp().setCaughtUp(new ReadResp.CaughtUp())
     expect(decodeResponse(Buffer.from(caughtUp.serializeBinary()))).toEqual({ kind: 'caught_up' })
     const checkpoint = new ReadResp().setCheckpoint(new ReadResp.Checkpoint().setCommitPosition('9'))
-    expect(decodeResponse(Buffer.from(checkpoint.serializeBinary()))).toEqual({ kind: 'other' })
+    expect(decodeResponse(Buffer.from(checkpoint.serializeBinary()))).toEqual({ kind: 'checkpoint', position: 9 })
     const confirmed = new ReadResp().setConfirmation(new ReadResp.SubscriptionConfirmation().setSubscriptionId('x'))
     expect(decodeResponse(Buffer.from(confirmed.serializeBinary()))).toEqual({ kind: 'other' })
     expect(decodeResponse(Buffer.alloc(0))).toEqual({ kind: 'other' })

@@ -44,7 +44,11 @@ const answerRead = async (
     return
   }
   if (events === null) call.write(streamNotFound(nameOf(stream?.getStreamIdentifier())))
-  for (const event of events ?? []) call.write(eventResponse(event))
+  let passed = 0
+  for (const event of events ?? []) {
+    if (event === 'passed') await node.faults.passing?.(++passed)
+    else call.write(eventResponse(event))
+  }
   call.end()
 }
 
@@ -69,22 +73,27 @@ const readStream = (
 }
 
 /** A read forwards includes the event at its position. A read backwards begins with the event before. */
-const readAll = (state: LogState, options: ReadReq.Options): readonly StoredEvent[] | 'broken_position' => {
+const readAll = (state: LogState, options: ReadReq.Options): Iterable<StoredEvent | 'passed'> | 'broken_position' => {
   const from = options.getAll()
   const position = from?.getPosition()
   const commit =
     position === undefined ? (from?.hasEnd() ? state.endPosition : 0) : Number(position.getCommitPosition())
   if (!state.isBoundary(commit)) return 'broken_position'
+  return eventsFrom(state, options, commit)
+}
+
+function* eventsFrom(state: LogState, options: ReadReq.Options, commit: number): Generator<StoredEvent | 'passed'> {
   const wants = wantedBy(options.getFilter())
   const step = isBackwards(options) ? -1 : 1
-  const found: StoredEvent[] = []
+  let left = Number(options.getCount())
   let index = isBackwards(options) ? state.indexFrom(commit) - 1 : state.indexFrom(commit)
-  for (const count = Number(options.getCount()); found.length < count; index += step) {
+  // Like a real server, ends a filtered read only at the end of the log, or at one wanted event more.
+  for (; ; index += step) {
     const event = state.all[index]
-    if (event === undefined) break
-    if (wants(event)) found.push(event)
+    if (event === undefined || (left === 0 && wants(event))) return
+    if (wants(event)) left -= 1
+    yield wants(event) ? event : 'passed'
   }
-  return found
 }
 
 const streamNotFound = (stream: string): ReadResp => {

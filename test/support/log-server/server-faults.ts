@@ -22,6 +22,11 @@ export class Faults {
   denies: (what: 'all' | 'stream' | 'append') => boolean = () => false
   /** Reads of all streams wait for this promise, so that a test can act while such a read is under way. */
   beforeReadOfAll: (() => Promise<void>) | null = null
+  /**
+   * Reads of all streams wait for this promise at each event that their filter passes, which takes a real server some time.
+   * `passed` is the number of such events in this read.
+   */
+  passing: ((passed: number) => Promise<void>) | null = null
   /** How many of the newest events of a stream are stored, but not shown by reads yet. */
   unindexed: (stream: string) => number = () => 0
   /** Can replace the bytes of each answer, for example by broken ones. */

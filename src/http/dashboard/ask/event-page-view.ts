@@ -6,6 +6,7 @@ import { paths } from '../../../../views/paths.ts'
 import type { Ask, Core } from '../../../actors/core.ts'
 import { readKeyEvents } from '../../../actors/key/key-events.ts'
 import { eventsOfSameRequest, readsOfKnown, stateBefore } from '../../../actors/search/event-context.ts'
+import { readsOfPage, unlessSearching } from '../../../actors/search/patient-reads.ts'
 import type { EventType, RecordedEvent } from '../../../domain/events.ts'
 import { changesOf } from '../../../domain/search/event-changes.ts'
 import { keyOfEvent, kindOf } from '../../../domain/search/event-filter.ts'
@@ -62,16 +63,17 @@ const neighboursInStream = async ({ log }: Core, { stream, revision }: RecordedE
   }
 }
 
-const neighboursInLog = async ({ log }: Core, { position }: RecordedEvent): Promise<Neighbours> => {
-  const [before] = await log.readAll({ from: position, direction: 'backwards', limit: 1 })
-  const [after] = await log.readAll({ from: position, limit: 1 })
+const neighboursInLog = async (core: Core, { position }: RecordedEvent): Promise<Neighbours> => {
+  const log = readsOfPage(core.log)
+  const [before] = await unlessSearching(log.readAll({ from: position, direction: 'backwards', limit: 1 }), [])
+  const [after] = await unlessSearching(log.readAll({ from: position, limit: 1 }), [])
   return { before: before === undefined ? null : hrefOf(before), after: after === undefined ? null : hrefOf(after) }
 }
 
 const hrefOf = ({ stream, revision }: RecordedEvent): string => paths.event(stream, revision)
 
 const sameRequest = async (core: Core, event: RecordedEvent): Promise<EventPageView['sameRequest']> => {
-  const { events, isComplete } = await eventsOfSameRequest(core.log, event)
+  const { events, isComplete } = await eventsOfSameRequest(readsOfPage(core.log), event)
   const others = events.filter(({ stream, revision }) => stream !== event.stream || revision !== event.revision)
   const linkOf = (other: RecordedEvent): EventLink => ({
     words: sentenceOf(other, unknownBefore, namesAt(core, other.position)),

@@ -15,6 +15,7 @@ import { readKeyEvents } from '../../../actors/key/key-events.ts'
 import { readsOfKnown, stateAtInstant, statesBefore } from '../../../actors/search/event-context.ts'
 import { firstRevision } from '../../../actors/search/first-revision.ts'
 import { listEvents } from '../../../actors/search/list-events.ts'
+import { readsOfPage } from '../../../actors/search/patient-reads.ts'
 import { positionBefore } from '../../../actors/search/position-of-instant.ts'
 import type { Limit, RecordedEvent } from '../../../domain/events.ts'
 import type { KeyState } from '../../../domain/key.ts'
@@ -78,7 +79,7 @@ const summariesSince = async (parts: LogListParts, atMs: number, after: number |
   const { core } = parts
   const filter = { stream: null, kind: null, type: 'ReadingsRefused', actor: null, key: null, cellar: null } as const
   const wanted = { ...filter, since: atMs - recordedSkewMsMax, until: null }
-  const from = after ?? (await positionBefore(core.log, atMs, core.ask))
+  const from = after ?? (await positionBefore(readsOfPage(core.log), atMs, core.ask))
   const page = { direction: 'forwards', from, limit: summariesSearchedMax } as const
   const indexed = await ifUsable(core.ask, null, (ask) => listEvents(listPartsOf(parts, ask), wanted, page))
   const { events, end } = indexed ?? (await listEvents(listPartsOf(parts, null), wanted, page))

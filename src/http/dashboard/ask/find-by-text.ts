@@ -5,6 +5,7 @@ import { dateText, exactText } from '../../../../views/parts/time-words.ts'
 import { paths } from '../../../../views/paths.ts'
 import type { Core } from '../../../actors/core.ts'
 import { eventAt, eventsOfId, eventsOfReceipt } from '../../../actors/search/find-events.ts'
+import { readsOfPage } from '../../../actors/search/patient-reads.ts'
 import { instantText } from '../../../domain/calendar.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
 import { assertNever } from '../../../domain/refusal.ts'
@@ -13,7 +14,7 @@ import { instantExamples } from '../../../domain/search/near-instant.ts'
 import { requestIdFacts } from '../../../domain/search/request-id.ts'
 import { type Time, thingAndTime } from '../../../domain/search/thing-and-time.ts'
 import { labelChoicesMax, logSearchMs } from '../../../limits.ts'
-import { Outage } from '../../../log/event-log.ts'
+import { Outage, StillSearching } from '../../../log/event-log.ts'
 import { ifUsable } from './if-usable.ts'
 import type { LogListParts } from './log-list.ts'
 
@@ -180,10 +181,11 @@ const seekReceipt = async ({ log }: Core, receipt: Extract<Meaning, { readonly k
 const seekPosition = async ({ log }: Core, position: number): Promise<Sought> => {
   const missing = { missing: `No event has the position ${position}.` }
   try {
-    const event = await eventAt(log, position)
+    const event = await eventAt(readsOfPage(log), position)
     return event === null ? missing : eventChoice(event)
   } catch (error) {
     // EventStoreDB answers a read at any other position with an error. The log is healthy then.
+    if (error instanceof StillSearching) throw error
     if (error instanceof Outage && log.lags === true && log.health().ok) return missing
     throw error
   }
@@ -213,7 +215,11 @@ const seekReading = async (
 ): Promise<Sought> => {
   const beganMs = passedMs()
   const isOver = (): boolean => passedMs() - beganMs >= logSearchMs
-  const { events, isComplete, lookedTo } = await eventsOfId(core, id, { atMs, after, isOver })
+  const { events, isComplete, lookedTo } = await eventsOfId({ log: readsOfPage(core.log), ask: core.ask }, id, {
+    atMs,
+    after,
+    isOver,
+  })
   const [event] = events
   if (event !== undefined) return eventChoice(event)
   if (isComplete || lookedTo === null) return request

@@ -4,6 +4,7 @@ import { paths } from '../../../../views/paths.ts'
 import type { Ask, Core } from '../../../actors/core.ts'
 import { statesBefore } from '../../../actors/search/event-context.ts'
 import { type Listed, type ListParts, listEvents, wantsReadings } from '../../../actors/search/list-events.ts'
+import { readsOfPage } from '../../../actors/search/patient-reads.ts'
 import { type EventType, eventData, type RecordedEvent } from '../../../domain/events.ts'
 import { type EventKind, kindOf } from '../../../domain/search/event-filter.ts'
 import { type StateBefore, unknownBefore } from '../../../domain/search/state-before.ts'
@@ -136,7 +137,7 @@ const inDirection = (isBackwards: boolean) => {
 export const listPartsOf = ({ core, pause, passedMs }: LogListParts, ask: Ask | null): ListParts => {
   const beganMs = passedMs()
   return {
-    log: core.log,
+    log: readsOfPage(core.log),
     ask,
     cellarOfKey: (keyId) => core.projections.keys.get(keyId)?.cellar ?? null,
     pause,

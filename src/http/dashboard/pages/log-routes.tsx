@@ -4,16 +4,17 @@ import { LogPage } from '../../../../views/log/list/log-page.tsx'
 import { RefusalPage } from '../../../../views/log/refusal-page.tsx'
 import { paths } from '../../../../views/paths.ts'
 import { isNoPosition } from '../../../actors/search/find-events.ts'
+import { readsOfPage } from '../../../actors/search/patient-reads.ts'
 import { categories, categoryOf } from '../../../domain/stream-names.ts'
 import { logQueryCharsMax } from '../../../limits.ts'
-import { Outage } from '../../../log/event-log.ts'
+import { Outage, StillSearching } from '../../../log/event-log.ts'
 import { eventPageView } from '../ask/event-page-view.ts'
 import { explainRefusal } from '../ask/explain-refusal.ts'
 import { findByText } from '../ask/find-by-text.ts'
 import { type LogListParts, logListOf } from '../ask/log-list.ts'
 import { logQueryOf, positionOf } from '../ask/read-log-query.ts'
 import { askedByForm } from '../forms/asked-by-form.ts'
-import { htmlPage, notFound, seeOther } from '../page-answers.tsx'
+import { htmlPage, notFound, problemPage, seeOther } from '../page-answers.tsx'
 import { waitForTurn } from '../show/pauses.ts'
 import type { Action, DashboardDeps, Route, SignedInVisit } from '../visit.ts'
 
@@ -37,6 +38,7 @@ const search = (deps: DashboardDeps, answer: Search): Action => ({
     try {
       return await answer(deps, visit)
     } catch (error) {
+      if (error instanceof StillSearching) return problemPage(visit, { problem: 'still_searching', status: 503 })
       if (error instanceof Outage && (await hasNoPosition(deps, visit))) return notFound(visit)
       throw error
     }
@@ -46,7 +48,7 @@ const search = (deps: DashboardDeps, answer: Search): Action => ({
 /** True if the store is well, but no event has the position in the address. */
 const hasNoPosition = async ({ core }: DashboardDeps, { query }: SignedInVisit): Promise<boolean> => {
   const position = positionOf(query.get('before') ?? '') ?? positionOf(query.get('after') ?? '')
-  return position !== null && (await isNoPosition(core.log, position))
+  return position !== null && (await isNoPosition(readsOfPage(core.log), position))
 }
 
 const partsOf = ({ core, live }: DashboardDeps, { nowMs }: SignedInVisit): LogListParts => ({
