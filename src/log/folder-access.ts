@@ -67,8 +67,11 @@ export const inspectDataFolder = (folder: string, surroundings: Surroundings): F
   const [theFolder] = found(folder, 'folder')
   if (userId === null || theFolder === undefined) return { faults: [], warnings: [] }
   const files = fileNames.flatMap((name) => found(join(folder, name), 'file'))
-  const isRegular = ({ path, mode }: Found): boolean =>
-    (mode & constants.S_IFMT) === (path === join(folder, socketName) ? constants.S_IFSOCK : constants.S_IFREG)
+  // A folder does no harm: opening it as a file fails at once.
+  const isRegular = ({ path, mode }: Found): boolean => {
+    const usual = path === join(folder, socketName) ? constants.S_IFSOCK : constants.S_IFREG
+    return [usual, constants.S_IFDIR].includes(mode & constants.S_IFMT)
+  }
   const irregular = files.filter((file) => !isRegular(file))
   const regular = files.filter(isRegular)
   const all = [theFolder, ...regular]

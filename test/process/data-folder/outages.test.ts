@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { holdDataFolder } from '../../../src/log/data-folder.ts'
 import { cellarbook, environmentOf, gather, newFolder, root, startedProcesses } from '../../support/cellarbook.ts'
@@ -71,22 +71,16 @@ describe('a file system that refuses a change', () => {
   })
 })
 
-// A read at the beginning of this file fails with EIO, as on a broken disk.
-const unreadable = '/proc/self/mem'
-
-describe.skipIf(process.platform !== 'linux')('an I/O error while the data folder is opened (only on Linux)', () => {
+describe('a folder in the place of a file', () => {
   test.each([
     ['log.lock', 78, 'Cannot write to the data folder'],
-    ['log.db', 69, 'Cannot open'],
-  ])('in %s ends the start with %i and one plain line', async (name, code, begin) => {
+    ['log.db', 78, 'Cannot write to the data folder'],
+  ])('%s ends the start with %i and one plain line', async (name, code, begin) => {
     const dataDir = await folderWithLog()
-    rmSync(join(dataDir, name))
-    symlinkSync(unreadable, join(dataDir, name))
+    rmSync(join(dataDir, name), { force: true })
+    mkdirSync(join(dataDir, name))
     const [exitCode, said] = await refusedStart(dataDir)
-    expect([exitCode, said]).toEqual([
-      code,
-      expect.stringMatching(new RegExp(`^cellarbook: ${begin} .*: disk I/O error\\n$`)),
-    ])
+    expect([exitCode, said]).toEqual([code, expect.stringMatching(new RegExp(`^cellarbook: ${begin} .*\\n$`))])
   })
 })
 
