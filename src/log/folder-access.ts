@@ -67,13 +67,12 @@ export const inspectDataFolder = (folder: string, surroundings: Surroundings): F
   const [theFolder] = found(folder, 'folder')
   if (userId === null || theFolder === undefined) return { faults: [], warnings: [] }
   const files = fileNames.flatMap((name) => found(join(folder, name), 'file'))
-  // A folder does no harm: opening it as a file fails at once.
-  const isRegular = ({ path, mode }: Found): boolean => {
-    const usual = path === join(folder, socketName) ? constants.S_IFSOCK : constants.S_IFREG
-    return [usual, constants.S_IFDIR].includes(mode & constants.S_IFMT)
-  }
-  const irregular = files.filter((file) => !isRegular(file))
-  const regular = files.filter(isRegular)
+  // A folder does no harm: opening it as a file fails at once. The socket is checked where it is used.
+  const kindOf = ({ mode }: Found): number => mode & constants.S_IFMT
+  const irregular = files.filter(
+    (file) => file.path !== join(folder, socketName) && ![constants.S_IFREG, constants.S_IFDIR].includes(kindOf(file)),
+  )
+  const regular = files.filter((file) => !irregular.includes(file) && kindOf(file) !== constants.S_IFLNK)
   const all = [theFolder, ...regular]
   const ofOthers = all.filter(({ uid }) => uid !== userId && uid !== rootId)
   // A group may have no other member, for example on a Kubernetes volume. So write access for a group of this process

@@ -4,6 +4,9 @@ import { noFilter } from '../../src/actors/search/read-filtered.ts'
 import { askService } from '../../src/cli/control/control-client.ts'
 import { startControlServer } from '../../src/cli/control/control-server.ts'
 import { readLogLines } from '../../src/cli/control/read-log.ts'
+import { systemClock } from '../../src/clock.ts'
+import { systemEntropy } from '../../src/entropy.ts'
+import { ensureLogCreated } from '../../src/log/log-identity.ts'
 import { cellarbook, environmentOf, gather, newFolder, root, startedProcesses, textOf } from '../support/cellarbook.ts'
 import { onEmbedded, storeUrl } from '../support/logs/engine.ts'
 import { freshPrefix, openAt } from '../support/logs/event-store-log.ts'
@@ -107,6 +110,7 @@ describe('log read --follow without a service', () => {
   test('goes on with the events of other nodes on EventStoreDB', async () => {
     const store = { EVENTSTORE_URL: await storeUrl(), EVENTSTORE_PREFIX: freshPrefix() }
     const log = await openAt(store.EVENTSTORE_URL, store.EVENTSTORE_PREFIX)
+    await ensureLogCreated(log, systemClock, systemEntropy)
     const { child, stdout } = follow({ DATA_DIR: freshFolder(), ...store }, '--type', 'KeySuspended')
     for (const count of [1, 2, 3]) {
       await log.append(freshKeyStream(), 'none', keySuspensions(1))

@@ -121,11 +121,11 @@ describe('admit()', () => {
     const readings = folded(accepted(0))
     const wide = { readings: 3, windowMs: 60_000 }
     expect(admit(active, readings, { limit: wide, now: start, readings: 2 })).toBeNull()
-    readings.window.record(start + 500, 1)
+    readings.window.record(start + 400, 1)
     expect(admit(active, readings, { limit: wide, now: start + 999, readings: 2 })).toEqual({
       kind: 'rate_limited',
       limit: wide,
-      retryAfterMs: 59_501,
+      retryAfterMs: 59_401,
       window: 'readings',
     })
   })

@@ -37,7 +37,6 @@ const names = [
   'ask.db',
   'checkpoint',
   'checkpoint.new',
-  'control.sock',
 ]
 
 test('a damaged log.lock stops the start with 78, which says to delete it', async () => {
