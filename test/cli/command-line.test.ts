@@ -9,8 +9,11 @@ import { startControlServer } from '../../src/cli/control/control-server.ts'
 import { type Place, performAnywhere } from '../../src/cli/control/perform-anywhere.ts'
 import { CommandFailed } from '../../src/cli/exit-codes.ts'
 import { createProgress } from '../../src/cli/show/output.ts'
+import { systemClock } from '../../src/clock.ts'
 import { parseConfig } from '../../src/config.ts'
+import { systemEntropy } from '../../src/entropy.ts'
 import { heldRetryMs, heldWaitMsMax, operationBytesMax, progressLineMs, progressRedrawMs } from '../../src/limits.ts'
+import { ensureLogCreated } from '../../src/log/log-identity.ts'
 import { cellarbook, environmentOf, newFolder } from '../support/cellarbook.ts'
 import { isEmbedded, onEmbedded, openLogOf, storeUrl } from '../support/logs/engine.ts'
 import { freshPrefix, openAt } from '../support/logs/event-store-log.ts'
@@ -198,6 +201,7 @@ describe('the command line', () => {
     // The output must be longer than a pipe can hold. Otherwise the program would not notice that its reader is gone.
     const title = 'x'.repeat(100)
     const log = await openLogOf(filled.path)
+    await ensureLogCreated(log, systemClock, systemEntropy)
     const by = { kind: 'system' } as const
     const metadata = { by, requestId: 'r', correlationId: 'r', causationId: 'r' }
     const renames = Array.from(

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { systemClock } from '../../src/clock.ts'
+import { systemEntropy } from '../../src/entropy.ts'
+import { ensureLogCreated } from '../../src/log/log-identity.ts'
 import { cellarbook, newFolder, type Ran, type ServiceProcess, startProcess } from '../support/cellarbook.ts'
 import { openLogOf } from '../support/logs/engine.ts'
 import { addOperators, emailOf } from '../support/test-operators.ts'
@@ -29,6 +32,7 @@ describe.each(ways)('cellarbook operator $way', ({ isServing }) => {
 
   beforeAll(async () => {
     const log = await openLogOf(folder.path)
+    await ensureLogCreated(log, systemClock, systemEntropy)
     await addOperators(log, Date.now())
     await log.close()
     if (isServing) service = await startProcess(folder.path)

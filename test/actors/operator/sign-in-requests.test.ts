@@ -253,7 +253,7 @@ describe('a browser that has signed in', () => {
     expect((await signIn(node, chosen)).deviceSecret).not.toBe(chosen.from.deviceSecret)
   })
 
-  test('is forgotten after a change of the password, and the browser that changed it is known anew', async () => {
+  test('is forgotten after a password change, which gives the changing browser a new secret', async () => {
     const { cluster, node } = await withOperators()
     const [here, there] = [await signIn(node), await signIn(node)]
     const input = {
