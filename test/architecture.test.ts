@@ -60,6 +60,8 @@ const planted: [path: string, text: string, what: string][] = [
   ['src/actors/a.ts', `import { Elysia } from 'elysia'`, 'actors may not import elysia'],
   ['src/log/a.ts', `import { b } from '../actors/core.ts'`, 'log may not import actors'],
   ['src/log/a.ts', `import { type C, systemClock } from '../clock.ts'`, 'log may not import parameters'],
+  ['src/log/a.ts', `import type { b } from '../derived/b.ts'`, 'log may not import derived, not even its types'],
+  ['src/derived/a.ts', `import { b } from '../actors/core.ts'`, 'derived may not import actors'],
   ['src/http/a.ts', `import { b } from '../log/sqlite.ts'`, 'http may not import log'],
   ['src/http/a.ts', `import { b } from '../cli/b.ts'`, 'http may not import cli'],
   ['src/http/a.ts', `import { b } from '../app.ts'`, 'http may not import app'],

@@ -20,6 +20,7 @@ type Layer =
   | 'domain'
   | 'port'
   | 'log'
+  | 'derived'
   | 'actors'
   | 'checkpoint file'
   | 'password judge'
@@ -42,8 +43,9 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/seeded-map\.ts$/, 'seeded map'],
   [/^src\/bytes\//, 'bytes'],
   [/^src\/domain\//, 'domain'],
-  [/^src\/log\/(event-log|repeats-index|ask-index)\.ts$/, 'port'],
+  [/^src\/log\/(event-log|source|repeats-index|ask-index)\.ts$/, 'port'],
   [/^src\/log\//, 'log'],
+  [/^src\/derived\//, 'derived'],
   [/^src\/actors\/saved-state\/checkpoint-file\.ts$/, 'checkpoint file'],
   [/^src\/actors\//, 'actors'],
   [/^src\/password-judge\//, 'password judge'],
@@ -71,6 +73,7 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   domain: ['limits'],
   port: ['domain'],
   log: ['port', 'domain', 'bytes', 'limits', 'thread', 'seeded map'],
+  derived: ['port', 'log', 'domain', 'bytes', 'limits', 'thread', 'seeded map'],
   actors: ['domain', 'projections', 'port', 'limits'],
   'checkpoint file': ['limits'],
   'password judge': ['domain', 'limits', 'thread'],
@@ -86,6 +89,7 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
 const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
   app: ['actors', 'domain', 'export', 'projections'],
   log: ['parameters'],
+  derived: ['parameters'],
   actors: ['parameters'],
   'checkpoint file': ['actors'],
   'password judge': ['actors'],
