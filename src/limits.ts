@@ -33,6 +33,16 @@ export const readingStructuralCharsMax = 32
 export const batchStructuralCharsMax = 32_000
 export const batchNamesMax = 3_000
 
+// Questions to the read models
+/** Open questions of a node. Each holds its parameters and one statement: a few KB. */
+export const questionsOpenMax = 256
+/** If the thread for questions fails at once, it is started again this rarely. */
+export const questionRestartMsMin = 1_000
+/** The thread for questions waits this long for a file that another program has locked. */
+export const questionBusyMsMax = 100
+/** Pages of each model that the thread for questions keeps in memory, in KiB. */
+export const questionCacheKib = 1_024
+
 // The read model `ask.db`
 /** The node counts this time in heartbeats, so it must be a multiple of `heartbeatMs`. */
 export const askWriteEveryMs = 10_000

@@ -1,0 +1,59 @@
+import { Database } from 'bun:sqlite'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { questionBusyMsMax, questionCacheKib } from '../../limits.ts'
+import type { ModelKind } from '../model.ts'
+import type { AsOf } from './question.ts'
+
+/** The model has no file yet, or a file of another format or log, which the follower replaces. */
+export class ModelNotReady extends Error {
+  override readonly name = 'ModelNotReady'
+}
+
+export type ModelFolder = { readonly dataDir: string; readonly logId: string }
+
+type Reader = { readonly inode: number; readonly database: Database }
+
+type HeadRow = { readonly position: number; readonly stream: string; readonly revision: number }
+
+/** Read-only connections to the models' files: one for each model, opened when the first question needs it. */
+export class ModelReaders {
+  readonly #folder: ModelFolder
+  readonly #readers = new Map<string, Reader>()
+
+  constructor(folder: ModelFolder) {
+    this.#folder = folder
+  }
+
+  /** @throws ModelNotReady, SQLiteError */
+  open(model: Pick<ModelKind, 'name' | 'format'>): { readonly database: Database; readonly asOf: AsOf } {
+    const path = join(this.#folder.dataDir, `${model.name}.db`)
+    // The follower deletes a file in which it does not trust. A connection would go on to read the deleted file.
+    const inode = statSync(path, { throwIfNoEntry: false })?.ino ?? null
+    const known = this.#readers.get(model.name)
+    if (known !== undefined && known.inode !== inode) {
+      known.database.close()
+      this.#readers.delete(model.name)
+    }
+    if (inode === null) throw new ModelNotReady(`Cannot read ${path}: it does not exist yet`)
+    const database = this.#readers.get(model.name)?.database ?? this.#connect(model.name, { path, inode })
+    const version = database.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version
+    if (version !== model.format) throw new ModelNotReady(`Cannot read ${path}: it has format ${version}`)
+    const of = database.query<{ id: string }, []>('SELECT id FROM of_log').get()
+    if (of?.id !== this.#folder.logId) throw new ModelNotReady(`Cannot read ${path}: it was folded from another log`)
+    return { database, asOf: database.query<HeadRow, []>('SELECT position, stream, revision FROM head').get() }
+  }
+
+  close(): void {
+    for (const { database } of this.#readers.values()) database.close()
+    this.#readers.clear()
+  }
+
+  #connect(name: string, { path, inode }: { readonly path: string; readonly inode: number }): Database {
+    const database = new Database(path, { readonly: true })
+    this.#readers.set(name, { inode, database })
+    database.run(`PRAGMA busy_timeout = ${questionBusyMsMax}`)
+    database.run(`PRAGMA cache_size = -${questionCacheKib}`)
+    return database
+  }
+}
