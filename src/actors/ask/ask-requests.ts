@@ -1,9 +1,9 @@
 import type { MachineClock } from '../../clock.ts'
-import type { RecordedEvent } from '../../domain/events.ts'
-import { askTurnMs, readPageEventsMax } from '../../limits.ts'
-import type { AskIndex, EventPlace } from '../../log/ask-index.ts'
+import { askTurnMs } from '../../limits.ts'
+import type { AskIndex } from '../../log/ask-index.ts'
 import type { Ask } from '../core.ts'
 import type { Host } from '../host.ts'
+import { eventsAt } from '../search/events-at.ts'
 import type { AskFollower } from './ask-follower.ts'
 
 type AskParts = {
@@ -25,7 +25,7 @@ export const createAsk = (parts: AskParts): Ask => {
     refusalsOfCellar: (cellar, from, limit) => inTurns((index) => index.refusalsOfCellar(cellar, from, limit)),
     seenRacks: (key, limit) => inTurns((index) => index.seenRacks(key, limit)),
     positionOfMinute: (minute) => follower.query((index) => index.positionOfMinute(minute)),
-    eventsAt: (places) => eventsAt(host, places),
+    eventsAt: (places) => eventsAt(host.log, places),
   }
 }
 
@@ -51,31 +51,3 @@ const turnsOf = ({ host, follower, passedMs }: AskParts) => {
     }
   }
 }
-
-/** Reads neighbours in a stream together. */
-const eventsAt = async (host: AskParts['host'], places: readonly EventPlace[]): Promise<readonly RecordedEvent[]> => {
-  const pages = await Promise.all(rangesOf(places).map((range) => readRange(host, range)))
-  const byPosition = new Map(pages.flat().map((event) => [event.position, event]))
-  return places.flatMap(({ position }) => byPosition.get(position) ?? [])
-}
-
-type Range = { readonly stream: string; readonly first: number; last: number }
-
-const rangesOf = (places: readonly EventPlace[]): readonly Range[] => {
-  const ranges: Range[] = []
-  const open = new Map<string, Range>()
-  for (const { stream, revision } of places.toSorted((a, b) => a.revision - b.revision)) {
-    const range = open.get(stream)
-    if (range !== undefined && revision <= range.last + 1 && revision - range.first < readPageEventsMax) {
-      range.last = revision
-      continue
-    }
-    const next = { stream, first: revision, last: revision }
-    open.set(stream, next)
-    ranges.push(next)
-  }
-  return ranges
-}
-
-const readRange = ({ log }: AskParts['host'], { stream, first, last }: Range): Promise<readonly RecordedEvent[]> =>
-  log.read(stream, { from: first, limit: last - first + 1 })
