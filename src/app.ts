@@ -8,7 +8,6 @@ import type { WebConfig } from './http/dashboard/door/origin.ts'
 import type { Traces } from './http/dashboard/door/refusal-traces.ts'
 import { Downloads, type DownloadTiming } from './http/dashboard/exports/downloads.ts'
 import type { LivePages } from './http/dashboard/live/live-pages.ts'
-import { questionsOfProjections } from './http/dashboard/show/questions-of-projections.ts'
 import { type IngestWork, noChecks, noWork } from './http/ingest/api-call.ts'
 import { answerMisspeltPath, apiRoutes, batchPath, ingestHandlers, ingestPath } from './http/ingest/api-routes.ts'
 import { CostBudgets } from './http/ingest/cost-budgets.ts'
@@ -26,8 +25,6 @@ export type AppDeps = {
   /** True if the node accepts readings of every kind and is not stopping. `/readyz` gives this answer. */
   readonly isReady: () => boolean
   readonly reasons: DashboardParts['reasons']
-  /** Default: the projections answer. */
-  readonly questions?: DashboardParts['questions']
   /** Default: this node does not check its log. */
   readonly logCheck?: DashboardParts['logCheck']
   readonly web: WebConfig
@@ -50,7 +47,7 @@ export type AppDeps = {
  */
 export const createApp = (deps: AppDeps): App => {
   const { core, lines, isReady, reasons, web, live, refusalLines, traces, work = noWork(), bodySchedule } = deps
-  const { exportTiming, logCheck = () => null, questions = questionsOfProjections(core) } = deps
+  const { exportTiming, logCheck = () => null } = deps
   const lastRefusals = new LastRefusals()
   const lastChecks = noChecks()
   const addressOf = (request: Request): string =>
@@ -69,7 +66,7 @@ export const createApp = (deps: AppDeps): App => {
     .use(apiRoutes(api, ingest))
     .use(
       dashboardRoutes(
-        { core, lastRefusals, lastChecks, lines, traces, reasons, logCheck, web, live, downloads, bodies, questions },
+        { core, lastRefusals, lastChecks, lines, traces, reasons, logCheck, web, live, downloads, bodies },
         answerMisspeltPath(api),
       ),
     )

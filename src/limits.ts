@@ -33,6 +33,36 @@ export const readingStructuralCharsMax = 32
 export const batchStructuralCharsMax = 32_000
 export const batchNamesMax = 3_000
 
+// The derived store (docs/decisions/033-one-follower.md)
+/** A model is flushed when about this number of rows waits. A row takes about 150 bytes. */
+export const modelPendingMax = 16_384
+/** A step of a flush writes this number of rows: a few ms. */
+export const modelRowsPerStep = 128
+/** Pages of a model's file that the follower keeps in memory, in KiB. */
+export const modelCacheKib = 1_024
+/** How long the follower waits for another program that has locked the file of a model. */
+export const modelBusyMsMax = 1_000
+/** A model counts as behind if it has not met the end of the log for this time. */
+export const modelBehindMs = 2_000
+/** The follower waits this long after an outage of the log, and after the first failed flush of a model. */
+export const modelRetryPauseMs = 1_000
+/** If the flushes of a model fail again and again, for example because the disk is full, the pauses double up to this one. */
+export const modelRetryPauseMsMax = 10_000
+/** If the file of a model is lost again and again, the pauses before it is built anew double up to this one. */
+export const modelAnewPauseMsMax = 600_000
+/** The follower asks the log again after this time if it has not got events that were published. Then the pauses double. */
+export const followerPollMsMin = 10
+/** The follower asks the log after this time even if nothing was published, and looks whether a flush is due. */
+export const followerIdleMs = 1_000
+/** The main thread tells the follower at most so often that the log has published events. */
+export const followerToldEveryMs = 50
+/** A page waits this long for a model to include what its form has changed. */
+export const followerUpToMsMax = 1_000
+/** At its end, the node waits this long for the last flushes. What is missing is read at the next start. */
+export const followerStopMsMax = 2_000
+/** After a crash of the follower's thread, the pauses before it starts again double up to this one. */
+export const followerRestartMsMax = 600_000
+
 // Questions to the read models
 /** Open questions of a node. Each holds its parameters and one statement: a few KB. */
 export const questionsOpenMax = 256
@@ -44,35 +74,12 @@ export const questionBusyMsMax = 100
 export const questionCacheKib = 1_024
 
 // The read model `ask.db`
-/** The node counts this time in heartbeats, so it must be a multiple of `heartbeatMs`. */
+/** How often `ask.db` is flushed if nobody asks. */
 export const askWriteEveryMs = 10_000
-/**
- * A change of `ask.db` with this many entries is written at once. One entry takes about 150 bytes. With fewer, a node with 10,000
- * busy keys would write the counts of each key much more often than every `askWriteEveryMs`.
- */
-export const askEntriesAtOnce = 16_384
 /** The place of an event takes as much memory as this number of other entries, and counts as so many. */
 export const askPlaceEntries = 8
 /** Keys whose counters the node keeps from one change of `ask.db` to the next: about 100 bytes each. */
 export const askKeysKeptMax = 16_384
-/** While a change is written, the next one grows up to this size. Then it is dropped, and its events are read from the log later. */
-export const askEntriesMax = 32_768
-/** Events that are kept while the node passes from the log to the events that it receives. With more, it reads the log again. */
-export const askKeptEventsMax = 4_000
-/** The node rests this many times as long as it has read the log for `ask.db`. */
-export const askRestFactor = 4
-/** The node waits this long after an outage of the log or a failed write of `ask.db`. */
-export const askRetryPauseMs = 1_000
-/** If `ask.db` is lost again and again, the pauses before it is built anew double up to this one. */
-export const askAnewPauseMsMax = 600_000
-/** At its end, the node waits this long for the last change of `ask.db`. What is missing is read at the next start. */
-export const askStopMsMax = 2_000
-/** The table of racks that were seen in this minute: 2 to the power of this number of sets. */
-export const toldRackSetBits = 14
-/** Each set of that table has this many places of 6 bytes. So it takes 1 MB, and has room for 160,000 racks. */
-export const toldRackWays = 10
-/** For smaller batches, the table does not remember the list of racks: a search for each rack costs little. */
-export const toldListReadingsMin = 32
 
 // Scanning batches (`http/ingest/scan-batch.ts`)
 /** Names of racks, kegs and cellars in memory: 2 to the power of this number of sets, with `nameCacheWays` names in each. */
@@ -167,7 +174,7 @@ export const idempotencyStartMsMax = 5_000
  */
 export const idempotencyForgottenAtOnceMax = 2_000
 
-// The index for questions, `ask.db` (docs/decisions/033-ask-db.md)
+// The index for questions, `ask.db` (docs/decisions/033-one-follower.md)
 /** Counts of cellars are kept for each minute of this time. */
 export const askMinutesKeptMs = 48 * 3_600_000
 /** Counts of keys are kept for each hour of this time. */
@@ -182,14 +189,8 @@ export const askTrimmedAtOnceMax = 2_000
 export const askOthersTrimmed = 8
 /** Names of keys, racks, streams and so on whose numbers the writing thread keeps in memory. */
 export const askNamesCachedMax = 1_024
-/** A change goes to the writing thread in parts of at most this number of counts and racks, about 100 bytes each. */
-export const askRowsPerPart = 1_024
-/** Pages of `ask.db` that the writing thread keeps in memory, in KiB. */
-export const askWriterCacheKib = 1_024
 /** Pages of `ask.db` that the event loop keeps in memory, in KiB. */
 export const askReaderCacheKib = 256
-/** A check of `ask.db` reads this number of rows, and then rests. */
-export const askCheckedRowsPerStep = 512
 
 // Unfinished bodies (docs/contract.md, "Cost"; `http/unfinished-bodies.ts`)
 export const keyBodiesBytesMax = 16 * 1024 * 1024
@@ -908,8 +909,6 @@ export const keysPerPageMax = 100
 export const cellarsPerPageMax = 100
 /** Keys at an earlier instant. The page reads the stream of each key, so it has fewer rows than the list of keys has now. */
 export const keysThenPerPageMax = 50
-/** Readings that pages have read from the log last, and keep: about 600 bytes each. */
-export const recentReadingsKeptMax = 1_000
 export const kegsPerPageMax = 100
 export const historyRowsPerPageMax = 100
 export const kegFilterCharsMax = 257

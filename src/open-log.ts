@@ -1,12 +1,18 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { Derived } from './actors/node.ts'
 import { checkpointFile } from './actors/saved-state/checkpoint-file.ts'
 import { checkpointHeader } from './actors/saved-state/checkpoints.ts'
+import type { Schedule } from './actors/schedule.ts'
+import { foldedEvent } from './actors/stream/folded-event.ts'
 import { CommandFailed, type ExitCode, exitCodes } from './cli/exit-codes.ts'
 import type { Config } from './config.ts'
+import { AskReader } from './derived/ask/ask-reader.ts'
+import { openKnownRevisions } from './derived/ask/known-revisions.ts'
+import { DerivedStore, type DerivedTold } from './derived/derived-store.ts'
+import { followOnThread } from './derived/follower-on-thread.ts'
+import type { FoldedTo } from './domain/log-reference.ts'
 import { eventStoreRetryPauseMs, eventStoreStartMsMax, heldRetryMs, heldWaitMsMax, storeBusyMsMax } from './limits.ts'
-import { openAskFile } from './log/ask-index/ask-file.ts'
-import type { AskIndex } from './log/ask-index.ts'
 import { CopyRefused } from './log/copy-log.ts'
 import {
   ChangedSchema,
@@ -251,12 +257,29 @@ export const openIdempotencyIndex = async (
   { clock, entropy, onReplaced }: Naming & { readonly onReplaced: (why: string) => void },
 ): Promise<RepeatsIndex> => openRepeatsFile({ dataDir, logId: await ensureLogCreated(log, clock, entropy), onReplaced })
 
-/** Opens `ask.db`, which answers questions of people. The service needs it for nothing else, so it can be opened later. */
-export const openAskIndex = async (
-  dataDir: string,
+export type DerivedParts = Naming & {
+  readonly schedule: Schedule
+  readonly onTold: (told: DerivedTold) => void
+}
+
+/** The read models of a node, folded from the log on a thread. */
+export const openDerived = async (
+  { dataDir, eventStore }: LogConfig,
   log: EventLog,
-  { clock, entropy, onReplaced }: Naming & { readonly onReplaced: (why: string) => void },
-): Promise<AskIndex> => openAskFile({ dataDir, logId: await ensureLogCreated(log, clock, entropy), onReplaced })
+  { clock, entropy, ...parts }: DerivedParts,
+): Promise<Derived> => {
+  const logId = await ensureLogCreated(log, clock, entropy)
+  const isInLog = (head: FoldedTo): Promise<boolean | null> =>
+    foldedEvent(log, head).then(
+      (event) => event !== null && event !== 'purged',
+      (fault: unknown) => {
+        if (fault instanceof Outage || fault instanceof UndecodableEvent) return null
+        throw fault
+      },
+    )
+  const store = new DerivedStore({ ...parts, start: followOnThread({ dataDir, eventStore, logId }), isInLog })
+  return { store, ask: new AskReader(dataDir, store), known: () => openKnownRevisions(dataDir, logId) }
+}
 
 /** Turns an error with a known cause into a `CommandFailed`. Any other error is a bug, and is returned unchanged. */
 export const asCommandFailed = (error: unknown): unknown => {

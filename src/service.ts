@@ -5,9 +5,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { version } from '../package.json' with { type: 'json' }
 import { shellWord } from '../views/cellars/snippets.ts'
 import { paths } from '../views/paths.ts'
-import type { AskParts } from './actors/ask/ask-follower.ts'
 import { systemAsker } from './actors/asked-by.ts'
 import type { Core } from './actors/core.ts'
+import type { Derived } from './actors/node.ts'
 import { type OpenCore, openCore } from './actors/open-core.ts'
 import type { IndexTrouble } from './actors/repeats/repeat-memory.ts'
 import { checkpointFile } from './actors/saved-state/checkpoint-file.ts'
@@ -24,6 +24,7 @@ import { startDemo } from './cli/simulate/demo.ts'
 import type { MachineClock } from './clock.ts'
 import { baseUrlOf, type Config, dataDirDefault, localUrlOf } from './config.ts'
 import { type DailyCheck, startDailyCheck } from './daily-check.ts'
+import type { DerivedTold } from './derived/derived-store.ts'
 import { thrownError } from './domain/error-message.ts'
 import type { Entropy } from './entropy.ts'
 import { isReady, type Reason, reasonsOf, watchHealth } from './health.ts'
@@ -42,7 +43,7 @@ import type { EventLog } from './log/event-log.ts'
 import { refusalBytesFile } from './log/refusal-bytes-file.ts'
 import type { MissingEnd } from './log/tail/missing-end.ts'
 import type { LogLines } from './log-lines.ts'
-import { asCommandFailed, openAskIndex, openIdempotencyIndex, openLog, openWhenFree } from './open-log.ts'
+import { asCommandFailed, openDerived, openIdempotencyIndex, openLog, openWhenFree } from './open-log.ts'
 import { judgeOnThread } from './password-judge/judge-on-thread.ts'
 
 export type ServiceParts = {
@@ -154,13 +155,13 @@ const startCore = async (starting: Starting, log: EventLog, health: Health): Pro
     onReplaced: (why) => lines.warn('the index of idempotency keys is built again from the log', { why }),
   })
   started.defer(() => idempotency.close())
-  const ask = await startAsk(starting, log)
+  const derived = await startDerived(starting, log)
   const core = await openCore({
     log,
     clock,
     entropy,
     idempotency,
-    ask,
+    derived,
     sessionIdleMs: config.sessionIdleMs,
     checkpoints: checkpointsOf(config, lines),
     refusalBytes: refusalBytesFile(config.dataDir),
@@ -178,17 +179,12 @@ const startCore = async (starting: Starting, log: EventLog, health: Health): Pro
   return core
 }
 
-const startAsk = async ({ config, clock, entropy, lines, started }: Starting, log: EventLog): Promise<AskParts> => {
-  const onReplaced = (why: string): void => lines.warn('ask.db is built again from the log', { why })
-  const index = await openAskIndex(config.dataDir, log, { clock, entropy, onReplaced })
-  started.defer(() => index.close())
-  return {
-    index,
-    onTold: ({ why }) => {
-      if (why === null) lines.info('ask.db is used again')
-      else lines.warn('ask.db cannot be used: until it can, searches with it find no newer events', { why })
-    },
-  }
+const startDerived = async (starting: Starting, log: EventLog): Promise<Derived> => {
+  const { config, clock, entropy, lines, started } = starting
+  const onTold = (told: DerivedTold): void => tellDerived(told, lines)
+  const derived = await openDerived(config, log, { clock, entropy, schedule: systemSchedule, onTold })
+  started.defer(async () => derived.ask.close())
+  return derived
 }
 
 /** EventStoreDB keeps its own checksums, so only the embedded log is checked. */
@@ -289,6 +285,14 @@ const tellLostChanges =
       operators,
       areMore: Math.max(keyIds.length, cellars.length) > lostNamesMax,
     })
+
+const tellDerived = (told: DerivedTold, lines: LogLines): void => {
+  if (told.kind === 'bug') lines.error('a bug was caught', { error: told.why })
+  else if (told.kind === 'crashed') lines.error('the thread that follows the log has failed: it starts again', told)
+  else if (told.kind === 'replaced') lines.warn(`${told.model}.db is built again from the log`, { why: told.why })
+  else if (told.why === null) lines.info(`${told.model}.db is used again`)
+  else lines.warn(`${told.model}.db cannot be used: until it can, pages show nothing newer`, { why: told.why })
+}
 
 const tellTimes = (told: TimesTold, lines: LogLines): void => {
   const [level, text] = timesLines[told.kind]

@@ -1,10 +1,10 @@
 import { Database } from 'bun:sqlite'
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { modelPath } from '../../src/derived/model-file.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { keyIdOf } from '../../src/domain/stream-names.ts'
 import { askReaderCacheKib, logReadPageEvents } from '../../src/limits.ts'
-import { askPathIn } from '../../src/log/ask-index/ask-file.ts'
 import { AskQueries } from '../../src/log/ask-index/queries/ask-queries.ts'
 import { logPathIn } from '../../src/log/data-folder.ts'
 import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
@@ -119,7 +119,7 @@ const report = async (
   console.log(
     `\nask.db of ${last} events was built in ${((performance.now() - startMs) / 1_000).toFixed(0)} s of a running service\n`,
   )
-  using database = new Database(askPathIn(service.dataDir), { readonly: true })
+  using database = new Database(modelPath(service.dataDir, 'ask'), { readonly: true })
   console.log(sizes(database))
   if (wanted.every((part) => part === 'fill')) return
   const loaded = await withKeys(service, loadKeys)
@@ -156,7 +156,7 @@ const untilFolded = async (dataDir: string, last: number): Promise<void> => {
 }
 
 const foldedTo = (dataDir: string): number => {
-  using database = new Database(askPathIn(dataDir), { readonly: true })
+  using database = new Database(modelPath(dataDir, 'ask'), { readonly: true })
   return database.query<{ position: number | null }, []>('SELECT position FROM head').get()?.position ?? -1
 }
 

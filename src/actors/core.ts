@@ -7,6 +7,7 @@
  */
 import type { Projections } from '../../projections/queries.ts'
 import type { Clock } from '../clock.ts'
+import type { ModelProgress } from '../derived/follower-messages.ts'
 import type { CellarState } from '../domain/cellar.ts'
 import type { By, CellarPolicy, EventData, Limit, RecordedEvent, Role } from '../domain/events.ts'
 import type { KeyState } from '../domain/key.ts'
@@ -16,7 +17,7 @@ import type { LogItem } from '../domain/reading/recorded-run.ts'
 import type { CommandRefusal, Outcome, ReadingRefusal } from '../domain/refusal.ts'
 import type { Entropy } from '../entropy.ts'
 import type {
-  AskIndex,
+  AskQuestions,
   EventPlace,
   FoundPlaces,
   HourCount,
@@ -337,16 +338,9 @@ export type Refusals = {
   note(refused: RefusedRequest): void
 }
 
-/** How far `ask.db` is. `position` is that of its last event; `null` if it is empty. */
-export type AskProgress = {
-  readonly position: number | null
-  /** True while the log is read, so older events are still missing. */
-  readonly isBehind: boolean
-  /** Why the file cannot be used or written now, or `null`. */
-  readonly trouble: string | null
-}
+export type AskProgress = ModelProgress
 
-type AskLookUps = Pick<AskIndex, 'placeAt' | 'positionOfMinute'>
+type AskLookUps = Pick<AskQuestions, 'placeAt' | 'positionOfMinute'>
 
 /**
  * Questions of people about the log. Each look-up throws AskUnusable if the file is damaged, which is then built again, or AskBusy
@@ -355,10 +349,10 @@ type AskLookUps = Pick<AskIndex, 'placeAt' | 'positionOfMinute'>
 export type Ask = AskLookUps & {
   progress(): AskProgress
   /**
-   * Writes what this node has received, so that the next look-up has it. Usually takes a few ms. Does nothing while the index
-   * is behind or in trouble.
+   * Waits until the file has all that this node has received. Usually takes a few ms. Does nothing while the file is behind or in
+   * trouble.
    */
-  bringUp(): Promise<void>
+  upTo(): Promise<void>
   /** Lets other work run meanwhile. Rejects with AskUnusable. */
   find(filter: PlaceFilter, page: PlacePage): Promise<FoundPlaces>
   /** Like `find`. */

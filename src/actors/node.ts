@@ -1,4 +1,7 @@
 import type { MachineClock } from '../clock.ts'
+import type { AskReader } from '../derived/ask/ask-reader.ts'
+import type { KnownRevisions } from '../derived/ask/known-revisions.ts'
+import type { DerivedStore } from '../derived/derived-store.ts'
 import { isRun, type LogItem, lastPositionOf } from '../domain/reading/recorded-run.ts'
 import type { KeptBytes } from '../domain/refusals/bytes-of-day.ts'
 import {
@@ -14,7 +17,6 @@ import type { Entropy } from '../entropy.ts'
 import { drainLookMs, drainMsMax, expirySweepMs, heartbeatMs, requestWaitMsMax } from '../limits.ts'
 import type { EventLog, Subscription } from '../log/event-log.ts'
 import type { RepeatsIndex } from '../log/repeats-index.ts'
-import { AskFollower, type AskParts } from './ask/ask-follower.ts'
 import { CellarActor } from './cellar/cellar-actor.ts'
 import { Retention } from './cellar/reading-retention.ts'
 import type { FoldListener } from './core.ts'
@@ -35,14 +37,22 @@ import { follow } from './stream/follow.ts'
 import { RecordStream } from './stream/record-stream.ts'
 import { ClockWatch, type TimesTold } from './time/clock-watch.ts'
 
+export type Derived = {
+  /** Starts with the node, and stops with it. */
+  readonly store: DerivedStore
+  readonly ask: AskReader
+  /** What `ask.db` knows before the store starts. */
+  readonly known: () => KnownRevisions | null
+}
+
 export type CoreParts = {
   readonly log: EventLog
   readonly clock: MachineClock
   readonly entropy: Entropy
   /** Default: no index, so requests with an idempotency key are refused. */
   readonly idempotency?: RepeatsIndex
-  /** Default: no `ask.db`, so `core.ask` is `null`. */
-  readonly ask?: AskParts
+  /** Default: none, so `core.ask` is `null`. */
+  readonly derived?: Derived
   /** Where the node keeps how many bytes of summaries of refusals it has written today. Default: nowhere. */
   readonly refusalBytes?: KeptBytes
   readonly schedule?: Schedule
@@ -86,7 +96,7 @@ export class Node {
   readonly retention: Retention
   readonly rotations: Rotations
   readonly remembered: RepeatMemory | null
-  readonly ask: AskFollower | null
+  readonly derived: Derived | null
   readonly #registries: readonly Registry<Actor>[]
   readonly #checkpoints: Checkpoints
   readonly #clockWatch: ClockWatch
@@ -106,7 +116,7 @@ export class Node {
     this.#newest = last === null ? null : newestOf(last)
     this.remembered = parts.idempotency === undefined ? null : new RepeatMemory(host, parts.idempotency)
     host.repeats = this.remembered
-    this.ask = parts.ask === undefined ? null : new AskFollower(host, parts.ask, clock)
+    this.derived = parts.derived ?? null
     this.keys = new Registry(host, (keyId) => new KeyActor(keyId, host))
     this.cellars = new Registry(host, (stream) => new CellarActor(stream, host))
     this.operators = new Registry(host, (stream) => new OperatorActor(stream, host))
@@ -135,7 +145,6 @@ export class Node {
     // Reads older idempotency keys from the log first, because the subscription delivers only the events after `begin`.
     await this.remembered?.begin(begin)
     const after = begin?.position ?? null
-    this.ask?.begin(after)
     await this.#subscribe({ after, categories: this.#categories, onEvents: this.#receive })
     this.#isCaughtUp = true
     this.#clockWatch.caughtUp()
@@ -177,10 +186,11 @@ export class Node {
   }
 
   /** Call it when the start has failed. The log is closed next, so no timer may use it any more. */
-  abandonStart(): void {
+  async abandonStart(): Promise<void> {
     this.#stopActors()
     this.#unfollow()
     this.#checkpoints.stop()
+    await this.derived?.store.stop()
   }
 
   drain(): Promise<void> {
@@ -199,7 +209,7 @@ export class Node {
     this.#unfollow()
     await this.#checkpoints.end()
     await this.remembered?.stop()
-    await this.ask?.stop()
+    await this.derived?.store.stop()
   }
 
   #unfollow(): void {
@@ -222,16 +232,17 @@ export class Node {
     this.#subscriptions.push(await follow(this.host, { ...following, onBroken }))
   }
 
-  /** Only `ask.db` needs records. */
+  /** Only the derived store and the live pages need records. */
   get #categories(): readonly string[] {
-    return this.ask === null ? foldedCategories : categories
+    return this.derived === null ? foldedCategories : categories
   }
 
   readonly #receive = (items: readonly LogItem[]): void => {
     const hasRecords = items.some(isRecord)
     const folded = hasRecords ? items.filter((item) => !isRecord(item)) : items
     if (folded.length > 0) this.#receiveFolded(folded)
-    this.ask?.receive(items)
+    const last = items.at(-1)
+    if (last !== undefined) this.derived?.store.published(lastPositionOf(last))
     if (hasRecords) this.#tell(items.filter(isRecord))
   }
 
@@ -286,7 +297,6 @@ export class Node {
     this.sweeps.onBeat()
     this.rotations.onBeat()
     this.remembered?.onBeat()
-    this.ask?.onBeat()
     this.#clockWatch.onBeat()
     if (this.host.beat % (expirySweepMs / heartbeatMs) !== 0) return
     void this.sweeps.run()

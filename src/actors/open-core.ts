@@ -27,10 +27,11 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   try {
     await begin(node, parts, beginning)
   } catch (cause) {
-    node.abandonStart()
+    await node.abandonStart()
     throw cause
   }
   const { host } = node
+  const { derived } = parts
   return {
     log: host.log,
     clock: host.clock,
@@ -44,7 +45,10 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
     },
     refusals: { note: (refused) => node.refusalRecords.note(refused) },
     recordExport: (data, asker) => node.exportRecords.append({ type: 'LogExported', data }, asker),
-    ask: node.ask === null ? null : createAsk({ host, follower: node.ask, passedMs: parts.clock.passedMs }),
+    ask:
+      derived === undefined
+        ? null
+        : createAsk({ host, store: derived.store, reader: derived.ask, passedMs: parts.clock.passedMs }),
     onFolded: (listener) => node.onFolded(listener),
     indexTrouble: () => node.remembered?.trouble ?? null,
     sweep: () => node.sweep(),
@@ -52,17 +56,19 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   }
 }
 
-const begin = async (node: Node, { ask, onLostChanges }: CoreParts, { lost }: Beginning): Promise<void> => {
+const begin = async (node: Node, { derived, onLostChanges }: CoreParts, { lost }: Beginning): Promise<void> => {
   const { log, projections } = node.host
   log.checkEnds?.((stream) => projections.lastRevision(stream))
   await node.follow()
   // The heartbeat starts before `finishBegunWork`. Without a heartbeat no request times out. The start could then
   // wait an hour for a store that never answers, because appends are retried that long.
   node.startHeartbeat()
-  const known = [lost?.known ?? [], (ask && (await knownBeyondLog(log, ask.index))) ?? []].flat()
+  const inFile = derived?.known() ?? null
+  const known = [lost?.known ?? [], (inFile && (await knownBeyondLog(log, inFile))) ?? []].flat()
   const found = await suspendLostKeys(node.host, node.keys, known)
+  inFile?.close()
   if (found !== null) onLostChanges?.(found)
   await lost?.discard()
-  node.ask?.caughtUp()
+  derived?.store.start()
   await node.finishBegunWork()
 }

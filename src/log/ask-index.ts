@@ -3,7 +3,6 @@
  * from the log, so it can be deleted, and the node builds it again.
  */
 import type { EventType } from '../domain/events.ts'
-import type { FoldedTo } from '../domain/log-reference.ts'
 import type { EventKind } from '../domain/search/event-filter.ts'
 
 /** Where an event that is no reading lies, and what people filter it by. */
@@ -54,38 +53,6 @@ export type SeenRack = { readonly key: string; readonly rack: string; readonly m
 /** The first position of a minute (since 1970): the event's minute is later than that of every event before it. */
 export type MinutePosition = { readonly minute: number; readonly position: number }
 
-/**
- * A purge has deleted the events of `stream` before revision `keptFrom`. With `counts`, what was counted of the key (and of its
- * cellar) before the midnight `beforeMs` is deleted too: accepted readings, or refusals.
- */
-export type Forgotten = {
-  readonly stream: string
-  readonly keptFrom: number
-  readonly counts: {
-    readonly what: 'accepted' | 'refused'
-    readonly key: string
-    readonly cellar: string
-    readonly beforeMs: number
-  } | null
-}
-
-/** All fields add to what the index holds. Counts are differences. */
-export type AskChange = {
-  /** The position of the index's `foldedTo` that the change continues. `null`: it begins with the log's first event. */
-  readonly foldedFrom: number | null
-  /** After this change, the index holds all events up to this one. */
-  readonly foldedTo: FoldedTo
-  readonly places: readonly FoldedPlace[]
-  readonly minutes: readonly MinutePosition[]
-  readonly minuteCounts: readonly MinuteCount[]
-  readonly hourCounts: Iterable<HourCount>
-  readonly seen: Iterable<SeenRack>
-  /** Applied after the fields above. */
-  readonly forgotten: readonly Forgotten[]
-  /** The time of the change in ms. Counts that are older than `askMinutesKeptMs` or `askHoursKeptMs` are deleted. */
-  readonly nowMs: number
-}
-
 export type PlaceFilter = {
   readonly stream: string | null
   readonly kind: EventKind | null
@@ -117,32 +84,10 @@ export type FoundPlaces = {
 }
 
 /**
- * All methods see every change whose `write` has resolved, and throw AskUnusable if a row that they read does not match its
- * checksum. The node then builds the index again. They throw AskBusy if another program has locked the file, or if the index was
- * emptied after the first step of a question.
+ * The questions of people that `ask.db` answers. All methods throw AskUnusable if the file is damaged, and AskBusy if another
+ * program has locked it.
  */
-export interface AskIndex {
-  /** The index holds all events up to this one. `null`: it is empty, and must be built from the log. */
-  readonly foldedTo: FoldedTo | null
-  /**
-   * Tries again to open a file that could not be opened before. Until then, all other methods fail for the same reason. Does nothing
-   * if the file is open. Rejects with AskBusy or AskUnusable.
-   */
-  open(): Promise<void>
-  /**
-   * Writes the whole change or nothing. Ignores a change whose `foldedTo` the index already includes. Rejects with AskBusy if a
-   * later try can succeed. Rejects with AskUnusable if the index is damaged, if a query has found damage, or if the change does
-   * not continue the index. `check` can have emptied it. After AskUnusable, the node must call `startAnew`.
-   */
-  write(change: AskChange): Promise<void>
-  /**
-   * Reads the whole file on its thread, slowly, while changes are written. Empties the index if it is damaged. Rejects like
-   * `write`. Resolves early if the index is closed.
-   */
-  check(): Promise<void>
-  /** Empties the index, so that it can be built again. Rejects with AskUnusable. */
-  startAnew(): Promise<void>
-
+export interface AskQuestions {
   /** Each step takes at most about a millisecond, so that the caller can let other work run between two steps. */
   find(filter: PlaceFilter, page: PlacePage): Generator<void, FoundPlaces>
   /**
@@ -165,15 +110,14 @@ export interface AskIndex {
   seenRacks(key: string, limit: number): Generator<void, readonly SeenRack[]>
   /** The newest row whose minute is not after this one, or `null`. */
   positionOfMinute(minute: number): MinutePosition | null
-  close(): Promise<void>
 }
 
-/** The index cannot be used: its file is damaged, or its disk fails. The node empties it and builds it again. */
+/** The file is damaged, or its disk fails. It is built again. */
 export class AskUnusable extends Error {
   override readonly name = 'AskUnusable'
 }
 
-/** A later try can succeed: the disk is full, another program has locked the file, or the index was emptied meanwhile. */
+/** A later try can succeed: another program has locked the file, or it was built anew meanwhile. */
 export class AskBusy extends Error {
   override readonly name = 'AskBusy'
 }

@@ -1,20 +1,28 @@
-import { describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
+import type { Ask } from '../../src/actors/core.ts'
 import { readAsked } from '../../src/actors/search/read-asked.ts'
 import { type EventFilter, noFilter, readFiltered } from '../../src/actors/search/read-filtered.ts'
 import { findInLog } from '../../src/cli/control/find-in-log.ts'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
 import { refusalsStream } from '../../src/domain/stream-names.ts'
-import { askWriteEveryMs, refusalSummaryMsMax } from '../../src/limits.ts'
+import { refusalSummaryMsMax } from '../../src/limits.ts'
 import { AskBusy, AskUnusable } from '../../src/log/ask-index.ts'
-import { MemoryAskIndex } from '../support/ask/memory-ask-index.ts'
+import { type DerivedHere, derivedHere } from '../support/derived/derived-here.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 import { asker, Cluster, makeTestKey, type TestNode } from '../support/two-nodes.ts'
 
 const entropy = seededEntropy(20)
 
+let derived: DerivedHere
+afterEach(async () => {
+  await derived.store.stop()
+  derived.remove()
+})
+
 const settle = async (node: TestNode): Promise<void> => {
   node.late.deliver()
-  await node.schedule.advance(askWriteEveryMs + 1_000)
+  await node.schedule.quiet()
+  await derived.whole()
 }
 
 const refusedAt = (atMs: number, requestId: string): NewEvent<'ReadingsRefused'> => ({
@@ -33,8 +41,8 @@ const refusedAt = (atMs: number, requestId: string): NewEvent<'ReadingsRefused'>
 /** A node with `ask.db`, a key that is suspended by request `old`, and readings. */
 const opened = async () => {
   const cluster = new Cluster()
-  const index = new MemoryAskIndex()
-  const node = await cluster.open({ ask: index })
+  derived = derivedHere(cluster.log, { clock: cluster.clock })
+  const node = await cluster.open({ derived })
   const keyId = await makeTestKey(node)
   await node.post(keyId, 5)
   const old = '5f4a0d0e-0000-4000-8000-000000000001'
@@ -50,7 +58,7 @@ const opened = async () => {
       if (step.value.kind === 'event') types.push(step.value.value.type)
     }
   }
-  return { cluster, index, node, keyId, old, find }
+  return { cluster, node, keyId, old, find }
 }
 
 describe('`log find` with ask.db', () => {
@@ -117,23 +125,22 @@ describe('readAsked()', () => {
     }
   })
 
-  const fails = (error: Error) => (index: MemoryAskIndex) => {
-    index.find = () => {
-      throw error
-    }
+  const fails = (error: Error) => (ask: Ask) => {
+    ask.find = () => Promise.reject(error)
   }
   test.each([
-    ['emptied', (index: MemoryAskIndex) => index.startAnew()],
     ['found damaged', fails(new AskUnusable('damaged'))],
     ['locked', fails(new AskBusy('locked'))],
   ])('reads on in the log if ask.db is %s between two pages', async (_, harm) => {
-    const { cluster, index, node } = await opened()
+    const { cluster, node } = await opened()
     const { log } = cluster
     const filter: EventFilter = { ...noFilter, kind: 'keys' }
-    const pages = readAsked({ log, ask: node.core.ask }, filter, 1)
+    const { ask } = node.core
+    if (ask === null) throw new Error('The node has no ask.db')
+    const pages = readAsked({ log, ask }, filter, 1)
     const first = await node.schedule.until(pages.next())
     expect(first.value).toHaveLength(1)
-    await harm(index)
+    harm(ask)
     expect([...(first.value ?? []), ...(await node.schedule.until(flat(pages)))]).toEqual(
       await flat(readFiltered(log, filter, 1)),
     )

@@ -10,12 +10,10 @@ import { readingsStream } from '../../src/domain/stream-names.ts'
 import { eventView } from '../../src/export/event-view.ts'
 import { atFullSpeed } from '../../src/export/export-pace.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
-import { openAskFile } from '../../src/log/ask-index/ask-file.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { openFreshLog, storeUrl } from '../support/logs/engine.ts'
 import { freshPrefix, openAt } from '../support/logs/event-store-log.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
 import { addOperators, emailOf, testPassword } from '../support/test-operators.ts'
 import { type Service, startService, testAsker, testCellar, validReading } from '../support/test-service.ts'
 import { manualClock } from '../support/time/manual-clock.ts'
@@ -78,17 +76,8 @@ const auditorAt = async (url: string): Promise<Auditor> => {
 
 type Running = Pick<Service, 'url' | 'createKey' | 'post' | 'postBatch' | 'core' | 'untilFolded' | 'stop'>
 
-const start = async (log: EventLog, clock = manualClock()): Promise<Running> => {
-  const folder = temporaryFolder()
-  const ask = openAskFile({ dataDir: folder.path, logId: 'stories' })
-  const service = await startService({ log, clock, ask, exportPace: atFullSpeed })
-  const stop = async (): Promise<void> => {
-    await service.stop()
-    await ask.close()
-    folder.remove()
-  }
-  return { ...service, stop }
-}
+const start = (log: EventLog, clock = manualClock()): Promise<Running> =>
+  startService({ log, clock, isDerived: true, exportPace: atFullSpeed })
 
 describe('the auditor, on two nodes', () => {
   test('finds a refused request by its id, after a restart and on another node', async () => {

@@ -17,10 +17,10 @@ import type { RequestLines } from '../../src/http/request-lines.ts'
 import { boundErrorLines } from '../../src/http/request-lines.ts'
 import { type App, serve } from '../../src/http/serve.ts'
 import type { UnfinishedBodies } from '../../src/http/unfinished-bodies.ts'
-import type { AskIndex } from '../../src/log/ask-index.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import type { RepeatsIndex } from '../../src/log/repeats-index.ts'
 import type { Certificate } from './certificate.ts'
+import { derivedHere } from './derived/derived-here.ts'
 import { openFreshLog } from './logs/engine.ts'
 import { createMemoryRepeatsIndex } from './logs/memory-repeats-index.ts'
 import { seededEntropy } from './seeded-entropy.ts'
@@ -45,8 +45,8 @@ export type ServiceOptions = {
   readonly seed?: number
   /** Default: an empty index in memory. A test must close an index that it gives. */
   readonly idempotency?: RepeatsIndex
-  /** Default: none. */
-  readonly ask?: AskIndex
+  /** True gives the node a derived store, which ends with the service. Default: none. */
+  readonly isDerived?: boolean
   /** Default: none, so the start reads the whole log. */
   readonly checkpoints?: CheckpointParts
   /** Default: as in `CoreParts`. */
@@ -134,8 +134,15 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const judge = options.passwordJudge === undefined ? {} : { passwordJudge: options.passwordJudge }
   const entropy = seededEntropy(options.seed)
   const checkpoints = options.checkpoints === undefined ? {} : { checkpoints: options.checkpoints }
-  const ask = options.ask === undefined ? {} : { ask: { index: options.ask } }
-  const given = { ...ask, ...schedule, ...hasher, ...judge, ...checkpoints, ...options.onBugs }
+  const derived = options.isDerived === true ? derivedHere(log, { clock }) : null
+  const given = {
+    ...(derived !== null && { derived }),
+    ...schedule,
+    ...hasher,
+    ...judge,
+    ...checkpoints,
+    ...options.onBugs,
+  }
   const core = await openCore({ log, clock, entropy, idempotency, ...given })
   const lines: LoggedLine[] = []
   const sink: RequestLines = {
@@ -212,6 +219,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
       refusalLines.close()
       traces.close()
       await core.drain()
+      derived?.remove()
       if (options.log === undefined) await log.close()
     },
   }

@@ -1,11 +1,11 @@
 import type { Asker } from '../../src/actors/core.ts'
+import type { Derived } from '../../src/actors/node.ts'
 import { type OpenCore, openCore } from '../../src/actors/open-core.ts'
 import type { CheckpointStore } from '../../src/actors/saved-state/checkpoints.ts'
 import type { TimesTold } from '../../src/actors/time/clock-watch.ts'
 import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
 import { keyStream, readingsStream } from '../../src/domain/stream-names.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
-import type { AskIndex } from '../../src/log/ask-index.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import type { RepeatsIndex } from '../../src/log/repeats-index.ts'
 import { type FaultyLog, faultyLog } from './logs/faulty-log.ts'
@@ -28,8 +28,6 @@ export type TestNode = {
   readonly schedule: DrivenSchedule
   readonly bugs: readonly unknown[]
   readonly times: readonly TimesTold[]
-  /** The troubles of `ask.db` that the node has told, and `null` for each end of one. */
-  readonly askTold: readonly (string | null)[]
   post(keyId: string, count?: number): Promise<readonly Awaited<ReturnType<OpenCore['keys']['accept']>>[]>
 }
 
@@ -38,7 +36,7 @@ type NodeOptions = {
   readonly clock?: ManualClock
   readonly idempotency?: RepeatsIndex | null
   readonly checkpoints?: CheckpointStore
-  readonly ask?: AskIndex
+  readonly derived?: Derived
 }
 
 /** Opens nodes on one log with one clock. */
@@ -49,7 +47,7 @@ export class Cluster {
   #seeds = 0
 
   /**
-   * Defaults: `clock` and `log` are the cluster's, `idempotency` is an empty index, and there are no `checkpoints` and no `ask`.
+   * Defaults: `clock` and `log` are the cluster's, `idempotency` is an empty index, and there are no `checkpoints` and no `derived`.
    * `skewMs` is added to the node's clock.
    */
   async open(options: NodeOptions = {}, log: EventLog = this.log): Promise<TestNode> {
@@ -59,7 +57,6 @@ export class Cluster {
     const schedule = drivenSchedule()
     const bugs: unknown[] = []
     const times: TimesTold[] = []
-    const askTold: (string | null)[] = []
     this.#seeds += 1
     const entropy = seededEntropy(this.#seeds)
     const clock = { ...machine, now: () => machine.now() + skewMs }
@@ -69,7 +66,7 @@ export class Cluster {
       entropy,
       schedule,
       ...(idempotency === null ? {} : { idempotency }),
-      ...(options.ask === undefined ? {} : { ask: { index: options.ask, onTold: ({ why }) => askTold.push(why) } }),
+      ...(options.derived === undefined ? {} : { derived: options.derived }),
       ...(checkpoints === undefined ? {} : { checkpoints: { store: checkpoints } }),
       onBug: (bug) => bugs.push(bug),
       onTimes: (told) => times.push(told),
@@ -81,7 +78,6 @@ export class Cluster {
       schedule,
       bugs,
       times,
-      askTold,
       post: (keyId, count = 1) => {
         const asked = Array.from({ length: count }, () => core.keys.accept(keyId, reading, this.newId()))
         return schedule.until(Promise.all(asked))

@@ -6,7 +6,7 @@ import type { Ask } from '../core.ts'
 
 /** Returns the event with this id, or all events of the request with this id, except readings. `id` is in lower case. */
 export const changesOfId = async (ask: Ask, id: string): Promise<readonly RecordedEvent[]> => {
-  await ask.bringUp()
+  await ask.upTo()
   const events = await ask.eventsAt(await ask.placesOfId(id))
   return events.filter((event) => event.id === id || event.metadata.requestId === id)
 }
@@ -22,7 +22,7 @@ export type OfRefusedRequest =
  * begins about there, and ends `refusalSummaryMsMax` later.
  */
 export const refusalOfRequest = async (ask: Ask, requestId: string, atMs: number): Promise<OfRefusedRequest> => {
-  await ask.bringUp()
+  await ask.upTo()
   const filter: PlaceFilter = { ...anyRefusal, since: atMs - recordedSkewMsMax, until: atMs + refusalSummaryMsMax }
   const summaries: RecordedEvent<'ReadingsRefused'>[] = []
   let from: number | null = null

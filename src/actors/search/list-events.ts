@@ -60,7 +60,7 @@ export const listEvents = async (parts: ListParts, filter: PlaceFilter, page: Li
     return keyId === null ? search.inLog(null) : search.inStream(readingsStream(keyId))
   }
   const { ask } = parts
-  await ask?.bringUp()
+  await ask?.upTo()
   const { position: foldedTo, isBehind, trouble } = ask?.progress() ?? noIndex
   if (ask === null || foldedTo === null) return search.inLog(null)
   const hasAll = !isBehind && trouble === null

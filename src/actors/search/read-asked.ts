@@ -30,7 +30,7 @@ export async function* readAsked(
   let { from } = filter
   try {
     if (ask !== null && places !== null) {
-      await ask.bringUp()
+      await ask.upTo()
       const reach = (): number => ask.progress().position ?? -1
       const end = Math.min(reach(), filter.to ?? Number.POSITIVE_INFINITY)
       // If the index is emptied between two pages, places are missing in it until it reaches as far again.

@@ -18,13 +18,7 @@ export type AnswerOf<Kind> = Kind extends QuestionKind<infer _, infer Answer> ? 
 export type AsOf = Pick<FoldedTo, 'position' | 'stream' | 'revision'> | null
 
 export type Answered<Answer> =
-  | {
-      readonly kind: 'answered'
-      readonly answer: Answer
-      readonly asOf: AsOf
-      /** True while the model lacks events that this node has received some time ago. */
-      readonly isBehind: boolean
-    }
+  | { readonly kind: 'answered'; readonly answer: Answer; readonly asOf: AsOf }
   /** The model has no file yet, or is built again. */
   | { readonly kind: 'not_ready' }
   /** Too many questions are open, the thread or the disk has failed, or the asker has gone. A later try can succeed. */
@@ -35,19 +29,9 @@ export type AskOptions = {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The part of the derived store that writes the models. `model` is the name of one. */
-export type ModelFollower = {
-  /** Resolves when the model's file has all that this node has received. Gives up after a while. */
-  upTo(model: string): Promise<void>
-  progress(model: string): { readonly isBehind: boolean; readonly trouble: string | null }
-  /** The number of the file that is open now, or `null`. */
-  opening(model: string): number | null
-  rebuild(model: string, opening: number, why: string): void
-}
-
 /** Asks the models on the disk. The answers come from a thread, so that no question delays a reading. */
 export type Questions<Kinds extends QuestionKinds> = {
-  /** The answer has all that this node had received before. Rejects if the question has a bug. */
+  /** Rejects if the question has a bug. */
   ask<Name extends keyof Kinds & string>(
     name: Name,
     parameters: ParametersOf<Kinds[Name]>,

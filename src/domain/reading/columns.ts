@@ -2,7 +2,6 @@ import { batchReadingsMax, columnSlabReadingsMin, unusedColumnSlabsMax } from '.
 import { secondText } from '../calendar.ts'
 import type { Reading } from './reading.ts'
 import { bytesAtMost, encodedBytes } from './reading-size.ts'
-import { hashText, textHash } from './text-hash.ts'
 
 /** The name of a cellar, a rack or a keg. Readings with equal names usually share one `Name`, but need not. */
 export class Name {
@@ -15,11 +14,6 @@ export class Name {
   cachedIn = 0
   /** Its place in that cache. */
   place = 0
-  /** The key and the minute in which the rack was told as seen last (`ask/told-racks.ts`). 0: none. */
-  toldIn = 0
-  /** 64 bits of a hash of `text`. */
-  readonly hashLow: number
-  readonly hashHigh: number
   /** True if `utf8` stands for the name in JSON. Most names need no escapes. */
   readonly isPlain: boolean
   #json: Uint8Array | null = null
@@ -27,9 +21,6 @@ export class Name {
   constructor(text: string, utf8: Uint8Array = Buffer.from(text)) {
     this.text = text
     this.utf8 = utf8
-    hashText(text)
-    this.hashLow = textHash.low
-    this.hashHigh = textHash.high
     this.isPlain = JSON.stringify(text).length === text.length + 2
   }
 
@@ -61,7 +52,7 @@ const newSlab = (): Slab => ({
 const noName = new Name('')
 
 type Columns = Slab &
-  Pick<ReadingColumns, 'count' | 'cellar' | 'racksLow' | 'racksHigh' | 'texts' | 'encodedBytesAtMost'> & {
+  Pick<ReadingColumns, 'count' | 'cellar' | 'texts' | 'encodedBytesAtMost'> & {
     /** True if the lists are a slab. */
     readonly isSlab: boolean
   }
@@ -85,9 +76,6 @@ export class ReadingColumns {
   readonly texts: readonly (string | null)[] | null
   /** Never below the size of the readings as JSON (`reading-size.ts`). */
   readonly encodedBytesAtMost: number
-  /** 64 bits of a hash of `racks` in their order. */
-  readonly racksLow: number
-  readonly racksHigh: number
   #slab: Slab | null
 
   constructor(columns: Columns) {
@@ -100,8 +88,6 @@ export class ReadingColumns {
     this.timesMs = timesMs
     this.texts = texts
     this.encodedBytesAtMost = encodedBytesAtMost
-    this.racksLow = columns.racksLow
-    this.racksHigh = columns.racksHigh
     this.#slab = isSlab ? { racks, kegs, values, timesMs } : null
   }
 
@@ -162,8 +148,6 @@ export class ColumnsBuilder {
   #count = 0
   #nameChars = 0
   #timestampChars = 0
-  #racksLow = 0
-  #racksHigh = 0
 
   begin(cellar: Name): void {
     this.#slab ??= unusedSlabs.pop() ?? newSlab()
@@ -172,8 +156,6 @@ export class ColumnsBuilder {
     this.#count = 0
     this.#nameChars = 0
     this.#timestampChars = 0
-    this.#racksLow = 0
-    this.#racksHigh = 0
   }
 
   get count(): number {
@@ -192,8 +174,6 @@ export class ColumnsBuilder {
     if (text !== null) this.#texts ??= new Array<string | null>(at).fill(null)
     this.#texts?.push(text)
     this.#count = at + 1
-    this.#racksLow = Math.imul(this.#racksLow ^ rack.hashLow, 0x01000193)
-    this.#racksHigh = Math.imul(this.#racksHigh ^ rack.hashHigh, 0x5bd1e995)
     this.#nameChars += rack.text.length + keg.text.length
     this.#timestampChars += text?.length ?? contractTimestampChars
   }
@@ -216,8 +196,6 @@ export class ColumnsBuilder {
       isSlab,
       count,
       cellar: this.#cellar,
-      racksLow: this.#racksLow,
-      racksHigh: this.#racksHigh,
       texts: this.#texts,
       encodedBytesAtMost: bytesAtMost(count, {
         nameChars: this.#nameChars + count * this.#cellar.text.length,

@@ -1,11 +1,10 @@
 /**
  * The tables of `ask.db`. Texts are numbers of `names`, so that a row is small. An index of a table with a rowid ends with the
- * rowid, so each index of `places` is in the order of positions. Each row has a checksum (`ask-rows.ts`). The only row of `head`
- * counts the rows of each table and sums up their checksums (`ask-head.ts`). So a deleted row is found.
+ * rowid, so each index of `places` is in the order of positions.
  */
 
 /** A file of another format is deleted, and the index is built again. */
-export const formatVersion = 1
+export const formatVersion = 2
 
 /** In `minute_counts`, the cellar that stands for all cellars. No row of `names` has this id. */
 export const allCellars = 0
@@ -15,8 +14,9 @@ export const acceptedCode = 1
 export const acceptedName = 'accepted'
 
 export const tables = `
-  CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;
+  CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
   CREATE UNIQUE INDEX names_of_text ON names (name);
+  INSERT INTO names VALUES (${acceptedCode}, '${acceptedName}');
 
   CREATE TABLE places (
     position INTEGER PRIMARY KEY,
@@ -29,8 +29,7 @@ export const tables = `
     stream INTEGER NOT NULL,
     revision INTEGER NOT NULL,
     event_number INTEGER NOT NULL,
-    request_number INTEGER,
-    checksum INTEGER NOT NULL
+    request_number INTEGER
   ) STRICT;
   CREATE INDEX places_of_kind ON places (kind);
   CREATE INDEX places_of_type ON places (type);
@@ -42,14 +41,13 @@ export const tables = `
   CREATE INDEX places_of_event ON places (event_number);
   CREATE INDEX places_of_request ON places (request_number) WHERE request_number IS NOT NULL;
 
-  CREATE TABLE minutes (minute INTEGER PRIMARY KEY, position INTEGER NOT NULL, checksum INTEGER NOT NULL) STRICT;
+  CREATE TABLE minutes (minute INTEGER PRIMARY KEY, position INTEGER NOT NULL) STRICT;
 
   CREATE TABLE minute_counts (
     cellar INTEGER NOT NULL,
     minute INTEGER NOT NULL,
     code INTEGER NOT NULL,
     count INTEGER NOT NULL,
-    checksum INTEGER NOT NULL,
     PRIMARY KEY (cellar, minute, code)
   ) STRICT, WITHOUT ROWID;
 
@@ -59,7 +57,6 @@ export const tables = `
     code INTEGER NOT NULL,
     cellar INTEGER NOT NULL,
     count INTEGER NOT NULL,
-    checksum INTEGER NOT NULL,
     PRIMARY KEY (key, hour, code)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX refusals_of_cellar ON hour_counts (cellar, hour) WHERE code <> ${acceptedCode};
@@ -68,18 +65,6 @@ export const tables = `
     key INTEGER NOT NULL,
     rack TEXT NOT NULL,
     minute INTEGER NOT NULL,
-    checksum INTEGER NOT NULL,
     PRIMARY KEY (key, rack)
   ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE head (
-    id INTEGER PRIMARY KEY CHECK (id = 1),
-    log_id TEXT NOT NULL,
-    position INTEGER,
-    stream TEXT,
-    revision INTEGER,
-    event_id TEXT,
-    totals TEXT NOT NULL,
-    checksum INTEGER NOT NULL
-  ) STRICT;
 `

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createAsk } from '../../../src/actors/ask/ask-requests.ts'
 import { systemSchedule } from '../../../src/actors/schedule.ts'
+import type { AskReader } from '../../../src/derived/ask/ask-reader.ts'
 import { askTurnMs } from '../../../src/limits.ts'
 import { MemoryAskIndex } from '../../support/ask/memory-ask-index.ts'
 import { createMemoryLog } from '../../support/logs/memory-log.ts'
@@ -21,13 +22,10 @@ const asking = () => {
     }
     return []
   }
-  const follower = {
-    progress: { position: null, isBehind: false, trouble: null },
-    bringUp: async () => {},
-    query: <T>(use: (of: MemoryAskIndex) => T): T => use(index),
-  }
+  const store = { progress: () => ({ position: null, isBehind: false, trouble: null }), upTo: async () => {} }
+  const reader: Pick<AskReader, 'ask' | 'inSteps'> = { ask: (use) => use(index), inSteps: (begin) => begin(index) }
   const host = { log: createMemoryLog(), schedule: systemSchedule }
-  return { ask: createAsk({ host, follower, passedMs: () => passedMs }), steps: () => steps }
+  return { ask: createAsk({ host, store, reader, passedMs: () => passedMs }), steps: () => steps }
 }
 
 test('all questions together take only a few steps in each turn', async () => {

@@ -58,7 +58,7 @@ test('listEvents() begins at the minute of ask.db in EventStoreDB, with few read
   try {
     await fill(stored)
     const ask = naiveAsk(stored)
-    await ask.bringUp()
+    await ask.upTo()
     const { log, counts } = counted(stored)
     const parts = { log, ask, cellarOfKey: () => cellar, pause: () => Promise.resolve(), isOver: () => false }
     const { events } = await listEvents(parts, filter, { direction: 'backwards', from: null, limit: keys })

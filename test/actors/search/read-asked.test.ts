@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { AskFold } from '../../../src/actors/ask/ask-fold.ts'
 import { createAsk } from '../../../src/actors/ask/ask-requests.ts'
 import type { Ask } from '../../../src/actors/core.ts'
 import { systemSchedule } from '../../../src/actors/schedule.ts'
@@ -7,37 +6,29 @@ import { readAsked } from '../../../src/actors/search/read-asked.ts'
 import { type EventFilter, noFilter, readFiltered } from '../../../src/actors/search/read-filtered.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import { readPageEventsMax } from '../../../src/limits.ts'
-import { openAskFile } from '../../../src/log/ask-index/ask-file.ts'
+import { derivedHere } from '../../support/derived/derived-here.ts'
 import { createMemoryLog } from '../../support/logs/memory-log.ts'
 import { freshKeyStream, keySuspended, startMs } from '../../support/logs/sample-events.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const minuteMs = 60_000
 const flat = async (pages: AsyncGenerator<readonly RecordedEvent[]>) => (await Array.fromAsync(pages)).flat()
 
 /** A log with one event of each time, and the file `ask.db` of it. The times are ms after `startMs`. */
 const asked = async (times: readonly number[], use: (parts: Parts) => Promise<void>): Promise<void> => {
-  const folder = temporaryFolder()
   const log = createMemoryLog()
   for (const ms of times) await log.append(freshKeyStream(), 'none', [keySuspended('', startMs + ms)])
-  const index = openAskFile({ dataDir: folder.path, logId: 'a log' })
-  const fold = new AskFold({ ofKey: () => null, ofStream: () => null })
-  fold.begin(null, -1, startMs)
-  for (let events: readonly RecordedEvent[] = []; ; ) {
-    const last = events.at(-1)
-    events = await log.readAll({ limit: readPageEventsMax, ...(last !== undefined && { from: last.position }) })
-    if (events.length === 0) break
-    fold.fold(events)
-  }
-  const change = fold.take(startMs)
-  if (change !== null) await index.write(change)
-  const follower = {
-    progress: { position: index.foldedTo?.position ?? null, isBehind: false, trouble: null },
-    bringUp: () => Promise.resolve(),
-    query: <T>(question: (of: typeof index) => T): T => question(index),
-  }
+  const derived = derivedHere(log, { clock: { now: () => startMs } })
+  derived.store.start()
+  const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
+  derived.store.published(last?.position ?? -1)
+  await derived.whole()
   let finds = 0
-  const ask = createAsk({ host: { log, schedule: systemSchedule }, follower, passedMs: () => performance.now() })
+  const ask = createAsk({
+    host: { log, schedule: systemSchedule },
+    store: derived.store,
+    reader: derived.ask,
+    passedMs: () => performance.now(),
+  })
   const find: Ask['find'] = (...parameters) => {
     finds += 1
     return ask.find(...parameters)
@@ -45,8 +36,8 @@ const asked = async (times: readonly number[], use: (parts: Parts) => Promise<vo
   try {
     await use({ log, ask: { ...ask, find }, finds: () => finds })
   } finally {
-    await index.close()
-    folder.remove()
+    await derived.store.stop()
+    derived.remove()
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { askFoundAtOnceMax, askPlacesOfIdMax, askRowsAtOnceMax } from '../../../src/limits.ts'
 import { AskQueries } from '../../../src/log/ask-index/queries/ask-queries.ts'
-import { AskUnusable, type FoldedPlace, type MinuteCount, type PlaceFilter } from '../../../src/log/ask-index.ts'
+import type { FoldedPlace, MinuteCount } from '../../../src/log/ask-index.ts'
 import { AskTables } from '../../support/logs/ask-tables.ts'
 
 const requestId = '019b0000-0000-7000-8000-000000000001'
@@ -20,17 +20,6 @@ const place = (position: number, of: Partial<FoldedPlace> = {}): FoldedPlace => 
   ...of,
 })
 const withoutIds = ({ id: _, requestId: __, ...rest }: FoldedPlace) => rest
-
-const anyPlace: PlaceFilter = {
-  stream: null,
-  kind: null,
-  type: null,
-  actor: null,
-  key: null,
-  cellar: null,
-  since: null,
-  until: null,
-}
 
 const wholeOf = <T>(steps: Generator<unknown, T>): T => stepsOf(steps)[1]
 
@@ -208,49 +197,5 @@ describe('the queries of ask.db', () => {
       ['r1498', 498],
     ])
     expect(steps).toBeGreaterThanOrEqual(Math.floor(racks.length / askRowsAtOnceMax))
-  })
-})
-
-type Damage = readonly [what: string, sql: string, ask: (queries: AskQueries) => unknown]
-
-const damages: readonly Damage[] = [
-  ['place', 'UPDATE places SET recorded_at = 1', (queries) => queries.placeAt(5)],
-  ['place of an id', 'UPDATE places SET revision = 1', (queries) => wholeOf(queries.placesOfId('event 5'))],
-  ...['stream', 'kind', 'type', 'actor', 'key', 'cellar'].map((column): Damage => {
-    const value = { stream: 'key-one', kind: 'keys', type: 'KeyRelabelled', actor: 'ada@example.org' }[column]
-    const wanted = { ...anyPlace, [column]: value ?? { key: 'one', cellar: 'north' }[column] }
-    const find = (queries: AskQueries) =>
-      wholeOf(queries.find(wanted, { direction: 'backwards', from: null, limit: 9 }))
-    return [`place, found by its ${column}`, 'UPDATE places SET recorded_at = 1 WHERE position = 5', find]
-  }),
-  ['name', "UPDATE names SET name = 'noon' WHERE name = 'north'", (queries) => queries.placeAt(5)],
-  [
-    'name that is wanted',
-    "UPDATE names SET checksum = 1 WHERE name = 'north'",
-    (queries) => wholeOf(queries.minuteCounts('north', 0, 9)),
-  ],
-  ['row of `minutes`', 'UPDATE minutes SET position = 4', (queries) => queries.positionOfMinute(10)],
-  [
-    'row of `minutes` that a search needs',
-    'UPDATE minutes SET position = 4',
-    (queries) =>
-      wholeOf(queries.find({ ...anyPlace, since: 600_000 }, { direction: 'forwards', from: null, limit: 9 })),
-  ],
-  ['count of a minute', 'UPDATE minute_counts SET count = 9', (queries) => wholeOf(queries.minuteCounts(null, 0, 99))],
-  ['count of an hour', 'UPDATE hour_counts SET count = 9', (queries) => wholeOf(queries.hourCounts('one', 0, 9))],
-  [
-    'count of a refusal',
-    'UPDATE hour_counts SET count = 9',
-    (queries) => wholeOf(queries.refusalsOfCellar('north', 0, 9)),
-  ],
-  ['seen rack', "UPDATE seen SET rack = 'z' WHERE rack = 'b'", (queries) => wholeOf(queries.seenRacks('one', 9))],
-]
-
-describe('a damaged row', () => {
-  test.each(damages)('stops the query: a %s', (_, sql, ask) => {
-    const { tables, queries } = filled()
-    ask(queries)
-    tables.database.run(sql)
-    expect(() => ask(queries)).toThrow(AskUnusable)
   })
 })

@@ -2,27 +2,32 @@ import { Database } from 'bun:sqlite'
 import type { AskContents } from './memory-ask-index.ts'
 
 type Row = Readonly<Record<string, string | number | null>>
+type Contents = Readonly<Record<keyof AskContents, readonly Row[]>>
 
-/** All that a closed `ask.db` says, as rows of names, in a fixed order. Leaves out ids, because the file has only hashes of them. */
-export const fileContents = (path: string): Readonly<Record<keyof AskContents, readonly Row[]>> => {
+/** All that `ask.db` says, as rows of names, in a fixed order. Leaves out ids, because the file has only hashes of them. */
+export const fileContents = (path: string): Contents => {
   const database = new Database(path, { readonly: true })
-  const rows = (query: string): readonly Row[] => inOrder(database.query<Row, []>(query).all())
-  const name = (column: string): string => `(SELECT name FROM names WHERE names.id = ${column}) AS ${column}`
   try {
-    return {
-      places: rows(`SELECT position, ${name('stream')}, revision, recorded_at AS recordedAt, ${name('kind')},
-        ${name('type')}, ${name('actor')}, ${name('key')}, ${name('cellar')} FROM places`),
-      minutes: rows('SELECT minute, position FROM minutes'),
-      minuteCounts: rows(`SELECT ${name('cellar')}, minute, ${name('code')}, count FROM minute_counts`),
-      hourCounts: rows(`SELECT ${name('cellar')}, ${name('key')}, hour, ${name('code')}, count FROM hour_counts`),
-      seen: rows(`SELECT ${name('key')}, rack, minute FROM seen`),
-    }
+    return contentsOf(database)
   } finally {
     database.close()
   }
 }
 
-export const withoutIds = ({ places, ...rest }: AskContents): Readonly<Record<keyof AskContents, readonly Row[]>> => ({
+export const contentsOf = (database: Database): Contents => {
+  const rows = (query: string): readonly Row[] => inOrder(database.query<Row, []>(query).all())
+  const name = (column: string): string => `(SELECT name FROM names WHERE names.id = ${column}) AS ${column}`
+  return {
+    places: rows(`SELECT position, ${name('stream')}, revision, recorded_at AS recordedAt, ${name('kind')},
+        ${name('type')}, ${name('actor')}, ${name('key')}, ${name('cellar')} FROM places`),
+    minutes: rows('SELECT minute, position FROM minutes'),
+    minuteCounts: rows(`SELECT ${name('cellar')}, minute, ${name('code')}, count FROM minute_counts`),
+    hourCounts: rows(`SELECT ${name('cellar')}, ${name('key')}, hour, ${name('code')}, count FROM hour_counts`),
+    seen: rows(`SELECT ${name('key')}, rack, minute FROM seen`),
+  }
+}
+
+export const withoutIds = ({ places, ...rest }: AskContents): Contents => ({
   ...rest,
   places: inOrder(places.map(({ id: _, requestId: __, ...place }) => place)),
 })

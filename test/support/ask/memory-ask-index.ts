@@ -1,20 +1,15 @@
-import type { FoldedTo } from '../../../src/domain/log-reference.ts'
-import { askHoursKeptMs, askMinutesKeptMs } from '../../../src/limits.ts'
-import {
-  type AskChange,
-  type AskIndex,
-  AskUnusable,
-  type EventPlace,
-  type FoldedPlace,
-  type Forgotten,
-  type FoundPlaces,
-  type HourCount,
-  type MinuteCount,
-  type MinutePosition,
-  type PlaceFilter,
-  type PlacePage,
-  type RefusalSum,
-  type SeenRack,
+import type {
+  AskQuestions,
+  EventPlace,
+  FoldedPlace,
+  FoundPlaces,
+  HourCount,
+  MinuteCount,
+  MinutePosition,
+  PlaceFilter,
+  PlacePage,
+  RefusalSum,
+  SeenRack,
 } from '../../../src/log/ask-index.ts'
 
 /** All that an index says, sorted, so that two indexes can be compared. */
@@ -26,19 +21,8 @@ export type AskContents = {
   readonly seen: readonly SeenRack[]
 }
 
-/** Keeps every promise of `AskIndex`, but is lost when the process ends. */
-export class MemoryAskIndex implements AskIndex {
-  foldedTo: FoldedTo | null = null
-  /** Each call of `write` takes the first of these faults. */
-  faults: Error[] = []
-  /** Each call of `open` takes the first of these faults. */
-  openFaults: Error[] = []
-  /** A write waits for this promise. */
-  held: Promise<void> = Promise.resolve()
-  /** A check then finds damage. */
-  isDamaged = false
-  writes: AskChange[] = []
-  beginnings = 0
+/** Answers like `ask.db`. */
+export class MemoryAskIndex implements AskQuestions {
   #places = new Map<number, FoldedPlace>()
   #minutes = new Map<number, MinutePosition>()
   #minuteCounts = new Map<string, MinuteCount>()
@@ -49,50 +33,6 @@ export class MemoryAskIndex implements AskIndex {
     const index = new MemoryAskIndex()
     index.#add(contents)
     return index
-  }
-
-  async open(): Promise<void> {
-    const fault = this.openFaults.shift()
-    if (fault !== undefined) throw fault
-  }
-
-  async write(change: AskChange): Promise<void> {
-    await this.held
-    const fault = this.faults.shift()
-    if (fault !== undefined) throw fault
-    const position = this.foldedTo?.position ?? null
-    if (change.foldedFrom !== position)
-      throw new AskUnusable(`The change begins at ${change.foldedFrom}, not ${position}`)
-    this.writes.push(change)
-    this.#add(change)
-    for (const forgotten of change.forgotten) this.#forget(forgotten)
-    this.#deleteOld(change.nowMs)
-    this.foldedTo = change.foldedTo
-  }
-
-  async check(): Promise<void> {
-    if (this.isDamaged) await this.startAnew()
-    this.isDamaged = false
-  }
-
-  async startAnew(): Promise<void> {
-    this.beginnings += 1
-    this.foldedTo = null
-    this.#places = new Map()
-    this.#minutes = new Map()
-    this.#minuteCounts = new Map()
-    this.#hourCounts = new Map()
-    this.#seen = new Map()
-  }
-
-  contents(): AskContents {
-    return {
-      places: sorted(this.#places.values()),
-      minutes: sorted(this.#minutes.values()),
-      minuteCounts: sorted(this.#minuteCounts.values()),
-      hourCounts: sorted(this.#hourCounts.values()),
-      seen: sorted(this.#seen.values()),
-    }
   }
 
   *find(filter: PlaceFilter, { direction, from, limit }: PlacePage): Generator<void, FoundPlaces> {
@@ -110,7 +50,7 @@ export class MemoryAskIndex implements AskIndex {
     return { places, lookedTo: null }
   }
 
-  *placesOfId(id: string): ReturnType<AskIndex['placesOfId']> {
+  *placesOfId(id: string): ReturnType<AskQuestions['placesOfId']> {
     yield
     return [...this.#places.values()].filter((place) => place.id === id || place.requestId === id)
   }
@@ -119,19 +59,19 @@ export class MemoryAskIndex implements AskIndex {
     return this.#places.get(position) ?? null
   }
 
-  *minuteCounts(cellar: string | null, from: number, to: number): ReturnType<AskIndex['minuteCounts']> {
+  *minuteCounts(cellar: string | null, from: number, to: number): ReturnType<AskQuestions['minuteCounts']> {
     yield
     const counts = [...this.#minuteCounts.values()].filter((one) => one.cellar === cellar)
     return counts.filter(({ minute }) => minute >= from && minute < to).sort((a, b) => a.minute - b.minute)
   }
 
-  *hourCounts(key: string, from: number, to: number): ReturnType<AskIndex['hourCounts']> {
+  *hourCounts(key: string, from: number, to: number): ReturnType<AskQuestions['hourCounts']> {
     yield
     const counts = [...this.#hourCounts.values()].filter((one) => one.key === key)
     return counts.filter(({ hour }) => hour >= from && hour < to).sort((a, b) => a.hour - b.hour)
   }
 
-  *refusalsOfCellar(cellar: string, fromHour: number, limit: number): ReturnType<AskIndex['refusalsOfCellar']> {
+  *refusalsOfCellar(cellar: string, fromHour: number, limit: number): ReturnType<AskQuestions['refusalsOfCellar']> {
     yield
     const sums = new Map<string, RefusalSum>()
     for (const { hour, ...one } of this.#hourCounts.values()) {
@@ -142,7 +82,7 @@ export class MemoryAskIndex implements AskIndex {
     return [...sums.values()].sort((a, b) => b.count - a.count).slice(0, limit)
   }
 
-  *seenRacks(key: string, limit: number): ReturnType<AskIndex['seenRacks']> {
+  *seenRacks(key: string, limit: number): ReturnType<AskQuestions['seenRacks']> {
     yield
     const racks = [...this.#seen.values()].filter((one) => one.key === key)
     return racks.sort((a, b) => b.minute - a.minute).slice(0, limit)
@@ -153,9 +93,7 @@ export class MemoryAskIndex implements AskIndex {
     return rows.sort((a, b) => a.minute - b.minute).at(-1) ?? null
   }
 
-  async close(): Promise<void> {}
-
-  #add(added: Pick<AskChange, keyof AskContents>): void {
+  #add(added: AskContents): void {
     for (const place of added.places) this.#places.set(place.position, place)
     for (const minute of added.minutes) this.#minutes.set(minute.minute, minute)
     for (const count of added.minuteCounts) this.#addMinute(count, count.count)
@@ -175,38 +113,7 @@ export class MemoryAskIndex implements AskIndex {
     if (count > 0) this.#minuteCounts.set(name, { ...of, count })
     else this.#minuteCounts.delete(name)
   }
-
-  #forget({ stream, keptFrom, counts }: Forgotten): void {
-    for (const [position, place] of this.#places) {
-      if (place.stream === stream && place.revision < keptFrom) this.#places.delete(position)
-    }
-    if (counts === null) return
-    const { what, key, cellar, beforeMs } = counts
-    const isOfWhat = (code: string): boolean => (code === 'accepted') === (what === 'accepted')
-    for (const [name, one] of this.#hourCounts) {
-      if (one.key === key && one.hour < beforeMs / 3_600_000 && isOfWhat(one.code)) this.#hourCounts.delete(name)
-    }
-    for (const one of [...this.#minuteCounts.values()]) {
-      if (one.cellar !== cellar || one.minute >= beforeMs / 60_000 || !isOfWhat(one.code)) continue
-      this.#addMinute(one, -one.count)
-      this.#addMinute({ ...one, cellar: null }, -one.count)
-    }
-    if (what !== 'accepted') return
-    for (const [name, one] of this.#seen) {
-      if (one.key === key && one.minute < beforeMs / 60_000) this.#seen.delete(name)
-    }
-  }
-
-  #deleteOld(nowMs: number): void {
-    const minute = Math.floor((nowMs - askMinutesKeptMs) / 60_000)
-    const hour = Math.floor((nowMs - askHoursKeptMs) / 3_600_000)
-    for (const [name, one] of this.#minuteCounts) if (one.minute < minute) this.#minuteCounts.delete(name)
-    for (const [name, one] of this.#hourCounts) if (one.hour < hour) this.#hourCounts.delete(name)
-  }
 }
-
-const sorted = <T>(rows: Iterable<T>): readonly T[] =>
-  [...rows].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
 
 const matches = (place: EventPlace, filter: PlaceFilter): boolean =>
   (filter.stream === null || place.stream === filter.stream) &&

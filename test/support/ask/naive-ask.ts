@@ -4,7 +4,7 @@ import type { EventLog } from '../../../src/log/event-log.ts'
 import { allEvents, askFromLog } from './ask-from-log.ts'
 import { MemoryAskIndex } from './memory-ask-index.ts'
 
-/** Answers like `ask.db`: `bringUp` computes it anew from the whole log. Default of `progress`: it holds the whole log. */
+/** Answers like `ask.db`: `upTo` computes it anew from the whole log. Default of `progress`: it holds the whole log. */
 export const naiveAsk = (
   log: EventLog,
   progress: () => Partial<AskProgress> = () => ({}),
@@ -15,7 +15,7 @@ export const naiveAsk = (
   return {
     calls: () => calls,
     progress: () => ({ position: events.at(-1)?.position ?? null, isBehind: false, trouble: null, ...progress() }),
-    bringUp: async () => {
+    upTo: async () => {
       events = await allEvents(log)
       index = MemoryAskIndex.holding(askFromLog(events))
     },

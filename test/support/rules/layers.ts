@@ -73,7 +73,7 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   domain: ['limits'],
   port: ['domain'],
   log: ['port', 'domain', 'bytes', 'limits', 'thread', 'seeded map'],
-  derived: ['port', 'log', 'domain', 'bytes', 'limits', 'thread', 'seeded map'],
+  derived: ['log', 'port', 'domain', 'bytes', 'limits', 'thread', 'seeded map'],
   actors: ['domain', 'projections', 'port', 'limits'],
   'checkpoint file': ['limits'],
   'password judge': ['domain', 'limits', 'thread'],
@@ -87,13 +87,13 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
 
 /** The layers from which a layer may import types only. For example, `parameters` has the types of clocks and of entropy. */
 const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
-  app: ['actors', 'derived', 'domain', 'export', 'projections'],
+  app: ['actors', 'domain', 'export', 'projections'],
   log: ['parameters'],
-  derived: ['parameters'],
-  actors: ['parameters'],
+  derived: ['actors', 'parameters'],
+  actors: ['derived', 'parameters'],
   'checkpoint file': ['actors'],
   'password judge': ['actors'],
-  http: ['derived', 'parameters'],
+  http: ['parameters'],
   views: ['domain', 'projections'],
 }
 
@@ -139,7 +139,7 @@ const beginners = new Set([
   'src/main.ts',
   'src/log/sqlite/commit-thread.ts',
   'src/log/repeats-index/repeats-thread.ts',
-  'src/log/ask-index/ask-thread.ts',
+  'src/derived/follower-thread.ts',
   'src/log/verify/check-thread.ts',
   'src/password-judge/judge-thread.ts',
 ])

@@ -237,7 +237,7 @@ const isOf = (id: string) => (event: RecordedEvent) => event.id === id || event.
 
 const indexedEvent = ({ ask }: Core, id: string): Promise<RecordedEvent | null> =>
   ifUsable<RecordedEvent | null>(ask, null, async (index) => {
-    await index.bringUp()
+    await index.upTo()
     const events = await index.eventsAt(await index.placesOfId(id))
     return events.find(isOf(id)) ?? null
   })

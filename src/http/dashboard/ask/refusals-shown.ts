@@ -20,7 +20,7 @@ export const refusalsToday = (
 ): Promise<readonly RefusalCount[]> =>
   ifUsable<readonly RefusalCount[]>(ask, [], async (index) => {
     const midnightMs = nowMs - (nowMs % dayMs)
-    await index.bringUp()
+    await index.upTo()
     const sums = await index.refusalsOfCellar(cellar, midnightMs / hourMs, refusalRowsMax)
     const mostFirst = sums.toSorted((one, other) => other.count - one.count)
     return mostFirst.map(({ key, code, count }) => ({
@@ -40,7 +40,7 @@ export const lastRefusalsOf = (
   known: readonly RecordedEvent[],
 ): Promise<readonly EventRow[]> =>
   ifUsable<readonly EventRow[]>(core.ask, [], async (ask) => {
-    await ask.bringUp()
+    await ask.upTo()
     const filter = { stream: null, kind: 'refusals', type: null, actor: null, cellar: null, since: null } as const
     const page = { direction: 'backwards', from: null, limit: lastRefusalsShownMax } as const
     const { places } = await ask.find({ ...filter, key: keyId, until: null }, page)

@@ -1,22 +1,17 @@
-import type { KegListView, ReadingsState, ReadingView } from '../../../../views/types.ts'
-import type { AsOf } from '../../../derived/questions/question.ts'
-import type { RecordedEvent } from '../../../domain/events.ts'
+import type { AcceptedReading, FoundKegs } from '../../../../projections/queries.ts'
+import type { KegListView, ReadingView } from '../../../../views/types.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import { keyStatus } from '../../../domain/key-refusal.ts'
-import { parseTimestamp } from '../../../domain/reading/timestamp.ts'
-import { futureSkewMsMax, kegFilterCharsMax, kegFilterWordsMax, kegsPerPageMax } from '../../../limits.ts'
+import { kegFilterCharsMax, kegFilterWordsMax, kegsPerPageMax } from '../../../limits.ts'
 import type { DashboardDeps } from '../visit.ts'
-import { requestedPage } from './paging.ts'
+import { pageOf, requestedPage } from './paging.ts'
+import { type Pause, runWithPauses } from './pauses.ts'
 
 /** Adds the current label of the key. If this node does not know the key, the key's id is shown instead. */
-export const readingView = ({ core }: DashboardDeps, event: RecordedEvent<'ReadingAccepted'>): ReadingView => {
-  const { stream, revision, position, recordedAt, data } = event
-  const keyId = stream.slice(stream.indexOf('-') + 1)
-  const timestampMs = parseTimestamp(data.timestamp)
-  const clockSkew = typeof timestampMs === 'number' && timestampMs - recordedAt > futureSkewMsMax
-  const keyLabel = core.projections.keys.get(keyId)?.label ?? keyId
-  return { ...data, stream, revision, position, recordedAt, keyId, keyLabel, clockSkew }
-}
+export const readingView = ({ core }: DashboardDeps, reading: AcceptedReading): ReadingView => ({
+  ...reading,
+  keyLabel: core.projections.keys.get(reading.keyId)?.label ?? reading.keyId,
+})
 
 export type ReadingsQuery = {
   readonly typed: string
@@ -39,41 +34,35 @@ export const readingsQuery = (query: URLSearchParams): ReadingsQuery => {
 
 export type ReadingsWanted = Pick<ReadingsQuery, 'words' | 'page'> & { readonly cellar: string }
 
-type Asked = { readonly nowMs: number; readonly signal?: AbortSignal | undefined }
-
-export const readingsOf = async (deps: DashboardDeps, wanted: ReadingsWanted, { nowMs, signal }: Asked) => {
+export const readingsOf = async (
+  deps: DashboardDeps,
+  wanted: ReadingsWanted,
+  { nowMs, pause }: { readonly nowMs: number; readonly pause: Pause },
+) => {
+  const { keys, readings } = deps.core.projections
   const { cellar } = wanted
-  const told = await kegPage(deps, wanted, signal)
+  const kegs = kegListOf(deps, wanted, await foundKegs(deps, wanted, pause))
+  const latest = readings.latest(cellar).map((reading) => readingView(deps, reading))
   const isActive = (key: KeyState): boolean => keyStatus(key, nowMs) === 'active'
-  if (told.kind !== 'answered') {
-    const kegs: KegListView = { kegs: [], find: wanted.words.join(' '), found: 0, all: 0, page: wanted.page, pages: 1 }
-    return { cellar, kegs, readings: [], state: stateWithout(told.kind), hasActiveKey: false }
-  }
-  const { kegs, recent } = told.answer
-  const readings = (await deps.recentReadings.at(recent)).map((event) => readingView(deps, event))
   // The page uses `hasActiveKey` only if the cellar has no readings. Otherwise the keys are not searched, to save time.
-  const hasActiveKey = readings.length === 0 && deps.core.projections.keys.ofCellar(cellar).some(isActive)
-  const state = await stateOf(deps, told)
-  return { cellar, kegs: { ...kegs, find: wanted.words.join(' ') }, readings, state, hasActiveKey }
+  const hasActiveKey = latest.length === 0 && keys.ofCellar(cellar).some(isActive)
+  return { cellar, kegs, readings: latest, hasActiveKey }
 }
 
-/** The number of the page of kegs that `wanted` leads to: the last page if there are fewer. */
-export const kegPageNumber = async (deps: DashboardDeps, wanted: ReadingsWanted): Promise<number> => {
-  const told = wanted.page === 1 ? null : await kegPage(deps, wanted)
-  return told?.kind === 'answered' ? told.answer.kegs.page : wanted.page
-}
-
-const kegPage = ({ questions }: DashboardDeps, wanted: ReadingsWanted, signal?: AbortSignal) =>
-  questions.ask('cellarReadings', { ...wanted, perPage: kegsPerPageMax }, { signal })
-
-const stateWithout = (kind: 'not_ready' | 'not_now'): ReadingsState =>
-  kind === 'not_ready' ? { kind: 'behind', asOfMs: null } : { kind: 'away' }
-
-const stateOf = async (
+export const foundKegs = (
   { core }: DashboardDeps,
-  { isBehind, asOf }: { readonly isBehind: boolean; readonly asOf: AsOf },
-): Promise<ReadingsState> => {
-  if (!isBehind) return { kind: 'current' }
-  const [last] = asOf === null ? [] : await core.log.read(asOf.stream, { from: asOf.revision, limit: 1 })
-  return { kind: 'behind', asOfMs: last?.recordedAt ?? null }
+  { cellar, words }: Pick<ReadingsWanted, 'cellar' | 'words'>,
+  pause: Pause,
+): Promise<FoundKegs> => runWithPauses(core.projections.readings.findKegs(cellar, words), pause)
+
+/** Builds only the kegs of the requested page, because a search can find thousands of kegs. */
+const kegListOf = (
+  deps: DashboardDeps,
+  { cellar, words, page: asked }: ReadingsWanted,
+  { found, all }: FoundKegs,
+): KegListView => {
+  const { shown, ...place } = pageOf(found, asked, kegsPerPageMax)
+  const made = deps.core.projections.readings.kegs(cellar, shown)
+  const kegs = made.map((keg) => ({ ...keg, latest: readingView(deps, keg.latest) }))
+  return { kegs, find: words.join(' '), found: found.length, all, ...place }
 }

@@ -1,9 +1,8 @@
 import { type EventKind, eventKinds } from '../../../domain/search/event-filter.ts'
 import { isEventType } from '../../../domain/search/types-of-kind.ts'
 import { AskUnusable, type EventPlace } from '../../ask-index.ts'
-import { nameChecksum, type PlaceRow } from '../ask-rows.ts'
+import type { PlaceRow } from '../ask-rows.ts'
 import type { AskStatements } from './ask-statements.ts'
-import { undamaged } from './undamaged-rows.ts'
 
 /** Replaces numbers of `names` by their texts, and texts by numbers. Remembers them, so it serves only one answer. */
 export class AskNames {
@@ -16,7 +15,7 @@ export class AskNames {
 
   /** Returns `null` if nothing in the index has this name. @throws AskUnusable */
   numberOf(text: string): number | null {
-    const rows = undamaged(this.#statements.nameOfText.all(text), nameChecksum)
+    const rows = this.#statements.nameOfText.all(text)
     return rows[0]?.id ?? null
   }
 
@@ -24,7 +23,7 @@ export class AskNames {
   textOf(number: number): string {
     const known = this.#texts.get(number)
     if (known !== undefined) return known
-    const [row] = undamaged(this.#statements.nameOfNumber.all(number), nameChecksum)
+    const [row] = this.#statements.nameOfNumber.all(number)
     if (row === undefined) throw new AskUnusable(`Cannot use ask.db: "names" has no row ${number}`)
     this.#texts.set(number, row.name)
     return row.name

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type {
-  AskIndex,
+  AskQuestions,
   EventPlace,
   FoundPlaces,
   HourCount,
@@ -11,7 +11,6 @@ import type {
   RefusalSum,
   SeenRack,
 } from '../../ask-index.ts'
-import { minuteChecksum, placeChecksum } from '../ask-rows.ts'
 import { AskNames } from './ask-names.ts'
 import { type AskStatements, finalizeAll, prepareAskStatements } from './ask-statements.ts'
 import { hourCountsOf, minuteCountsOf } from './counts-by-time.ts'
@@ -19,24 +18,8 @@ import { searchPlaces } from './place-search.ts'
 import { placesOfId } from './places-of-id.ts'
 import { refusalsOfCellar } from './refusals-of-cellar.ts'
 import { seenRacks } from './seen-racks.ts'
-import { undamaged } from './undamaged-rows.ts'
 
-export type AskQuestions = Pick<
-  AskIndex,
-  | 'find'
-  | 'placesOfId'
-  | 'placeAt'
-  | 'minuteCounts'
-  | 'hourCounts'
-  | 'refusalsOfCellar'
-  | 'seenRacks'
-  | 'positionOfMinute'
->
-
-/**
- * The queries on the tables of `ask.db`. All rows that they read are compared with their checksums. Nothing but the statements
- * stays in memory.
- */
+/** The queries on the tables of `ask.db`. Nothing but the statements stays in memory. */
 export class AskQueries implements AskQuestions {
   readonly #statements: AskStatements
 
@@ -59,7 +42,7 @@ export class AskQueries implements AskQuestions {
   }
 
   placeAt(position: number): EventPlace | null {
-    const [row] = undamaged(this.#statements.place.all(position), placeChecksum)
+    const [row] = this.#statements.place.all(position)
     return row === undefined ? null : new AskNames(this.#statements).placeOf(row)
   }
 
@@ -80,7 +63,7 @@ export class AskQueries implements AskQuestions {
   }
 
   positionOfMinute(minute: number): MinutePosition | null {
-    const [row] = undamaged(this.#statements.minuteUpTo.all(minute), minuteChecksum)
+    const [row] = this.#statements.minuteUpTo.all(minute)
     return row === undefined ? null : { minute: row.minute, position: row.position }
   }
 }

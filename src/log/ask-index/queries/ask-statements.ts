@@ -7,32 +7,32 @@ export type AskStatements = ReturnType<typeof prepareAskStatements>
 
 export const prepareAskStatements = (database: Database) => ({
   ...preparePlaceStatements(database),
-  nameOfText: database.prepare<NameRow, [string]>('SELECT id, name, checksum FROM names WHERE name = ?'),
-  nameOfNumber: database.prepare<NameRow, [number]>('SELECT id, name, checksum FROM names WHERE id = ?'),
+  nameOfText: database.prepare<NameRow, [string]>('SELECT id, name FROM names WHERE name = ?'),
+  nameOfNumber: database.prepare<NameRow, [number]>('SELECT id, name FROM names WHERE id = ?'),
   minuteFrom: database.prepare<MinuteRow, [number, number]>(
-    'SELECT minute, position, checksum FROM minutes WHERE minute >= ? ORDER BY minute LIMIT ?',
+    'SELECT minute, position FROM minutes WHERE minute >= ? ORDER BY minute LIMIT ?',
   ),
   minuteUpTo: database.prepare<MinuteRow, [number]>(
-    'SELECT minute, position, checksum FROM minutes WHERE minute <= ? ORDER BY minute DESC LIMIT 1',
+    'SELECT minute, position FROM minutes WHERE minute <= ? ORDER BY minute DESC LIMIT 1',
   ),
   /** The values are the cellar, the minute and the code of the row before, the minute after the last one, and the number of rows. */
   minuteCounts: database.prepare<MinuteCountRow, [number, number, number, number, number]>(`
-    SELECT cellar, minute, code, count, checksum FROM minute_counts
+    SELECT cellar, minute, code, count FROM minute_counts
       WHERE cellar = ? AND (minute, code) > (?, ?) AND minute < ? ORDER BY minute, code LIMIT ?
   `),
   /** The values are the key, the hour and the code of the row before, the hour after the last one, and the number of rows. */
   hourCounts: database.prepare<HourCountRow, [number, number, number, number, number]>(`
-    SELECT key, hour, code, cellar, count, checksum FROM hour_counts
+    SELECT key, hour, code, cellar, count FROM hour_counts
       WHERE key = ? AND (hour, code) > (?, ?) AND hour < ? ORDER BY hour, code LIMIT ?
   `),
   /** The values are the cellar, and the hour, the key and the code of the row before. */
   refusalsAfter: database.prepare<HourCountRow, [number, number, number, number, number]>(`
-    SELECT key, hour, code, cellar, count, checksum FROM hour_counts INDEXED BY refusals_of_cellar
+    SELECT key, hour, code, cellar, count FROM hour_counts INDEXED BY refusals_of_cellar
       WHERE cellar = ? AND (hour, key, code) > (?, ?, ?) AND code <> ${acceptedCode} ORDER BY hour, key, code LIMIT ?
   `),
   /** The values are the key, the rack of the row before, and the number of rows. */
   seenAfter: database.prepare<SeenRow, [number, string, number]>(
-    'SELECT key, rack, minute, checksum FROM seen WHERE key = ? AND rack > ? ORDER BY rack LIMIT ?',
+    'SELECT key, rack, minute FROM seen WHERE key = ? AND rack > ? ORDER BY rack LIMIT ?',
   ),
 })
 

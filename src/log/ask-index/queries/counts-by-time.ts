@@ -4,11 +4,10 @@
  */
 import { askRowsAtOnceMax } from '../../../limits.ts'
 import type { HourCount, MinuteCount } from '../../ask-index.ts'
-import { type HourCountRow, hourCountChecksum, type MinuteCountRow, minuteCountChecksum } from '../ask-rows.ts'
+import type { HourCountRow, MinuteCountRow } from '../ask-rows.ts'
 import { allCellars } from '../ask-schema.ts'
 import { AskNames } from './ask-names.ts'
 import type { AskStatements } from './ask-statements.ts'
-import { undamaged } from './undamaged-rows.ts'
 
 /** Minutes or hours since 1970. `to` is not included. */
 type Span = { readonly from: number; readonly to: number }
@@ -24,7 +23,7 @@ export function* minuteCountsOf(
   if (number === null) return []
   const read = (last?: MinuteCountRow): readonly MinuteCountRow[] =>
     statements.minuteCounts.all(number, last?.minute ?? from, last?.code ?? 0, to, askRowsAtOnceMax)
-  const rows = yield* inSteps(read, minuteCountChecksum)
+  const rows = yield* inSteps(read)
   return rows.map(({ minute, code, count }) => ({ cellar, minute, code: names.textOf(code), count }))
 }
 
@@ -39,7 +38,7 @@ export function* hourCountsOf(
   if (number === null) return []
   const read = (last?: HourCountRow): readonly HourCountRow[] =>
     statements.hourCounts.all(number, last?.hour ?? from, last?.code ?? 0, to, askRowsAtOnceMax)
-  const rows = yield* inSteps(read, hourCountChecksum)
+  const rows = yield* inSteps(read)
   return rows.map(({ cellar, hour, code, count }) => ({
     cellar: names.textOf(cellar),
     key,
@@ -50,13 +49,10 @@ export function* hourCountsOf(
 }
 
 /** `read` returns the rows after `last`. */
-function* inSteps<Row extends { readonly checksum: number }>(
-  read: (last?: Row) => readonly Row[],
-  checksumOf: (row: Row) => number,
-): Generator<void, readonly Row[]> {
+function* inSteps<Row>(read: (last?: Row) => readonly Row[]): Generator<void, readonly Row[]> {
   const all: Row[] = []
   for (;;) {
-    const rows = undamaged(read(all.at(-1)), checksumOf)
+    const rows = read(all.at(-1))
     all.push(...rows)
     if (rows.length < askRowsAtOnceMax) return all
     yield

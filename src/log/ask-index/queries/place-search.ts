@@ -2,13 +2,12 @@
 import { typesThatCanBe } from '../../../domain/search/types-of-kind.ts'
 import { askFoundAtOnceMax, askRowsAtOnceMax } from '../../../limits.ts'
 import type { EventPlace, FoundPlaces, PlaceFilter, PlacePage } from '../../ask-index.ts'
-import { type PlaceRow, placeChecksum } from '../ask-rows.ts'
+import type { PlaceRow } from '../ask-rows.ts'
 import { AskNames } from './ask-names.ts'
 import type { AskStatements } from './ask-statements.ts'
 import { type Direction, type PlacesPart, PlaceWalk, type Range } from './place-walk.ts'
 import { positionsRecorded } from './positions-recorded.ts'
 import { revisionsIn } from './revisions-in.ts'
-import { undamaged } from './undamaged-rows.ts'
 
 /**
  * Each value of the filter has an index of its own. With several values, the search walks their indexes in turn, because only the walks show which is the shortest. Operators and
@@ -114,7 +113,7 @@ const walksOf = (statements: AskStatements, { wanted, range, direction }: WalkPa
 const inPositions = (range: Range, read: PlacesPart['read']): PlacesPart => ({
   range,
   orderOf: ({ position }) => position,
-  read: (rest, limit) => undamaged(read(rest, limit), placeChecksum),
+  read,
 })
 
 const inRevisions = (revisions: Range, read: PlacesPart['read']): PlacesPart => ({

@@ -1,10 +1,9 @@
 import { askFoundAtOnceMax, askPlacesOfIdMax } from '../../../limits.ts'
 import type { EventPlace } from '../../ask-index.ts'
-import { type PlaceRow, placeChecksum } from '../ask-rows.ts'
+import type { PlaceRow } from '../ask-rows.ts'
 import { idNumber } from '../id-number.ts'
 import { AskNames } from './ask-names.ts'
 import type { AskStatements } from './ask-statements.ts'
-import { undamaged } from './undamaged-rows.ts'
 
 /**
  * Finds the places of an event, or of all events of a request. Reads a few rows in each step, because one request can have
@@ -19,7 +18,7 @@ export function* placesOfId(statements: AskStatements, id: string): Generator<vo
     const after = places.at(-1)?.position ?? -1
     const ofEvent = statements.placesOfEvent.all(number, after, askFoundAtOnceMax)
     const ofRequest = statements.placesOfRequest.all(number, after, askFoundAtOnceMax)
-    const rows = undamaged(firstOf([...ofEvent, ...ofRequest]), placeChecksum)
+    const rows = firstOf([...ofEvent, ...ofRequest])
     for (const row of rows) places.push(names.placeOf(row))
     if (rows.length < askFoundAtOnceMax) break
     yield

@@ -1,9 +1,7 @@
 import { minuteMs } from '../../../domain/calendar.ts'
 import { recordedSkewMsMax } from '../../../limits.ts'
-import { minuteChecksum } from '../ask-rows.ts'
 import type { AskStatements } from './ask-statements.ts'
 import type { Range } from './place-walk.ts'
-import { undamaged } from './undamaged-rows.ts'
 
 /**
  * Returns positions between which all events lie that were recorded from `since` on, and before `until` (ms). Other events lie
@@ -18,9 +16,9 @@ export const positionsRecorded = (
   { minuteFrom }: AskStatements,
   { since, until }: { readonly since: number | null; readonly until: number | null },
 ): Range => {
-  const [first] = since === null ? [] : undamaged(minuteFrom.all(Math.floor(since / minuteMs), 1), minuteChecksum)
+  const [first] = since === null ? [] : minuteFrom.all(Math.floor(since / minuteMs), 1)
   const later = until === null ? [] : minuteFrom.all(Math.ceil((until + recordedSkewMsMax) / minuteMs), 2)
-  const [, end] = undamaged(later, minuteChecksum)
+  const [, end] = later
   return {
     after: since === null ? -1 : (first?.position ?? Number.POSITIVE_INFINITY) - 1,
     before: end?.position ?? Number.POSITIVE_INFINITY,

@@ -1,9 +1,8 @@
 import { askRowsAtOnceMax } from '../../../limits.ts'
 import type { RefusalSum } from '../../ask-index.ts'
-import { type HourCountRow, hourCountChecksum } from '../ask-rows.ts'
+import type { HourCountRow } from '../ask-rows.ts'
 import { AskNames } from './ask-names.ts'
 import type { AskStatements } from './ask-statements.ts'
-import { undamaged } from './undamaged-rows.ts'
 
 type Wanted = { readonly cellar: string; readonly fromHour: number; readonly limit: number }
 
@@ -25,8 +24,13 @@ export function* refusalsOfCellar(
   const keys = new Map<number, OfKey>()
   let last: Last | undefined = { hour: fromHour, key: 0, code: 0 }
   while (last !== undefined) {
-    const read = statements.refusalsAfter.all(number, last.hour, last.key, last.code, askRowsAtOnceMax)
-    const rows: readonly HourCountRow[] = undamaged(read, hourCountChecksum)
+    const rows: readonly HourCountRow[] = statements.refusalsAfter.all(
+      number,
+      last.hour,
+      last.key,
+      last.code,
+      askRowsAtOnceMax,
+    )
     for (const row of rows) addTo(keys, row)
     last = rows.at(-1)
     yield

@@ -1,9 +1,8 @@
 import { askRowsAtOnceMax } from '../../../limits.ts'
 import type { SeenRack } from '../../ask-index.ts'
-import { type SeenRow, seenChecksum } from '../ask-rows.ts'
+import type { SeenRow } from '../ask-rows.ts'
 import { AskNames } from './ask-names.ts'
 import type { AskStatements } from './ask-statements.ts'
-import { undamaged } from './undamaged-rows.ts'
 
 type Wanted = { readonly key: string; readonly limit: number }
 
@@ -16,7 +15,7 @@ export function* seenRacks(statements: AskStatements, { key, limit }: Wanted): G
   if (number === null) return []
   let newest: readonly SeenRow[] = []
   for (let after = ''; ; ) {
-    const rows = undamaged(statements.seenAfter.all(number, after, askRowsAtOnceMax), seenChecksum)
+    const rows = statements.seenAfter.all(number, after, askRowsAtOnceMax)
     // Equal minutes stay in the order of the racks.
     newest = [...newest, ...rows].sort((a, b) => b.minute - a.minute).slice(0, limit)
     const last = rows.at(-1)

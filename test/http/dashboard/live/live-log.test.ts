@@ -3,7 +3,6 @@ import { exportsStream } from '../../../../src/domain/stream-names.ts'
 import type { LivePage } from '../../../../src/http/dashboard/live/live-pages.ts'
 import { livePushMs, liveReadingsMs, liveSearchRestFactor, liveSearchRestMsMax } from '../../../../src/limits.ts'
 import { paths } from '../../../../views/paths.ts'
-import { MemoryAskIndex } from '../../../support/ask/memory-ask-index.ts'
 import { type RawConnection, rawConnect } from '../../../support/raw-http.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../../support/test-service.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../../support/time/driven-schedule.ts'
@@ -30,7 +29,7 @@ beforeEach(async () => {
   renderingMs = 0
   renderingsMs = 0
   service = await startWithOperators({
-    ask: new MemoryAskIndex(),
+    isDerived: true,
     liveSchedule: schedule,
     livePassedMs: () => schedule.nowMs + renderingsMs,
     wrapCore: (core) => {

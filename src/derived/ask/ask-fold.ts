@@ -1,0 +1,280 @@
+/**
+ * Folds events for `ask.db`. Readings come by far most often, so folding one must cost almost nothing. So counts are added up in
+ * memory until the next flush. The counters of keys are kept for the flush after that, because new ones each time would be garbage.
+ */
+
+import { Tally } from '../../domain/ask/tally.ts'
+import { hourOf, minuteOf } from '../../domain/calendar.ts'
+import type { RecordedEvent } from '../../domain/events.ts'
+import { isBatch, type Name } from '../../domain/reading/columns.ts'
+import { isRun, type LogItem, type RecordedRun } from '../../domain/reading/recorded-run.ts'
+import { keyOfEvent } from '../../domain/search/event-filter.ts'
+import { keyIdOf, readingsStream } from '../../domain/stream-names.ts'
+import { askHoursKeptMs, askKeysKeptMax, askMinutesKeptMs, askPlaceEntries } from '../../limits.ts'
+import type { CountCode, FoldedPlace, HourCount, MinuteCount, MinutePosition, SeenRack } from '../../log/ask-index.ts'
+import { type CellarNames, placeOf } from './event-place.ts'
+import type { Forgotten } from './purged-counts.ts'
+
+/** Counts of minutes. Refusals are `null` until there is one, because a map takes more memory than all else. */
+type Counts = { accepted: Tally; refused: Map<CountCode, Tally> | null }
+
+/** Accepted readings of a key in one hour. There can be 10,000 such objects, so they are small. */
+type OfKey = {
+  readonly keyId: string
+  readonly cellar: string | null
+  /** The counts of its cellar's minutes. */
+  readonly ofCellar: Counts
+  hour: number
+  accepted: number
+  /** The last minute of each rack since the last flush. `null`: none was seen. */
+  racks: Map<string, number> | null
+}
+
+/** What the next flush writes. Counts are added to what the file has. */
+export type Folded = {
+  readonly places: readonly FoldedPlace[]
+  readonly minutes: readonly MinutePosition[]
+  readonly minuteCounts: readonly MinuteCount[]
+  readonly hourCounts: readonly HourCount[]
+  readonly seen: Iterable<SeenRack>
+  /** Applied after the fields above. */
+  readonly forgotten: readonly Forgotten[]
+}
+
+type Lists = {
+  readonly places: FoldedPlace[]
+  readonly minutes: MinutePosition[]
+  /** Refusals, and accepted readings of keys that have come to another hour. */
+  readonly hourCounts: HourCount[]
+  readonly seen: OfKey[]
+  readonly forgotten: Forgotten[]
+}
+
+export class AskFold {
+  readonly #cellars: CellarNames
+  /** The latest minute of all events so far. */
+  #lastMinute: number
+  /** Older counts would be deleted at once. */
+  #countedFromMs = { minutes: 0, hours: 0 }
+  #entries = 0
+  #lists: Lists = noLists()
+  #keys = new Map<string, OfKey>()
+  #cellarCounts = new Map<string, Counts>()
+  #allCounts = noCounts()
+  #last: OfKey | null = null
+
+  /** `lastMinute` is the latest minute of all events that are in the file, or -1. */
+  constructor(cellars: CellarNames, lastMinute: number) {
+    this.#cellars = cellars
+    this.#lastMinute = lastMinute
+  }
+
+  /** About how many rows the next flush writes. A place counts as `askPlaceEntries`. */
+  get entries(): number {
+    return this.#entries
+  }
+
+  fold(items: readonly LogItem[]): void {
+    for (const item of items) this.#foldOne(item)
+  }
+
+  /** Returns what was folded since the last call. */
+  take(nowMs: number): Folded {
+    const minuteCounts = this.#takeMinuteCounts()
+    for (const key of this.#keys.values()) this.#takeHour(key)
+    const { seen, ...lists } = this.#lists
+    const taken = { ...lists, minuteCounts, seen: takeSeen(seen) }
+    this.#entries = 0
+    this.#lists = noLists()
+    if (this.#keys.size > askKeysKeptMax) this.#forgetKeys()
+    this.#countedFromMs = { minutes: nowMs - askMinutesKeptMs, hours: nowMs - askHoursKeptMs }
+    return taken
+  }
+
+  #forgetKeys(): void {
+    this.#keys = new Map()
+    this.#cellarCounts = new Map()
+    this.#last = null
+  }
+
+  #foldOne(item: LogItem): void {
+    const minute = minuteOf(item.recordedAt)
+    if (minute > this.#lastMinute) {
+      this.#lastMinute = minute
+      this.#lists.minutes.push({ minute, position: item.position })
+      this.#entries += 1
+    }
+    if (isRun(item)) this.#foldRun(item)
+    else if (item.type === 'ReadingAccepted') this.#foldReading(item)
+    else this.#foldOther(item)
+  }
+
+  /** All readings of a run have the same key and the same time. */
+  #foldRun({ run }: RecordedRun): void {
+    const { recordedAt, requests, count } = run
+    const key = this.#keyOf(run.keyId)
+    this.#accept(key, recordedAt, count)
+    const minute = minuteOf(recordedAt)
+    for (const { readings } of requests) {
+      if (!isBatch(readings)) {
+        this.#see(key, readings.rack, minute)
+        continue
+      }
+      let last: Name | undefined
+      for (let index = 0; index < readings.count; index += 1) {
+        const rack = readings.racks[index]
+        if (rack === undefined || rack === last) continue
+        last = rack
+        this.#see(key, rack.text, minute)
+      }
+    }
+  }
+
+  #foldReading({ stream, recordedAt, data }: RecordedEvent<'ReadingAccepted'>): void {
+    const key = this.#keyOf(keyIdOf(stream))
+    this.#accept(key, recordedAt, 1)
+    this.#see(key, data.rack, minuteOf(recordedAt))
+  }
+
+  #foldOther(event: RecordedEvent): void {
+    const { id, metadata } = event
+    this.#lists.places.push({ ...placeOf(event, this.#cellars), id, requestId: metadata.requestId })
+    this.#entries += askPlaceEntries
+    if (event.type === 'ReadingsRefused') this.#refuse(event)
+    const forgotten = forgottenBy(event, this.#cellars)
+    if (forgotten === null) return
+    this.#lists.forgotten.push(forgotten)
+    this.#entries += 1
+  }
+
+  #accept(key: OfKey, recordedAt: number, count: number): void {
+    const { minutes, hours } = this.#countedFromMs
+    if (recordedAt >= hours) this.#acceptInHour(key, hourOf(recordedAt), count)
+    if (recordedAt < minutes) return
+    const minute = minuteOf(recordedAt)
+    if (key.ofCellar.accepted.add(minute, count)) this.#entries += 1
+    if (this.#allCounts.accepted.add(minute, count)) this.#entries += 1
+  }
+
+  #acceptInHour(key: OfKey, hour: number, count: number): void {
+    if (key.hour !== hour) this.#takeHour(key)
+    if (key.accepted === 0) this.#entries += 1
+    key.hour = hour
+    key.accepted += count
+  }
+
+  #takeHour(key: OfKey): void {
+    const { hour, accepted: count } = key
+    if (count > 0) this.#addHour(key, { hour, code: 'accepted', count })
+    key.accepted = 0
+  }
+
+  /** Nobody asks for the counts of an unknown cellar. The same hour can come twice, because the index adds up the counts. */
+  #addHour({ keyId, cellar }: OfKey, count: Omit<HourCount, 'key' | 'cellar'>): void {
+    if (cellar !== null) this.#lists.hourCounts.push({ cellar, key: keyId, ...count })
+  }
+
+  /** Refusals count in the minute and the hour of the last of them. The node's own are not of one key or cellar. */
+  #refuse(event: RecordedEvent<'ReadingsRefused'>): void {
+    const { to, counts } = event.data
+    const { minutes, hours } = this.#countedFromMs
+    const keyId = keyOfEvent(event)
+    const key = keyId === null ? null : this.#keyOf(keyId)
+    const inMinutes = to < minutes ? [] : [this.#allCounts, ...(key === null ? [] : [key.ofCellar])]
+    for (const { code, count } of counts) {
+      for (const of of inMinutes) this.#addRefused(of, code, { at: minuteOf(to), count })
+      if (to < hours || key === null) continue
+      this.#addHour(key, { hour: hourOf(to), code, count })
+      this.#entries += 1
+    }
+  }
+
+  #addRefused(to: Counts, code: CountCode, { at, count }: { readonly at: number; readonly count: number }): void {
+    to.refused ??= new Map()
+    const tally = to.refused.get(code) ?? new Tally()
+    to.refused.set(code, tally)
+    if (tally.add(at, count)) this.#entries += 1
+  }
+
+  #see(key: OfKey, rack: string, minute: number): void {
+    if (key.racks === null) {
+      key.racks = new Map()
+      this.#lists.seen.push(key)
+    }
+    const known = key.racks.get(rack)
+    if (known !== undefined && known >= minute) return
+    key.racks.set(rack, minute)
+    if (known === undefined) this.#entries += 1
+  }
+
+  #keyOf(keyId: string): OfKey {
+    if (this.#last?.keyId === keyId) return this.#last
+    const key = this.#keys.get(keyId) ?? this.#newKey(keyId)
+    this.#last = key
+    return key
+  }
+
+  #newKey(keyId: string): OfKey {
+    const cellar = this.#cellars.ofKey(keyId)
+    // Nobody takes the counts of an unknown cellar.
+    const ofCellar = cellar === null ? noCounts() : this.#countsOf(cellar)
+    const key: OfKey = { keyId, cellar, ofCellar, hour: 0, accepted: 0, racks: null }
+    // Such a key may be known later.
+    if (cellar !== null) this.#keys.set(keyId, key)
+    return key
+  }
+
+  #countsOf(cellar: string): Counts {
+    const known = this.#cellarCounts.get(cellar)
+    if (known !== undefined) return known
+    const counts = noCounts()
+    this.#cellarCounts.set(cellar, counts)
+    return counts
+  }
+
+  #takeMinuteCounts(): readonly MinuteCount[] {
+    const taken: MinuteCount[] = []
+    for (const [cellar, counts] of [[null, this.#allCounts] as const, ...this.#cellarCounts]) {
+      for (const [code, at, count] of entriesOf(counts)) taken.push({ cellar, minute: at, code, count })
+      counts.accepted = new Tally()
+      counts.refused = null
+    }
+    return taken
+  }
+}
+
+const noCounts = (): Counts => ({ accepted: new Tally(), refused: null })
+
+function* entriesOf(counts: Counts): Generator<readonly [code: CountCode, at: number, count: number]> {
+  for (const [at, count] of counts.accepted.entries()) yield ['accepted', at, count]
+  if (counts.refused === null) return
+  for (const [code, tally] of counts.refused) for (const [at, count] of tally.entries()) yield [code, at, count]
+}
+
+/** Makes the rows one by one when they are written, because there can be thousands. */
+function* takeSeen(keys: readonly OfKey[]): Generator<SeenRack> {
+  for (const key of keys) {
+    const { racks } = key
+    key.racks = null
+    for (const [rack, minute] of racks ?? []) yield { key: key.keyId, rack, minute }
+  }
+}
+
+const noLists = (): Lists => ({ places: [], minutes: [], hourCounts: [], seen: [], forgotten: [] })
+
+/** What a purge has deleted from the log, or `null` if the event is no purge. */
+const forgottenBy = (event: RecordedEvent, cellars: CellarNames): Forgotten | null => {
+  if (event.type === 'ReadingsPurged') {
+    const { keyId: key, cellar, lastRevision, acceptedBefore: beforeMs } = event.data
+    const counts = { what: 'accepted', key, cellar, beforeMs } as const
+    return { stream: readingsStream(key), keptFrom: lastRevision + 1, counts }
+  }
+  if (event.type !== 'RecordsPurged') return null
+  const { stream, data } = event
+  const key = keyOfEvent(event)
+  const cellar = key === null ? null : cellars.ofKey(key)
+  const counts =
+    key === null || cellar === null ? null : ({ what: 'refused', key, cellar, beforeMs: data.recordedBefore } as const)
+  // The purge event itself is never deleted with the others.
+  return { stream, keptFrom: Math.min(data.lastRevision + 1, event.revision), counts }
+}

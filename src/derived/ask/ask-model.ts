@@ -1,0 +1,106 @@
+import type { Database } from 'bun:sqlite'
+import { hourOf, minuteOf } from '../../domain/calendar.ts'
+import type { LogItem } from '../../domain/reading/recorded-run.ts'
+import { keyStream } from '../../domain/stream-names.ts'
+import {
+  askHoursKeptMs,
+  askMinutesKeptMs,
+  askTrimmedAtOnceMax,
+  askWriteEveryMs,
+  modelRowsPerStep,
+} from '../../limits.ts'
+import { formatVersion, tables } from '../../log/ask-index/ask-schema.ts'
+import type { Model, ModelKind } from '../model.ts'
+import { AskFold, type Folded } from './ask-fold.ts'
+import { CountRows } from './count-rows.ts'
+import { NameNumbers } from './name-numbers.ts'
+import { OldCounts } from './old-counts.ts'
+import { PlaceRows } from './place-rows.ts'
+import { PurgedCounts } from './purged-counts.ts'
+import { SeenRows } from './seen-rows.ts'
+
+/** For the questions of people: where events lie that are no readings, counts, and when each rack was last seen. */
+export const askModel: ModelKind = {
+  name: 'ask',
+  format: formatVersion,
+  tables,
+  flushEveryMs: askWriteEveryMs,
+  open: (database) => new AskModel(database),
+}
+
+class AskModel implements Model {
+  readonly #places: PlaceRows
+  readonly #counts: CountRows
+  readonly #seen: SeenRows
+  readonly #oldMinutes: OldCounts
+  readonly #oldHours: OldCounts
+  readonly #purged: PurgedCounts
+  readonly #fold: AskFold
+  /** The cellars of keys and of cellars' streams that were created since the last flush, by stream. */
+  readonly #created = new Map<string, string>()
+
+  constructor(database: Database) {
+    const names = new NameNumbers(database)
+    this.#places = new PlaceRows(database, names)
+    this.#counts = new CountRows(database, names)
+    this.#seen = new SeenRows(database, names)
+    this.#oldMinutes = new OldCounts(database, 'minute_counts')
+    this.#oldHours = new OldCounts(database, 'hour_counts')
+    this.#purged = new PurgedCounts(database, { names, counts: this.#counts, seen: this.#seen })
+    const ofStream = (stream: string): string | null => this.#created.get(stream) ?? this.#places.cellarOfStream(stream)
+    this.#fold = new AskFold({ ofStream, ofKey: (keyId) => ofStream(keyStream(keyId)) }, this.#places.lastMinute())
+  }
+
+  get pending(): number {
+    return this.#fold.entries
+  }
+
+  fold(items: readonly LogItem[]): void {
+    for (const item of items) {
+      if (item.type === 'KeyCreated' || item.type === 'CellarCreated') this.#created.set(item.stream, item.data.cellar)
+    }
+    this.#fold.fold(items)
+  }
+
+  *flush(nowMs: number): Generator<void> {
+    const folded = this.#fold.take(nowMs)
+    yield* inSteps(folded.places, (place) => this.#places.add(place))
+    for (const minute of folded.minutes) this.#places.addMinute(minute)
+    yield* this.#addMinutes(folded, minuteOf(nowMs - askMinutesKeptMs))
+    yield* this.#addHours(folded, hourOf(nowMs - askHoursKeptMs))
+    yield* inSteps(folded.seen, (seen) => this.#seen.add(seen))
+    for (const { stream, keptFrom, counts } of folded.forgotten) {
+      this.#places.forgetBefore(stream, keptFrom)
+      if (counts !== null) this.#purged.forget(counts)
+      yield
+    }
+    this.#seen.evict()
+    this.#created.clear()
+  }
+
+  /** Also deletes old counts. A count that is too old already is not added: a new file reads old events, too. */
+  *#addMinutes({ minuteCounts }: Folded, first: number): Generator<void> {
+    const cellars = new Set<number>()
+    yield* inSteps(minuteCounts, (each) => {
+      if (each.minute >= first) cellars.add(this.#counts.addMinute(each))
+    })
+    yield* this.#oldMinutes.trim(cellars, first, minuteCounts.length + askTrimmedAtOnceMax)
+  }
+
+  *#addHours({ hourCounts }: Folded, first: number): Generator<void> {
+    const keys = new Set<number>()
+    yield* inSteps(hourCounts, (each) => {
+      if (each.hour >= first) keys.add(this.#counts.addHour(each))
+    })
+    yield* this.#oldHours.trim(keys, first, hourCounts.length + askTrimmedAtOnceMax)
+  }
+}
+
+function* inSteps<Row>(rows: Iterable<Row>, write: (row: Row) => void): Generator<void> {
+  let written = 0
+  for (const row of rows) {
+    write(row)
+    written += 1
+    if (written % modelRowsPerStep === 0) yield
+  }
+}

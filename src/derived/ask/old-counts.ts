@@ -1,0 +1,36 @@
+import type { Database, Statement } from 'bun:sqlite'
+import { askOthersTrimmed, modelRowsPerStep } from '../../limits.ts'
+
+/** A table of counts whose old rows are deleted a few keys or cellars at a time, because reading the whole table takes long. */
+export class OldCounts {
+  readonly #deleteOld: Statement<unknown, [number, number, number]>
+  readonly #next: Statement<{ readonly owner: number }, [number]>
+  /** The last key or cellar whose turn it was. */
+  #last = -1
+
+  constructor(database: Database, table: 'minute_counts' | 'hour_counts') {
+    const [owner, time] = table === 'minute_counts' ? ['cellar', 'minute'] : ['key', 'hour']
+    this.#deleteOld = database.prepare(`
+      DELETE FROM ${table} WHERE (${owner}, ${time}, code) IN
+        (SELECT ${owner}, ${time}, code FROM ${table} WHERE ${owner} = ? AND ${time} < ? ORDER BY ${time} LIMIT ?)
+    `)
+    this.#next = database.prepare(`SELECT ${owner} AS owner FROM ${table} WHERE ${owner} > ? ORDER BY ${owner} LIMIT 1`)
+  }
+
+  /** Deletes at most `rowsMax` rows, first those of the touched owners, then those of a few others. */
+  *trim(touched: ReadonlySet<number>, before: number, rowsMax: number): Generator<void> {
+    let left = rowsMax
+    let looked = 0
+    for (const owner of touched) {
+      if (left > 0) left -= this.#deleteOld.run(owner, before, left).changes
+      looked += 1
+      if (looked % modelRowsPerStep === 0) yield
+    }
+    for (let turn = 0; turn < askOthersTrimmed && left > 0; turn++) {
+      const next = this.#next.get(this.#last)
+      this.#last = next?.owner ?? -1
+      if (next === null) return
+      left -= this.#deleteOld.run(next.owner, before, left).changes
+    }
+  }
+}

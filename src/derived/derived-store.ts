@@ -1,0 +1,182 @@
+import type { Schedule } from '../actors/schedule.ts'
+import type { FoldedTo } from '../domain/log-reference.ts'
+import { assertNever } from '../domain/refusal.ts'
+import {
+  followerRestartMsMax,
+  followerStopMsMax,
+  followerToldEveryMs,
+  followerUpToMsMax,
+  modelRetryPauseMs,
+} from '../limits.ts'
+import type { FollowerEvents, FollowerHandle, FromFollower, ModelProgress } from './follower-messages.ts'
+
+export type DerivedParts = {
+  /** Starts the follower: on a thread of its own, or in this one for tests. */
+  readonly start: (events: FollowerEvents) => FollowerHandle
+  /** `null`: the log cannot say it now. */
+  readonly isInLog: (head: FoldedTo) => Promise<boolean | null>
+  readonly schedule: Schedule
+  readonly onTold: (told: DerivedTold) => void
+}
+
+/** `why` of a trouble is `null` when the trouble is over. */
+export type DerivedTold =
+  | { readonly kind: 'trouble'; readonly model: string; readonly why: string | null }
+  | { readonly kind: 'replaced'; readonly model: string; readonly why: string }
+  | { readonly kind: 'bug'; readonly why: string }
+  | { readonly kind: 'crashed'; readonly why: string }
+
+const unknown: ModelProgress = { position: null, isBehind: true, trouble: null }
+
+/** The derived store as the main thread sees it. */
+export class DerivedStore {
+  readonly #parts: DerivedParts
+  readonly #progress = new Map<string, ModelProgress>()
+  /** Numbers the openings of each file. A reader with another number must open the file again. */
+  readonly #openings = new Map<string, number>()
+  #openingsCount = 0
+  readonly #waiting = new Map<number, () => void>()
+  #ids = 0
+  #follower: FollowerHandle | null = null
+  #published = -1
+  /** The follower was told of all up to this position. */
+  #told = -1
+  #forgetTelling: (() => void) | null = null
+  #restartMs = modelRetryPauseMs
+  #isStopped = false
+
+  constructor(parts: DerivedParts) {
+    this.#parts = parts
+  }
+
+  start(): void {
+    if (this.#isStopped) return
+    this.#follower = this.#parts.start({
+      onMessage: (message) => this.#hear(message),
+      onFault: (why) => this.#restart(why),
+    })
+    this.#told = -1
+    this.#tell()
+  }
+
+  /** The log has published events up to this position. */
+  published(position: number): void {
+    this.#published = Math.max(this.#published, position)
+    if (this.#forgetTelling === null) this.#tell()
+  }
+
+  /**
+   * Resolves when the file of the model includes all that this node has received, so that a page can show what its form has
+   * changed. Gives up after a while. Does not wait for a model that is behind.
+   */
+  async upTo(model: string): Promise<void> {
+    const { isBehind, trouble, position } = this.progress(model)
+    if (isBehind || trouble !== null || (position ?? -1) >= this.#published || this.#follower === null) return
+    this.#ids += 1
+    const id = this.#ids
+    const follower = this.#follower
+    await new Promise<void>((resolve) => {
+      const forget = this.#parts.schedule.after(followerUpToMsMax, () => this.#settle(id))
+      this.#waiting.set(id, () => {
+        forget()
+        resolve()
+      })
+      follower.post({ kind: 'upTo', id, model, position: this.#published })
+    })
+  }
+
+  progress(model: string): ModelProgress {
+    return this.#progress.get(model) ?? unknown
+  }
+
+  /** Changes when the file was built anew. `null`: the file cannot be read now. */
+  opening(model: string): number | null {
+    return this.#openings.get(model) ?? null
+  }
+
+  /** Call it when a reader has found damage in the file that was opened with this number. */
+  rebuild(model: string, opening: number, why: string): void {
+    if (this.opening(model) !== opening) return
+    this.#openings.delete(model)
+    this.#follower?.post({ kind: 'rebuild', model, why })
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#tell()
+    this.#forgetTelling?.()
+    const follower = this.#follower
+    this.#follower = null
+    for (const id of [...this.#waiting.keys()]) this.#settle(id)
+    if (follower === null) return
+    await new Promise<void>((resolve, reject) => {
+      const forget = this.#parts.schedule.after(followerStopMsMax, resolve)
+      follower.close().then(resolve, reject).finally(forget)
+    })
+  }
+
+  #tell(): void {
+    this.#forgetTelling = null
+    if (this.#published <= this.#told || this.#follower === null) return
+    this.#told = this.#published
+    this.#follower.post({ kind: 'published', position: this.#published })
+    this.#forgetTelling = this.#parts.schedule.after(followerToldEveryMs, () => this.#tell())
+  }
+
+  #hear(message: FromFollower): void {
+    const { onTold } = this.#parts
+    switch (message.kind) {
+      case 'progress':
+        this.#progressed(message.model, message.progress)
+        return
+      case 'opened':
+        this.#openingsCount += 1
+        this.#openings.set(message.model, this.#openingsCount)
+        return
+      case 'replaced':
+        this.#openings.delete(message.model)
+        onTold(message)
+        return
+      case 'reached':
+        this.#settle(message.id)
+        return
+      case 'isInLog':
+        void this.#judge(message.model, message.head)
+        return
+      case 'bug':
+        onTold(message)
+        return
+      default:
+        assertNever(message)
+    }
+  }
+
+  #progressed(model: string, progress: ModelProgress): void {
+    const { trouble } = this.progress(model)
+    this.#progress.set(model, progress)
+    const isOver = progress.trouble === null
+    if (isOver !== (trouble === null)) this.#parts.onTold({ kind: 'trouble', model, why: progress.trouble })
+  }
+
+  async #judge(model: string, head: FoldedTo): Promise<void> {
+    const is = await this.#parts.isInLog(head)
+    this.#follower?.post({ kind: 'inLog', model, is })
+  }
+
+  #settle(id: number): void {
+    const settle = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    settle?.()
+  }
+
+  /** Readings go on meanwhile. */
+  #restart(why: string): void {
+    this.#follower = null
+    for (const id of [...this.#waiting.keys()]) this.#settle(id)
+    for (const model of this.#progress.keys()) this.#progress.set(model, { ...this.progress(model), isBehind: true })
+    if (this.#isStopped) return
+    this.#parts.onTold({ kind: 'crashed', why })
+    this.#parts.schedule.after(this.#restartMs, () => this.start())
+    this.#restartMs = Math.min(2 * this.#restartMs, followerRestartMsMax)
+  }
+}

@@ -1,0 +1,269 @@
+import { SQLiteError } from 'bun:sqlite'
+import { isSystemError, messageOf } from '../domain/error-message.ts'
+import { type FoldedTo, foldedToOf } from '../domain/log-reference.ts'
+import { lastPositionOf } from '../domain/reading/recorded-run.ts'
+import {
+  modelAnewPauseMsMax,
+  modelBehindMs,
+  modelPendingMax,
+  modelRetryPauseMs,
+  modelRetryPauseMsMax,
+} from '../limits.ts'
+import type { SourcePage } from '../log/source.ts'
+import { isPassing } from '../log/sqlite/sqlite-faults.ts'
+import type { FromFollower, ModelProgress } from './follower-messages.ts'
+import type { Model, ModelKind } from './model.ts'
+import {
+  deleteModelFile,
+  type ModelDatabase,
+  ModelUnusable,
+  modelPath,
+  openModelFile,
+  readHead,
+  writeHead,
+} from './model-file.ts'
+
+type Opened = { readonly database: ModelDatabase; readonly model: Model }
+
+export type FollowedParts = {
+  readonly kind: ModelKind
+  readonly dataDir: string
+  readonly logId: string
+  readonly now: () => number
+  readonly passedMs: () => number
+  readonly tell: (message: FromFollower) => void
+}
+
+/**
+ * One model of the follower, with its file. After a fault, the model is dropped, and its file is opened again after a pause. What was
+ * folded and not flushed is then read from the log again.
+ */
+export class FollowedModel {
+  readonly #parts: FollowedParts
+  readonly #path: string
+  #opened: Opened | null = null
+  #mustDelete: string | null = null
+  /** The head's event was found in the log once. */
+  #isSound = false
+  #isAsking = false
+  #isEnded = false
+  #head: FoldedTo | null = null
+  #last: FoldedTo | null = null
+  #scannedTo: number | null = null
+  #steps: Generator<void> | null = null
+  #flushedAtMs = 0
+  #caughtUpAtMs = 0
+  #retryAtMs = 0
+  #pauseMs = 0
+  /** The greatest position that somebody waits for. */
+  #wanted = -1
+  /** It ends when a flush succeeds, or when there is nothing to flush. */
+  #fileTrouble: string | null = null
+  #logTrouble: string | null = null
+  #progress: ModelProgress = { position: null, isBehind: true, trouble: null }
+
+  constructor(parts: FollowedParts) {
+    this.#parts = parts
+    this.#path = modelPath(parts.dataDir, parts.kind.name)
+  }
+
+  get name(): string {
+    return this.#parts.kind.name
+  }
+
+  /** True if the model can fold now. */
+  get isReady(): boolean {
+    return this.#opened !== null && this.#retryAtMs <= this.#parts.passedMs()
+  }
+
+  /** The log is read after this position. */
+  get position(): number | null {
+    return this.#scannedTo
+  }
+
+  get flushedTo(): number {
+    return this.#head?.position ?? -1
+  }
+
+  get isBehind(): boolean {
+    return this.#progress.isBehind
+  }
+
+  get isFlushing(): boolean {
+    return this.#steps !== null
+  }
+
+  get mustFlush(): boolean {
+    if (this.#steps !== null) return true
+    if (this.#opened === null || this.#last === this.#head) return false
+    if (this.#opened.model.pending >= modelPendingMax) return true
+    if (this.#wanted > this.flushedTo && (this.#scannedTo ?? -1) >= this.#wanted) return true
+    return this.#parts.passedMs() - this.#flushedAtMs >= this.#parts.kind.flushEveryMs
+  }
+
+  /** Flush as soon as this position is folded. */
+  want(position: number): void {
+    this.#wanted = Math.max(this.#wanted, position)
+  }
+
+  /** True if everything up to this position is in the file. */
+  hasFlushed(position: number): boolean {
+    return this.#opened !== null && (this.#scannedTo ?? -1) >= position && this.#last === this.#head
+  }
+
+  /** Opens the file if it is closed and its pause is over. */
+  openIfDue(): void {
+    const isDue = this.#opened === null && !this.#isEnded && !this.#isAsking
+    if (!isDue || this.#retryAtMs > this.#parts.passedMs()) return
+    try {
+      this.#open()
+    } catch (fault) {
+      this.#fail(fault)
+    }
+  }
+
+  /** The answer to `isInLog`. */
+  hear(isInLog: boolean | null): void {
+    this.#isAsking = false
+    if (isInLog === null) {
+      this.#pause(modelRetryPauseMs, modelRetryPauseMs)
+      return
+    }
+    this.#isSound = true
+    if (!isInLog) this.#mustDelete = 'the log does not have its last event'
+  }
+
+  fold({ items, scannedTo, atEnd }: SourcePage): void {
+    this.#guard(({ model }) => {
+      model.fold(items)
+      const last = items.at(-1)
+      if (last !== undefined) this.#last = foldedToOf(last)
+      this.#scannedTo = Math.max(last === undefined ? -1 : lastPositionOf(last), scannedTo ?? -1)
+      const nowMs = this.#parts.passedMs()
+      if (atEnd) this.#caughtUpAtMs = nowMs
+      if (atEnd && this.#last === this.#head) this.#fileTrouble = null
+      this.#logTrouble = null
+      if (atEnd || nowMs - this.#caughtUpAtMs > modelBehindMs) this.#tell({ isBehind: !atEnd })
+    })
+  }
+
+  /** Writes for a few ms. Call it again while `mustFlush`. */
+  flushStep(): void {
+    this.#guard((opened) => {
+      if (this.#steps === null) {
+        opened.database.run('BEGIN IMMEDIATE')
+        this.#steps = opened.model.flush(this.#parts.now())
+      }
+      if (this.#steps.next().done === true) this.#commit(opened)
+    })
+  }
+
+  /** Flushes in one piece what was folded, and closes the file. */
+  end(): void {
+    while (this.#opened !== null && (this.#steps !== null || this.#last !== this.#head)) this.flushStep()
+    this.#close()
+    this.#isEnded = true
+  }
+
+  /** The log cannot be read now, so the model waits. */
+  waitForLog(why: string): void {
+    this.#logTrouble = why
+    this.#tell({})
+    this.#retryAtMs = this.#parts.passedMs() + modelRetryPauseMs
+  }
+
+  rebuild(why: string): void {
+    this.#fail(new ModelUnusable(why))
+  }
+
+  #close(): void {
+    const opened = this.#opened
+    this.#opened = null
+    this.#steps = null
+    opened?.database.end()
+  }
+
+  #open(): void {
+    const { kind, logId, tell } = this.#parts
+    if (this.#mustDelete !== null) {
+      deleteModelFile(this.#path)
+      tell({ kind: 'replaced', model: kind.name, why: this.#mustDelete })
+      this.#mustDelete = null
+    }
+    const database = openModelFile(this.#path, kind, logId)
+    const head = readHead(database)
+    if (head !== null && !this.#isSound) {
+      database.end()
+      this.#isAsking = true
+      tell({ kind: 'isInLog', model: kind.name, head })
+      return
+    }
+    this.#isSound = true
+    this.#opened = { database, model: kind.open(database) }
+    this.#head = head
+    this.#last = head
+    this.#scannedTo = head?.position ?? null
+    this.#flushedAtMs = this.#parts.passedMs()
+    tell({ kind: 'opened', model: kind.name })
+    this.#tell({ position: head?.position ?? null, isBehind: true })
+  }
+
+  #commit({ database }: Opened): void {
+    if (this.#last !== null) writeHead(database, this.#last)
+    database.run('COMMIT')
+    this.#steps = null
+    this.#head = this.#last
+    this.#flushedAtMs = this.#parts.passedMs()
+    if (!this.#progress.isBehind) this.#pauseMs = 0
+    this.#fileTrouble = null
+    this.#tell({ position: this.flushedTo })
+  }
+
+  #guard(work: (opened: Opened) => void): void {
+    if (this.#opened === null) return
+    try {
+      work(this.#opened)
+    } catch (fault) {
+      this.#fail(fault)
+    }
+  }
+
+  #fail(fault: unknown): void {
+    this.#close()
+    const isBusy = fault instanceof SQLiteError && isPassing(fault)
+    const isOfFile = fault instanceof ModelUnusable || fault instanceof SQLiteError || isSystemError(fault)
+    if (isBusy) this.#pause(Math.max(modelRetryPauseMs, this.#pauseMs), modelRetryPauseMsMax)
+    else if (isOfFile) this.#deleteSoon(fault.message)
+    else this.#stopFor(fault)
+    this.#fileTrouble = this.#isEnded ? 'A bug has stopped it' : messageOf(fault)
+    this.#tell({ isBehind: true })
+  }
+
+  /** Only the first time without a pause. A disk that fails can spoil each new file: that must not take a core for ever. */
+  #deleteSoon(why: string): void {
+    this.#mustDelete = why
+    this.#pause(this.#pauseMs, modelAnewPauseMsMax)
+  }
+
+  /** The other models go on. */
+  #stopFor(bug: unknown): void {
+    this.#isEnded = true
+    this.#parts.tell({ kind: 'bug', why: bug instanceof Error ? (bug.stack ?? bug.message) : String(bug) })
+  }
+
+  #pause(ms: number, msMax: number): void {
+    const pauseMs = Math.min(ms, msMax)
+    this.#retryAtMs = this.#parts.passedMs() + pauseMs
+    this.#pauseMs = Math.max(modelRetryPauseMs, 2 * pauseMs)
+  }
+
+  #tell(change: Partial<Omit<ModelProgress, 'trouble'>>): void {
+    const progress = { ...this.#progress, ...change, trouble: this.#fileTrouble ?? this.#logTrouble }
+    const isNew =
+      progress.position !== this.#progress.position ||
+      progress.isBehind !== this.#progress.isBehind ||
+      progress.trouble !== this.#progress.trouble
+    this.#progress = progress
+    if (isNew) this.#parts.tell({ kind: 'progress', model: this.name, progress })
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * Follows the log, and folds it into the models of the derived store. Models at the same position share each page. A model that is
+ * behind, for example a new one, gets one page for each page of the others. So they never wait for it.
+ */
+import { followerIdleMs, followerPollMsMin } from '../limits.ts'
+import { Outage, UndecodableEvent } from '../log/event-log.ts'
+import { nextTurn } from '../log/pages-of-log.ts'
+import type { Source, SourcePage } from '../log/source.ts'
+import { FollowedModel } from './followed-model.ts'
+import type { FromFollower, ToFollower } from './follower-messages.ts'
+import type { ModelKind } from './model.ts'
+
+export type FollowerParts = {
+  readonly dataDir: string
+  /** A file of another log is deleted, because positions of another log mean other events. */
+  readonly logId: string
+  readonly kinds: readonly ModelKind[]
+  readonly source: Source
+  readonly now: () => number
+  readonly passedMs: () => number
+  readonly tell: (message: FromFollower) => void
+}
+
+type Asked = { readonly id: number; readonly model: FollowedModel; readonly position: number }
+
+export class Follower {
+  readonly #source: Source
+  readonly #tell: FollowerParts['tell']
+  readonly #models: readonly FollowedModel[]
+  #asked: readonly Asked[] = []
+  /** The log has published events up to this position. */
+  #published = -1
+  #turn = 0
+  #pollMs = followerPollMsMin
+  #isClosing = false
+  #wake = (): void => {}
+  /** A message has come since the last rest. */
+  #isWoken = false
+
+  constructor({ source, tell, kinds, ...parts }: FollowerParts) {
+    this.#source = source
+    this.#tell = tell
+    this.#models = kinds.map((kind) => new FollowedModel({ ...parts, kind, tell }))
+  }
+
+  receive(message: Exclude<ToFollower, { readonly kind: 'close' }>): void {
+    if (message.kind === 'published') this.#published = Math.max(this.#published, message.position)
+    else {
+      const model = this.#models.find(({ name }) => name === message.model)
+      if (model === undefined) throw new Error(`Cannot follow: no model is named "${message.model}"`)
+      if (message.kind === 'inLog') model.hear(message.is)
+      else if (message.kind === 'rebuild') model.rebuild(message.why)
+      else this.#ask({ id: message.id, model, position: message.position })
+    }
+    this.#isWoken = true
+    this.#wake()
+  }
+
+  /** Follows until `close`. Rejects for a bug. */
+  async run(): Promise<void> {
+    while (!this.#isClosing) await this.#round()
+    // The last events of the node. A model that is behind goes on at the next start.
+    const { leaders } = this.#places()
+    if (leaders.some(({ isBehind }) => !isBehind)) while (!(await this.#lead(leaders)));
+    for (const model of this.#models) model.end()
+    await this.#source.close()
+  }
+
+  close(): void {
+    this.#isClosing = true
+    this.#wake()
+  }
+
+  #places() {
+    const ready = this.#models.filter(({ isReady }) => isReady)
+    const first = Math.max(-1, ...ready.map(placeOf))
+    const leaders = ready.filter((model) => placeOf(model) === first)
+    return { first, leaders, behind: ready.filter((model) => !leaders.includes(model)) }
+  }
+
+  #ask(asked: Asked): void {
+    asked.model.want(asked.position)
+    this.#published = Math.max(this.#published, asked.position)
+    this.#asked = [...this.#asked, asked]
+  }
+
+  async #round(): Promise<void> {
+    for (const model of this.#models) model.openIfDue()
+    const { first, leaders, behind } = this.#places()
+    const isAtEnd = leaders.length === 0 || (await this.#lead(leaders))
+    const model = behind[this.#turn++ % behind.length]
+    if (model !== undefined) await this.#catchUp(model, first)
+    this.#answer()
+    if (isAtEnd && model === undefined) await this.#rest(first)
+    else await nextTurn()
+  }
+
+  /** Returns true at the end of the log. */
+  async #lead(models: readonly FollowedModel[]): Promise<boolean> {
+    // A model that has caught up in the middle of a flush must not fold before the end of the flush.
+    for (const model of models) if (model.isFlushing) await flushed(model)
+    const page = await this.#read(models)
+    if (page === null) return true
+    for (const model of models) {
+      model.fold(page)
+      await flushed(model)
+    }
+    return page.atEnd
+  }
+
+  /** Folds one page, up to the leaders' position, so that the model shares their pages from there on. */
+  async #catchUp(model: FollowedModel, leadersAt: number): Promise<void> {
+    if (model.mustFlush) return model.flushStep()
+    const page = await this.#read([model])
+    if (page === null) return
+    const items = page.items.filter(({ position }) => position <= leadersAt)
+    const scannedTo = Math.min(page.scannedTo ?? -1, leadersAt)
+    model.fold({ items, scannedTo, atEnd: page.atEnd || scannedTo === leadersAt })
+  }
+
+  async #read(models: readonly FollowedModel[]): Promise<SourcePage | null> {
+    try {
+      return await this.#source.after(models[0]?.position ?? null)
+    } catch (fault) {
+      // An event that cannot be decoded is reported by the service itself.
+      if (!(fault instanceof Outage || fault instanceof UndecodableEvent)) throw fault
+      for (const model of models) model.waitForLog(fault.message)
+      return null
+    }
+  }
+
+  #answer(): void {
+    if (this.#asked.length === 0) return
+    // A page does not wait for a model that is away. It shows that.
+    const isDone = ({ model, position }: Asked): boolean => !model.isReady || model.hasFlushed(position)
+    for (const asked of this.#asked) if (isDone(asked)) this.#tell({ kind: 'reached', id: asked.id })
+    this.#asked = this.#asked.filter((asked) => !isDone(asked))
+  }
+
+  /** A store can deliver events later than it has published them, so the follower then asks again soon. */
+  async #rest(position: number): Promise<void> {
+    if (!this.#isWoken && !this.#isClosing) {
+      const isWaiting = this.#published > position
+      this.#pollMs = isWaiting ? Math.min(2 * this.#pollMs, followerIdleMs) : followerPollMsMin
+      await this.#woken(isWaiting ? this.#pollMs : followerIdleMs)
+    }
+    this.#isWoken = false
+  }
+
+  #woken(msMax: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, msMax)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+}
+
+const flushed = async (model: FollowedModel): Promise<void> => {
+  while (model.mustFlush) {
+    model.flushStep()
+    await nextTurn()
+  }
+}
+
+const placeOf = ({ position }: FollowedModel): number => position ?? -1

@@ -1,0 +1,97 @@
+/** The file of one read model: its tables, and the head, which says how far the log is folded into it. */
+import { Database, type SQLQueryBindings } from 'bun:sqlite'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FoldedTo } from '../domain/log-reference.ts'
+import { modelBusyMsMax, modelCacheKib } from '../limits.ts'
+import { makeFolderFile } from '../log/folder-file.ts'
+import type { ModelKind } from './model.ts'
+
+/** The file is of another format or of another log. Then it is deleted, like a damaged one. */
+export class ModelUnusable extends Error {
+  override readonly name = 'ModelUnusable'
+}
+
+export const modelPath = (dataDir: string, name: string): string => join(dataDir, `${name}.db`)
+
+const headTable = `
+  CREATE TABLE head (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    position INTEGER NOT NULL,
+    stream TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    event_id TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE of_log (id TEXT NOT NULL) STRICT;
+`
+
+/** Ends the statements of the model with the file, so that a model needs no `close`. */
+export class ModelDatabase extends Database {
+  readonly #statements: { finalize(): void }[] = []
+
+  override prepare<Row, Values extends SQLQueryBindings | SQLQueryBindings[]>(sql: string, values?: Values) {
+    const statement = super.prepare<Row, Values>(sql, values)
+    this.#statements.push(statement)
+    return statement
+  }
+
+  /** Undoes what is not committed. */
+  end(): void {
+    for (const statement of this.#statements) statement.finalize()
+    this.close(true)
+  }
+}
+
+type HeadRow = Omit<FoldedTo, 'id'> & { readonly event_id: string }
+
+/** Positions of another log mean other events. @throws SQLiteError */
+export const isOfLog = (database: Database, logId: string): boolean =>
+  database.query<{ id: string }, []>('SELECT id FROM of_log').get()?.id === logId
+
+/** `null`: nothing is folded yet. @throws SQLiteError */
+export const readHead = (database: Database): FoldedTo | null => {
+  const row = database.query<HeadRow, []>('SELECT position, stream, revision, event_id FROM head').get()
+  return row === null ? null : { position: row.position, stream: row.stream, revision: row.revision, id: row.event_id }
+}
+
+export const writeHead = (database: Database, { position, stream, revision, id }: FoldedTo): void => {
+  database.query('REPLACE INTO head VALUES (1, ?, ?, ?, ?)').run(position, stream, revision, id)
+}
+
+/**
+ * Opens the file, and creates it if it is missing. With `synchronous = NORMAL`, a power failure can lose the last flushes. The head
+ * is written in the same transaction as the rows, so the file then names an older event.
+ * @throws ModelUnusable, SQLiteError, or a system error
+ */
+export const openModelFile = (path: string, kind: ModelKind, logId: string): ModelDatabase => {
+  makeFolderFile(path)
+  const database = new ModelDatabase(path)
+  try {
+    database.run(`PRAGMA busy_timeout = ${modelBusyMsMax}`)
+    database.run('PRAGMA synchronous = NORMAL')
+    database.run('PRAGMA journal_mode = WAL')
+    database.run(`PRAGMA cache_size = -${modelCacheKib}`)
+    const format = database.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version
+    if (format === 0) createTables(database, kind, logId)
+    else if (format !== kind.format) throw new ModelUnusable(`it has format ${format}`)
+    if (!isOfLog(database, logId)) throw new ModelUnusable('it was folded from another log')
+    return database
+  } catch (cause) {
+    database.end()
+    throw cause
+  }
+}
+
+const createTables = (database: Database, { tables, format }: ModelKind, logId: string): void => {
+  database.run('BEGIN IMMEDIATE')
+  database.run(headTable)
+  database.run(tables)
+  database.query('INSERT INTO of_log VALUES (?)').run(logId)
+  database.run(`PRAGMA user_version = ${format}`)
+  database.run('COMMIT')
+}
+
+/** @throws a system error */
+export const deleteModelFile = (path: string): void => {
+  for (const each of [path, `${path}-wal`, `${path}-shm`]) rmSync(each, { force: true })
+}

@@ -1,0 +1,5 @@
+import { askModel } from './ask/ask-model.ts'
+import type { ModelKind } from './model.ts'
+
+/** The models that the follower keeps. */
+export const modelKinds: readonly ModelKind[] = [askModel]

@@ -1,0 +1,271 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { modelPath } from '../../src/derived/model-file.ts'
+import { modelAnewPauseMsMax, modelRetryPauseMs, modelRetryPauseMsMax } from '../../src/limits.ts'
+import { type EventLog, Outage } from '../../src/log/event-log.ts'
+import type { Source } from '../../src/log/source.ts'
+import { type FollowedHere, followedHere, type Harm, positionsModel } from '../support/derived/followed-here.ts'
+import { logSource } from '../support/derived/log-source.ts'
+import { createMemoryLog } from '../support/logs/memory-log.ts'
+import { freshKeyStream, keySuspended } from '../support/logs/sample-events.ts'
+import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.ts'
+import { until } from '../support/time/until.ts'
+
+let folder: TemporaryFolder
+let log: EventLog
+let running: FollowedHere[]
+
+beforeEach(() => {
+  folder = temporaryFolder()
+  log = createMemoryLog()
+  running = []
+})
+afterEach(async () => {
+  for (const one of running) await one.end()
+  folder.remove()
+})
+
+const addEvents = async (count: number): Promise<number> => {
+  for (let added = 0; added < count; added += 1) await log.append(freshKeyStream(), 'none', [keySuspended()])
+  const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
+  return last?.position ?? -1
+}
+
+type More = Partial<Parameters<typeof followedHere>[1]>
+
+const follow = (harms: Readonly<Record<string, Harm>>, more: More = {}): FollowedHere => {
+  const kinds = Object.entries(harms).map(([name, harm]) => positionsModel(name, harm))
+  const followed = followedHere(log, { dataDir: folder.path, kinds, ...more })
+  running.push(followed)
+  return followed
+}
+
+/** The rows of a closed file must be the positions of the log, each once. */
+const expectWhole = async (name: string, dataDir = folder.path): Promise<void> => {
+  const database = new Database(modelPath(dataDir, name), { readonly: true })
+  const rows = database.query<{ position: number }, []>('SELECT position FROM positions ORDER BY rowid').all()
+  database.close()
+  const events = await log.readAll({ limit: 1_000 })
+  expect(rows.map(({ position }) => position)).toEqual(events.map(({ position }) => position))
+}
+
+const kindsTold = ({ told }: FollowedHere, kind: string): number => told.filter((one) => one.kind === kind).length
+
+const troublesOf = ({ told }: FollowedHere, name: string): readonly (string | null)[] =>
+  told
+    .flatMap((one) => (one.kind === 'progress' && one.model === name ? [one.progress.trouble] : []))
+    .filter((trouble, index, all) => trouble !== (all[index - 1] ?? null))
+
+/** A source that counts its pages. */
+const counted = (): Source & { readonly pages: () => number } => {
+  const source = logSource(log, 10)
+  let pages = 0
+  return {
+    ...source,
+    after: (position) => {
+      pages += 1
+      return source.after(position)
+    },
+    pages: () => pages,
+  }
+}
+
+describe('Follower', () => {
+  test('folds the log, flushes when a flush is due, and goes on after a restart', async () => {
+    await addEvents(35)
+    const first = follow({ one: {} })
+    await until(() => first.progress('one')?.isBehind === false)
+    expect(first.progress('one')?.position).toBeNull()
+    first.pass(1_000)
+    await first.whole('one')
+    await addEvents(3)
+    await first.end()
+    await expectWhole('one')
+    await addEvents(12)
+    const second = follow({ one: {} })
+    await second.whole('one')
+    await second.end()
+    await expectWhole('one')
+    expect(kindsTold(second, 'replaced')).toBe(0)
+  })
+
+  test('reads each page once for models at the same position', async () => {
+    await addEvents(45)
+    const source = counted()
+    const both = follow({ one: {}, two: {} }, { source })
+    await both.whole('one', 'two')
+    expect(source.pages()).toBeLessThan(15)
+    await both.end()
+    await expectWhole('one')
+    await expectWhole('two')
+  })
+
+  test('gives a model that is behind its own pages, and the others do not wait', async () => {
+    await addEvents(300)
+    const first = follow({ one: {}, two: {} })
+    await first.whole('one', 'two')
+    await first.end()
+    rmSync(modelPath(folder.path, 'two'))
+    let foldedByTwo = 0
+    const source = counted()
+    const onFold = (): void => {
+      foldedByTwo += 1
+    }
+    const second = follow({ one: {}, two: { onFold } }, { source })
+    await second.upTo('one', await addEvents(1))
+    expect(foldedByTwo).toBeLessThan(100)
+    expect(second.progress('two')?.isBehind ?? true).toBe(true)
+    await second.whole('one', 'two')
+    const pages = source.pages()
+    await second.upTo('two', await addEvents(1))
+    await second.upTo('one', await addEvents(1))
+    // Together again: one page for both, and one or two that find nothing new.
+    expect(source.pages() - pages).toBeLessThan(8)
+    await second.end()
+    await expectWhole('one')
+    await expectWhole('two')
+  })
+
+  test('has lost nothing and nothing twice after a kill at any step', async () => {
+    const copies: string[] = []
+    const onStep = (): void => {
+      const copy = join(folder.path, `copy-${copies.length}`)
+      mkdirSync(copy)
+      for (const end of ['', '-wal']) {
+        const path = `${modelPath(folder.path, 'one')}${end}`
+        if (existsSync(path)) cpSync(path, modelPath(copy, 'one') + end)
+      }
+      copies.push(copy)
+    }
+    const first = follow({ one: { onStep } })
+    for (const events of [4, 3, 5]) await first.upTo('one', await addEvents(events))
+    expect(copies.length).toBe(12)
+    for (const dataDir of copies) {
+      const after = follow({ one: {} }, { dataDir })
+      await after.whole('one')
+      await after.end()
+      await expectWhole('one', dataDir)
+    }
+  })
+
+  test('keeps the file when the disk is full, and writes all of it later', async () => {
+    await addEvents(20)
+    let pagesMax = 1_000
+    const onOpen = (database: Database): void => {
+      database.run(`PRAGMA max_page_count = ${pagesMax}`)
+    }
+    const one = follow({ one: { onOpen }, two: {} })
+    await one.whole('one', 'two')
+    await one.end()
+    pagesMax = 8
+    const full = follow({ one: { onOpen }, two: {} })
+    await addEvents(200)
+    await until(() => {
+      full.pass(modelRetryPauseMs)
+      return troublesOf(full, 'one').length > 0
+    })
+    for (let turn = 0; turn < 20; turn += 1) {
+      full.pass(modelRetryPauseMsMax)
+      await full.whole('two')
+    }
+    expect(troublesOf(full, 'one').filter((why) => why !== null)).toEqual(['database or disk is full'])
+    pagesMax = 1_000
+    await until(() => {
+      full.pass(modelRetryPauseMsMax)
+      return full.progress('one')?.position === full.progress('two')?.position
+    })
+    expect(full.progress('one')?.trouble).toBeNull()
+    await full.end()
+    await expectWhole('one')
+    await expectWhole('two')
+    expect(kindsTold(full, 'replaced')).toBe(0)
+  })
+
+  const damages: readonly (readonly [what: string, harm: (path: string) => void, more?: More])[] = [
+    ['deleted', (path) => rmSync(path)],
+    ['overwritten', (path) => writeFileSync(path, readFileSync(path).fill(0x5a, 0, 64))],
+    ['of another format', (path) => withFile(path, 'PRAGMA user_version = 77')],
+    ['of another log', () => {}, { logId: 'another log' }],
+    ['of a log that has lost its end', () => {}, { isInLog: () => false }],
+    ['without its tables', (path) => withFile(path, 'DROP TABLE positions')],
+  ]
+  test.each(damages)('builds a file again that is %s', async (_, harm, more = {}) => {
+    await addEvents(25)
+    const first = follow({ one: {} })
+    await first.whole('one')
+    await first.end()
+    harm(modelPath(folder.path, 'one'))
+    const second = follow({ one: {} }, more)
+    await second.whole('one')
+    await second.end()
+    await expectWhole('one')
+  })
+
+  test('asks again if the log cannot say whether it has the last event', async () => {
+    await addEvents(25)
+    const first = follow({ one: {} })
+    await first.whole('one')
+    await first.end()
+    let asked = 0
+    const second = follow({ one: {} }, { isInLog: () => ++asked > 2 || null })
+    await until(() => {
+      second.pass(modelRetryPauseMs)
+      return second.progress('one')?.isBehind === false
+    })
+    expect(kindsTold(second, 'replaced')).toBe(0)
+  })
+
+  test('builds a file that a reader found damaged, and ever more rarely', async () => {
+    await addEvents(5)
+    const followed = follow({ one: {} })
+    await followed.whole('one')
+    for (let turn = 0; turn < 4; turn += 1) {
+      followed.follower.receive({ kind: 'rebuild', model: 'one', why: 'damaged' })
+      await until(() => {
+        if (turn > 0) followed.pass(modelAnewPauseMsMax)
+        return kindsTold(followed, 'opened') === turn + 2
+      })
+    }
+    followed.follower.receive({ kind: 'rebuild', model: 'one', why: 'damaged' })
+    followed.pass(modelRetryPauseMs)
+    await followed.upTo('one', 0)
+    expect(kindsTold(followed, 'opened')).toBe(5)
+  })
+
+  test('stops only the model that has a bug', async () => {
+    await addEvents(25)
+    const onFold = (): void => {
+      throw new TypeError('a bug')
+    }
+    const followed = follow({ one: { onFold }, two: {} })
+    await followed.whole('two')
+    expect(followed.progress('one')?.trouble).toBe('A bug has stopped it')
+    expect(kindsTold(followed, 'bug')).toBe(1)
+    await followed.end()
+    await expectWhole('two')
+  })
+
+  test('waits for a log that cannot be read, and says so', async () => {
+    await addEvents(25)
+    let isOut = true
+    const inner = logSource(log, 10)
+    const after: Source['after'] = async (position) => {
+      if (isOut) throw new Outage('no answer', 'not_written', 'unavailable')
+      return inner.after(position)
+    }
+    const followed = follow({ one: {} }, { source: { ...inner, after } })
+    await until(() => followed.progress('one')?.trouble === 'no answer')
+    isOut = false
+    followed.pass(modelRetryPauseMs)
+    await followed.whole('one')
+    expect(followed.progress('one')?.trouble).toBeNull()
+  })
+})
+
+const withFile = (path: string, sql: string): void => {
+  const database = new Database(path)
+  database.run(sql)
+  database.close()
+}

@@ -1,0 +1,75 @@
+import type { Derived } from '../../../src/actors/node.ts'
+import { type Schedule, systemSchedule } from '../../../src/actors/schedule.ts'
+import { foldedEvent } from '../../../src/actors/stream/folded-event.ts'
+import type { Clock } from '../../../src/clock.ts'
+import { AskReader } from '../../../src/derived/ask/ask-reader.ts'
+import { openKnownRevisions } from '../../../src/derived/ask/known-revisions.ts'
+import { DerivedStore, type DerivedTold } from '../../../src/derived/derived-store.ts'
+import { Follower, type FollowerParts } from '../../../src/derived/follower.ts'
+import type { FollowerEvents, FollowerHandle } from '../../../src/derived/follower-messages.ts'
+import { modelKinds } from '../../../src/derived/model-kinds.ts'
+import { messageOf } from '../../../src/domain/error-message.ts'
+import { type EventLog, Outage } from '../../../src/log/event-log.ts'
+import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.ts'
+import { until } from '../time/until.ts'
+import { logSource } from './log-source.ts'
+
+/** Follows without a thread. */
+export const followHere =
+  (parts: Omit<FollowerParts, 'tell'>) =>
+  ({ onMessage, onFault }: FollowerEvents): FollowerHandle => {
+    const follower = new Follower({ ...parts, tell: onMessage })
+    const ended = follower.run().catch((bug: unknown) => onFault(messageOf(bug)))
+    return {
+      post: (message) => (message.kind === 'close' ? follower.close() : follower.receive(message)),
+      close: () => {
+        follower.close()
+        return ended
+      },
+    }
+  }
+
+export type HereOptions = {
+  readonly clock: Clock
+  /** Default: a new folder. */
+  readonly folder?: TemporaryFolder
+  readonly logId?: string
+  readonly schedule?: Schedule
+}
+
+/** The derived store of a log of this process, without a thread. A test deletes the folder. */
+export const derivedHere = (log: EventLog, { clock, ...options }: HereOptions) => {
+  const { folder = temporaryFolder(), logId = 'a log', schedule = systemSchedule } = options
+  const told: DerivedTold[] = []
+  const isInLog: ConstructorParameters<typeof DerivedStore>[0]['isInLog'] = async (head) => {
+    try {
+      const event = await foldedEvent(log, head)
+      return event !== null && event !== 'purged'
+    } catch (fault) {
+      if (fault instanceof Outage) return null
+      throw fault
+    }
+  }
+  const times = { now: () => clock.now(), passedMs: () => performance.now() }
+  const parts = { dataDir: folder.path, logId, kinds: modelKinds, source: logSource(log), ...times }
+  const store = new DerivedStore({ start: followHere(parts), isInLog, schedule, onTold: (one) => told.push(one) })
+  const ask = new AskReader(folder.path, store)
+  const derived: Derived = { store, ask, known: () => openKnownRevisions(folder.path, logId) }
+  return {
+    ...derived,
+    folder,
+    told,
+    /** Waits until `ask.db` has all that the node has received. */
+    whole: async (): Promise<void> => {
+      await until(() => !store.progress('ask').isBehind)
+      await store.upTo('ask')
+    },
+    /** Call it after the node has stopped. */
+    remove: () => {
+      ask.close()
+      folder.remove()
+    },
+  }
+}
+
+export type DerivedHere = ReturnType<typeof derivedHere>
