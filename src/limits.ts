@@ -502,6 +502,12 @@ export const storeReadsRememberedMax = 4
 export const storeWriteCacheBytes = 4 * 1024 * 1024
 /** SQLite's page cache for reading. It can be small: only searches for the ends of streams use a page more than once. */
 export const storeReadCacheBytes = 1 * 1024 * 1024
+/** Rows that the derived store's source reads at once. With fewer, the start of each statement counts. */
+export const sourcePageRowsMax = 128
+/** A further row is read only below this size. So a page takes at most this and its largest row. */
+export const sourcePageBytesMax = 1024 * 1024
+/** Names in the source's memory: 2 to the power of this number of sets (`nameCacheWays`). Measured: 131,072 names take 45 MB. */
+export const sourceNameSetBits = 15
 /** Time for reads of the log in one turn of the event loop. A read that has begun may take longer. */
 export const storeReadMsPerTurnMax = 2
 /**

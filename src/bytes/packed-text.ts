@@ -7,7 +7,7 @@ import { internedNameBytesMax, internedNamesMax } from '../limits.ts'
 import type { SeededMap } from '../seeded-map.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
 
-const kinds = { utf8: 0, seenBefore: 1, utf16: 2 } as const
+export const kinds = { utf8: 0, seenBefore: 1, utf16: 2 } as const
 const kindBits = 4
 
 /**
@@ -50,7 +50,7 @@ export const writeName = (writer: ByteWriter, name: string, seen: WrittenTexts):
 /** @throws RangeError if the bytes are not a packed text */
 export const readText = (reader: ByteReader): string => {
   const { kind, from, length } = readHeader(reader)
-  return decode(reader.bytes.subarray(from, from + length), kind)
+  return decodeText(reader.bytes.subarray(from, from + length), kind)
 }
 
 /** @throws RangeError if the bytes are not a packed text, or refer to a name that is not in `seen` */
@@ -64,7 +64,7 @@ export const readName = (reader: ByteReader, seen: string[]): string => {
   const name =
     kind === kinds.utf8
       ? interned(reader.bytes, from, length)
-      : decode(reader.bytes.subarray(from, from + length), kind)
+      : decodeText(reader.bytes.subarray(from, from + length), kind)
   seen.push(name)
   return name
 }
@@ -72,7 +72,7 @@ export const readName = (reader: ByteReader, seen: string[]): string => {
 type Header = { readonly kind: number; readonly from: number; readonly length: number }
 
 /** `length` is in bytes. For a repeated name, `length` is the number of the earlier name, and no bytes follow. */
-const readHeader = (reader: ByteReader): Header => {
+export const readHeader = (reader: ByteReader): Header => {
   const header = reader.varint()
   const kind = header % kindBits
   const length = Math.floor(header / kindBits)
@@ -81,7 +81,8 @@ const readHeader = (reader: ByteReader): Header => {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-const decode = (bytes: Uint8Array, kind: number): string => {
+/** @throws RangeError if the bytes are not such a text */
+export const decodeText = (bytes: Uint8Array, kind: number): string => {
   if (kind === kinds.utf16) return Buffer.from(bytes).toString('utf16le')
   if (kind !== kinds.utf8) throw new RangeError('a text in it is of an unknown kind')
   try {
@@ -105,7 +106,7 @@ const interned = (bytes: Uint8Array, from: number, length: number): string => {
   if (there !== undefined && there.bytes.length === length && isSame(there.bytes, bytes, from)) return there.text
 
   const own = bytes.slice(from, from + length)
-  const text = decode(own, kinds.utf8)
+  const text = decodeText(own, kinds.utf8)
   if (length <= internedNameBytesMax) internTable[index] = { bytes: own, text }
   return text
 }

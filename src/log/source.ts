@@ -1,14 +1,17 @@
 import type { LogItem } from '../domain/reading/recorded-run.ts'
 
 export type SourcePage = {
-  /** In the order of the log. Readings come as whole runs, all else as events. */
+  /**
+   * In the order of the log, without truncated events. Readings come as runs, whose requests have columns or a `NamedReading`. But
+   * readings that fit into no run come as events, for example those of a request of which a purge has left a part.
+   */
   readonly items: readonly LogItem[]
   /** The position of the last event that was read. `null`: the log has no event yet. */
   readonly scannedTo: number | null
   readonly atEnd: boolean
 }
 
-/** Reads the log for the derived store, page by page. */
+/** Reads the log for the derived store, page by page. All events of a page are durable. */
 export type Source = {
   /** The events after this position, of all categories. `null`: from the beginning. @throws the errors of `EventLog.readAll` */
   after(position: number | null): Promise<SourcePage>

@@ -2,6 +2,8 @@ import type { Metadata, NewEvent, RecordedEvent } from '../events.ts'
 import { readingId } from '../uuid.ts'
 import { countOf, isBatch, type Readings } from './columns.ts'
 import type { Idempotency } from './idempotency-key.ts'
+import { NamedReading } from './named-reading.ts'
+import type { Reading } from './reading.ts'
 
 /** One request of a run: a single reading, or a batch. The id of its first reading is `requestId`. */
 export type RunRequest = {
@@ -56,9 +58,14 @@ const eventsOfRequest = (
     id: readingId(requestId, index),
     type: 'ReadingAccepted',
     recordedAt,
-    data: isBatch(readings) ? readings.readingAt(index) : readings,
+    data: dataAt(readings, index),
     metadata: index === 0 ? ofFirst : metadata,
   }))
+}
+
+const dataAt = (readings: Readings, index: number): Reading => {
+  if (isBatch(readings)) return readings.readingAt(index)
+  return readings instanceof NamedReading ? readings.plain() : readings
 }
 
 export type RunPlace = {

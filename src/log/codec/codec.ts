@@ -13,11 +13,12 @@ import {
   type RecordedEvent,
   schemaVersion,
 } from '../../domain/events.ts'
-import { ReadingRun } from '../../domain/reading/recorded-run.ts'
+import { type LogItem, ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { type ToAppend, UndecodableEvent } from '../event-log.ts'
 import { type PackedRun, type Part, packReadings, packRun, unpackReadings } from './packed-readings.ts'
 import { RowBuffers } from './row-buffers.ts'
 import { newestMetadata, storedMetadata } from './stored-idempotency.ts'
+import type { RunUnpacker, UnpackedRuns } from './unpack-runs.ts'
 import { storedIdOf, storedTimeOf, unreadableRecord } from './unreadable.ts'
 import { type Upcast, upcasts } from './upcast.ts'
 
@@ -65,6 +66,11 @@ export type Codec = {
    */
   decode(row: StoredRow, part?: Part): readonly RecordedEvent[]
   /**
+   * Decodes the events of the row from index `first` on. Readings come as runs, but for those that fit into none.
+   * @throws UndecodableEvent like `decode`
+   */
+  decodeItems(row: StoredRow, first: number, runs: RunUnpacker): readonly LogItem[]
+  /**
    * Decodes an event of EventStoreDB, which has no rows. In a stream of records, such as sign-ins, an unreadable event
    * becomes `RecordUnreadable`.
    * @throws UndecodableEvent if an event of another stream is unreadable
@@ -95,6 +101,15 @@ const packedSchemaVersion = 1
 export const createCodec = (registry: EventRegistry = currentRegistry): Codec => {
   const checks = new Map(Array.from(registry, ([type, known]) => [type, TypeCompiler.Compile(known.data)]))
   const buffers = new RowBuffers()
+  const decode = (row: StoredRow, part: Part): readonly RecordedEvent[] => {
+    try {
+      return typeof row.body === 'string'
+        ? decodeJson({ registry, checks }, { row, body: row.body, part })
+        : decodePacked({ registry, checks }, { row, body: row.body, part })
+    } catch (cause) {
+      return unreadableRow(cause, row, part)
+    }
+  }
   return {
     encode: (stream, events) =>
       events instanceof ReadingRun
@@ -103,14 +118,12 @@ export const createCodec = (registry: EventRegistry = currentRegistry): Codec =>
     release: (rows) => {
       for (const { body, isInBuffer } of rows) if (isInBuffer && typeof body !== 'string') buffers.giveBack(body)
     },
-    decode: (row, part = { first: 0, end: row.count }) => {
-      try {
-        return typeof row.body === 'string'
-          ? decodeJson({ registry, checks }, { row, body: row.body, part })
-          : decodePacked({ registry, checks }, { row, body: row.body, part })
-      } catch (cause) {
-        return unreadableRow(cause, row, part)
-      }
+    decode: (row, part = { first: 0, end: row.count }) => decode(row, part),
+    decodeItems: (row, first, unpacker) => {
+      const unpacked = arePackedNewest(registry) ? runsOf(row, first, unpacker) : null
+      if (unpacked === null) return decode(row, { first, end: row.count })
+      if (unpacked.first === first) return unpacked.runs
+      return [...decode(row, { first, end: unpacked.first }), ...unpacked.runs]
     },
     decodeEvent: (at, event) => decodeOne({ registry, checks }, at, event),
     versionOf: (type) => versionOf(registry, type),
@@ -271,11 +284,26 @@ const newestData = (
 
 const decodePacked = (known: Known, stored: PartOf<Uint8Array>): readonly RecordedEvent[] => {
   const readings = unpack(stored)
-  if (known.registry.get('ReadingAccepted')?.version === packedSchemaVersion) return readings
+  if (arePackedNewest(known.registry)) return readings
   return readings.map((reading) => ({
     ...reading,
     data: newestData(known, reading, { ...reading, schemaVersion: packedSchemaVersion }),
   })) as RecordedEvent[]
+}
+
+const arePackedNewest = (registry: EventRegistry): boolean =>
+  registry.get('ReadingAccepted')?.version === packedSchemaVersion
+
+/** Returns `null` if `decode` must make events of the row, or say what is wrong with it. */
+const runsOf = (row: StoredRow, first: number, unpacker: RunUnpacker): UnpackedRuns | null => {
+  const { body } = row
+  if (typeof body === 'string') return null
+  try {
+    return unpacker.unpack({ row, body, first })
+  } catch (cause) {
+    if (cause instanceof RangeError) return null
+    throw cause
+  }
 }
 
 const unpack = (stored: PartOf<Uint8Array>): readonly RecordedEvent<'ReadingAccepted'>[] => {

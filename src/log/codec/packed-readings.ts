@@ -38,8 +38,8 @@ import { RowNames } from './row-names.ts'
 import { storedMetadata } from './stored-idempotency.ts'
 import { timestampText } from './timestamp-text.ts'
 
-const format = 1
-const flags = {
+export const format = 1
+export const flags = {
   movedOn: 1,
   idIsText: 2,
   timestampIsText: 4,
@@ -48,7 +48,7 @@ const flags = {
   hasFirstIdempotency: 32,
   hasIdempotency: 64,
 } as const
-const knownFlags = 127
+export const knownFlags = 127
 
 const readingsPrefix = 'readings-'
 const contractTimestampChars = 20
@@ -204,9 +204,9 @@ const isNextOfBatch = ({ id, metadata }: ReadingToPack, { keyId, requestId, ofRe
   isUsualMetadata(metadata, keyId, requestId) &&
   id === readingId(requestId, ofRequest)
 
-const secondsOf = (ms: number): number => Math.floor(ms / 1_000)
+export const secondsOf = (ms: number): number => Math.floor(ms / 1_000)
 
-const keyIdOf = (stream: string): string | null =>
+export const keyIdOf = (stream: string): string | null =>
   stream.startsWith(readingsPrefix) ? stream.slice(readingsPrefix.length) : null
 
 const usualMetadata = (by: Metadata['by'], requestId: string): Metadata => ({
@@ -337,7 +337,7 @@ const skipReading = (reader: ByteReader, names: string[], flagBits: number): voi
   unpackIdempotency(reader, flagBits)
 }
 
-const unpackIdempotency = (reader: ByteReader, flagBits: number): Idempotency | null => {
+export const unpackIdempotency = (reader: ByteReader, flagBits: number): Idempotency | null => {
   if ((flagBits & (flags.hasFirstIdempotency | flags.hasIdempotency)) === 0) return null
   return (flagBits & flags.hasFirstIdempotency) === 0 ? readIdempotency(reader) : readFirstIdempotency(reader)
 }

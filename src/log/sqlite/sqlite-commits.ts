@@ -2,7 +2,7 @@ import { type Database, SQLiteError } from 'bun:sqlite'
 import { messageOf } from '../../domain/error-message.ts'
 import { trimEventsMax } from '../../limits.ts'
 import { eachRow, type PackedGroup, type SharedGroup, streamsOf } from './packed-group.ts'
-import { rowChecksum } from './row-checksum.ts'
+import { rowChecksum } from './reads/row-checksum.ts'
 import { copyWal } from './sqlite-file.ts'
 import { WalCopying, type WalPages } from './wal-copying.ts'
 

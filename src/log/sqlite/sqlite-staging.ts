@@ -7,9 +7,9 @@ import type { NewRow } from '../codec/codec.ts'
 import { type AppendResult, DamagedLog, type ExpectedRevision, type ToAppend, UndecodableEvent } from '../event-log.ts'
 import { countToAppend, eventsToAppend, recordedAs } from '../storable.ts'
 import { GroupPacker, type PackedGroup } from './packed-group.ts'
-import { nameChecksumOf } from './row-checksum.ts'
+import { nameChecksumOf } from './reads/row-checksum.ts'
+import type { Head, SqliteReads } from './reads/sqlite-reads.ts'
 import { faultOf } from './sqlite-faults.ts'
-import type { Head, SqliteReads } from './sqlite-reads.ts'
 
 export type EncodedAppend = {
   readonly stream: string

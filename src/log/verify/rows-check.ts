@@ -12,7 +12,7 @@
 import { checkedBytesBesideBody, checkedRowsPerStep, checkedStepBytes } from '../../limits.ts'
 import type { Codec } from '../codec/codec.ts'
 import { UndecodableEvent } from '../event-log.ts'
-import { nameChecksumOf, type Row, rowChecksum } from '../sqlite/row-checksum.ts'
+import { nameChecksumOf, type Row, rowChecksum } from '../sqlite/reads/row-checksum.ts'
 import { type CheckedFile, isDamage, revisionsIndex, type Step } from './checked-file.ts'
 import type { Findings } from './damage.ts'
 import type { StreamFacts } from './stream-facts.ts'

@@ -1,7 +1,7 @@
 /** Checks the streams, their names, and the marks of truncated events. */
 import { categoryOf, purgeableCategories } from '../../domain/stream-names.ts'
 import { checkedBytesBesideBody, checkedRowsPerStep } from '../../limits.ts'
-import { markChecksum, nameChecksumOf } from '../sqlite/row-checksum.ts'
+import { markChecksum, nameChecksumOf } from '../sqlite/reads/row-checksum.ts'
 import { type CheckedFile, namesIndex, type Step } from './checked-file.ts'
 import type { Findings } from './damage.ts'
 import type { StreamFacts } from './stream-facts.ts'

@@ -6,7 +6,9 @@ import { test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseEventStore } from '../../../src/eventstore-url.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
+import type { SourceConfig } from '../../../src/log/open-source.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { startLogServer } from '../log-server/server.ts'
 import { openAt } from './event-store-log.ts'
@@ -40,6 +42,13 @@ export const logEnvironment = (dataDir: string): Readonly<Record<string, string>
 /** Opens the log of a folder. The test must close it: the embedded log locks the folder until then. */
 export const openLogOf = async (dataDir: string): Promise<EventLog> =>
   urlOfAll === null ? openSqliteLog({ dataDir }) : openAt(urlOfAll, prefixOf(dataDir))
+
+export const sourceConfigOf = (dataDir: string): SourceConfig => {
+  if (urlOfAll === null) return { dataDir, eventStore: null }
+  const parsed = parseEventStore(urlOfAll, prefixOf(dataDir))
+  if ('fault' in parsed) throw new Error(parsed.fault)
+  return { dataDir, eventStore: parsed.value }
+}
 
 export const openFreshLog = async (): Promise<EventLog> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'cellarbook-log-'))

@@ -1,6 +1,6 @@
 /** Writes rows into the file of the embedded log without the log, as another program could. */
 import type { Database } from 'bun:sqlite'
-import { nameChecksumOf, rowChecksum } from '../../../src/log/sqlite/row-checksum.ts'
+import { nameChecksumOf, rowChecksum } from '../../../src/log/sqlite/reads/row-checksum.ts'
 
 export type PlainRow = { readonly count: number; readonly recordedAt: number; readonly body: string | Uint8Array }
 

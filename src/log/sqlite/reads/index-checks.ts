@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { DamagedLog } from '../event-log.ts'
+import { DamagedLog } from '../../event-log.ts'
 
 /**
  * A read that finds nothing trusts the indexes of the file. A damaged entry of an index hides a row, and is next to the

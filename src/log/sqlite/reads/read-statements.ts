@@ -55,6 +55,14 @@ export const prepareReads = (database: Database) => ({
     SELECT ${columns} FROM events
       WHERE position >= coalesce((SELECT max(position) FROM events WHERE position <= ?), 0) ORDER BY position
   `),
+  /** `keptFrom` is from the same moment as the row. `null`: nothing of the row's stream was truncated. */
+  sourceForwards: database.prepare<Row & { readonly keptFrom: number | null }, [number]>(`
+    SELECT position, events.stream, revision, count, recorded_at AS recordedAt, body, events.checksum, kept_from AS keptFrom
+      FROM events LEFT JOIN truncations ON truncations.stream = events.stream WHERE position > ? ORDER BY position
+  `),
+  rowUpTo: database.prepare<{ position: number; count: number }, [number]>(
+    'SELECT position, count FROM events WHERE position <= ? ORDER BY position DESC LIMIT 1',
+  ),
   allBackwards: database.prepare<Row, [number]>(
     `SELECT ${columns} FROM events WHERE position < ? ORDER BY position DESC`,
   ),

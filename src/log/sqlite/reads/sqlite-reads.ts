@@ -1,16 +1,17 @@
 import type { Database } from 'bun:sqlite'
-import { BoundedMap } from '../../domain/bounded-map.ts'
-import type { RecordedEvent } from '../../domain/events.ts'
-import { sharedCategoryOf } from '../../domain/stream-names.ts'
-import { storeReadsRememberedMax, storeStreamsRememberedMax } from '../../limits.ts'
-import type { Codec } from '../codec/codec.ts'
-import type { Part } from '../codec/packed-readings.ts'
-import { DamagedLog, type DamagedPlace, type ReadAllOptions, type ReadOptions } from '../event-log.ts'
-import type { Scan, Wants } from '../subscriptions.ts'
-import type { FileBytes } from './disk-space.ts'
+import { BoundedMap } from '../../../domain/bounded-map.ts'
+import type { RecordedEvent } from '../../../domain/events.ts'
+import { storeReadsRememberedMax } from '../../../limits.ts'
+import type { Codec } from '../../codec/codec.ts'
+import type { Part } from '../../codec/packed-readings.ts'
+import { DamagedLog, type ReadAllOptions, type ReadOptions } from '../../event-log.ts'
+import type { Scan, Wants } from '../../subscriptions.ts'
+import type { FileBytes } from '../disk-space.ts'
+import type { Truncation } from '../sqlite-commits.ts'
 import { damagedIndex, IndexChecks } from './index-checks.ts'
+import { KnownStreams } from './known-streams.ts'
 import { prepareReads, type ReadStatements } from './read-statements.ts'
-import { assertUndamaged, markChecksum, nameChecksumOf, type Row } from './row-checksum.ts'
+import { markChecksum, type Row } from './row-checksum.ts'
 import {
   assertBeginning,
   backwardsInLog,
@@ -21,16 +22,6 @@ import {
   type Neighbours,
   type OrderCheck,
 } from './row-order.ts'
-import type { Truncation } from './sqlite-commits.ts'
-
-type Known = {
-  readonly id: number
-  readonly name: string
-  readonly category: string
-  /** Events before this revision are truncated. Reads hide them, although their rows can still be in the file. */
-  readonly keptFrom: number
-  readonly nameChecksum: number
-}
 
 export type Head = { readonly id: number; readonly nextRevision: number; readonly nameChecksum: number }
 
@@ -54,12 +45,7 @@ export type LastKnown = (stream: string) => number | null
 export class SqliteReads {
   readonly #codec: Codec
   readonly #statements: ReadStatements
-  /**
-   * By a stream's id modulo `storeStreamsRememberedMax`. Ids are consecutive, so streams displace each other only in a log with
-   * more streams. A map would take ten times the memory.
-   */
-  readonly #known: (Known | undefined)[] = []
-
+  readonly #streams: KnownStreams
   readonly #neighbours: Neighbours
   readonly #index: IndexChecks
   /** The order of the rows of reads of the whole log, by the position at which the last page ended. */
@@ -67,23 +53,12 @@ export class SqliteReads {
   /** The same for reads that began inside the log. A search makes many of them, which must not displace the whole ones. */
   readonly #laterOrders = new BoundedMap<number, LogOrder>(storeReadsRememberedMax)
   #lastKnown: LastKnown = () => null
-  #hasTruncations = false
 
   constructor(database: Database, codec: Codec) {
     this.#codec = codec
     this.#statements = prepareReads(database)
-    const { older, endBefore, startFrom } = this.#statements
-    this.#neighbours = {
-      older: older.get() ?? { since: 1, missing: 0 },
-      endBefore: (stream, revision) => endBefore.get(stream, revision)?.next_revision ?? null,
-      startFrom: (stream, revision) => startFrom.get(stream, revision)?.revision ?? null,
-      keptFromNow: (stream) => {
-        this.#forget(stream)
-        return this.keptFrom(stream)
-      },
-      hasTruncations: () => this.#findTruncations(),
-      streamWithoutRows: (met) => this.#findStreamWithoutRows(met),
-    }
+    this.#streams = new KnownStreams(this.#statements)
+    this.#neighbours = this.#streams.neighbours
     this.#index = new IndexChecks(database, this.#neighbours.keptFromNow)
   }
 
@@ -97,14 +72,14 @@ export class SqliteReads {
     if (id === null) return null
     const row = this.#statements.lastRowOfStream.get(id)
     if (row === null) throw emptyStream(stream)
-    const { nameChecksum, keptFrom } = this.#checked(row)
+    const { nameChecksum, keptFrom } = this.#streams.checked(row)
     this.#assertEnd({ id, stream, keptFrom }, row)
     return { id, nextRevision: row.revision + row.count, nameChecksum }
   }
 
   ends(): { readonly nextPosition: number; readonly nextStreamId: number } {
     const last = this.#statements.lastRow.get()
-    if (last !== null) this.#checked(last)
+    if (last !== null) this.#streams.checked(last)
     const nextPosition = last === null ? 1 : last.position + last.count
     return { nextPosition, nextStreamId: this.#statements.nextStream.get()?.next_stream ?? 1 }
   }
@@ -119,7 +94,7 @@ export class SqliteReads {
   read(stream: string, options: ReadOptions): readonly RecordedEvent[] {
     const id = this.#findId(stream)
     if (id === null) return []
-    const { keptFrom } = this.#stream(id)
+    const { keptFrom } = this.#streams.get(id)
     return options.direction === 'backwards'
       ? this.#readBackwards({ id, stream, keptFrom }, options)
       : this.#readForwards({ id, stream, keptFrom }, options)
@@ -162,11 +137,11 @@ export class SqliteReads {
   }
 
   keptFrom(id: number): number {
-    return this.#stream(id).keptFrom
+    return this.#streams.get(id).keptFrom
   }
 
   truncationOf(id: number, keptFrom: number): Truncation {
-    const { name } = this.#stream(id)
+    const { name } = this.#streams.get(id)
     return { stream: id, keptFrom, checksum: markChecksum(name, { stream: id, keptFrom }) }
   }
 
@@ -174,7 +149,7 @@ export class SqliteReads {
    * Call this after a truncation. Otherwise reads would use the old `keptFrom` in memory, and show truncated events.
    */
   truncated(id: number): void {
-    this.#forget(id)
+    this.#streams.forget(id)
   }
 
   hasRowsToTrim(id: number): boolean {
@@ -232,7 +207,7 @@ export class SqliteReads {
     for (const row of this.#statements.allForwards.iterate(scannedTo)) {
       const last = row.position + row.count - 1
       // Rows that are not wanted are checked too, because damage can have changed the stream of a wanted row.
-      const { category } = this.#checked(row, order.check)
+      const { category } = this.#streams.checked(row, order.check)
       // An earlier scan may have read the whole first row. If its events counted towards `limit`, a large row would end
       // every scan, and a subscription would never get past it.
       if (last <= scannedTo) continue
@@ -257,7 +232,7 @@ export class SqliteReads {
     let firstRow: Row | null = null
     let lastRow: Row | null = null
     for (const row of rows) {
-      this.#checked(row, inOrder)
+      this.#streams.checked(row, inOrder)
       firstRow ??= row
       lastRow = row
       const { first, end } = this.#kept(row, within(row))
@@ -272,7 +247,7 @@ export class SqliteReads {
   /** A read that continues where the last page ended goes on with the order of that page. */
   #orderAfter(position: number): LogOrder {
     const order = this.#wholeOrders.get(position) ?? this.#laterOrders.get(position)
-    if (order === undefined) return new LogOrder(this.#neighbours, { isWhole: position === 0 })
+    if (order === undefined) return new LogOrder(this.#neighbours, position === 0 ? 1 : null)
     this.#ordersLike(order).delete(position)
     order.beginPage()
     return order
@@ -287,7 +262,7 @@ export class SqliteReads {
     const id = this.#index.idOf(stream)
     if (id === null) this.#assertReaches(stream, 0)
     // The id is from an index of the file. A damaged entry would show the events of another stream.
-    else if (this.#stream(id).name !== stream) throw damagedIndex(stream)
+    else if (this.#streams.get(id).name !== stream) throw damagedIndex(stream)
     return id
   }
 
@@ -306,83 +281,19 @@ export class SqliteReads {
     throw new DamagedLog({ stream, revision: end, position: null }, why)
   }
 
-  #findTruncations(): boolean {
-    this.#hasTruncations ||= this.#statements.anyTruncation.get() !== null
-    return this.#hasTruncations
-  }
-
-  #findStreamWithoutRows(streamsMet: number): string | null {
-    const { streams, streamWithoutRows } = this.#statements
-    // Counting the streams is faster than looking for the rows of each.
-    if (streams.get()?.streams === streamsMet) return null
-    return streamWithoutRows.get()?.name ?? null
-  }
-
-  /** Returns the stream of the row. @throws DamagedLog if the row is damaged, or if rows before it are missing */
-  #checked(row: Row, inOrder?: OrderCheck): Known {
-    const stream = this.#findStream(row.stream)
-    if (stream === null) throw noStream(row.stream, row)
-    assertUndamaged(row, stream, this.#neighbours.older.since)
-    inOrder?.(row, stream)
-    return stream
-  }
-
   /**
    * Leaves out truncated events. A row with events on both sides of `keptFrom` stays whole in the file, so reads must
    * hide a part of it.
    */
   #kept({ stream, revision, count }: Row, { first = 0, end = count }: Partial<Part>): Part {
-    return { first: Math.max(0, first, this.#stream(stream).keptFrom - revision), end: Math.min(count, end) }
+    return { first: Math.max(0, first, this.#streams.get(stream).keptFrom - revision), end: Math.min(count, end) }
   }
 
   #decode({ position, stream, revision, count, recordedAt, body }: Row, part: Part): readonly RecordedEvent[] {
     if (part.first >= part.end) return []
-    const { name } = this.#stream(stream)
+    const { name } = this.#streams.get(stream)
     return this.#codec.decode({ stream: name, position, revision, count, recordedAt, body }, part)
-  }
-
-  #stream(id: number): Known {
-    const stream = this.#findStream(id)
-    if (stream === null) throw noStream(id, { revision: null, position: null })
-    return stream
-  }
-
-  /** @throws DamagedLog if the stream's row of `truncations` is damaged */
-  #findStream(id: number): Known | null {
-    const known = this.#known[placeOf(id)]
-    if (known?.id === id) return known
-    const found = this.#statements.stream.get(id)
-    if (found === null) return null
-    const { name, kept_from: mark, checksum } = found
-    const keptFrom = mark ?? 0
-    if (mark !== null && !this.#isSoundMark({ id, stream: name, keptFrom }, checksum)) {
-      const why = 'the mark of its truncated events does not match its checksum'
-      throw new DamagedLog({ stream: name, revision: keptFrom, position: null }, why)
-    }
-    const stream = { id, name, category: sharedCategoryOf(name), keptFrom, nameChecksum: nameChecksumOf(name) }
-    this.#known[placeOf(id)] = stream
-    return stream
-  }
-
-  #forget(id: number): void {
-    const place = placeOf(id)
-    if (this.#known[place]?.id === id) this.#known[place] = undefined
-  }
-
-  /**
-   * A mark without a checksum is of an older version, which left the event at the mark. Deleting that event later would
-   * have raised the mark, and given it a checksum. So the first row of the stream must be as old as the mark.
-   */
-  #isSoundMark({ id, stream, keptFrom }: StreamToRead, checksum: number | null): boolean {
-    if (checksum !== null) return checksum === markChecksum(stream, { stream: id, keptFrom })
-    const first = this.#statements.firstRow.get(id)
-    return first !== null && first.position < this.#neighbours.older.since
   }
 }
 
-const placeOf = (id: number): number => id % storeStreamsRememberedMax
-
 type StreamToRead = { readonly id: number; readonly stream: string; readonly keptFrom: number }
-
-const noStream = (id: number, { revision, position }: Omit<DamagedPlace, 'stream'>): DamagedLog =>
-  new DamagedLog({ stream: null, revision, position }, `its stream ${id} does not exist`)

@@ -1,6 +1,6 @@
-import type { RecordedEvent } from '../../domain/events.ts'
-import { storeReadMsPerTurnMax } from '../../limits.ts'
-import { nextTurn } from '../pages-of-log.ts'
+import type { RecordedEvent } from '../../../domain/events.ts'
+import { storeReadMsPerTurnMax } from '../../../limits.ts'
+import { nextTurn } from '../../pages-of-log.ts'
 
 /**
  * SQLite reads synchronously, so reading many pages would block requests. This class limits the time of reads in one turn of the

@@ -1,5 +1,5 @@
-import { checksumOf, seedOf } from '../../bytes/checksum.ts'
-import { DamagedLog } from '../event-log.ts'
+import { checksumOf, seedOf } from '../../../bytes/checksum.ts'
+import { DamagedLog } from '../../event-log.ts'
 
 /** The columns of a row of `events` that its checksum covers: all others. */
 export type Checked = {

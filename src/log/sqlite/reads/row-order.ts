@@ -3,9 +3,9 @@
  * events of the log have consecutive positions. Only truncated events may be missing. They were at the beginning of
  * their stream, so their revisions are missing before a later row of the same stream.
  */
-import { BoundedMap } from '../../domain/bounded-map.ts'
-import { storeStreamsRememberedMax } from '../../limits.ts'
-import { DamagedLog } from '../event-log.ts'
+import { BoundedMap } from '../../../domain/bounded-map.ts'
+import { storeStreamsRememberedMax } from '../../../limits.ts'
+import { DamagedLog } from '../../event-log.ts'
 import type { Row } from './row-checksum.ts'
 
 export type StreamOfRows = {
@@ -75,10 +75,11 @@ export class LogOrder {
   #unexplained: number
   #gaps: Range | null = null
 
-  constructor(neighbours: Neighbours, { isWhole }: { readonly isWhole: boolean }) {
+  /** `next` is where the next row should begin. `null`: the caller does not know. */
+  constructor(neighbours: Neighbours, next: number | null) {
     this.#neighbours = neighbours
-    this.isWhole = isWhole
-    this.#next = isWhole ? 1 : null
+    this.isWhole = next === 1
+    this.#next = next
     this.#unexplained = -neighbours.older.missing
   }
 

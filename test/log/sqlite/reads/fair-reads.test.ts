@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { readPageEventsMax, storeReadMsPerTurnMax } from '../../../src/limits.ts'
-import type { EventLog } from '../../../src/log/event-log.ts'
-import { nextTurn, pagesOfLog } from '../../../src/log/pages-of-log.ts'
-import { FairReads } from '../../../src/log/sqlite/fair-reads.ts'
-import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
-import { reading } from '../../support/logs/sample-events.ts'
-import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
+import { readPageEventsMax, storeReadMsPerTurnMax } from '../../../../src/limits.ts'
+import type { EventLog } from '../../../../src/log/event-log.ts'
+import { nextTurn, pagesOfLog } from '../../../../src/log/pages-of-log.ts'
+import { FairReads } from '../../../../src/log/sqlite/reads/fair-reads.ts'
+import { openSqliteLog } from '../../../../src/log/sqlite/sqlite-log.ts'
+import { reading } from '../../../support/logs/sample-events.ts'
+import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary-folder.ts'
 
 const pages = 6
 const stream = 'readings-one'

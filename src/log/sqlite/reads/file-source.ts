@@ -1,0 +1,113 @@
+import { type Database, SQLiteError } from 'bun:sqlite'
+import { BoundedMap } from '../../../domain/bounded-map.ts'
+import { NameCache } from '../../../domain/reading/name-cache.ts'
+import type { LogItem } from '../../../domain/reading/recorded-run.ts'
+import { sourceNameSetBits, sourcePageBytesMax, sourcePageRowsMax, storeReadsRememberedMax } from '../../../limits.ts'
+import { type Codec, createCodec } from '../../codec/codec.ts'
+import { RunUnpacker } from '../../codec/unpack-runs.ts'
+import { Outage } from '../../event-log.ts'
+import type { Source, SourcePage } from '../../source.ts'
+import { faultOf } from '../sqlite-faults.ts'
+import { openReadOnly } from '../sqlite-file.ts'
+import { type KnownStream, KnownStreams } from './known-streams.ts'
+import { prepareReads, type ReadStatements } from './read-statements.ts'
+import type { Row } from './row-checksum.ts'
+import { LogOrder } from './row-order.ts'
+
+/**
+ * Reads the log's file beside the `SqliteLog` that writes it, which must have opened it first. With `synchronous = FULL`, SQLite
+ * shows a commit to other connections only after its fsync. And at a start, `openForReading` makes durable what a killed
+ * process has left. So all events that a page shows are durable.
+ */
+export class FileSource implements Source {
+  readonly #path: string
+  readonly #database: Database
+  readonly #statements: ReadStatements
+  readonly #streams: KnownStreams
+  readonly #codec: Codec
+  readonly #runs = new RunUnpacker(new NameCache(sourceNameSetBits))
+  /** By the position at which a page ended. Models that are behind read pages of their own. */
+  readonly #orders = new BoundedMap<number, LogOrder>(storeReadsRememberedMax)
+  #isClosed = false
+
+  /** @throws the errors of `openReadOnly`, Outage */
+  constructor(path: string, codec: Codec = createCodec()) {
+    this.#path = path
+    this.#codec = codec
+    this.#database = openReadOnly(path).database
+    try {
+      this.#statements = prepareReads(this.#database)
+      this.#streams = new KnownStreams(this.#statements)
+    } catch (cause) {
+      this.#database.close(true)
+      throw cause instanceof SQLiteError ? faultOf(`open "${path}"`, cause) : cause
+    }
+  }
+
+  async after(position: number | null): Promise<SourcePage> {
+    if (this.#isClosed) throw new Outage('Cannot read the log: it is closed', 'not_written', 'closed')
+    try {
+      return this.#pageAfter(position ?? 0)
+    } catch (cause) {
+      throw cause instanceof SQLiteError ? faultOf(`read the log in "${this.#path}"`, cause) : cause
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#database.close(true)
+  }
+
+  #pageAfter(after: number): SourcePage {
+    const { order, begin } = this.#orderAfter(after)
+    const { rows, atEnd } = this.#rowsAfter(begin)
+    const items: LogItem[] = []
+    let scannedTo = after
+    for (const row of rows) {
+      const { name, keptFrom } = this.#checked(row, order)
+      const { position, revision, count, recordedAt, body } = row
+      const first = Math.max(0, after + 1 - position, keptFrom - revision)
+      scannedTo = position + count - 1
+      if (first >= count) continue
+      const stored = { stream: name, position, revision, count, recordedAt, body }
+      for (const item of this.#codec.decodeItems(stored, first, this.#runs)) items.push(item)
+    }
+    if (atEnd) order.assertComplete()
+    // Once the whole log was read, the ends of all streams need no memory any more: the statements find them.
+    this.#orders.set(scannedTo, atEnd && order.isWhole ? new LogOrder(this.#streams.neighbours, scannedTo + 1) : order)
+    return { items, scannedTo: scannedTo === 0 ? null : scannedTo, atEnd }
+  }
+
+  /** `begin` is before `after` if that position is inside a row. */
+  #orderAfter(after: number): { readonly order: LogOrder; readonly begin: number } {
+    const known = this.#orders.get(after)
+    this.#orders.delete(after)
+    if (known !== undefined) return { order: known, begin: after }
+    const row = this.#statements.rowUpTo.get(after)
+    const isInside = row !== null && row.position + row.count - 1 > after
+    const next = row === null ? 1 : isInside ? row.position : row.position + row.count
+    return { order: new LogOrder(this.#streams.neighbours, next), begin: isInside ? next - 1 : after }
+  }
+
+  /** Ends the statement before a row is decoded. While a statement is open, SQLite cannot begin the write-ahead log anew. */
+  #rowsAfter(position: number): { readonly rows: readonly FoundRow[]; readonly atEnd: boolean } {
+    const rows: FoundRow[] = []
+    let bytes = 0
+    for (const row of this.#statements.sourceForwards.iterate(position)) {
+      rows.push(row)
+      bytes += row.body.length
+      if (rows.length === sourcePageRowsMax || bytes >= sourcePageBytesMax) return { rows, atEnd: false }
+    }
+    return { rows, atEnd: true }
+  }
+
+  /** Another connection can have truncated the stream since it was looked up. */
+  #checked(row: FoundRow, order: LogOrder): KnownStream {
+    const stream = this.#streams.checked(row, order.check)
+    if ((row.keptFrom ?? 0) <= stream.keptFrom) return stream
+    this.#streams.forget(row.stream)
+    return this.#streams.get(row.stream)
+  }
+}
+
+type FoundRow = Row & { readonly keptFrom: number | null }

@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { sourcePageRowsMax } from '../../../../src/limits.ts'
+import { DamagedLog, type EventLog } from '../../../../src/log/event-log.ts'
+import { FileSource } from '../../../../src/log/sqlite/reads/file-source.ts'
+import { copyWal, openForWriting } from '../../../../src/log/sqlite/sqlite-file.ts'
+import { openSqliteLog } from '../../../../src/log/sqlite/sqlite-log.ts'
+import { harmLog } from '../../../support/logs/harm.ts'
+import { itemsAfter } from '../../../support/logs/pages-of-source.ts'
+import { keySuspensions, reading } from '../../../support/logs/sample-events.ts'
+import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary-folder.ts'
+
+let folder: TemporaryFolder
+let log: EventLog
+const path = (): string => join(folder.path, 'log.db')
+const rows = 2 * sourcePageRowsMax
+
+beforeEach(async () => {
+  folder = temporaryFolder()
+  log = openSqliteLog({ dataDir: folder.path })
+  const appends = Array.from({ length: rows }, (_, index) => {
+    const stream = index % 2 === 0 ? `key-${index}` : `readings-${index}`
+    return log.append(stream, 'none', index % 2 === 0 ? keySuspensions(2) : [reading(stream)])
+  })
+  await Promise.all(appends)
+})
+afterEach(async () => {
+  await log.close()
+  folder.remove()
+})
+
+test('the write-ahead log can be emptied when a source has read a page', async () => {
+  const source = new FileSource(path())
+  const page = await source.after(null)
+  expect(page.atEnd).toBe(false)
+  using writer = openForWriting(path())
+  expect(copyWal(writer, 'TRUNCATE').isBlocked).toBe(false)
+  expect((await itemsAfter(source, page.scannedTo)).length + page.items.length).toBe((rows / 2) * 3)
+  await source.close()
+})
+
+const harms: readonly [what: string, sql: string][] = [
+  ['a changed body', "UPDATE events SET body = replace(body, 'a test', 'a rest') || ' ' WHERE position = 301"],
+  ['a missing row', 'DELETE FROM events WHERE position = 301'],
+  ['a row of another stream', 'UPDATE events SET stream = 1, revision = 5 WHERE position = 301'],
+  ['an empty stream', "INSERT INTO streams (id, name) VALUES (9999, 'key-lost')"],
+]
+
+for (const [what, sql] of harms) {
+  test(`a source tells ${what}, but only on the page that has it`, async () => {
+    await log.close()
+    harmLog(folder.path, (database) => database.run(sql))
+    const source = new FileSource(path())
+    const { scannedTo, items } = await source.after(null)
+    expect(items.length).toBeGreaterThan(0)
+    await expect(itemsAfter(source, scannedTo)).rejects.toBeInstanceOf(DamagedLog)
+    await source.close()
+  })
+}
+
+test('a source that begins inside the log tells that the next row is missing', async () => {
+  await log.close()
+  harmLog(folder.path, (database) => database.run('DELETE FROM events WHERE position = 301'))
+  const source = new FileSource(path())
+  await expect(source.after(300)).rejects.toBeInstanceOf(DamagedLog)
+  await source.close()
+})
+
+test('a page ends at its bound of bytes', async () => {
+  const note = 'x'.repeat(1_000)
+  for (let revision = 1; revision < 40; revision += 1) {
+    const many = keySuspensions(50).map((event) => ({ ...event, data: { reason: note } }))
+    await log.append('key-0', revision === 1 ? 1 : 1 + (revision - 1) * 50, many)
+  }
+  const source = new FileSource(path())
+  const page = await source.after((rows / 2) * 3)
+  expect(page.atEnd).toBe(false)
+  expect(page.items.length).toBeLessThan(39 * 50)
+  await source.close()
+})
+
+test('a closed source reads nothing', async () => {
+  const source = new FileSource(path())
+  await source.close()
+  await expect(source.after(null)).rejects.toThrow('it is closed')
+})
