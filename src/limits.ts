@@ -715,6 +715,22 @@ export const catchUpPagesMax = 3
  */
 export const usageCatchUpMs = 2_000
 
+// The model of readings (`src/derived/readings/`)
+/** Pages that show readings ask for what they need at once. So this only bounds what is folded again after a crash. */
+export const readingsFlushEveryMs = 10_000
+/** Points of a minute are kept for this time. Points of an hour are kept as long as readings. */
+export const minutesKeptMs = 48 * 3_600_000
+/** Kegs whose points of a minute or an hour share a row. With more, a row would not fit into a quarter of a page of the file. */
+export const kegsPerCell = 32
+/** Requests of a keg that are remembered, to know its usual pause. */
+export const arrivalsPerKegMax = 6
+/** Kegs that stay in memory after a flush: about 900 bytes each. A further keg is read from the file when it is used. */
+export const kegsInMemoryMax = 32_768
+/** A flush gives way after it has written this number of rows: about 2 ms. */
+export const readingsRowsPerStep = 1_024
+/** A question gives way after this number of rows or look-ups: about 1 ms. */
+export const readingsAskedPerStep = 500
+
 // Projections
 /** Kegs of one cellar in memory: about 700 bytes each, so 7 MB at most. */
 export const kegsPerCellarMax = 10_000

@@ -71,3 +71,10 @@ export const seededHash = (text: string): number => {
   }
   return sum
 }
+
+/** Odd, so that no bit of the first text is lost. */
+const pairSeed = (crypto.getRandomValues(new Int32Array(1))[0] ?? 0) | 1
+
+/** For a key of two texts, such as a rack and a keg. */
+export const seededHashOfPair = (first: string, second: string): number =>
+  (Math.imul(seededHash(first), pairSeed) + seededHash(second)) | 0

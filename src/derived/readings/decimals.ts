@@ -1,0 +1,24 @@
+import type { ByteReader, ByteWriter } from '../../bytes/bytes.ts'
+
+// Most values have few decimals, and most times are whole. So a number is written as a whole number of thousandths if it is exactly
+// that, which takes 3 bytes, not 8. The lowest bit says which of both it is.
+const thousandths = 1_000
+const thousandthsMax = 2 ** 50
+
+/** Writes a number. A negative zero becomes zero. */
+export const writeDecimal = (bytes: ByteWriter, value: number): void => {
+  const whole = Math.round(value * thousandths)
+  if (whole / thousandths === value && Math.abs(whole) < thousandthsMax) {
+    bytes.varint((whole < 0 ? -2 * whole - 1 : 2 * whole) * 2)
+    return
+  }
+  bytes.byte(1)
+  bytes.float64(value)
+}
+
+export const readDecimal = (reader: ByteReader): number => {
+  const number = reader.varint()
+  if (number === 1) return reader.float64()
+  const whole = number / 2
+  return (whole % 2 === 0 ? whole / 2 : -(whole + 1) / 2) / thousandths
+}

@@ -1,0 +1,35 @@
+import { hourMs, minuteMs } from '../../domain/calendar.ts'
+
+/** The tables of points, one for each length of a bucket. A bucket's `time` is its number since 1970. */
+export const levels = [
+  { table: 'minutes', ms: minuteMs },
+  { table: 'hours', ms: hourMs },
+] as const
+
+/** The places of a bucket's numbers. `firstAt` and `lastAt` are ms since the bucket's beginning. */
+export const bucketTime = 0
+export const bucketCount = 1
+export const bucketMin = 2
+export const bucketMax = 3
+export const bucketSum = 4
+export const bucketFirst = 5
+export const bucketFirstAt = 6
+export const bucketLast = 7
+export const bucketLastAt = 8
+/** 1: the bucket differs from the file. */
+export const isBucketDirty = 9
+export const numbersPerBucket = 10
+
+/** `cell` is the number of a group of kegs, `buckets` has their numbers (`cells.ts`). */
+export const levelTables = levels
+  .map(
+    ({ table }) => `
+  CREATE TABLE ${table} (
+    cellar INTEGER NOT NULL,
+    time INTEGER NOT NULL,
+    cell INTEGER NOT NULL,
+    buckets BLOB NOT NULL,
+    PRIMARY KEY (cellar, time, cell)
+  ) STRICT, WITHOUT ROWID;`,
+  )
+  .join('')

@@ -1,0 +1,358 @@
+import type { Database } from 'bun:sqlite'
+import type { EventData, RecordedEvent } from '../../domain/events.ts'
+import { isBatch, type ReadingColumns } from '../../domain/reading/columns.ts'
+import type { Reading } from '../../domain/reading/reading.ts'
+import { isRun, type LogItem, type RecordedRun } from '../../domain/reading/recorded-run.ts'
+import { nanosecondsPastMs, parseTimestamp } from '../../domain/reading/timestamp.ts'
+import {
+  futureSkewMsMax,
+  kegsInMemoryMax,
+  kegsPerCellarMax,
+  latestReadingsPerCellarMax,
+  readingsFlushEveryMs,
+  readingsRowsPerStep,
+} from '../../limits.ts'
+import type { Model, ModelKind } from '../model.ts'
+import type { Arriving } from './arriving.ts'
+import {
+  addArrival,
+  addPoint,
+  forgetBefore,
+  isDirty,
+  isStored,
+  kegNumber,
+  latestMs,
+  latestNanoseconds,
+  latestPosition,
+  latestRecordedAt,
+  latestRevision,
+  latestValue,
+  nextSeen,
+  pointTime,
+} from './keg-numbers.ts'
+import { type KegOfCellar, KegSlots } from './keg-slots.ts'
+import { levelTables } from './levels.ts'
+import { cellarTable, type ReadingsCellar, ReadingsCellars } from './readings-cellars.ts'
+import { recentTable, StoredRecent } from './recent-readings.ts'
+import { RollUps } from './roll-ups.ts'
+import { SilentKegs } from './silent-kegs.ts'
+import { kegTables, type LastOfKeg, StoredKegs } from './stored-kegs.ts'
+
+/** The kegs of all cellars: their latest readings, their points for each minute and hour, and the last readings of each cellar. */
+export const readingsKind: ModelKind = {
+  name: 'readings',
+  format: 1,
+  tables: cellarTable + kegTables + levelTables + recentTable,
+  flushEveryMs: readingsFlushEveryMs,
+  open: (database) => new ReadingsModel(database),
+}
+
+class ReadingsModel implements Model {
+  readonly #database: Database
+  readonly #slots = new KegSlots()
+  readonly #cellars: ReadingsCellars
+  readonly #kegs: StoredKegs
+  readonly #rollUps: RollUps
+  readonly #recent: StoredRecent
+  #dirty: number[] = []
+  readonly #arriving: Arriving = {
+    keyId: '',
+    revision: 0,
+    position: 0,
+    recordedAt: 0,
+    cellar: 0,
+    rack: '',
+    keg: '',
+    value: 0,
+    timestamp: null,
+    timeMs: 0,
+    nanoseconds: 0,
+  }
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#cellars = new ReadingsCellars(database)
+    this.#kegs = new StoredKegs(database, this.#slots)
+    this.#rollUps = new RollUps(database, this.#slots)
+    this.#recent = new StoredRecent(database)
+  }
+
+  get pending(): number {
+    return this.#dirty.length + this.#rollUps.pending
+  }
+
+  fold(items: readonly LogItem[]): void {
+    // Without a transaction, each look-up in the file would begin and end one, which takes ten times as long as the look-up.
+    this.#database.transaction(() => {
+      for (const item of items) this.#foldItem(item)
+    })()
+  }
+
+  *flush(nowMs: number): Generator<void> {
+    for (const cellar of this.#cellars.all()) {
+      if (!cellar.isPurged) continue
+      this.#recent.forgetBefore(cellar.number, cellar.keptFromMs ?? 0)
+      yield* this.#rollUps.purge(cellar.number, cellar.timesFromMs)
+      cellar.isPurged = false
+    }
+    yield* this.#deleteGone()
+    yield* this.#rollUps.expire(this.#cellars.all(), nowMs)
+    yield* this.#writeKegs()
+    yield* this.#rollUps.write()
+    for (const { number, recent } of this.#cellars.all()) this.#recent.add(number, recent.take())
+    this.#cellars.write(this.#rollUps.firstMinute)
+    for (const cellar of this.#cellars.all()) cellar.silent = null
+    if (this.#slots.size > kegsInMemoryMax) this.#forgetKegs()
+  }
+
+  #foldItem(item: LogItem): void {
+    if (isRun(item)) this.#foldRun(item)
+    else if (item.type === 'ReadingAccepted') this.#foldEvent(item)
+    else if (item.type === 'ReadingsPurged') this.#purge(item.data)
+  }
+
+  #foldRun({ revision, run, positions, position }: RecordedRun): void {
+    const arriving = this.#arriving
+    arriving.keyId = run.keyId
+    arriving.recordedAt = run.recordedAt
+    const shownFrom = run.count - latestReadingsPerCellarMax
+    let before = 0
+    for (const { readings } of run.requests) {
+      const cellar = this.#cellars.named(isBatch(readings) ? readings.cellar.text : readings.cellar)
+      const count = isBatch(readings) ? readings.count : 1
+      for (let index = 0; index < count; index += 1) {
+        const at = before + index
+        if (isBatch(readings)) this.#takeColumns(readings, index)
+        else this.#takeReading(readings)
+        arriving.revision = revision + at
+        arriving.position = positions?.[at] ?? position + at
+        this.#foldReading(cellar)
+        if (at >= shownFrom) showRecent(cellar, arriving)
+      }
+      before += count
+    }
+  }
+
+  #foldEvent({ stream, revision, position, recordedAt, data }: RecordedEvent<'ReadingAccepted'>): void {
+    const arriving = this.#arriving
+    arriving.keyId = stream.slice(stream.indexOf('-') + 1)
+    arriving.recordedAt = recordedAt
+    arriving.revision = revision
+    arriving.position = position
+    this.#takeReading(data)
+    const cellar = this.#cellars.named(data.cellar)
+    this.#foldReading(cellar)
+    showRecent(cellar, arriving)
+  }
+
+  #takeColumns({ racks, kegs, values, timesMs, texts }: ReadingColumns, index: number): void {
+    const timestamp = texts?.[index] ?? null
+    const arriving = this.#arriving
+    arriving.rack = racks[index]?.text ?? ''
+    arriving.keg = kegs[index]?.text ?? ''
+    arriving.value = values[index] ?? 0
+    arriving.timestamp = timestamp
+    arriving.timeMs = timesMs[index] ?? 0
+    arriving.nanoseconds = timestamp === null ? 0 : nanosecondsPastMs(timestamp)
+  }
+
+  /** @throws Error for an invalid timestamp, which should have been refused before the reading was stored */
+  #takeReading({ rack, keg, value, timestamp }: Reading): void {
+    const timeMs = parseTimestamp(timestamp)
+    if (typeof timeMs === 'string') throw new Error(`Cannot fold a reading: the timestamp "${timestamp}" is invalid`)
+    const arriving = this.#arriving
+    arriving.rack = rack
+    arriving.keg = keg
+    arriving.value = value
+    arriving.timestamp = timestamp.length === secondTextChars ? null : timestamp
+    arriving.timeMs = timeMs
+    arriving.nanoseconds = nanosecondsPastMs(timestamp)
+  }
+
+  #foldReading(cellar: ReadingsCellar): void {
+    const arriving = this.#arriving
+    if (arriving.timeMs - arriving.recordedAt > futureSkewMsMax || arriving.timeMs < cellar.timesFromMs) return
+    arriving.cellar = cellar.number
+    const slot = this.#slotOf(cellar, arriving)
+    const keg = this.#slots.of(slot)
+    const { numbers, from } = keg
+    const isNew = numbers[from + latestMs] === Number.NEGATIVE_INFINITY
+    this.#markDirty(slot)
+    this.#rollUps.add(slot, arriving)
+    const time = pointTime(arriving.timeMs, arriving.nanoseconds)
+    addPoint(keg, time, arriving.value)
+    addArrival(keg, time, arriving.recordedAt)
+    if (isLatest(numbers, from, arriving)) this.#setLatest(slot)
+    if (!isNew) return
+    cellar.silent?.add(this.#lastOf(slot))
+    if (cellar.kegCount > kegsPerCellarMax) this.#forgetSilentKeg(cellar)
+  }
+
+  /** Many devices send their kegs in the same order each time, so the keg that followed the last time is tried first. */
+  #slotOf(cellar: ReadingsCellar, named: KegOfCellar): number {
+    const slots = this.#slots
+    const before = cellar.lastSlot
+    if (before !== null) {
+      const { numbers, from } = slots.of(before)
+      const expected = numbers[from + nextSeen] ?? 0
+      if (slots.holds(expected, named)) {
+        cellar.lastSlot = expected
+        return expected
+      }
+    }
+    const slot = slots.find(named) ?? this.#kegs.load(named, cellar.gone) ?? this.#makeKeg(cellar, named)
+    if (before !== null) {
+      const { numbers, from } = slots.of(before)
+      numbers[from + nextSeen] = slot
+    }
+    cellar.lastSlot = slot
+    return slot
+  }
+
+  #makeKeg(cellar: ReadingsCellar, named: KegOfCellar): number {
+    const slot = this.#slots.take(named)
+    const { numbers, from } = this.#slots.of(slot)
+    numbers[from + kegNumber] = cellar.kegsMade
+    cellar.kegsMade += 1
+    cellar.kegCount += 1
+    cellar.isDirty = true
+    return slot
+  }
+
+  #setLatest(slot: number): void {
+    const arriving = this.#arriving
+    const { numbers, from } = this.#slots.of(slot)
+    numbers[from + latestMs] = arriving.timeMs
+    numbers[from + latestNanoseconds] = arriving.nanoseconds
+    numbers[from + latestPosition] = arriving.position
+    numbers[from + latestRevision] = arriving.revision
+    numbers[from + latestRecordedAt] = arriving.recordedAt
+    numbers[from + latestValue] = arriving.value
+    this.#slots.keyIds[slot] = arriving.keyId
+    this.#slots.timestamps[slot] = arriving.timestamp
+  }
+
+  #markDirty(slot: number): void {
+    const { numbers, from } = this.#slots.of(slot)
+    if (numbers[from + isDirty] === 1) return
+    numbers[from + isDirty] = 1
+    this.#dirty.push(slot)
+  }
+
+  /**
+   * The cellar forgets the keg whose latest reading is the oldest. By the time of acceptance, a model that is built from a purged
+   * log could forget another keg.
+   */
+  #forgetSilentKeg(cellar: ReadingsCellar): void {
+    cellar.silent ??= this.#silentKegsOf(cellar)
+    const now = (last: LastOfKeg): LastOfKeg | null => {
+      const slot = this.#slots.find({ cellar: cellar.number, rack: last.rack, keg: last.keg })
+      if (slot === null) return cellar.gone.has(last.number) ? null : last
+      const current = this.#lastOf(slot)
+      return current.number === last.number ? current : null
+    }
+    const silent = cellar.silent.take(now)
+    if (silent === null) throw new Error(`Cannot find the silent kegs of "${cellar.name}"`)
+    this.#forgetKeg(cellar, silent)
+  }
+
+  #silentKegsOf(cellar: ReadingsCellar): SilentKegs {
+    const made = [...this.#slots.ofCellar(cellar.number)].filter((slot) => {
+      const { numbers, from } = this.#slots.of(slot)
+      return numbers[from + isStored] === 0
+    })
+    return new SilentKegs([...this.#kegs.lasts(cellar.number), ...made.map((slot) => this.#lastOf(slot))])
+  }
+
+  #lastOf(slot: number): LastOfKeg {
+    const { racks, kegs } = this.#slots
+    const { numbers, from } = this.#slots.of(slot)
+    return {
+      number: numbers[from + kegNumber] ?? 0,
+      rack: racks[slot] ?? '',
+      keg: kegs[slot] ?? '',
+      timeMs: numbers[from + latestMs] ?? 0,
+      nanoseconds: numbers[from + latestNanoseconds] ?? 0,
+      position: numbers[from + latestPosition] ?? 0,
+    }
+  }
+
+  /** Its points of minutes and hours stay until they expire or are purged. Nobody finds them, because its number is never used again. */
+  #forgetKeg(cellar: ReadingsCellar, { number, rack, keg }: LastOfKeg): void {
+    const named = { cellar: cellar.number, rack, keg }
+    const slot = this.#slots.find(named)
+    if (slot !== null) {
+      const { numbers, from } = this.#slots.of(slot)
+      this.#rollUps.release(slot)
+      numbers[from + isDirty] = 0
+      this.#slots.release(slot)
+    }
+    cellar.gone.set(number, named)
+    cellar.kegCount -= 1
+    cellar.isDirty = true
+  }
+
+  /** All keys of a cellar are purged up to the same midnight, so only the first of these events changes anything. */
+  #purge({ cellar: name, acceptedBefore }: EventData<'ReadingsPurged'>): void {
+    const cellar = this.#cellars.named(name)
+    if (!this.#cellars.keepFrom(cellar, acceptedBefore)) return
+    const beforeMs = cellar.timesFromMs
+    for (const { rack, keg } of this.#kegs.older(cellar.number, beforeMs)) {
+      const named = { cellar: cellar.number, rack, keg }
+      if (this.#slots.find(named) === null) this.#kegs.load(named, cellar.gone)
+    }
+    for (const slot of this.#slots.ofCellar(cellar.number)) {
+      const keg = this.#slots.of(slot)
+      if (forgetBefore(keg, beforeMs)) this.#markDirty(slot)
+      this.#rollUps.forgetBefore(keg, beforeMs)
+      const last = this.#lastOf(slot)
+      if (last.timeMs < beforeMs) this.#forgetKeg(cellar, last)
+    }
+    this.#rollUps.forgetClosedBefore(cellar.number, beforeMs)
+    cellar.silent = null
+  }
+
+  *#deleteGone(): Generator<void> {
+    let rows = 0
+    for (const { gone } of this.#cellars.all()) {
+      for (const [number, named] of gone) {
+        this.#kegs.delete(number, named)
+        rows += 1
+        if (rows % readingsRowsPerStep === 0) yield
+      }
+      gone.clear()
+    }
+  }
+
+  *#writeKegs(): Generator<void> {
+    for (const [index, slot] of this.#dirty.entries()) {
+      const keg = this.#slots.of(slot)
+      const { numbers, from } = keg
+      if (numbers[from + isDirty] === 0) continue
+      numbers[from + isDirty] = 0
+      this.#kegs.write(slot)
+      this.#rollUps.save(keg)
+      if (index % (readingsRowsPerStep / 4) === 0) yield
+    }
+    this.#dirty = []
+  }
+
+  #forgetKegs(): void {
+    this.#slots.forgetAll()
+    for (const cellar of this.#cellars.all()) cellar.lastSlot = null
+  }
+}
+
+const secondTextChars = '2026-03-01T12:00:00Z'.length
+
+const isLatest = (numbers: Float64Array, from: number, { timeMs, nanoseconds, position }: Arriving): boolean => {
+  const byMs = timeMs - (numbers[from + latestMs] ?? 0)
+  if (byMs !== 0) return byMs > 0
+  const byNanoseconds = nanoseconds - (numbers[from + latestNanoseconds] ?? 0)
+  return byNanoseconds === 0 ? position > (numbers[from + latestPosition] ?? 0) : byNanoseconds > 0
+}
+
+const showRecent = (cellar: ReadingsCellar, { recordedAt, position, keyId, revision }: Arriving): void => {
+  if (cellar.keptFromMs !== null && recordedAt < cellar.keptFromMs) return
+  cellar.recent.push({ recordedAt, position, keyId, revision })
+}

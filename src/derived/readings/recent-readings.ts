@@ -1,0 +1,74 @@
+import type { Database, Statement } from 'bun:sqlite'
+import { latestReadingsPerCellarMax } from '../../limits.ts'
+
+/** Ordered by acceptance, as purges are. So it does not matter whether purged readings were folded. */
+export const recentTable = `
+  CREATE TABLE recent (
+    cellar INTEGER NOT NULL,
+    recorded_ms INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    key_id TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    PRIMARY KEY (cellar, recorded_ms, position)
+  ) STRICT, WITHOUT ROWID;`
+
+export type RecentReading = {
+  readonly recordedAt: number
+  readonly position: number
+  readonly keyId: string
+  readonly revision: number
+}
+
+/** With more, the readings that cannot be among the last ones are dropped. */
+const waitingMax = 16 * latestReadingsPerCellarMax
+
+/** The last readings of one cellar that are not in the file yet. */
+export class RecentReadings {
+  #waiting: RecentReading[] = []
+
+  push(reading: RecentReading): void {
+    this.#waiting.push(reading)
+    if (this.#waiting.length > waitingMax) this.#waiting = lastOf(this.#waiting)
+  }
+
+  forgetBefore(acceptedMs: number): void {
+    this.#waiting = this.#waiting.filter(({ recordedAt }) => recordedAt >= acceptedMs)
+  }
+
+  take(): readonly RecentReading[] {
+    const taken = lastOf(this.#waiting)
+    this.#waiting = []
+    return taken
+  }
+}
+
+const lastOf = (readings: readonly RecentReading[]): RecentReading[] =>
+  readings.toSorted((a, b) => a.recordedAt - b.recordedAt || a.position - b.position).slice(-latestReadingsPerCellarMax)
+
+/** The table `recent`. */
+export class StoredRecent {
+  readonly #insert: Statement
+  readonly #cut: Statement
+  readonly #forget: Statement
+
+  constructor(database: Database) {
+    this.#insert = database.prepare('INSERT INTO recent VALUES (?, ?, ?, ?, ?)')
+    this.#cut = database.prepare(
+      `DELETE FROM recent WHERE cellar = ?1 AND (recorded_ms, position) <=
+        (SELECT recorded_ms, position FROM recent WHERE cellar = ?1
+          ORDER BY recorded_ms DESC, position DESC LIMIT 1 OFFSET ${latestReadingsPerCellarMax})`,
+    )
+    this.#forget = database.prepare('DELETE FROM recent WHERE cellar = ? AND recorded_ms < ?')
+  }
+
+  add(cellar: number, readings: readonly RecentReading[]): void {
+    for (const { recordedAt, position, keyId, revision } of readings) {
+      this.#insert.run(cellar, recordedAt, position, keyId, revision)
+    }
+    if (readings.length > 0) this.#cut.run(cellar)
+  }
+
+  forgetBefore(cellar: number, acceptedMs: number): void {
+    this.#forget.run(cellar, acceptedMs)
+  }
+}

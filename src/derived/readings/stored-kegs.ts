@@ -1,0 +1,180 @@
+import type { Database, Statement } from 'bun:sqlite'
+import { secondText } from '../../domain/calendar.ts'
+import { nanosecondsPastMs } from '../../domain/reading/timestamp.ts'
+import { orderKey } from '../../domain/search/order-key.ts'
+import {
+  arrivalBytes,
+  cellarNumber,
+  isStored,
+  kegNumber,
+  lastAcceptedOf,
+  latestMs,
+  latestNanoseconds,
+  latestPosition,
+  latestRecordedAt,
+  latestRevision,
+  latestValue,
+  oldestOf,
+  pointBytes,
+  takeArrivals,
+  takePoints,
+  usualPauseOf,
+} from './keg-numbers.ts'
+import type { KegOfCellar, KegSlots } from './keg-slots.ts'
+
+/**
+ * Order keys are different for different names, so they also find a keg. `points` and `arrivals` are pairs of numbers
+ * (`keg-numbers.ts`). `timestamp` is NULL for the form `YYYY-MM-DDThh:mm:ssZ`, which follows from `time_ms`.
+ */
+export const kegTables = `
+  CREATE TABLE kegs (
+    cellar INTEGER NOT NULL,
+    rack_order TEXT NOT NULL,
+    keg_order TEXT NOT NULL,
+    rack TEXT NOT NULL,
+    keg TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    PRIMARY KEY (cellar, rack_order, keg_order)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE latest (
+    cellar INTEGER NOT NULL,
+    keg INTEGER NOT NULL,
+    key_id TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    recorded_ms INTEGER NOT NULL,
+    time_ms INTEGER NOT NULL,
+    timestamp TEXT,
+    value REAL NOT NULL,
+    accepted_ms INTEGER NOT NULL,
+    pause_ms INTEGER,
+    oldest_ms INTEGER NOT NULL,
+    points BLOB NOT NULL,
+    arrivals BLOB NOT NULL,
+    PRIMARY KEY (cellar, keg)
+  ) STRICT, WITHOUT ROWID;`
+
+/** A keg's name and the place of its latest reading in the order of time. */
+export type LastOfKeg = {
+  readonly number: number
+  readonly rack: string
+  readonly keg: string
+  readonly timeMs: number
+  readonly nanoseconds: number
+  readonly position: number
+}
+
+type StoredLast = Pick<LastOfKeg, 'number' | 'rack' | 'keg' | 'position'> & {
+  readonly time_ms: number
+  readonly timestamp: string | null
+}
+
+type StoredKeg = StoredLast & {
+  readonly key_id: string
+  readonly revision: number
+  readonly recorded_ms: number
+  readonly value: number
+  readonly points: Uint8Array
+  readonly arrivals: Uint8Array
+}
+
+/** The tables `kegs` and `latest`. */
+export class StoredKegs {
+  readonly #slots: KegSlots
+  readonly #find: Statement<StoredKeg, [number, string, string]>
+  readonly #lasts: Statement<StoredLast, [number]>
+  readonly #older: Statement<StoredLast, [number, number]>
+  readonly #name: Statement
+  readonly #write: Statement
+  readonly #deleteName: Statement
+  readonly #deleteLatest: Statement
+
+  constructor(database: Database, slots: KegSlots) {
+    this.#slots = slots
+    const both = 'kegs JOIN latest ON latest.cellar = kegs.cellar AND latest.keg = kegs.number WHERE kegs.cellar = ?'
+    this.#find = database.prepare(`SELECT * FROM ${both} AND rack_order = ? AND keg_order = ?`)
+    this.#lasts = database.prepare(`SELECT number, rack, kegs.keg, position, time_ms, timestamp FROM ${both}`)
+    this.#older = database.prepare(
+      `SELECT number, rack, kegs.keg, position, time_ms, timestamp FROM ${both} AND oldest_ms < ?`,
+    )
+    this.#name = database.prepare('INSERT INTO kegs VALUES (?, ?, ?, ?, ?, ?)')
+    this.#write = database.prepare('REPLACE INTO latest VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+    this.#deleteName = database.prepare('DELETE FROM kegs WHERE cellar = ? AND rack_order = ? AND keg_order = ?')
+    this.#deleteLatest = database.prepare('DELETE FROM latest WHERE cellar = ? AND keg = ?')
+  }
+
+  /** Takes the keg into memory. Returns `null` if the file does not have it, or has it with a number in `gone`. */
+  load(named: KegOfCellar, gone: { has(number: number): boolean }): number | null {
+    const stored = this.#find.get(named.cellar, orderKey(named.rack), orderKey(named.keg))
+    if (stored === null || gone.has(stored.number)) return null
+    const slot = this.#slots.take(named)
+    const keg = this.#slots.of(slot)
+    const { numbers, from } = keg
+    numbers[from + kegNumber] = stored.number
+    numbers[from + isStored] = 1
+    numbers[from + latestMs] = stored.time_ms
+    numbers[from + latestNanoseconds] = nanosecondsOf(stored.timestamp)
+    numbers[from + latestPosition] = stored.position
+    numbers[from + latestRevision] = stored.revision
+    numbers[from + latestRecordedAt] = stored.recorded_ms
+    numbers[from + latestValue] = stored.value
+    takePoints(keg, stored.points)
+    takeArrivals(keg, stored.arrivals)
+    this.#slots.keyIds[slot] = stored.key_id
+    this.#slots.timestamps[slot] = stored.timestamp
+    return slot
+  }
+
+  write(slot: number): void {
+    const { racks, kegs, keyIds, timestamps } = this.#slots
+    const keg = this.#slots.of(slot)
+    const { numbers, from } = keg
+    const cellar = numbers[from + cellarNumber] ?? 0
+    const number = numbers[from + kegNumber] ?? 0
+    if (numbers[from + isStored] === 0) {
+      const [rack, name] = [racks[slot] ?? '', kegs[slot] ?? '']
+      this.#name.run(cellar, orderKey(rack), orderKey(name), rack, name, number)
+      numbers[from + isStored] = 1
+    }
+    this.#write.run(
+      cellar,
+      number,
+      keyIds[slot] ?? '',
+      numbers[from + latestRevision] ?? 0,
+      numbers[from + latestPosition] ?? 0,
+      numbers[from + latestRecordedAt] ?? 0,
+      numbers[from + latestMs] ?? 0,
+      timestamps[slot] ?? null,
+      numbers[from + latestValue] ?? 0,
+      lastAcceptedOf(keg),
+      usualPauseOf(keg),
+      oldestOf(keg),
+      pointBytes(keg),
+      arrivalBytes(keg),
+    )
+  }
+
+  delete(number: number, { cellar, rack, keg }: KegOfCellar): void {
+    this.#deleteName.run(cellar, orderKey(rack), orderKey(keg))
+    this.#deleteLatest.run(cellar, number)
+  }
+
+  lasts(cellar: number): readonly LastOfKeg[] {
+    return this.#lasts.all(cellar).map(lastOf)
+  }
+
+  /** The kegs that remember anything before this time. */
+  older(cellar: number, ms: number): readonly LastOfKeg[] {
+    return this.#older.all(cellar, ms).map(lastOf)
+  }
+}
+
+const lastOf = ({ time_ms: timeMs, timestamp, ...rest }: StoredLast): LastOfKeg => ({
+  ...rest,
+  timeMs,
+  nanoseconds: nanosecondsOf(timestamp),
+})
+
+const nanosecondsOf = (timestamp: string | null): number => (timestamp === null ? 0 : nanosecondsPastMs(timestamp))
+
+export const timestampOf = (timeMs: number, timestamp: string | null): string => timestamp ?? secondText(timeMs)
