@@ -42,7 +42,10 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
       ...createOperators(host, node),
       ...createSignIns(host, node, parts.sessionIdleMs ?? sessionIdleMsDefault),
     },
-    refusals: { note: (refused) => node.refusalRecords.note(refused) },
+    refusals: {
+      note: (refused) => node.refusalRecords.note(refused),
+      waiting: () => node.refusalRecords.waiting(),
+    },
     recordExport: (data, asker) => node.exportRecords.append({ type: 'LogExported', data }, asker),
     ask: node.ask === null ? null : createAsk({ host, follower: node.ask, passedMs: parts.clock.passedMs }),
     onFolded: (listener) => node.onFolded(listener),

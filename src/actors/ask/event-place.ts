@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '../../domain/events.ts'
-import { actorText, keyOfEvent, kindOf } from '../../domain/search/event-filter.ts'
+import { actorText, keyOfEvent, kindOf, periodOf } from '../../domain/search/event-filter.ts'
 import { categoryOf } from '../../domain/stream-names.ts'
 import type { EventPlace } from '../../log/ask-index.ts'
 
@@ -11,16 +11,17 @@ export type CellarNames = {
   ofStream(stream: string): string | null
 }
 
-/** Call it only for events that are no readings. The projections must have folded the event. */
 export const placeOf = (event: RecordedEvent, cellars: CellarNames): EventPlace => {
   const { position, stream, revision, recordedAt, type, metadata } = event
   const key = keyOfEvent(event)
   const cellar = cellarOf(event, key, cellars)
   const actor = actorText(metadata.by)
-  return { position, stream, revision, recordedAt, kind: kindOf(event), type, actor, key, cellar }
+  const kind = kindOf(event)
+  return { position, stream, revision, recordedAt, ...periodOf(event), kind, type, actor, key, cellar }
 }
 
 const cellarOf = (event: RecordedEvent, key: string | null, cellars: CellarNames): string | null => {
+  if (event.type === 'ReadingAccepted') return event.data.cellar
   if (event.type === 'KeyCreated' || event.type === 'CellarCreated' || event.type === 'ReadingsPurged') {
     return event.data.cellar
   }

@@ -1,3 +1,4 @@
+import { anyEvent } from '../../domain/search/event-filter.ts'
 import { AskBusy, type AskIndex, AskUnusable } from '../../log/ask-index.ts'
 import { type EventLog, Outage, UndecodableEvent } from '../../log/event-log.ts'
 import type { KnownRevision } from '../saved-state/lost-changes.ts'
@@ -15,9 +16,8 @@ export const knownBeyondLog = async (log: EventLog, index: AskIndex): Promise<Kn
 }
 
 const lastRevision = (index: AskIndex, stream: string): number | null => {
-  const filter = { stream, kind: null, type: null, actor: null, key: null, cellar: null, since: null, until: null }
   try {
-    const steps = index.find(filter, { direction: 'backwards', from: null, limit: 1 })
+    const steps = index.find({ ...anyEvent, stream }, { direction: 'backwards', from: null, limit: 1 })
     for (;;) {
       const step = steps.next()
       if (step.done === true) return step.value.places[0]?.revision ?? null

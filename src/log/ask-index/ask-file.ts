@@ -117,6 +117,10 @@ class AskFile implements AskIndex {
     return this.#askInSteps((queries) => queries.refusalsOfCellar(...parameters))
   }
 
+  racksLike(...parameters: Parameters<AskIndex['racksLike']>): ReturnType<AskIndex['racksLike']> {
+    return this.#askInSteps((queries) => queries.racksLike(...parameters))
+  }
+
   seenRacks(...parameters: Parameters<AskIndex['seenRacks']>): ReturnType<AskIndex['seenRacks']> {
     return this.#askInSteps((queries) => queries.seenRacks(...parameters))
   }

@@ -19,9 +19,12 @@ export type PlaceRow = Checksummed<{
   readonly event_number: number
   /** `idNumber` of the request's id. `null` if it is `event_number`. */
   readonly request_number: number | null
+  /** The period of a summary. */
+  readonly first_at: number | null
+  readonly last_at: number | null
 }>
 export const placeColumns =
-  'position, recorded_at, kind, type, actor, key, cellar, stream, revision, event_number, request_number, checksum'
+  'position, recorded_at, kind, type, actor, key, cellar, stream, revision, event_number, request_number, first_at, last_at, checksum'
 
 export type MinuteRow = Checksummed<{ readonly minute: number; readonly position: number }>
 
@@ -59,6 +62,8 @@ export const placeChecksum = (row: Columns<PlaceRow>): number =>
     row.revision,
     row.event_number,
     row.request_number ?? none,
+    row.first_at ?? none,
+    row.last_at ?? none,
   ])
 
 export const minuteChecksum = (row: Columns<MinuteRow>): number => checksumOfNumbers([row.minute, row.position])
@@ -77,7 +82,7 @@ const none = -1
 
 const checksumOfNumbers = (columns: readonly number[]): number => checksumOf(bytesOf(columns))
 
-const numbers = new Float64Array(11)
+const numbers = new Float64Array(13)
 const allBytes = new Uint8Array(numbers.buffer)
 
 /** The bytes are overwritten by the next call. */

@@ -5,7 +5,7 @@
  */
 
 /** A file of another format is deleted, and the index is built again. */
-export const formatVersion = 1
+export const formatVersion = 2
 
 /** In `minute_counts`, the cellar that stands for all cellars. No row of `names` has this id. */
 export const allCellars = 0
@@ -30,6 +30,8 @@ export const tables = `
     revision INTEGER NOT NULL,
     event_number INTEGER NOT NULL,
     request_number INTEGER,
+    first_at INTEGER,
+    last_at INTEGER,
     checksum INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX places_of_kind ON places (kind);

@@ -14,7 +14,9 @@ export class PlaceRows {
 
   constructor(database: Database, names: NameNumbers) {
     this.#names = names
-    this.#insert = database.prepare(`INSERT INTO places (${placeColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+    this.#insert = database.prepare(
+      `INSERT INTO places (${placeColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
     this.#insertMinute = database.prepare('INSERT INTO minutes (minute, position, checksum) VALUES (?, ?, ?)')
     this.#deleteBefore = database.prepare('DELETE FROM places WHERE stream = ? AND revision < ? RETURNING checksum')
   }
@@ -35,6 +37,8 @@ export class PlaceRows {
       revision: place.revision,
       event_number: eventNumber,
       request_number: requestNumber === eventNumber ? null : requestNumber,
+      first_at: place.firstAt ?? null,
+      last_at: place.lastAt ?? null,
     }
     const checksum = placeChecksum(row)
     // The values have the order of `placeColumns`.

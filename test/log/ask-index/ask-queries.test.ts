@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import { anyEvent } from '../../../src/domain/search/event-filter.ts'
 import { askFoundAtOnceMax, askPlacesOfIdMax, askRowsAtOnceMax } from '../../../src/limits.ts'
 import { AskQueries } from '../../../src/log/ask-index/queries/ask-queries.ts'
-import { AskUnusable, type FoldedPlace, type MinuteCount, type PlaceFilter } from '../../../src/log/ask-index.ts'
+import { AskUnusable, type FoldedPlace, type MinuteCount } from '../../../src/log/ask-index.ts'
 import { AskTables } from '../../support/logs/ask-tables.ts'
 
 const requestId = '019b0000-0000-7000-8000-000000000001'
@@ -20,17 +21,6 @@ const place = (position: number, of: Partial<FoldedPlace> = {}): FoldedPlace => 
   ...of,
 })
 const withoutIds = ({ id: _, requestId: __, ...rest }: FoldedPlace) => rest
-
-const anyPlace: PlaceFilter = {
-  stream: null,
-  kind: null,
-  type: null,
-  actor: null,
-  key: null,
-  cellar: null,
-  since: null,
-  until: null,
-}
 
 const wholeOf = <T>(steps: Generator<unknown, T>): T => stepsOf(steps)[1]
 
@@ -218,7 +208,7 @@ const damages: readonly Damage[] = [
   ['place of an id', 'UPDATE places SET revision = 1', (queries) => wholeOf(queries.placesOfId('event 5'))],
   ...['stream', 'kind', 'type', 'actor', 'key', 'cellar'].map((column): Damage => {
     const value = { stream: 'key-one', kind: 'keys', type: 'KeyRelabelled', actor: 'ada@example.org' }[column]
-    const wanted = { ...anyPlace, [column]: value ?? { key: 'one', cellar: 'north' }[column] }
+    const wanted = { ...anyEvent, [column]: value ?? { key: 'one', cellar: 'north' }[column] }
     const find = (queries: AskQueries) =>
       wholeOf(queries.find(wanted, { direction: 'backwards', from: null, limit: 9 }))
     return [`place, found by its ${column}`, 'UPDATE places SET recorded_at = 1 WHERE position = 5', find]
@@ -234,7 +224,7 @@ const damages: readonly Damage[] = [
     'row of `minutes` that a search needs',
     'UPDATE minutes SET position = 4',
     (queries) =>
-      wholeOf(queries.find({ ...anyPlace, since: 600_000 }, { direction: 'forwards', from: null, limit: 9 })),
+      wholeOf(queries.find({ ...anyEvent, since: 600_000 }, { direction: 'forwards', from: null, limit: 9 })),
   ],
   ['count of a minute', 'UPDATE minute_counts SET count = 9', (queries) => wholeOf(queries.minuteCounts(null, 0, 99))],
   ['count of an hour', 'UPDATE hour_counts SET count = 9', (queries) => wholeOf(queries.hourCounts('one', 0, 9))],

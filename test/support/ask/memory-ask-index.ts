@@ -1,4 +1,5 @@
 import type { FoldedTo } from '../../../src/domain/log-reference.ts'
+import { type LogFilter, matches } from '../../../src/domain/search/event-filter.ts'
 import { askHoursKeptMs, askMinutesKeptMs } from '../../../src/limits.ts'
 import {
   type AskChange,
@@ -11,7 +12,6 @@ import {
   type HourCount,
   type MinuteCount,
   type MinutePosition,
-  type PlaceFilter,
   type PlacePage,
   type RefusalSum,
   type SeenRack,
@@ -95,7 +95,7 @@ export class MemoryAskIndex implements AskIndex {
     }
   }
 
-  *find(filter: PlaceFilter, { direction, from, limit }: PlacePage): Generator<void, FoundPlaces> {
+  *find(filter: LogFilter, { direction, from, limit }: PlacePage): Generator<void, FoundPlaces> {
     const all = [...this.#places.values()].sort((a, b) => a.position - b.position)
     const ordered = direction === 'forwards' ? all : all.toReversed()
     const isBeyond = (position: number): boolean =>
@@ -140,6 +140,12 @@ export class MemoryAskIndex implements AskIndex {
       sums.set(name, { ...one, count: one.count + (sums.get(name)?.count ?? 0) })
     }
     return [...sums.values()].sort((a, b) => b.count - a.count).slice(0, limit)
+  }
+
+  *racksLike(pattern: RegExp, limit: number): ReturnType<AskIndex['racksLike']> {
+    yield
+    const racks = [...this.#seen.values()].filter(({ rack }) => pattern.test(rack))
+    return racks.sort((a, b) => b.minute - a.minute).slice(0, limit)
   }
 
   *seenRacks(key: string, limit: number): ReturnType<AskIndex['seenRacks']> {
@@ -207,13 +213,3 @@ export class MemoryAskIndex implements AskIndex {
 
 const sorted = <T>(rows: Iterable<T>): readonly T[] =>
   [...rows].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
-
-const matches = (place: EventPlace, filter: PlaceFilter): boolean =>
-  (filter.stream === null || place.stream === filter.stream) &&
-  (filter.kind === null || place.kind === filter.kind) &&
-  (filter.type === null || place.type === filter.type) &&
-  (filter.actor === null || place.actor === filter.actor) &&
-  (filter.key === null || place.key === filter.key) &&
-  (filter.cellar === null || place.cellar === filter.cellar) &&
-  (filter.since === null || place.recordedAt >= filter.since) &&
-  (filter.until === null || place.recordedAt < filter.until)

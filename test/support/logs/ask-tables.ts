@@ -39,6 +39,8 @@ export class AskTables {
       revision: place.revision,
       event_number: eventNumber,
       request_number: requestNumber === eventNumber ? null : requestNumber,
+      first_at: place.firstAt ?? null,
+      last_at: place.lastAt ?? null,
     }
     this.#insert(`places (${placeColumns})`, [...Object.values(row), placeChecksum(row)])
   }

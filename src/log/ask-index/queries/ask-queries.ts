@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import type { LogFilter } from '../../../domain/search/event-filter.ts'
 import type {
   AskIndex,
   EventPlace,
@@ -6,7 +7,6 @@ import type {
   HourCount,
   MinuteCount,
   MinutePosition,
-  PlaceFilter,
   PlacePage,
   RefusalSum,
   SeenRack,
@@ -18,7 +18,7 @@ import { hourCountsOf, minuteCountsOf } from './counts-by-time.ts'
 import { searchPlaces } from './place-search.ts'
 import { placesOfId } from './places-of-id.ts'
 import { refusalsOfCellar } from './refusals-of-cellar.ts'
-import { seenRacks } from './seen-racks.ts'
+import { racksLike, seenRacks } from './seen-racks.ts'
 import { undamaged } from './undamaged-rows.ts'
 
 export type AskQuestions = Pick<
@@ -30,6 +30,7 @@ export type AskQuestions = Pick<
   | 'hourCounts'
   | 'refusalsOfCellar'
   | 'seenRacks'
+  | 'racksLike'
   | 'positionOfMinute'
 >
 
@@ -50,7 +51,7 @@ export class AskQueries implements AskQuestions {
     finalizeAll(this.#statements)
   }
 
-  find(filter: PlaceFilter, page: PlacePage): Generator<void, FoundPlaces> {
+  find(filter: LogFilter, page: PlacePage): Generator<void, FoundPlaces> {
     return searchPlaces(this.#statements, filter, page)
   }
 
@@ -77,6 +78,10 @@ export class AskQueries implements AskQuestions {
 
   seenRacks(key: string, limit: number): Generator<void, readonly SeenRack[]> {
     return seenRacks(this.#statements, { key, limit })
+  }
+
+  racksLike(pattern: RegExp, limit: number): Generator<void, readonly SeenRack[]> {
+    return racksLike(this.#statements, { pattern, limit })
   }
 
   positionOfMinute(minute: number): MinutePosition | null {
