@@ -875,6 +875,12 @@ export const minuteRowsPerPageMax = 600
 export const logQueryCharsMax = 300
 /** Keys with the same label that the box of the Log page offers. `Key 1` can be the label of a key in each cellar. */
 export const labelChoicesMax = 20
+/** Cellars, and racks, that the box offers for a part of a name. */
+export const namesOfferedMax = 10
+/** Pairs of a key and a rack that the box looks at. Several keys can have sent the same rack. */
+export const racksComparedMax = 100
+/** Labels that the box compares before other work runs. */
+export const labelsComparedAtOnce = 5_000
 /** A search for a page ends after this time with what it has. The page then offers to go on. */
 export const logSearchMs = 120
 /** A page waits for one read of a store this long. Meanwhile, the store passes about 100,000 events of other programs. */

@@ -66,7 +66,8 @@ export const paths = {
   suspendKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/suspend`,
   resumeKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/resume`,
   revokeKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/revoke`,
-  log: (query: Partial<LogQuery> = {}) => `/log${logQuery(query)}`,
+  /** With an instant, the browser scrolls to it. */
+  log: (query: Partial<LogQuery> = {}) => `/log${logQuery(query)}${(query.at ?? '') === '' ? '' : '#at'}`,
   findInLog: '/log/find',
   /** `after` is a position behind which the search goes on. */
   found: (what: string, after: number | null = null) =>

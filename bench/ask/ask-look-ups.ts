@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../../src/domain/events.ts'
+import type { LogFilter } from '../../src/domain/search/event-filter.ts'
 import type { AskQueries } from '../../src/log/ask-index/queries/ask-queries.ts'
-import type { PlaceFilter } from '../../src/log/ask-index.ts'
 import type { EmptyService } from '../servers.ts'
 import { type AskedAbout, type Question, refusedIdOf } from './asked-about.ts'
 
@@ -26,7 +26,7 @@ type LookUp = { readonly name: string; ask(round: number): number | Promise<numb
 const lookUps = ({ queries, service, about }: LookUpParts): readonly LookUp[] => {
   const { change, reading, refusal, any, key, cellar, actor, type } = about
   const hourOf = (round: number): number => Math.floor(any(round).recordedAt / hourMs)
-  const find = (name: string, filter: (round: number) => Partial<PlaceFilter>): LookUp => ({
+  const find = (name: string, filter: (round: number) => Partial<LogFilter>): LookUp => ({
     name: `newest 100: ${name}`,
     ask: (round) => found(queries, filter(round)),
   })
@@ -101,7 +101,7 @@ const minutesOf = (queries: AskQueries, cellar: string | null): number =>
 
 const anHourOf = ({ recordedAt }: RecordedEvent) => ({ since: recordedAt, until: recordedAt + hourMs })
 
-const anyPlace: PlaceFilter = {
+const anyPlace: LogFilter = {
   stream: null,
   kind: null,
   type: null,
@@ -112,7 +112,7 @@ const anyPlace: PlaceFilter = {
   until: null,
 }
 
-const found = (queries: AskQueries, filter: Partial<PlaceFilter>): number =>
+const found = (queries: AskQueries, filter: Partial<LogFilter>): number =>
   whole(queries.find({ ...anyPlace, ...filter }, { direction: 'backwards', from: null, limit: placesWanted })).places
     .length
 

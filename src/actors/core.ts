@@ -15,6 +15,7 @@ import type { Readings } from '../domain/reading/columns.ts'
 import type { Idempotency } from '../domain/reading/idempotency-key.ts'
 import type { LogItem } from '../domain/reading/recorded-run.ts'
 import type { CommandRefusal, Outcome, ReadingRefusal } from '../domain/refusal.ts'
+import type { LogFilter } from '../domain/search/event-filter.ts'
 import type { Entropy } from '../entropy.ts'
 import type {
   AskQuestions,
@@ -22,7 +23,6 @@ import type {
   FoundPlaces,
   HourCount,
   MinuteCount,
-  PlaceFilter,
   PlacePage,
   RefusalSum,
   SeenRack,
@@ -336,6 +336,8 @@ export type RefusedRequest = {
 export type Refusals = {
   /** Counts the refusal. The counts are written together later, so that a flood of requests writes few events. */
   note(refused: RefusedRequest): void
+  /** What this node has refused and not yet written. `keyId` is `null` for what is not of one key. */
+  waiting(): readonly { readonly keyId: string | null; readonly data: EventData<'ReadingsRefused'> }[]
 }
 
 export type AskProgress = ModelProgress
@@ -354,17 +356,15 @@ export type Ask = AskLookUps & {
    */
   upTo(): Promise<void>
   /** Lets other work run meanwhile. Rejects with AskUnusable. */
-  find(filter: PlaceFilter, page: PlacePage): Promise<FoundPlaces>
-  /** Like `find`. */
+  find(filter: LogFilter, page: PlacePage): Promise<FoundPlaces>
+  /** This and the following questions are like `find`. */
   placesOfId(id: string): Promise<readonly EventPlace[]>
-  /** Like `find`. */
   minuteCounts(cellar: string | null, fromMinute: number, toMinute: number): Promise<readonly MinuteCount[]>
-  /** Like `find`. */
   hourCounts(key: string, fromHour: number, toHour: number): Promise<readonly HourCount[]>
   /** The sums of the hours from `fromHour` on: the keys with the most refusals first, at most `limit` rows. Like `find`. */
   refusalsOfCellar(cellar: string, fromHour: number, limit: number): Promise<readonly RefusalSum[]>
-  /** Like `find`. */
   seenRacks(key: string, limit: number): Promise<readonly SeenRack[]>
+  racksLike(pattern: RegExp, limit: number): Promise<readonly SeenRack[]>
   /** Reads the events from the log, in the order of `places`, without those that were purged. Rejects like a read. */
   eventsAt(places: readonly EventPlace[]): Promise<readonly RecordedEvent[]>
 }

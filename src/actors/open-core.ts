@@ -43,7 +43,10 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
       ...createOperators(host, node),
       ...createSignIns(host, node, parts.sessionIdleMs ?? sessionIdleMsDefault),
     },
-    refusals: { note: (refused) => node.refusalRecords.note(refused) },
+    refusals: {
+      note: (refused) => node.refusalRecords.note(refused),
+      waiting: () => node.refusalRecords.waiting(),
+    },
     recordExport: (data, asker) => node.exportRecords.append({ type: 'LogExported', data }, asker),
     ask:
       derived === undefined

@@ -1,11 +1,10 @@
 import type { Core } from '../actors/core.ts'
 import type { LogReads } from '../actors/search/patient-reads.ts'
-import { readAsked } from '../actors/search/read-asked.ts'
-import { type EventFilter, readFiltered } from '../actors/search/read-filtered.ts'
+import { type LogSearch, searchLog } from '../actors/search/search-log.ts'
 import { instantText } from '../domain/calendar.ts'
 import type { ExportFormat, RecordedEvent } from '../domain/events.ts'
 import { assertNever } from '../domain/refusal.ts'
-import { actorText } from '../domain/search/event-filter.ts'
+import { anyEvent, type LogPart, matches } from '../domain/search/event-filter.ts'
 import { keyStream } from '../domain/stream-names.ts'
 import { withoutSecrets } from '../domain/text.ts'
 import { exportPageKeys, logReadPageEvents } from '../limits.ts'
@@ -15,19 +14,19 @@ import { eventRow, headOf, keyRow } from './export-rows.ts'
 export type ExportedList =
   | {
       readonly list: 'events'
-      readonly filter: EventFilter
+      readonly filter: LogPart
       /** True if single readings are left out. Default: false. */
       readonly isWithoutReadings?: boolean
     }
   /** `null` takes the readings of every rack or keg. */
   | {
       readonly list: 'readings'
-      readonly filter: EventFilter
+      readonly filter: LogPart
       readonly rack: string | null
       readonly keg: string | null
     }
   /** The changes of the key in `filter.key`, as its page shows them. Only `since` and `until` apply besides. */
-  | { readonly list: 'history'; readonly filter: EventFilter & { readonly key: string } }
+  | { readonly list: 'history'; readonly filter: LogPart & { readonly key: string } }
   | { readonly list: 'keys'; readonly cellar: string | null }
 
 /**
@@ -76,10 +75,8 @@ type EventPages = AsyncGenerator<readonly RecordedEvent[], void>
 const eventsOf = (core: ExportedCore, list: EventList, to: number): EventPages => {
   const filter = { ...list.filter, to }
   switch (list.list) {
-    case 'events': {
-      const { log, ask } = core
-      return readAsked({ log, ask, isWithoutReadings: list.isWithoutReadings === true }, filter, logReadPageEvents)
-    }
+    case 'events':
+      return found({ ...core, isWithoutReadings: list.isWithoutReadings === true }, filter)
     case 'readings':
       return readings(core, { ...list, filter })
     case 'history':
@@ -89,9 +86,14 @@ const eventsOf = (core: ExportedCore, list: EventList, to: number): EventPages =
   }
 }
 
+async function* found(search: LogSearch, { from, to, ...filter }: LogPart): EventPages {
+  const page = { direction: 'forwards', from, to, pageEvents: logReadPageEvents } as const
+  for await (const { events } of searchLog(search, filter, page)) yield events
+}
+
 async function* readings(core: ExportedCore, list: Extract<ExportedList, { list: 'readings' }>): EventPages {
   const { filter, rack, keg } = list
-  for await (const events of readAsked(core, { ...filter, type: 'ReadingAccepted' }, logReadPageEvents))
+  for await (const events of found(core, { ...filter, type: 'ReadingAccepted' }))
     yield events.filter(
       ({ type, data }) =>
         type === 'ReadingAccepted' && (rack === null || data.rack === rack) && (keg === null || data.keg === keg),
@@ -102,23 +104,19 @@ async function* readings(core: ExportedCore, list: Extract<ExportedList, { list:
  * Reads the key's own stream. Its seals, fences and last purge come from memory, because to find them in the log would mean to
  * read all of the key's readings.
  */
-async function* history(core: ExportedCore, filter: EventFilter & { readonly key: string }): EventPages {
+async function* history(core: ExportedCore, filter: LogPart & { readonly key: string }): EventPages {
   const { key, from, to, since, until } = filter
+  const times = { ...anyEvent, since, until }
   const { readings: known } = core.projections
   const purged = known.purged(key)
-  const isWanted = ({ position, recordedAt }: RecordedEvent): boolean =>
-    (from === null || position > from) &&
-    (to === null || position <= to) &&
-    (since === null || recordedAt >= since) &&
-    (until === null || recordedAt < until)
+  const isWanted = (event: RecordedEvent): boolean =>
+    event.position > (from ?? -1) &&
+    event.position <= (to ?? event.position) &&
+    matches({ ...anyEvent, recordedAt: event.recordedAt }, times)
   let rest: readonly RecordedEvent[] = [...known.barriers(key), ...(purged === null ? [] : [purged.last])]
     .filter(isWanted)
     .toSorted((a, b) => a.position - b.position)
-  for await (const events of readFiltered(
-    core.log,
-    { ...filter, key: null, stream: keyStream(key) },
-    logReadPageEvents,
-  )) {
+  for await (const events of found({ ...core, ask: null }, { ...filter, key: null, stream: keyStream(key) })) {
     const last = events.at(-1)
     if (last === undefined) continue
     const before = rest.filter(({ position }) => position < last.position)
@@ -143,13 +141,12 @@ async function* pagesOfKeys({ core, list, format }: KeyList): AsyncGenerator<Exp
 /** The fields that are set, as people type them, for the record of the export. */
 export const filterWords = (list: ExportedList): Readonly<Record<string, string>> => {
   if (list.list === 'keys') return list.cellar === null ? {} : { cellar: list.cellar }
-  const { since, until, actor, ...rest } = list.filter
+  const { since, until, ...rest } = list.filter
   const places = list.list === 'readings' ? { rack: list.rack, keg: list.keg } : {}
   const words = {
     ...rest,
     ...places,
     readings: list.list === 'events' && list.isWithoutReadings === true ? 'no' : null,
-    actor: actor === null ? null : actorText(actor),
     since: since === null ? null : instantText(since),
     until: until === null ? null : instantText(until),
   }

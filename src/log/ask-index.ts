@@ -3,10 +3,10 @@
  * from the log, so it can be deleted, and the node builds it again.
  */
 import type { EventType } from '../domain/events.ts'
-import type { EventKind } from '../domain/search/event-filter.ts'
+import type { EventKind, LogFilter, Period } from '../domain/search/event-filter.ts'
 
 /** Where an event that is no reading lies, and what people filter it by. */
-export type EventPlace = {
+export type EventPlace = Partial<Period> & {
   readonly position: number
   readonly stream: string
   readonly revision: number
@@ -53,19 +53,6 @@ export type SeenRack = { readonly key: string; readonly rack: string; readonly m
 /** The first position of a minute (since 1970): the event's minute is later than that of every event before it. */
 export type MinutePosition = { readonly minute: number; readonly position: number }
 
-export type PlaceFilter = {
-  readonly stream: string | null
-  readonly kind: EventKind | null
-  readonly type: EventType | null
-  readonly actor: string | null
-  readonly key: string | null
-  readonly cellar: string | null
-  /** Recorded at this instant (ms) or later. */
-  readonly since: number | null
-  /** Recorded before this instant (ms). */
-  readonly until: number | null
-}
-
 export type PlacePage = {
   /** `backwards`: the newest places before position `from`. `forwards`: the oldest after it. */
   readonly direction: 'forwards' | 'backwards'
@@ -89,7 +76,7 @@ export type FoundPlaces = {
  */
 export interface AskQuestions {
   /** Each step takes at most about a millisecond, so that the caller can let other work run between two steps. */
-  find(filter: PlaceFilter, page: PlacePage): Generator<void, FoundPlaces>
+  find(filter: LogFilter, page: PlacePage): Generator<void, FoundPlaces>
   /**
    * The places of the event with this id, or of all events of the request with this id, except readings, oldest first: at most
    * `askPlacesOfIdMax`. Other events can be among them, because the index keeps only a part of each id. Steps like `find`.
@@ -108,6 +95,8 @@ export interface AskQuestions {
   refusalsOfCellar(cellar: string, fromHour: number, limit: number): Generator<void, readonly RefusalSum[]>
   /** The racks that were seen last first, at most `limit`. Steps like `find`. */
   seenRacks(key: string, limit: number): Generator<void, readonly SeenRack[]>
+  /** The racks of all keys whose name has the pattern, those that were seen last first, at most `limit`. Steps like `find`. */
+  racksLike(pattern: RegExp, limit: number): Generator<void, readonly SeenRack[]>
   /** The newest row whose minute is not after this one, or `null`. */
   positionOfMinute(minute: number): MinutePosition | null
 }

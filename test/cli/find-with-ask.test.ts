@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { Ask } from '../../src/actors/core.ts'
-import { readAsked } from '../../src/actors/search/read-asked.ts'
-import { type EventFilter, noFilter, readFiltered } from '../../src/actors/search/read-filtered.ts'
+import { type LogSearch, searchLog } from '../../src/actors/search/search-log.ts'
 import { findInLog } from '../../src/cli/control/find-in-log.ts'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
+import { type LogPart, wholeLog } from '../../src/domain/search/event-filter.ts'
 import { refusalsStream } from '../../src/domain/stream-names.ts'
 import { refusalSummaryMsMax } from '../../src/limits.ts'
 import { AskBusy, AskUnusable } from '../../src/log/ask-index.ts'
@@ -88,39 +88,43 @@ describe('`log find` with ask.db', () => {
   })
 })
 
-describe('readAsked()', () => {
-  const filters: readonly Partial<EventFilter>[] = [
+describe('searchLog()', () => {
+  const filters: readonly Partial<LogPart>[] = [
     {},
     { kind: 'keys' },
     { kind: 'readings' },
     { type: 'KeySuspended' },
-    { actor: { kind: 'cli' } },
+    { actor: 'cli' },
     { kind: 'keys', from: 2 },
     { kind: 'keys', to: 3 },
     { kind: 'log', until: 0 },
     { since: Date.UTC(2026, 2, 1, 12, 3) },
     { kind: 'readings', since: Date.UTC(2026, 2, 1, 12, 3) },
   ]
+  async function* pagesOf(search: LogSearch, { from, to, ...filter }: LogPart, pageEvents: number) {
+    const page = { direction: 'forwards', from, to: to ?? Number.MAX_SAFE_INTEGER, pageEvents } as const
+    for await (const { events } of searchLog(search, filter, page)) yield events
+  }
   const flat = async (pages: AsyncGenerator<readonly RecordedEvent[]>) => (await Array.fromAsync(pages)).flat()
 
   test.each(filters)('yields what a filter of the log yields: %j', async (part) => {
     const { cluster, node, keyId } = await opened()
     const { log } = cluster
-    const filter = { ...noFilter, ...part }
+    const filter = { ...wholeLog, ...part }
     // Not in the index yet: the node has not written it.
     await node.schedule.until(node.core.keys.resume(keyId, 'a test', asker))
-    const asked = await node.schedule.until(flat(readAsked({ log, ask: node.core.ask }, filter, 2)))
-    expect(asked).toEqual(await flat(readFiltered(log, filter, 2)))
+    const asked = await node.schedule.until(flat(pagesOf({ log, ask: node.core.ask }, filter, 2)))
+    expect(asked).toEqual(await flat(pagesOf({ log, ask: null }, filter, 2)))
   })
 
   test.each(filters)('leaves out readings if asked to, and nothing else: %j', async (part) => {
     const { cluster, node, keyId } = await opened()
     const { log } = cluster
-    const filter = { ...noFilter, ...part }
+    const filter = { ...wholeLog, ...part }
     await node.post(keyId, 2)
-    const wanted = (await flat(readFiltered(log, filter, 2))).filter(({ type }) => type !== 'ReadingAccepted')
+    const wanted = (await flat(pagesOf({ log, ask: null }, filter, 2))).filter(({ type }) => type !== 'ReadingAccepted')
     for (const ask of [node.core.ask, null]) {
-      const asked = readAsked({ log, ask, isWithoutReadings: true }, filter, 2)
+      const asked = pagesOf({ log, ask, isWithoutReadings: true }, filter, 2)
       expect(await node.schedule.until(flat(asked))).toEqual(wanted)
     }
   })
@@ -134,15 +138,15 @@ describe('readAsked()', () => {
   ])('reads on in the log if ask.db is %s between two pages', async (_, harm) => {
     const { cluster, node } = await opened()
     const { log } = cluster
-    const filter: EventFilter = { ...noFilter, kind: 'keys' }
+    const filter: LogPart = { ...wholeLog, kind: 'keys' }
     const { ask } = node.core
     if (ask === null) throw new Error('The node has no ask.db')
-    const pages = readAsked({ log, ask }, filter, 1)
+    const pages = pagesOf({ log, ask }, filter, 1)
     const first = await node.schedule.until(pages.next())
     expect(first.value).toHaveLength(1)
     harm(ask)
     expect([...(first.value ?? []), ...(await node.schedule.until(flat(pages)))]).toEqual(
-      await flat(readFiltered(log, filter, 1)),
+      await flat(pagesOf({ log, ask: null }, filter, 1)),
     )
   })
 })

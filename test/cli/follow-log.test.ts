@@ -1,10 +1,10 @@
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
-import { noFilter } from '../../src/actors/search/read-filtered.ts'
 import { askService } from '../../src/cli/control/control-client.ts'
 import { startControlServer } from '../../src/cli/control/control-server.ts'
 import { readLogLines } from '../../src/cli/control/read-log.ts'
 import { systemClock } from '../../src/clock.ts'
+import { wholeLog } from '../../src/domain/search/event-filter.ts'
 import { systemEntropy } from '../../src/entropy.ts'
 import { ensureLogCreated } from '../../src/log/log-identity.ts'
 import { cellarbook, environmentOf, gather, newFolder, root, startedProcesses, textOf } from '../support/cellarbook.ts'
@@ -125,7 +125,7 @@ describe('log read --follow without a service', () => {
 describe('the control socket', () => {
   const followed = {
     op: 'read_log',
-    ...noFilter,
+    ...wholeLog,
     follow: true,
   } as const
 

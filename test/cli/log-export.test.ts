@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { noFilter } from '../../src/actors/search/read-filtered.ts'
 import { openExportFile } from '../../src/cli/commands/export-file.ts'
 import { encodeFrame } from '../../src/cli/control/control-protocol.ts'
 import type { ExportOperation } from '../../src/cli/control/export-operation.ts'
 import { perform } from '../../src/cli/control/operations.ts'
+import { wholeLog } from '../../src/domain/search/event-filter.ts'
 import { exportsStream } from '../../src/domain/stream-names.ts'
 import { cutOffWords } from '../../src/export/running-export.ts'
 import { logReadPageEvents } from '../../src/limits.ts'
@@ -134,7 +134,7 @@ describe('log export of a running service', () => {
     op: 'export_log',
     list: 'events',
     format: 'ndjson',
-    filter: noFilter,
+    filter: wholeLog,
     rack: null,
     keg: null,
     after: null,

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { noFilter } from '../../src/actors/search/read-filtered.ts'
 import { followLog } from '../../src/cli/control/read-log.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
+import { wholeLog } from '../../src/domain/search/event-filter.ts'
 import { logReadPageEvents } from '../../src/limits.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import { fillLog } from '../actors/search/searched-log.ts'
@@ -21,7 +21,7 @@ describe('followLog()', () => {
     const log = createMemoryLog()
     await log.append('key-a', 'none', keySuspensions(logReadPageEvents * 2))
     let read = 0
-    for await (const { position } of followLog({ log }, noFilter, once)) {
+    for await (const { position } of followLog({ log }, wholeLog, once)) {
       read += 1
       expect(position).toBe(read)
       await log.append(`key-b${read}`, 'none', keySuspensions(1))
@@ -49,7 +49,7 @@ describe('followLog()', () => {
         return log.readAll(options)
       },
     }
-    await Array.fromAsync(followLog({ log: watched }, { ...noFilter, type: 'KeySuspended' }, once))
+    await Array.fromAsync(followLog({ log: watched }, { ...wholeLog, type: 'KeySuspended' }, once))
     isReading = false
     expect(pages.slice(1).every((limit) => limit === logReadPageEvents)).toBe(true)
     expect(turns).toBeGreaterThanOrEqual(pages.length - 2)
@@ -65,7 +65,7 @@ describe('followLog()', () => {
       return pauses < 8
     }
     const events: RecordedEvent[] = []
-    const reading = followLog({ log }, { ...noFilter, type: 'KeySuspended' }, pause)
+    const reading = followLog({ log }, { ...wholeLog, type: 'KeySuspended' }, pause)
     let last: number | null = null
     for (let step = await reading.next(); ; step = await reading.next()) {
       if (step.done) {

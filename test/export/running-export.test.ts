@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { Core } from '../../src/actors/core.ts'
 import type { Patience } from '../../src/actors/search/patient-reads.ts'
-import { noFilter } from '../../src/actors/search/read-filtered.ts'
+import { wholeLog } from '../../src/domain/search/event-filter.ts'
 import { exportsStream } from '../../src/domain/stream-names.ts'
 import { RunningExport } from '../../src/export/running-export.ts'
 import { exportEndMsMax, exportRetryPauseMs } from '../../src/limits.ts'
@@ -33,7 +33,7 @@ const begin = async ({ changed, pause }: Begun) => {
   }
   const begun = await RunningExport.begin({
     core: { ...service.core, ...changed(service.core) },
-    list: { list: 'events', filter: noFilter },
+    list: { list: 'events', filter: wholeLog },
     format: 'ndjson',
     asker: testAsker,
     address: null,

@@ -81,8 +81,9 @@ const eventRow = (texts: Texts, nowMs: number, at: number): EventRow => ({
   at: nowMs - at * 9 * 3_600_000,
   kind: (['keys', 'refusals', 'cellars', 'operators', 'log', 'readings'] as const)[at % 6] ?? 'keys',
   stream: 'key-7Qp2abCd',
-  revision: 40 - at,
+  revision: at === 1 ? null : 40 - at,
   sentence: sentenceOf(texts, 'lowered the limit of'),
+  period: at % 6 === 1 ? { firstAt: nowMs - 20_000, lastAt: nowMs - 10_000 } : null,
   by:
     at % 3 === 0
       ? { kind: 'person', by: { kind: 'operator', email: texts('email') }, href: paths.log({ actor: texts('email') }) }
@@ -92,8 +93,9 @@ const eventRow = (texts: Texts, nowMs: number, at: number): EventRow => ({
   whyHref: at % 6 === 1 ? paths.refusedRequest(id) : null,
 })
 
-const rowsOf = (texts: Texts, nowMs: number): readonly LogRow[] =>
-  Array.from({ length: 8 }, (_, at) => at).flatMap((at): LogRow[] => [
+const rowsOf = (texts: Texts, nowMs: number): readonly LogRow[] => [
+  { row: 'instant', position: 90_001, at: nowMs },
+  ...Array.from({ length: 8 }, (_, at) => at).flatMap((at): LogRow[] => [
     eventRow(texts, nowMs, at),
     {
       row: 'minute',
@@ -113,7 +115,8 @@ const rowsOf = (texts: Texts, nowMs: number): readonly LogRow[] =>
       count: 214 + at,
       href: paths.log({ kind: 'readings', cellar: texts('cellar') }),
     },
-  ])
+  ]),
+]
 
 export const sampleLogList = (texts: Texts, nowMs: number): LogListView => ({
   query: noQuery,

@@ -68,7 +68,7 @@ export const CellarReadings = (props: {
   readonly isAdmin: boolean
 }): JSX.Element => (
   <div id="cellar-readings">
-    {props.readings.length === 0 ? (
+    {props.readings.length === 0 && props.kegs.find === '' ? (
       <NoReadings cellar={props.cellar} hasActiveKey={props.hasActiveKey} isAdmin={props.isAdmin} />
     ) : (
       <>
@@ -215,7 +215,8 @@ const ReadingTable = (props: { readonly readings: readonly ReadingView[]; readon
     <h2 id="latest-title">
       Latest readings <small>newest first, in the order of acceptance</small>
     </h2>
-    <div class="table-room wider">
+    {props.readings.length > 0 ? null : <p class="quiet">None of them is of these kegs.</p>}
+    <div class="table-room wider" hidden={props.readings.length === 0}>
       <table class="stack">
         <thead>
           <tr>

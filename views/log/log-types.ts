@@ -17,7 +17,7 @@ export type LogQuery = {
   readonly key: string
   readonly from: string
   readonly to: string
-  /** Shows what happened at this instant or before. */
+  /** Shows what happened around this instant. */
   readonly at: string
   /** Only events before this position, newest first. */
   readonly before: number | null
@@ -33,8 +33,11 @@ export type EventRow = {
   readonly at: number
   readonly kind: EventKind
   readonly stream: string
-  readonly revision: number
+  /** `null` if the event is not in the log yet. */
+  readonly revision: number | null
   readonly sentence: Sentence
+  /** When the first and the last thing happened that a summary counts; `null` if the event is no summary. */
+  readonly period: { readonly firstAt: number; readonly lastAt: number } | null
   readonly by: ByView
   /** The address of an explanation; `null` if the event is no refusal. */
   readonly whyHref: string | null
@@ -70,7 +73,10 @@ export type StretchRow = {
   readonly href: string
 }
 
-export type LogRow = EventRow | MinuteRow | StretchRow
+/** Stands between what happened before an instant and what happened after it. */
+export type InstantRow = { readonly row: 'instant'; readonly position: number; readonly at: number }
+
+export type LogRow = EventRow | MinuteRow | StretchRow | InstantRow
 
 export type ByView =
   | { readonly kind: 'person'; readonly by: By; readonly href: string }
@@ -218,7 +224,8 @@ export type SummaryLink = {
   readonly from: number
   readonly to: number
   readonly refusals: Sentence
-  readonly href: string
+  /** `null` if the summary is not in the log yet. */
+  readonly href: string | null
 }
 
 export type ExplainedSample = {
@@ -241,7 +248,7 @@ export type ExplainedSample = {
     readonly by: ByView
     readonly href: string
   }[]
-  readonly around: { readonly from: number; readonly to: number; readonly refusals: Sentence; readonly href: string }
+  readonly around: Omit<SummaryLink, 'key'>
   readonly remedy: { readonly words: string; readonly link: { readonly words: string; readonly href: string } | null }
 }
 

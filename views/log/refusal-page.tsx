@@ -146,7 +146,11 @@ const SampleFacts = (props: { readonly sample: ExplainedSample; readonly nowMs: 
       <Fact term="Around it">
         <EventSentence sentence={around.refusals} />{' '}
         <span class="quiet" safe>{`From ${exactClockText(around.from)} to ${exactClockText(around.to)}.`}</span>{' '}
-        <a href={attribute(around.href)}>See the summary</a>
+        {around.href === null ? (
+          <span class="quiet">The summary is not in the log yet.</span>
+        ) : (
+          <a href={attribute(around.href)}>See the summary</a>
+        )}
       </Fact>
       <Fact term="Kept">This request is one of the samples of its summary. Bodies are never kept.</Fact>
     </>
@@ -206,9 +210,16 @@ const Summaries = (props: {
             {summaries.map(({ refusals, from, to, href }) => (
               <li>
                 <EventSentence sentence={refusals} />{' '}
-                <a href={attribute(href)} safe>
-                  {`${exactClockText(from)} to ${exactClockText(to)}`}
-                </a>
+                {href === null ? (
+                  <span
+                    class="quiet"
+                    safe
+                  >{`${exactClockText(from)} to ${exactClockText(to)}, not in the log yet`}</span>
+                ) : (
+                  <a href={attribute(href)} safe>
+                    {`${exactClockText(from)} to ${exactClockText(to)}`}
+                  </a>
+                )}
               </li>
             ))}
           </ul>

@@ -13,12 +13,12 @@ export const LastRefusals = (props: { readonly keyId: string; readonly rows: rea
         Last refusals <small>of all nodes, newest first</small>
       </h2>
       <ul class="event-links timed">
-        {props.rows.map(({ at, sentence, stream, revision, whyHref }) => (
+        {props.rows.map(({ at, sentence, whyHref }) => (
           <li>
             <ExactInstant at={at} />{' '}
             <span>
               <EventSentence sentence={sentence} ofKey={props.keyId} />{' '}
-              <a href={attribute(whyHref ?? paths.event(stream, revision))}>Why?</a>
+              {whyHref === null ? null : <a href={attribute(whyHref)}>Why?</a>}
             </span>
           </li>
         ))}

@@ -26,6 +26,7 @@ export const createAsk = (parts: AskParts): Ask => {
     hourCounts: (key, from, to) => inTurns((index) => index.hourCounts(key, from, to)),
     refusalsOfCellar: (cellar, from, limit) => inTurns((index) => index.refusalsOfCellar(cellar, from, limit)),
     seenRacks: (key, limit) => inTurns((index) => index.seenRacks(key, limit)),
+    racksLike: (pattern, limit) => inTurns((index) => index.racksLike(pattern, limit)),
     positionOfMinute: (minute) => reader.ask((index) => index.positionOfMinute(minute)),
     eventsAt: (places) => eventsAt(host, places),
   }

@@ -34,6 +34,10 @@ export class RefusalRecords {
     this.#sums.note(isOfNode(refused.refusal) ? null : keyId, refused)
   }
 
+  waiting(): ReturnType<RefusalSums['waiting']> {
+    return this.#sums.waiting()
+  }
+
   onBeat(): void {
     if (!this.#isWriting && this.#sums.hasWaiting) void this.#write()
   }

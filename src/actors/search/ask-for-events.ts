@@ -1,7 +1,7 @@
 /** Finds events with `ask.db`. Each function throws AskUnusable, AskBusy, Outage and UndecodableEvent. */
 import type { RecordedEvent } from '../../domain/events.ts'
-import { logReadPageEvents, recordedSkewMsMax, refusalSummariesSearchedMax, refusalSummaryMsMax } from '../../limits.ts'
-import type { PlaceFilter } from '../../log/ask-index.ts'
+import { anyEvent } from '../../domain/search/event-filter.ts'
+import { logReadPageEvents, recordedSkewMsMax, refusalSummariesSearchedMax } from '../../limits.ts'
 import type { Ask } from '../core.ts'
 
 /** Returns the event with this id, or all events of the request with this id, except readings. `id` is in lower case. */
@@ -18,20 +18,18 @@ export type OfRefusedRequest =
   | { readonly kind: 'summaries'; readonly summaries: readonly RecordedEvent<'ReadingsRefused'>[] }
 
 /**
- * Finds the refusal of a request by the instant that its id says. A summary is recorded after its last refusal, so the search
- * begins about there, and ends `refusalSummaryMsMax` later.
+ * Finds the refusal of a request by the instant that its id says. The summary's period has it.
  */
 export const refusalOfRequest = async (ask: Ask, requestId: string, atMs: number): Promise<OfRefusedRequest> => {
   await ask.upTo()
-  const filter: PlaceFilter = { ...anyRefusal, since: atMs - recordedSkewMsMax, until: atMs + refusalSummaryMsMax }
+  // The id is made when the request begins. The request is refused later, when its body has come.
+  const filter = { ...anyEvent, type: 'ReadingsRefused', since: atMs, until: atMs + recordedSkewMsMax + 1 } as const
   const summaries: RecordedEvent<'ReadingsRefused'>[] = []
   let from: number | null = null
   for (let searched = 0; searched < refusalSummariesSearchedMax; searched += logReadPageEvents) {
     const page = await ask.find(filter, { direction: 'forwards', from, limit: logReadPageEvents })
     for (const event of await ask.eventsAt(page.places)) {
-      // The id is made when the request begins. The request is refused later, when its body has come.
-      if (event.type !== 'ReadingsRefused' || event.data.from > atMs + recordedSkewMsMax || event.data.to < atMs)
-        continue
+      if (event.type !== 'ReadingsRefused') continue
       if (event.data.samples.some((sample) => sample.requestId === requestId)) return { kind: 'sample', summary: event }
       summaries.push(event)
     }
@@ -40,12 +38,3 @@ export const refusalOfRequest = async (ask: Ask, requestId: string, atMs: number
   }
   return { kind: 'summaries', summaries }
 }
-
-const anyRefusal = {
-  stream: null,
-  kind: 'refusals',
-  type: 'ReadingsRefused',
-  actor: null,
-  key: null,
-  cellar: null,
-} as const

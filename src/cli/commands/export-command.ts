@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
-import type { EventFilter } from '../../actors/search/read-filtered.ts'
 import type { ExportFormat } from '../../domain/events.ts'
+import type { LogPart } from '../../domain/search/event-filter.ts'
 import { progressBarChars } from '../../limits.ts'
 import { cutOffEnd } from '../control/ends.ts'
 import type { ExportOperation } from '../control/export-operation.ts'
@@ -11,7 +11,7 @@ import { type ExportFile, openExportFile } from './export-file.ts'
 import { addFilterOptions, filterOf } from './filter-options.ts'
 import type { ProgramDeps, Runner } from './runner.ts'
 
-type ExportOptions = Partial<EventFilter> & {
+type ExportOptions = Partial<LogPart> & {
   readonly list: ExportOperation['list']
   readonly format: ExportFormat
   readonly rack?: string

@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { EventFilter } from '../../actors/search/read-filtered.ts'
-import { eventKinds } from '../../domain/search/event-filter.ts'
+import { eventKinds, type LogPart } from '../../domain/search/event-filter.ts'
 import { actorOption, eventTypeOption, instantOption, keyIdArgument, positionOption } from './options.ts'
 
 const instantForms = '2026-03-01T10:14:07Z, with an offset like +01:00, a day, or seconds since 1970'
@@ -14,12 +13,12 @@ export const addFilterOptions = (command: Command): Command =>
     .option('--actor <who>', 'only what this e-mail, key, "cli" (command line) or "system" (service) did', actorOption)
     .option('--cellar <id>', 'only events of this cellar and its keys')
     .option('--key <key-id>', 'only events of this key and its readings', keyIdArgument)
-    .option('--since <instant>', `only events recorded from this instant on: ${instantForms}`, instantOption)
-    .option('--until <instant>', 'only events recorded before this instant', instantOption)
+    .option('--since <instant>', `only events from this instant on: ${instantForms}`, instantOption)
+    .option('--until <instant>', 'only events before this instant', instantOption)
     .option('--from <position>', 'only events after this position', positionOption)
     .option('--to <position>', 'only events up to this position', positionOption)
 
-export const filterOf = (options: Partial<EventFilter>): EventFilter => ({
+export const filterOf = (options: Partial<LogPart>): LogPart => ({
   stream: options.stream ?? null,
   type: options.type ?? null,
   kind: options.kind ?? null,

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import type { EventFilter } from '../../actors/search/read-filtered.ts'
+import type { LogPart } from '../../domain/search/event-filter.ts'
 import { visibleJson } from '../../hidden-characters.ts'
 import type { CopyProgress } from '../../log/copy-log.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
@@ -23,7 +23,7 @@ export const addLogCommands = (program: Command, runner: Runner): void => {
   addVerify(log, runner)
 }
 
-type ReadOptions = JsonOption & Partial<EventFilter> & { readonly follow?: boolean }
+type ReadOptions = JsonOption & Partial<LogPart> & { readonly follow?: boolean }
 
 const addRead = (log: Command, runner: Runner): void => {
   const command = log

@@ -1,9 +1,10 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { parseDurationMs, parseLimit, parseOverlap } from '../../domain/amounts.ts'
-import { eventData, type Limit } from '../../domain/events.ts'
+import type { EventType, Limit } from '../../domain/events.ts'
 import { parseExpiry } from '../../domain/expiry.ts'
-import { type Actor, parseActor } from '../../domain/search/event-filter.ts'
+import { parseActor } from '../../domain/search/event-filter.ts'
 import { parseInstant } from '../../domain/search/instant.ts'
+import { eventTypes, isEventType } from '../../domain/search/types-of-kind.ts'
 import { meaningsOf } from '../../domain/search/what-to-find.ts'
 import type { Typed } from '../../domain/text.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
@@ -68,7 +69,7 @@ export const keyIdWords = 'the id of the key: the 8 characters after "clr_"'
 /** Returns ms since 1970. */
 export const instantOption = (text: string): number => parsedValue(parseInstant(text))
 
-export const actorOption = (text: string): Actor => {
+export const actorOption = (text: string): string => {
   assertNoWholeKey(text)
   return parsedValue(parseActor(text))
 }
@@ -105,7 +106,7 @@ export const positionOption = (text: string): number => {
   throw new InvalidArgumentError('It must be a whole number: a position from "log read".')
 }
 
-export const eventTypeOption = (text: string): string => {
-  if (Object.hasOwn(eventData, text)) return text
-  throw new InvalidArgumentError(`It must be one of ${Object.keys(eventData).join(', ')}.`)
+export const eventTypeOption = (text: string): EventType => {
+  if (isEventType(text)) return text
+  throw new InvalidArgumentError(`It must be one of ${eventTypes.join(', ')}.`)
 }

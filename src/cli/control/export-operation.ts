@@ -1,18 +1,19 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { ExportFormat } from '../../domain/events.ts'
-import { Actor, eventKinds } from '../../domain/search/event-filter.ts'
+import { eventKinds } from '../../domain/search/event-filter.ts'
+import { eventTypes } from '../../domain/search/types-of-kind.ts'
 
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const text = Type.String()
 /** A time in ms since 1970. It is negative for a time before 1970. */
 const instant = Type.Integer()
 
-/** The fields of `EventFilter`. */
+/** The fields of `LogPart`. */
 export const filterFields = {
   stream: orNull(text),
-  type: orNull(text),
+  type: orNull(Type.Union(eventTypes.map((type) => Type.Literal(type)))),
   kind: orNull(Type.Union(eventKinds.map((kind) => Type.Literal(kind)))),
-  actor: orNull(Actor),
+  actor: orNull(text),
   cellar: orNull(text),
   key: orNull(text),
   from: orNull(Type.Integer()),

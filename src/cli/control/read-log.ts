@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Ask } from '../../actors/core.ts'
-import { readAsked } from '../../actors/search/read-asked.ts'
-import type { EventFilter } from '../../actors/search/read-filtered.ts'
+import { searchLog } from '../../actors/search/search-log.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
+import type { LogPart } from '../../domain/search/event-filter.ts'
 import { cellarStream, keyStream } from '../../domain/stream-names.ts'
 import { eventView } from '../../export/event-view.ts'
 import { followPauseMs, logReadPageEvents } from '../../limits.ts'
@@ -25,7 +25,7 @@ export type LogToRead = {
 /** With `follow`, goes on with new events until the signal. */
 export async function* readLogLines(
   { log, ask = null, isAlone = false, signal }: LogToRead,
-  filter: EventFilter & { readonly follow: boolean },
+  filter: LogPart & { readonly follow: boolean },
 ): AsyncGenerator<Line, End> {
   const { cellar, key, follow } = filter
   if (cellar !== null && (await isEmpty(log, cellarStream(cellar)))) return refusedEnd({ kind: 'cellar_not_found' })
@@ -67,15 +67,17 @@ const endOfFollowing = (isAlone: boolean, position: number | null): End =>
  */
 export async function* followLog(
   { log, ask = null }: Pick<LogToRead, 'log' | 'ask'>,
-  filter: EventFilter,
+  filter: LogPart,
   pause: () => Promise<boolean>,
 ): AsyncGenerator<RecordedEvent, number | null> {
+  const { to: end, ...wanted } = filter
   let { from } = filter
   do {
     const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
     if (last === undefined || (from !== null && last.position <= from)) continue
-    const to = Math.min(last.position, filter.to ?? last.position)
-    for await (const events of readAsked({ log, ask }, { ...filter, from, to }, logReadPageEvents)) {
+    const to = Math.min(last.position, end ?? last.position)
+    const page = { direction: 'forwards', from, to, pageEvents: logReadPageEvents } as const
+    for await (const { events } of searchLog({ log, ask }, wanted, page)) {
       yield* events
       // Pauses, so that a running service can answer waiting readings before the next page.
       await nextTurn()

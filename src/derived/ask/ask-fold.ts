@@ -12,7 +12,7 @@ import { keyOfEvent } from '../../domain/search/event-filter.ts'
 import { keyIdOf, readingsStream } from '../../domain/stream-names.ts'
 import { askHoursKeptMs, askKeysKeptMax, askMinutesKeptMs, askPlaceEntries } from '../../limits.ts'
 import type { CountCode, FoldedPlace, HourCount, MinuteCount, MinutePosition, SeenRack } from '../../log/ask-index.ts'
-import { type CellarNames, placeOf } from './event-place.ts'
+import { type CellarNames, placeOf } from '../../log/event-place.ts'
 import type { Forgotten } from './purged-counts.ts'
 
 /** Counts of minutes. Refusals are `null` until there is one, because a map takes more memory than all else. */

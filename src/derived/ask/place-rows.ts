@@ -15,7 +15,9 @@ export class PlaceRows {
 
   constructor(database: Database, names: NameNumbers) {
     this.#names = names
-    this.#insert = database.prepare(`INSERT INTO places (${placeColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+    this.#insert = database.prepare(
+      `INSERT INTO places (${placeColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
     this.#insertMinute = database.prepare('INSERT INTO minutes (minute, position) VALUES (?, ?)')
     this.#deleteBefore = database.prepare('DELETE FROM places WHERE stream = ? AND revision < ?')
     this.#lastMinute = database.prepare('SELECT max(minute) AS minute FROM minutes')
@@ -53,6 +55,8 @@ export class PlaceRows {
       place.revision,
       eventNumber,
       requestNumber === eventNumber ? null : requestNumber,
+      place.firstAt ?? null,
+      place.lastAt ?? null,
     )
   }
 

@@ -63,6 +63,12 @@ export class RefusalSums {
     return this.#keys.size > 0 || !this.#node.isEmpty
   }
 
+  /** Returns what waits, and goes on holding it. */
+  waiting(): readonly Omit<Summary, 'taken'>[] {
+    const ofKeys = Array.from(this.#keys, ([keyId, sums]) => ({ keyId, data: sums.summary() }))
+    return this.#node.isEmpty ? ofKeys : [...ofKeys, { keyId: null, data: this.#node.summary() }]
+  }
+
   /** A refusal without a key (`null`) counts for the node. */
   note(keyId: string | null, refused: Refused): void {
     const { atMs, code, count } = refused

@@ -1,11 +1,14 @@
-/** What people filter the log by. All is judged from the event alone, except for the cellar of a key's change. */
-import { type Static, Type } from '@sinclair/typebox'
-import type { By, RecordedEvent } from '../events.ts'
+/**
+ * The filter of the log. `ask.db` compares numbers, a search of the log compares texts, and both ask `matches`. So a new field
+ * of `filterFields` needs a column of the same name in `places`, and a fact in `placeOf`.
+ */
+
+import { recordedSkewMsMax, refusalSummaryMsMax } from '../../limits.ts'
+import type { By, EventType, RecordedEvent } from '../events.ts'
 import { isKeyId } from '../key-format.ts'
 import { assertNever, done } from '../refusal.ts'
 import {
   categoryOf,
-  cellarStream,
   keyIdOf,
   keyStream,
   nodeRefusalsStream,
@@ -27,6 +30,81 @@ const kindOfCategory: ReadonlyMap<string, EventKind> = new Map([
   ['signins', 'operators'],
 ])
 
+export const filterFields = ['stream', 'kind', 'type', 'actor', 'key', 'cellar'] as const
+export type FilterField = (typeof filterFields)[number]
+
+/** Only events that happened at `since` (ms) or later, and before `until`. A summary happens from its first to its last count. */
+type Times = { readonly since: number | null; readonly until: number | null }
+
+/** `null` in a field wants any event. */
+export type LogFilter = Times & {
+  readonly stream: string | null
+  readonly kind: EventKind | null
+  readonly type: EventType | null
+  /** A text of `actorText`. */
+  readonly actor: string | null
+  /** The id of a key. Events of its readings, and purges of them, are events of the key too. */
+  readonly key: string | null
+  readonly cellar: string | null
+}
+
+/** In an EventStoreDB, `from` must be the position of an event. */
+export type LogPart = LogFilter & {
+  /** Only events after this position. */
+  readonly from: number | null
+  /** Only events up to this position. */
+  readonly to: number | null
+}
+
+export const anyEvent: LogFilter = {
+  stream: null,
+  kind: null,
+  type: null,
+  actor: null,
+  key: null,
+  cellar: null,
+  since: null,
+  until: null,
+}
+export const wholeLog: LogPart = { ...anyEvent, from: null, to: null }
+
+/** Of a summary: the times (ms) of the first and the last thing that it counts. */
+export type Period = { readonly firstAt: number; readonly lastAt: number }
+
+type Facts<Value> = { readonly [field in FilterField]: Value | null } & {
+  readonly recordedAt: number
+} & Partial<Period>
+
+/** `Value` is a text, or its number in `ask.db`. */
+export const matches = <Value>(
+  event: Facts<Value>,
+  wanted: Times & { readonly [field in FilterField]: Value | null },
+): boolean => {
+  const { firstAt = event.recordedAt, lastAt = event.recordedAt } = event
+  if (wanted.since !== null && lastAt < wanted.since) return false
+  if (wanted.until !== null && firstAt >= wanted.until) return false
+  return filterFields.every((field) => wanted[field] === null || wanted[field] === event[field])
+}
+
+const summaryTypes: ReadonlySet<EventType> = new Set(['ReadingsRefused', 'SignInsRefused'] as const)
+const summaryKinds: ReadonlySet<EventKind> = new Set(['refusals', 'operators'] as const)
+
+/**
+ * Events of the filter are recorded before this time (ms), but for a clock that was far ahead or a store that was away. A summary
+ * is recorded later than what it counts.
+ */
+export const recordedUntil = ({ until, kind, type }: LogFilter): number => {
+  if (until === null) return Number.POSITIVE_INFINITY
+  const isOfSummaries = (type === null || summaryTypes.has(type)) && (kind === null || summaryKinds.has(kind))
+  return until + recordedSkewMsMax + (isOfSummaries ? refusalSummaryMsMax : 0)
+}
+
+/** `null` if the event is no summary. */
+export const periodOf = (event: RecordedEvent): Period | null =>
+  event.type === 'ReadingsRefused' || event.type === 'SignInsRefused'
+    ? { firstAt: event.data.from, lastAt: event.data.to }
+    : null
+
 /** A seal or a fence is in the stream of the key's readings, but it is about the key. */
 export const kindOf = ({ stream, type }: Pick<RecordedEvent, 'stream' | 'type'>): EventKind =>
   type === 'ReadingsSealed' || type === 'ReadingsFenced' ? 'keys' : (kindOfCategory.get(categoryOf(stream)) ?? 'log')
@@ -41,37 +119,21 @@ export const keyOfEvent = (event: RecordedEvent): string | null => {
   return isOfKey ? keyId : null
 }
 
-/** `ask_key`: the event does not name its cellar, but `keyOfEvent` names a key, and the first event of the key names the cellar. */
-export const isOfCellar = (event: RecordedEvent, cellar: string): boolean | 'ask_key' => {
-  if (event.type === 'ReadingAccepted' || event.type === 'KeyCreated') return event.data.cellar === cellar
-  if (categoryOf(event.stream) === 'cellar') return event.stream === cellarStream(cellar)
-  return keyOfEvent(event) === null ? false : 'ask_key'
-}
-
-/** Who asked for an event: like `By`, but without the session. */
-export const Actor = Type.Union([
-  Type.Object({ kind: Type.Literal('operator'), email: Type.String() }),
-  Type.Object({ kind: Type.Literal('key'), keyId: Type.String() }),
-  Type.Object({ kind: Type.Literal('cli') }),
-  Type.Object({ kind: Type.Literal('system') }),
-])
-export type Actor = Static<typeof Actor>
-
-/** Parses an e-mail, a key like `clr_7Qp2mZ4k`, `cli` (the command line) or `system` (the service). */
-export const parseActor = (text: string): Typed<Actor> => {
+/** Parses an e-mail, a key like `clr_7Qp2mZ4k`, `cli` (the command line) or `system` (the service). Returns its `actorText`. */
+export const parseActor = (text: string): Typed<string> => {
   const typed = text.trim()
-  if (typed === 'cli' || typed === 'system') return done({ kind: typed })
+  if (typed === 'cli' || typed === 'system') return done(typed)
   const keyId = /^clr_([^_]*)_?…?$/.exec(typed)?.[1] ?? ''
-  if (isKeyId(keyId)) return done({ kind: 'key', keyId })
+  if (isKeyId(keyId)) return done(actorText({ kind: 'key', keyId }))
   const email = parseEmail(typed)
-  if (email.ok) return done({ kind: 'operator', email: email.value })
+  if (email.ok) return email
   return invalidField(
     'actor',
     'It must be an e-mail, a key like clr_7Qp2mZ4k, "cli" for the command line, or "system" for the service.',
   )
 }
 
-/** Writes the text that `parseActor` parses. */
+/** Who asked for an event, without the session. */
 export const actorText = (by: By): string => {
   switch (by.kind) {
     case 'operator':
@@ -83,19 +145,5 @@ export const actorText = (by: By): string => {
       return by.kind
     default:
       return assertNever(by)
-  }
-}
-
-export const isBy = (by: By, actor: Actor): boolean => {
-  switch (actor.kind) {
-    case 'operator':
-      return by.kind === 'operator' && by.email === actor.email
-    case 'key':
-      return by.kind === 'key' && by.keyId === actor.keyId
-    case 'cli':
-    case 'system':
-      return by.kind === actor.kind
-    default:
-      return assertNever(actor)
   }
 }

@@ -1,16 +1,18 @@
+import type { EventType } from '../events.ts'
 import { done, type Outcome } from '../refusal.ts'
 import { parseEmail, withoutSecrets } from '../text.ts'
-import { dayNear, parseInstantNear } from './near-instant.ts'
-import type { Time } from './thing-and-time.ts'
+import { type Time, timeNear } from './thing-and-time.ts'
 import { meaningsOf, type ToFind } from './what-to-find.ts'
 
 /** What a person can type into the box of the Log page. */
 export type Meaning =
   | ToFind
   | { readonly kind: 'cellar'; readonly cellar: string }
-  /** The keys with a label. The newest key is first, and there is at least one. */
+  /** The keys with a label, or with a part of it. The newest key is first, and there is at least one. */
   | { readonly kind: 'labelled'; readonly keyIds: readonly string[] }
   | { readonly kind: 'operator'; readonly email: string }
+  | { readonly kind: 'rack'; readonly rack: string; readonly cellar: string }
+  | { readonly kind: 'type'; readonly type: EventType }
   | Time
 
 export type Near = {
@@ -30,14 +32,16 @@ export const everyMeaning = (text: string, { nowMs, cellarsNamed, keysLabelled }
   const known = meaningsOf(typed).filter(({ kind }) => kind !== 'instant')
   const isReceipt = known.some(({ kind }) => kind === 'receipt')
   const email: Outcome<string | null, unknown> = isReceipt ? done(null) : parseEmail(typed)
-  const day = dayNear(typed, nowMs)
-  const instant = parseInstantNear(typed, nowMs)
+  const time = timeNear(typed, nowMs)
   return [
     ...known,
     ...cellars,
     ...(keyIds.length > 0 ? [{ kind: 'labelled', keyIds } as const] : []),
     ...(email.ok && email.value !== null ? [{ kind: 'operator', email: email.value } as const] : []),
-    ...(day !== null ? [{ kind: 'day', day } as const] : []),
-    ...(day === null && instant.ok ? [{ kind: 'instant', atMs: instant.value } as const] : []),
+    ...(time === null ? [] : [time]),
   ]
 }
+
+/** True if the text can also be the name of a rack, or a part of a label. A number can be so, and a time like `10:14` cannot. */
+export const canBePart = (meanings: readonly Meaning[]): boolean =>
+  meanings.every(({ kind }) => kind === 'position' || kind === 'cellar' || kind === 'labelled')

@@ -17,20 +17,49 @@ export const parseInstantNear = (text: string, nowMs: number): Typed<number> => 
   return isExact.test(typed) ? parsed : invalidField('instant', `It must be ${examples}.`)
 }
 
-export type Day = {
-  /** Midnight in UTC, in ms since 1970. */
-  readonly since: number
-  /** The next midnight. */
-  readonly until: number
+/** From `since` on, and before `until`, in ms since 1970. */
+export type Span = { readonly since: number; readonly until: number }
+
+/**
+ * Parses a range of instants like `00:30..00:40` or `yesterday 18:00 to 19:00`, and a day (`today`, `yesterday`, `2026-03-01`). Also
+ * `this week`, `last week` (from Monday to Monday, in UTC), and a time up to now like `last hour` or `last 7 days`. Returns `null`
+ * for any other text, and for a time that ends after 9999.
+ */
+export const spanNear = (text: string, nowMs: number): Span | null => {
+  const typed = text.trim()
+  const span = rangeOf(typed, nowMs) ?? weekOf(typed, nowMs) ?? lastOf(typed, nowMs) ?? dayOf(typed, nowMs)
+  return span !== null && isWritable(span.until) && span.since < span.until ? span : null
 }
 
-/** Parses `today`, `yesterday` or a day like `2026-03-01`. Returns `null` for any other text, and for the last day of 9999. */
-export const dayNear = (text: string, nowMs: number): Day | null => {
-  const typed = text.trim()
+const dayOf = (typed: string, nowMs: number): Span | null => {
   const since = parseInstantNear(typed, nowMs)
   if (!since.ok || !/^(today|yesterday|\d{4}-\d\d-\d\d)$/i.test(typed)) return null
-  const until = since.value + dayMs
-  return isWritable(until) ? { since: since.value, until } : null
+  return { since: since.value, until: since.value + dayMs }
+}
+
+/** An end without a day is the first such time after the beginning. */
+const rangeOf = (typed: string, nowMs: number): Span | null => {
+  const [, from = '', to = ''] = /^(.+?)(?: *\.\.+ *| *… *| *– *| +to +)(.+)$/i.exec(typed) ?? []
+  const [since, until] = [parseInstantNear(from, nowMs), parseInstantNear(to, nowMs)]
+  if (!since.ok || !until.ok) return null
+  if (!/^\d{1,2}:/.test(to.trim())) return { since: since.value, until: until.value }
+  const lengthMs = (((until.value - since.value) % dayMs) + dayMs) % dayMs
+  return { since: since.value, until: since.value + (lengthMs === 0 ? dayMs : lengthMs) }
+}
+
+const weekOf = (typed: string, nowMs: number): Span | null => {
+  const [, which] = /^(this|last) week$/i.exec(typed) ?? []
+  if (which === undefined) return null
+  const day = Math.floor(nowMs / dayMs)
+  // Day 4 since 1970 was a Monday.
+  const monday = day - ((day - 4) % 7) - (/^last$/i.test(which) ? 7 : 0)
+  return { since: monday * dayMs, until: (monday + 7) * dayMs }
+}
+
+const lastOf = (typed: string, nowMs: number): Span | null => {
+  const [, many] = /^last (\d{1,6} ?[a-z]+|[a-z]+)$/i.exec(typed) ?? []
+  const since = many === undefined ? null : agoOf(`${/^\d/.test(many) ? '' : 'a '}${many} ago`, nowMs)
+  return since === null ? null : { since, until: nowMs }
 }
 
 export const instantExamples = '10:14, yesterday 18:00, 3 minutes ago or 2026-03-01T10:14:07Z'

@@ -1,12 +1,12 @@
-import { type Day, dayNear, parseInstantNear } from './near-instant.ts'
+import { parseInstantNear, type Span, spanNear } from './near-instant.ts'
 
 export type Time =
-  | { readonly kind: 'day'; readonly day: Day }
+  | ({ readonly kind: 'span' } & Span)
   /** In ms since 1970. */
   | { readonly kind: 'instant'; readonly atMs: number }
 
 /**
- * Splits a text like `clr_7Qp2mZ4k yesterday` or `wine-berlin 21:12`: a thing, and a day or an instant. The time is as long as it can
+ * Splits a text like `clr_7Qp2mZ4k yesterday` or `wine-berlin 21:12`: a thing, and a span of time or an instant. The time is as long as it can
  * be: `yesterday 18:00`, not `18:00`. `null`: the text does not end with a time, or has nothing before it.
  */
 export const thingAndTime = (text: string, nowMs: number): { readonly thing: string; readonly time: Time } | null => {
@@ -19,9 +19,9 @@ export const thingAndTime = (text: string, nowMs: number): { readonly thing: str
   return null
 }
 
-const timeNear = (text: string, nowMs: number): Time | null => {
-  const day = dayNear(text, nowMs)
-  if (day !== null) return { kind: 'day', day }
+export const timeNear = (text: string, nowMs: number): Time | null => {
+  const span = spanNear(text, nowMs)
+  if (span !== null) return { kind: 'span', ...span }
   const instant = parseInstantNear(text, nowMs)
   return instant.ok ? { kind: 'instant', atMs: instant.value } : null
 }

@@ -42,7 +42,7 @@ const kindOfType: ReadonlyMap<EventType, string> = new Map(
 
 export const isEventType = (text: string): text is EventType => Object.hasOwn(eventData, text)
 
-const eventTypes: readonly EventType[] = Object.keys(eventData).filter(isEventType)
+export const eventTypes: readonly EventType[] = Object.keys(eventData).filter(isEventType)
 
 /** Returns all types whose events can be of the kind. An event of such a type can be of another kind. `null`: all types. */
 export const typesThatCanBe = (kind: EventKind | null): readonly EventType[] =>

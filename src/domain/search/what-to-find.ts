@@ -7,7 +7,7 @@ import { parseInstant } from './instant.ts'
 export type ToFind =
   /** A receipt: `readings-7Qp2mZ4k@976`, or `readings-7Qp2mZ4k@976-980` of a batch. */
   | { readonly kind: 'receipt'; readonly stream: string; readonly first: number; readonly last: number }
-  /** `2375`, or `2,375` as pages show it. */
+  /** `2375`, or `2,375` as pages show it. `0421` is rather a part of a label. */
   | { readonly kind: 'position'; readonly position: number }
   /** The id of an event or of a request, in lower case. */
   | { readonly kind: 'id'; readonly id: string }
@@ -24,7 +24,7 @@ export const meaningsOf = (text: string): readonly ToFind[] => {
   const receipt = receiptOf(typed)
   if (receipt !== null) return [receipt]
   if (isUuid(typed.toLowerCase())) return [{ kind: 'id', id: typed.toLowerCase() }]
-  const position = /^(\d+|\d{1,3}(,\d{3})+)$/.test(typed) ? Number(typed.replaceAll(',', '')) : Number.NaN
+  const position = /^(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)$/.test(typed) ? Number(typed.replaceAll(',', '')) : Number.NaN
   const keyId = /^(?:clr_)?([0-9A-Za-z]+)(?:_…?)?$/.exec(typed)?.[1] ?? ''
   const instant = parseInstant(typed)
   return [

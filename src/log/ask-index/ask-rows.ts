@@ -15,9 +15,12 @@ export type PlaceRow = {
   readonly event_number: number
   /** `idNumber` of the request's id. `null` if it is `event_number`. */
   readonly request_number: number | null
+  /** The period of a summary. */
+  readonly first_at: number | null
+  readonly last_at: number | null
 }
 export const placeColumns =
-  'position, recorded_at, kind, type, actor, key, cellar, stream, revision, event_number, request_number'
+  'position, recorded_at, kind, type, actor, key, cellar, stream, revision, event_number, request_number, first_at, last_at'
 
 export type MinuteRow = { readonly minute: number; readonly position: number }
 

@@ -29,7 +29,9 @@ export const tables = `
     stream INTEGER NOT NULL,
     revision INTEGER NOT NULL,
     event_number INTEGER NOT NULL,
-    request_number INTEGER
+    request_number INTEGER,
+    first_at INTEGER,
+    last_at INTEGER
   ) STRICT;
   CREATE INDEX places_of_kind ON places (kind);
   CREATE INDEX places_of_type ON places (type);

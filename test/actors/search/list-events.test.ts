@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { listEvents } from '../../../src/actors/search/list-events.ts'
+import type { LogFilter } from '../../../src/domain/search/event-filter.ts'
 import { readingsStream } from '../../../src/domain/stream-names.ts'
-import type { PlaceFilter } from '../../../src/log/ask-index.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { naiveAsk } from '../../support/ask/naive-ask.ts'
 import { storeUrl } from '../../support/logs/engine.ts'
@@ -14,7 +14,7 @@ const minuteMs = 60_000
 const cellar = 'wine-berlin1'
 
 /** The readings of the cellar in the first 15 minutes. */
-const filter: PlaceFilter = {
+const filter: LogFilter = {
   stream: null,
   kind: 'readings',
   type: null,

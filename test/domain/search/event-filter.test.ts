@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { eventData, type NewEvent, type RecordedEvent } from '../../../src/domain/events.ts'
-import { isBy, isOfCellar, keyOfEvent, kindOf, parseActor } from '../../../src/domain/search/event-filter.ts'
+import {
+  anyEvent,
+  keyOfEvent,
+  kindOf,
+  type LogFilter,
+  matches,
+  parseActor,
+} from '../../../src/domain/search/event-filter.ts'
 import {
   categories,
   cellarStream,
@@ -64,27 +71,52 @@ describe('keyOfEvent()', () => {
   })
 })
 
-describe('isOfCellar()', () => {
-  test('knows the cellar of readings and of changes of cellars', () => {
-    expect(['wine', 'beer'].map((cellar) => isOfCellar(accepted, cellar))).toEqual([true, false])
-    expect(['wine', 'beer'].map((cellar) => isOfCellar(renamed, cellar))).toEqual([true, false])
-    expect(['wine', 'beer'].map((cellar) => isOfCellar(purged('wine', keyId), cellar))).toEqual([true, false])
+describe('matches()', () => {
+  const key = { ...anyEvent, recordedAt: 2_000, kind: 'keys', type: 'KeyRevoked', key: keyId, cellar: 'wine' }
+  const summary = { ...anyEvent, recordedAt: 9_000, firstAt: 1_000, lastAt: 2_000 }
+  const isIn = (event: Parameters<typeof matches<string>>[0], part: Partial<LogFilter>) =>
+    matches<string>(event, { ...anyEvent, ...part })
+
+  const parts = (...all: readonly Partial<LogFilter>[]) => all
+
+  test('compares each field, and wants any value of a field that is not set', () => {
+    expect(parts({}, { kind: 'keys' }, { key: keyId, cellar: 'wine' }).map((part) => isIn(key, part))).toEqual([
+      true,
+      true,
+      true,
+    ])
+    expect(
+      parts({ kind: 'log' }, { key: keyId, cellar: 'beer' }, { actor: 'cli' }).map((part) => isIn(key, part)),
+    ).toEqual([false, false, false])
   })
 
-  test('asks for the key of a change, and knows that others have no cellar', () => {
-    expect(isOfCellar(suspended, 'wine')).toBe('ask_key')
-    expect(isOfCellar({ ...suspended, stream: 'cellarbook-log' }, 'wine')).toBe(false)
-    expect(isOfCellar({ ...suspended, stream: 'operator-x' }, 'wine')).toBe(false)
+  test.each([
+    [{ since: 2_000 }, true],
+    [{ since: 2_001 }, false],
+    [{ until: 2_001 }, true],
+    [{ until: 2_000 }, false],
+  ])('wants an event from the beginning on, and before the end: %j', (part, isWanted) => {
+    expect(isIn(key, part)).toBe(isWanted)
+  })
+
+  test.each([
+    [{ since: 1_200, until: 1_300 }, true],
+    [{ since: 2_000 }, true],
+    [{ since: 2_001, until: 9_500 }, false],
+    [{ until: 1_001 }, true],
+    [{ until: 1_000 }, false],
+  ])('wants a summary if its period overlaps the time, whenever it was recorded: %j', (part, isWanted) => {
+    expect(isIn(summary, part)).toBe(isWanted)
   })
 })
 
 describe('parseActor()', () => {
   test.each([
-    ['cli', { kind: 'cli' }],
-    ['system', { kind: 'system' }],
-    [' Ada@Example.org', { kind: 'operator', email: 'ada@example.org' }],
-    ['clr_7Qp2mZ4k', { kind: 'key', keyId }],
-    ['clr_7Qp2mZ4k_…', { kind: 'key', keyId }],
+    ['cli', 'cli'],
+    ['system', 'system'],
+    [' Ada@Example.org', 'ada@example.org'],
+    ['clr_7Qp2mZ4k', 'clr_7Qp2mZ4k'],
+    ['clr_7Qp2mZ4k_…', 'clr_7Qp2mZ4k'],
   ] as const)('reads %p', (text, actor) => {
     expect(parseActor(text)).toEqual({ ok: true, value: actor })
   })
@@ -92,21 +124,4 @@ describe('parseActor()', () => {
   test.each(['', 'ada', '7Qp2mZ4k', 'clr_7Qp2', 'clr_7Qp2mZ4k_secret', 'everyone'])('refuses %p', (text) => {
     expect(parseActor(text).ok).toBe(false)
   })
-})
-
-test('isBy() compares who asked, whatever the session', () => {
-  const session = { id: 's', linkMadeBy: null }
-  const all = [
-    { kind: 'operator', email: 'ada@example.org', session },
-    { kind: 'operator', email: 'bob@example.org' },
-    { kind: 'key', keyId },
-    { kind: 'key', keyId: '00000000' },
-    { kind: 'cli' },
-    { kind: 'system' },
-  ] as const
-  const by = (actor: Parameters<typeof isBy>[1]) => all.filter((one) => isBy(one, actor))
-  expect(by({ kind: 'operator', email: 'ada@example.org' })).toEqual([all[0]])
-  expect(by({ kind: 'key', keyId })).toEqual([all[2]])
-  expect(by({ kind: 'cli' })).toEqual([all[4]])
-  expect(by({ kind: 'system' })).toEqual([all[5]])
 })

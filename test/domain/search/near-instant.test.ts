@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { dayNear, parseInstantNear } from '../../../src/domain/search/near-instant.ts'
+import { parseInstantNear, spanNear } from '../../../src/domain/search/near-instant.ts'
 
 const nowMs = Date.UTC(2026, 2, 1, 10, 14, 7, 42)
 const midnightMs = Date.UTC(2026, 2, 1)
@@ -50,9 +50,40 @@ describe('parseInstantNear()', () => {
   })
 })
 
-describe('dayNear()', () => {
+describe('spanNear()', () => {
+  const monday = Date.UTC(2026, 1, 23)
+  test.each([
+    ['Yesterday', midnightMs - dayMs, midnightMs],
+    ['2026-02-28', midnightMs - dayMs, midnightMs],
+    ['09:30..09:40', at(9, 30), at(9, 40)],
+    // Now is 10:14, so 10:40 alone would be yesterday.
+    ['10:10 .. 10:40', at(10, 10), at(10, 40)],
+    ['23:50..00:10', at(23, 50) - dayMs, at(0, 10)],
+    ['9:30..9:30', at(9, 30), at(9, 30) + dayMs],
+    ['yesterday 18:00 to 19:00', at(18, 0) - dayMs, at(19, 0) - dayMs],
+    ['2026-02-27–2026-02-28', midnightMs - 2 * dayMs, midnightMs - dayMs],
+    ['this week', monday, monday + 7 * dayMs],
+    ['Last week', monday - 7 * dayMs, monday],
+    ['last hour', nowMs - 3_600_000, nowMs],
+    ['last 7 days', nowMs - 7 * dayMs, nowMs],
+  ])('reads %p', (text, since, until) => {
+    expect(spanNear(text, nowMs)).toEqual({ since, until })
+  })
+
+  test.each([
+    '10:14',
+    'now..',
+    '..10:14',
+    '10:14..no time',
+    '2026-03-01..2026-02-28',
+    'last',
+    'last fortnight',
+    '9999-12-31',
+  ])('finds no span of time in %p', (text) => {
+    expect(spanNear(text, nowMs)).toBeNull()
+  })
+
   test('reads only days whose end can be written', () => {
-    expect(dayNear('9999-12-30', nowMs)?.until).toBe(Date.UTC(9999, 11, 31))
-    expect(dayNear('9999-12-31', nowMs)).toBeNull()
+    expect(spanNear('9999-12-30', nowMs)?.until).toBe(Date.UTC(9999, 11, 31))
   })
 })

@@ -62,20 +62,3 @@ describe.each([
     expect(facts).toEqual(instants.map((instant) => ({ kind: 'made_at', atMs: instant })))
   })
 })
-
-test('request ids that one process makes within a millisecond sort in their order', () => {
-  const ids = Array.from({ length: 1_000 }, () => systemEntropy.requestId(atMs + 1))
-  expect(ids.toSorted()).toEqual(ids)
-})
-
-test('request ids of two processes with the same clock differ in 62 random bits', async () => {
-  const script = `import { systemEntropy } from '${import.meta.resolve('../../../src/entropy.ts')}'
-    for (let n = 0; n < 1_000; n += 1) console.log(systemEntropy.requestId(${atMs}))`
-  const idsOf = async (): Promise<readonly string[]> => {
-    const { stdout } = Bun.spawn([process.execPath, '-e', script])
-    return (await new Response(stdout).text()).trim().split('\n')
-  }
-  const [one, other] = await Promise.all([idsOf(), idsOf()])
-  const randomParts = [...one, ...other].map((id) => id.slice('xxxxxxxx-xxxx-7xxx-'.length))
-  expect(new Set(randomParts).size).toBe(2_000)
-})

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { thingAndTime } from '../../../src/domain/search/thing-and-time.ts'
 
 const nowMs = Date.UTC(2026, 2, 1, 10, 14)
-const dayFrom = (since: number) => ({ kind: 'day' as const, day: { since, until: since + 86_400_000 } })
+const dayFrom = (since: number) => ({ kind: 'span' as const, since, until: since + 86_400_000 })
 const instantAt = (hour: number, minute: number) => ({
   kind: 'instant' as const,
   atMs: Date.UTC(2026, 2, 1, hour, minute),
@@ -19,6 +19,11 @@ test.each([
   ['clr_7Qp2mZ4k 9:12', 'clr_7Qp2mZ4k', instantAt(9, 12)],
   ['wine-berlin 2026-03-01T09:12Z', 'wine-berlin', instantAt(9, 12)],
   ['wine-berlin, today 18:00', 'wine-berlin', instantAt(18, 0)],
+  [
+    'clr_7Qp2mZ4k 09:12..09:20',
+    'clr_7Qp2mZ4k',
+    { kind: 'span' as const, since: Date.UTC(2026, 2, 1, 9, 12), until: Date.UTC(2026, 2, 1, 9, 20) },
+  ],
   ['Hall 7 4 minutes ago', 'Hall 7', instantAt(10, 10)],
 ])('thingAndTime() splits %p', (text, thing, time) => {
   expect(thingAndTime(text, nowMs)).toEqual({ thing, time })

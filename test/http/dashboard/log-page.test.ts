@@ -161,11 +161,31 @@ describe('the list', () => {
     ])
   })
 
-  test('shows what happened at an instant or before', async () => {
-    const { body } = await world.auditor.get(paths.log({ at: '2026-03-01T12:20:30Z' }))
-    expect(rowsOf(body)[0]).toStartWith('event-')
-    expect(body).toContain('12:20')
-    expect(body).not.toContain('12:21:')
+  test('shows what happened around an instant, and leads to each event before and after it', async () => {
+    const path = paths.log({ kind: 'keys', at: '2026-03-01T12:20:30Z' })
+    const { body } = await world.auditor.get(path)
+    const [later = '', earlier = ''] = body.split('<tr id="at"')
+    expect([rowsOf(later).length, rowsOf(earlier).length > 0]).toEqual([25, true])
+    expect([later.includes('>12:20:00.000'), earlier.includes('>12:21:00.000')]).toEqual([false, false])
+    const older = (await everyPageFrom(world.auditor, path)).flatMap(rowsOf)
+    const newer: string[] = []
+    for (let next = linkOf(body, '← Newer'); next !== null; ) {
+      const page = await world.auditor.get(next)
+      newer.unshift(...rowsOf(page.body))
+      next = linkOf(page.body, '← Newer')
+    }
+    const all = (await everyPageFrom(world.auditor, paths.log({ kind: 'keys' }))).flatMap(rowsOf)
+    expect([...newer, ...older]).toEqual(all)
+  })
+
+  test.each([
+    ['before the first event', '2026-01-01', false, true],
+    ['after the last event', '2026-03-02', true, false],
+  ])('shows an instant %s', async (_, at, hasEarlier, hasLater) => {
+    const { body } = await world.auditor.get(paths.log({ at }))
+    const [later = '', earlier = ''] = body.split('<tr id="at"')
+    expect([rowsOf(earlier).length > 0, rowsOf(later).length > 0]).toEqual([hasEarlier, hasLater])
+    expect([linkOf(body, 'Older →') !== null, linkOf(body, '← Newer') !== null]).toEqual([hasEarlier, hasLater])
   })
 
   test.each([
@@ -410,7 +430,7 @@ describe('the box', () => {
   test('says what was looked for in vain', async () => {
     const { status, body } = await find('no such thing')
     expect(status).toBe(404)
-    expect(body).toContain('There is no cellar with this identifier or title, and no key with this label.')
+    expect(body).toContain('There is no cellar, no key, no rack and no type of event with such a name.')
     expect(body).toContain('value="no such thing"')
   })
 

@@ -156,7 +156,8 @@ describe('cellars', () => {
     for (const rack of racks.toReversed()) await service.post({ ...validReading, cellar: 'order-0', rack }, key)
     await service.untilFolded(keyId, racks.length)
     expect(inOrder((await admin.get(paths.cellars)).body, titles)).toEqual(titles)
-    expect(inOrder((await admin.get(paths.cellar('order-0', 'order'))).body, racks)).toEqual(racks)
+    expect((await admin.get(paths.cellar('order-0', 'order'))).body).not.toContain('>other<')
+    expect(inOrder((await admin.get(paths.cellar('order-0'))).body, racks)).toEqual(racks)
   })
 })
 

@@ -1,25 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import type { EventType } from '../../../src/domain/events.ts'
-import { type EventKind, kindOf } from '../../../src/domain/search/event-filter.ts'
-import { askFoundAtOnceMax } from '../../../src/limits.ts'
+import { anyEvent, type EventKind, kindOf, type LogFilter } from '../../../src/domain/search/event-filter.ts'
+import { askFoundAtOnceMax, refusalSummaryMsMax } from '../../../src/limits.ts'
 import { AskQueries } from '../../../src/log/ask-index/queries/ask-queries.ts'
-import type { EventPlace, FoldedPlace, FoundPlaces, PlaceFilter, PlacePage } from '../../../src/log/ask-index.ts'
+import type { EventPlace, FoldedPlace, FoundPlaces, PlacePage } from '../../../src/log/ask-index.ts'
 import { AskTables } from '../../support/logs/ask-tables.ts'
 import { startMs } from '../../support/logs/sample-events.ts'
 import { seededNumbers } from '../../support/seeded-entropy.ts'
 
 type Direction = PlacePage['direction']
 
-const anyPlace: PlaceFilter = {
-  stream: null,
-  kind: null,
-  type: null,
-  actor: null,
-  key: null,
-  cellar: null,
-  since: null,
-  until: null,
-}
 const directions: readonly Direction[] = ['forwards', 'backwards']
 const placesInAll = 3_000
 
@@ -39,6 +29,8 @@ const typesAndStreams: readonly (readonly [type: EventType, category: string])[]
   ['RecordsPurged', 'refusals'],
   ['RecordsPurged', 'exports'],
   ['RevisionVacant', 'readings'],
+  ['ReadingsRefused', 'refusals'],
+  ['SignInsRefused', 'signins'],
 ]
 
 /** Times are a few seconds out of order. Positions have gaps, as readings leave them. */
@@ -52,12 +44,16 @@ const randomPlaces = (next: () => number): readonly FoldedPlace[] => {
     const stream = `${category}-${number}`
     const revision = (revisions.get(stream) ?? -1) + 1 + (next() % 3)
     revisions.set(stream, revision)
+    const recordedAt = startMs + index * 1_000 - (next() % 9_000)
+    const lastAt = recordedAt - (next() % 10_000)
+    const firstAt = lastAt - (next() % (refusalSummaryMsMax - 10_000))
     const isOfKey = ['key', 'readings', 'refusals'].includes(category)
     return {
       position,
       stream,
       revision,
-      recordedAt: startMs + index * 1_000 - (next() % 9_000),
+      recordedAt,
+      ...(type === 'ReadingsRefused' || type === 'SignInsRefused' ? { firstAt, lastAt } : {}),
       kind: kindOf({ stream, type }),
       type,
       actor: `actor-${Math.min(next() % 9, next() % 9)}`,
@@ -81,12 +77,12 @@ const tablesOf = (places: readonly FoldedPlace[]): AskTables => {
   return tables
 }
 
-const naive = (places: readonly FoldedPlace[], filter: PlaceFilter, direction: Direction): readonly EventPlace[] => {
+const naive = (places: readonly FoldedPlace[], filter: LogFilter, direction: Direction): readonly EventPlace[] => {
   const { since, until, ...values } = filter
   const found = places.filter(
     (place) =>
-      (since === null || place.recordedAt >= since) &&
-      (until === null || place.recordedAt < until) &&
+      (since === null || (place.lastAt ?? place.recordedAt) >= since) &&
+      (until === null || (place.firstAt ?? place.recordedAt) < until) &&
       (['stream', 'kind', 'type', 'actor', 'key', 'cellar'] as const).every(
         (name) => values[name] === null || values[name] === place[name],
       ),
@@ -96,7 +92,7 @@ const naive = (places: readonly FoldedPlace[], filter: PlaceFilter, direction: D
 }
 
 /** Values of one of the places, so that most filters find something, and now and then a value that no place has. */
-const randomFilter = (next: () => number, places: readonly FoldedPlace[]): PlaceFilter => {
+const randomFilter = (next: () => number, places: readonly FoldedPlace[]): LogFilter => {
   const place = places[next() % places.length]
   const other = places[next() % places.length]
   if (place === undefined || other === undefined) throw new Error('There are no places')
@@ -114,7 +110,7 @@ const randomFilter = (next: () => number, places: readonly FoldedPlace[]): Place
   }
 }
 
-const found = (queries: AskQueries, filter: PlaceFilter, page: PlacePage) => {
+const found = (queries: AskQueries, filter: LogFilter, page: PlacePage) => {
   const search = queries.find(filter, page)
   while (true) {
     const step = search.next()
@@ -123,7 +119,7 @@ const found = (queries: AskQueries, filter: PlaceFilter, page: PlacePage) => {
 }
 
 /** All pages of the filter. */
-const inPages = (queries: AskQueries, filter: PlaceFilter, direction: Direction, next: () => number) => {
+const inPages = (queries: AskQueries, filter: LogFilter, direction: Direction, next: () => number) => {
   const places: EventPlace[] = []
   let from: number | null = null
   do {
@@ -157,9 +153,9 @@ describe('find()', () => {
   })
 
   test('reads few rows in each step, also when it begins', () => {
-    const stepsOf = (filter: Partial<PlaceFilter>, limit: number): number => {
+    const stepsOf = (filter: Partial<LogFilter>, limit: number): number => {
       const page = { direction: 'backwards', from: null, limit } as const
-      const steps = queries.find({ ...anyPlace, ...filter }, page)
+      const steps = queries.find({ ...anyEvent, ...filter }, page)
       let count = 1
       while (steps.next().done !== true) count += 1
       return count
@@ -171,7 +167,7 @@ describe('find()', () => {
 
   test('finds each place once in pages', () => {
     for (let round = 0; round < 100; round += 1) {
-      const filter = round === 0 ? anyPlace : randomFilter(next, places)
+      const filter = round === 0 ? anyEvent : randomFilter(next, places)
       for (const direction of directions) {
         const got = inPages(queries, filter, direction, next)
         expect([filter, got]).toEqual([filter, [...naive(places, filter, direction)]])

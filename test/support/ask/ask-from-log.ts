@@ -91,7 +91,9 @@ const placeOf = (event: RecordedEvent, names: Names): FoldedPlace => {
   const isBarrier = type === 'ReadingsSealed' || type === 'ReadingsFenced'
   const category = stream.slice(0, stream.indexOf('-'))
   const kind = isBarrier ? 'keys' : (kinds[category] ?? 'log')
-  return { position, stream, revision, recordedAt, kind, type, actor, key, cellar, id, requestId }
+  const isSummary = event.type === 'ReadingsRefused' || event.type === 'SignInsRefused'
+  const period = isSummary ? { firstAt: event.data.from, lastAt: event.data.to } : {}
+  return { position, stream, revision, recordedAt, ...period, kind, type, actor, key, cellar, id, requestId }
 }
 
 const kinds: Readonly<Record<string, FoldedPlace['kind']>> = {

@@ -19,7 +19,7 @@ export const contentsOf = (database: Database): Contents => {
   const name = (column: string): string => `(SELECT name FROM names WHERE names.id = ${column}) AS ${column}`
   return {
     places: rows(`SELECT position, ${name('stream')}, revision, recorded_at AS recordedAt, ${name('kind')},
-        ${name('type')}, ${name('actor')}, ${name('key')}, ${name('cellar')} FROM places`),
+        ${name('type')}, ${name('actor')}, ${name('key')}, ${name('cellar')}, first_at AS firstAt, last_at AS lastAt FROM places`),
     minutes: rows('SELECT minute, position FROM minutes'),
     minuteCounts: rows(`SELECT ${name('cellar')}, minute, ${name('code')}, count FROM minute_counts`),
     hourCounts: rows(`SELECT ${name('cellar')}, ${name('key')}, hour, ${name('code')}, count FROM hour_counts`),
@@ -29,7 +29,9 @@ export const contentsOf = (database: Database): Contents => {
 
 export const withoutIds = ({ places, ...rest }: AskContents): Contents => ({
   ...rest,
-  places: inOrder(places.map(({ id: _, requestId: __, ...place }) => place)),
+  places: inOrder(
+    places.map(({ id: _, requestId: __, firstAt = null, lastAt = null, ...place }) => ({ ...place, firstAt, lastAt })),
+  ),
 })
 
 const inOrder = (rows: readonly Row[]): readonly Row[] =>

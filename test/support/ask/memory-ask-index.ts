@@ -1,3 +1,4 @@
+import { type LogFilter, matches } from '../../../src/domain/search/event-filter.ts'
 import type {
   AskQuestions,
   EventPlace,
@@ -6,7 +7,6 @@ import type {
   HourCount,
   MinuteCount,
   MinutePosition,
-  PlaceFilter,
   PlacePage,
   RefusalSum,
   SeenRack,
@@ -35,7 +35,7 @@ export class MemoryAskIndex implements AskQuestions {
     return index
   }
 
-  *find(filter: PlaceFilter, { direction, from, limit }: PlacePage): Generator<void, FoundPlaces> {
+  *find(filter: LogFilter, { direction, from, limit }: PlacePage): Generator<void, FoundPlaces> {
     const all = [...this.#places.values()].sort((a, b) => a.position - b.position)
     const ordered = direction === 'forwards' ? all : all.toReversed()
     const isBeyond = (position: number): boolean =>
@@ -82,6 +82,12 @@ export class MemoryAskIndex implements AskQuestions {
     return [...sums.values()].sort((a, b) => b.count - a.count).slice(0, limit)
   }
 
+  *racksLike(pattern: RegExp, limit: number): ReturnType<AskQuestions['racksLike']> {
+    yield
+    const racks = [...this.#seen.values()].filter(({ rack }) => pattern.test(rack))
+    return racks.sort((a, b) => b.minute - a.minute).slice(0, limit)
+  }
+
   *seenRacks(key: string, limit: number): ReturnType<AskQuestions['seenRacks']> {
     yield
     const racks = [...this.#seen.values()].filter((one) => one.key === key)
@@ -114,13 +120,3 @@ export class MemoryAskIndex implements AskQuestions {
     else this.#minuteCounts.delete(name)
   }
 }
-
-const matches = (place: EventPlace, filter: PlaceFilter): boolean =>
-  (filter.stream === null || place.stream === filter.stream) &&
-  (filter.kind === null || place.kind === filter.kind) &&
-  (filter.type === null || place.type === filter.type) &&
-  (filter.actor === null || place.actor === filter.actor) &&
-  (filter.key === null || place.key === filter.key) &&
-  (filter.cellar === null || place.cellar === filter.cellar) &&
-  (filter.since === null || place.recordedAt >= filter.since) &&
-  (filter.until === null || place.recordedAt < filter.until)

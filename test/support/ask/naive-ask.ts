@@ -30,6 +30,7 @@ export const naiveAsk = (
     minuteCounts: async (cellar, from, to) => lastStep(index.minuteCounts(cellar, from, to)),
     hourCounts: async (key, from, to) => lastStep(index.hourCounts(key, from, to)),
     refusalsOfCellar: async (cellar, from, limit) => lastStep(index.refusalsOfCellar(cellar, from, limit)),
+    racksLike: async (pattern, limit) => lastStep(index.racksLike(pattern, limit)),
     seenRacks: async (key, limit) => lastStep(index.seenRacks(key, limit)),
     positionOfMinute: (minute) => index.positionOfMinute(minute),
   }

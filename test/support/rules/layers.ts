@@ -43,7 +43,7 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/seeded-map\.ts$/, 'seeded map'],
   [/^src\/bytes\//, 'bytes'],
   [/^src\/domain\//, 'domain'],
-  [/^src\/log\/(event-log|source|repeats-index|ask-index)\.ts$/, 'port'],
+  [/^src\/log\/(event-log|source|repeats-index|ask-index|event-place)\.ts$/, 'port'],
   [/^src\/log\//, 'log'],
   [/^src\/derived\//, 'derived'],
   [/^src\/actors\/saved-state\/checkpoint-file\.ts$/, 'checkpoint file'],

@@ -10,7 +10,7 @@ export const FindBox = (props: { readonly typed: string; readonly csrf: string }
   <search>
     <AskForm action={paths.findInLog} token={props.csrf} class="find-box">
       <label for="field-what" class="visually-hidden">
-        Find a receipt, request, key, cellar, operator or time
+        Find a receipt, request, key, rack, cellar, operator, type of event or time
       </label>
       <input
         id="field-what"
@@ -21,14 +21,14 @@ export const FindBox = (props: { readonly typed: string; readonly csrf: string }
         spellcheck="false"
         maxlength="300"
         value={attribute(props.typed)}
-        placeholder="Receipt, request id, key, cellar, e-mail or time"
+        placeholder="Receipt, request id, key, rack, cellar, e-mail, type or time"
         aria-describedby="find-examples"
       />
       <button type="submit">Find</button>
     </AskForm>
     <p class="quiet find-examples" id="find-examples">
       For example <code>readings-7Qp2mZ4k@976</code> · <code>clr_7Qp2mZ4k yesterday</code> · <code>10:14</code> ·{' '}
-      <code>yesterday 18:00</code>
+      <code>10:10..10:20</code> · <code>KeyRevoked last week</code>
     </p>
   </search>
 )

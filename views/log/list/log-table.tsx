@@ -5,7 +5,7 @@ import { clockText, dateText, exactClockText, exactText, isoText } from '../../p
 import { paths } from '../../paths.ts'
 import { EventSentence } from '../event-sentence.tsx'
 import { KindMark } from '../kind-mark.tsx'
-import type { ByView, EventRow, LogRow, MinuteRow, StretchRow } from '../log-types.ts'
+import type { ByView, EventRow, InstantRow, LogRow, MinuteRow, StretchRow } from '../log-types.ts'
 
 const dayMs = 86_400_000
 
@@ -27,7 +27,9 @@ export const LogTable = (props: { readonly rows: readonly LogRow[]; readonly now
               {dayText(day.at, props.nowMs)}
             </th>
           </tr>
-          {day.rows.map((row) => (row.row === 'event' ? <EventLine row={row} /> : <ReadingsLine row={row} />))}
+          {day.rows.map((row) => (
+            <Line row={row} />
+          ))}
         </tbody>
       ))}
     </table>
@@ -52,11 +54,35 @@ const dayText = (at: number, nowMs: number): string => {
   return date === dateText(nowMs - dayMs) ? `Yesterday, ${date}` : date
 }
 
+const Line = ({ row }: { readonly row: LogRow }): JSX.Element => {
+  switch (row.row) {
+    case 'event':
+      return <EventLine row={row} />
+    case 'instant':
+      return <InstantLine row={row} />
+    default:
+      return <ReadingsLine row={row} />
+  }
+}
+
+/** Links to an instant lead here. */
+const InstantLine = ({ row }: { readonly row: InstantRow }): JSX.Element => (
+  <tr id="at" class="instant-row">
+    <td colspan="4">
+      <span class="visually-hidden">Here is </span>
+      <time datetime={isoText(row.at)} safe>
+        {exactClockText(row.at)}
+      </time>{' '}
+      <span class="quiet">↑ later, earlier ↓</span>
+    </td>
+  </tr>
+)
+
 const EventLine = (props: { readonly row: EventRow }): JSX.Element => {
   const { row } = props
-  const href = paths.event(row.stream, row.revision)
+  const { stream, revision } = row
   return (
-    <tr id={`event-${row.position}`}>
+    <tr id={attribute(revision === null ? `unwritten-${stream}` : `event-${row.position}`)}>
       <td data-label="Time" class="log-time">
         <time datetime={isoText(row.at)} title={exactText(row.at)} safe>
           {exactClockText(row.at).replace(' UTC', '')}
@@ -66,6 +92,7 @@ const EventLine = (props: { readonly row: EventRow }): JSX.Element => {
         <KindMark kind={row.kind} />
         <span class="log-sentence">
           <EventSentence sentence={row.sentence} />
+          {row.period === null ? null : <span class="quiet" safe>{` ${periodText(row.period)}`}</span>}
           {row.whyHref === null ? null : (
             <>
               {' '}
@@ -80,14 +107,18 @@ const EventLine = (props: { readonly row: EventRow }): JSX.Element => {
         <ByLink by={row.by} />
       </td>
       <td data-label="In the log" class="place">
-        <a href={attribute(href)}>
-          <code title={attribute(`${row.stream}@${row.revision}`)}>
-            <span class="stream" safe>
-              {row.stream}
-            </span>
-            <span safe>{`@${row.revision}`}</span>
-          </code>
-        </a>
+        {revision === null ? (
+          <span class="quiet">not yet</span>
+        ) : (
+          <a href={attribute(paths.event(stream, revision))}>
+            <code title={attribute(`${stream}@${revision}`)}>
+              <span class="stream" safe>
+                {stream}
+              </span>
+              <span safe>{`@${revision}`}</span>
+            </code>
+          </a>
+        )}
       </td>
     </tr>
   )
@@ -134,6 +165,12 @@ const ReadingsLine = (props: { readonly row: MinuteRow | StretchRow }): JSX.Elem
     </tr>
   )
 }
+
+/** A summary is written later than what it counts. */
+const periodText = ({ firstAt, lastAt }: NonNullable<EventRow['period']>): string =>
+  firstAt === lastAt
+    ? `At ${exactClockText(firstAt)}.`
+    : `From ${exactClockText(firstAt)} to ${exactClockText(lastAt)}.`
 
 /** The time column already says a single minute. */
 const timeWords = (row: MinuteRow | StretchRow): string =>

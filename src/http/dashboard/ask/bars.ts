@@ -2,8 +2,8 @@ import type { Bar, BarsView, LogQuery } from '../../../../views/log/log-types.ts
 import { paths } from '../../../../views/paths.ts'
 import type { Ask } from '../../../actors/core.ts'
 import { hourMs, instantText, minuteMs } from '../../../domain/calendar.ts'
+import type { LogFilter } from '../../../domain/search/event-filter.ts'
 import { barsMax, minuteRowsMs } from '../../../limits.ts'
-import type { PlaceFilter } from '../../../log/ask-index.ts'
 
 /** Bars of these lengths begin at round times. */
 const barsMs = [1, 2, 5, 10, 15, 30, 60].map((minutes) => minutes * minuteMs)
@@ -40,7 +40,7 @@ export const barsOf = async (ask: Ask, { query, filter }: Filtered, nowMs: numbe
   }
 }
 
-type Filtered = { readonly query: LogQuery; readonly filter: PlaceFilter }
+type Filtered = { readonly query: LogQuery; readonly filter: LogFilter }
 type Span = { readonly begin: number; readonly end: number }
 
 const barMsOf = (spanMs: number): number => barsMs.find((ms) => spanMs / ms <= barsMax) ?? hourMs

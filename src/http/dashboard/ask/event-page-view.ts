@@ -9,7 +9,7 @@ import { eventsOfSameRequest, readsOfKnown, stateBefore } from '../../../actors/
 import { readsOfPage, unlessSearching } from '../../../actors/search/patient-reads.ts'
 import type { EventType, RecordedEvent } from '../../../domain/events.ts'
 import { changesOf } from '../../../domain/search/event-changes.ts'
-import { keyOfEvent, kindOf } from '../../../domain/search/event-filter.ts'
+import { anyEvent, keyOfEvent, kindOf } from '../../../domain/search/event-filter.ts'
 import { type StateBefore, stateAfter, unknownBefore } from '../../../domain/search/state-before.ts'
 import { categoryOf, keyStream } from '../../../domain/stream-names.ts'
 import { eventView } from '../../../export/event-view.ts'
@@ -159,16 +159,8 @@ const signInOf = async (
   { position }: RecordedEvent,
   session: { readonly id: string; readonly email: string },
 ): Promise<SessionFrom | null> => {
-  const filter = {
-    stream: null,
-    kind: null,
-    type: 'SignInSeen',
-    actor: session.email,
-    key: null,
-    cellar: null,
-  } as const
-  const within = { ...filter, since: null, until: null }
-  const { places } = await ask.find(within, { direction: 'backwards', from: position, limit: signInsSearchedMax })
+  const filter = { ...anyEvent, type: 'SignInSeen', actor: session.email } as const
+  const { places } = await ask.find(filter, { direction: 'backwards', from: position, limit: signInsSearchedMax })
   for (const seen of await ask.eventsAt(places)) {
     if (seen.type !== 'SignInSeen' || seen.data.sessionId !== session.id || seen.data.email !== session.email) continue
     return { at: seen.recordedAt, address: seen.data.address, browser: seen.data.browser }

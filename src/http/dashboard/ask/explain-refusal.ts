@@ -20,7 +20,7 @@ import { positionBefore } from '../../../actors/search/position-of-instant.ts'
 import type { Limit, RecordedEvent } from '../../../domain/events.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import type { RefusalSample } from '../../../domain/refusals/waiting-refusals.ts'
-import { keyOfEvent } from '../../../domain/search/event-filter.ts'
+import { anyEvent, keyOfEvent } from '../../../domain/search/event-filter.ts'
 import { requestIdFacts } from '../../../domain/search/request-id.ts'
 import { nothingBefore, stateAfter, unknownBefore } from '../../../domain/search/state-before.ts'
 import { cellarStream, keyStream, readingsStream } from '../../../domain/stream-names.ts'
@@ -29,7 +29,6 @@ import {
   changesBeforeRefusalMs,
   keyLimitDefault,
   readPageEventsMax,
-  recordedSkewMsMax,
   refusalSummaryMsMax,
   summariesOfferedMax,
   summariesSearchedMax,
@@ -37,12 +36,10 @@ import {
 import { namesAt } from '../show/event-names.ts'
 import { statusThen } from '../show/status-then.ts'
 import { byView } from './by-view.ts'
-import { ifUsable } from './if-usable.ts'
 import { type LogListParts, listPartsOf } from './log-list.ts'
 import { remedyOf, ruleWords } from './refusal-remedies.ts'
 import { statusOfCode } from './status-of-code.ts'
-
-type Summary = RecordedEvent<'ReadingsRefused'>
+import { isWritten, type Summary, unwrittenRefusals } from './unwritten-refusals.ts'
 
 /** `after` is the position behind which an ended search goes on. @throws Outage, UndecodableEvent */
 export const explainRefusal = async (
@@ -57,7 +54,8 @@ export const explainRefusal = async (
     case 'older_version':
       return { kind: 'older_version', requestId }
     default: {
-      const { summaries, nextAfter } = await summariesSince(parts, facts.atMs, after)
+      const { summaries: written, nextAfter } = await summariesSince(parts, facts.atMs, after)
+      const summaries = [...written, ...unwrittenRefusals(parts.core, sinceAbout(facts.atMs))]
       for (const summary of summaries) {
         const sample = summary.data.samples.find((known) => known.requestId === requestId)
         if (sample !== undefined) return { kind: 'sample', ...(await explained(parts, summary, sample)) }
@@ -74,15 +72,14 @@ export const explainRefusal = async (
 const isNear = ({ from, to }: Summary['data'], atMs: number): boolean => from - nearMs <= atMs && atMs <= to + nearMs
 const nearMs = 60_000
 
+const sinceAbout = (atMs: number) => ({ ...anyEvent, type: 'ReadingsRefused', since: atMs - nearMs }) as const
+
 /** A summary is written after its refusals, sometimes long after them, so the search goes forwards. */
 const summariesSince = async (parts: LogListParts, atMs: number, after: number | null) => {
   const { core } = parts
-  const filter = { stream: null, kind: null, type: 'ReadingsRefused', actor: null, key: null, cellar: null } as const
-  const wanted = { ...filter, since: atMs - recordedSkewMsMax, until: null }
   const from = after ?? (await positionBefore(readsOfPage(core.log), atMs, core.ask))
   const page = { direction: 'forwards', from, limit: summariesSearchedMax } as const
-  const indexed = await ifUsable(core.ask, null, (ask) => listEvents(listPartsOf(parts, ask), wanted, page))
-  const { events, end } = indexed ?? (await listEvents(listPartsOf(parts, null), wanted, page))
+  const { events, end } = await listEvents(listPartsOf(parts, core.ask), sinceAbout(atMs), page)
   const last = end.kind === 'time_over' ? { position: end.position, recordedAt: end.atMs ?? atMs } : events.at(-1)
   const isDone = end.kind === 'complete' || last === undefined || last.recordedAt > atMs + refusalSummaryMsMax
   return { summaries: events.filter(isSummary), nextAfter: isDone ? null : last.position }
@@ -97,7 +94,7 @@ const summaryLink = (core: Core, summary: Summary): SummaryLink => {
     from: summary.data.from,
     to: summary.data.to,
     refusals: sentenceOf(summary, nothingBefore, namesAt(core, summary.position)),
-    href: paths.event(summary.stream, summary.revision),
+    href: isWritten(summary) ? paths.event(summary.stream, summary.revision) : null,
   }
 }
 
@@ -136,7 +133,7 @@ const explained = async (
       from: summary.data.from,
       to: summary.data.to,
       refusals: sentenceOf(summary, nothingBefore, namesAt(core, summary.position)),
-      href: paths.event(summary.stream, summary.revision),
+      href: isWritten(summary) ? paths.event(summary.stream, summary.revision) : null,
     },
     remedy: remedyOf(sample, key),
   }

@@ -6,15 +6,19 @@ import { paths } from '../../../../views/paths.ts'
 import type { Core } from '../../../actors/core.ts'
 import { eventAt, eventsOfId, eventsOfReceipt } from '../../../actors/search/find-events.ts'
 import { readsOfPage } from '../../../actors/search/patient-reads.ts'
-import { instantText } from '../../../domain/calendar.ts'
+import { dayMs, instantText } from '../../../domain/calendar.ts'
+import type { CellarState } from '../../../domain/cellar.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
 import { assertNever } from '../../../domain/refusal.ts'
-import { everyMeaning, type Meaning } from '../../../domain/search/every-meaning.ts'
+import { canBePart, everyMeaning, type Meaning } from '../../../domain/search/every-meaning.ts'
+import { likeText } from '../../../domain/search/like-text.ts'
 import { instantExamples } from '../../../domain/search/near-instant.ts'
 import { requestIdFacts } from '../../../domain/search/request-id.ts'
 import { type Time, thingAndTime } from '../../../domain/search/thing-and-time.ts'
-import { labelChoicesMax, logSearchMs } from '../../../limits.ts'
+import { eventTypes } from '../../../domain/search/types-of-kind.ts'
+import { labelChoicesMax, logSearchMs, namesOfferedMax, racksComparedMax } from '../../../limits.ts'
 import { Outage, StillSearching } from '../../../log/event-log.ts'
+import { runWithPauses } from '../show/pauses.ts'
 import { ifUsable } from './if-usable.ts'
 import type { LogListParts } from './log-list.ts'
 
@@ -22,30 +26,67 @@ type Choice = FoundView['choices'][number]
 /** `missing` says what was not found, or not shown. */
 type Sought = Choice | { readonly missing: string | null; readonly next?: readonly Choice[] }
 
-type FindParts = Pick<LogListParts, 'core' | 'nowMs' | 'passedMs'>
+type FindParts = LogListParts
 
 /** `after` is the position behind which a search goes on that took too long. @throws Outage, UndecodableEvent */
 export const findByText = async (parts: FindParts, text: string, after: number | null = null): Promise<FoundView> => {
   const { nowMs } = parts
   const typed = text.trim()
-  const found = await seekAll(parts, meaningsOf(parts, typed), after)
+  const found = await seekAll(parts, await meaningsOf(parts, typed), after)
   const dated = found.choices.length === 0 ? thingAndTime(typed, nowMs) : null
   if (dated === null) return { typed, choices: found.choices, missing: found.missing ?? nothingMeant(typed) }
-  const things = meaningsOf(parts, dated.thing).filter(hasList)
+  const things = (await meaningsOf(parts, dated.thing)).filter(hasList)
   const { choices, missing } = await seekAll(parts, things, null, dated.time)
   return { typed, choices, missing: missing ?? found.missing ?? nothingMeant(typed) }
 }
 
-const meaningsOf = ({ core, nowMs }: FindParts, typed: string): readonly Meaning[] =>
-  everyMeaning(typed, {
+/** With a cellar or a label of exactly this name, a part of others is not meant. */
+const meaningsOf = async (parts: FindParts, typed: string): Promise<readonly Meaning[]> => {
+  const { core, nowMs } = parts
+  const meanings = everyMeaning(typed, {
     nowMs,
     cellarsNamed: (name) => cellarsNamed(core, name),
     keysLabelled: (label) => core.projections.keys.labelled(label).map(({ keyId }) => keyId),
   })
+  if (typed === '' || !canBePart(meanings)) return meanings
+  const isNamed = meanings.some(({ kind }) => kind === 'cellar' || kind === 'labelled')
+  const pattern = likeText(typed, { isWhole: isNamed })
+  if (pattern === null) return meanings
+  const named = isNamed ? [] : await namesLike(parts, pattern)
+  const types = eventTypes.filter((type) => pattern.test(type)).map((type) => ({ kind: 'type', type }) as const)
+  return [...meanings, ...named, ...(await racksLike(core, pattern)), ...types]
+}
+
+const namesLike = async ({ core, pause }: FindParts, pattern: RegExp): Promise<readonly Meaning[]> => {
+  const { cellars, keys } = core.projections
+  const isLike = ({ cellar, title }: CellarState): boolean => pattern.test(cellar) || pattern.test(title)
+  const labelled = await runWithPauses(keys.labelledLike(pattern), pause)
+  const keyIds = labelled.map(({ keyId }) => keyId)
+  return [
+    ...cellars
+      .list()
+      .filter(isLike)
+      .slice(0, namesOfferedMax)
+      .map(({ cellar }) => ({ kind: 'cellar', cellar }) as const),
+    ...(keyIds.length > 0 ? [{ kind: 'labelled', keyIds } as const] : []),
+  ]
+}
+
+/** A rack that several keys of a cellar have sent is one rack. */
+const racksLike = ({ ask, projections }: Core, pattern: RegExp): Promise<readonly Meaning[]> =>
+  ifUsable<readonly Meaning[]>(ask, [], async (index) => {
+    await index.upTo()
+    const racks = new Map<string, Meaning>()
+    for (const { rack, key } of await index.racksLike(pattern, racksComparedMax)) {
+      const cellar = projections.keys.get(key)?.cellar
+      if (cellar !== undefined) racks.set(JSON.stringify([cellar, rack]), { kind: 'rack', rack, cellar })
+    }
+    return [...racks.values()].slice(0, namesOfferedMax)
+  })
 
 /** Only these have a list of events that a time can narrow down. */
 const hasList = ({ kind }: Meaning): boolean =>
-  kind === 'key' || kind === 'labelled' || kind === 'cellar' || kind === 'operator'
+  kind === 'key' || kind === 'labelled' || kind === 'cellar' || kind === 'operator' || kind === 'type'
 
 type SoughtAll = {
   readonly choices: readonly Choice[]
@@ -76,7 +117,7 @@ const nothingMeant = (typed: string): readonly string[] =>
   typed === ''
     ? ['The box was empty.']
     : [
-        'There is no cellar with this identifier or title, and no key with this label.',
+        'There is no cellar, no key, no rack and no type of event with such a name.',
         'The text is no receipt (like readings-7Qp2mZ4k@976), no id of a request or an event, no key (like clr_7Qp2mZ4k) and no e-mail.',
         `The text is no time (like ${instantExamples}).`,
       ]
@@ -115,8 +156,23 @@ const seek = async (
       return operators.get(meaning.email) === null && !operators.wasRemoved(meaning.email)
         ? { missing: `There is no operator with the e-mail ${meaning.email}.` }
         : { what: 'The operator', name: meaning.email, href: paths.log({ actor: meaning.email, ...when }) }
-    case 'day':
-      return { what: 'The day', name: dateText(meaning.day.since), href: paths.log(chosenTime(meaning)) }
+    case 'rack':
+      return {
+        what: 'The rack',
+        name: `${meaning.rack} of ${cellars.get(meaning.cellar)?.title ?? meaning.cellar}, with its kegs`,
+        href: paths.cellar(meaning.cellar, meaning.rack),
+      }
+    case 'type':
+      return { what: 'The events of the type', name: meaning.type, href: paths.log({ type: meaning.type, ...when }) }
+    case 'span': {
+      const { since, until } = meaning
+      const isDay = since % dayMs === 0 && until - since === dayMs
+      return {
+        what: isDay ? 'The day' : 'The time',
+        name: isDay ? dateText(since) : `${exactText(since)} to ${exactText(until)}`,
+        href: paths.log(chosenTime(meaning)),
+      }
+    }
     case 'instant':
       return { what: 'The time', name: exactText(meaning.atMs), href: paths.log(chosenTime(meaning)) }
     default:
@@ -145,9 +201,9 @@ const seekLabelled = (core: Core, keyIds: readonly string[], when: When): Sought
 }
 
 const chosenTime = (time: Time) =>
-  time.kind === 'day'
-    ? { from: dateText(time.day.since), to: dateText(time.day.until) }
-    : { at: instantText(time.atMs) }
+  time.kind === 'span' ? { from: spanText(time.since), to: spanText(time.until) } : { at: instantText(time.atMs) }
+
+const spanText = (atMs: number): string => (atMs % dayMs === 0 ? dateText(atMs) : instantText(atMs))
 
 const eventChoice = ({ stream, revision, type }: RecordedEvent): Choice => ({
   what: 'The event',

@@ -3,11 +3,20 @@ import { sentenceOf } from '../../../../views/log/sentence.ts'
 import { paths } from '../../../../views/paths.ts'
 import type { Ask, Core } from '../../../actors/core.ts'
 import { statesBefore } from '../../../actors/search/event-context.ts'
-import { type Listed, type ListParts, listEvents, wantsReadings } from '../../../actors/search/list-events.ts'
+import {
+  type Listed,
+  type ListPage,
+  type ListParts,
+  listEvents,
+  wantsReadings,
+} from '../../../actors/search/list-events.ts'
 import { readsOfPage } from '../../../actors/search/patient-reads.ts'
-import { type EventType, eventData, type RecordedEvent } from '../../../domain/events.ts'
-import { type EventKind, kindOf } from '../../../domain/search/event-filter.ts'
+import { firstEventSince } from '../../../actors/search/position-of-instant.ts'
+import { hourMs } from '../../../domain/calendar.ts'
+import type { EventType, RecordedEvent } from '../../../domain/events.ts'
+import { kindOf, periodOf } from '../../../domain/search/event-filter.ts'
 import { type StateBefore, unknownBefore } from '../../../domain/search/state-before.ts'
+import { eventTypes } from '../../../domain/search/types-of-kind.ts'
 import {
   cellarsSuggestedMax,
   logComparedMs,
@@ -17,7 +26,6 @@ import {
   minuteRowsPerPageMax,
   minuteRowsShownMax,
 } from '../../../limits.ts'
-import type { PlaceFilter } from '../../../log/ask-index.ts'
 import { exportOfList } from '../exports/export-of-list.ts'
 import { namesAt } from '../show/event-names.ts'
 import type { Pause } from '../show/pauses.ts'
@@ -27,6 +35,7 @@ import { foldMinutes } from './fold-minutes.ts'
 import { ifUsable } from './if-usable.ts'
 import { type CountedMinutes, minuteRows, showsMinutes } from './minute-rows.ts'
 import { type JudgedQuery, judgeQuery } from './read-log-query.ts'
+import { isWritten, unwrittenRefusals } from './unwritten-refusals.ts'
 
 export type LogListParts = {
   readonly core: Core
@@ -47,57 +56,95 @@ export const logListOf = async (parts: LogListParts, query: LogQuery): Promise<L
   }
   const judged = judgeQuery(query, known)
   const isJudged = Object.keys(judged.faults).length === 0
-  const listed = isJudged ? await rowsOf(parts, query, judged.filter) : nothing
+  const listed = isJudged ? await rowsOf(parts, query, judged) : nothing
   return {
     query,
     faults: judged.faults,
     rows: listed.rows,
-    end: listed.end,
+    end: query.after === null ? listed.older : listed.newer,
     bars: listed.bars,
     ...hrefsOf(query, listed),
     index: indexView(core, listed.isIndexed),
     about: aboutOf(core, judged),
     cellars: suggestedCellars(core),
-    types: typesOfKind(query.kind),
+    types: typesOffered,
     exported: isJudged ? exportOfList(judged.filter) : null,
   }
 }
 
+/** `newer` and `older` say how far the search got at both ends of the list. */
 type Rows = {
   readonly rows: readonly LogRow[]
-  readonly end: SearchEnd
-  readonly bars: LogListView['bars']
-  readonly isIndexed: boolean
+  readonly newer: SearchEnd
+  readonly older: SearchEnd
 }
+type Listing = Rows & Pick<LogListView, 'bars'> & { readonly isIndexed: boolean }
 
-const nothing: Rows = { rows: [], end: { kind: 'complete' }, bars: null, isIndexed: true }
+const complete: SearchEnd = { kind: 'complete' }
+const pageFull: SearchEnd = { kind: 'page_full' }
+const nothing: Listing = { rows: [], newer: complete, older: complete, bars: null, isIndexed: true }
 
 /** If the index turns out to be damaged, the log itself is searched. */
-const rowsOf = async (parts: LogListParts, query: LogQuery, filter: PlaceFilter): Promise<Rows> => {
-  const indexed = await ifUsable<Rows | null>(parts.core.ask, null, async (ask) => {
-    const rows = await mergedRows(parts, { query, filter, ask })
+const rowsOf = async (parts: LogListParts, query: LogQuery, { filter, atMs }: JudgedQuery): Promise<Listing> => {
+  const indexed = await ifUsable<Listing | null>(parts.core.ask, null, async (ask) => {
+    let isIndexed = true
+    const onUnusable = (): void => {
+      isIndexed = false
+    }
+    const rows = await rowsFrom(parts, query, { filter, atMs, ask, onUnusable })
     const counted = counting(ask)
-    const bars = counted === null ? null : await barsOf(counted, { query, filter }, parts.nowMs)
-    return { ...rows, bars, isIndexed: true }
+    const around = atMs === null ? filter : { ...filter, until: filter.until ?? atMs + hourMs / 2 }
+    const bars = counted === null ? null : await barsOf(counted, { query, filter: around }, parts.nowMs)
+    return { ...rows, bars, isIndexed }
   })
   if (indexed !== null) return indexed
-  return { ...(await mergedRows(parts, { query, filter, ask: null })), bars: null, isIndexed: false }
+  return { ...(await rowsFrom(parts, query, { filter, atMs, ask: null })), bars: null, isIndexed: false }
 }
 
-type Wanted = { readonly query: LogQuery; readonly filter: PlaceFilter; readonly ask: Ask | null }
+type Wanted = Pick<JudgedQuery, 'filter' | 'atMs'> & { readonly ask: Ask | null; readonly onUnusable?: () => void }
 
-const mergedRows = async (parts: LogListParts, { query, filter, ask }: Wanted) => {
-  const { core, nowMs, pause } = parts
-  const isBackwards = query.after === null
-  const page = {
-    direction: isBackwards ? ('backwards' as const) : ('forwards' as const),
-    from: query.before ?? query.after,
-    limit: logEventsPerPageMax,
+const rowsFrom = async (parts: LogListParts, query: LogQuery, wanted: Wanted): Promise<Rows> => {
+  if (wanted.atMs !== null) return rowsAround(parts, wanted, wanted.atMs)
+  const limit = logEventsPerPageMax
+  if (query.after !== null) {
+    const { rows, end } = await mergedRows(parts, wanted, { direction: 'forwards', from: query.after, limit })
+    return { rows: rows.toReversed(), newer: end, older: pageFull }
   }
+  const { rows, end } = await mergedRows(parts, wanted, { direction: 'backwards', from: query.before, limit })
+  if (query.before !== null) return { rows, newer: pageFull, older: end }
+  return { rows: [...(await unwrittenRows(parts, wanted)), ...rows], newer: complete, older: end }
+}
+
+/** Half of the page is before the instant, and half is after it. */
+const rowsAround = async (parts: LogListParts, wanted: Wanted, atMs: number): Promise<Rows> => {
+  const log = readsOfPage(parts.core.log)
+  const limit = logEventsPerPageMax / 2
+  const next = await firstEventSince(log, atMs + 1, wanted.ask)
+  const position = next?.position ?? Number.MAX_SAFE_INTEGER
+  const older = await mergedRows(parts, wanted, { direction: 'backwards', from: next?.position ?? null, limit })
+  const here: LogRow = { row: 'instant', position, at: atMs }
+  if (next === null)
+    return { rows: [...(await unwrittenRows(parts, wanted)), here, ...older.rows], newer: complete, older: older.end }
+  const [before] = await log.readAll({ from: position, direction: 'backwards', limit: 1 })
+  const newer = await mergedRows(parts, wanted, { direction: 'forwards', from: before?.position ?? null, limit })
+  const unwritten = newer.end.kind === 'complete' ? await unwrittenRows(parts, wanted) : []
+  return {
+    rows: [...unwritten, ...newer.rows.toReversed(), here, ...older.rows],
+    newer: newer.end,
+    older: older.end,
+  }
+}
+
+const unwrittenRows = (parts: LogListParts, { filter }: Wanted): Promise<readonly EventRow[]> =>
+  eventRows(parts, unwrittenRefusals(parts.core, filter))
+
+/** Returns the rows in the direction of the page. */
+const mergedRows = async (parts: LogListParts, { filter, ask, onUnusable }: Wanted, page: ListPage) => {
+  const { core, nowMs, pause } = parts
+  const isBackwards = page.direction === 'backwards'
   const isOnlyMinutes = !wantsReadings(filter) && (filter.kind === 'readings' || filter.type === 'ReadingAccepted')
-  const found: Listed = isOnlyMinutes
-    ? { events: [], end: { kind: 'complete' } }
-    : await listEvents(listPartsOf(parts, ask), filter, page)
+  const listParts = { ...listPartsOf(parts, ask), ...(onUnusable !== undefined && { onUnusable }) }
+  const found: Listed = isOnlyMinutes ? { events: [], end: complete } : await listEvents(listParts, filter, page)
   const events = await eventRows(parts, found.events)
   const counted = counting(ask)
   const limit = isOnlyMinutes ? minuteRowsShownMax : minuteRowsPerPageMax
@@ -110,13 +157,10 @@ const mergedRows = async (parts: LogListParts, { query, filter, ask }: Wanted) =
   const isReached = ({ position }: LogRow): boolean =>
     lastCounted === undefined || (isBackwards ? position >= lastCounted : position <= lastCounted)
   const merged = [...events.filter(isReached), ...minutes.rows].sort(inDirection(isBackwards))
-  const shown = isOnlyMinutes ? merged : foldMinutes(merged)
-  return { rows: isBackwards ? shown : shown.toReversed(), end: minutes.isFull ? pageFull : found.end }
+  return { rows: isOnlyMinutes ? merged : foldMinutes(merged), end: minutes.isFull ? pageFull : found.end }
 }
 
 const noMinutes: CountedMinutes = { rows: [], isFull: false }
-
-const pageFull: SearchEnd = { kind: 'page_full' }
 
 /** The position that the search for events has reached; `null`: the end of the log. Rows of minutes behind it come later. */
 const reachedTo = ({ events, end }: Listed): number | null => {
@@ -173,8 +217,9 @@ export const eventRow = (core: Core, event: RecordedEvent, before: StateBefore):
   at: event.recordedAt,
   kind: kindOf(event),
   stream: event.stream,
-  revision: event.revision,
+  revision: isWritten(event) ? event.revision : null,
   sentence: sentenceOf(event, before, namesAt(core, event.position)),
+  period: periodOf(event),
   by: byView(core, event),
   whyHref: whyHrefOf(event),
 })
@@ -182,26 +227,21 @@ export const eventRow = (core: Core, event: RecordedEvent, before: StateBefore):
 const whyHrefOf = (event: RecordedEvent): string | null => {
   if (event.type !== 'ReadingsRefused') return null
   const [sample] = event.data.samples
-  return sample === undefined ? paths.event(event.stream, event.revision) : paths.refusedRequest(sample.requestId)
+  if (sample !== undefined) return paths.refusedRequest(sample.requestId)
+  return isWritten(event) ? paths.event(event.stream, event.revision) : null
 }
 
-const hrefsOf = (query: LogQuery, { rows, end }: Rows) => {
-  const [first, oldest] = [rows[0], rows.at(-1)?.position]
+const hrefsOf = (query: LogQuery, { rows, newer, older }: Rows) => {
+  const placed = rows.filter((row) => row.row !== 'instant' && row.position < Number.MAX_SAFE_INTEGER)
+  const [first, oldest] = [placed[0], placed.at(-1)?.position]
   const newest = first?.row === 'stretch' ? first.newestPosition : first?.position
-  const isNewest = query.before === null && query.after === null && query.at === ''
   const turned = { ...query, at: '', before: null, after: null }
-  const goneOn = end.kind === 'time_over' ? end.position : undefined
-  const newerEnd = query.after === null ? newest : (goneOn ?? newest)
-  const olderEnd = query.after === null ? (goneOn ?? oldest) : oldest
-  const isLast = query.after === null && end.kind === 'complete'
-  const isNewestReached = isNewest || (query.after !== null && end.kind === 'complete')
+  const newerEnd = newer.kind === 'time_over' ? newer.position : newest
+  const olderEnd = older.kind === 'time_over' ? older.position : oldest
   return {
-    newerHref: isNewestReached
-      ? null
-      : newerEnd === undefined
-        ? paths.log(turned)
-        : paths.log({ ...turned, after: newerEnd }),
-    olderHref: isLast || olderEnd === undefined ? null : paths.log({ ...turned, before: olderEnd }),
+    newerHref:
+      newer.kind === 'complete' ? null : paths.log(newerEnd === undefined ? turned : { ...turned, after: newerEnd }),
+    olderHref: older.kind === 'complete' || olderEnd === undefined ? null : paths.log({ ...turned, before: olderEnd }),
   }
 }
 
@@ -232,8 +272,5 @@ const suggestedCellars = ({ projections }: Core): LogListView['cellars'] => {
   return all.length > cellarsSuggestedMax ? [] : all.map(({ cellar, title }) => ({ id: cellar, title }))
 }
 
-const eventTypes = Object.keys(eventData) as readonly EventType[]
-
 /** Events of the type `RecordUnreadable` are never stored. */
-const typesOfKind = (_kind: EventKind | null): readonly EventType[] =>
-  eventTypes.filter((type) => type !== 'RecordUnreadable' && type !== 'RevisionVacant').toSorted()
+const typesOffered = eventTypes.filter((type) => type !== 'RecordUnreadable' && type !== 'RevisionVacant').toSorted()

@@ -6,8 +6,8 @@ import type { MinuteRow } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
 import type { Ask, Core } from '../../../actors/core.ts'
 import { instantText, minuteMs } from '../../../domain/calendar.ts'
+import type { LogFilter } from '../../../domain/search/event-filter.ts'
 import { cellarsCountedByMinuteMax, minuteRowsMs, minutesCountedPerTurn } from '../../../limits.ts'
-import type { PlaceFilter } from '../../../log/ask-index.ts'
 import type { Pause } from '../show/pauses.ts'
 
 export type MinutePage = {
@@ -30,7 +30,7 @@ export type MinuteParts = {
 }
 
 /** True if the list shows readings by minute: nothing but a cellar and a time narrows it down. */
-export const showsMinutes = ({ kind, type, actor, key, stream, cellar }: PlaceFilter): boolean =>
+export const showsMinutes = ({ kind, type, actor, key, stream, cellar }: LogFilter): boolean =>
   stream === null &&
   actor === null &&
   key === null &&
@@ -40,7 +40,7 @@ export const showsMinutes = ({ kind, type, actor, key, stream, cellar }: PlaceFi
 /** Returns the rows in the direction of the page. The next page begins at a position, so rows of one position are never split. */
 export const minuteRows = async (
   { core, ask, nowMs, pause }: MinuteParts,
-  filter: PlaceFilter,
+  filter: LogFilter,
   { direction, from, to, limit }: MinutePage,
 ): Promise<CountedMinutes> => {
   const first = minuteOf(Math.max(nowMs - minuteRowsMs, filter.since ?? 0))
@@ -79,7 +79,7 @@ const wholeTies = (rows: readonly MinuteRow[], limit: number): readonly MinuteRo
 type Counted = string | null
 
 /** With too many cellars, counts all cellars together. */
-const countedCellars = ({ projections }: Core, { cellar }: PlaceFilter): readonly Counted[] => {
+const countedCellars = ({ projections }: Core, { cellar }: LogFilter): readonly Counted[] => {
   const all = projections.cellars.list().map((known) => known.cellar)
   if (cellar !== null) return all.filter((id) => id === cellar)
   return all.length > cellarsCountedByMinuteMax ? [null] : all

@@ -1,10 +1,9 @@
 import type { LogQuery } from '../../../../views/log/log-types.ts'
-import { eventData } from '../../../domain/events.ts'
 import { isKeyId } from '../../../domain/key-format.ts'
-import { actorText, eventKinds, parseActor } from '../../../domain/search/event-filter.ts'
+import { eventKinds, type LogFilter, parseActor } from '../../../domain/search/event-filter.ts'
 import { parseInstantNear } from '../../../domain/search/near-instant.ts'
+import { isEventType } from '../../../domain/search/types-of-kind.ts'
 import { logQueryCharsMax } from '../../../limits.ts'
-import type { PlaceFilter } from '../../../log/ask-index.ts'
 
 export const logQueryOf = (query: URLSearchParams): LogQuery => {
   const text = (name: string): string => [...(query.get(name) ?? '').trim()].slice(0, logQueryCharsMax).join('')
@@ -31,7 +30,12 @@ export const positionOf = (text: string): number | null => (/^\d{1,15}$/.test(te
 
 export type QueryFaults = Partial<Record<'kind' | 'type' | 'actor' | 'cellar' | 'key' | 'from' | 'to' | 'at', string>>
 
-export type JudgedQuery = { readonly filter: PlaceFilter; readonly faults: Readonly<QueryFaults> }
+export type JudgedQuery = {
+  readonly filter: LogFilter
+  /** The list shows what happened around this instant. `null`: its newest end, or the page that the address names. */
+  readonly atMs: number | null
+  readonly faults: Readonly<QueryFaults>
+}
 
 type Known = {
   readonly nowMs: number
@@ -39,7 +43,7 @@ type Known = {
   readonly isKey: (keyId: string) => boolean
 }
 
-/** `from` is included in the result, and `to` is not. With `at`, the result has what happened at that instant or before. */
+/** `from` is included in the result, and `to` is not. */
 export const judgeQuery = (query: LogQuery, { nowMs, isCellar, isKey }: Known): JudgedQuery => {
   const faults: QueryFaults = {}
   const instant = (name: 'from' | 'to' | 'at'): number | null => {
@@ -54,19 +58,18 @@ export const judgeQuery = (query: LogQuery, { nowMs, isCellar, isKey }: Known): 
   if (key !== null && !isKey(key)) faults.key = 'There is no key with this id.'
   if (query.cellar !== '' && !isCellar(query.cellar)) faults.cellar = 'There is no cellar with this identifier.'
   if (query.unknownKind !== '') faults.kind = `There is no kind of event "${query.unknownKind}".`
-  if (query.type !== '' && !Object.hasOwn(eventData, query.type)) faults.type = 'There is no such type of event.'
+  const type = isEventType(query.type) ? query.type : null
+  if (query.type !== '' && type === null) faults.type = 'There is no such type of event.'
   if (since !== null && to !== null && since >= to) faults.to = 'The end must be later than the beginning.'
-  const upTo = at === null || query.before !== null || query.after !== null ? null : at + 1
-  const until = to === null ? upTo : upTo === null ? to : Math.min(to, upTo)
-  const type = typeOf(query.type)
-  const filter = { stream: null, kind: query.kind, type, actor: actorIn(query.actor, faults), key, since, until }
-  return { filter: { ...filter, cellar: query.cellar === '' ? null : query.cellar }, faults }
+  const atMs = query.before === null && query.after === null ? at : null
+  const filter = { stream: null, kind: query.kind, type, actor: actorIn(query.actor, faults), key, since, until: to }
+  return { filter: { ...filter, cellar: query.cellar === '' ? null : query.cellar }, atMs, faults }
 }
 
 const actorIn = (typed: string, faults: QueryFaults): string | null => {
   if (typed === '') return null
   const actor = parseActor(typed)
-  if (actor.ok) return actorText(actor.value)
+  if (actor.ok) return actor.value
   faults.actor = actor.refusal.rule
   return null
 }
@@ -75,9 +78,4 @@ const actorIn = (typed: string, faults: QueryFaults): string | null => {
 export const keyIdIn = (typed: string): string => {
   const keyId = /^(?:clr_)?([0-9A-Za-z]+)(?:_…?)?$/.exec(typed)?.[1] ?? ''
   return isKeyId(keyId) ? keyId : typed
-}
-
-const typeOf = (text: string): PlaceFilter['type'] => {
-  const known = Object.keys(eventData) as readonly (keyof typeof eventData)[]
-  return known.find((type) => type === text) ?? null
 }

@@ -6,11 +6,13 @@ import type { Core } from '../../../actors/core.ts'
 import { readsOfKnown, statesBefore } from '../../../actors/search/event-context.ts'
 import { dayMs, hourMs, instantText } from '../../../domain/calendar.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
+import { anyEvent } from '../../../domain/search/event-filter.ts'
 import { unknownBefore } from '../../../domain/search/state-before.ts'
 import { keyStream } from '../../../domain/stream-names.ts'
 import { lastRefusalsShownMax, refusalRowsMax } from '../../../limits.ts'
 import { ifUsable } from './if-usable.ts'
 import { eventRow } from './log-list.ts'
+import { unwrittenRefusals } from './unwritten-refusals.ts'
 
 /** Returns the refusals since midnight (UTC), the most frequent first. */
 export const refusalsToday = (
@@ -41,10 +43,11 @@ export const lastRefusalsOf = (
 ): Promise<readonly EventRow[]> =>
   ifUsable<readonly EventRow[]>(core.ask, [], async (ask) => {
     await ask.upTo()
-    const filter = { stream: null, kind: 'refusals', type: null, actor: null, cellar: null, since: null } as const
     const page = { direction: 'backwards', from: null, limit: lastRefusalsShownMax } as const
-    const { places } = await ask.find({ ...filter, key: keyId, until: null }, page)
-    const events = await ask.eventsAt(places)
+    const filter = { ...anyEvent, kind: 'refusals', key: keyId } as const
+    const { places } = await ask.find(filter, page)
+    const written = await ask.eventsAt(places)
+    const events = [...unwrittenRefusals(core, filter), ...written].slice(0, lastRefusalsShownMax)
     const states = await statesBefore(readsOfKnown(core.log, keyStream(keyId), known), events)
     return events.map((event, index) => eventRow(core, event, states[index] ?? unknownBefore))
   })

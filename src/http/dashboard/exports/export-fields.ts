@@ -1,8 +1,7 @@
 import type { ExportField } from '../../../../views/types.ts'
-import { type EventFilter, noFilter } from '../../../actors/search/read-filtered.ts'
 import { type ExportedListName, type ExportFormat, ExportedListName as ListNames } from '../../../domain/events.ts'
 import { done } from '../../../domain/refusal.ts'
-import { eventKinds, parseActor } from '../../../domain/search/event-filter.ts'
+import { eventKinds, type LogPart, parseActor, wholeLog } from '../../../domain/search/event-filter.ts'
 import { parseInstantNear } from '../../../domain/search/near-instant.ts'
 import { isEventType } from '../../../domain/search/types-of-kind.ts'
 import { invalidField, type Typed, withoutSecrets } from '../../../domain/text.ts'
@@ -55,13 +54,13 @@ export const typedList = ({ core }: DashboardDeps, { form, nowMs }: Filled): Typ
     case 'history':
       return key === null
         ? invalidField('key', 'Name the key whose history you want.')
-        : done({ list, filter: { ...noFilter, key, since: filter.value.since, until: filter.value.until } })
+        : done({ list, filter: { ...wholeLog, key, since: filter.value.since, until: filter.value.until } })
   }
 }
 
 const orNull = (text: string): string | null => (text === '' ? null : text)
 
-const typedFilter = (core: DashboardDeps['core'], { form, nowMs }: Filled): Typed<EventFilter> => {
+const typedFilter = (core: DashboardDeps['core'], { form, nowMs }: Filled): Typed<LogPart> => {
   const tooLong = fields.find((field) => form(field).length > exportFieldCharsMax)
   if (tooLong !== undefined) return invalidField(tooLong, `It must be at most ${exportFieldCharsMax} characters.`)
   const { keys, cellars } = core.projections
@@ -84,7 +83,7 @@ const typedFilter = (core: DashboardDeps['core'], { form, nowMs }: Filled): Type
   if (type !== null && !isEventType(type)) return invalidField('type', 'There is no such type of event.')
   const stream = orNull(form('stream'))
   const [sinceMs, untilMs] = [since.value, until.value]
-  return done({ ...noFilter, stream, type, kind, actor: actor.value, cellar, key, since: sinceMs, until: untilMs })
+  return done({ ...wholeLog, stream, type, kind, actor: actor.value, cellar, key, since: sinceMs, until: untilMs })
 }
 
 const typedInstant = (field: 'since' | 'until', { form, nowMs }: Filled): Typed<number | null> => {

@@ -1,14 +1,14 @@
 import type { ListExport } from '../../../../views/log/log-types.ts'
 import { wantsReadings } from '../../../actors/search/list-events.ts'
 import { instantText } from '../../../domain/calendar.ts'
-import type { PlaceFilter } from '../../../log/ask-index.ts'
+import type { LogFilter } from '../../../domain/search/event-filter.ts'
 import { showsMinutes } from '../ask/minute-rows.ts'
 
 /**
  * Returns the fields of the export that has what all pages of the list show. Rows of minutes stand for readings, so the export has
  * these readings. A list of a key or a person shows no readings until somebody chooses them.
  */
-export const exportOfList = (filter: PlaceFilter): ListExport => {
+export const exportOfList = (filter: LogFilter): ListExport => {
   const { kind, type, actor, cellar, key, since, until } = filter
   const isOfReadings = kind === 'readings' || type === 'ReadingAccepted'
   const fields = {

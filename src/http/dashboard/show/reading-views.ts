@@ -40,13 +40,20 @@ export const readingsOf = async (
   { nowMs, pause }: { readonly nowMs: number; readonly pause: Pause },
 ) => {
   const { keys, readings } = deps.core.projections
-  const { cellar } = wanted
+  const { cellar, words } = wanted
   const kegs = kegListOf(deps, wanted, await foundKegs(deps, wanted, pause))
-  const latest = readings.latest(cellar).map((reading) => readingView(deps, reading))
+  const latest = readings.latest(cellar)
   const isActive = (key: KeyState): boolean => keyStatus(key, nowMs) === 'active'
   // The page uses `hasActiveKey` only if the cellar has no readings. Otherwise the keys are not searched, to save time.
   const hasActiveKey = latest.length === 0 && keys.ofCellar(cellar).some(isActive)
-  return { cellar, kegs, readings: latest, hasActiveKey }
+  const shown = latest.filter((reading) => hasWords(reading, words)).map((reading) => readingView(deps, reading))
+  return { cellar, kegs, readings: shown, hasActiveKey }
+}
+
+/** The same rule as that of `findKegs`. */
+const hasWords = ({ rack, keg }: AcceptedReading, words: readonly string[]): boolean => {
+  const [rackText, kegText] = [rack.toLowerCase(), keg.toLowerCase()]
+  return words.every((word) => rackText.includes(word) || kegText.includes(word))
 }
 
 export const foundKegs = (

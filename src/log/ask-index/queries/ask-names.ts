@@ -1,4 +1,4 @@
-import { type EventKind, eventKinds } from '../../../domain/search/event-filter.ts'
+import { type EventKind, eventKinds, type Period } from '../../../domain/search/event-filter.ts'
 import { isEventType } from '../../../domain/search/types-of-kind.ts'
 import { AskUnusable, type EventPlace } from '../../ask-index.ts'
 import type { PlaceRow } from '../ask-rows.ts'
@@ -43,6 +43,7 @@ export class AskNames {
       actor: this.textOf(row.actor),
       key: row.key === null ? null : this.textOf(row.key),
       cellar: row.cellar === null ? null : this.textOf(row.cellar),
+      ...periodOfRow(row),
     }
   }
 
@@ -53,3 +54,6 @@ export class AskNames {
     return kind
   }
 }
+
+export const periodOfRow = (row: Pick<PlaceRow, 'first_at' | 'last_at'>): Partial<Period> =>
+  row.first_at === null || row.last_at === null ? {} : { firstAt: row.first_at, lastAt: row.last_at }

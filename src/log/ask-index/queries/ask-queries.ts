@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite'
+import type { LogFilter } from '../../../domain/search/event-filter.ts'
 import type {
   AskQuestions,
   EventPlace,
@@ -6,7 +7,6 @@ import type {
   HourCount,
   MinuteCount,
   MinutePosition,
-  PlaceFilter,
   PlacePage,
   RefusalSum,
   SeenRack,
@@ -17,7 +17,7 @@ import { hourCountsOf, minuteCountsOf } from './counts-by-time.ts'
 import { searchPlaces } from './place-search.ts'
 import { placesOfId } from './places-of-id.ts'
 import { refusalsOfCellar } from './refusals-of-cellar.ts'
-import { seenRacks } from './seen-racks.ts'
+import { racksLike, seenRacks } from './seen-racks.ts'
 
 /** The queries on the tables of `ask.db`. Nothing but the statements stays in memory. */
 export class AskQueries implements AskQuestions {
@@ -33,7 +33,7 @@ export class AskQueries implements AskQuestions {
     finalizeAll(this.#statements)
   }
 
-  find(filter: PlaceFilter, page: PlacePage): Generator<void, FoundPlaces> {
+  find(filter: LogFilter, page: PlacePage): Generator<void, FoundPlaces> {
     return searchPlaces(this.#statements, filter, page)
   }
 
@@ -60,6 +60,10 @@ export class AskQueries implements AskQuestions {
 
   seenRacks(key: string, limit: number): Generator<void, readonly SeenRack[]> {
     return seenRacks(this.#statements, { key, limit })
+  }
+
+  racksLike(pattern: RegExp, limit: number): Generator<void, readonly SeenRack[]> {
+    return racksLike(this.#statements, { pattern, limit })
   }
 
   positionOfMinute(minute: number): MinutePosition | null {

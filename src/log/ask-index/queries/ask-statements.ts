@@ -34,14 +34,16 @@ export const prepareAskStatements = (database: Database) => ({
   seenAfter: database.prepare<SeenRow, [number, string, number]>(
     'SELECT key, rack, minute FROM seen WHERE key = ? AND rack > ? ORDER BY rack LIMIT ?',
   ),
+  /** The values are the key and the rack of the row before, and the number of rows. */
+  allSeenAfter: database.prepare<SeenRow, [number, string, number]>(
+    'SELECT key, rack, minute FROM seen WHERE (key, rack) > (?, ?) ORDER BY key, rack LIMIT ?',
+  ),
 })
 
-export const finalizeAll = (statements: AskStatements): void => {
-  for (const each of Object.values(statements)) {
-    if ('finalize' in each) each.finalize()
-    else {
-      each.forwards.finalize()
-      each.backwards.finalize()
-    }
-  }
+export const finalizeAll = ({ walks, ...statements }: AskStatements): void => {
+  for (const each of [
+    ...walks.flatMap(({ forwards, backwards }) => [forwards, backwards]),
+    ...Object.values(statements),
+  ])
+    each.finalize()
 }

@@ -1,10 +1,17 @@
 /** Searches for the places that match a filter, in small steps. */
+import {
+  type FilterField,
+  filterFields,
+  type LogFilter,
+  matches,
+  recordedUntil,
+} from '../../../domain/search/event-filter.ts'
 import { typesThatCanBe } from '../../../domain/search/types-of-kind.ts'
-import { askFoundAtOnceMax, askRowsAtOnceMax } from '../../../limits.ts'
-import type { EventPlace, FoundPlaces, PlaceFilter, PlacePage } from '../../ask-index.ts'
-import type { PlaceRow } from '../ask-rows.ts'
-import { AskNames } from './ask-names.ts'
+import { askFoundAtOnceMax, askRowsAtOnceMax, readPageEventsMax } from '../../../limits.ts'
+import type { EventPlace, FoundPlaces, PlacePage } from '../../ask-index.ts'
+import { AskNames, periodOfRow } from './ask-names.ts'
 import type { AskStatements } from './ask-statements.ts'
+import { type IndexName, indexedFields } from './place-statements.ts'
 import { type Direction, type PlacesPart, PlaceWalk, type Range } from './place-walk.ts'
 import { positionsRecorded } from './positions-recorded.ts'
 import { revisionsIn } from './revisions-in.ts'
@@ -16,7 +23,7 @@ import { revisionsIn } from './revisions-in.ts'
  */
 export function* searchPlaces(
   statements: AskStatements,
-  filter: PlaceFilter,
+  filter: LogFilter,
   page: PlacePage,
 ): Generator<void, FoundPlaces> {
   const names = new AskNames(statements)
@@ -24,7 +31,7 @@ export function* searchPlaces(
   const range = rangeOf(statements, filter, page)
   if (wanted === null || range.after + 1 >= range.before) return { places: [], lookedTo: null }
   const searches = walksOf(statements, { wanted, range, direction: page.direction }).map(
-    (walk) => new WalkSearch({ walk, wanted, names, limit: page.limit }),
+    (walk) => new WalkSearch({ walk, wanted, names, limit: page.limit, isForwards: page.direction === 'forwards' }),
   )
   while (true) {
     for (const search of searches) {
@@ -35,103 +42,98 @@ export function* searchPlaces(
 }
 
 /** The filter with numbers of `names`. `null` wants any. */
-type Wanted = {
-  readonly stream: number | null
-  readonly kind: number | null
-  readonly actor: number | null
-  readonly key: number | null
-  readonly cellar: number | null
-  readonly type: number | null
-  /** `type`, or all types that can be of the kind. */
-  readonly types: readonly number[]
-  readonly since: number
-  readonly until: number
-}
+type Wanted = { readonly [field in FilterField]: number | null } & Pick<LogFilter, 'since' | 'until'> & {
+    /** `type`, or all types that can be of the kind. */
+    readonly types: readonly number[]
+    /** Behind a thousand rows of this time (ms) or later, no place is wanted. */
+    readonly endMs: number
+  }
 
 /** Returns `null` if no place can match, because none has a text of the filter. */
-const wantedOf = (names: AskNames, filter: PlaceFilter): Wanted | null => {
+const wantedOf = (names: AskNames, filter: LogFilter): Wanted | null => {
   const { since, until } = filter
   const candidates = typesThatCanBe(filter.kind).filter((type) => filter.type === null || filter.type === type)
   const types = candidates.map((type) => names.numberOf(type)).filter((number) => number !== null)
-  if (types.length === 0) return null
-  const missing = -1
-  const numberOf = (text: string | null): number | null => (text === null ? null : (names.numberOf(text) ?? missing))
-  const numbers = {
-    stream: numberOf(filter.stream),
-    kind: numberOf(filter.kind),
-    actor: numberOf(filter.actor),
-    key: numberOf(filter.key),
-    cellar: numberOf(filter.cellar),
-    type: numberOf(filter.type),
+  const isMissing = (field: FilterField): boolean => filter[field] !== null && numberOf(field) === null
+  const numberOf = (field: FilterField): number | null => {
+    const text = filter[field]
+    return text === null ? null : names.numberOf(text)
   }
-  if (Object.values(numbers).includes(missing)) return null
-  return { ...numbers, types, since: since ?? Number.NEGATIVE_INFINITY, until: until ?? Number.POSITIVE_INFINITY }
+  if (types.length === 0 || filterFields.some(isMissing)) return null
+  return {
+    stream: numberOf('stream'),
+    kind: numberOf('kind'),
+    type: numberOf('type'),
+    actor: numberOf('actor'),
+    key: numberOf('key'),
+    cellar: numberOf('cellar'),
+    types,
+    since,
+    until,
+    endMs: recordedUntil(filter),
+  }
 }
 
 /** Places that are written during the search are left out. Otherwise one walk could find them, and another could not. */
-const rangeOf = (statements: AskStatements, filter: PlaceFilter, { direction, from }: PlacePage): Range => {
+const rangeOf = (statements: AskStatements, filter: LogFilter, { direction, from }: PlacePage): Range => {
   const last = statements.lastPlace.get()?.position ?? -1
   const { after, before } = positionsRecorded(statements, filter)
-  return {
-    after: direction === 'forwards' ? Math.max(after, from ?? -1) : after,
-    before: Math.min(before, last + 1, direction === 'backwards' ? (from ?? last + 1) : last + 1),
-  }
+  return direction === 'forwards'
+    ? { after: Math.max(after, from ?? -1), before: last + 1 }
+    : { after, before: Math.min(before, last + 1, from ?? last + 1) }
 }
 
 type WalkParts = { readonly wanted: Wanted; readonly range: Range; readonly direction: Direction }
 
 /** Each walk meets all matching places. */
-const walksOf = (statements: AskStatements, { wanted, range, direction }: WalkParts): readonly PlaceWalk[] => {
-  const { ofActor, ofKey, ofCellar, ofActorInCellar, ofStream, ofType, ofKind, places } = statements
-  const { actor, key, cellar, stream, kind, type } = wanted
-  const walks: PlaceWalk[] = []
-  const add = (parts: readonly PlacesPart[]): number => walks.push(new PlaceWalk(direction, parts))
-  const inTypes = (read: (rest: Range, limit: number, type: number) => readonly PlaceRow[]): readonly PlacesPart[] =>
-    wanted.types.map((each) => inPositions(range, (rest, limit) => read(rest, limit, each)))
-  const inIndex = (index: typeof ofActor, number: number): readonly PlacesPart[] =>
-    inTypes(({ after, before }, limit, each) => index[direction].all(after, before, limit, each, number))
-  if (key !== null) add(inIndex(ofKey, key))
-  if (actor !== null && cellar !== null) {
-    const { [direction]: read } = ofActorInCellar
-    add(inTypes(({ after, before }, limit, each) => read.all(after, before, limit, each, actor, cellar)))
-  } else if (actor !== null) add(inIndex(ofActor, actor))
-  else if (cellar !== null) add(inIndex(ofCellar, cellar))
-  if (stream !== null) {
-    const revisions = revisionsIn(statements, stream, range)
-    add([inRevisions(revisions, ({ after, before }, limit) => ofStream[direction].all(after, before, limit, stream))])
-  }
-  if (walks.length > 0) return walks
-  const read: PlacesPart['read'] = ({ after, before }, limit) => {
-    if (type !== null) return ofType[direction].all(after, before, limit, type)
-    if (kind !== null) return ofKind[direction].all(after, before, limit, kind)
-    return places[direction].all(after, before, limit)
-  }
-  add([inPositions(range, read)])
-  return walks
+const walksOf = (statements: AskStatements, parts: WalkParts): readonly PlaceWalk[] => {
+  const { actor, key, cellar, stream, kind, type } = parts.wanted
+  const indexes: IndexName[] = []
+  if (key !== null) indexes.push('places_of_key')
+  if (actor !== null && cellar !== null) indexes.push('places_of_actor_in_cellar')
+  else if (actor !== null) indexes.push('places_of_actor')
+  else if (cellar !== null) indexes.push('places_of_cellar')
+  if (stream !== null) indexes.push('places_of_stream')
+  if (indexes.length === 0) indexes.push(type !== null ? 'places_of_type' : kind !== null ? 'places_of_kind' : 'places')
+  const walks = statements.walks.filter(({ name }) => indexes.includes(name))
+  return walks.map((walk) => new PlaceWalk(parts.direction, partsOf(statements, walk, parts)))
 }
 
-const inPositions = (range: Range, read: PlacesPart['read']): PlacesPart => ({
-  range,
-  orderOf: ({ position }) => position,
-  read,
-})
+/** An index with the type has a part for each type. */
+const partsOf = (
+  statements: AskStatements,
+  { name, ...walk }: AskStatements['walks'][number],
+  { wanted, range, direction }: WalkParts,
+): readonly PlacesPart[] => {
+  const fields: readonly FilterField[] = indexedFields[name]
+  const types = fields.includes('type') ? wanted.types : [null]
+  const isOfStream = name === 'places_of_stream'
+  return types.map((type) => {
+    const values = fields.map((field) => (field === 'type' ? type : wanted[field]) ?? none)
+    return {
+      range: isOfStream ? revisionsIn(statements, wanted.stream ?? none, range) : range,
+      orderOf: ({ position, revision }) => (isOfStream ? revision : position),
+      read: ({ after, before }, limit) => walk[direction].all(after, before, limit, ...values),
+    }
+  })
+}
 
-const inRevisions = (revisions: Range, read: PlacesPart['read']): PlacesPart => ({
-  ...inPositions(revisions, read),
-  orderOf: ({ revision }) => revision,
-})
+/** No name has this number. */
+const none = -1
 
 type SearchParts = {
   readonly walk: PlaceWalk
   readonly wanted: Wanted
   readonly names: AskNames
   readonly limit: number
+  readonly isForwards: boolean
 }
 
 class WalkSearch {
   readonly #parts: SearchParts
   readonly #places: EventPlace[] = []
   #lookedTo: number | null = null
+  #laterInRow = 0
 
   constructor(parts: SearchParts) {
     this.#parts = parts
@@ -146,7 +148,7 @@ class WalkSearch {
    * their own. Returns true if the search is done.
    */
   step(): boolean {
-    const { walk, wanted, names, limit } = this.#parts
+    const { walk, wanted, names, limit, isForwards } = this.#parts
     const rowsReadMax = walk.rowsRead + askRowsAtOnceMax
     if (!walk.begin(askRowsAtOnceMax)) return false
     const foundMax = this.#places.length + askFoundAtOnceMax
@@ -154,20 +156,15 @@ class WalkSearch {
       const row = walk.next()
       this.#lookedTo = row?.position ?? null
       if (row === null) return true
-      if (!matches(row, wanted)) continue
+      this.#laterInRow = isForwards && row.recorded_at >= wanted.endMs ? this.#laterInRow + 1 : 0
+      if (this.#laterInRow >= readPageEventsMax) {
+        this.#lookedTo = null
+        return true
+      }
+      if (!matches({ ...row, recordedAt: row.recorded_at, ...periodOfRow(row) }, wanted)) continue
       this.#places.push(names.placeOf(row))
       if (this.#places.length >= limit) return true
     }
     return false
   }
 }
-
-const matches = (row: PlaceRow, { stream, kind, type, actor, key, cellar, since, until }: Wanted): boolean =>
-  (stream === null || row.stream === stream) &&
-  (kind === null || row.kind === kind) &&
-  (type === null || row.type === type) &&
-  (actor === null || row.actor === actor) &&
-  (key === null || row.key === key) &&
-  (cellar === null || row.cellar === cellar) &&
-  row.recorded_at >= since &&
-  row.recorded_at < until

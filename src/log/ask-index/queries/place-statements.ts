@@ -1,8 +1,22 @@
 import type { Database } from 'bun:sqlite'
+import type { FilterField } from '../../../domain/search/event-filter.ts'
 import { type PlaceRow, placeColumns } from '../ask-rows.ts'
-import type { Direction } from './place-walk.ts'
 
-/** In both directions, the first two values are bounds, which are not included, and the third is the number of rows. */
+/** Each index is of these columns, and then in the order of positions. The index of a stream is in the order of revisions. */
+export const indexedFields = {
+  places: [],
+  places_of_kind: ['kind'],
+  places_of_type: ['type'],
+  places_of_actor: ['type', 'actor'],
+  places_of_key: ['type', 'key'],
+  places_of_cellar: ['type', 'cellar'],
+  places_of_actor_in_cellar: ['type', 'actor', 'cellar'],
+  places_of_stream: ['stream'],
+} as const satisfies Record<string, readonly FilterField[]>
+export type IndexName = keyof typeof indexedFields
+const indexNames = Object.keys(indexedFields).filter((name): name is IndexName => Object.hasOwn(indexedFields, name))
+
+/** In `walks`, the values are two bounds, which are not included, the number of rows, and the `indexedFields`. */
 export const preparePlaceStatements = (database: Database) => ({
   lastPlace: database.prepare<{ position: number | null }, []>('SELECT max(position) AS position FROM places'),
   place: database.prepare<PlaceRow, [number]>(`SELECT ${placeColumns} FROM places WHERE position = ?`),
@@ -14,50 +28,11 @@ export const preparePlaceStatements = (database: Database) => ({
   placesOfRequest: database.prepare<PlaceRow, [number, number, number]>(
     placesOfNumber('INDEXED BY places_of_request', 'request_number'),
   ),
-  places: inBothDirections((order) =>
-    database.prepare<PlaceRow, [number, number, number]>(placesIn('', '', 'position', order)),
-  ),
-  ofKind: inBothDirections((order) =>
-    database.prepare<PlaceRow, [number, number, number, number]>(
-      placesIn('INDEXED BY places_of_kind', 'kind = ?4 AND', 'position', order),
-    ),
-  ),
-  ofType: inBothDirections((order) =>
-    database.prepare<PlaceRow, [number, number, number, number]>(
-      placesIn('INDEXED BY places_of_type', 'type = ?4 AND', 'position', order),
-    ),
-  ),
-  ofActor: inBothDirections((order) =>
-    database.prepare<PlaceRow, [number, number, number, number, number]>(
-      placesIn('INDEXED BY places_of_actor', 'type = ?4 AND actor = ?5 AND', 'position', order),
-    ),
-  ),
-  ofKey: inBothDirections((order) =>
-    database.prepare<PlaceRow, [number, number, number, number, number]>(
-      placesIn('INDEXED BY places_of_key', 'type = ?4 AND key = ?5 AND', 'position', order),
-    ),
-  ),
-  ofCellar: inBothDirections((order) =>
-    database.prepare<PlaceRow, [number, number, number, number, number]>(
-      placesIn('INDEXED BY places_of_cellar', 'type = ?4 AND cellar = ?5 AND', 'position', order),
-    ),
-  ),
-  ofActorInCellar: inBothDirections((order) =>
-    database.prepare<PlaceRow, [number, number, number, number, number, number]>(
-      placesIn(
-        'INDEXED BY places_of_actor_in_cellar',
-        'type = ?4 AND actor = ?5 AND cellar = ?6 AND',
-        'position',
-        order,
-      ),
-    ),
-  ),
-  /** The range is of revisions. */
-  ofStream: inBothDirections((order) =>
-    database.prepare<PlaceRow, [number, number, number, number]>(
-      placesIn('INDEXED BY places_of_stream', 'stream = ?4 AND', 'revision', order),
-    ),
-  ),
+  walks: indexNames.map((name) => ({
+    name,
+    forwards: database.prepare<PlaceRow, number[]>(placesIn(name, 'ASC')),
+    backwards: database.prepare<PlaceRow, number[]>(placesIn(name, 'DESC')),
+  })),
   lastRevision: database.prepare<{ revision: number | null }, [number]>(
     'SELECT max(revision) AS revision FROM places INDEXED BY places_of_stream WHERE stream = ?',
   ),
@@ -71,13 +46,10 @@ export const preparePlaceStatements = (database: Database) => ({
 const placesOfNumber = (index: string, column: string): string =>
   `SELECT ${placeColumns} FROM places ${index} WHERE ${column} = ? AND position > ? ORDER BY position LIMIT ?`
 
-type Order = 'ASC' | 'DESC'
-
-const inBothDirections = <Prepared>(prepare: (order: Order) => Prepared): Readonly<Record<Direction, Prepared>> => ({
-  forwards: prepare('ASC'),
-  backwards: prepare('DESC'),
-})
-
 /** Without `INDEXED BY`, SQLite could choose an index that reads far more rows. */
-const placesIn = (index: string, condition: string, by: 'position' | 'revision', order: Order): string =>
-  `SELECT ${placeColumns} FROM places ${index} WHERE ${condition} ${by} > ?1 AND ${by} < ?2 ORDER BY ${by} ${order} LIMIT ?3`
+const placesIn = (index: IndexName, order: 'ASC' | 'DESC'): string => {
+  const by = index === 'places_of_stream' ? 'revision' : 'position'
+  const conditions = [`${by} > ?1`, `${by} < ?2`, ...indexedFields[index].map((field, at) => `${field} = ?${at + 4}`)]
+  const from = index === 'places' ? 'places' : `places INDEXED BY ${index}`
+  return `SELECT ${placeColumns} FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${by} ${order} LIMIT ?3`
+}

@@ -25,3 +25,20 @@ export function* seenRacks(statements: AskStatements, { key, limit }: Wanted): G
   }
   return newest.map(({ rack, minute }) => ({ key, rack, minute }))
 }
+
+/** Reads the whole table, a few rows in each step. It has at most `askSeenRacksMax` rows. @throws AskUnusable */
+export function* racksLike(
+  statements: AskStatements,
+  { pattern, limit }: { readonly pattern: RegExp; readonly limit: number },
+): Generator<void, readonly SeenRack[]> {
+  const names = new AskNames(statements)
+  let newest: readonly SeenRow[] = []
+  for (let last: Pick<SeenRow, 'key' | 'rack'> | undefined = { key: 0, rack: '' }; last !== undefined; ) {
+    const rows: readonly SeenRow[] = statements.allSeenAfter.all(last.key, last.rack, askRowsAtOnceMax)
+    const found = rows.filter(({ rack }) => pattern.test(rack))
+    if (found.length > 0) newest = [...newest, ...found].sort((a, b) => b.minute - a.minute).slice(0, limit)
+    last = rows.at(-1)
+    yield
+  }
+  return newest.map(({ key, rack, minute }) => ({ key: names.textOf(key), rack, minute }))
+}

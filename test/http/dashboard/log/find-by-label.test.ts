@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { labelChoicesMax } from '../../../src/limits.ts'
-import { paths } from '../../../views/paths.ts'
-import { type Service, testAsker } from '../../support/test-service.ts'
-import { manualClock } from '../../support/time/manual-clock.ts'
-import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
+import { labelChoicesMax } from '../../../../src/limits.ts'
+import { paths } from '../../../../views/paths.ts'
+import { type Service, testAsker } from '../../../support/test-service.ts'
+import { manualClock } from '../../../support/time/manual-clock.ts'
+import { signedIn, startWithOperators, type Visitor } from '../visitor.ts'
 
 let service: Service
 let auditor: Visitor
@@ -30,15 +30,27 @@ describe('the box of the Log page', () => {
     }
   })
 
-  test('finds no key by a part of its label, or by its former label', async () => {
+  test('finds a key by a part of its label, but not by its former label', async () => {
     const keyId = await createKey('Fermenter 2')
-    await service.core.keys.relabel(keyId, { label: 'Fermenter 3', note: '' }, testAsker)
-    for (const typed of ['Fermenter', 'Fermenter 2']) {
-      const { status, body } = await find(typed)
-      expect(status).toBe(404)
-      expect(body).toContain('no key with this label')
-    }
-    expect((await find('fermenter 3')).location).toBe(paths.log({ key: keyId }))
+    await service.core.keys.relabel(keyId, { label: 'Fermenter, no. 0421', note: '' }, testAsker)
+    for (const typed of ['ferment', '0421', 'fermenter no 0421', 'Fermenter-NO'])
+      expect([typed, (await find(typed)).location]).toEqual([typed, paths.log({ key: keyId })])
+    expect((await find('Fermenter 2')).status).toBe(404)
+    expect((await find('fe')).status).toBe(404)
+  })
+
+  test('offers no parts of names if a key has exactly the label', async () => {
+    const keyId = await createKey('Cooler')
+    await createKey('Cooler, spare')
+    expect((await find('cooler')).location).toBe(paths.log({ key: keyId }))
+  })
+
+  test('leads to the events of a type, also with a time', async () => {
+    for (const typed of ['KeySuspended', 'key suspended', 'suspended'])
+      expect((await find(typed)).location).toBe(paths.log({ type: 'KeySuspended' }))
+    const when = { from: '2026-02-28T23:50:00.000Z', to: '2026-03-01T00:10:00.000Z' }
+    expect((await find('KeySuspended 23:50..00:10')).location).toBe(paths.log({ type: 'KeySuspended', ...when }))
+    expect((await find('23:50..00:10')).location).toBe(paths.log(when))
   })
 
   test('takes a label and a time', async () => {

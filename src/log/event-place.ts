@@ -1,7 +1,7 @@
-import type { RecordedEvent } from '../../domain/events.ts'
-import { actorText, keyOfEvent, kindOf } from '../../domain/search/event-filter.ts'
-import { categoryOf } from '../../domain/stream-names.ts'
-import type { EventPlace } from '../../log/ask-index.ts'
+import type { RecordedEvent } from '../domain/events.ts'
+import { actorText, keyOfEvent, kindOf, periodOf } from '../domain/search/event-filter.ts'
+import { categoryOf } from '../domain/stream-names.ts'
+import type { EventPlace } from './ask-index.ts'
 
 /** What events do not say themselves. */
 export type CellarNames = {
@@ -17,10 +17,12 @@ export const placeOf = (event: RecordedEvent, cellars: CellarNames): EventPlace 
   const key = keyOfEvent(event)
   const cellar = cellarOf(event, key, cellars)
   const actor = actorText(metadata.by)
-  return { position, stream, revision, recordedAt, kind: kindOf(event), type, actor, key, cellar }
+  const kind = kindOf(event)
+  return { position, stream, revision, recordedAt, ...periodOf(event), kind, type, actor, key, cellar }
 }
 
 const cellarOf = (event: RecordedEvent, key: string | null, cellars: CellarNames): string | null => {
+  if (event.type === 'ReadingAccepted') return event.data.cellar
   if (event.type === 'KeyCreated' || event.type === 'CellarCreated' || event.type === 'ReadingsPurged') {
     return event.data.cellar
   }

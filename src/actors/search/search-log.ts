@@ -1,0 +1,186 @@
+/**
+ * Searches the log for lists, exports and the command line. `ask.db` says where events lie that are no readings. Readings of one
+ * key come from its stream. All else comes from the log, page by page, and so does what `ask.db` does not have yet.
+ */
+import { BoundedMap } from '../../domain/bounded-map.ts'
+import type { RecordedEvent } from '../../domain/events.ts'
+import { keyOfEvent, type LogFilter, matches, recordedUntil } from '../../domain/search/event-filter.ts'
+import { cellarStream, keyStream, readingsStream, refusalsStream } from '../../domain/stream-names.ts'
+import { readPageEventsMax, recordedSkewMsMax, searchedKeysMax } from '../../limits.ts'
+import { AskBusy, AskUnusable } from '../../log/ask-index.ts'
+import { type CellarNames, placeOf } from '../../log/event-place.ts'
+import type { Ask } from '../core.ts'
+import { mergedStreams } from './merged-streams.ts'
+import type { LogReads } from './patient-reads.ts'
+import { positionBefore, someEventSince } from './position-of-instant.ts'
+import { atOnce, type SearchPage } from './search-page.ts'
+
+export type LogSearch = {
+  readonly log: LogReads
+  /** `null`: only the log itself is read. */
+  readonly ask: Ask | null
+  /** True leaves out single readings. Default: false. */
+  readonly isWithoutReadings?: boolean
+  /** Returns `null` if there is no such key. Default: the first event of the key says its cellar. */
+  readonly cellarOfKey?: (keyId: string) => string | null
+  /** Called if `ask.db` turns out to be damaged or locked. The search goes on in the log. */
+  readonly onUnusable?: () => void
+}
+
+export type Found = {
+  /** In the direction of the search. */
+  readonly events: readonly RecordedEvent[]
+  /** The search has compared all events up to there. `null`: there are no more. */
+  readonly lookedTo: { readonly position: number; readonly atMs: number | null } | null
+}
+
+/** Yields after each page, so that the caller can let other work run. @throws Outage, UndecodableEvent */
+export async function* searchLog(
+  search: LogSearch,
+  filter: LogFilter,
+  page: SearchPage,
+): AsyncGenerator<Found, void, undefined> {
+  const { ask } = search
+  if (ask === null || canFindReadings(search, filter)) return yield* searchItself(search, filter, page)
+  await ask.upTo()
+  const { position: foldedTo, isBehind, trouble } = ask.progress()
+  const isCurrent = !isBehind && trouble === null
+  const isForwards = page.direction === 'forwards'
+  const to = page.to ?? null
+  let { from } = page
+  if (foldedTo === null) return yield* searchItself(search, filter, page)
+  if (isForwards && isCurrent && to === null && from !== null && from >= foldedTo) return
+  if (!isForwards && !isCurrent && (from === null || from > foldedTo + 1)) {
+    for await (const found of searchItself(search, filter, { ...page, to: foldedTo })) {
+      yield found
+      from = found.lookedTo?.position ?? from
+    }
+  }
+  const end = isForwards ? Math.min(foldedTo, to ?? foldedTo) : foldedTo
+  // If the index is emptied between two pages, places are missing in it until it reaches as far again.
+  const isWhole = (): boolean => (ask.progress().position ?? -1) >= foldedTo
+  try {
+    while (isWhole() && (!isForwards || (from ?? -1) < end)) {
+      const begin = isForwards ? from : Math.min(from ?? end + 1, end + 1)
+      const found = await ask.find(filter, { direction: page.direction, from: begin, limit: atOnce(page) })
+      const events = await ask.eventsAt(found.places.filter(({ position }) => position <= end))
+      if (!isWhole()) break
+      const isDone = found.lookedTo === null && (!isForwards || (isCurrent && to === null))
+      const position = found.lookedTo ?? end
+      yield { events, lookedTo: isDone ? null : { position, atMs: ask.placeAt(position)?.recordedAt ?? null } }
+      if (isDone) return
+      from = isForwards ? Math.min(position, end) : position
+    }
+  } catch (error) {
+    // The log has all that `ask.db` has.
+    if (!(error instanceof AskUnusable || error instanceof AskBusy)) throw error
+    search.onUnusable?.()
+  }
+  if (isForwards && to !== null && (from ?? -1) >= to) return
+  yield* searchItself(search, filter, { ...page, from })
+}
+
+/** True if the filter wants only single readings. */
+const isOfReadings = ({ type, kind }: LogFilter): boolean => type === 'ReadingAccepted' || kind === 'readings'
+
+/** `ask.db` has no readings. Only keys ask for readings. */
+const canFindReadings = ({ isWithoutReadings = false }: LogSearch, { type, kind, actor }: LogFilter): boolean =>
+  !isWithoutReadings &&
+  (type === null || type === 'ReadingAccepted') &&
+  (kind === null || kind === 'readings') &&
+  (actor === null || keyOfActor(actor) !== null)
+
+const keyOfActor = (actor: string | null): string | null => /^clr_([^@]+)$/.exec(actor ?? '')?.[1] ?? null
+
+/** Searches without `ask.db`. */
+async function* searchItself(
+  search: LogSearch,
+  filter: LogFilter,
+  page: SearchPage,
+): AsyncGenerator<Found, void, undefined> {
+  if (filter.type === 'ReadingAccepted' && !canFindReadings(search, filter)) return
+  const cellars = new CellarsOfKeys(search)
+  const streams = await streamsOf(filter, cellars)
+  const pages =
+    streams === null ? pagesOfLog(search, filter, page) : mergedStreams(search.log, streams, { filter, page })
+  for await (const events of pages) {
+    const matching: RecordedEvent[] = []
+    for (const event of events) {
+      if (event.type === 'ReadingAccepted' && search.isWithoutReadings === true) continue
+      if (await isWanted(event, filter, cellars)) matching.push(event)
+    }
+    const last = events.at(-1)
+    yield { events: matching, lookedTo: last === undefined ? null : { position: last.position, atMs: last.recordedAt } }
+  }
+}
+
+/** Returns `null` if events of any stream can match. */
+const streamsOf = async (filter: LogFilter, cellars: CellarsOfKeys): Promise<readonly string[] | null> => {
+  const { stream, key } = filter
+  if (stream !== null) return [stream]
+  const keyId = key ?? (isOfReadings(filter) ? keyOfActor(filter.actor) : null)
+  if (keyId === null) return null
+  if (isOfReadings(filter)) return [readingsStream(keyId)]
+  const cellar = await cellars.of(keyId)
+  return cellar === null ? [] : [keyStream(keyId), readingsStream(keyId), refusalsStream(keyId), cellarStream(cellar)]
+}
+
+const isWanted = async (event: RecordedEvent, filter: LogFilter, cellars: CellarsOfKeys): Promise<boolean> => {
+  const { cellar } = filter
+  if (!matches(placeOf(event, noCellars), { ...filter, cellar: null })) return false
+  if (cellar === null) return true
+  const key = keyOfEvent(event)
+  const ofKey = key === null ? null : await cellars.of(key)
+  const ofStream = (stream: string): string | null => (stream === cellarStream(cellar) ? cellar : null)
+  return placeOf(event, { ofKey: () => ofKey, ofStream }).cellar === cellar
+}
+
+const noCellars: CellarNames = { ofKey: () => null, ofStream: () => null }
+
+class CellarsOfKeys {
+  readonly #search: LogSearch
+  readonly #known = new BoundedMap<string, string | null>(searchedKeysMax)
+
+  constructor(search: LogSearch) {
+    this.#search = search
+  }
+
+  /** Returns `null` if there is no such key. */
+  async of(keyId: string): Promise<string | null> {
+    const { log, cellarOfKey } = this.#search
+    if (cellarOfKey !== undefined) return cellarOfKey(keyId)
+    const known = this.#known.get(keyId)
+    if (known !== undefined) return known
+    const [created] = await log.read(keyStream(keyId), { limit: 1 })
+    const cellar = created?.type === 'KeyCreated' ? created.data.cellar : null
+    this.#known.set(keyId, cellar)
+    return cellar
+  }
+}
+
+/**
+ * Ends after `readPageEventsMax` events in a row that were recorded too late or too early. A wanted event can still stand behind
+ * a few of them (`positionBefore`).
+ */
+async function* pagesOfLog({ log, ask }: LogSearch, filter: LogFilter, page: SearchPage) {
+  const { direction, to = null, pageEvents: limit } = page
+  const isForwards = direction === 'forwards'
+  const endMs = recordedUntil(filter)
+  const isOutside = ({ recordedAt }: RecordedEvent): boolean =>
+    isForwards ? recordedAt >= endMs : filter.since !== null && recordedAt < filter.since - recordedSkewMsMax
+  const isPast = ({ position }: RecordedEvent): boolean => to !== null && (isForwards ? position > to : position <= to)
+  let { from } = page
+  if (from === null && isForwards && filter.since !== null) from = await positionBefore(log, filter.since, ask)
+  if (from === null && !isForwards && filter.until !== null)
+    from = (await someEventSince(log, endMs, ask))?.position ?? null
+  for (let outsideInRow = 0; outsideInRow < readPageEventsMax; ) {
+    const events = await log.readAll({ ...(from === null ? {} : { from }), direction, limit })
+    const last = events.at(-1)
+    if (last === undefined) return
+    const end = events.findIndex(isPast)
+    yield end < 0 ? events : events.slice(0, end)
+    if (end >= 0 || (isForwards && last.position === to)) return
+    from = last.position
+    for (const event of events) outsideInRow = isOutside(event) ? outsideInRow + 1 : 0
+  }
+}

@@ -1,0 +1,12 @@
+/**
+ * Finds a text as people remember it: in any case of its letters, and whatever stands between its words. So `mosel-press 21` finds
+ * "Mosel press, 21". Returns `null` for a text of fewer than `likeCharsMin` letters and digits, which most names have in them.
+ */
+export const likeText = (text: string, { isWhole }: { readonly isWhole: boolean }): RegExp | null => {
+  const words = text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  if (words.join('').length < (isWhole ? 1 : likeCharsMin)) return null
+  const pattern = words.join('[^\\p{L}\\p{M}\\p{N}]*')
+  return new RegExp(isWhole ? `^[^\\p{L}\\p{N}]*${pattern}[^\\p{L}\\p{N}]*$` : pattern, 'iu')
+}
+
+const likeCharsMin = 3

@@ -1,0 +1,40 @@
+/**
+ * Refusals that this node has counted, and not yet written. A summary is written 10 seconds to 10 minutes after its first refusal,
+ * and until then people look for it in vain in the log.
+ */
+
+import type { Core } from '../../../actors/core.ts'
+import type { RecordedEvent } from '../../../domain/events.ts'
+import { type LogFilter, matches } from '../../../domain/search/event-filter.ts'
+import { nodeRefusalsStream, refusalsStream } from '../../../domain/stream-names.ts'
+import { logEventsPerPageMax } from '../../../limits.ts'
+import { placeOf } from '../../../log/event-place.ts'
+
+export type Summary = RecordedEvent<'ReadingsRefused'>
+
+/** Returns events as they may be written: behind all others, and with a revision that no event has. Newest first. */
+export const unwrittenRefusals = (core: Core, filter: LogFilter): readonly Summary[] => {
+  const { keys } = core.projections
+  const cellars = { ofKey: (keyId: string) => keys.get(keyId)?.cellar ?? null, ofStream: () => null }
+  return core.refusals
+    .waiting()
+    .map(({ keyId, data }) => ({
+      ...unwritten,
+      stream: keyId === null ? nodeRefusalsStream : refusalsStream(keyId),
+      recordedAt: data.to,
+      data,
+    }))
+    .filter((event) => matches<string>(placeOf(event, cellars), filter))
+    .sort((one, other) => other.data.to - one.data.to)
+    .slice(0, logEventsPerPageMax)
+}
+
+export const isWritten = ({ revision }: Pick<RecordedEvent, 'revision'>): boolean => revision !== unwritten.revision
+
+const unwritten = {
+  id: '',
+  type: 'ReadingsRefused',
+  revision: -1,
+  position: Number.MAX_SAFE_INTEGER,
+  metadata: { by: { kind: 'system' }, requestId: '', correlationId: '', causationId: '' },
+} as const
