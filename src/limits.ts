@@ -506,6 +506,8 @@ export const storeReadCacheBytes = 1 * 1024 * 1024
 export const sourcePageRowsMax = 128
 /** A further row is read only below this size. So a page takes at most this and its largest row. */
 export const sourcePageBytesMax = 1024 * 1024
+/** Events that wait for a slow reader of a subscription, at about 1 KB each. With more, they are read when the reader asks. */
+export const sourceWaitingEventsMax = 10_000
 /** Names in the source's memory: 2 to the power of this number of sets (`nameCacheWays`). Measured: 131,072 names take 45 MB. */
 export const sourceNameSetBits = 15
 /** Time for reads of the log in one turn of the event loop. A read that has begun may take longer. */

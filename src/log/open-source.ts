@@ -2,6 +2,7 @@ import type { EventStoreSettings } from '../eventstore-url.ts'
 import { logPathIn } from './data-folder.ts'
 import type { Source } from './source.ts'
 import { FileSource } from './sqlite/reads/file-source.ts'
+import { SubscribedSource } from './subscribed-source.ts'
 
 /** Plain data, so that it can be sent to a thread. */
 export type SourceConfig = {
@@ -12,6 +13,11 @@ export type SourceConfig = {
 
 /**
  * Opens a second way to read the log, beside the `EventLog` that this process has open already.
- * @throws the errors of `FileSource`
+ * @throws the errors of `FileSource` and `openEventStoreLog`
  */
-export const openSource = async ({ dataDir }: SourceConfig): Promise<Source> => new FileSource(logPathIn(dataDir))
+export const openSource = async ({ dataDir, eventStore }: SourceConfig): Promise<Source> => {
+  if (eventStore === null) return new FileSource(logPathIn(dataDir))
+  // Loaded only if needed, because loading takes 0.1 s and 5 MB.
+  const { openEventStoreLog } = await import('./eventstoredb/eventstoredb-log.ts')
+  return new SubscribedSource(await openEventStoreLog({ settings: eventStore }))
+}

@@ -2,7 +2,7 @@ import type { LogItem } from '../domain/reading/recorded-run.ts'
 
 export type SourcePage = {
   /**
-   * In the order of the log, without truncated events. Readings come as runs, whose requests have columns or a `NamedReading`. But
+   * In the order of the log. Events that were truncated before the page was read are left out. Readings come as runs, whose requests have columns or a `NamedReading`. But
    * readings that fit into no run come as events, for example those of a request of which a purge has left a part.
    */
   readonly items: readonly LogItem[]
