@@ -53,20 +53,21 @@ const barriers: readonly NewEvent[] = everyEvent()
 type Step =
   | { readonly kind: 'run'; readonly run: ReadingRun }
   | { readonly kind: 'events'; readonly which: number }
-  | { readonly kind: 'truncate'; readonly share: number }
+  | { readonly kind: 'truncate'; readonly percent: number }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('run' as const), run: anyRun }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('events' as const), which: fc.nat(20) }) },
   {
     weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('truncate' as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
+    arbitrary: fc.record({ kind: fc.constant('truncate' as const), percent: fc.nat(100) }),
   },
 )
 
 const take = async (one: Step): Promise<void> => {
   if (one.kind === 'run') return append(readings, one.run, one.run.count)
-  if (one.kind === 'truncate') return log.truncate(readings, Math.floor(((ends.get(readings) ?? 1) - 1) * one.share))
+  if (one.kind === 'truncate')
+    return log.truncate(readings, Math.floor((((ends.get(readings) ?? 1) - 1) * one.percent) / 100))
   if (one.which < 5) return append(keyStream('k1'), keySuspensions(one.which + 1), one.which + 1)
   const barrier = barriers[one.which % barriers.length]
   if (one.which < 10 && barrier !== undefined) return append(readings, [{ ...barrier, id: crypto.randomUUID() }], 1)
