@@ -55,7 +55,8 @@ export const randomHistory = (seed: number, items = 600): readonly LogItem[] => 
   }
   for (let item = 0; item < items; item += 1) {
     nowMs += below(Math.floor((8 * dayMs) / items))
-    const midnight = Math.floor(nowMs / dayMs) * dayMs
+    // Some hours late, so that each keg loses only a part.
+    const midnight = Math.floor((nowMs - 5 * 3_600_000) / dayMs) * dayMs
     if (midnight > historyStartMs && midnight > purgedTo && below(3) === 0) {
       purgedTo = midnight
       for (const { keyId, cellar } of keys) {
