@@ -187,8 +187,8 @@ export const askSeenEvictedAtOnce = 5_000
 export const askTrimmedAtOnceMax = 2_000
 /** Each change also looks for old counts of this number of keys and of cellars, in turn, which it does not name. */
 export const askOthersTrimmed = 8
-/** Names of keys, racks, streams and so on whose numbers the writing thread keeps in memory. */
-export const askNamesCachedMax = 1_024
+/** Names of keys, streams and so on whose numbers the follower keeps in memory: about 100 bytes each. */
+export const askNamesCachedMax = 16_384
 /** Pages of `ask.db` that the event loop keeps in memory, in KiB. */
 export const askReaderCacheKib = 256
 

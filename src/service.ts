@@ -25,6 +25,8 @@ import type { MachineClock } from './clock.ts'
 import { baseUrlOf, type Config, dataDirDefault, localUrlOf } from './config.ts'
 import { type DailyCheck, startDailyCheck } from './daily-check.ts'
 import type { DerivedTold } from './derived/derived-store.ts'
+import { modelKinds } from './derived/model-kinds.ts'
+import { startQuickChecks } from './derived/quick-checks.ts'
 import { thrownError } from './domain/error-message.ts'
 import type { Entropy } from './entropy.ts'
 import { isReady, type Reason, reasonsOf, watchHealth } from './health.ts'
@@ -184,6 +186,10 @@ const startDerived = async (starting: Starting, log: EventLog): Promise<Derived>
   const onTold = (told: DerivedTold): void => tellDerived(told, lines)
   const derived = await openDerived(config, log, { clock, entropy, schedule: systemSchedule, onTold })
   started.defer(async () => derived.ask.close())
+  const models = modelKinds.map(({ name }) => name)
+  const { dataDir } = config
+  const stopChecks = startQuickChecks({ store: derived.store, schedule: systemSchedule, dataDir, models })
+  started.defer(async () => stopChecks())
   return derived
 }
 

@@ -89,7 +89,7 @@ export class Follower {
     const { first, leaders, behind } = this.#places()
     const isAtEnd = leaders.length === 0 || (await this.#lead(leaders))
     const model = behind[this.#turn++ % behind.length]
-    if (model !== undefined) await this.#catchUp(model, first)
+    if (model !== undefined) await this.#catchUp(model, Math.max(...leaders.map(placeOf)))
     this.#answer()
     if (isAtEnd && model === undefined) await this.#rest(first)
     else await nextTurn()

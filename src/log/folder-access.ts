@@ -42,7 +42,7 @@ const lookAt = (path: string, of: 'folder' | 'file'): OwnerAndMode | null => {
 }
 
 const socketName = 'control.sock'
-const databases = ['log.db', 'log.lock', 'idempotency.db', 'ask.db']
+const databases = ['log.db', 'log.lock', 'idempotency.db', 'ask.db', 'readings.db']
 /**
  * SQLite itself creates the files that end with `-wal`, `-shm` and `-journal`. They hold parts of the database, so they
  * are checked too.

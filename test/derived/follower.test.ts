@@ -128,6 +128,60 @@ describe('Follower', () => {
     await expectWhole('two')
   })
 
+  test('shares pages with a model that has caught up while the log grew', async () => {
+    await addEvents(200)
+    const first = follow({ one: {}, two: {} })
+    await first.whole('one', 'two')
+    await first.end()
+    rmSync(modelPath(folder.path, 'two'))
+    const inner = logSource(log, 10)
+    let grows = 100
+    let read = 0
+    const after: Source['after'] = async (position) => {
+      if (grows > 0) await addEvents(1)
+      grows -= 1
+      const page = await inner.after(position)
+      read += page.items.length
+      return page
+    }
+    const second = follow({ one: {}, two: {} }, { source: { ...inner, after } })
+    await until(() => {
+      second.pass(0)
+      return grows <= 0
+    })
+    await second.whole('one', 'two')
+    // The events of the file of `two`, and each new event once or, before it has caught up, twice.
+    expect(read).toBeLessThan(200 + 100 + 100)
+  })
+
+  test('ends the flush of a model that has become the first one', async () => {
+    await addEvents(300)
+    const first = follow({ one: {}, two: {} })
+    await first.whole('one', 'two')
+    await first.end()
+    rmSync(modelPath(folder.path, 'two'))
+    let folded = 0
+    let isFlushing = false
+    const two: Harm = {
+      onFold: () => {
+        folded += 1
+        if (folded === 100) second.pass(1_000)
+      },
+      onStep: () => {
+        if (!isFlushing) void log.append(freshKeyStream(), 'none', [keySuspended()])
+        isFlushing = true
+      },
+    }
+    const onFold = (): void => {
+      if (isFlushing) throw new TypeError('a bug')
+    }
+    const second = follow({ one: { onFold }, two })
+    await second.whole('two')
+    expect(kindsTold(second, 'bug')).toBe(1)
+    await second.end()
+    await expectWhole('two')
+  })
+
   test('has lost nothing and nothing twice after a kill at any step', async () => {
     const copies: string[] = []
     const onStep = (): void => {
@@ -166,8 +220,12 @@ describe('Follower', () => {
       full.pass(modelRetryPauseMs)
       return troublesOf(full, 'one').length > 0
     })
-    for (let turn = 0; turn < 20; turn += 1) {
-      full.pass(modelRetryPauseMsMax)
+    for (let turn = 0; turn < 5; turn += 1) {
+      const opened = kindsTold(full, 'opened')
+      await until(() => {
+        full.pass(modelRetryPauseMs)
+        return kindsTold(full, 'opened') > opened
+      })
       await full.whole('two')
     }
     expect(troublesOf(full, 'one').filter((why) => why !== null)).toEqual(['database or disk is full'])
@@ -191,7 +249,7 @@ describe('Follower', () => {
     ['of a log that has lost its end', () => {}, { isInLog: () => false }],
     ['without its tables', (path) => withFile(path, 'DROP TABLE positions')],
   ]
-  test.each(damages)('builds a file again that is %s', async (_, harm, more = {}) => {
+  test.each(damages)('builds a file again that is %s', async (what, harm, more = {}) => {
     await addEvents(25)
     const first = follow({ one: {} })
     await first.whole('one')
@@ -201,6 +259,7 @@ describe('Follower', () => {
     await second.whole('one')
     await second.end()
     await expectWhole('one')
+    expect(kindsTold(second, 'replaced')).toBe(what === 'deleted' ? 0 : 1)
   })
 
   test('asks again if the log cannot say whether it has the last event', async () => {
@@ -232,6 +291,29 @@ describe('Follower', () => {
     followed.pass(modelRetryPauseMs)
     await followed.upTo('one', 0)
     expect(kindsTold(followed, 'opened')).toBe(5)
+  })
+
+  test('builds a file ever more rarely that is damaged each time before it is whole', async () => {
+    await addEvents(100)
+    let database: Database | null = null
+    const harm: Harm = {
+      onOpen: (opened) => {
+        database = opened
+      },
+      onFold: (item) => {
+        // A flush comes before the damage.
+        if (item.position === 30) followed.pass(1_000)
+        if (item.position > 50) database?.run('SELECT * FROM missing')
+      },
+    }
+    const followed = follow({ one: harm, two: {} })
+    await followed.whole('two')
+    for (let turn = 0; turn < 40; turn += 1) {
+      followed.pass(1_000)
+      for (let round = 0; round < 60; round += 1) await followed.upTo('two', 0)
+    }
+    expect(kindsTold(followed, 'opened')).toBeLessThan(12)
+    expect(kindsTold(followed, 'opened')).toBeGreaterThan(4)
   })
 
   test('stops only the model that has a bug', async () => {

@@ -86,7 +86,7 @@ describe('askModel', () => {
       recorder.record(`readings-${keyId}`, { type: 'ReadingAccepted', data }, { at })
     }
     let at = 0
-    for (const keys of [askKeysKeptMax, askKeysKeptMax + 1, 1]) {
+    for (const keys of [askKeysKeptMax + 1, 1]) {
       for (let number = 0; number < keys; number += 1) accept(`k${number}`, 1)
       accept('k0', 1)
       accept('k0', 2)
@@ -95,7 +95,7 @@ describe('askModel', () => {
       model.flush(midnight)
     }
     const ofFirst = contentsOf(model.database).hourCounts.filter((one) => one['key'] === 'k0')
-    expect(ofFirst.map((one) => one['count'])).toEqual([6, 3])
+    expect(ofFirst.map((one) => one['count'])).toEqual([4, 2])
     expect(countRows(model, 'hour_counts')).toBe(askKeysKeptMax + 2)
   })
 

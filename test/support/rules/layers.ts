@@ -140,6 +140,7 @@ const beginners = new Set([
   'src/log/sqlite/commit-thread.ts',
   'src/log/repeats-index/repeats-thread.ts',
   'src/derived/follower-thread.ts',
+  'src/derived/quick-check-thread.ts',
   'src/log/verify/check-thread.ts',
   'src/password-judge/judge-thread.ts',
 ])
