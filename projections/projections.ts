@@ -4,7 +4,6 @@ import { assertNever } from '../src/domain/refusal.ts'
 import { categoryOf, keyIdOf, readingsCategory, setupStream } from '../src/domain/stream-names.ts'
 import { AcceptedReadings } from './accepted-readings.ts'
 import { CellarList } from './cellar-list.ts'
-import type { Keg } from './keg.ts'
 import { KeyDirectory } from './key-directory.ts'
 import { OperatorDirectory } from './operator-directory.ts'
 import type { Projections } from './queries.ts'
@@ -59,24 +58,18 @@ class FoldedProjections implements Projections {
     to.byte(entryKinds.position)
     to.optional(this.#position, (position) => to.whole(position))
     const parts = [this.cellars.save(to), this.keys.save(to), this.operators.save(to), this.readings.save(to)]
-    try {
-      for (const part of parts) yield* part
-      if (!to.isEmpty) yield to.lend()
-    } finally {
-      this.readings.endSave()
-    }
+    for (const part of parts) yield* part
+    if (!to.isEmpty) yield to.lend()
   }
 
   restore(pieces: Iterable<Uint8Array>): void {
-    const kegs: Keg[][] = []
     for (const piece of pieces) {
       const from = new PieceReader(piece)
-      while (!from.isAtEnd) this.#restoreOne(from, kegs)
+      while (!from.isAtEnd) this.#restoreOne(from)
     }
-    this.readings.restoreKegs(kegs)
   }
 
-  #restoreOne(from: PieceReader, kegs: Keg[][]): void {
+  #restoreOne(from: PieceReader): void {
     const kind = from.byte()
     switch (kind) {
       case entryKinds.position:
@@ -96,12 +89,6 @@ class FoldedProjections implements Projections {
         return
       case entryKinds.stream:
         this.readings.restoreStream(from)
-        return
-      case entryKinds.latest:
-        this.readings.restoreLatest(from)
-        return
-      case entryKinds.keg:
-        this.readings.readKeg(from, kegs)
         return
       default:
         throw new RangeError(`it has an entry of unknown kind ${kind}`)

@@ -52,55 +52,16 @@ export type KeyQueries = {
   effectiveLimit(key: KeyState): Limit
 }
 
-export type AcceptedReading = {
-  readonly stream: string
-  readonly revision: number
-  readonly position: number
-  readonly keyId: string
-  readonly recordedAt: number
-  readonly cellar: string
-  readonly rack: string
-  readonly keg: string
-  readonly value: number
-  readonly timestamp: string
-  /**
-   * True if the timestamp is more than `futureSkewMsMax` ahead of `recordedAt`. Such a reading is never shown as a
-   * keg's latest reading, because it would hide the correct readings after it.
-   */
-  readonly clockSkew: boolean
-  /**
-   * The first ms of the day on which the same rack, keg, timestamp and value were accepted before. `null` if no such
-   * reading is known.
-   */
-  readonly repeatOf: number | null
-}
-
-export type KegName = { readonly rack: string; readonly keg: string }
-
-export type FoundKegs = { readonly found: readonly KegName[]; readonly all: number }
-
-export type KegLatest = KegName & {
-  readonly latest: AcceptedReading
-  /** Values of the last accepted readings, oldest first, at most `pointsPerKegMax`. */
-  readonly values: readonly number[]
+export type KeyUsage = {
+  readonly lastUsedAt: number
+  readonly accepted: number
+  /** The place of the last reading in the log. */
+  readonly last: Pick<RecordedEvent, 'stream' | 'revision' | 'position' | 'recordedAt'>
 }
 
 export type ReadingQueries = {
-  /**
-   * The last accepted readings, newest first, at most `latestReadingsPerCellarMax`, without readings of purged days.
-   */
-  latest(cellar: string): readonly AcceptedReading[]
-  /**
-   * Finds kegs: each of the `words`, in lower case, must occur in the rack's name or in the keg's name. Sorted by rack,
-   * then by keg. Yields between steps, so that other work can run.
-   */
-  findKegs(cellar: string, words: readonly string[]): Generator<void, FoundKegs>
-  /** In the order of `names`, without kegs that have no reading to show. */
-  kegs(cellar: string, names: readonly KegName[]): readonly KegLatest[]
   /** `null` before the key's first reading. */
-  usage(
-    keyId: string,
-  ): { readonly lastUsedAt: number; readonly accepted: number; readonly last: AcceptedReading } | null
+  usage(keyId: string): KeyUsage | null
   /** The last `barriersPerKeyMax` seal and fence events of the key, oldest first. */
   barriers(keyId: string): readonly Barrier[]
   /** The last known revision of a readings stream: of a reading, a seal, a fence or a purge. `null` if there is none. */

@@ -14,12 +14,10 @@ export const entryKinds = {
   operator: 4,
   setup: 5,
   stream: 6,
-  latest: 7,
-  keg: 8,
 } as const
 
 /** A node ignores a checkpoint in another format, and folds the log from its beginning. */
-export const savedFormat = 6
+export const savedFormat = 7
 
 /** Writes the entries of a checkpoint into pieces of bytes. Each piece can be decoded without the others. */
 export class PieceWriter {
@@ -33,10 +31,6 @@ export class PieceWriter {
   constructor(pieceBytes: number = checkpointPieceBytes) {
     this.#pieceBytes = pieceBytes
     this.#bytes.begin()
-  }
-
-  sameSize(): PieceWriter {
-    return new PieceWriter(this.#pieceBytes)
   }
 
   get isEmpty(): boolean {

@@ -939,6 +939,8 @@ export const keysPerPageMax = 100
 export const cellarsPerPageMax = 100
 /** Keys at an earlier instant. The page reads the stream of each key, so it has fewer rows than the list of keys has now. */
 export const keysThenPerPageMax = 50
+/** Readings that pages have read from the log last, and keep: about 600 bytes each. */
+export const recentReadingsKeptMax = 1_000
 export const kegsPerPageMax = 100
 export const historyRowsPerPageMax = 100
 export const kegFilterCharsMax = 257

@@ -6,11 +6,15 @@ import { checkpointHeader } from './actors/saved-state/checkpoints.ts'
 import type { Schedule } from './actors/schedule.ts'
 import { foldedEvent } from './actors/stream/folded-event.ts'
 import { CommandFailed, type ExitCode, exitCodes } from './cli/exit-codes.ts'
+import type { MachineClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { AskReader } from './derived/ask/ask-reader.ts'
 import { openKnownRevisions } from './derived/ask/known-revisions.ts'
 import { DerivedStore, type DerivedTold } from './derived/derived-store.ts'
 import { followOnThread } from './derived/follower-on-thread.ts'
+import { questionsOnThread } from './derived/questions/asked-questions.ts'
+import type { Questions } from './derived/questions/question.ts'
+import { questionKinds } from './derived/questions/question-kinds.ts'
 import type { FoldedTo } from './domain/log-reference.ts'
 import { eventStoreRetryPauseMs, eventStoreStartMsMax, heldRetryMs, heldWaitMsMax, storeBusyMsMax } from './limits.ts'
 import { CopyRefused } from './log/copy-log.ts'
@@ -257,17 +261,21 @@ export const openIdempotencyIndex = async (
   { clock, entropy, onReplaced }: Naming & { readonly onReplaced: (why: string) => void },
 ): Promise<RepeatsIndex> => openRepeatsFile({ dataDir, logId: await ensureLogCreated(log, clock, entropy), onReplaced })
 
+const questionThread = new URL('./derived/questions/question-thread.ts', import.meta.url)
+
 export type DerivedParts = Naming & {
+  readonly clock: MachineClock
   readonly schedule: Schedule
   readonly onTold: (told: DerivedTold) => void
+  readonly onQuestionFault: (why: string) => void
 }
 
 /** The read models of a node, folded from the log on a thread. */
 export const openDerived = async (
   { dataDir, eventStore }: LogConfig,
   log: EventLog,
-  { clock, entropy, ...parts }: DerivedParts,
-): Promise<Derived> => {
+  { clock, entropy, onQuestionFault, ...parts }: DerivedParts,
+): Promise<Derived & { readonly questions: Questions<typeof questionKinds> }> => {
   const logId = await ensureLogCreated(log, clock, entropy)
   const isInLog = (head: FoldedTo): Promise<boolean | null> =>
     foldedEvent(log, head).then(
@@ -278,7 +286,13 @@ export const openDerived = async (
       },
     )
   const store = new DerivedStore({ ...parts, start: followOnThread({ dataDir, eventStore, logId }), isInLog })
-  return { store, ask: new AskReader(dataDir, store), known: () => openKnownRevisions(dataDir, logId) }
+  const questionParts = { kinds: questionKinds, folder: { dataDir, logId }, store, onFault: onQuestionFault }
+  return {
+    store,
+    ask: new AskReader(dataDir, store),
+    known: () => openKnownRevisions(dataDir, logId),
+    questions: questionsOnThread({ ...questionParts, passedMs: () => clock.passedMs() }, questionThread),
+  }
 }
 
 /** Turns an error with a known cause into a `CommandFailed`. Any other error is a bug, and is returned unchanged. */

@@ -15,7 +15,7 @@ import type { CheckpointParts } from './actors/saved-state/checkpoints.ts'
 import type { LostChanges } from './actors/saved-state/lost-changes.ts'
 import { systemSchedule } from './actors/schedule.ts'
 import type { TimesTold } from './actors/time/clock-watch.ts'
-import { createApp } from './app.ts'
+import { type AppDeps, createApp } from './app.ts'
 import type { ServeOptions } from './cli/commands/runner.ts'
 import { isServed } from './cli/control/control-client.ts'
 import { startControlServer } from './cli/control/control-server.ts'
@@ -87,9 +87,10 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
   const { demo } = options
   const log = await startLog(starting, options)
   const health = startHealth(starting, log)
-  const core = await startCore(starting, log, health)
+  const derived = await startDerived(starting, log)
+  const core = await startCore(starting, log, { health, derived })
   const check = startCheck(starting, health, options)
-  const app = startApp(starting, { core, health, check })
+  const app = startApp(starting, { core, questions: derived.questions, health, check })
   const { port, linkUrl } = startSockets(starting, { log, core, app, certificate, health })
   if (demo) {
     const devices = await startDemo({ core, url: localUrlOf(config, port) })
@@ -149,15 +150,17 @@ const startHealth = ({ lines, started }: Starting, log: EventLog): Health => {
   return health
 }
 
-const startCore = async (starting: Starting, log: EventLog, health: Health): Promise<OpenCore> => {
-  const { config, clock, entropy, lines, started } = starting
+const startCore = async (
+  { config, clock, entropy, lines, started }: Starting,
+  log: EventLog,
+  { health, derived }: { readonly health: Health; readonly derived: Derived },
+): Promise<OpenCore> => {
   const idempotency = await openIdempotencyIndex(config.dataDir, log, {
     clock,
     entropy,
     onReplaced: (why) => lines.warn('the index of idempotency keys is built again from the log', { why }),
   })
   started.defer(() => idempotency.close())
-  const derived = await startDerived(starting, log)
   const core = await openCore({
     log,
     clock,
@@ -181,10 +184,13 @@ const startCore = async (starting: Starting, log: EventLog, health: Health): Pro
   return core
 }
 
-const startDerived = async (starting: Starting, log: EventLog): Promise<Derived> => {
+const startDerived = async (starting: Starting, log: EventLog) => {
   const { config, clock, entropy, lines, started } = starting
   const onTold = (told: DerivedTold): void => tellDerived(told, lines)
-  const derived = await openDerived(config, log, { clock, entropy, schedule: systemSchedule, onTold })
+  const onQuestionFault = (why: string): void => lines.error('questions of pages have failed', { why })
+  const parts = { clock, entropy, schedule: systemSchedule, onTold, onQuestionFault }
+  const derived = await openDerived(config, log, parts)
+  started.defer(() => derived.questions.close())
   started.defer(async () => derived.ask.close())
   const models = modelKinds.map(({ name }) => name)
   const { dataDir } = config
@@ -208,9 +214,17 @@ const startCheck = (
 
 type ServedApp = App & { readonly live: LivePages }
 
-type AppParts = { readonly core: Core; readonly health: Health; readonly check: DailyCheck | null }
+type AppParts = {
+  readonly core: Core
+  readonly questions: AppDeps['questions']
+  readonly health: Health
+  readonly check: DailyCheck | null
+}
 
-const startApp = ({ config, clock, lines, started }: Starting, { core, health, check }: AppParts): ServedApp => {
+const startApp = (
+  { config, clock, lines, started }: Starting,
+  { core, questions, health, check }: AppParts,
+): ServedApp => {
   const requestLines = boundErrorLines(lines, systemSchedule)
   const refusalLines = new RefusalLines(requestLines, systemSchedule)
   started.defer(() => refusalLines.close())
@@ -219,7 +233,7 @@ const startApp = ({ config, clock, lines, started }: Starting, { core, health, c
   const live = new LivePages(core, requestLines, { schedule: systemSchedule, passedMs: () => clock.passedMs() })
   const { reasons } = health
   const isReadyNow = (): boolean => !health.isDraining && isReady(reasons())
-  const parts = { core, lines: requestLines, reasons, web: config, live, refusalLines, traces }
+  const parts = { core, questions, lines: requestLines, reasons, web: config, live, refusalLines, traces }
   const app = createApp({ ...parts, isReady: isReadyNow, logCheck: () => check?.view() ?? null })
   health.bodyTroubles = () => app.bodies.troubles()
   return { ...app, live }

@@ -1,5 +1,4 @@
 /** The data of the pages. Times are ms since 1970. Texts are as they were typed: the views escape them. */
-import type { AcceptedReading } from '../projections/queries.ts'
 import type { By, CellarPolicy, EventType, Limit, Role } from '../src/domain/events.ts'
 import type { Attribution } from '../src/domain/key.ts'
 import type { KeyStatus } from '../src/domain/key-refusal.ts'
@@ -83,15 +82,39 @@ export type CellarView = {
   readonly createdBy: By
 }
 
-export type ReadingView = AcceptedReading & { readonly keyLabel: string }
+export type ReadingView = {
+  readonly stream: string
+  readonly revision: number
+  readonly position: number
+  readonly keyId: string
+  readonly keyLabel: string
+  readonly recordedAt: number
+  readonly cellar: string
+  readonly rack: string
+  readonly keg: string
+  readonly value: number
+  readonly timestamp: string
+  /** True if the timestamp is so far in the future that the reading never becomes the keg's latest. */
+  readonly clockSkew: boolean
+}
 
 export type KegView = {
   readonly rack: string
   readonly keg: string
-  readonly latest: ReadingView
+  readonly latest: { readonly value: number; readonly timestamp: string }
   /** The last values, oldest first. */
   readonly values: readonly number[]
 }
+
+/** How far the node has sorted the readings of the log into kegs. */
+export type ReadingsState =
+  | { readonly kind: 'current' }
+  /** The page shows the readings up to this time, or none if it is `null`. */
+  | { readonly kind: 'behind'; readonly asOfMs: number | null }
+  /** The latest readings are missing, because the log cannot be read now. */
+  | { readonly kind: 'log_away' }
+  /** The page shows no readings, because the node cannot read them now. */
+  | { readonly kind: 'away' }
 
 /** The kegs of one page, sorted by rack, then by keg. */
 export type KegListView = {

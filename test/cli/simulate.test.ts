@@ -37,7 +37,6 @@ describe('cellarbook simulate', () => {
     expect(ran.lines).toEqual([{ accepted, refused: {}, unanswered: 0, seconds: expect.any(Number) }])
     expect(accepted).toBeGreaterThan(0)
     await service.untilFolded(keyId, accepted)
-    expect(service.core.projections.readings.latest(testCellar).length).toBeGreaterThan(0)
     expect(ran.stderr).toMatch(new RegExp(`: ${accepted} accepted \\(\\d+/s\\)\\n$`))
   })
 

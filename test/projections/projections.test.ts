@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { createProjections } from '../../projections/projections.ts'
 import { cellarStream, operatorStream, setupStream } from '../../src/domain/stream-names.ts'
 import { endedSessionsMax, keyLimitDefault } from '../../src/limits.ts'
-import { kegsOf } from '../support/kegs-of.ts'
 import { type Draft, Recorder } from '../support/recorder.ts'
 import { snapshotOf } from '../support/snapshot.ts'
 
@@ -142,17 +141,6 @@ describe('fold()', () => {
     projections.fold(events)
     projections.fold(events.slice(0, 3))
     expect(projections.position).toBe(events.length)
-  })
-
-  test('throws at an invalid stored timestamp', () => {
-    const projections = createProjections()
-    const event = new Recorder().record('readings-k', {
-      type: 'ReadingAccepted',
-      data: { cellar: 'c', rack: 'r', keg: 'k', value: 1, timestamp: '2026-02-30T00:00:00Z' },
-    })
-    expect(() => projections.fold([event])).toThrow('Cannot fold revision 0 of "readings-k"')
-    expect(projections.readings.usage('k')).toBeNull()
-    expect(kegsOf(projections, 'c')).toEqual([])
   })
 })
 

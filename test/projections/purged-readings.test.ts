@@ -5,8 +5,7 @@ import type { Projections } from '../../projections/queries.ts'
 import { dayMs, dayOf, instantText } from '../../src/domain/calendar.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { cellarStream, readingsStream } from '../../src/domain/stream-names.ts'
-import { futureSkewMsMax, latestPerKegMax, latestReadingsPerCellarMax, pointsPerKegMax } from '../../src/limits.ts'
-import { kegsOf } from '../support/kegs-of.ts'
+import { futureSkewMsMax } from '../../src/limits.ts'
 import { Recorder } from '../support/recorder.ts'
 import { snapshotOf } from '../support/snapshot.ts'
 
@@ -211,46 +210,10 @@ describe('after a purge the projections', () => {
       expect(readings.usage('k1')).toMatchObject({
         accepted: 30,
         lastUsedAt: noon + 30 * hourMs,
-        last: { value: 29 },
+        last: { revision: 30 - 1 },
       })
       expect(readings.purged('k1')).toMatchObject({ keptFrom: 29, readings: 29 })
-      expect(readings.latest('c')).toEqual([])
-      expect(kegsOf({ readings }, 'c')).toEqual([])
     }
-  })
-
-  test('show the next latest reading of a keg', () => {
-    const cellar = new Cellar()
-    const at = (days: number) => noon + days * dayMs
-    cellar.read({ key: 0, keg: 0, value: 1, behindMs: 0 }, at(10))
-    cellar.read({ key: 0, keg: 0, value: 2, behindMs: 5 * dayMs }, at(11))
-    cellar.read({ key: 0, keg: 0, value: 3, behindMs: 7 * dayMs }, at(12))
-    const latest = () => kegsOf(cellar.live, 'c').map((keg) => keg.latest.value)
-    expect(latest()).toEqual([1])
-    cellar.purge({ keys: [true, false, false] }, at(10.5))
-    expect(latest()).toEqual([2])
-    cellar.purge({ keys: [true, false, false] }, at(11.5))
-    expect(latest()).toEqual([3])
-  })
-
-  test(`show the newest of a keg after ${latestPerKegMax} readings in reverse order`, () => {
-    const cellar = new Cellar()
-    for (let number = 0; number < 2 * latestPerKegMax; number += 1) {
-      cellar.read({ key: 0, keg: 0, value: number, behindMs: 2 * number * dayMs }, noon + number * dayMs)
-    }
-    cellar.purge({ keys: [true, false, false] }, noon + (2 * latestPerKegMax - 1.5) * dayMs)
-    expect(kegsOf(cellar.live, 'c').map((keg) => keg.latest.value)).toEqual([2 * latestPerKegMax - 1])
-  })
-
-  test('mark no reading as the repeat of a purged one', () => {
-    const cellar = new Cellar()
-    cellar.read({ key: 0, keg: 0, value: 1, behindMs: 0 }, noon)
-    cellar.read({ key: 0, keg: 0, value: 1, behindMs: dayMs }, noon + dayMs)
-    const repeats = () => cellar.live.readings.latest('c').map(({ repeatOf }) => repeatOf)
-    expect(repeats()).toEqual([noon - dayMs / 2, null])
-    cellar.purge({ keys: [true, false, false] }, noon + dayMs / 2)
-    expect(repeats()).toEqual([null])
-    expect(cellar.live.readings.usage('k1')?.last.repeatOf).toBeNull()
   })
 })
 
@@ -283,22 +246,3 @@ describe('a missing revision of readings', () => {
 })
 
 const isOfReadings = ({ stream }: RecordedEvent): boolean => stream.startsWith('readings-')
-
-test('the last readings are sorted in if a slow clock sends them late', () => {
-  const cellar = new Cellar()
-  const more = Math.max(latestReadingsPerCellarMax, pointsPerKegMax)
-  for (let number = 0; number < more; number += 1) {
-    cellar.read({ key: 0, keg: 0, value: number, behindMs: 0 }, noon + number * hourMs)
-  }
-  cellar.read({ key: 1, keg: 0, value: -1, behindMs: 0 }, noon + (more - 30) * hourMs + 1)
-  cellar.read({ key: 2, keg: 0, value: -2, behindMs: 0 }, noon - dayMs)
-  const latest = cellar.live.readings.latest('c').map(({ value }) => value)
-  expect([latest.indexOf(-1), latest.indexOf(-2)]).toEqual([30 - 1, -1])
-  expect(latest).toHaveLength(latestReadingsPerCellarMax)
-  const [keg] = kegsOf(cellar.live, 'c')
-  expect(keg?.values).toHaveLength(pointsPerKegMax)
-  expect(keg?.values).toContain(-1)
-  expect(keg?.values).not.toContain(-2)
-  expect(keg?.values.at(-1)).toBe(more - 1)
-  expect(keg?.latest.value).toBe(more - 1)
-})

@@ -1,6 +1,5 @@
 import type { Projections } from '../../projections/queries.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
-import { kegsOf } from './kegs-of.ts'
 
 /**
  * Returns all answers of the projections at the time `now`, so that a test can compare two projections. `events` are
@@ -16,8 +15,6 @@ export const snapshotOf = (
     cellar,
     found: cellars.get(cellar.cellar),
     keys: keys.ofCellar(cellar.cellar),
-    latest: readings.latest(cellar.cellar),
-    kegs: kegsOf({ readings }, cellar.cellar),
   })),
   keys: keys.list().map((key) => ({
     key,

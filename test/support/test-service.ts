@@ -6,6 +6,8 @@ import type { CheckpointParts } from '../../src/actors/saved-state/checkpoints.t
 import { type Schedule, systemSchedule } from '../../src/actors/schedule.ts'
 import { createApp } from '../../src/app.ts'
 import type { DailyCheck } from '../../src/daily-check.ts'
+import type { Questions } from '../../src/derived/questions/question.ts'
+import type { questionKinds } from '../../src/derived/questions/question-kinds.ts'
 import type { Pace } from '../../src/export/export-pace.ts'
 import { isReady, type Reason, reasonsOf } from '../../src/health.ts'
 import type { WebConfig } from '../../src/http/dashboard/door/origin.ts'
@@ -47,6 +49,8 @@ export type ServiceOptions = {
   readonly idempotency?: RepeatsIndex
   /** True gives the node a derived store, which ends with the service. Default: none. */
   readonly isDerived?: boolean
+  /** What pages ask for readings. Default: the derived store. Without one, nothing is ready. */
+  readonly questions?: Questions<typeof questionKinds>
   /** Default: none, so the start reads the whole log. */
   readonly checkpoints?: CheckpointParts
   /** Default: as in `CoreParts`. */
@@ -144,6 +148,16 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     ...options.onBugs,
   }
   const core = await openCore({ log, clock, entropy, idempotency, ...given })
+  const caughtUp = async (): Promise<void> => {
+    if (derived === null) return
+    const wanted = core.projections.position ?? -1
+    const reached = () => derived.store.progress('readings')
+    while ((reached().position ?? -1) < wanted || reached().isBehind) {
+      await until(() => !reached().isBehind)
+      await derived.store.upTo('readings')
+    }
+  }
+  await caughtUp()
   const lines: LoggedLine[] = []
   const sink: RequestLines = {
     debug: (what, facts) => lines.push({ level: 'debug', what, facts }),
@@ -175,6 +189,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
       program: 'bun run cellarbook',
       ...options.web,
     },
+    questions: options.questions ?? derived?.questions ?? noQuestions,
     live,
     work,
     refusalLines,
@@ -211,7 +226,10 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
         requestOf(isRaw(readings) ? readings : JSON.stringify({ readings }), key, headers),
       ),
     sweep: () => core.sweep(),
-    untilFolded: (keyId, accepted) => until(() => (core.projections.readings.usage(keyId)?.accepted ?? 0) >= accepted),
+    untilFolded: async (keyId, accepted) => {
+      await until(() => (core.projections.readings.usage(keyId)?.accepted ?? 0) >= accepted)
+      await caughtUp()
+    },
     stop: async () => {
       live.close()
       await app.downloads.close()
@@ -223,6 +241,11 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
       if (options.log === undefined) await log.close()
     },
   }
+}
+
+export const noQuestions: Questions<typeof questionKinds> = {
+  ask: async () => ({ kind: 'not_ready' }),
+  close: async () => {},
 }
 
 const isRaw = (body: unknown): body is string | Uint8Array<ArrayBuffer> =>

@@ -37,6 +37,7 @@ import type {
   KeyView,
   NewKeyField,
   PredecessorView,
+  ReadingsState,
   ReadingView,
   SessionRow,
   Shell,
@@ -231,7 +232,6 @@ const readingOf = (texts: Texts, at: number, value: number): ReadingView => ({
   value,
   timestamp: texts('timestamp'),
   clockSkew: at === 2,
-  repeatOf: at === 4 ? 0 : null,
 })
 
 const wave = (count: number): readonly number[] =>
@@ -311,6 +311,7 @@ const readingsPages = (texts: Texts): readonly Page[] => {
   const manyKegs: KegListView = { ...allKegs, found: 9_803, all: 9_803, pages: 99 }
   const foundKegs = { find: texts('typed'), found: 203, pages: 3 }
   const refusals = sampleRefusalCounts(texts)
+  const state: ReadingsState = { kind: 'current' }
   const unsearched = { typed: '', ignoredWords: [] }
   const searched = { typed: texts('typed'), ignoredWords: [texts('typed')] }
   const noKegs: KegListView = { ...allKegs, kegs: [], found: 0, all: 0 }
@@ -323,6 +324,7 @@ const readingsPages = (texts: Texts): readonly Page[] => {
         kegs: allKegs,
         readings,
         ...unsearched,
+        state,
         hasActiveKey: true,
         refusals,
       }),
@@ -335,6 +337,7 @@ const readingsPages = (texts: Texts): readonly Page[] => {
         kegs: { ...manyKegs, page: 2 },
         readings,
         ...unsearched,
+        state,
         hasActiveKey: true,
         refusals,
       }),
@@ -347,6 +350,7 @@ const readingsPages = (texts: Texts): readonly Page[] => {
         kegs: { ...manyKegs, ...foundKegs },
         readings,
         ...searched,
+        state,
         hasActiveKey: true,
         refusals,
       }),
@@ -359,6 +363,7 @@ const readingsPages = (texts: Texts): readonly Page[] => {
         kegs: { ...manyKegs, ...foundKegs, kegs: [], found: 0, pages: 1 },
         readings,
         ...searched,
+        state,
         hasActiveKey: true,
         refusals,
       }),
@@ -371,6 +376,7 @@ const readingsPages = (texts: Texts): readonly Page[] => {
         kegs: noKegs,
         readings: [],
         ...unsearched,
+        state,
         hasActiveKey: false,
         refusals: [],
       }),
@@ -383,10 +389,31 @@ const readingsPages = (texts: Texts): readonly Page[] => {
         kegs: noKegs,
         readings: [],
         ...unsearched,
+        state,
         hasActiveKey: true,
         refusals,
       }),
     },
+    ...(
+      [
+        ['readings-behind', { kind: 'behind', asOfMs: nowMs - 90 * second }, readings],
+        ['readings-not-ready', { kind: 'behind', asOfMs: null }, []],
+        ['readings-away', { kind: 'away' }, []],
+        ['readings-log-away', { kind: 'log_away' }, []],
+      ] as const
+    ).map(([name, otherState, shown]) => ({
+      name,
+      html: ReadingsPage({
+        shell: auditor,
+        cellar,
+        kegs: shown.length === 0 ? noKegs : allKegs,
+        readings: shown,
+        ...unsearched,
+        state: otherState,
+        hasActiveKey: true,
+        refusals,
+      }),
+    })),
   ]
 }
 

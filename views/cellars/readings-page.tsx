@@ -7,9 +7,9 @@ import { attribute, Name } from '../parts/name.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
 import { countOf, countText } from '../parts/quantity.ts'
 import { Sparkline } from '../parts/sparkline.tsx'
-import { Ago } from '../parts/time.tsx'
+import { Ago, Instant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
-import type { CellarView, KegListView, ReadingView, Shell } from '../types.ts'
+import type { CellarView, KegListView, ReadingsState, ReadingView, Shell } from '../types.ts'
 import { CellarFrame } from './cellar-frame.tsx'
 
 export const ReadingsPage = (props: {
@@ -20,6 +20,7 @@ export const ReadingsPage = (props: {
   readonly typed: string
   readonly ignoredWords: readonly string[]
   readonly readings: readonly ReadingView[]
+  readonly state: ReadingsState
   /** Decides what the page advises while the cellar has no readings. */
   readonly hasActiveKey: boolean
   readonly refusals: readonly RefusalCount[]
@@ -45,6 +46,7 @@ export const ReadingsPage = (props: {
         cellar={props.cellar.cellar}
         kegs={props.kegs}
         readings={props.readings}
+        state={props.state}
         hasActiveKey={props.hasActiveKey}
         nowMs={props.shell.nowMs}
         isAdmin={props.shell.operator?.role === 'admin'}
@@ -59,25 +61,54 @@ export const ReadingsPage = (props: {
   </CellarFrame>
 )
 
-export const CellarReadings = (props: {
+type CellarReadingsProps = {
   readonly cellar: string
   readonly kegs: KegListView
   readonly readings: readonly ReadingView[]
+  readonly state: ReadingsState
   readonly hasActiveKey: boolean
   readonly nowMs: number
   readonly isAdmin: boolean
-}): JSX.Element => (
+}
+
+export const CellarReadings = (props: CellarReadingsProps): JSX.Element => (
   <div id="cellar-readings">
-    {props.readings.length === 0 && props.kegs.find === '' ? (
-      <NoReadings cellar={props.cellar} hasActiveKey={props.hasActiveKey} isAdmin={props.isAdmin} />
-    ) : (
-      <>
-        <Kegs cellar={props.cellar} {...props.kegs} />
-        <ReadingTable readings={props.readings} nowMs={props.nowMs} />
-      </>
-    )}
+    <StateNote state={props.state} />
+    <KegsAndReadings {...props} />
   </div>
 )
+
+const KegsAndReadings = (props: CellarReadingsProps): JSX.Element => {
+  const isEmpty = props.kegs.find === '' && props.kegs.all === 0 && props.readings.length === 0
+  if (isEmpty && props.state.kind !== 'current') return ''
+  if (isEmpty) return <NoReadings cellar={props.cellar} hasActiveKey={props.hasActiveKey} isAdmin={props.isAdmin} />
+  return (
+    <>
+      <Kegs cellar={props.cellar} {...props.kegs} />
+      <ReadingTable readings={props.readings} nowMs={props.nowMs} />
+    </>
+  )
+}
+
+const StateNote = (props: { readonly state: ReadingsState }): JSX.Element => {
+  const { state } = props
+  if (state.kind === 'current') return ''
+  return (
+    <p class="index-note" role="status">
+      {state.kind === 'away' ? (
+        'This node cannot show readings right now. It still accepts them. This page tries again by itself.'
+      ) : state.kind === 'log_away' ? (
+        'The event log is unavailable, so the latest readings are missing. This page tries again by itself.'
+      ) : state.asOfMs === null ? (
+        'The readings are being sorted in. They appear here as soon as they are ready.'
+      ) : (
+        <>
+          These readings are as of <Instant at={state.asOfMs} />. Newer ones are being sorted in.
+        </>
+      )}
+    </p>
+  )
+}
 
 const NoReadings = (props: {
   readonly cellar: string
@@ -198,7 +229,7 @@ const KegTable = (props: { readonly kegs: KegListView['kegs'] }): JSX.Element =>
               {keg.latest.value}
             </td>
             <td data-label="Timestamp">
-              <code safe>{keg.latest.timestamp}</code> <Marks reading={keg.latest} />
+              <code safe>{keg.latest.timestamp}</code>
             </td>
             <td data-label="Recent values">
               <Sparkline values={keg.values} />
@@ -258,7 +289,7 @@ const ReadingLine = (props: { readonly reading: ReadingView; readonly nowMs: num
         {reading.value}
       </td>
       <td data-label="Timestamp">
-        <code safe>{reading.timestamp}</code> <Marks reading={reading} />
+        <code safe>{reading.timestamp}</code> {reading.clockSkew ? <ClockAhead /> : null}
       </td>
       <td data-label="Accepted">
         <Ago at={reading.recordedAt} nowMs={props.nowMs} />
@@ -275,23 +306,11 @@ const ReadingLine = (props: { readonly reading: ReadingView; readonly nowMs: num
   )
 }
 
-const Marks = (props: { readonly reading: ReadingView }): JSX.Element => (
-  <>
-    {props.reading.clockSkew ? (
-      <span
-        class="mark skew"
-        title="The timestamp is more than 10 minutes in the future, so this reading does not become the latest value. Check the device’s clock."
-      >
-        clock ahead
-      </span>
-    ) : null}
-    {props.reading.repeatOf !== null ? (
-      <span
-        class="mark duplicate"
-        title="This reading has the same timestamp and value as one of this keg’s last 24 readings"
-      >
-        duplicate
-      </span>
-    ) : null}
-  </>
+const ClockAhead = (): JSX.Element => (
+  <span
+    class="mark skew"
+    title="The timestamp is more than 10 minutes in the future, so this reading does not become the latest value. Check the device’s clock."
+  >
+    clock ahead
+  </span>
 )

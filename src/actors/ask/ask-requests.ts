@@ -1,11 +1,11 @@
 import type { MachineClock } from '../../clock.ts'
 import type { AskReader } from '../../derived/ask/ask-reader.ts'
 import type { DerivedStore } from '../../derived/derived-store.ts'
-import type { RecordedEvent } from '../../domain/events.ts'
-import { askTurnMs, readPageEventsMax } from '../../limits.ts'
-import type { AskQuestions, EventPlace } from '../../log/ask-index.ts'
+import { askTurnMs } from '../../limits.ts'
+import type { AskQuestions } from '../../log/ask-index.ts'
 import type { Ask } from '../core.ts'
 import type { Host } from '../host.ts'
+import { eventsAt } from '../search/events-at.ts'
 
 type AskParts = {
   readonly host: Pick<Host, 'log' | 'schedule'>
@@ -28,7 +28,7 @@ export const createAsk = (parts: AskParts): Ask => {
     seenRacks: (key, limit) => inTurns((index) => index.seenRacks(key, limit)),
     racksLike: (pattern, limit) => inTurns((index) => index.racksLike(pattern, limit)),
     positionOfMinute: (minute) => reader.ask((index) => index.positionOfMinute(minute)),
-    eventsAt: (places) => eventsAt(host, places),
+    eventsAt: (places) => eventsAt(host.log, places),
   }
 }
 
@@ -54,31 +54,3 @@ const turnsOf = ({ host, reader, passedMs }: AskParts) => {
     }
   }
 }
-
-/** Reads neighbours in a stream together. */
-const eventsAt = async (host: AskParts['host'], places: readonly EventPlace[]): Promise<readonly RecordedEvent[]> => {
-  const pages = await Promise.all(rangesOf(places).map((range) => readRange(host, range)))
-  const byPosition = new Map(pages.flat().map((event) => [event.position, event]))
-  return places.flatMap(({ position }) => byPosition.get(position) ?? [])
-}
-
-type Range = { readonly stream: string; readonly first: number; last: number }
-
-const rangesOf = (places: readonly EventPlace[]): readonly Range[] => {
-  const ranges: Range[] = []
-  const open = new Map<string, Range>()
-  for (const { stream, revision } of places.toSorted((a, b) => a.revision - b.revision)) {
-    const range = open.get(stream)
-    if (range !== undefined && revision <= range.last + 1 && revision - range.first < readPageEventsMax) {
-      range.last = revision
-      continue
-    }
-    const next = { stream, first: revision, last: revision }
-    open.set(stream, next)
-    ranges.push(next)
-  }
-  return ranges
-}
-
-const readRange = ({ log }: AskParts['host'], { stream, first, last }: Range): Promise<readonly RecordedEvent[]> =>
-  log.read(stream, { from: first, limit: last - first + 1 })

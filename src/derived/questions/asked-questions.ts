@@ -1,5 +1,6 @@
 import { questionRestartMsMin, questionsOpenMax } from '../../limits.ts'
 import { WorkerThread } from '../../worker-thread.ts'
+import type { DerivedStore } from '../derived-store.ts'
 import type { ModelFolder } from './model-readers.ts'
 import type { Answered, AnswerOf, AskOptions, ParametersOf, QuestionKinds, Questions } from './question.ts'
 import type { Ended } from './question-turns.ts'
@@ -10,11 +11,13 @@ import {
   type ToQuestionThread,
 } from './serve-questions.ts'
 
-export type QuestionParts = {
+export type QuestionParts<Kinds extends QuestionKinds> = {
+  readonly kinds: Kinds
   readonly folder: ModelFolder
+  readonly store: Pick<DerivedStore, 'upTo' | 'progress' | 'opening' | 'rebuild'>
   /** A clock in ms that is never set back. */
   readonly passedMs: () => number
-  /** Called when a model's file cannot be read, or when the thread has ended by a fault. */
+  /** Called when the thread has ended by a fault. */
   readonly onFault: (why: string) => void
 }
 
@@ -22,18 +25,22 @@ type Answerer = { post(message: ToQuestionThread): void; close(last: ToQuestionT
 type Told = { readonly onMessage: (message: FromQuestionThread) => void; readonly onFault: (why: string) => void }
 
 /** The module must call `serveQuestions` with the same kinds. The thread starts with the first question, and again after a fault. */
-export const questionsOnThread = <Kinds extends QuestionKinds>(parts: QuestionParts, module: URL): Questions<Kinds> =>
-  new AskedQuestions<Kinds>(parts, (told) => new WorkerThread({ module, hasSmallHeap: true, ...told }))
+export const questionsOnThread = <Kinds extends QuestionKinds>(
+  parts: QuestionParts<Kinds>,
+  module: URL,
+): Questions<Kinds> => new AskedQuestions(parts, (told) => new WorkerThread({ module, hasSmallHeap: true, ...told }))
 
-/** Answers on the thread of the caller, for tests and commands. */
-export const questionsHere = <Kinds extends QuestionKinds>(parts: QuestionParts, kinds: Kinds): Questions<Kinds> =>
-  new AskedQuestions<Kinds>(parts, (told) => answererHere(kinds, told))
+/** Answers on the thread of the caller, for tests. */
+export const questionsHere = <Kinds extends QuestionKinds>(parts: QuestionParts<Kinds>): Questions<Kinds> =>
+  new AskedQuestions(parts, (told) => answererHere(parts.kinds, told))
+
+type Asked = { readonly name: string; readonly parameters: unknown }
 
 /** A method, because TypeScript then accepts that each question waits for an answer of its own type. */
 type Waiting = { settle(ended: Ended): void }
 
 class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
-  readonly #parts: QuestionParts
+  readonly #parts: QuestionParts<Kinds>
   readonly #start: (told: Told) => Answerer
   /** The open questions by their numbers. */
   readonly #open = new Map<number, Waiting>()
@@ -42,7 +49,7 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
   #startedMs = Number.NEGATIVE_INFINITY
   #isClosed = false
 
-  constructor(parts: QuestionParts, start: (told: Told) => Answerer) {
+  constructor(parts: QuestionParts<Kinds>, start: (told: Told) => Answerer) {
     this.#parts = parts
     this.#start = start
   }
@@ -52,20 +59,24 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
     parameters: ParametersOf<Kinds[Name]>,
     { signal }: AskOptions = {},
   ): Promise<Answered<AnswerOf<Kinds[Name]>>> {
-    const answerer = this.#ready()
-    if (answerer === null || signal?.aborted === true || this.#open.size >= questionsOpenMax) return { kind: 'not_now' }
-    const id = ++this.#lastId
-    const { promise, resolve } = Promise.withResolvers<Ended<AnswerOf<Kinds[Name]>>>()
-    const leave = (): void => {
-      answerer.post({ kind: 'end', id })
-      this.#settle({ id, ended: { kind: 'not_now' } })
+    const { kinds, store } = this.#parts
+    const model = kinds[name]?.model.name ?? name
+    await store.upTo(model)
+    const opening = store.opening(model)
+    const ended = await this.#end<AnswerOf<Kinds[Name]>>({ name, parameters }, signal)
+    switch (ended.kind) {
+      case 'failed':
+        throw new Error(`Cannot answer "${name}": ${ended.why}`)
+      case 'fault':
+        if (opening !== null) store.rebuild(model, opening, ended.why)
+        return { kind: 'not_ready' }
+      case 'answered': {
+        const { isBehind, trouble } = store.progress(model)
+        return { ...ended, isBehind: isBehind || trouble !== null }
+      }
+      default:
+        return ended
     }
-    signal?.addEventListener('abort', leave)
-    this.#open.set(id, { settle: (ended: Ended<AnswerOf<Kinds[Name]>>) => resolve(ended) })
-    answerer.post({ kind: 'ask', id, name, parameters })
-    const ended = await promise
-    signal?.removeEventListener('abort', leave)
-    return this.#answered(ended)
   }
 
   async close(): Promise<void> {
@@ -74,6 +85,23 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
     this.#answerer = null
     this.#endAll()
     await answerer?.close({ kind: 'close' })
+  }
+
+  async #end<Answer>(asked: Asked, signal: AbortSignal | undefined): Promise<Ended<Answer>> {
+    const answerer = this.#ready()
+    if (answerer === null || signal?.aborted === true || this.#open.size >= questionsOpenMax) return { kind: 'not_now' }
+    const id = ++this.#lastId
+    const { promise, resolve } = Promise.withResolvers<Ended<Answer>>()
+    const leave = (): void => {
+      answerer.post({ kind: 'end', id })
+      this.#settle({ id, ended: { kind: 'not_now' } })
+    }
+    signal?.addEventListener('abort', leave)
+    this.#open.set(id, { settle: (ended: Ended<Answer>) => resolve(ended) })
+    answerer.post({ kind: 'ask', id, ...asked })
+    const ended = await promise
+    signal?.removeEventListener('abort', leave)
+    return ended
   }
 
   /** A thread that fails at once must not be started for each question. So a new one is started `questionRestartMsMin` later. */
@@ -105,18 +133,6 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
 
   #endAll(): void {
     for (const id of [...this.#open.keys()]) this.#settle({ id, ended: { kind: 'not_now' } })
-  }
-
-  #answered<Answer>(ended: Ended<Answer>): Answered<Answer> {
-    switch (ended.kind) {
-      case 'failed':
-        throw new Error(ended.why)
-      case 'fault':
-        this.#parts.onFault(ended.why)
-        return { kind: 'not_now' }
-      default:
-        return ended
-    }
   }
 }
 

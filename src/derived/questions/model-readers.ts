@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
-import { join } from 'node:path'
 import { questionBusyMsMax, questionCacheKib } from '../../limits.ts'
 import type { ModelKind } from '../model.ts'
+import { isOfLog, modelPath, readHead } from '../model-file.ts'
 import type { AsOf } from './question.ts'
 
 /** The model has no file yet, or a file of another format or log, which the follower replaces. */
@@ -13,8 +13,6 @@ export class ModelNotReady extends Error {
 export type ModelFolder = { readonly dataDir: string; readonly logId: string }
 
 type Reader = { readonly inode: number; readonly database: Database }
-
-type HeadRow = { readonly position: number; readonly stream: string; readonly revision: number }
 
 /** Read-only connections to the models' files: one for each model, opened when the first question needs it. */
 export class ModelReaders {
@@ -27,7 +25,7 @@ export class ModelReaders {
 
   /** @throws ModelNotReady, SQLiteError */
   open(model: Pick<ModelKind, 'name' | 'format'>): { readonly database: Database; readonly asOf: AsOf } {
-    const path = join(this.#folder.dataDir, `${model.name}.db`)
+    const path = modelPath(this.#folder.dataDir, model.name)
     // The follower deletes a file in which it does not trust. A connection would go on to read the deleted file.
     const inode = statSync(path, { throwIfNoEntry: false })?.ino ?? null
     const known = this.#readers.get(model.name)
@@ -39,9 +37,8 @@ export class ModelReaders {
     const database = this.#readers.get(model.name)?.database ?? this.#connect(model.name, { path, inode })
     const version = database.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version
     if (version !== model.format) throw new ModelNotReady(`Cannot read ${path}: it has format ${version}`)
-    const of = database.query<{ id: string }, []>('SELECT id FROM of_log').get()
-    if (of?.id !== this.#folder.logId) throw new ModelNotReady(`Cannot read ${path}: it was folded from another log`)
-    return { database, asOf: database.query<HeadRow, []>('SELECT position, stream, revision FROM head').get() }
+    if (!isOfLog(database, this.#folder.logId)) throw new ModelNotReady(`Cannot read ${path}: it is of another log`)
+    return { database, asOf: readHead(database) }
   }
 
   close(): void {

@@ -1,10 +1,13 @@
 import { SQLiteError } from 'bun:sqlite'
 import { messageOf } from '../../domain/error-message.ts'
 import { type ModelFolder, ModelNotReady, ModelReaders } from './model-readers.ts'
-import type { Answered, AsOf, QuestionKind, QuestionKinds } from './question.ts'
+import type { AsOf, QuestionKind, QuestionKinds } from './question.ts'
 
 /** `failed`: the question has a bug. `fault`: the model's file cannot be read. */
-export type Ended<Answer = unknown> = Answered<Answer> | { readonly kind: 'failed' | 'fault'; readonly why: string }
+export type Ended<Answer = unknown> =
+  | { readonly kind: 'answered'; readonly answer: Answer; readonly asOf: AsOf }
+  | { readonly kind: 'not_ready' | 'not_now' }
+  | { readonly kind: 'failed' | 'fault'; readonly why: string }
 
 type Open = {
   readonly kind: QuestionKind<unknown, unknown>
@@ -72,7 +75,7 @@ export class QuestionTurns {
       const why = messageOf(thrown)
       // Code `SQLITE_ERROR`: the statement is wrong.
       if (!(thrown instanceof SQLiteError) || thrown.code === 'SQLITE_ERROR') return { kind: 'failed', why }
-      return { kind: 'fault', why: `Cannot read ${open.kind.model.name}.db: ${why}` }
+      return { kind: 'fault', why }
     }
   }
 

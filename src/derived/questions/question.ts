@@ -18,7 +18,13 @@ export type AnswerOf<Kind> = Kind extends QuestionKind<infer _, infer Answer> ? 
 export type AsOf = Pick<FoldedTo, 'position' | 'stream' | 'revision'> | null
 
 export type Answered<Answer> =
-  | { readonly kind: 'answered'; readonly answer: Answer; readonly asOf: AsOf }
+  | {
+      readonly kind: 'answered'
+      readonly answer: Answer
+      readonly asOf: AsOf
+      /** True while the model lacks events that this node has received some time ago. */
+      readonly isBehind: boolean
+    }
   /** The model has no file yet, or is built again. */
   | { readonly kind: 'not_ready' }
   /** Too many questions are open, the thread or the disk has failed, or the asker has gone. A later try can succeed. */
@@ -31,7 +37,7 @@ export type AskOptions = {
 
 /** Asks the models on the disk. The answers come from a thread, so that no question delays a reading. */
 export type Questions<Kinds extends QuestionKinds> = {
-  /** Rejects if the question has a bug. */
+  /** The answer has all that this node had received before. Rejects if the question has a bug. */
   ask<Name extends keyof Kinds & string>(
     name: Name,
     parameters: ParametersOf<Kinds[Name]>,

@@ -21,6 +21,7 @@ import { operatorRoutes } from './pages/operator-routes.tsx'
 import { rotateRoutes } from './pages/rotate-routes.tsx'
 import { settingsRoutes } from './pages/settings-routes.tsx'
 import { signInRoutes } from './pages/sign-in-routes.tsx'
+import { RecentReadings } from './show/listed-readings.ts'
 import type { DashboardDeps, Route } from './visit.ts'
 
 export type DashboardParts = Pick<
@@ -35,6 +36,7 @@ export type DashboardParts = Pick<
   | 'web'
   | 'live'
   | 'downloads'
+  | 'questions'
   | 'bodies'
 >
 
@@ -46,6 +48,7 @@ export const dashboardTable = (
   const deps: DashboardDeps = {
     ...parts,
     assets: assets.urls,
+    recentReadings: new RecentReadings(parts.core.log),
     throttle: new SignInThrottle(),
     turns: { pages: new OperatorTurns(pageTurnBounds), searches: new OperatorTurns(searchTurnBounds) },
   }

@@ -1,6 +1,8 @@
 import { cellarOfSegment } from '../../../views/paths.ts'
 import type { AssetUrls, HealthReason, LogCheckView, Shell } from '../../../views/types.ts'
 import type { Asker, Core, Session } from '../../actors/core.ts'
+import type { Questions } from '../../derived/questions/question.ts'
+import type { questionKinds } from '../../derived/questions/question-kinds.ts'
 import type { CellarState } from '../../domain/cellar.ts'
 import type { KeyState } from '../../domain/key.ts'
 import type { LastChecks } from '../ingest/api-call.ts'
@@ -15,6 +17,7 @@ import type { Downloads } from './exports/downloads.ts'
 import type { FormFields } from './forms/read-form.ts'
 import type { LivePages } from './live/live-pages.ts'
 import type { NoticeName } from './notice.ts'
+import type { RecentReadings } from './show/listed-readings.ts'
 
 export type DashboardDeps = {
   readonly core: Core
@@ -27,6 +30,8 @@ export type DashboardDeps = {
   readonly web: WebConfig
   readonly live: LivePages
   readonly downloads: Downloads
+  readonly questions: Questions<typeof questionKinds>
+  readonly recentReadings: RecentReadings
   /** A page that searches the log has its turn in `searches`. */
   readonly turns: { readonly pages: OperatorTurns; readonly searches: OperatorTurns }
   readonly assets: AssetUrls

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { questionsHere, questionsOnThread } from '../../../src/derived/questions/asked-questions.ts'
+import { type QuestionParts, questionsHere, questionsOnThread } from '../../../src/derived/questions/asked-questions.ts'
 import type { Questions } from '../../../src/derived/questions/question.ts'
 import { questionRestartMsMin, questionsOpenMax } from '../../../src/limits.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
@@ -11,30 +11,44 @@ type NumberQuestions = Questions<typeof numberQuestions>
 
 const threadModule = new URL('./number-questions-thread.ts', import.meta.url)
 
+type Parts = QuestionParts<typeof numberQuestions>
+
 const places = [
-  [
-    'on a thread',
-    (parts: Parameters<typeof questionsOnThread>[0]) => questionsOnThread<typeof numberQuestions>(parts, threadModule),
-  ],
-  ['in the process', (parts: Parameters<typeof questionsOnThread>[0]) => questionsHere(parts, numberQuestions)],
+  ['on a thread', (parts: Parts) => questionsOnThread(parts, threadModule)],
+  ['in the process', (parts: Parts) => questionsHere(parts)],
 ] as const
 
-const asOf = (position: number) => ({ position, stream: 'readings-k1', revision: 0 })
+/** A follower that has opened each file once. It notes what it is told. */
+const followerOf = () => {
+  const rebuilt: unknown[] = []
+  return {
+    rebuilt,
+    upTo: async () => {},
+    progress: () => ({ position: null, isBehind: false, trouble: null }),
+    opening: () => 1,
+    rebuild: (...told: unknown[]) => rebuilt.push(told),
+  }
+}
+
+const answered = (answer: number, position: number | null) => {
+  const asOf = position === null ? null : { position, stream: 'readings-k1', revision: 0, id: 'id-1' }
+  return { kind: 'answered' as const, answer, asOf, isBehind: false }
+}
 
 describe.each(places)('questions that are answered %s', (_, open) => {
   let folder: TemporaryFolder
   let questions: NumberQuestions
-  let nowMs = 0
-  const faults: string[] = []
+  let follower: ReturnType<typeof followerOf>
 
   beforeEach(() => {
     folder = temporaryFolder()
-    nowMs = 0
-    faults.length = 0
+    follower = followerOf()
     questions = open({
+      kinds: numberQuestions,
       folder: { dataDir: folder.path, logId: 'log-1' },
-      passedMs: () => nowMs,
-      onFault: (why) => faults.push(why),
+      store: follower,
+      passedMs: () => 0,
+      onFault: (why) => expect(why).toBe(''),
     })
   })
 
@@ -52,15 +66,15 @@ describe.each(places)('questions that are answered %s', (_, open) => {
 
   test('see what the follower has committed, and say up to which event', async () => {
     const numbers = makeNumbers(folder.path, { position: 7 })
-    expect(await sum()).toEqual({ kind: 'answered', answer: 0, asOf: asOf(7) })
+    expect(await sum()).toEqual(answered(0, 7))
     numbers.run('BEGIN')
     numbers.run('INSERT INTO numbers VALUES (4), (5), (60)')
     numbers.run('UPDATE head SET position = 8')
-    expect(await sum()).toEqual({ kind: 'answered', answer: 0, asOf: asOf(7) })
+    expect(await sum()).toEqual(answered(0, 7))
     numbers.run('COMMIT')
-    expect(await sum()).toEqual({ kind: 'answered', answer: 9, asOf: asOf(8) })
+    expect(await sum()).toEqual(answered(9, 8))
     numbers.close()
-    expect(await sum()).toEqual({ kind: 'answered', answer: 9, asOf: asOf(8) })
+    expect(await sum()).toEqual(answered(9, 8))
   })
 
   test('are not ready while the file is missing, or of another format or log', async () => {
@@ -73,17 +87,28 @@ describe.each(places)('questions that are answered %s', (_, open) => {
     rmSync(join(folder.path, 'numbers.db'))
     expect(await sum()).toEqual({ kind: 'not_ready' })
     makeNumbers(folder.path, { position: null }).close()
-    expect(await sum()).toEqual({ kind: 'answered', answer: 0, asOf: null })
-    expect(faults).toEqual([])
+    expect(await sum()).toEqual(answered(0, null))
+    expect(follower.rebuilt).toEqual([])
   })
 
-  test('report a damaged file, and read the file that takes its place', async () => {
+  test('wait for the follower, and say whether it is behind', async () => {
+    const numbers = makeNumbers(folder.path, { position: 7 })
+    follower.upTo = async () => {
+      numbers.run('UPDATE head SET position = 8')
+    }
+    expect(await sum()).toEqual(answered(0, 8))
+    follower.progress = () => ({ position: null, isBehind: true, trouble: null })
+    expect(await sum()).toEqual({ ...answered(0, 8), isBehind: true })
+    numbers.close()
+  })
+
+  test('have a damaged file built again, and read the file that takes its place', async () => {
     writeFileSync(join(folder.path, 'numbers.db'), 'no database'.repeat(1_000))
-    expect(await sum()).toEqual({ kind: 'not_now' })
-    expect(faults).toEqual(['Cannot read numbers.db: file is not a database'])
+    expect(await sum()).toEqual({ kind: 'not_ready' })
+    expect(follower.rebuilt).toEqual([['numbers', 1, 'file is not a database']])
     truncateSync(join(folder.path, 'numbers.db'))
     makeNumbers(folder.path, { position: 2 }).close()
-    expect(await sum()).toEqual({ kind: 'answered', answer: 0, asOf: asOf(2) })
+    expect(await sum()).toEqual(answered(0, 2))
   })
 
   test('are answered although an endless question is open, which ends with its signal', async () => {
@@ -135,11 +160,13 @@ test('a thread that has crashed answers "not now", and starts again a second lat
   const faults: string[] = []
   let nowMs = 0
   const parts = {
+    kinds: numberQuestions,
+    store: followerOf(),
     folder: { dataDir: folder.path, logId: 'log-1' },
     passedMs: () => nowMs,
     onFault: (why: string) => faults.push(why),
   }
-  const questions = questionsOnThread<typeof numberQuestions>(parts, threadModule)
+  const questions = questionsOnThread(parts, threadModule)
   const open = [questions.ask('endless', null), questions.ask('crash', null)]
   expect(await Promise.all(open)).toEqual([{ kind: 'not_now' }, { kind: 'not_now' }])
   expect(faults).toEqual(['The thread that answers questions has ended: the thread has crashed'])

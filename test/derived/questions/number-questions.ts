@@ -13,8 +13,8 @@ export const makeNumbers = (dataDir: string, { format = 3, logId = 'log-1', posi
   database.run('PRAGMA journal_mode = WAL')
   database.run('CREATE TABLE of_log (id TEXT)')
   database.run('INSERT INTO of_log VALUES (?)', [logId])
-  database.run('CREATE TABLE head (position INTEGER, stream TEXT, revision INTEGER)')
-  if (position !== null) database.run("INSERT INTO head VALUES (?, 'readings-k1', 0)", [position])
+  database.run('CREATE TABLE head (position INTEGER, stream TEXT, revision INTEGER, event_id TEXT)')
+  if (position !== null) database.run("INSERT INTO head VALUES (?, 'readings-k1', 0, 'id-1')", [position])
   database.run('CREATE TABLE numbers (number INTEGER)')
   database.run(`PRAGMA user_version = ${format}`)
   return database

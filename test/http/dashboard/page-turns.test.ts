@@ -90,23 +90,6 @@ describe(`${count} loads at once`, () => {
     expect(await mostInOneTurn(() => pieces, answers)).toBeLessThanOrEqual(2)
     expect(pieces - before).toBe(count)
   })
-
-  test('of a search share one queue of pieces', async () => {
-    const { readings } = service.core.projections
-    const findKegs = readings.findKegs.bind(readings)
-    const piecesPerSearch = 5
-    using _find = spyOn(readings, 'findKegs').mockImplementation(function* (cellar, words) {
-      for (let piece = 1; piece < piecesPerSearch; piece += 1) {
-        pieces += 1
-        yield
-      }
-      pieces += 1
-      return yield* findKegs(cellar, words)
-    })
-    const before = pieces
-    expect(await mostInOneTurn(() => pieces, load(paths.cellar(testCellar, 'rack')))).toBeLessThanOrEqual(2)
-    expect(pieces - before).toBeGreaterThanOrEqual(count * piecesPerSearch)
-  })
 })
 
 test('an operator with very many pages delays nobody else', async () => {

@@ -6,7 +6,6 @@ import {
   keysPerPageMax,
   keysThenPerPageMax,
   linkMsMax,
-  pointsPerKegMax,
 } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
 import { emailOf, testPassword } from '../../support/test-operators.ts'
@@ -164,31 +163,6 @@ describe('cellars', () => {
 /** The texts as the page shows them, in the order of their first appearance. */
 const inOrder = (body: string, texts: readonly string[]): readonly string[] =>
   texts.toSorted((a, b) => body.indexOf(`>${a}</bdi>`) - body.indexOf(`>${b}</bdi>`))
-
-describe('a repeated reading', () => {
-  const bound = `title="This reading has the same timestamp and value as one of this keg’s last ${pointsPerKegMax} readings"`
-
-  test.each([
-    [pointsPerKegMax - 1, true],
-    [pointsPerKegMax, false],
-  ])('is marked only among the last readings of its keg: %p later', async (others, isMarked) => {
-    const { key, keyId } = await service.createKey()
-    await service.post(validReading, key)
-    const later = Array.from({ length: others }, (_, value) => ({ ...validReading, value }))
-    await service.postBatch([...later, validReading], key)
-    await service.untilFolded(keyId, others + 2)
-    const { body } = await admin.get(paths.cellar(testCellar))
-    expect(body.split('Latest readings')[1]?.match(/class="mark duplicate" title="[^"]*"/g) ?? []).toEqual(
-      isMarked ? [`class="mark duplicate" ${bound}`] : [],
-    )
-  })
-
-  test('is explained in the devices’ guide with that bound', async () => {
-    const { body } = await admin.get(paths.devicesGuide)
-    expect(body).toContain(`last ${pointsPerKegMax} readings`)
-    expect(body).toContain('marked then as a duplicate')
-  })
-})
 
 describe('settings', () => {
   test('change the title and the bounds, and say so once', async () => {

@@ -64,7 +64,7 @@ export const startWithOperators = async (options: ServiceOptions = {}): Promise<
   const log = options.log ?? (await openFreshLog())
   const clock = options.clock ?? manualClock()
   await addOperators(log, clock.now())
-  const service = await startService({ ...options, log, clock })
+  const service = await startService({ isDerived: true, ...options, log, clock })
   const stop = async (): Promise<void> => {
     await service.stop()
     if (options.log === undefined) await log.close()

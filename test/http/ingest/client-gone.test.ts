@@ -30,9 +30,8 @@ describe('a device that disconnects during its body', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => service.post(validReading, key)))
     expect(answers.map((answer) => answer.status)).toEqual(Array.from({ length: 10 }, () => 200))
     expect(service.lines.filter(({ level }) => level === 'error')).toEqual([])
-    expect(service.core.projections.readings.latest(validReading.cellar).every(({ rack }) => rack === 'rack-17')).toBe(
-      true,
-    )
+    const stored = await acceptedReadings(service.log)
+    expect(stored.every(({ data }) => data.rack === 'rack-17')).toBe(true)
   })
 
   test('is no refusal of the key', async () => {

@@ -8,6 +8,8 @@ import { DerivedStore, type DerivedTold } from '../../../src/derived/derived-sto
 import { Follower, type FollowerParts } from '../../../src/derived/follower.ts'
 import type { FollowerEvents, FollowerHandle } from '../../../src/derived/follower-messages.ts'
 import { modelKinds } from '../../../src/derived/model-kinds.ts'
+import { questionsHere } from '../../../src/derived/questions/asked-questions.ts'
+import { questionKinds } from '../../../src/derived/questions/question-kinds.ts'
 import { messageOf } from '../../../src/domain/error-message.ts'
 import { type EventLog, Outage } from '../../../src/log/event-log.ts'
 import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.ts'
@@ -54,9 +56,17 @@ export const derivedHere = (log: EventLog, { clock, ...options }: HereOptions) =
   const parts = { dataDir: folder.path, logId, kinds: modelKinds, source: logSource(log), ...times }
   const store = new DerivedStore({ start: followHere(parts), isInLog, schedule, onTold: (one) => told.push(one) })
   const ask = new AskReader(folder.path, store)
+  const questions = questionsHere({
+    kinds: questionKinds,
+    folder: { dataDir: folder.path, logId },
+    store,
+    passedMs: times.passedMs,
+    onFault: (why) => told.push({ kind: 'crashed', why }),
+  })
   const derived: Derived = { store, ask, known: () => openKnownRevisions(folder.path, logId) }
   return {
     ...derived,
+    questions,
     folder,
     told,
     /** Waits until `ask.db` has all that the node has received. */
@@ -67,6 +77,7 @@ export const derivedHere = (log: EventLog, { clock, ...options }: HereOptions) =
     /** Call it after the node has stopped. */
     remove: () => {
       ask.close()
+      void questions.close()
       folder.remove()
     },
   }

@@ -87,13 +87,13 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
 
 /** The layers from which a layer may import types only. For example, `parameters` has the types of clocks and of entropy. */
 const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
-  app: ['actors', 'domain', 'export', 'projections'],
+  app: ['actors', 'derived', 'domain', 'export', 'projections'],
   log: ['parameters'],
   derived: ['actors', 'parameters'],
   actors: ['derived', 'parameters'],
   'checkpoint file': ['actors'],
   'password judge': ['actors'],
-  http: ['parameters'],
+  http: ['derived', 'parameters'],
   views: ['domain', 'projections'],
 }
 
@@ -141,6 +141,7 @@ const beginners = new Set([
   'src/log/repeats-index/repeats-thread.ts',
   'src/derived/follower-thread.ts',
   'src/derived/quick-check-thread.ts',
+  'src/derived/questions/question-thread.ts',
   'src/log/verify/check-thread.ts',
   'src/password-judge/judge-thread.ts',
 ])

@@ -1,4 +1,3 @@
-import type { AcceptedReading } from '../../../../projections/queries.ts'
 import { CellarList } from '../../../../views/cellars/cellars-page.tsx'
 import { CellarReadings } from '../../../../views/cellars/readings-page.tsx'
 import { FirstReading } from '../../../../views/keys/key-created.tsx'
@@ -9,7 +8,7 @@ import type { LogQuery } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
 import { readKeyEvents } from '../../../actors/key/key-events.ts'
 import { operatorStream } from '../../../domain/stream-names.ts'
-import { cellarsPerPageMax, kegsPerPageMax, keysPerPageMax } from '../../../limits.ts'
+import { cellarsPerPageMax, keysPerPageMax } from '../../../limits.ts'
 import { logListOf } from '../ask/log-list.ts'
 import { keyIdIn, logQueryOf } from '../ask/read-log-query.ts'
 import { cellarListOf } from '../show/cellar-views.ts'
@@ -17,7 +16,7 @@ import { historyPage, requestedHistory, watchedHistory } from '../show/history-v
 import { keyListOf, keyListQuery, keysByStatus, keyViewOf } from '../show/key-views.ts'
 import { pagesOf, requestedPage } from '../show/paging.ts'
 import { waitForTurn } from '../show/pauses.ts'
-import { foundKegs, type ReadingsWanted, readingsOf, readingsQuery, readingView } from '../show/reading-views.ts'
+import { kegPageNumber, readingsOf, readingsQuery, readingView } from '../show/reading-views.ts'
 import { cellarInPath, type DashboardDeps, keyInPath, type Route, type SignedInVisit } from '../visit.ts'
 import type { Topic } from './live-changes.ts'
 import type { LivePage } from './live-pages.ts'
@@ -67,22 +66,20 @@ const readingsPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
   const cellar = cellarInPath(deps, visit)?.cellar
   if (cellar === undefined) return null
   const { words, page: asked } = readingsQuery(visit.query)
-  const wanted = { cellar, words, page: asked === 1 ? 1 : Math.min(asked, await lastPage(deps, { cellar, words })) }
+  const wanted = { cellar, words, page: await kegPageNumber(deps, { cellar, words, page: asked }) }
   return {
     name: ['readings', cellar, words.join(' '), wanted.page],
     topic: { cellar },
-    readsStore: false,
+    readsStore: true,
     listsEvents: false,
     render: async (pause) => {
       const nowMs = deps.core.clock.now()
-      const shown = await readingsOf(deps, wanted, { nowMs, pause })
+      const shown = await readingsOf(deps, wanted, { nowMs })
+      await pause()
       return <CellarReadings {...shown} nowMs={nowMs} isAdmin={isAdmin(visit)} />
     },
   }
 }
-
-const lastPage = async (deps: DashboardDeps, wanted: Pick<ReadingsWanted, 'cellar' | 'words'>): Promise<number> =>
-  pagesOf((await foundKegs(deps, wanted, waitForTurn)).found.length, kegsPerPageMax)
 
 const keysPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole | null => {
   const cellar = cellarInPath(deps, visit)?.cellar
@@ -168,18 +165,14 @@ const firstReadingPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithou
   }
 }
 
-/**
- * Reads the key's first reading from the log, for the page that waits for it. `usage` has only the last reading, and many
- * readings can arrive before this page is rendered. If the stream begins with a fence event (docs/protocol.md), returns the
- * last reading instead.
- */
-const firstReading = async ({ core }: DashboardDeps, keyId: string): Promise<AcceptedReading | null> => {
+/** If the stream begins with a fence event (docs/protocol.md), returns the last reading instead. */
+const firstReading = async ({ core }: DashboardDeps, keyId: string) => {
   const last = core.projections.readings.usage(keyId)?.last
-  if (last === undefined || last.revision === 0) return last ?? null
+  if (last === undefined) return null
   const [first] = await core.log.read(last.stream, { limit: 1 })
-  if (first?.type !== 'ReadingAccepted') return last
-  const { stream, revision, position, recordedAt, data } = first
-  return { ...data, stream, revision, position, recordedAt, keyId, clockSkew: false, repeatOf: null }
+  if (first?.type === 'ReadingAccepted') return first
+  const [newest] = await core.log.read(last.stream, { from: last.revision, limit: 1 })
+  return newest?.type === 'ReadingAccepted' ? newest : null
 }
 
 const isAdmin = (visit: SignedInVisit): boolean => visit.session.role === 'admin'

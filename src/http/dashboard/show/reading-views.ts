@@ -1,17 +1,24 @@
-import type { AcceptedReading, FoundKegs } from '../../../../projections/queries.ts'
-import type { KegListView, ReadingView } from '../../../../views/types.ts'
+import type { KegListView, ReadingsState, ReadingView } from '../../../../views/types.ts'
+import type { AsOf } from '../../../derived/questions/question.ts'
+import type { KegName } from '../../../derived/readings/readings-questions.ts'
+import type { RecordedEvent } from '../../../domain/events.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import { keyStatus } from '../../../domain/key-refusal.ts'
-import { kegFilterCharsMax, kegFilterWordsMax, kegsPerPageMax } from '../../../limits.ts'
+import { parseTimestamp } from '../../../domain/reading/timestamp.ts'
+import { futureSkewMsMax, kegFilterCharsMax, kegFilterWordsMax, kegsPerPageMax } from '../../../limits.ts'
+import { Outage } from '../../../log/event-log.ts'
 import type { DashboardDeps } from '../visit.ts'
-import { pageOf, requestedPage } from './paging.ts'
-import { type Pause, runWithPauses } from './pauses.ts'
+import { requestedPage } from './paging.ts'
 
 /** Adds the current label of the key. If this node does not know the key, the key's id is shown instead. */
-export const readingView = ({ core }: DashboardDeps, reading: AcceptedReading): ReadingView => ({
-  ...reading,
-  keyLabel: core.projections.keys.get(reading.keyId)?.label ?? reading.keyId,
-})
+export const readingView = ({ core }: DashboardDeps, event: RecordedEvent<'ReadingAccepted'>): ReadingView => {
+  const { stream, revision, position, recordedAt, data } = event
+  const keyId = stream.slice(stream.indexOf('-') + 1)
+  const timestampMs = parseTimestamp(data.timestamp)
+  const clockSkew = typeof timestampMs === 'number' && timestampMs - recordedAt > futureSkewMsMax
+  const keyLabel = core.projections.keys.get(keyId)?.label ?? keyId
+  return { ...data, stream, revision, position, recordedAt, keyId, keyLabel, clockSkew }
+}
 
 export type ReadingsQuery = {
   readonly typed: string
@@ -34,42 +41,59 @@ export const readingsQuery = (query: URLSearchParams): ReadingsQuery => {
 
 export type ReadingsWanted = Pick<ReadingsQuery, 'words' | 'page'> & { readonly cellar: string }
 
-export const readingsOf = async (
-  deps: DashboardDeps,
-  wanted: ReadingsWanted,
-  { nowMs, pause }: { readonly nowMs: number; readonly pause: Pause },
-) => {
-  const { keys, readings } = deps.core.projections
-  const { cellar, words } = wanted
-  const kegs = kegListOf(deps, wanted, await foundKegs(deps, wanted, pause))
-  const latest = readings.latest(cellar)
+type Asked = { readonly nowMs: number; readonly signal?: AbortSignal | undefined }
+
+export const readingsOf = async (deps: DashboardDeps, wanted: ReadingsWanted, { nowMs, signal }: Asked) => {
+  const { cellar } = wanted
+  const told = await kegPage(deps, wanted, signal)
   const isActive = (key: KeyState): boolean => keyStatus(key, nowMs) === 'active'
+  if (told.kind !== 'answered') {
+    const kegs: KegListView = { kegs: [], find: wanted.words.join(' '), found: 0, all: 0, page: wanted.page, pages: 1 }
+    return { cellar, kegs, readings: [], state: stateWithout(told.kind), hasActiveKey: false }
+  }
+  const { kegs, recent } = told.answer
+  const events = await ifReadable(deps.recentReadings.at(recent))
+  const shown = (events ?? []).filter(({ data }) => hasWords(data, wanted.words))
+  const readings = shown.map((event) => readingView(deps, event))
   // The page uses `hasActiveKey` only if the cellar has no readings. Otherwise the keys are not searched, to save time.
-  const hasActiveKey = latest.length === 0 && keys.ofCellar(cellar).some(isActive)
-  const shown = latest.filter((reading) => hasWords(reading, words)).map((reading) => readingView(deps, reading))
-  return { cellar, kegs, readings: shown, hasActiveKey }
+  const hasActiveKey = recent.length === 0 && deps.core.projections.keys.ofCellar(cellar).some(isActive)
+  const state: ReadingsState = events === null ? { kind: 'log_away' } : await stateOf(deps, told)
+  return { cellar, kegs: { ...kegs, find: wanted.words.join(' ') }, readings, state, hasActiveKey }
 }
 
 /** The same rule as that of `findKegs`. */
-const hasWords = ({ rack, keg }: AcceptedReading, words: readonly string[]): boolean => {
+const hasWords = ({ rack, keg }: KegName, words: readonly string[]): boolean => {
   const [rackText, kegText] = [rack.toLowerCase(), keg.toLowerCase()]
   return words.every((word) => rackText.includes(word) || kegText.includes(word))
 }
 
-export const foundKegs = (
-  { core }: DashboardDeps,
-  { cellar, words }: Pick<ReadingsWanted, 'cellar' | 'words'>,
-  pause: Pause,
-): Promise<FoundKegs> => runWithPauses(core.projections.readings.findKegs(cellar, words), pause)
+/** `null`: the log cannot be read now. The kegs are shown all the same. */
+const ifReadable = async <T>(read: Promise<T>): Promise<T | null> => {
+  try {
+    return await read
+  } catch (fault) {
+    if (fault instanceof Outage) return null
+    throw fault
+  }
+}
 
-/** Builds only the kegs of the requested page, because a search can find thousands of kegs. */
-const kegListOf = (
-  deps: DashboardDeps,
-  { cellar, words, page: asked }: ReadingsWanted,
-  { found, all }: FoundKegs,
-): KegListView => {
-  const { shown, ...place } = pageOf(found, asked, kegsPerPageMax)
-  const made = deps.core.projections.readings.kegs(cellar, shown)
-  const kegs = made.map((keg) => ({ ...keg, latest: readingView(deps, keg.latest) }))
-  return { kegs, find: words.join(' '), found: found.length, all, ...place }
+/** The number of the page of kegs that `wanted` leads to: the last page if there are fewer. */
+export const kegPageNumber = async (deps: DashboardDeps, wanted: ReadingsWanted): Promise<number> => {
+  const told = wanted.page === 1 ? null : await kegPage(deps, wanted)
+  return told?.kind === 'answered' ? told.answer.kegs.page : wanted.page
+}
+
+const kegPage = ({ questions }: DashboardDeps, wanted: ReadingsWanted, signal?: AbortSignal) =>
+  questions.ask('cellarReadings', { ...wanted, perPage: kegsPerPageMax }, { signal })
+
+const stateWithout = (kind: 'not_ready' | 'not_now'): ReadingsState =>
+  kind === 'not_ready' ? { kind: 'behind', asOfMs: null } : { kind: 'away' }
+
+const stateOf = async (
+  { core }: DashboardDeps,
+  { isBehind, asOf }: { readonly isBehind: boolean; readonly asOf: AsOf },
+): Promise<ReadingsState> => {
+  if (!isBehind) return { kind: 'current' }
+  const head = asOf === null ? [] : await ifReadable(core.log.read(asOf.stream, { from: asOf.revision, limit: 1 }))
+  return head === null ? { kind: 'log_away' } : { kind: 'behind', asOfMs: head[0]?.recordedAt ?? null }
 }

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { Core } from '../../../../src/actors/core.ts'
 import {
   kegFilterWordsMax,
   liveBusyPollMs,
@@ -14,6 +13,7 @@ import {
   liveStreamsPerSessionMax,
 } from '../../../../src/limits.ts'
 import { paths } from '../../../../views/paths.ts'
+import { readingsAnswers } from '../../../support/derived/readings-answers.ts'
 import { type RawConnection, rawConnect } from '../../../support/raw-http.ts'
 import { addOperator, fromSomewhere, testPassword } from '../../../support/test-operators.ts'
 import { type Service, startService, testAsker, testCellar, validReading } from '../../../support/test-service.ts'
@@ -31,38 +31,14 @@ let rendered: string[]
 let connections: RawConnection[]
 
 /** Notes each rendering, and lets it take the time of `costMsOf`. */
-const countedCore = (core: Core): Core => {
-  const { readings } = core.projections
-  const counted = {
-    latest: (cellar: string) => {
-      rendered.push(cellar)
-      renderingMs += costMsOf(cellar)
-      return readings.latest(cellar)
-    },
-    findKegs: readings.findKegs.bind(readings),
-    kegs: readings.kegs.bind(readings),
-    usage: readings.usage.bind(readings),
-    barriers: readings.barriers.bind(readings),
-    purged: readings.purged.bind(readings),
-    purgedKeys: readings.purgedKeys.bind(readings),
-    gaps: readings.gaps.bind(readings),
-    lastRevision: readings.lastRevision.bind(readings),
-  }
-  const { cellars, keys, operators } = core.projections
-  const projections = {
-    fold: core.projections.fold.bind(core.projections),
-    save: core.projections.save.bind(core.projections),
-    lastRevision: core.projections.lastRevision.bind(core.projections),
-    get position() {
-      return core.projections.position
-    },
-    cellars,
-    keys,
-    operators,
-    readings: counted,
-  }
-  return { ...core, projections }
-}
+const countedQuestions = readingsAnswers(({ cellar }) => {
+  rendered.push(cellar)
+  renderingMs += costMsOf(cellar)
+  const place = { stream: 'readings-k', keyId: 'k', revision: 0, position: 0, recordedAt: 0 }
+  const latest = { ...place, value: 1, timestamp: '2026-03-01T12:00:00Z' }
+  const keg = { rack: 'rack-17', keg: 'temperature', latest, values: [1], acceptedMs: 0, pauseMs: null }
+  return { kegs: { kegs: [keg], page: 1, pages: 1, found: 1, all: 1 }, recent: [] }
+})
 
 const sessionsMax = liveStreamsMax / liveStreamsPerSessionMax
 const sessionsPerOperator = 16
@@ -87,7 +63,7 @@ beforeEach(async () => {
   service = await startService({
     liveSchedule,
     livePassedMs: () => timers.nowMs + renderingMs,
-    wrapCore: countedCore,
+    questions: countedQuestions,
   })
   for (let operator = 0; operator < operatorsMax; operator += 1) {
     await addOperator(service.log, service.clock.now(), { email: emailOf(operator), role: 'admin' })
@@ -194,7 +170,7 @@ describe(`${liveStreamsMax} streams of ${sessionsMax} sessions`, () => {
     turns = 0
     await tick()
     expect(rendered).toEqual([testCellar])
-    expect(turns).toBe(liveStreamsMax / liveSentPerPiece + 1)
+    expect(turns).toBe(liveStreamsMax / liveSentPerPiece + 2)
     for (const stream of streams) await until(() => stream.text().includes('rack-17'))
 
     const refused = await open(paths.liveCellars(), await signIn(sessionsMax - 1))

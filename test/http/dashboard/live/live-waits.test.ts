@@ -118,7 +118,6 @@ describe('a page that waits for the store', () => {
       if (index % liveStreamsPerSessionMax === 0) admin = await signedIn(service, 'admin')
       watching.push(await watch(paths.liveFirstReading(keyId), admin))
     }
-    const readings = await watch(paths.liveReadings(testCellar), admin)
     await schedule.advance(2 * livePushMs)
     expect(reads.toSorted()).toEqual(
       keys
@@ -126,7 +125,6 @@ describe('a page that waits for the store', () => {
         .map(({ keyId }) => readingsStream(keyId))
         .toSorted(),
     )
-    await until(() => pushes(readings) === 1)
     // Each rendering looks up its key once, so this counts the renderings.
     const { keys: known } = service.core.projections
     const get = known.get.bind(known)
