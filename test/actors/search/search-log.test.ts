@@ -3,7 +3,7 @@ import { searchLog } from '../../../src/actors/search/search-log.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import { actorText, keyOfEvent, kindOf, type LogPart, wholeLog } from '../../../src/domain/search/event-filter.ts'
 import { cellarStream } from '../../../src/domain/stream-names.ts'
-import { logReadPageEvents, recordedSkewMsMax } from '../../../src/limits.ts'
+import { logReadPageEvents, recordedSkewMsMax, refusalSummaryMsMax } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { isEmbedded, openFreshLog, storeUrl } from '../../support/logs/engine.ts'
 import { openAt } from '../../support/logs/event-store-log.ts'
@@ -155,6 +155,26 @@ describe('searchLog() with an end', () => {
     expect(events.at(-1)?.id).toBe(late.id)
     expect(read).toBeLessThan(2_500)
     expect(untilMs + recordedSkewMsMax).toBeLessThan(startMs + 990_000)
+    await log.close()
+  })
+
+  test.each(['forwards', 'backwards'] as const)('finds a summary far behind what it counts, %s', async (direction) => {
+    const log = createMemoryLog()
+    const others = (from: number) =>
+      Array.from({ length: 900 }, (_, at) => reading('readings-a', {}, startMs + from + at))
+    await log.append('readings-a', 'none', others(0))
+    const data = { from: startMs + 100, to: startMs + 200, counts: [], samples: [] }
+    const summary = { ...recordsPurged(startMs + refusalSummaryMsMax), type: 'ReadingsRefused' as const, data }
+    await log.append(freshRecordStream('refusals'), 'none', [summary])
+    await log.append('readings-a', 899, others(2 * refusalSummaryMsMax))
+    const kinds = async (since: number, until: number) => {
+      const filter = { ...wholeLog, kind: 'refusals', since: startMs + since, until: startMs + until } as const
+      const page = { direction, from: null, pageEvents: 50 } as const
+      return (await Array.fromAsync(searchLog({ log, ask: null }, filter, page))).flatMap(({ events }) => events).length
+    }
+    expect([await kinds(200, 201), await kinds(0, 101), await kinds(0, 100), await kinds(201, 9_999_999)]).toEqual([
+      1, 1, 0, 0,
+    ])
     await log.close()
   })
 

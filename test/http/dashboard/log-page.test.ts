@@ -159,10 +159,15 @@ describe('the list', () => {
       true,
       false,
     ])
+    const around = await world.auditor.get(paths.log({ kind: 'keys', at: '2026-03-02' }))
+    expect(around.body).not.toContain('hx-sse:connect="/live/log')
   })
 
-  test('shows what happened around an instant, and leads to each event before and after it', async () => {
-    const path = paths.log({ kind: 'keys', at: '2026-03-01T12:20:30Z' })
+  test.each([
+    ['changes of keys', () => ({ kind: 'keys' }) as const],
+    ['readings', () => ({ kind: 'readings', key: world.keyId }) as const],
+  ])('shows the %s around an instant, and leads to all others', async (_, filter) => {
+    const path = paths.log({ ...filter(), at: '2026-03-01T12:20:30Z' })
     const { body } = await world.auditor.get(path)
     const [later = '', earlier = ''] = body.split('<tr id="at"')
     expect([rowsOf(later).length, rowsOf(earlier).length > 0]).toEqual([25, true])
@@ -174,7 +179,7 @@ describe('the list', () => {
       newer.unshift(...rowsOf(page.body))
       next = linkOf(page.body, '← Newer')
     }
-    const all = (await everyPageFrom(world.auditor, paths.log({ kind: 'keys' }))).flatMap(rowsOf)
+    const all = (await everyPageFrom(world.auditor, paths.log(filter()))).flatMap(rowsOf)
     expect([...newer, ...older]).toEqual(all)
   })
 

@@ -180,6 +180,21 @@ describe('the queries of ask.db', () => {
     expect(wholeOf(queries.seenRacks('nobody', 9))).toEqual([])
   })
 
+  test('find racks by a pattern, the latest first, in many steps', () => {
+    const tables = new AskTables()
+    for (const key of ['one', 'two']) {
+      for (let rack = 0; rack < askRowsAtOnceMax; rack += 1)
+        tables.addSeen({ key, rack: `rack-${rack}`, minute: key === 'one' ? rack : rack + 1 })
+    }
+    const [steps, found] = stepsOf(new AskQueries(tables.database).racksLike(/^rack-1?7$/, 3))
+    expect(found.map(({ key, rack }) => [key, rack])).toEqual([
+      ['two', 'rack-17'],
+      ['one', 'rack-17'],
+      ['two', 'rack-7'],
+    ])
+    expect(steps).toBeGreaterThan(2)
+  })
+
   test('find the last seen of thousands of racks in many steps', () => {
     const tables = new AskTables()
     const racks = Array.from({ length: 2_000 }, (_, number) => ({

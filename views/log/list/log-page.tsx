@@ -13,7 +13,8 @@ import { LogTable } from './log-table.tsx'
 export const LogPage = (props: { readonly shell: Shell; readonly list: LogListView }): JSX.Element => {
   const { shell, list } = props
   const { query, newerHref, faults } = list
-  const canGrow = newerHref === null && Object.keys(faults).length === 0 && !isOfPast(list, shell.nowMs)
+  const isNewest = newerHref === null && query.at === ''
+  const canGrow = isNewest && Object.keys(faults).length === 0 && !isOfPast(list, shell.nowMs)
   const isLive = canGrow && !query.isPaused
   return (
     <Layout shell={shell} title="Log" section="log">

@@ -79,7 +79,7 @@ const summariesSince = async (parts: LogListParts, atMs: number, after: number |
   const { core } = parts
   const from = after ?? (await positionBefore(readsOfPage(core.log), atMs, core.ask))
   const page = { direction: 'forwards', from, limit: summariesSearchedMax } as const
-  const { events, end } = await listEvents(listPartsOf(parts, core.ask), sinceAbout(atMs), page)
+  const { events, end } = await listEvents(listPartsOf(parts), sinceAbout(atMs), page)
   const last = end.kind === 'time_over' ? { position: end.position, recordedAt: end.atMs ?? atMs } : events.at(-1)
   const isDone = end.kind === 'complete' || last === undefined || last.recordedAt > atMs + refusalSummaryMsMax
   return { summaries: events.filter(isSummary), nextAfter: isDone ? null : last.position }

@@ -84,24 +84,22 @@ const complete: SearchEnd = { kind: 'complete' }
 const pageFull: SearchEnd = { kind: 'page_full' }
 const nothing: Listing = { rows: [], newer: complete, older: complete, bars: null, isIndexed: true }
 
-/** If the index turns out to be damaged, the log itself is searched. */
+/** If the index turns out to be damaged or locked, the log itself is searched, and nothing is counted. */
 const rowsOf = async (parts: LogListParts, query: LogQuery, { filter, atMs }: JudgedQuery): Promise<Listing> => {
-  const indexed = await ifUsable<Listing | null>(parts.core.ask, null, async (ask) => {
-    let isIndexed = true
-    const onUnusable = (): void => {
-      isIndexed = false
-    }
-    const rows = await rowsFrom(parts, query, { filter, atMs, ask, onUnusable })
-    const counted = counting(ask)
-    const around = atMs === null ? filter : { ...filter, until: filter.until ?? atMs + hourMs / 2 }
-    const bars = counted === null ? null : await barsOf(counted, { query, filter: around }, parts.nowMs)
-    return { ...rows, bars, isIndexed }
-  })
-  if (indexed !== null) return indexed
-  return { ...(await rowsFrom(parts, query, { filter, atMs, ask: null })), bars: null, isIndexed: false }
+  const { ask } = parts.core
+  let isIndexed = ask !== null
+  const onUnusable = (): void => {
+    isIndexed = false
+  }
+  const rows = await rowsFrom(parts, query, { filter, atMs, onUnusable })
+  const around = atMs === null ? filter : { ...filter, until: filter.until ?? atMs + hourMs / 2 }
+  const bars = await ifUsable(isIndexed ? counting(ask) : null, null, (counted) =>
+    barsOf(counted, { query, filter: around }, parts.nowMs),
+  )
+  return { ...rows, bars, isIndexed }
 }
 
-type Wanted = Pick<JudgedQuery, 'filter' | 'atMs'> & { readonly ask: Ask | null; readonly onUnusable?: () => void }
+type Wanted = Pick<JudgedQuery, 'filter' | 'atMs'> & { readonly onUnusable: () => void }
 
 const rowsFrom = async (parts: LogListParts, query: LogQuery, wanted: Wanted): Promise<Rows> => {
   if (wanted.atMs !== null) return rowsAround(parts, wanted, wanted.atMs)
@@ -119,7 +117,7 @@ const rowsFrom = async (parts: LogListParts, query: LogQuery, wanted: Wanted): P
 const rowsAround = async (parts: LogListParts, wanted: Wanted, atMs: number): Promise<Rows> => {
   const log = readsOfPage(parts.core.log)
   const limit = logEventsPerPageMax / 2
-  const next = await firstEventSince(log, atMs + 1, wanted.ask)
+  const next = await firstEventSince(log, atMs + 1, parts.core.ask)
   const position = next?.position ?? Number.MAX_SAFE_INTEGER
   const older = await mergedRows(parts, wanted, { direction: 'backwards', from: next?.position ?? null, limit })
   const here: LogRow = { row: 'instant', position, at: atMs }
@@ -139,20 +137,20 @@ const unwrittenRows = (parts: LogListParts, { filter }: Wanted): Promise<readonl
   eventRows(parts, unwrittenRefusals(parts.core, filter))
 
 /** Returns the rows in the direction of the page. */
-const mergedRows = async (parts: LogListParts, { filter, ask, onUnusable }: Wanted, page: ListPage) => {
+const mergedRows = async (parts: LogListParts, { filter, onUnusable }: Wanted, page: ListPage) => {
   const { core, nowMs, pause } = parts
   const isBackwards = page.direction === 'backwards'
   const isOnlyMinutes = !wantsReadings(filter) && (filter.kind === 'readings' || filter.type === 'ReadingAccepted')
-  const listParts = { ...listPartsOf(parts, ask), ...(onUnusable !== undefined && { onUnusable }) }
+  const listParts = { ...listPartsOf(parts), onUnusable }
   const found: Listed = isOnlyMinutes ? { events: [], end: complete } : await listEvents(listParts, filter, page)
   const events = await eventRows(parts, found.events)
-  const counted = counting(ask)
   const limit = isOnlyMinutes ? minuteRowsShownMax : minuteRowsPerPageMax
   const minutePage = { ...page, to: reachedTo(found), limit }
-  const minutes =
-    counted !== null && showsMinutes(filter)
-      ? await minuteRows({ core, ask: counted, nowMs, pause }, filter, minutePage)
-      : noMinutes
+  const counted = showsMinutes(filter) ? counting(core.ask) : null
+  const minutes = await ifUsable(counted, noMinutes, (ask) =>
+    minuteRows({ core, ask, nowMs, pause }, filter, minutePage),
+  )
+  if (counted !== null && minutes === noMinutes) onUnusable()
   const lastCounted = minutes.isFull ? minutes.rows.at(-1)?.position : undefined
   const isReached = ({ position }: LogRow): boolean =>
     lastCounted === undefined || (isBackwards ? position >= lastCounted : position <= lastCounted)
@@ -178,11 +176,11 @@ const inDirection = (isBackwards: boolean) => {
   }
 }
 
-export const listPartsOf = ({ core, pause, passedMs }: LogListParts, ask: Ask | null): ListParts => {
+export const listPartsOf = ({ core, pause, passedMs }: LogListParts): ListParts => {
   const beganMs = passedMs()
   return {
     log: readsOfPage(core.log),
-    ask,
+    ask: core.ask,
     cellarOfKey: (keyId) => core.projections.keys.get(keyId)?.cellar ?? null,
     pause,
     isOver: () => passedMs() - beganMs >= logSearchMs,
