@@ -733,13 +733,10 @@ export const readingsRowsPerStep = 1_024
 /** A question gives way after this number of rows or look-ups: about 1 ms. */
 export const readingsAskedPerStep = 500
 
-// Projections
-/** Kegs of one cellar in memory: about 700 bytes each, so 7 MB at most. */
+/** Kegs of one cellar. A further keg makes the cellar forget one. */
 export const kegsPerCellarMax = 10_000
 export const pointsPerKegMax = 24
 export const latestReadingsPerCellarMax = 50
-/** Readings of a keg in memory. If the latest reading is purged, another of them becomes the latest. */
-export const latestPerKegMax = 8
 /**
  * Seal and fence events (docs/protocol.md) of one key that stay in memory. Only commands of admins cause such events, so they
  * are few.
@@ -812,12 +809,6 @@ export const liveSentBytesPerPiece = 1024 * 1024
 export const keysCountedPerPiece = 500
 /** Keys that a page asks for their rate windows at the same time. It must divide `keysCountedPerPiece`. */
 export const keysAskedAtOnceMax = 100
-export const kegsSearchedPerPiece = 500
-/**
- * Kegs that are sorted in one turn of the event loop. The number is small, because comparing names by the rules of a language
- * is slow.
- */
-export const kegsOrderedPerPiece = 250
 
 // Exports
 export const exportsMax = 3
@@ -945,8 +936,6 @@ export const kegsPerPageMax = 100
 export const historyRowsPerPageMax = 100
 export const kegFilterCharsMax = 257
 export const kegFilterWordsMax = 8
-/** The remembered search results of one cellar have at most this number of kegs, which takes 128 KiB. */
-export const kegsFoundRememberedMax = 65_536
 export const formBodyBytesMax = 64 * 1024
 
 // The process
