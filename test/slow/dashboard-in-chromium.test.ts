@@ -30,7 +30,7 @@ const home = mkdtempSync(join(tmpdir(), 'cellarbook-shell-'))
 beforeAll(async () => {
   // The commands that a page offers for copying send the shell's time. The service must have a similar time to accept
   // it.
-  service = await startService({ clock: manualClock(Date.now()) })
+  service = await startService({ isDerived: true, clock: manualClock(Date.now()) })
   browser = await launchChromium()
 })
 
@@ -211,7 +211,7 @@ const askTheLog = async (page: Page, keyName: string): Promise<void> => {
   await page.getByRole('button', { name: 'Find' }).click()
   await page.getByRole('link', { name: 'Keys', exact: true }).click()
   await page.locator('summary', { hasText: 'Filter' }).click()
-  await page.getByLabel('Type of event').selectOption('KeySuspended')
+  await page.getByLabel('Type of event', { exact: true }).selectOption('KeySuspended')
   await page.getByRole('button', { name: 'Show' }).click()
   await page.getByRole('link', { name: /^key-.*@\d+$/ }).click()
   await page.getByRole('heading', { name: `${email} suspended Plain` }).waitFor()
@@ -487,7 +487,7 @@ test('a page says when its updates stopped, and hides the warning when they cont
   expect(await state.locator('p:visible').count()).toBe(0)
   await before.stop()
   await page.getByText(/^Live updates stopped at 10:4\d UTC\. The service does not answer/).waitFor()
-  const after = await startService({ log, clock, port: Number(new URL(before.url).port) })
+  const after = await startService({ log, clock, isDerived: true, port: Number(new URL(before.url).port) })
   await state.getByText('Live updates stopped at').first().waitFor({ state: 'hidden' })
   expect(await state.locator('p:visible').count()).toBe(0)
   expect(after.live.streams).toBe(1)
