@@ -120,7 +120,7 @@ describe('a log with a changed row', () => {
     const says = harm(dataDir)
     const { exitCode, stderr } = await run(dataDir, 'log', 'read')
     expect([exitCode, stderr]).toEqual([78, expect.stringContaining(says)])
-    const warned = await service.untilStdout(/\{"level":"warn".*damaged.*\}/)
+    const warned = await service.untilStdout(/\{"level":"warn".*"reason":"damaged".*\}/)
     expect(JSON.parse(warned?.[0] ?? '{}')).toMatchObject({ reason: 'damaged', why: expect.stringContaining(says) })
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
   })
