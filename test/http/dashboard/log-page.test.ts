@@ -235,7 +235,7 @@ describe('single readings', () => {
 
 describe('an index', () => {
   test('that is missing is replaced by the log itself', async () => {
-    const { auditor } = await nodeOf({})
+    const { auditor } = await nodeOf({ isDerived: false })
     const { body } = await auditor.get(paths.log({ kind: 'keys' }))
     const indexed = await world.auditor.get(paths.log({ kind: 'keys' }))
     expect(body).toContain('This node cannot use its index of the log now.')
@@ -281,7 +281,7 @@ describe('an index', () => {
       passedMs += logSearchMs
       return passedMs
     }
-    const { auditor } = await nodeOf({ livePassedMs })
+    const { auditor } = await nodeOf({ isDerived: false, livePassedMs })
     const first = await auditor.get(paths.log({ type: 'LogCreated' }))
     expect(first.body).toContain('The search took too long')
     const next = linkOf(first.body, 'Go on searching →')
