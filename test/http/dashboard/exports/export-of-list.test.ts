@@ -29,7 +29,7 @@ beforeAll(async () => {
     asking = withAsk()(core)
     return asking
   }
-  service = await startWithOperators({ log, clock, wrapCore, exportPace: atFullSpeed })
+  service = await startWithOperators({ log, clock, isDerived: false, wrapCore, exportPace: atFullSpeed })
   const own = await service.createKey({ label: 'Press, south' })
   const far = await service.createKey({ cellar: farCellar })
   keyId = own.keyId
