@@ -6,14 +6,14 @@ import { type RawConnection, rawConnect } from '../../../support/raw-http.ts'
 import { type Service, validReading } from '../../../support/test-service.ts'
 import { startWithOperators, type Visitor } from '../visitor.ts'
 
-/** Starts services whose exports do not rest. After each test, runs `cleanUp` from its end to its beginning. */
+/** Starts services whose exports do not rest, and search without `ask.db`. After each test, runs `cleanUp` from its end to its beginning. */
 export const exportTests = () => {
   const cleanUp: (() => Promise<void>)[] = []
   afterEach(async () => {
     for (const end of cleanUp.splice(0).toReversed()) await end()
   })
   const start = async (options: Parameters<typeof startWithOperators>[0] = {}): Promise<Service> => {
-    const service = await startWithOperators({ exportPace: atFullSpeed, ...options })
+    const service = await startWithOperators({ isDerived: false, exportPace: atFullSpeed, ...options })
     cleanUp.push(() => service.stop())
     return service
   }

@@ -107,8 +107,7 @@ describe('an export', () => {
   })
 
   test('that finds nothing for long keeps its connection open', async () => {
-    // With `ask.db`, the search would be over at once.
-    const service = await start({ isDerived: false })
+    const service = await start()
     const { key } = await service.createKey({ limit: fastLimit })
     await postReadings(service, key, logReadPageEvents * 5)
     const admin = await signedIn(service, 'admin')
