@@ -29,6 +29,7 @@ const start = async (options: ServiceOptions = {}): Promise<void> => {
   asked = []
   refusal = null
   service = await startWithOperators({
+    isDerived: false,
     ...options,
     passwordHasher: hasher,
     web: { trustedProxies: ['127.0.0.1'] },
