@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../src/domain/events.ts'
 import type { RecordedRun } from '../src/domain/reading/recorded-run.ts'
-import { readingsStream } from '../src/domain/stream-names.ts'
+import { keyIdOf, readingsStream } from '../src/domain/stream-names.ts'
 import { barriersPerKeyMax } from '../src/limits.ts'
 import type { Barrier, KeyUsage, Purged, ReadingQueries } from './queries.ts'
 import { readBarrier, readPurged, writeBarrier, writePurged } from './saved-fields.ts'
@@ -135,7 +135,7 @@ export class AcceptedReadings implements ReadingQueries {
   #streamOf(name: string): Stream {
     const known = this.#streams.get(name)
     if (known !== undefined) return known
-    const keyId = name.slice(name.indexOf('-') + 1)
+    const keyId = keyIdOf(name)
     const last = { lastReading: -1, lastPosition: -1, lastUsedAt: -1 }
     const stream = {
       stream: name,

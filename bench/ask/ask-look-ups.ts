@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '../../src/domain/events.ts'
-import type { LogFilter } from '../../src/domain/search/event-filter.ts'
+import { anyEvent, type LogFilter } from '../../src/domain/search/event-filter.ts'
 import type { AskQueries } from '../../src/log/ask-index/queries/ask-queries.ts'
 import type { EmptyService } from '../servers.ts'
 import { type AskedAbout, type Question, refusedIdOf } from './asked-about.ts'
@@ -101,19 +101,8 @@ const minutesOf = (queries: AskQueries, cellar: string | null): number =>
 
 const anHourOf = ({ recordedAt }: RecordedEvent) => ({ since: recordedAt, until: recordedAt + hourMs })
 
-const anyPlace: LogFilter = {
-  stream: null,
-  kind: null,
-  type: null,
-  actor: null,
-  key: null,
-  cellar: null,
-  since: null,
-  until: null,
-}
-
 const found = (queries: AskQueries, filter: Partial<LogFilter>): number =>
-  whole(queries.find({ ...anyPlace, ...filter }, { direction: 'backwards', from: null, limit: placesWanted })).places
+  whole(queries.find({ ...anyEvent, ...filter }, { direction: 'backwards', from: null, limit: placesWanted })).places
     .length
 
 const whole = <T>(steps: Generator<unknown, T>): T => {

@@ -4,6 +4,7 @@ import { isBatch, type ReadingColumns } from '../../domain/reading/columns.ts'
 import type { Reading } from '../../domain/reading/reading.ts'
 import { isRun, type LogItem, type RecordedRun } from '../../domain/reading/recorded-run.ts'
 import { nanosecondsPastMs, parseTimestamp } from '../../domain/reading/timestamp.ts'
+import { keyIdOf } from '../../domain/stream-names.ts'
 import {
   futureSkewMsMax,
   kegsInMemoryMax,
@@ -135,7 +136,7 @@ class ReadingsModel implements Model {
 
   #foldEvent({ stream, revision, position, recordedAt, data }: RecordedEvent<'ReadingAccepted'>): void {
     const arriving = this.#arriving
-    arriving.keyId = stream.slice(stream.indexOf('-') + 1)
+    arriving.keyId = keyIdOf(stream)
     arriving.recordedAt = recordedAt
     arriving.revision = revision
     arriving.position = position

@@ -4,6 +4,7 @@
  */
 import type { Database } from 'bun:sqlite'
 import { dayMs, hourMs, minuteMs } from '../../domain/calendar.ts'
+import { hasWords } from '../../domain/search/keg-words.ts'
 import { orderKey } from '../../domain/search/order-key.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
 import { readingsAskedPerStep } from '../../limits.ts'
@@ -61,7 +62,9 @@ export function* findKegs(
 ): Generator<void, FoundKegs> {
   const cellar = cellarNamed(database, name)
   if (cellar === null) return { kegs: [], page: 1, pages: 1, found: 0, all: 0 }
-  const matches = words.length === 0 ? null : yield* matchesOf(database, cellar.number, words)
+  // SQLite knows lower case only of ASCII, so the names are compared here.
+  const isWanted = (keg: KegName): boolean => hasWords(keg, words)
+  const matches = words.length === 0 ? null : yield* kegsThat(database, cellar.number, isWanted)
   const found = matches?.length ?? cellar.kegs
   const pages = Math.max(1, Math.ceil(found / perPage))
   const shownPage = Math.min(page, pages)
@@ -89,18 +92,6 @@ const namesFrom = (
       'SELECT number, rack, keg FROM kegs WHERE cellar = ? ORDER BY rack_order, keg_order LIMIT ? OFFSET ?',
     )
     .all(cellar, perPage, from)
-
-/** SQLite knows lower case only of ASCII, so the names are compared here. */
-function* matchesOf(
-  database: Database,
-  cellar: number,
-  words: readonly string[],
-): Generator<void, readonly NumberedName[]> {
-  return yield* kegsThat(database, cellar, ({ rack, keg }) => {
-    const [rackText, kegText] = [rack.toLowerCase(), keg.toLowerCase()]
-    return words.every((word) => rackText.includes(word) || kegText.includes(word))
-  })
-}
 
 /** In order of their names. */
 function* kegsThat(

@@ -1,20 +1,12 @@
 import { expect, test } from 'bun:test'
 import { type ListParts, listEvents } from '../../../src/actors/search/list-events.ts'
+import { anyEvent } from '../../../src/domain/search/event-filter.ts'
 import { logReadPageEvents } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { naiveAsk } from '../../support/ask/naive-ask.ts'
 import { Cluster, cellar, makeTestKey } from '../../support/two-nodes.ts'
 
-const filter = {
-  stream: null,
-  kind: 'readings',
-  type: null,
-  actor: null,
-  key: null,
-  cellar: null,
-  since: null,
-  until: null,
-} as const
+const filter = { ...anyEvent, kind: 'readings' } as const
 const newest = { direction: 'backwards', from: null, limit: 10 } as const
 
 /** Two keys with many readings each. The newer readings are those of the second key. */

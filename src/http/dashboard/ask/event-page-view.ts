@@ -11,7 +11,7 @@ import type { EventType, RecordedEvent } from '../../../domain/events.ts'
 import { changesOf } from '../../../domain/search/event-changes.ts'
 import { anyEvent, keyOfEvent, kindOf } from '../../../domain/search/event-filter.ts'
 import { type StateBefore, stateAfter, unknownBefore } from '../../../domain/search/state-before.ts'
-import { categoryOf, keyStream } from '../../../domain/stream-names.ts'
+import { categoryOf, keyIdOf, keyStream } from '../../../domain/stream-names.ts'
 import { eventView } from '../../../export/event-view.ts'
 import { sameRequestShownMax, signInsSearchedMax, stateBeforeEventsMax } from '../../../limits.ts'
 import { namesAt } from '../show/event-names.ts'
@@ -97,7 +97,7 @@ const mayTakeAway: ReadonlySet<EventType> = new Set([
  */
 const inForceAt = ({ projections }: Core, event: RecordedEvent): number | null => {
   if (categoryOf(event.stream) !== 'key') return null
-  const barriers = projections.readings.barriers(event.stream.slice(event.stream.indexOf('-') + 1))
+  const barriers = projections.readings.barriers(keyIdOf(event.stream))
   // A seal comes before its revocation.
   if (event.type === 'KeyRevoked') return barriers.find(({ id }) => id === event.data.sealId)?.recordedAt ?? null
   const fence = barriers.find(({ type, data }) => type === 'ReadingsFenced' && data.keyRevision === event.revision)

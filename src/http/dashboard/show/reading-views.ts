@@ -1,10 +1,11 @@
 import type { KegListView, ReadingsState, ReadingView } from '../../../../views/types.ts'
 import type { AsOf } from '../../../derived/questions/question.ts'
-import type { KegName } from '../../../derived/readings/readings-questions.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import { keyStatus } from '../../../domain/key-refusal.ts'
 import { parseTimestamp } from '../../../domain/reading/timestamp.ts'
+import { hasWords } from '../../../domain/search/keg-words.ts'
+import { keyIdOf } from '../../../domain/stream-names.ts'
 import { futureSkewMsMax, kegFilterCharsMax, kegFilterWordsMax, kegsPerPageMax } from '../../../limits.ts'
 import { Outage } from '../../../log/event-log.ts'
 import type { DashboardDeps } from '../visit.ts'
@@ -13,7 +14,7 @@ import { requestedPage } from './paging.ts'
 /** Adds the current label of the key. If this node does not know the key, the key's id is shown instead. */
 export const readingView = ({ core }: DashboardDeps, event: RecordedEvent<'ReadingAccepted'>): ReadingView => {
   const { stream, revision, position, recordedAt, data } = event
-  const keyId = stream.slice(stream.indexOf('-') + 1)
+  const keyId = keyIdOf(stream)
   const timestampMs = parseTimestamp(data.timestamp)
   const clockSkew = typeof timestampMs === 'number' && timestampMs - recordedAt > futureSkewMsMax
   const keyLabel = core.projections.keys.get(keyId)?.label ?? keyId
@@ -59,12 +60,6 @@ export const readingsOf = async (deps: DashboardDeps, wanted: ReadingsWanted, { 
   const hasActiveKey = recent.length === 0 && deps.core.projections.keys.ofCellar(cellar).some(isActive)
   const state: ReadingsState = events === null ? { kind: 'log_away' } : await stateOf(deps, told)
   return { cellar, kegs: { ...kegs, find: wanted.words.join(' ') }, readings, state, hasActiveKey }
-}
-
-/** The same rule as that of `findKegs`. */
-const hasWords = ({ rack, keg }: KegName, words: readonly string[]): boolean => {
-  const [rackText, kegText] = [rack.toLowerCase(), keg.toLowerCase()]
-  return words.every((word) => rackText.includes(word) || kegText.includes(word))
 }
 
 /** `null`: the log cannot be read now. The kegs are shown all the same. */
