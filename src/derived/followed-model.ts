@@ -138,7 +138,8 @@ export class FollowedModel {
       model.fold(items)
       const last = items.at(-1)
       if (last !== undefined) this.#last = foldedToOf(last)
-      this.#scannedTo = Math.max(last === undefined ? -1 : lastPositionOf(last), scannedTo ?? -1)
+      const foldedTo = Math.max(last === undefined ? -1 : lastPositionOf(last), scannedTo ?? -1)
+      this.#scannedTo = foldedTo < 0 ? null : foldedTo
       const nowMs = this.#parts.passedMs()
       if (atEnd) this.#caughtUpAtMs = nowMs
       if (atEnd && this.#last === this.#head) this.#fileTrouble = null

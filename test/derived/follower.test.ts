@@ -58,17 +58,17 @@ const troublesOf = ({ told }: FollowedHere, name: string): readonly (string | nu
     .flatMap((one) => (one.kind === 'progress' && one.model === name ? [one.progress.trouble] : []))
     .filter((trouble, index, all) => trouble !== (all[index - 1] ?? null))
 
-/** A source that counts its pages. */
-const counted = (): Source & { readonly pages: () => number } => {
+/** A source that remembers after which position each page was asked for. */
+const counted = (): Source & { readonly asked: (number | null)[] } => {
   const source = logSource(log, 10)
-  let pages = 0
+  const asked: (number | null)[] = []
   return {
     ...source,
     after: (position) => {
-      pages += 1
+      asked.push(position)
       return source.after(position)
     },
-    pages: () => pages,
+    asked,
   }
 }
 
@@ -96,10 +96,22 @@ describe('Follower', () => {
     const source = counted()
     const both = follow({ one: {}, two: {} }, { source })
     await both.whole('one', 'two')
-    expect(source.pages()).toBeLessThan(15)
+    expect(source.asked.length).toBeLessThan(15)
     await both.end()
     await expectWhole('one')
     await expectWhole('two')
+  })
+
+  test('reads an empty log from its beginning until it has an event', async () => {
+    const source = counted()
+    const follower = follow({ one: {} }, { source })
+    await until(() => follower.progress('one')?.isBehind === false)
+    const askedOfNothing = source.asked.length
+    await addEvents(1)
+    await follower.whole('one')
+    expect(source.asked.slice(0, askedOfNothing + 1)).toEqual(Array(askedOfNothing + 1).fill(null))
+    await follower.end()
+    await expectWhole('one')
   })
 
   test('gives a model that is behind its own pages, and the others do not wait', async () => {
@@ -118,11 +130,11 @@ describe('Follower', () => {
     expect(foldedByTwo).toBeLessThan(100)
     expect(second.progress('two')?.isBehind ?? true).toBe(true)
     await second.whole('one', 'two')
-    const pages = source.pages()
+    const pages = source.asked.length
     await second.upTo('two', await addEvents(1))
     await second.upTo('one', await addEvents(1))
     // Together again: one page for both, and one or two that find nothing new.
-    expect(source.pages() - pages).toBeLessThan(8)
+    expect(source.asked.length - pages).toBeLessThan(8)
     await second.end()
     await expectWhole('one')
     await expectWhole('two')
