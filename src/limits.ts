@@ -506,6 +506,8 @@ export const storeReadCacheBytes = 1 * 1024 * 1024
 export const sourcePageRowsMax = 128
 /** A further row is read only below this size. So a page takes at most this and its largest row. */
 export const sourcePageBytesMax = 1024 * 1024
+/** A further row is read only below this number of events. The models fold a page in one piece, which takes a few ms. */
+export const sourcePageEventsMax = 4_096
 /** Events that wait for a slow reader of a subscription, at about 1 KB each. With more, they are read when the reader asks. */
 export const sourceWaitingEventsMax = 10_000
 /** Names in the source's memory: 2 to the power of this number of sets (`nameCacheWays`). Measured: 131,072 names take 45 MB. */
@@ -728,8 +730,6 @@ export const kegsPerCell = 32
 export const arrivalsPerKegMax = 6
 /** Kegs that stay in memory after a flush: about 900 bytes each. A further keg is read from the file when it is used. */
 export const kegsInMemoryMax = 32_768
-/** A flush gives way after it has written this number of rows: about 2 ms. */
-export const readingsRowsPerStep = 1_024
 /** A question gives way after this number of rows or look-ups: about 1 ms. */
 export const readingsAskedPerStep = 500
 

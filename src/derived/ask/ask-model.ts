@@ -2,14 +2,9 @@ import type { Database } from 'bun:sqlite'
 import { hourOf, minuteOf } from '../../domain/calendar.ts'
 import type { LogItem } from '../../domain/reading/recorded-run.ts'
 import { keyStream } from '../../domain/stream-names.ts'
-import {
-  askHoursKeptMs,
-  askMinutesKeptMs,
-  askTrimmedAtOnceMax,
-  askWriteEveryMs,
-  modelRowsPerStep,
-} from '../../limits.ts'
+import { askHoursKeptMs, askMinutesKeptMs, askTrimmedAtOnceMax, askWriteEveryMs } from '../../limits.ts'
 import { formatVersion, tables } from '../../log/ask-index/ask-schema.ts'
+import { FlushSteps } from '../flush-steps.ts'
 import type { Model, ModelKind } from '../model.ts'
 import { AskFold, type Folded } from './ask-fold.ts'
 import { CountRows } from './count-rows.ts'
@@ -36,6 +31,7 @@ class AskModel implements Model {
   readonly #oldHours: OldCounts
   readonly #purged: PurgedCounts
   readonly #fold: AskFold
+  readonly #steps = new FlushSteps()
   /** The cellars of keys and of cellars' streams that were created since the last flush, by stream. */
   readonly #created = new Map<string, string>()
 
@@ -44,8 +40,8 @@ class AskModel implements Model {
     this.#places = new PlaceRows(database, names)
     this.#counts = new CountRows(database, names)
     this.#seen = new SeenRows(database, names)
-    this.#oldMinutes = new OldCounts(database, 'minute_counts')
-    this.#oldHours = new OldCounts(database, 'hour_counts')
+    this.#oldMinutes = new OldCounts(database, 'minute_counts', this.#steps)
+    this.#oldHours = new OldCounts(database, 'hour_counts', this.#steps)
     this.#purged = new PurgedCounts(database, { names, counts: this.#counts, seen: this.#seen })
     const ofStream = (stream: string): string | null => this.#created.get(stream) ?? this.#places.cellarOfStream(stream)
     this.#fold = new AskFold({ ofStream, ofKey: (keyId) => ofStream(keyStream(keyId)) }, this.#places.lastMinute())
@@ -64,13 +60,13 @@ class AskModel implements Model {
 
   *flush(nowMs: number): Generator<void> {
     const folded = this.#fold.take(nowMs)
-    yield* inSteps(folded.places, (place) => this.#places.add(place))
+    yield* this.#steps.each(folded.places, (place) => this.#places.add(place))
     for (const minute of folded.minutes) this.#places.addMinute(minute)
     yield* this.#addMinutes(folded, minuteOf(nowMs - askMinutesKeptMs))
     yield* this.#addHours(folded, hourOf(nowMs - askHoursKeptMs))
-    yield* inSteps(folded.seen, (seen) => this.#seen.add(seen))
+    yield* this.#steps.each(folded.seen, (seen) => this.#seen.add(seen))
     for (const { stream, keptFrom, counts } of folded.forgotten) {
-      this.#places.forgetBefore(stream, keptFrom)
+      yield* this.#places.forgetBefore(stream, keptFrom)
       if (counts !== null) this.#purged.forget(counts)
       yield
     }
@@ -81,7 +77,7 @@ class AskModel implements Model {
   /** Also deletes old counts. A count that is too old already is not added: a new file reads old events, too. */
   *#addMinutes({ minuteCounts }: Folded, first: number): Generator<void> {
     const cellars = new Set<number>()
-    yield* inSteps(minuteCounts, (each) => {
+    yield* this.#steps.each(minuteCounts, (each) => {
       if (each.minute >= first) cellars.add(this.#counts.addMinute(each))
     })
     yield* this.#oldMinutes.trim(cellars, first, minuteCounts.length + askTrimmedAtOnceMax)
@@ -89,18 +85,9 @@ class AskModel implements Model {
 
   *#addHours({ hourCounts }: Folded, first: number): Generator<void> {
     const keys = new Set<number>()
-    yield* inSteps(hourCounts, (each) => {
+    yield* this.#steps.each(hourCounts, (each) => {
       if (each.hour >= first) keys.add(this.#counts.addHour(each))
     })
     yield* this.#oldHours.trim(keys, first, hourCounts.length + askTrimmedAtOnceMax)
-  }
-}
-
-function* inSteps<Row>(rows: Iterable<Row>, write: (row: Row) => void): Generator<void> {
-  let written = 0
-  for (const row of rows) {
-    write(row)
-    written += 1
-    if (written % modelRowsPerStep === 0) yield
   }
 }

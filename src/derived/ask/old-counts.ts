@@ -1,14 +1,17 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { askOthersTrimmed, modelRowsPerStep } from '../../limits.ts'
+import type { FlushSteps } from '../flush-steps.ts'
 
 /** A table of counts whose old rows are deleted a few keys or cellars at a time, because reading the whole table takes long. */
 export class OldCounts {
   readonly #deleteOld: Statement<unknown, [number, number, number]>
   readonly #next: Statement<{ readonly owner: number }, [number]>
+  readonly #steps: FlushSteps
   /** The last key or cellar whose turn it was. */
   #last = -1
 
-  constructor(database: Database, table: 'minute_counts' | 'hour_counts') {
+  constructor(database: Database, table: 'minute_counts' | 'hour_counts', steps: FlushSteps) {
+    this.#steps = steps
     const [owner, time] = table === 'minute_counts' ? ['cellar', 'minute'] : ['key', 'hour']
     this.#deleteOld = database.prepare(`
       DELETE FROM ${table} WHERE (${owner}, ${time}, code) IN
@@ -20,17 +23,24 @@ export class OldCounts {
   /** Deletes at most `rowsMax` rows, first those of the touched owners, then those of a few others. */
   *trim(touched: ReadonlySet<number>, before: number, rowsMax: number): Generator<void> {
     let left = rowsMax
-    let looked = 0
-    for (const owner of touched) {
-      if (left > 0) left -= this.#deleteOld.run(owner, before, left).changes
-      looked += 1
-      if (looked % modelRowsPerStep === 0) yield
-    }
+    for (const owner of touched) left -= yield* this.#delete(owner, before, left)
     for (let turn = 0; turn < askOthersTrimmed && left > 0; turn++) {
       const next = this.#next.get(this.#last)
       this.#last = next?.owner ?? -1
       if (next === null) return
-      left -= this.#deleteOld.run(next.owner, before, left).changes
+      left -= yield* this.#delete(next.owner, before, left)
     }
+  }
+
+  /** Returns how many rows it has deleted. */
+  *#delete(owner: number, before: number, rowsMax: number): Generator<void, number> {
+    for (let left = rowsMax; left > 0; ) {
+      const atOnce = Math.min(left, modelRowsPerStep)
+      const deleted = this.#deleteOld.run(owner, before, atOnce).changes
+      left -= deleted
+      if (this.#steps.isFull(1 + deleted)) yield
+      if (deleted < atOnce) return rowsMax - left
+    }
+    return rowsMax
   }
 }

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
+import { modelRowsPerStep } from '../../limits.ts'
 import { placeColumns } from '../../log/ask-index/ask-rows.ts'
 import { idNumber } from '../../log/ask-index/id-number.ts'
 import type { FoldedPlace, MinutePosition } from '../../log/ask-index.ts'
@@ -19,7 +20,10 @@ export class PlaceRows {
       `INSERT INTO places (${placeColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     this.#insertMinute = database.prepare('INSERT INTO minutes (minute, position) VALUES (?, ?)')
-    this.#deleteBefore = database.prepare('DELETE FROM places WHERE stream = ? AND revision < ?')
+    this.#deleteBefore = database.prepare(`
+      DELETE FROM places WHERE position IN
+        (SELECT position FROM places INDEXED BY places_of_stream WHERE stream = ? AND revision < ? LIMIT ${modelRowsPerStep})
+    `)
     this.#lastMinute = database.prepare('SELECT max(minute) AS minute FROM minutes')
     this.#cellarOf = database.prepare(`
       SELECT name FROM places INDEXED BY places_of_stream JOIN names ON names.id = places.cellar
@@ -64,8 +68,9 @@ export class PlaceRows {
     this.#insertMinute.run(minute, position)
   }
 
-  forgetBefore(stream: string, revision: number): void {
+  *forgetBefore(stream: string, revision: number): Generator<void> {
     const number = this.#names.find(stream)
-    if (number !== null) this.#deleteBefore.run(number, revision)
+    if (number === null) return
+    while (this.#deleteBefore.run(number, revision).changes === modelRowsPerStep) yield
   }
 }

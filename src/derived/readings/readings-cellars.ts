@@ -30,8 +30,6 @@ export type ReadingsCellar = {
   isDirty: boolean
   /** True if the file can still have readings from before the last purge. */
   isPurged: boolean
-  /** The slot of the keg that was used last. */
-  lastSlot: number | null
   readonly recent: RecentReadings
   silent: SilentKegs | null
 }
@@ -79,12 +77,13 @@ export class ReadingsCellars {
     return true
   }
 
-  write(firstMinute: number | null): void {
-    for (const cellar of this.all()) {
-      if (!cellar.isDirty) continue
-      this.#write.run(cellar.number, cellar.name, cellar.kegCount, cellar.kegsMade, cellar.keptFromMs)
-      cellar.isDirty = false
-    }
+  write(cellar: ReadingsCellar): void {
+    if (!cellar.isDirty) return
+    this.#write.run(cellar.number, cellar.name, cellar.kegCount, cellar.kegsMade, cellar.keptFromMs)
+    cellar.isDirty = false
+  }
+
+  keepMinutesFrom(firstMinute: number | null): void {
     this.#keep.run(firstMinute)
   }
 
@@ -99,7 +98,6 @@ export class ReadingsCellars {
       timesFromMs: timesFrom(keptFromMs),
       isDirty: false,
       isPurged: false,
-      lastSlot: null,
       recent: new RecentReadings(),
       silent: null,
     }

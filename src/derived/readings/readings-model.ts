@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { EventData, RecordedEvent } from '../../domain/events.ts'
-import { isBatch, type ReadingColumns } from '../../domain/reading/columns.ts'
+import { isBatch, type ReadingColumns, textToKeep } from '../../domain/reading/columns.ts'
+import { NamedReading } from '../../domain/reading/named-reading.ts'
 import type { Reading } from '../../domain/reading/reading.ts'
 import { isRun, type LogItem, type RecordedRun } from '../../domain/reading/recorded-run.ts'
 import { nanosecondsPastMs, parseTimestamp } from '../../domain/reading/timestamp.ts'
@@ -11,8 +12,8 @@ import {
   kegsPerCellarMax,
   latestReadingsPerCellarMax,
   readingsFlushEveryMs,
-  readingsRowsPerStep,
 } from '../../limits.ts'
+import { FlushSteps } from '../flush-steps.ts'
 import type { Model, ModelKind } from '../model.ts'
 import type { Arriving } from './arriving.ts'
 import {
@@ -49,13 +50,17 @@ export const readingsKind: ModelKind = {
 }
 
 class ReadingsModel implements Model {
-  readonly #database: Database
+  readonly #foldAll: (items: readonly LogItem[]) => void
   readonly #slots = new KegSlots()
+  readonly #steps = new FlushSteps()
   readonly #cellars: ReadingsCellars
   readonly #kegs: StoredKegs
   readonly #rollUps: RollUps
   readonly #recent: StoredRecent
   #dirty: number[] = []
+  /** The slot of the keg that each key, or the key that is folded now, has used last. */
+  readonly #slotsOfKeys = new Map<string, number>()
+  #slotBefore: number | null = null
   readonly #arriving: Arriving = {
     keyId: '',
     revision: 0,
@@ -71,11 +76,14 @@ class ReadingsModel implements Model {
   }
 
   constructor(database: Database) {
-    this.#database = database
     this.#cellars = new ReadingsCellars(database)
     this.#kegs = new StoredKegs(database, this.#slots)
-    this.#rollUps = new RollUps(database, this.#slots)
+    this.#rollUps = new RollUps(database, this.#slots, this.#steps)
     this.#recent = new StoredRecent(database)
+    // Without a transaction, each look-up in the file would begin and end one, which takes ten times as long as the look-up.
+    this.#foldAll = database.transaction((items: readonly LogItem[]) => {
+      for (const item of items) this.#foldItem(item)
+    })
   }
 
   get pending(): number {
@@ -83,10 +91,7 @@ class ReadingsModel implements Model {
   }
 
   fold(items: readonly LogItem[]): void {
-    // Without a transaction, each look-up in the file would begin and end one, which takes ten times as long as the look-up.
-    this.#database.transaction(() => {
-      for (const item of items) this.#foldItem(item)
-    })()
+    this.#foldAll(items)
   }
 
   *flush(nowMs: number): Generator<void> {
@@ -100,10 +105,9 @@ class ReadingsModel implements Model {
     yield* this.#rollUps.expire(this.#cellars.all(), nowMs)
     yield* this.#writeKegs()
     yield* this.#rollUps.write()
-    for (const { number, recent } of this.#cellars.all()) this.#recent.add(number, recent.take())
-    this.#cellars.write(this.#rollUps.firstMinute)
-    for (const cellar of this.#cellars.all()) cellar.silent = null
-    if (this.#slots.size > kegsInMemoryMax) this.#forgetKegs()
+    yield* this.#writeCellars()
+    this.#cellars.keepMinutesFrom(this.#rollUps.firstMinute)
+    if (Math.max(this.#slots.size, this.#slotsOfKeys.size) > kegsInMemoryMax) this.#forgetKegs()
   }
 
   #foldItem(item: LogItem): void {
@@ -116,6 +120,7 @@ class ReadingsModel implements Model {
     const arriving = this.#arriving
     arriving.keyId = run.keyId
     arriving.recordedAt = run.recordedAt
+    this.#slotBefore = this.#slotsOfKeys.get(run.keyId) ?? null
     const shownFrom = run.count - latestReadingsPerCellarMax
     let before = 0
     for (const { readings } of run.requests) {
@@ -132,11 +137,13 @@ class ReadingsModel implements Model {
       }
       before += count
     }
+    if (this.#slotBefore !== null) this.#slotsOfKeys.set(run.keyId, this.#slotBefore)
   }
 
   #foldEvent({ stream, revision, position, recordedAt, data }: RecordedEvent<'ReadingAccepted'>): void {
     const arriving = this.#arriving
     arriving.keyId = keyIdOf(stream)
+    this.#slotBefore = null
     arriving.recordedAt = recordedAt
     arriving.revision = revision
     arriving.position = position
@@ -147,27 +154,34 @@ class ReadingsModel implements Model {
   }
 
   #takeColumns({ racks, kegs, values, timesMs, texts }: ReadingColumns, index: number): void {
-    const timestamp = texts?.[index] ?? null
     const arriving = this.#arriving
     arriving.rack = racks[index]?.text ?? ''
     arriving.keg = kegs[index]?.text ?? ''
     arriving.value = values[index] ?? 0
-    arriving.timestamp = timestamp
-    arriving.timeMs = timesMs[index] ?? 0
-    arriving.nanoseconds = timestamp === null ? 0 : nanosecondsPastMs(timestamp)
+    this.#takeTime(timesMs[index] ?? 0, texts?.[index] ?? null)
   }
 
   /** @throws Error for an invalid timestamp, which should have been refused before the reading was stored */
-  #takeReading({ rack, keg, value, timestamp }: Reading): void {
+  #takeReading(reading: Reading): void {
+    const arriving = this.#arriving
+    arriving.rack = reading.rack
+    arriving.keg = reading.keg
+    arriving.value = reading.value
+    if (reading instanceof NamedReading) {
+      this.#takeTime(reading.timeMs, reading.text)
+      return
+    }
+    const { timestamp } = reading
     const timeMs = parseTimestamp(timestamp)
     if (typeof timeMs === 'string') throw new Error(`Cannot fold a reading: the timestamp "${timestamp}" is invalid`)
+    this.#takeTime(timeMs, textToKeep(timestamp))
+  }
+
+  #takeTime(timeMs: number, text: string | null): void {
     const arriving = this.#arriving
-    arriving.rack = rack
-    arriving.keg = keg
-    arriving.value = value
-    arriving.timestamp = timestamp.length === secondTextChars ? null : timestamp
+    arriving.timestamp = text
     arriving.timeMs = timeMs
-    arriving.nanoseconds = nanosecondsPastMs(timestamp)
+    arriving.nanoseconds = text === null ? 0 : nanosecondsPastMs(text)
   }
 
   #foldReading(cellar: ReadingsCellar): void {
@@ -192,12 +206,12 @@ class ReadingsModel implements Model {
   /** Many devices send their kegs in the same order each time, so the keg that followed the last time is tried first. */
   #slotOf(cellar: ReadingsCellar, named: KegOfCellar): number {
     const slots = this.#slots
-    const before = cellar.lastSlot
+    const before = this.#slotBefore
     if (before !== null) {
       const { numbers, from } = slots.of(before)
       const expected = numbers[from + nextSeen] ?? 0
       if (slots.holds(expected, named)) {
-        cellar.lastSlot = expected
+        this.#slotBefore = expected
         return expected
       }
     }
@@ -206,7 +220,7 @@ class ReadingsModel implements Model {
       const { numbers, from } = slots.of(before)
       numbers[from + nextSeen] = slot
     }
-    cellar.lastSlot = slot
+    this.#slotBefore = slot
     return slot
   }
 
@@ -314,37 +328,43 @@ class ReadingsModel implements Model {
   }
 
   *#deleteGone(): Generator<void> {
-    let rows = 0
     for (const { gone } of this.#cellars.all()) {
       for (const [number, named] of gone) {
         this.#kegs.delete(number, named)
-        rows += 1
-        if (rows % readingsRowsPerStep === 0) yield
+        if (this.#steps.isFull(2)) yield
       }
       gone.clear()
     }
   }
 
   *#writeKegs(): Generator<void> {
-    for (const [index, slot] of this.#dirty.entries()) {
+    for (const slot of this.#dirty) {
       const keg = this.#slots.of(slot)
       const { numbers, from } = keg
       if (numbers[from + isDirty] === 0) continue
       numbers[from + isDirty] = 0
       this.#kegs.write(slot)
       this.#rollUps.save(keg)
-      if (index % (readingsRowsPerStep / 4) === 0) yield
+      if (this.#steps.isFull()) yield
     }
     this.#dirty = []
   }
 
+  *#writeCellars(): Generator<void> {
+    for (const cellar of this.#cellars.all()) {
+      const recent = cellar.recent.take()
+      this.#recent.add(cellar.number, recent)
+      this.#cellars.write(cellar)
+      cellar.silent = null
+      if (this.#steps.isFull(1 + recent.length)) yield
+    }
+  }
+
   #forgetKegs(): void {
     this.#slots.forgetAll()
-    for (const cellar of this.#cellars.all()) cellar.lastSlot = null
+    this.#slotsOfKeys.clear()
   }
 }
-
-const secondTextChars = '2026-03-01T12:00:00Z'.length
 
 const isLatest = (numbers: Float64Array, from: number, { timeMs, nanoseconds, position }: Arriving): boolean => {
   const byMs = timeMs - (numbers[from + latestMs] ?? 0)

@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { minuteMs } from '../../domain/calendar.ts'
-import { kegsPerCell, minutesKeptMs, readingsRowsPerStep } from '../../limits.ts'
+import { kegsPerCell, minutesKeptMs, modelRowsPerStep } from '../../limits.ts'
+import type { FlushSteps } from '../flush-steps.ts'
 import type { Arriving } from './arriving.ts'
 import { CellReader, CellWriter, cellOf } from './cells.ts'
 import { buckets, cellarNumber, type Keg, kegNumber, lastClosed, latestMs } from './keg-numbers.ts'
@@ -37,6 +38,7 @@ type LateBuckets = { upTo: number; readonly places: Map<number, number> }
  */
 export class RollUps {
   readonly #slots: KegSlots
+  readonly #steps: FlushSteps
   readonly #tables: readonly Table[]
   readonly #writer = new CellWriter()
   #closed = new Float64Array(1_024 * numbersPerRow)
@@ -46,8 +48,9 @@ export class RollUps {
   #firstMinute = Number.NEGATIVE_INFINITY
   #expiredTo = Number.NEGATIVE_INFINITY
 
-  constructor(database: Database, slots: KegSlots) {
+  constructor(database: Database, slots: KegSlots, steps: FlushSteps) {
     this.#slots = slots
+    this.#steps = steps
     this.#tables = levels.map(({ table }) => tableOf(database, table))
   }
 
@@ -113,8 +116,7 @@ export class RollUps {
   }
 
   *write(): Generator<void> {
-    const groups = this.#groups()
-    yield
+    const groups = yield* this.#groups()
     for (const group of groups) yield* this.#writeGroup(group)
     // New memory for each flush would take more time than all else here.
     if (this.#closedCount * numbersPerRow < this.#closed.length / 8)
@@ -128,13 +130,13 @@ export class RollUps {
     this.#firstMinute = Math.floor((nowMs - minutesKeptMs) / minuteMs)
     const [minutes] = this.#tables
     if (minutes === undefined || this.#firstMinute === this.#expiredTo) return
-    for (const { number } of cellars) yield* deleteBefore(minutes, number, this.#firstMinute)
+    for (const { number } of cellars) yield* this.#deleteBefore(minutes, number, this.#firstMinute)
     this.#expiredTo = this.#firstMinute
   }
 
   *purge(cellar: number, beforeMs: number): Generator<void> {
     for (const [level, table] of this.#tables.entries()) {
-      yield* deleteBefore(table, cellar, Math.ceil(beforeMs / (levels[level]?.ms ?? minuteMs)))
+      yield* this.#deleteBefore(table, cellar, Math.ceil(beforeMs / (levels[level]?.ms ?? minuteMs)))
     }
   }
 
@@ -181,10 +183,11 @@ export class RollUps {
   }
 
   /** The closed buckets by level, cellar and time. In this order, most rows are added at the end of their table. */
-  #groups(): readonly BucketGroup[] {
+  *#groups(): Generator<void, readonly BucketGroup[]> {
     const groups = new Map<string, BucketGroup>()
     let last: BucketGroup | null = null
     for (let row = 0; row < this.#closedCount; row += 1) {
+      if (this.#steps.isFull(1 / kegsPerCell)) yield
       const at = row * numbersPerRow
       const level = this.#closed[at + rowLevel] ?? 0
       const cellar = this.#closed[at + rowCellar] ?? 0
@@ -211,13 +214,20 @@ export class RollUps {
       const keg = Math.floor(both / rowsMax)
       if (cellOf(keg) !== cell) {
         if (cell >= 0) table.write.run(cellar, time, cell, this.#writer.end())
+        if (this.#steps.isFull()) yield
         cell = cellOf(keg)
         this.#writer.begin(table.find.get(cellar, time, cell)?.buckets ?? null)
       }
       this.#writer.add(keg, this.#closed, (both - keg * rowsMax) * numbersPerRow)
-      if (index % readingsRowsPerStep === readingsRowsPerStep - 1) yield
     }
     table.write.run(cellar, time, cell, this.#writer.end())
+  }
+
+  *#deleteBefore({ forget }: Table, cellar: number, time: number): Generator<void> {
+    for (let deleted = modelRowsPerStep; deleted === modelRowsPerStep; ) {
+      deleted = forget.run(cellar, time).changes
+      if (this.#steps.isFull(1 + deleted)) yield
+    }
   }
 
   /** All closed buckets of the keg. A late reading can come with each of many, so each is entered only once. */
@@ -280,10 +290,6 @@ const tableOf = (database: Database, table: string): Table => ({
   write: database.prepare(`REPLACE INTO ${table} VALUES (?, ?, ?, ?)`),
   forget: database.prepare(
     `DELETE FROM ${table} WHERE (cellar, time, cell) IN
-      (SELECT cellar, time, cell FROM ${table} WHERE cellar = ? AND time < ? LIMIT ${readingsRowsPerStep})`,
+      (SELECT cellar, time, cell FROM ${table} WHERE cellar = ? AND time < ? LIMIT ${modelRowsPerStep})`,
   ),
 })
-
-function* deleteBefore({ forget }: Table, cellar: number, time: number): Generator<void> {
-  while (forget.run(cellar, time).changes === readingsRowsPerStep) yield
-}

@@ -13,8 +13,17 @@ export const modelHere = (kind: ModelKind) => {
       return model.pending
     },
     fold: (items: readonly LogItem[]) => model.fold(items),
-    flush: (nowMs: number): void => {
-      for (const _ of model.flush(nowMs));
+    /** Returns how many rows each step has changed. */
+    flush: (nowMs: number): readonly number[] => {
+      const steps: number[] = []
+      const changes = (): number =>
+        database.query<{ changes: number }, []>('SELECT total_changes() AS changes').get()?.changes ?? 0
+      const flush = model.flush(nowMs)
+      for (let before = changes(), isDone = false; !isDone; before = changes()) {
+        isDone = flush.next().done === true
+        steps.push(changes() - before)
+      }
+      return steps
     },
     /** Forgets what was not flushed, as after a crash. */
     reopen: (): void => {

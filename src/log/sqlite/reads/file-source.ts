@@ -1,8 +1,14 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
 import { BoundedMap } from '../../../domain/bounded-map.ts'
 import { NameCache } from '../../../domain/reading/name-cache.ts'
-import type { LogItem } from '../../../domain/reading/recorded-run.ts'
-import { sourceNameSetBits, sourcePageBytesMax, sourcePageRowsMax, storeReadsRememberedMax } from '../../../limits.ts'
+import { isRun, type LogItem } from '../../../domain/reading/recorded-run.ts'
+import {
+  sourceNameSetBits,
+  sourcePageBytesMax,
+  sourcePageEventsMax,
+  sourcePageRowsMax,
+  storeReadsRememberedMax,
+} from '../../../limits.ts'
 import { type Codec, createCodec } from '../../codec/codec.ts'
 import { RunUnpacker } from '../../codec/unpack-runs.ts'
 import { Outage } from '../../event-log.ts'
@@ -28,6 +34,7 @@ export class FileSource implements Source {
   readonly #runs = new RunUnpacker(new NameCache(sourceNameSetBits))
   /** By the position at which a page ended. Models that are behind read pages of their own. */
   readonly #orders = new BoundedMap<number, LogOrder>(storeReadsRememberedMax)
+  #page: readonly LogItem[] = []
   #isClosed = false
 
   /** @throws the errors of `openReadOnly`, Outage */
@@ -61,7 +68,9 @@ export class FileSource implements Source {
   #pageAfter(after: number): SourcePage {
     const { order, begin } = this.#orderAfter(after)
     const { rows, atEnd } = this.#rowsAfter(begin)
+    for (const item of this.#page) if (isRun(item)) item.run.giveBack()
     const items: LogItem[] = []
+    this.#page = items
     let scannedTo = after
     for (const row of rows) {
       const { name, keptFrom } = this.#checked(row, order)
@@ -92,11 +101,13 @@ export class FileSource implements Source {
   /** Ends the statement before a row is decoded. While a statement is open, SQLite cannot begin the write-ahead log anew. */
   #rowsAfter(position: number): { readonly rows: readonly FoundRow[]; readonly atEnd: boolean } {
     const rows: FoundRow[] = []
-    let bytes = 0
+    let [bytes, events] = [0, 0]
     for (const row of this.#statements.sourceForwards.iterate(position)) {
       rows.push(row)
       bytes += row.body.length
-      if (rows.length === sourcePageRowsMax || bytes >= sourcePageBytesMax) return { rows, atEnd: false }
+      events += row.count
+      if (rows.length === sourcePageRowsMax || bytes >= sourcePageBytesMax || events >= sourcePageEventsMax)
+        return { rows, atEnd: false }
     }
     return { rows, atEnd: true }
   }

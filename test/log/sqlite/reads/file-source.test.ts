@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { sourcePageRowsMax } from '../../../../src/limits.ts'
+import { sourcePageEventsMax, sourcePageRowsMax } from '../../../../src/limits.ts'
 import { DamagedLog, type EventLog } from '../../../../src/log/event-log.ts'
 import { FileSource } from '../../../../src/log/sqlite/reads/file-source.ts'
 import { copyWal, openForWriting } from '../../../../src/log/sqlite/sqlite-file.ts'
@@ -76,6 +76,20 @@ test('a page ends at its bound of bytes', async () => {
   const page = await source.after((rows / 2) * 3)
   expect(page.atEnd).toBe(false)
   expect(page.items.length).toBeLessThan(39 * 50)
+  await source.close()
+})
+
+test('a page ends at its bound of events', async () => {
+  const perRow = 500
+  for (let revision = 0; revision < 3 * sourcePageEventsMax; revision += perRow) {
+    const many = Array.from({ length: perRow }, () => reading('readings-many'))
+    await log.append('readings-many', revision === 0 ? 'none' : revision - 1, many)
+  }
+  const source = new FileSource(path())
+  const end = (rows / 2) * 3
+  const page = await source.after(end)
+  expect(page.atEnd).toBe(false)
+  expect((page.scannedTo ?? 0) - end).toBeLessThan(sourcePageEventsMax + perRow)
   await source.close()
 })
 
