@@ -9,6 +9,7 @@ import { benchAsk } from './ask/ask.ts'
 import { benchDisk, benchRefusedOnDisk } from './disk.ts'
 import { benchEventStore } from './eventstoredb.ts'
 import { benchEventStoreStart } from './eventstoredb-start.ts'
+import { benchFold } from './fold.ts'
 import { benchGrowth } from './growth.ts'
 import { benchLag } from './lag.ts'
 import { benchMemory } from './memory.ts'
@@ -69,6 +70,7 @@ const parts = new Map<string, () => Promise<void>>([
   ],
   ['eventstoredb', () => benchEventStore(values.url, rounds)],
   ['eventstoredb-start', () => benchEventStoreStart(values.url, rounds.rounds)],
+  ['fold', () => benchFold(Number(values.readings ?? 500_000), rounds.rounds)],
   ['growth', () => benchGrowth(Number(values.readings ?? 10_000_000))],
   [
     'worst-case',
