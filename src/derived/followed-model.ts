@@ -15,6 +15,7 @@ import type { FromFollower, ModelProgress } from './follower-messages.ts'
 import type { Model, ModelKind } from './model.ts'
 import {
   deleteModelFile,
+  inodeOf,
   type ModelDatabase,
   ModelUnusable,
   modelPath,
@@ -23,7 +24,7 @@ import {
   writeHead,
 } from './model-file.ts'
 
-type Opened = { readonly database: ModelDatabase; readonly model: Model }
+type Opened = { readonly inode: number | null; readonly database: ModelDatabase; readonly model: Model }
 
 export type FollowedParts = {
   readonly kind: ModelKind
@@ -134,7 +135,9 @@ export class FollowedModel {
   }
 
   fold({ items, scannedTo, atEnd }: SourcePage): void {
-    this.#guard(({ model }) => {
+    this.#guard(({ inode, model }) => {
+      // SQLite would go on to write a file that nobody finds any more.
+      if (atEnd && inodeOf(this.#path) !== inode) throw new ModelUnusable('it was deleted or replaced')
       model.fold(items)
       const last = items.at(-1)
       if (last !== undefined) this.#last = foldedToOf(last)
@@ -200,7 +203,7 @@ export class FollowedModel {
       return
     }
     this.#isSound = true
-    this.#opened = { database, model: kind.open(database) }
+    this.#opened = { inode: inodeOf(this.#path), database, model: kind.open(database) }
     this.#head = head
     this.#last = head
     this.#scannedTo = head?.position ?? null

@@ -1,6 +1,6 @@
 /** The file of one read model: its tables, and the head, which says how far the log is folded into it. */
 import { Database, type SQLQueryBindings } from 'bun:sqlite'
-import { rmSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FoldedTo } from '../domain/log-reference.ts'
 import { modelBusyMsMax, modelCacheKib } from '../limits.ts'
@@ -90,6 +90,9 @@ const createTables = (database: Database, { tables, format }: ModelKind, logId: 
   database.run(`PRAGMA user_version = ${format}`)
   database.run('COMMIT')
 }
+
+/** Changes when another file takes the place of the file. `null`: there is none. */
+export const inodeOf = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.ino ?? null
 
 /** @throws a system error */
 export const deleteModelFile = (path: string): void => {

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { modelPath } from '../../src/derived/model-file.ts'
 import { modelAnewPauseMsMax, modelRetryPauseMs, modelRetryPauseMsMax } from '../../src/limits.ts'
@@ -272,6 +272,26 @@ describe('Follower', () => {
     await second.end()
     await expectWhole('one')
     expect(kindsTold(second, 'replaced')).toBe(what === 'deleted' ? 0 : 1)
+  })
+
+  const replacements: readonly (readonly [what: string, harm: (path: string) => void])[] = [
+    ['deleted', (path) => rmSync(path)],
+    ['replaced by an older one', (path) => renameSync(join(folder.path, 'older'), path)],
+  ]
+  test.each(replacements)('builds a file again that was %s while it was open', async (_, harm) => {
+    await addEvents(25)
+    const followed = follow({ one: {} })
+    await followed.whole('one')
+    cpSync(modelPath(folder.path, 'one'), join(folder.path, 'older'))
+    await followed.upTo('one', await addEvents(1))
+    harm(modelPath(folder.path, 'one'))
+    await until(() => {
+      followed.pass(modelRetryPauseMs)
+      return kindsTold(followed, 'replaced') === 1
+    })
+    await followed.whole('one')
+    await followed.end()
+    await expectWhole('one')
   })
 
   test('asks again if the log cannot say whether it has the last event', async () => {

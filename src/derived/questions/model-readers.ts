@@ -1,8 +1,7 @@
 import { Database } from 'bun:sqlite'
-import { statSync } from 'node:fs'
 import { questionBusyMsMax, questionCacheKib } from '../../limits.ts'
 import type { ModelKind } from '../model.ts'
-import { isOfLog, modelPath, readHead } from '../model-file.ts'
+import { inodeOf, isOfLog, modelPath, readHead } from '../model-file.ts'
 import type { AsOf } from './question.ts'
 
 /** The model has no file yet, or a file of another format or log, which the follower replaces. */
@@ -27,7 +26,7 @@ export class ModelReaders {
   open(model: Pick<ModelKind, 'name' | 'format'>): { readonly database: Database; readonly asOf: AsOf } {
     const path = modelPath(this.#folder.dataDir, model.name)
     // The follower deletes a file in which it does not trust. A connection would go on to read the deleted file.
-    const inode = statSync(path, { throwIfNoEntry: false })?.ino ?? null
+    const inode = inodeOf(path)
     const known = this.#readers.get(model.name)
     if (known !== undefined && known.inode !== inode) {
       known.database.close()

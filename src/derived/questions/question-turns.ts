@@ -1,5 +1,6 @@
 import { SQLiteError } from 'bun:sqlite'
 import { messageOf } from '../../domain/error-message.ts'
+import { isPassing } from '../../log/sqlite/sqlite-faults.ts'
 import { type ModelFolder, ModelNotReady, ModelReaders } from './model-readers.ts'
 import type { AsOf, QuestionKind, QuestionKinds } from './question.ts'
 
@@ -75,7 +76,7 @@ export class QuestionTurns {
       const why = messageOf(thrown)
       // Code `SQLITE_ERROR`: the statement is wrong.
       if (!(thrown instanceof SQLiteError) || thrown.code === 'SQLITE_ERROR') return { kind: 'failed', why }
-      return { kind: 'fault', why }
+      return isPassing(thrown) ? { kind: 'not_now' } : { kind: 'fault', why }
     }
   }
 

@@ -11,6 +11,9 @@ export const faultOf = (action: string, cause: SQLiteError): Outage => {
 /** SQLite has found that the file does not fit together, or is no database. */
 export const isMalformed = ({ code = '' }: SQLiteError): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(code)
 
-/** True if a later try can succeed: the disk is full, or another program has locked the file. */
-export const isPassing = ({ code = '' }: SQLiteError): boolean =>
-  code === 'SQLITE_FULL' || code.startsWith('SQLITE_BUSY')
+/**
+ * True if a later try can succeed, and the file can be whole: the disk is full or cannot be written, another program has locked the
+ * file, or the process has no descriptor left to open it.
+ */
+export const isPassing = ({ code = '' }: Pick<SQLiteError, 'code'>): boolean =>
+  /^SQLITE_(FULL|BUSY|CANTOPEN|IOERR_(WRITE|FSYNC|TRUNCATE|SHM))/.test(code)

@@ -111,6 +111,16 @@ describe.each(places)('questions that are answered %s', (_, open) => {
     expect(await sum()).toEqual(answered(0, 2))
   })
 
+  test('do not have a file built again that another program has locked', async () => {
+    const numbers = makeNumbers(folder.path, { position: 1 })
+    numbers.run('PRAGMA locking_mode = EXCLUSIVE')
+    numbers.run('UPDATE head SET position = 2')
+    expect(await sum()).toEqual({ kind: 'not_now' })
+    numbers.close()
+    expect(await sum()).toEqual(answered(0, 2))
+    expect(follower.rebuilt).toEqual([])
+  })
+
   test('are answered although an endless question is open, which ends with its signal', async () => {
     makeNumbers(folder.path, { position: 1 }).close()
     const gone = new AbortController()
