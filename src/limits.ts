@@ -60,7 +60,7 @@ export const followerToldEveryMs = 50
 export const followerUpToMsMax = 1_000
 /** At its end, the node waits this long for the last flushes. What is missing is read at the next start. */
 export const followerStopMsMax = 2_000
-/** After a crash of the follower's thread, the pauses before it starts again double up to this one. */
+/** After a crash of the follower's thread, the pauses before it starts again double up to this one. They begin anew after this time without a crash. */
 export const followerRestartMsMax = 600_000
 
 // Questions to the read models

@@ -43,6 +43,7 @@ export class DerivedStore {
   #told = -1
   #forgetTelling: (() => void) | null = null
   #restartMs = modelRetryPauseMs
+  #forgetSteady = (): void => {}
   #isStopped = false
 
   constructor(parts: DerivedParts) {
@@ -54,6 +55,9 @@ export class DerivedStore {
     this.#follower = this.#parts.start({
       onMessage: (message) => this.#hear(message),
       onFault: (why) => this.#restart(why),
+    })
+    this.#forgetSteady = this.#parts.schedule.after(followerRestartMsMax, () => {
+      this.#restartMs = modelRetryPauseMs
     })
     this.#told = -1
     this.#tell()
@@ -105,6 +109,7 @@ export class DerivedStore {
     this.#isStopped = true
     this.#tell()
     this.#forgetTelling?.()
+    this.#forgetSteady()
     const follower = this.#follower
     this.#follower = null
     for (const id of [...this.#waiting.keys()]) this.#settle(id)
@@ -172,6 +177,7 @@ export class DerivedStore {
   /** Readings go on meanwhile. */
   #restart(why: string): void {
     this.#follower = null
+    this.#forgetSteady()
     for (const id of [...this.#waiting.keys()]) this.#settle(id)
     for (const model of this.#progress.keys()) this.#progress.set(model, { ...this.progress(model), isBehind: true })
     if (this.#isStopped) return

@@ -101,8 +101,10 @@ export class Follower {
     for (const model of models) if (model.isFlushing) await flushed(model)
     const page = await this.#read(models)
     if (page === null) return true
+    // A subscription can be silent, although this node has heard of newer events.
+    const atEnd = page.atEnd && (page.scannedTo ?? -1) >= this.#published
     for (const model of models) {
-      model.fold(page)
+      model.fold({ ...page, atEnd })
       await flushed(model)
     }
     return page.atEnd

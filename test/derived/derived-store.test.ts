@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { DerivedStore, type DerivedTold } from '../../src/derived/derived-store.ts'
 import type { FollowerEvents, ModelProgress, ToFollower } from '../../src/derived/follower-messages.ts'
-import { followerRestartMsMax, followerStopMsMax, followerToldEveryMs, followerUpToMsMax } from '../../src/limits.ts'
+import {
+  followerRestartMsMax,
+  followerStopMsMax,
+  followerToldEveryMs,
+  followerUpToMsMax,
+  modelRetryPauseMs,
+} from '../../src/limits.ts'
 import { drivenSchedule } from '../support/time/driven-schedule.ts'
 
 /** A store whose follower is the test. */
@@ -94,12 +100,23 @@ describe('DerivedStore', () => {
     expect(posted.at(-1)).toEqual({ kind: 'published', position: 6 })
     for (let turn = 0; turn < 20; turn += 1) {
       crash()
-      await schedule.advance(followerRestartMsMax)
+      for (const now = starts(); starts() === now; ) await schedule.advance(1_000)
     }
     const before = starts()
     crash()
     await schedule.advance(followerRestartMsMax - 1)
     expect(starts()).toBe(before)
+  })
+
+  test('starts a follower soon again that has crashed rarely', async () => {
+    const { schedule, crash, starts } = opened()
+    for (let turn = 0; turn < 12; turn += 1) {
+      const before = starts()
+      crash()
+      await schedule.advance(modelRetryPauseMs)
+      expect(starts()).toBe(before + 1)
+      await schedule.advance(followerRestartMsMax)
+    }
   })
 
   test('asks to rebuild a file once for each opening', () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { modelPath } from '../../src/derived/model-file.ts'
-import { modelAnewPauseMsMax, modelRetryPauseMs, modelRetryPauseMsMax } from '../../src/limits.ts'
+import { modelAnewPauseMsMax, modelBehindMs, modelRetryPauseMs, modelRetryPauseMsMax } from '../../src/limits.ts'
 import { type EventLog, Outage } from '../../src/log/event-log.ts'
 import type { Source } from '../../src/log/source.ts'
 import { type FollowedHere, followedHere, type Harm, positionsModel } from '../support/derived/followed-here.ts'
@@ -274,25 +274,25 @@ describe('Follower', () => {
     expect(kindsTold(second, 'replaced')).toBe(what === 'deleted' ? 0 : 1)
   })
 
-  const replacements: readonly (readonly [what: string, harm: (path: string) => void])[] = [
-    ['deleted', (path) => rmSync(path)],
-    ['replaced by an older one', (path) => renameSync(join(folder.path, 'older'), path)],
-  ]
-  test.each(replacements)('builds a file again that was %s while it was open', async (_, harm) => {
-    await addEvents(25)
-    const followed = follow({ one: {} })
-    await followed.whole('one')
-    cpSync(modelPath(folder.path, 'one'), join(folder.path, 'older'))
-    await followed.upTo('one', await addEvents(1))
-    harm(modelPath(folder.path, 'one'))
-    await until(() => {
-      followed.pass(modelRetryPauseMs)
-      return kindsTold(followed, 'replaced') === 1
-    })
-    await followed.whole('one')
-    await followed.end()
-    await expectWhole('one')
-  })
+  test.each(['deleted', 'replaced by an older one'])(
+    'builds a file again that was %s while it was open',
+    async (how) => {
+      await addEvents(25)
+      const followed = follow({ one: {} })
+      await followed.whole('one')
+      cpSync(modelPath(folder.path, 'one'), join(folder.path, 'older'))
+      await followed.upTo('one', await addEvents(1))
+      if (how === 'deleted') rmSync(modelPath(folder.path, 'one'))
+      else renameSync(join(folder.path, 'older'), modelPath(folder.path, 'one'))
+      await until(() => {
+        followed.pass(modelRetryPauseMs)
+        return kindsTold(followed, 'replaced') === 1
+      })
+      await followed.whole('one')
+      await followed.end()
+      await expectWhole('one')
+    },
+  )
 
   test('asks again if the log cannot say whether it has the last event', async () => {
     await addEvents(25)
@@ -361,20 +361,28 @@ describe('Follower', () => {
     await expectWhole('two')
   })
 
-  test('waits for a log that cannot be read, and says so', async () => {
+  test('waits for a log that cannot be read or is silent, and says so', async () => {
     await addEvents(25)
-    let isOut = true
+    let state: 'out' | 'silent' | 'well' = 'out'
     const inner = logSource(log, 10)
     const after: Source['after'] = async (position) => {
-      if (isOut) throw new Outage('no answer', 'not_written', 'unavailable')
-      return inner.after(position)
+      if (state === 'out') throw new Outage('no answer', 'not_written', 'unavailable')
+      return state === 'silent' ? { items: [], scannedTo: position, atEnd: true } : inner.after(position)
     }
     const followed = follow({ one: {} }, { source: { ...inner, after } })
     await until(() => followed.progress('one')?.trouble === 'no answer')
-    isOut = false
+    state = 'well'
     followed.pass(modelRetryPauseMs)
     await followed.whole('one')
     expect(followed.progress('one')?.trouble).toBeNull()
+    state = 'silent'
+    followed.follower.receive({ kind: 'published', position: await addEvents(1) })
+    await until(() => {
+      followed.pass(modelBehindMs)
+      return followed.progress('one')?.isBehind === true
+    })
+    state = 'well'
+    await followed.whole('one')
   })
 })
 

@@ -12,8 +12,8 @@ export const faultOf = (action: string, cause: SQLiteError): Outage => {
 export const isMalformed = ({ code = '' }: SQLiteError): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(code)
 
 /**
- * True if a later try can succeed, and the file can be whole: the disk is full or cannot be written, another program has locked the
- * file, or the process has no descriptor left to open it.
+ * True if a later try can succeed, and the file can be whole. The disk is full or cannot be written, another program has locked the
+ * file, or no descriptor is left to open it.
  */
 export const isPassing = ({ code = '' }: Pick<SQLiteError, 'code'>): boolean =>
   /^SQLITE_(FULL|BUSY|CANTOPEN|IOERR_(WRITE|FSYNC|TRUNCATE|SHM))/.test(code)
