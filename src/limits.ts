@@ -510,7 +510,7 @@ export const sourcePageBytesMax = 1024 * 1024
 export const sourcePageEventsMax = 4_096
 /** Events that wait for a slow reader of a subscription, at about 1 KB each. With more, they are read when the reader asks. */
 export const sourceWaitingEventsMax = 10_000
-/** Names in the source's memory: 2 to the power of this number of sets (`nameCacheWays`). Measured: 131,072 names take 45 MB. */
+/** Names in the source's memory: 2 to the power of this number of sets (`nameCacheWays`). 131,072 names. */
 export const sourceNameSetBits = 15
 /** Time for reads of the log in one turn of the event loop. A read that has begun may take longer. */
 export const storeReadMsPerTurnMax = 2

@@ -386,10 +386,6 @@ export const logPages = (texts: Texts, shell: Shell) => {
       }),
     },
     {
-      name: 'refused-older-version',
-      html: RefusalPage({ shell, explained: { kind: 'older_version', requestId: id } }),
-    },
-    {
       name: 'refused-no-id',
       html: RefusalPage({ shell, explained: { kind: 'not_an_id', requestId: texts('typed') } }),
     },

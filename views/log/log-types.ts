@@ -216,7 +216,6 @@ export type ExplainedView =
       /** `null` if all summaries of that time were compared. */
       readonly goOnHref: string | null
     }
-  | { readonly kind: 'older_version'; readonly requestId: string }
   | { readonly kind: 'not_an_id'; readonly requestId: string }
 
 export type SummaryLink = {

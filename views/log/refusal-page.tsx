@@ -40,22 +40,6 @@ const Explained = (props: { readonly explained: ExplainedView; readonly nowMs: n
       return <Sample sample={explained} nowMs={props.nowMs} />
     case 'summaries':
       return <Summaries explained={explained} nowMs={props.nowMs} />
-    case 'older_version':
-      return (
-        <>
-          <h1>This request cannot be explained</h1>
-          <div class="card">
-            <p>
-              An older version of Cellarbook made this id, which does not say when the request came. So a reading that
-              the request stored cannot be found by it. Refusals were not kept then.
-            </p>
-            <p>If you know about when it came, look at the events of that time.</p>
-            <a class="button" href={paths.log()}>
-              Back to the log
-            </a>
-          </div>
-        </>
-      )
     case 'not_an_id':
       return (
         <>

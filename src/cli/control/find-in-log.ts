@@ -122,7 +122,6 @@ const findId = async ({ log, ask }: Sources, id: string): Promise<Found | Missin
       const about = `none of ${searched.toLocaleString('en')} events recorded about ${isoOf(facts.atMs)} has this id. A refused request stores no event`
       return { missing: isComplete ? about : `${about}; ${limit}` }
     }
-    case 'older_version':
     case 'no_request_id':
       if (changes.length > 0) return foundEvents(changes, null)
       return { missing: `${whyNotFound(ask)} To search the whole log, run: cellarbook log read --json | grep ${id}` }

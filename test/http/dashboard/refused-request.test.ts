@@ -117,13 +117,6 @@ describe('the explanation of a refused request', () => {
     expect(body).not.toContain('in the future')
   })
 
-  test('recognizes an id of an older version', async () => {
-    const { status, body } = await auditor.get(paths.refusedRequest('7f0c8a4e-6c1b-4b7e-9d0a-2f1e3c4b5a69'))
-    expect(status).toBe(404)
-    expect(body).toContain('An older version of Cellarbook made this id')
-    expect(body).not.toContain('No accepted event')
-  })
-
   test('says what an id looks like if the text is none', async () => {
     const { status, body } = await auditor.get(paths.refusedRequest('nonsense'))
     expect(status).toBe(404)

@@ -51,8 +51,6 @@ export const explainRefusal = async (
   switch (facts.kind) {
     case 'no_request_id':
       return { kind: 'not_an_id', requestId }
-    case 'older_version':
-      return { kind: 'older_version', requestId }
     default: {
       const { summaries: written, nextAfter } = await summariesSince(parts, facts.atMs, after)
       const summaries = [...written, ...unwrittenRefusals(parts.core, sinceAbout(facts.atMs))]

@@ -255,7 +255,7 @@ const seekId = async (parts: FindParts, id: string, after: number | null): Promi
   if (facts.kind === 'no_request_id')
     return { missing: `No event of the log has the id ${id}, and it is no id of a request.` }
   const request = { what: 'The request', name: id, href: paths.refusedRequest(id) }
-  return facts.kind === 'made_at' ? seekReading(parts, { id, atMs: facts.atMs, after }, request) : request
+  return seekReading(parts, { id, atMs: facts.atMs, after }, request)
 }
 
 type ReadingId = { readonly id: string; readonly atMs: number; readonly after: number | null }
