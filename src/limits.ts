@@ -138,8 +138,8 @@ export const idempotencyMs = 24 * 3_600_000
 /** Idempotency keys are kept for this time after `idempotencyMs` has passed, because the clocks of nodes can differ. */
 export const idempotencyMarginMs = 3_600_000
 /**
- * Idempotency keys that can wait in memory to be written to the index: 56 MB, at 850 bytes each. If more wait, the node
- * discards them, and rebuilds the index from the log.
+ * Idempotency keys that can wait in memory until the follower has committed them: 56 MB, at 850 bytes each. If more wait, requests
+ * with an idempotency key are refused until there is room.
  */
 export const idempotencyWaitingMax = 65_536
 /**
@@ -147,29 +147,16 @@ export const idempotencyWaitingMax = 65_536
  */
 export const encodedIdempotencyBytes = 410
 /**
- * New idempotency keys wait in memory. When this many wait, they are written to the index at once. Otherwise the next heartbeat
- * writes them.
+ * Pages of a key's readings that are read at once for idempotency keys that the index does not have yet. If more are missing, the
+ * request is refused, and the next one reads on.
  */
-export const idempotencyWrittenAtOnce = 4_096
-/** How often the index of idempotency keys saves its position in the log. The next start reads the log from there. */
-export const idempotencyMarkMs = 5_000
-/**
- * After this number of failed writes of idempotency keys in a row, the node reports a failure. A single failure can pass by
- * itself.
- */
-export const idempotencyBusyWritesMin = 2
-/**
- * Pages of the log that a start reads to rebuild a lost index of idempotency keys. Then the node begins to answer requests, and
- * reads the rest meanwhile.
- */
-export const idempotencyStartPagesMax = 200
-/**
- * A start waits at most this time for the index of idempotency keys. Rebuilding it takes long if a shared EventStoreDB has many
- * events of other services.
- */
+export const repeatsGapPagesMax = 100
+/** New idempotency keys wait in memory for about this time, and for the next heartbeat. */
+export const repeatsFlushEveryMs = 250
+/** A start waits at most this time for the index of idempotency keys. To check a large file, or to build it again, takes longer. */
 export const idempotencyStartMsMax = 5_000
 /**
- * A write of new idempotency keys also deletes expired ones: at most this number more than it adds. So a long index gets
+ * A flush of new idempotency keys also deletes expired ones: at most this number more than it adds. So a long index gets
  * shorter.
  */
 export const idempotencyForgottenAtOnceMax = 2_000

@@ -15,6 +15,8 @@ import { followOnThread } from './derived/follower-on-thread.ts'
 import { questionsOnThread } from './derived/questions/asked-questions.ts'
 import type { Questions } from './derived/questions/question.ts'
 import { questionKinds } from './derived/questions/question-kinds.ts'
+import { repeatsMark } from './derived/repeats/repeats-mark.ts'
+import { RepeatsReader } from './derived/repeats/repeats-reader.ts'
 import type { FoldedTo } from './domain/log-reference.ts'
 import { eventStoreRetryPauseMs, eventStoreStartMsMax, heldRetryMs, heldWaitMsMax, storeBusyMsMax } from './limits.ts'
 import { CopyRefused } from './log/copy-log.ts'
@@ -41,9 +43,6 @@ import {
   recordAcceptedSchema,
   UnfinishedCopy,
 } from './log/log-identity.ts'
-import { openRepeatsFile } from './log/repeats-index/repeats-file.ts'
-import { repeatsMark } from './log/repeats-index/repeats-mark.ts'
-import { IndexUnusable, type RepeatsIndex } from './log/repeats-index.ts'
 import { LogFileBusy, type OpenOptions } from './log/sqlite/sqlite-file.ts'
 import { openSqliteLog } from './log/sqlite/sqlite-log.ts'
 import { type EndCheck, LogEndMissing, type Mark, type MissingEnd } from './log/tail/missing-end.ts'
@@ -252,15 +251,6 @@ export const verifyLog = async (
   }
 }
 
-/**
- * Opens the index of idempotency keys. If the file belongs to another log, it is deleted, because its entries would be wrong.
- */
-export const openIdempotencyIndex = async (
-  dataDir: string,
-  log: EventLog,
-  { clock, entropy, onReplaced }: Naming & { readonly onReplaced: (why: string) => void },
-): Promise<RepeatsIndex> => openRepeatsFile({ dataDir, logId: await ensureLogCreated(log, clock, entropy), onReplaced })
-
 const questionThread = new URL('./derived/questions/question-thread.ts', import.meta.url)
 
 export type DerivedParts = Naming & {
@@ -275,7 +265,7 @@ export const openDerived = async (
   { dataDir, eventStore }: LogConfig,
   log: EventLog,
   { clock, entropy, onQuestionFault, ...parts }: DerivedParts,
-): Promise<Derived & { readonly questions: Questions<typeof questionKinds> }> => {
+): Promise<Derived & { readonly repeats: RepeatsReader; readonly questions: Questions<typeof questionKinds> }> => {
   const logId = await ensureLogCreated(log, clock, entropy)
   const isInLog = (head: FoldedTo): Promise<boolean | null> =>
     foldedEvent(log, head).then(
@@ -290,6 +280,7 @@ export const openDerived = async (
   return {
     store,
     ask: new AskReader(dataDir, store),
+    repeats: new RepeatsReader(dataDir, store),
     known: () => openKnownRevisions(dataDir, logId),
     questions: questionsOnThread({ ...questionParts, passedMs: () => clock.passedMs() }, questionThread),
   }
@@ -317,7 +308,6 @@ const exitCodeOf = (error: Error): ExitCode | null => {
     error instanceof NotACellarbookLog ||
     error instanceof NewerLogFormat ||
     error instanceof ChangedSchema ||
-    error instanceof LogEndMissing ||
-    error instanceof IndexUnusable
+    error instanceof LogEndMissing
   return isUnfit ? exitCodes.configuration : null
 }

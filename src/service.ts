@@ -27,6 +27,7 @@ import { type DailyCheck, startDailyCheck } from './daily-check.ts'
 import type { DerivedTold } from './derived/derived-store.ts'
 import { modelKinds } from './derived/model-kinds.ts'
 import { startQuickChecks } from './derived/quick-checks.ts'
+import { repeatsModel } from './derived/repeats/repeats-model.ts'
 import { thrownError } from './domain/error-message.ts'
 import type { Entropy } from './entropy.ts'
 import { isReady, type Reason, reasonsOf, watchHealth } from './health.ts'
@@ -45,7 +46,7 @@ import type { EventLog } from './log/event-log.ts'
 import { refusalBytesFile } from './log/refusal-bytes-file.ts'
 import type { MissingEnd } from './log/tail/missing-end.ts'
 import type { LogLines } from './log-lines.ts'
-import { asCommandFailed, openDerived, openIdempotencyIndex, openLog, openWhenFree } from './open-log.ts'
+import { asCommandFailed, openDerived, openLog, openWhenFree } from './open-log.ts'
 import { judgeOnThread } from './password-judge/judge-on-thread.ts'
 
 export type ServiceParts = {
@@ -155,17 +156,10 @@ const startCore = async (
   log: EventLog,
   { health, derived }: { readonly health: Health; readonly derived: Derived },
 ): Promise<OpenCore> => {
-  const idempotency = await openIdempotencyIndex(config.dataDir, log, {
-    clock,
-    entropy,
-    onReplaced: (why) => lines.warn('the index of idempotency keys is built again from the log', { why }),
-  })
-  started.defer(() => idempotency.close())
   const core = await openCore({
     log,
     clock,
     entropy,
-    idempotency,
     derived,
     sessionIdleMs: config.sessionIdleMs,
     checkpoints: checkpointsOf(config, lines),
@@ -192,6 +186,7 @@ const startDerived = async (starting: Starting, log: EventLog) => {
   const derived = await openDerived(config, log, parts)
   started.defer(() => derived.questions.close())
   started.defer(async () => derived.ask.close())
+  started.defer(async () => derived.repeats.close())
   const models = modelKinds.map(({ name }) => name)
   const { dataDir } = config
   const stopChecks = startQuickChecks({ store: derived.store, schedule: systemSchedule, dataDir, models })
@@ -309,7 +304,11 @@ const tellLostChanges =
 const tellDerived = (told: DerivedTold, lines: LogLines): void => {
   if (told.kind === 'bug') lines.error('a bug was caught', { error: told.why })
   else if (told.kind === 'crashed') lines.error('the thread that follows the log has failed: it starts again', told)
+  else if (told.kind === 'replaced' && told.model === repeatsModel.name)
+    lines.warn('the index of idempotency keys is built again from the log', { why: told.why })
   else if (told.kind === 'replaced') lines.warn(`${told.model}.db is built again from the log`, { why: told.why })
+  // Told as a reason (`health.ts`).
+  else if (told.model === repeatsModel.name) return
   else if (told.why === null) lines.info(`${told.model}.db is used again`)
   else lines.warn(`${told.model}.db cannot be used: until it can, pages show nothing newer`, { why: told.why })
 }

@@ -30,7 +30,7 @@ export class Host {
   readonly entropy: Entropy
   readonly schedule: Schedule
   readonly projections: Projections
-  /** `null` if this node has no index of idempotency keys. The node then refuses requests with an `Idempotency-Key`. */
+  /** `null` only until the node has made it. */
   repeats: KnownRepeats | null = null
   /** Reports a bug. Must not throw. */
   readonly onBug: (bug: unknown) => void

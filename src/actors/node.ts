@@ -41,6 +41,7 @@ export type Derived = {
   /** Starts with the node, and stops with it. */
   readonly store: DerivedStore
   readonly ask: AskReader
+  readonly repeats: RepeatsIndex
   /** What `ask.db` knows before the store starts. */
   readonly known: () => KnownRevisions | null
 }
@@ -49,7 +50,7 @@ export type CoreParts = {
   readonly log: EventLog
   readonly clock: MachineClock
   readonly entropy: Entropy
-  /** Default: no index, so requests with an idempotency key are refused. */
+  /** Default: that of the derived store. Without one, all idempotency keys stay in memory, and actors read their streams for them. */
   readonly idempotency?: RepeatsIndex
   /** Default: none, so `core.ask` is `null`. */
   readonly derived?: Derived
@@ -95,7 +96,7 @@ export class Node {
   readonly sweeps: Sweeps
   readonly retention: Retention
   readonly rotations: Rotations
-  readonly remembered: RepeatMemory | null
+  readonly remembered: RepeatMemory
   readonly derived: Derived | null
   readonly #registries: readonly Registry<Actor>[]
   readonly #checkpoints: Checkpoints
@@ -114,7 +115,7 @@ export class Node {
     const host = new Host({ log, clock, entropy, schedule, projections, onBug })
     this.host = host
     this.#newest = last === null ? null : newestOf(last)
-    this.remembered = parts.idempotency === undefined ? null : new RepeatMemory(host, parts.idempotency)
+    this.remembered = new RepeatMemory(host, parts.idempotency ?? parts.derived?.repeats ?? null)
     host.repeats = this.remembered
     this.derived = parts.derived ?? null
     this.keys = new Registry(host, (keyId) => new KeyActor(keyId, host))
@@ -141,20 +142,21 @@ export class Node {
 
   /** Resolves when the whole log is folded. @throws the error of the log if the log cannot be read. */
   async follow(): Promise<void> {
-    const begin = this.#newest
-    // Reads older idempotency keys from the log first, because the subscription delivers only the events after `begin`.
-    await this.remembered?.begin(begin)
-    const after = begin?.position ?? null
+    const after = this.#newest?.position ?? null
     await this.#subscribe({ after, categories: this.#categories, onEvents: this.#receive })
     this.#isCaughtUp = true
     this.#clockWatch.caughtUp()
-    this.remembered?.caughtUp()
     if (this.host.log.lags !== true) return
     // Many readings can delay the first subscription. So a second subscription, without readings, delivers changes of
-    // keys early. The projections fold each event only once. Checkpoints and idempotency keys need the first
-    // subscription, which delivers all events.
+    // keys early. The projections fold each event only once. Checkpoints need the first subscription, which delivers
+    // all events.
     const { position } = this.host.projections
     await this.#subscribe({ after: position, categories: lifecycleCategories, onEvents: this.#fold })
+  }
+
+  /** Call it after the derived store was started. */
+  beginRepeats(): Promise<void> {
+    return this.remembered.begin(this.#newest)
   }
 
   startHeartbeat(): void {
@@ -208,7 +210,6 @@ export class Node {
     this.#stopActors()
     this.#unfollow()
     await this.#checkpoints.end()
-    await this.remembered?.stop()
     await this.derived?.store.stop()
   }
 
@@ -251,7 +252,6 @@ export class Node {
     if (!this.#isCaughtUp && last !== undefined) this.#newest = newestOf(last)
     this.#clockWatch.hear(items)
     this.#fold(items)
-    this.remembered?.fold(items)
     this.#checkpoints.folded(items)
   }
 
@@ -296,7 +296,7 @@ export class Node {
     this.exportRecords.answerOverdue(overdue)
     this.sweeps.onBeat()
     this.rotations.onBeat()
-    this.remembered?.onBeat()
+    this.remembered.onBeat()
     this.#clockWatch.onBeat()
     if (this.host.beat % (expirySweepMs / heartbeatMs) !== 0) return
     void this.sweeps.run()

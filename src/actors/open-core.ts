@@ -53,7 +53,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
         ? null
         : createAsk({ host, store: derived.store, reader: derived.ask, passedMs: parts.clock.passedMs }),
     onFolded: (listener) => node.onFolded(listener),
-    indexTrouble: () => node.remembered?.trouble ?? null,
+    indexTrouble: () => node.remembered.trouble,
     sweep: () => node.sweep(),
     drain: () => node.drain(),
   }
@@ -73,5 +73,7 @@ const begin = async (node: Node, { derived, onLostChanges }: CoreParts, { lost }
   if (found !== null) onLostChanges?.(found)
   await lost?.discard()
   derived?.store.start()
+  const begun = node.beginRepeats()
   await node.finishBegunWork()
+  await begun
 }

@@ -35,6 +35,7 @@ export class DerivedStore {
   /** Numbers the openings of each file. A reader with another number must open the file again. */
   readonly #openings = new Map<string, number>()
   #openingsCount = 0
+  readonly #listeners = new Map<string, () => void>()
   readonly #waiting = new Map<number, () => void>()
   #ids = 0
   #follower: FollowerHandle | null = null
@@ -89,6 +90,17 @@ export class DerivedStore {
     })
   }
 
+  /** Asks for a flush as soon as the model has folded this position, however far behind it is. */
+  hurry(model: string, position: number): void {
+    this.#ids += 1
+    this.#follower?.post({ kind: 'upTo', id: this.#ids, model, position })
+  }
+
+  /** Calls the listener when the progress of the model has changed, or when its file was opened. A model has one listener. */
+  listen(model: string, listener: () => void): void {
+    this.#listeners.set(model, listener)
+  }
+
   progress(model: string): ModelProgress {
     return this.#progress.get(model) ?? unknown
   }
@@ -137,6 +149,7 @@ export class DerivedStore {
       case 'opened':
         this.#openingsCount += 1
         this.#openings.set(message.model, this.#openingsCount)
+        this.#progressed(message.model, { ...this.progress(message.model), position: message.position })
         return
       case 'replaced':
         this.#openings.delete(message.model)
@@ -161,6 +174,7 @@ export class DerivedStore {
     this.#progress.set(model, progress)
     const isOver = progress.trouble === null
     if (isOver !== (trouble === null)) this.#parts.onTold({ kind: 'trouble', model, why: progress.trouble })
+    this.#listeners.get(model)?.()
   }
 
   async #judge(model: string, head: FoldedTo): Promise<void> {

@@ -9,7 +9,7 @@ import {
   modelRetryPauseMs,
   modelRetryPauseMsMax,
 } from '../limits.ts'
-import type { SourcePage } from '../log/source.ts'
+import type { Beginning, SourcePage } from '../log/source.ts'
 import { isPassing } from '../log/sqlite/sqlite-faults.ts'
 import type { FromFollower, ModelProgress } from './follower-messages.ts'
 import type { Model, ModelKind } from './model.ts'
@@ -24,6 +24,7 @@ import {
   writeHead,
 } from './model-file.ts'
 
+type Checking = { readonly database: ModelDatabase; readonly steps: Generator<void, string | null> }
 type Opened = { readonly inode: number | null; readonly database: ModelDatabase; readonly model: Model }
 
 export type FollowedParts = {
@@ -47,6 +48,10 @@ export class FollowedModel {
   /** The head's event was found in the log once. */
   #isSound = false
   #isAsking = false
+  #checking: Checking | null = null
+  #isChecked = false
+  /** It is known where the fold begins. */
+  #isBegun = false
   #isEnded = false
   #head: FoldedTo | null = null
   #last: FoldedTo | null = null
@@ -74,7 +79,18 @@ export class FollowedModel {
 
   /** True if the model can fold now. */
   get isReady(): boolean {
-    return this.#opened !== null && this.#retryAtMs <= this.#parts.passedMs()
+    return this.#opened !== null && this.#isBegun && this.#retryAtMs <= this.#parts.passedMs()
+  }
+
+  get isChecking(): boolean {
+    return this.#checking !== null
+  }
+
+  /** Not `null`: `beginAfter` must say after which position this part of the log begins. */
+  get wantedBeginning(): Beginning | null {
+    const { kind, now, passedMs } = this.#parts
+    const isWanted = this.#opened !== null && !this.#isBegun && this.#retryAtMs <= passedMs()
+    return isWanted && kind.keptMs !== undefined ? { nowMs: now(), keptMs: kind.keptMs } : null
   }
 
   /** The log is read after this position. */
@@ -112,8 +128,17 @@ export class FollowedModel {
     return this.#opened !== null && (this.#scannedTo ?? -1) >= position && this.#last === this.#head
   }
 
-  /** Opens the file if it is closed and its pause is over. */
+  beginAfter(position: number | null): void {
+    this.#scannedTo = position
+    this.#isBegun = true
+  }
+
+  /** Opens the file if it is closed and its pause is over. If the file is being checked, the check goes on for a few ms. */
   openIfDue(): void {
+    if (this.#checking !== null) {
+      this.#checkOn(this.#checking)
+      return
+    }
     const isDue = this.#opened === null && !this.#isEnded && !this.#isAsking
     if (!isDue || this.#retryAtMs > this.#parts.passedMs()) return
     try {
@@ -181,10 +206,11 @@ export class FollowedModel {
   }
 
   #close(): void {
-    const opened = this.#opened
+    const database = this.#opened?.database ?? this.#checking?.database
     this.#opened = null
+    this.#checking = null
     this.#steps = null
-    opened?.database.end()
+    database?.end()
   }
 
   #open(): void {
@@ -193,6 +219,7 @@ export class FollowedModel {
       deleteModelFile(this.#path)
       tell({ kind: 'replaced', model: kind.name, why: this.#mustDelete })
       this.#mustDelete = null
+      this.#isChecked = true
     }
     const database = openModelFile(this.#path, kind, logId)
     const head = readHead(database)
@@ -203,13 +230,40 @@ export class FollowedModel {
       return
     }
     this.#isSound = true
-    this.#opened = { inode: inodeOf(this.#path), database, model: kind.open(database) }
+    if (kind.check === undefined || this.#isChecked) this.#use(database)
+    else this.#checking = { database, steps: kind.check(database) }
+  }
+
+  #checkOn({ database, steps }: Checking): void {
+    try {
+      const step = steps.next()
+      if (step.done !== true) return
+      if (step.value !== null) throw new ModelUnusable(step.value)
+      this.#checking = null
+      this.#isChecked = true
+      this.#use(database)
+    } catch (fault) {
+      this.#fail(fault)
+    }
+  }
+
+  #use(database: ModelDatabase): void {
+    const { kind, tell, passedMs } = this.#parts
+    const head = readHead(database)
+    try {
+      this.#opened = { inode: inodeOf(this.#path), database, model: kind.open(database) }
+    } catch (fault) {
+      database.end()
+      throw fault
+    }
     this.#head = head
     this.#last = head
     this.#scannedTo = head?.position ?? null
-    this.#flushedAtMs = this.#parts.passedMs()
-    tell({ kind: 'opened', model: kind.name })
-    this.#tell({ position: head?.position ?? null, isBehind: true })
+    this.#isBegun = head !== null || kind.keptMs === undefined
+    this.#flushedAtMs = passedMs()
+    const position = head?.position ?? null
+    tell({ kind: 'opened', model: kind.name, position })
+    this.#tell({ position, isBehind: true })
   }
 
   #commit({ database }: Opened): void {

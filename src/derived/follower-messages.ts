@@ -14,8 +14,8 @@ export type ToFollower =
 
 export type FromFollower =
   | { readonly kind: 'progress'; readonly model: string; readonly progress: ModelProgress }
-  /** The file can be read, until the next `replaced`. */
-  | { readonly kind: 'opened'; readonly model: string }
+  /** The file can be read, until the next `replaced`. It includes the log up to this position. */
+  | { readonly kind: 'opened'; readonly model: string; readonly position: number | null }
   | { readonly kind: 'replaced'; readonly model: string; readonly why: string }
   | { readonly kind: 'reached'; readonly id: number }
   /** Is the head's event in the log? */

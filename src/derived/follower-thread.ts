@@ -6,6 +6,7 @@ import { Follower } from './follower.ts'
 import type { FromFollower } from './follower-messages.ts'
 import type { FollowerConfig, ToFollowerThread } from './follower-on-thread.ts'
 import { modelKinds } from './model-kinds.ts'
+import { pacedClock } from './paced-clock.ts'
 
 declare const self: Worker
 
@@ -18,8 +19,8 @@ const tell = (message: FromFollower | 'closed'): void => self.postMessage(messag
 const open = async (config: FollowerConfig): Promise<Follower> => {
   yieldProcessor(constants.priority.PRIORITY_BELOW_NORMAL)
   const source = await openSource(config)
-  const now = (): number => Date.now()
   const passedMs = (): number => performance.now()
+  const now = pacedClock({ now: () => Date.now(), passedMs })
   const follower = new Follower({ ...config, kinds: modelKinds, source, now, passedMs, tell })
   follower.run().then(() => tell('closed'), endThread)
   return follower

@@ -1,6 +1,7 @@
 /**
  * Follows the log, and folds it into the models of the derived store. Models at the same position share each page. A model that is
- * behind, for example a new one, gets one page for each page of the others. So they never wait for it.
+ * behind, for example a new one, gets one page for each page of the others. So they never wait for it. Of several models that are
+ * behind, the first kind is the first to catch up.
  */
 import { followerIdleMs, followerPollMsMin } from '../limits.ts'
 import { Outage, UndecodableEvent } from '../log/event-log.ts'
@@ -30,7 +31,6 @@ export class Follower {
   #asked: readonly Asked[] = []
   /** The log has published events up to this position. */
   #published = -1
-  #turn = 0
   #pollMs = followerPollMsMin
   #isClosing = false
   #wake = (): void => {}
@@ -85,13 +85,17 @@ export class Follower {
   }
 
   async #round(): Promise<void> {
-    for (const model of this.#models) model.openIfDue()
+    for (const model of this.#models) {
+      model.openIfDue()
+      await this.#begin(model)
+    }
     const { first, leaders, behind } = this.#places()
     const isAtEnd = leaders.length === 0 || (await this.#lead(leaders))
-    const model = behind[this.#turn++ % behind.length]
+    const [model] = behind
     if (model !== undefined) await this.#catchUp(model, Math.max(...leaders.map(placeOf)))
     this.#answer()
-    if (isAtEnd && model === undefined) await this.#rest(first)
+    const isChecking = this.#models.some((each) => each.isChecking)
+    if (isAtEnd && model === undefined && !isChecking) await this.#rest(first)
     else await nextTurn()
   }
 
@@ -120,9 +124,20 @@ export class Follower {
     model.fold({ items, scannedTo, atEnd: page.atEnd || scannedTo === leadersAt })
   }
 
-  async #read(models: readonly FollowedModel[]): Promise<SourcePage | null> {
+  async #begin(model: FollowedModel): Promise<void> {
+    const wanted = model.wantedBeginning
+    if (wanted === null) return
+    const found = await this.#ofSource([model], async () => ({ after: await this.#source.beginningOf(wanted) }))
+    if (found !== null) model.beginAfter(found.after)
+  }
+
+  #read(models: readonly FollowedModel[]): Promise<SourcePage | null> {
+    return this.#ofSource(models, () => this.#source.after(models[0]?.position ?? null))
+  }
+
+  async #ofSource<T>(models: readonly FollowedModel[], read: () => Promise<T>): Promise<T | null> {
     try {
-      return await this.#source.after(models[0]?.position ?? null)
+      return await read()
     } catch (fault) {
       // An event that cannot be decoded is reported by the service itself.
       if (!(fault instanceof Outage || fault instanceof UndecodableEvent)) throw fault

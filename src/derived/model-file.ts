@@ -14,7 +14,7 @@ export class ModelUnusable extends Error {
 
 export const modelPath = (dataDir: string, name: string): string => join(dataDir, `${name}.db`)
 
-const headTable = `
+export const headTable = `
   CREATE TABLE head (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     position INTEGER NOT NULL,

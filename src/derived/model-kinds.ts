@@ -1,6 +1,7 @@
 import { askModel } from './ask/ask-model.ts'
 import type { ModelKind } from './model.ts'
 import { readingsKind } from './readings/readings-model.ts'
+import { repeatsModel } from './repeats/repeats-model.ts'
 
-/** The models that the follower keeps. */
-export const modelKinds: readonly ModelKind[] = [askModel, readingsKind]
+/** The models that the follower keeps. Requests are refused while the first one is behind, so it comes first. */
+export const modelKinds: readonly ModelKind[] = [repeatsModel, askModel, readingsKind]

@@ -9,6 +9,10 @@ export type ModelKind = {
   /** The SQL that makes the tables of an empty file. */
   readonly tables: string
   readonly flushEveryMs: number
+  /** The model needs only events that are not this much older (ms) than the newest one. Default: all events. */
+  readonly keptMs?: number
+  /** Reads the whole file before it is used for the first time, in steps of a few ms. Returns the damage, or `null`. */
+  check?(database: Database): Generator<void, string | null>
   /** Reads what the fold needs in memory. */
   open(database: Database): Model
 }

@@ -1,55 +1,18 @@
-import type { FoldedTo } from '../domain/log-reference.ts'
 import type { IdempotentAppend } from '../domain/reading/idempotency-key.ts'
 
-/**
- * Finds appends by idempotency key, so that a repeated request is recognized. A node builds the index from the log, and
- * can build it again.
- */
+/** Finds appends by idempotency key, so that a repeated request is recognized. The follower folds it from the log. */
 export interface RepeatsIndex {
+  /** The file has every append with an idempotency key up to this position. `null`: it cannot be read now. */
+  readonly foldedTo: number | null
+  /** Why the file cannot be written or read now, or `null`. */
+  readonly trouble: string | null
   /**
-   * The index has every append with an idempotency key up to this event. `null` means that the index is incomplete, and
-   * must be built from the log.
+   * Returns the newest append to the stream whose idempotency key has this hash, or `null`. Returns `unknown` if the file cannot
+   * be read, for example because the row is damaged. The file is then built again.
    */
-  readonly foldedTo: FoldedTo | null
-  /** Returns the newest append to the stream whose idempotency key has this hash, or `null`. @throws IndexUnusable */
-  find(stream: string, keyHash: string): IdempotentAppend | null
-  /**
-   * Writes the whole change or nothing. When the promise resolves, `find` sees the change. Rejects with IndexBusy (a
-   * later try can succeed) or IndexUnusable (the index must be built again).
-   */
-  write(change: RepeatsChange): Promise<void>
-  /**
-   * Tests the structure of the index, and empties the index if it is damaged. `find` checks the rows. Rejects with IndexBusy,
-   * or with IndexUnusable if the index cannot be emptied.
-   */
-  check(): Promise<void>
-  /** Empties the index, so that it can be built again. Rejects with IndexUnusable. */
-  startAnew(): Promise<void>
-  close(): Promise<void>
-}
-
-export type RepeatsChange = {
-  readonly appends: readonly IdempotentAppend[]
-  /** After this change, the index is complete up to this event. `null` keeps the old `foldedTo`. */
-  readonly foldedTo: FoldedTo | null
-  /**
-   * A time in ms. Repeats of appends that were recorded before this time are no longer expected. Each change deletes a
-   * limited number of these appends from the index, so that no change takes long.
-   */
-  readonly forgetBeforeMs: number
-}
-
-/**
- * The index cannot be used: its file is damaged, or its disk fails. A running node then empties the index (`startAnew`)
- * and builds it again from the log.
- */
-export class IndexUnusable extends Error {
-  override readonly name = 'IndexUnusable'
-}
-
-/**
- * The change was not written, but a later try can succeed: the disk is full, or another program has locked the file.
- */
-export class IndexBusy extends Error {
-  override readonly name = 'IndexBusy'
+  find(stream: string, keyHash: string): IdempotentAppend | null | 'unknown'
+  /** Calls the listener when `foldedTo` may have changed. */
+  listen(listener: () => void): void
+  /** Asks the follower to commit as soon as it has folded this position. */
+  hurry(position: number): void
 }

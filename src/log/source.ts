@@ -11,9 +11,14 @@ export type SourcePage = {
   readonly atEnd: boolean
 }
 
+/** The part of the log whose events are not more than `keptMs` older than now, and than the newest event. */
+export type Beginning = { readonly nowMs: number; readonly keptMs: number }
+
 /** Reads the log for the derived store, page by page. All events of a page are durable. */
 export type Source = {
   /** The events after this position, of all categories. `null`: from the beginning. @throws the errors of `EventLog.readAll` */
   after(position: number | null): Promise<SourcePage>
+  /** The position before that part. The part has an event, unless the log is empty. `null`: it is the whole log. @throws like `after` */
+  beginningOf(part: Beginning): Promise<number | null>
   close(): Promise<void>
 }

@@ -1,7 +1,8 @@
+import type { RecordedEvent } from '../domain/events.ts'
 import { isRun, itemCount, type LogItem, lastPositionOf } from '../domain/reading/recorded-run.ts'
 import { readPageEventsMax, sourceWaitingEventsMax } from '../limits.ts'
 import type { EventLog, Subscription } from './event-log.ts'
-import type { Source, SourcePage } from './source.ts'
+import type { Beginning, Source, SourcePage } from './source.ts'
 
 /** What a subscription has delivered, and nobody has asked for yet. */
 type Live = {
@@ -37,6 +38,23 @@ export class SubscribedSource implements Source {
     const atEnd = items.length < readPageEventsMax
     if (atEnd && this.#live === null) this.#subscribe(scannedTo)
     return { items, scannedTo, atEnd }
+  }
+
+  /** Reads backwards, because a store cannot be searched by time. */
+  async beginningOf({ nowMs, keptMs }: Beginning): Promise<number | null> {
+    let newestMs: number | null = null
+    for (let from: number | null = null; ; ) {
+      const page: readonly RecordedEvent[] = await this.#log.readAll({
+        direction: 'backwards',
+        limit: readPageEventsMax,
+        ...(from !== null && { from }),
+      })
+      const last = page.at(-1)
+      newestMs ??= page[0]?.recordedAt ?? 0
+      if (last === undefined || page.length < readPageEventsMax) return null
+      if (last.recordedAt < Math.min(nowMs, newestMs) - keptMs) return last.position
+      from = last.position
+    }
   }
 
   async close(): Promise<void> {

@@ -121,13 +121,13 @@ describe('DerivedStore', () => {
 
   test('asks to rebuild a file once for each opening', () => {
     const { store, posted, hear } = opened()
-    hear({ kind: 'opened', model: 'one' })
+    hear({ kind: 'opened', model: 'one', position: 5 })
     const opening = store.opening('one') ?? -1
     store.rebuild('one', opening, 'damaged')
     store.rebuild('one', opening, 'damaged')
     expect(posted).toEqual([{ kind: 'rebuild', model: 'one', why: 'damaged' }])
     expect(store.opening('one')).toBeNull()
-    hear({ kind: 'opened', model: 'one' })
+    hear({ kind: 'opened', model: 'one', position: 5 })
     store.rebuild('one', opening, 'damaged')
     expect(posted.length).toBe(1)
   })

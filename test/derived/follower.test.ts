@@ -72,6 +72,13 @@ const counted = (): Source & { readonly asked: (number | null)[] } => {
   }
 }
 
+/** Finds this damage, or none, after so many steps. */
+const checkOf = (steps: number, damage: string | null) =>
+  function* (): Generator<void, string | null> {
+    for (let step = 0; step < steps; step += 1) yield
+    return damage
+  }
+
 describe('Follower', () => {
   test('folds the log, flushes when a flush is due, and goes on after a restart', async () => {
     await addEvents(35)
@@ -138,6 +145,84 @@ describe('Follower', () => {
     await second.end()
     await expectWhole('one')
     await expectWhole('two')
+  })
+
+  test('lets the first of several kinds that are behind catch up first', async () => {
+    await addEvents(300)
+    const first = follow({ one: {}, two: {}, three: {} })
+    await first.whole('one', 'two', 'three')
+    await first.end()
+    for (const name of ['one', 'two']) rmSync(modelPath(folder.path, name))
+    const order: string[] = []
+    const onFold = (name: string) => (): void => {
+      order.push(name)
+    }
+    await addEvents(1)
+    const second = follow({ one: { onFold: onFold('one') }, two: { onFold: onFold('two') }, three: {} })
+    await second.whole('one', 'two', 'three')
+    const at = order.map((name, index) => (name === 'one' ? index : -1)).filter((index) => index >= 0)[299] ?? 0
+    // They share a page before the head of `three` is found in the log.
+    expect(order.slice(0, at).filter((name) => name === 'two').length).toBeLessThan(100)
+    await second.end()
+    await expectWhole('one')
+    await expectWhole('two')
+  })
+
+  test('checks a file in steps before it is used, and the others do not wait', async () => {
+    await addEvents(30)
+    const kinds = (steps: number, damage: string | null) => [
+      { ...positionsModel('one'), check: checkOf(steps, damage) },
+      positionsModel('two'),
+    ]
+    const followed = (steps: number, damage: string | null): FollowedHere => {
+      const one = followedHere(log, { dataDir: folder.path, kinds: kinds(steps, damage) })
+      running.push(one)
+      return one
+    }
+    const first = followed(0, null)
+    await first.whole('one', 'two')
+    await first.end()
+    const endless = followed(Number.POSITIVE_INFINITY, null)
+    await endless.upTo('two', await addEvents(5))
+    expect(endless.told.filter((each) => each.kind === 'opened' && each.model === 'one')).toEqual([])
+    await endless.end()
+    const sound = followed(100, null)
+    await sound.whole('one')
+    expect(kindsTold(sound, 'replaced')).toBe(0)
+    await sound.end()
+    const damaged = followed(100, 'a row is missing')
+    await damaged.whole('one')
+    expect(damaged.told).toContainEqual({ kind: 'replaced', model: 'one', why: 'a row is missing' })
+    await damaged.end()
+    await expectWhole('one')
+  })
+
+  test('begins a new file inside the log if its kind says so', async () => {
+    await addEvents(50)
+    const [, , , , fifth] = await log.readAll({ limit: 5 })
+    const asked: unknown[] = []
+    const source = {
+      ...logSource(log, 10),
+      beginningOf: async (part: unknown) => {
+        asked.push(part)
+        if (asked.length === 1) throw new Outage('Cannot read: a test', 'not_written', 'unavailable')
+        return fifth?.position ?? null
+      },
+    }
+    const kinds = [{ ...positionsModel('one'), keptMs: 1_000 }]
+    const followed = followedHere(log, { dataDir: folder.path, kinds, source })
+    running.push(followed)
+    await until(() => {
+      followed.pass(modelRetryPauseMs)
+      return followed.progress('one')?.isBehind === false
+    })
+    await followed.whole('one')
+    await followed.end()
+    expect(asked).toHaveLength(2)
+    const database = new Database(modelPath(folder.path, 'one'), { readonly: true })
+    const rows = database.query<{ count: number }, []>('SELECT count(*) AS count FROM positions').get()
+    database.close()
+    expect(rows?.count).toBe(45)
   })
 
   test('shares pages with a model that has caught up while the log grew', async () => {

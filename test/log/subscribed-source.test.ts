@@ -92,3 +92,19 @@ test('after a dropped subscription, pages are read until a new one begins', asyn
   expect(reads).toBe(1)
   expect(subscribers).toHaveLength(2)
 })
+
+test('reads backwards to find the part of the log that is young enough', async () => {
+  const times = [...Array.from({ length: 2 * readPageEventsMax }, (_, index) => index), 100_000]
+  for (const [index, recordedAt] of times.entries()) {
+    const events = keySuspensions(1).map((event) => ({ ...event, recordedAt }))
+    await log.append('key-two', index === 0 ? 'none' : index - 1, events)
+  }
+  const all = { nowMs: 1_000_000, keptMs: 1_000_000 }
+  expect(await source.beginningOf(all)).toBeNull()
+  reads = 0
+  const beginning = await source.beginningOf({ ...all, keptMs: 10 })
+  expect(reads).toBe(1)
+  const items = await itemsAfter(source, beginning)
+  expect(items).toHaveLength(readPageEventsMax - 1)
+  expect(await source.beginningOf({ nowMs: 2_000, keptMs: 1_500 })).toBeLessThan(beginning ?? 0)
+})

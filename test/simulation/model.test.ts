@@ -5,10 +5,9 @@ import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
 import { bodyHash, type IdempotentAppend, idempotentAppendAt } from '../../src/domain/reading/idempotency-key.ts'
 import type { ReadingRefusal } from '../../src/domain/refusal.ts'
 import { rotationOverlapsMs } from '../../src/limits.ts'
-import type { RepeatsIndex } from '../../src/log/repeats-index.ts'
+import { FakeRepeatsIndex } from '../support/fake-repeats-index.ts'
 import { columnsOf } from '../support/logs/columns-of.ts'
 import type { AppendFault } from '../support/logs/faulty-log.ts'
-import { createMemoryRepeatsIndex } from '../support/logs/memory-repeats-index.ts'
 import { asker, Cluster, cellar, makeTestKey, reading, type TestNode } from '../support/two-nodes.ts'
 import { acceptedIn, expectLawful, statesOf } from './naive.ts'
 
@@ -50,7 +49,7 @@ class System {
   /**
    * The index of idempotency keys of each place. A new node takes over the index of its place, unless a step loses it.
    */
-  readonly #indexes: [RepeatsIndex, RepeatsIndex] = [createMemoryRepeatsIndex(), createMemoryRepeatsIndex()]
+  readonly #indexes: [FakeRepeatsIndex, FakeRepeatsIndex] = [this.#newIndex(), this.#newIndex()]
 
   async begin(): Promise<void> {
     this.#nodes = [await this.#open(0), await this.#open(1)]
@@ -83,9 +82,22 @@ class System {
   async replace(place: Place, { losesIndex = false }: { readonly losesIndex?: boolean } = {}): Promise<void> {
     const old = this.node(place)
     old.faults.goAway()
-    if (losesIndex) this.#indexes[place] = createMemoryRepeatsIndex()
+    if (losesIndex) this.#indexes[place] = this.#newIndex()
     const fresh = await this.#open(place)
     if (this.#nodes !== null) this.#nodes[place] = fresh
+  }
+
+  /** The follower of the node commits what it has read. */
+  async commit(place: Place, { isRebuilt }: { readonly isRebuilt: boolean }): Promise<void> {
+    const index = this.#indexes[place]
+    if (isRebuilt) index.lose()
+    const [last] = await this.cluster.log.readAll({ direction: 'backwards', limit: 1 })
+    // A rebuild is seldom done at once.
+    await index.commit(isRebuilt ? (last?.position ?? 0) / 2 : (last?.position ?? 0))
+  }
+
+  #newIndex(): FakeRepeatsIndex {
+    return new FakeRepeatsIndex(this.cluster.log)
   }
 
   /** The clock of the second node is 2.5 s slow, because nodes must not depend on equal clocks. */
@@ -325,6 +337,8 @@ const others = fc.oneof(
     }),
   ),
   place.map((at) => step(`${at} dies and starts again`, (system) => system.replace(at))),
+  place.map((at) => step(`the index of ${at} commits`, (system) => system.commit(at, { isRebuilt: false }))),
+  place.map((at) => step(`the index of ${at} is built again`, (system) => system.commit(at, { isRebuilt: true }))),
   place.map((at) => step(`${at} dies and loses its index`, (system) => system.replace(at, { losesIndex: true }))),
   place.map((at) =>
     step(`${at} drains and starts again`, async (system) => {

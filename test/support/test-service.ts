@@ -22,9 +22,8 @@ import type { UnfinishedBodies } from '../../src/http/unfinished-bodies.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import type { RepeatsIndex } from '../../src/log/repeats-index.ts'
 import type { Certificate } from './certificate.ts'
-import { derivedHere } from './derived/derived-here.ts'
+import { type DerivedHere, derivedHere } from './derived/derived-here.ts'
 import { openFreshLog } from './logs/engine.ts'
-import { createMemoryRepeatsIndex } from './logs/memory-repeats-index.ts'
 import { seededEntropy } from './seeded-entropy.ts'
 import { type ManualClock, manualClock } from './time/manual-clock.ts'
 import { until } from './time/until.ts'
@@ -45,10 +44,12 @@ export type ServiceOptions = {
   readonly log?: EventLog
   readonly clock?: ManualClock
   readonly seed?: number
-  /** Default: an empty index in memory. A test must close an index that it gives. */
+  /** Default: that of the derived store. Without one, idempotency keys stay in memory. */
   readonly idempotency?: RepeatsIndex
   /** True gives the node a derived store, which ends with the service. Default: none. */
   readonly isDerived?: boolean
+  /** A derived store with a folder that the test removes. */
+  readonly derived?: DerivedHere
   /** What pages ask for readings. Default: the derived store. Without one, nothing is ready. */
   readonly questions?: Questions<typeof questionKinds>
   /** Default: none, so the start reads the whole log. */
@@ -132,22 +133,22 @@ export type Service = {
 export const startService = async (options: ServiceOptions = {}): Promise<Service> => {
   const clock = options.clock ?? manualClock()
   const log = options.log ?? (await openFreshLog())
-  const idempotency = options.idempotency ?? createMemoryRepeatsIndex()
   const schedule = options.schedule === undefined ? {} : { schedule: options.schedule }
   const hasher = options.passwordHasher === undefined ? {} : { passwordHasher: options.passwordHasher }
   const judge = options.passwordJudge === undefined ? {} : { passwordJudge: options.passwordJudge }
   const entropy = seededEntropy(options.seed)
   const checkpoints = options.checkpoints === undefined ? {} : { checkpoints: options.checkpoints }
-  const derived = options.isDerived === true ? derivedHere(log, { clock }) : null
+  const derived = options.derived ?? (options.isDerived === true ? derivedHere(log, { clock }) : null)
   const given = {
     ...(derived !== null && { derived }),
+    ...(options.idempotency !== undefined && { idempotency: options.idempotency }),
     ...schedule,
     ...hasher,
     ...judge,
     ...checkpoints,
     ...options.onBugs,
   }
-  const core = await openCore({ log, clock, entropy, idempotency, ...given })
+  const core = await openCore({ log, clock, entropy, ...given })
   const caughtUp = async (): Promise<void> => {
     if (derived === null) return
     const wanted = core.projections.position ?? -1
@@ -237,7 +238,8 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
       refusalLines.close()
       traces.close()
       await core.drain()
-      derived?.remove()
+      if (options.derived === undefined) derived?.remove()
+      else derived?.close()
       if (options.log === undefined) await log.close()
     },
   }

@@ -11,7 +11,6 @@ import type { RepeatsIndex } from '../../src/log/repeats-index.ts'
 import { type FaultyLog, faultyLog } from './logs/faulty-log.ts'
 import { type LateLog, lateLog } from './logs/late-log.ts'
 import { createMemoryLog } from './logs/memory-log.ts'
-import { createMemoryRepeatsIndex } from './logs/memory-repeats-index.ts'
 import { seededEntropy } from './seeded-entropy.ts'
 import { type DrivenSchedule, drivenSchedule } from './time/driven-schedule.ts'
 import { type ManualClock, manualClock } from './time/manual-clock.ts'
@@ -34,7 +33,7 @@ export type TestNode = {
 type NodeOptions = {
   readonly skewMs?: number
   readonly clock?: ManualClock
-  readonly idempotency?: RepeatsIndex | null
+  readonly idempotency?: RepeatsIndex
   readonly checkpoints?: CheckpointStore
   readonly derived?: Derived
 }
@@ -47,11 +46,11 @@ export class Cluster {
   #seeds = 0
 
   /**
-   * Defaults: `clock` and `log` are the cluster's, `idempotency` is an empty index, and there are no `checkpoints` and no `derived`.
+   * Defaults: `clock` and `log` are the cluster's, and there are no `idempotency`, no `checkpoints` and no `derived`.
    * `skewMs` is added to the node's clock.
    */
   async open(options: NodeOptions = {}, log: EventLog = this.log): Promise<TestNode> {
-    const { skewMs = 0, clock: machine = this.clock, idempotency = createMemoryRepeatsIndex(), checkpoints } = options
+    const { skewMs = 0, clock: machine = this.clock, idempotency, checkpoints } = options
     const late = lateLog(log)
     const faults = faultyLog(late)
     const schedule = drivenSchedule()
@@ -65,7 +64,7 @@ export class Cluster {
       clock,
       entropy,
       schedule,
-      ...(idempotency === null ? {} : { idempotency }),
+      ...(idempotency === undefined ? {} : { idempotency }),
       ...(options.derived === undefined ? {} : { derived: options.derived }),
       ...(checkpoints === undefined ? {} : { checkpoints: { store: checkpoints } }),
       onBug: (bug) => bugs.push(bug),

@@ -3,7 +3,14 @@ import { evolveKey, type KeyEventType, type KeyState } from '../../domain/key.ts
 import { admit, foldReadings, noReadings, type ReadingsState } from '../../domain/reading/admission.ts'
 import { done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { keyStream, readingsStream } from '../../domain/stream-names.ts'
-import { catchUpPagesMax, heartbeatMs, keyLimitDefault, readPageEventsMax, usageCatchUpMs } from '../../limits.ts'
+import {
+  catchUpPagesMax,
+  heartbeatMs,
+  keyLimitDefault,
+  readPageEventsMax,
+  repeatsGapPagesMax,
+  usageCatchUpMs,
+} from '../../limits.ts'
 import { type AppendResult, type ExpectedRevision, Outage } from '../../log/event-log.ts'
 import type { Checked, Usage } from '../core.ts'
 import type { Host } from '../host.ts'
@@ -47,7 +54,7 @@ export class KeyStreams {
   #countedAtMs = 0
   /**
    * `host.repeats` remembers idempotency keys for the whole node. From this revision and position on, this actor has
-   * passed the idempotency keys of its readings to that memory. The log's subscription delivers those of older readings.
+   * passed the idempotency keys of its readings to that memory. The index has those of older readings.
    */
   #repeatsReadFrom: Place = beginning
   #keyRecordedAt = 0
@@ -220,12 +227,13 @@ export class KeyStreams {
   }
 
   /**
-   * Learns the idempotency keys of older readings that the subscription has not delivered yet. `#load` reads only the
-   * newest readings. Until all idempotency keys are known, a repeat cannot be told from a new request.
+   * Learns the idempotency keys of older readings that the index does not have yet. `#load` reads only the newest readings.
+   * Until all idempotency keys are known, a repeat cannot be told from a new request.
    */
   async readOlderRepeats(): Promise<void> {
     const { repeats, log } = this.#host
-    while (repeats !== null && repeats.foldedTo >= 0 && !this.knowsAllRepeats) {
+    for (let pages = 0; pages < repeatsGapPagesMax; pages += 1) {
+      if (repeats === null || repeats.foldedTo < 0 || this.knowsAllRepeats) return
       const from = this.#repeatsReadFrom.revision - 1
       const page = await log.read(this.readingsStream, { direction: 'backwards', from, limit: readPageEventsMax })
       repeats.learn(page)

@@ -12,9 +12,9 @@ import {
   requestWaitMsMax,
 } from '../../../src/limits.ts'
 import { countToAppend } from '../../../src/log/storable.ts'
+import { FakeRepeatsIndex } from '../../support/fake-repeats-index.ts'
 import { columnsOf } from '../../support/logs/columns-of.ts'
 import type { AppendFault } from '../../support/logs/faulty-log.ts'
-import { createMemoryRepeatsIndex } from '../../support/logs/memory-repeats-index.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode } from '../../support/two-nodes.ts'
 
 const opened = async (options: Parameters<typeof makeTestKey>[1] = {}) => {
@@ -344,9 +344,11 @@ describe('a repeat on another node', () => {
   })
 })
 
-test('a node without an index refuses only requests with an idempotency key', async () => {
+test('a node whose index is away refuses only requests with an idempotency key', async () => {
   const at = await opened()
-  const node = await at.cluster.open({ idempotency: null })
+  const idempotency = new FakeRepeatsIndex(at.cluster.log)
+  const node = await at.cluster.open({ idempotency })
+  idempotency.lose()
   expect(await sent({ ...at, node })).toEqual(refused('store_unavailable'))
   expect((await node.post(at.keyId))[0]).toMatchObject({ ok: true })
 })
@@ -377,10 +379,11 @@ test('a read of the news confirms only requests that came before it', async () =
 
 test('a bug answers all waiting requests and frees their idempotency keys', async () => {
   const cluster = new Cluster()
-  const index = createMemoryRepeatsIndex()
+  const index = new FakeRepeatsIndex(cluster.log)
   const find = index.find.bind(index)
   const node = await cluster.open({ idempotency: index })
   const at = { cluster, node, keyId: await makeTestKey(node) }
+  await index.commit()
   index.find = () => {
     index.find = find
     throw new TypeError('a bug')

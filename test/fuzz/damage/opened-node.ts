@@ -1,7 +1,9 @@
-/** Opens a data folder as the service does: the log, the index of idempotency keys, the checkpoint and the app. */
+/** Opens a data folder as the service does: the log, the derived store, the checkpoint and the app. */
 import { checkpointFile } from '../../../src/actors/saved-state/checkpoint-file.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
-import { openIdempotencyIndex, openLog } from '../../../src/open-log.ts'
+import { ensureLogCreated } from '../../../src/log/log-identity.ts'
+import { openLog } from '../../../src/open-log.ts'
+import { derivedHere } from '../../support/derived/derived-here.ts'
 import { seededEntropy } from '../../support/seeded-entropy.ts'
 import { type Service, startService } from '../../support/test-service.ts'
 import type { ManualClock } from '../../support/time/manual-clock.ts'
@@ -32,16 +34,29 @@ export const openNode = async ({ dataDir, clock, seed }: NodeParts): Promise<Ope
   const config = { dataDir, eventStore: null, diskReserveBytes: 0, allowSharedDataDir: false }
   const log = await openLog(config, { ...naming, onFolderWarning: warn })
   opening.defer(() => log.close())
-  const idempotency = await openIdempotencyIndex(dataDir, log, { ...naming, onReplaced: warn })
-  opening.defer(() => idempotency.close())
+  const logId = await ensureLogCreated(log, clock, naming.entropy)
+  const derived = derivedHere(log, { clock, logId, folder: { path: dataDir, remove: () => {} } })
   const checkpoints = {
     store: checkpointFile(dataDir),
     onThrownAway: (why: string) => warn(`the checkpoint is not used: ${why}`),
     onFailed: bug,
   }
   const onBugs = { onBug: bug, onBroken: bug }
-  const service = await startService({ log, idempotency, clock, seed, checkpoints, onBugs })
+  const service = await startService({ log, derived, clock, seed, checkpoints, onBugs })
   opening.defer(() => service.stop())
   const opened = opening.move()
-  return { service, log, warnings, bugs, close: () => opened.disposeAsync() }
+  const told = () =>
+    derived.told.flatMap((one) => ('model' in one && one.why !== null ? [`${one.model}.db: ${one.why}`] : []))
+  const bugsTold = () => derived.told.flatMap((one) => (one.kind === 'bug' || one.kind === 'crashed' ? [one.why] : []))
+  return {
+    service,
+    log,
+    get warnings() {
+      return [...warnings, ...told()]
+    },
+    get bugs() {
+      return [...bugs, ...bugsTold()]
+    },
+    close: () => opened.disposeAsync(),
+  }
 }

@@ -12,7 +12,6 @@ import {
 } from '../../support/answers.ts'
 import { openFreshLog } from '../../support/logs/engine.ts'
 import { type FaultyLog, faultyLog } from '../../support/logs/faulty-log.ts'
-import { createMemoryRepeatsIndex } from '../../support/logs/memory-repeats-index.ts'
 import { rawExchange } from '../../support/raw-http.ts'
 import { type Service, startService, testAsker, validReading } from '../../support/test-service.ts'
 
@@ -148,7 +147,7 @@ describe('a repeat', () => {
   test('is known after a restart, from the log alone', async () => {
     const first = await postBatch('one', [validReading, 7])
     await service.stop()
-    service = await startService({ log, clock: service.clock, seed: 2, idempotency: createMemoryRepeatsIndex() })
+    service = await startService({ log, clock: service.clock, seed: 2 })
     expectReplayOf(first, await postBatch('one', [validReading, 7]))
     expect(await countStored()).toBe(1)
   })

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { readdirSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Core } from '../../../src/actors/core.ts'
 import type { CellarPolicy } from '../../../src/domain/events.ts'
@@ -8,13 +8,11 @@ import { readingsStream } from '../../../src/domain/stream-names.ts'
 import { readingId } from '../../../src/domain/uuid.ts'
 import { batchReadingsMax } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
-import { openRepeatsFile } from '../../../src/log/repeats-index/repeats-file.ts'
-import type { RepeatsIndex } from '../../../src/log/repeats-index.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { type Answer, acceptedReadings, answerOf, expectBatch, expectRefusal } from '../../support/answers.ts'
+import { derivedHere } from '../../support/derived/derived-here.ts'
 import { openFreshLog } from '../../support/logs/engine.ts'
-import { appendByFirstVersion, indexOfFirstVersion } from '../../support/logs/first-version.ts'
-import { createMemoryRepeatsIndex } from '../../support/logs/memory-repeats-index.ts'
+import { appendByFirstVersion } from '../../support/logs/first-version.ts'
 import { reading } from '../../support/logs/sample-events.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Service, startService, testAsker, testCellar, validReading } from '../../support/test-service.ts'
@@ -130,7 +128,7 @@ describe('a repeated batch gets the first answer', () => {
     clock.advance(laterMs)
     expectRepeatOf(first, await postBatch(key))
     await service.stop()
-    service = await startService({ log, clock, seed: 2, idempotency: createMemoryRepeatsIndex() })
+    service = await startService({ log, clock, seed: 2 })
     expectRepeatOf(first, await postBatch(key))
     expect(await acceptedReadings(log)).toHaveLength(2)
   })
@@ -194,47 +192,34 @@ test('a batch that newer rules judged gets a 503', async () => {
 })
 
 describe('on the embedded log', () => {
-  type Opened = { readonly log: EventLog; readonly index: RepeatsIndex; readonly service: Service }
+  type Opened = { readonly log: EventLog; readonly service: Service }
   const open = async (dataDir: string, seed: number): Promise<Opened> => {
     const own = openSqliteLog({ dataDir })
-    const index = openRepeatsFile({ dataDir, logId: 'a log' })
-    return { log: own, index, service: await startService({ log: own, idempotency: index, clock, seed }) }
+    const derived = derivedHere(own, { clock, folder: { path: dataDir, remove: () => {} } })
+    return { log: own, service: await startService({ log: own, derived, clock, seed }) }
   }
   const close = async (opened: Opened): Promise<void> => {
     await opened.service.stop()
     await opened.log.close()
-    await opened.index.close()
   }
 
-  test.each(['an index of that version', 'the log alone'])(
-    'a batch of the first version gets its answer, from %s',
-    async (from) => {
-      const folder = temporaryFolder()
-      const before = await open(folder.path, 1)
-      const { key, keyId } = await before.service.createKey()
-      const answerThen = { status: 207, body: answerOfFirstVersion, header: () => `${readingsStream(keyId)}@0-1` }
-      const [last] = await before.log.readAll({ direction: 'backwards', limit: 1 })
-      const lastPosition = last?.position ?? 0
-      await close(before)
-      const batch = { ...storedBatch(keyId, 'one'), rejected: verdictsOfFirstVersion }
-      appendByFirstVersion(folder.path, batch)
-      if (from === 'an index of that version') {
-        const eventId = batch.readings.at(-1)?.id ?? ''
-        const folded = { logId: 'a log', position: lastPosition + 2, stream: batch.stream, eventId }
-        rmSync(join(folder.path, 'idempotency.db'))
-        indexOfFirstVersion(folder.path, batch, folded)
-      }
-      const after = await open(folder.path, 2)
-      const post = async (): Promise<Answer> =>
-        answerOf(await after.service.postBatch(items, key, { 'Idempotency-Key': 'one' }))
-      expectRepeatOf(answerThen, await post())
-      clock.advance(hourMs)
-      expectRepeatOf(answerThen, await post())
-      expect(await acceptedReadings(after.log)).toHaveLength(2)
-      await close(after)
-      folder.remove()
-    },
-  )
+  test('a batch of the first version gets its answer', async () => {
+    const folder = temporaryFolder()
+    const before = await open(folder.path, 1)
+    const { key, keyId } = await before.service.createKey()
+    const answerThen = { status: 207, body: answerOfFirstVersion, header: () => `${readingsStream(keyId)}@0-1` }
+    await close(before)
+    appendByFirstVersion(folder.path, { ...storedBatch(keyId, 'one'), rejected: verdictsOfFirstVersion })
+    const after = await open(folder.path, 2)
+    const post = async (): Promise<Answer> =>
+      answerOf(await after.service.postBatch(items, key, { 'Idempotency-Key': 'one' }))
+    expectRepeatOf(answerThen, await post())
+    clock.advance(hourMs)
+    expectRepeatOf(answerThen, await post())
+    expect(await acceptedReadings(after.log)).toHaveLength(2)
+    await close(after)
+    folder.remove()
+  })
 
   test('a batch with 999 refused readings takes at most 1 KiB', async () => {
     const folder = temporaryFolder()
@@ -250,7 +235,8 @@ describe('on the embedded log', () => {
       await answer.arrayBuffer()
     }
     await close(opened)
-    const bytes = readdirSync(folder.path).map((name) => statSync(join(folder.path, name)).size)
+    const names = readdirSync(folder.path).filter((name) => /^(log|idempotency)/.test(name))
+    const bytes = names.map((name) => statSync(join(folder.path, name)).size)
     expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(requests * 1_024)
     folder.remove()
   })

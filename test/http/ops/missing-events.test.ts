@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { PieceWriter, savedFormat } from '../../../projections/saved-pieces.ts'
-import type { FoldedTo } from '../../../src/domain/log-reference.ts'
 import { cellarStream, keyStream, operatorStream, readingsStream } from '../../../src/domain/stream-names.ts'
 import { DamagedLog, type EventLog } from '../../../src/log/event-log.ts'
 import { ensureLogCreated } from '../../../src/log/log-identity.ts'
@@ -11,7 +10,6 @@ import { commitsHere } from '../../log/sqlite/commits-here.ts'
 import { answerOf, expectRefusal } from '../../support/answers.ts'
 import { harmLog } from '../../support/logs/harm.ts'
 import { MemoryCheckpoints } from '../../support/logs/memory-checkpoints.ts'
-import { createMemoryRepeatsIndex } from '../../support/logs/memory-repeats-index.ts'
 import { keySuspensions } from '../../support/logs/sample-events.ts'
 import { seededEntropy } from '../../support/seeded-entropy.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
@@ -26,7 +24,6 @@ let folder: TemporaryFolder
 let sound: string
 let keys: { readonly broken: Made; readonly other: Made }
 let saved: readonly Uint8Array[]
-let foldedTo: FoldedTo
 let dataDir: string
 let log: EventLog
 let service: Service | null = null
@@ -58,8 +55,6 @@ beforeAll(async () => {
   header.text(last.stream)
   header.whole(last.revision)
   header.text(last.id)
-  const { position, stream, revision, id } = last
-  foldedTo = { position, stream, revision, id }
   saved = [header.cut(), ...Array.from(core.projections.save(), (piece) => piece.slice())]
   await stop()
   await log.close()
@@ -89,10 +84,8 @@ const start = async ({ hasCheckpoint }: { readonly hasCheckpoint: boolean }): Pr
   const store = new MemoryCheckpoints()
   if (hasCheckpoint) store.pieces = saved
   thrownAway = []
-  const idempotency = createMemoryRepeatsIndex()
-  if (hasCheckpoint) await idempotency.write({ appends: [], foldedTo, forgetBeforeMs: 0 })
   const checkpoints = { store, onThrownAway: (why: string) => thrownAway.push(why) }
-  service = await startService({ log, clock, idempotency, checkpoints })
+  service = await startService({ log, clock, checkpoints })
   return service
 }
 

@@ -6,20 +6,17 @@ import {
   diskLookMs,
   diskReserveBytesDefault,
   heartbeatMs,
-  idempotencyBusyWritesMin,
   logQueueReadingsMax,
   overloadedLooksMin,
-  storeRetryPauseMsMax,
   survivedFsyncLooks,
   troubleCalmLooks,
   troubleLookMs,
 } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
-import { IndexBusy, IndexUnusable, type RepeatsIndex } from '../../../src/log/repeats-index.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { commitsHere, failedFsync, outOfSpace } from '../../log/sqlite/commits-here.ts'
 import { answerOf, expectRefusal } from '../../support/answers.ts'
-import { createMemoryRepeatsIndex } from '../../support/logs/memory-repeats-index.ts'
+import { FakeRepeatsIndex } from '../../support/fake-repeats-index.ts'
 import { reading } from '../../support/logs/sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { type Service, testAsker, validReading } from '../../support/test-service.ts'
@@ -38,7 +35,7 @@ let keyId: string
 let faults: ((database: Database) => void)[]
 let diskFault: Error | null
 let lines: [level: string, what: string, reason: unknown][]
-let index: { isBusy: boolean; isDamaged: boolean; isGone: boolean }
+let index: FakeRepeatsIndex
 
 beforeEach(async () => {
   folder = temporaryFolder()
@@ -46,7 +43,6 @@ beforeEach(async () => {
   faults = []
   diskFault = null
   lines = []
-  index = { isBusy: false, isDamaged: false, isGone: false }
   log = openSqliteLog({
     dataDir: folder.path,
     commits: commitsHere((database) => faults.shift()?.(database)),
@@ -57,7 +53,9 @@ beforeEach(async () => {
     },
     later: schedule.after,
   })
-  service = await startWithOperators({ log, schedule, idempotency: faultyIndex() })
+  index = new FakeRepeatsIndex(log)
+  service = await startWithOperators({ log, schedule, idempotency: index })
+  await index.commit()
   ;({ key, keyId } = await service.createKey())
   const line = (level: string) => (what: string, facts?: { readonly reason?: unknown }) => {
     lines.push([level, what, facts?.reason])
@@ -71,34 +69,6 @@ afterEach(async () => {
   await log.close()
   folder.remove()
 })
-
-const faultyIndex = (): RepeatsIndex => {
-  const inner = createMemoryRepeatsIndex()
-  const look = (): void => {
-    if (index.isDamaged || index.isGone) throw new IndexUnusable('the page is torn')
-  }
-  return {
-    get foldedTo() {
-      return inner.foldedTo
-    },
-    find: (stream, keyHash) => {
-      look()
-      return inner.find(stream, keyHash)
-    },
-    write: async (change) => {
-      look()
-      if (index.isBusy) throw new IndexBusy('database or disk is full')
-      await inner.write(change)
-    },
-    check: () => inner.check(),
-    startAnew: async () => {
-      if (index.isGone) throw new IndexUnusable('it may not be made')
-      index.isDamaged = false
-      await inner.startAnew()
-    },
-    close: () => inner.close(),
-  }
-}
 
 const readyStatus = async (): Promise<number> => (await fetch(`${service.url}/readyz`)).status
 const kinds = (): readonly string[] => service.reasons().map(({ kind }) => kind)
@@ -189,29 +159,27 @@ describe('a warning', () => {
     expect([kinds(), await readyStatus(), (await post()).status]).toEqual([['space_unknown'], 200, 200])
   })
 
-  test('of a locked index begins at the second failed write', async () => {
-    index.isBusy = true
+  test('of a locked index refuses nothing', async () => {
+    index.trouble = 'database is locked'
     expect((await post({ 'Idempotency-Key': 'one' })).status).toBe(200)
-    await schedule.advance(heartbeatMs)
-    expect(kinds()).toEqual([])
-    await schedule.advance((idempotencyBusyWritesMin - 1) * (storeRetryPauseMsMax + heartbeatMs))
     expect([kinds(), await readyStatus()]).toEqual([['index_unwritable'], 200])
-    expect((await post({ 'Idempotency-Key': 'two' })).status).toBe(200)
-    index.isBusy = false
-    await schedule.advance(storeRetryPauseMsMax + heartbeatMs)
+    expect((await post({ 'Idempotency-Key': 'one' })).header('Idempotent-Replayed')).toBe('true')
+    index.trouble = null
     expect(kinds()).toEqual([])
   })
 })
 
 describe('an idempotency index that fails', () => {
   test('makes the service not ready, but stores other readings', async () => {
-    index.isGone = true
+    index.lose()
+    index.trouble = 'the page is torn'
     expectRefusal(await post({ 'Idempotency-Key': 'one' }), 503, 'STORE_UNAVAILABLE')
     expect([kinds(), await readyStatus(), (await post()).status]).toEqual([['index_unusable'], 503, 200])
     await schedule.advance(heartbeatMs)
     expect(lines).toEqual([['error', 'The index of idempotency keys cannot be used. Not ready.', 'index_unusable']])
-    index.isGone = false
-    await schedule.advance(2 * storeRetryPauseMsMax)
+    index.trouble = null
+    expect(kinds()).toEqual(['index_folding'])
+    await index.commit()
     expect([kinds(), await readyStatus()]).toEqual([[], 200])
     expect((await post({ 'Idempotency-Key': 'one' })).status).toBe(200)
   })

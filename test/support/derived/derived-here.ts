@@ -10,6 +10,7 @@ import type { FollowerEvents, FollowerHandle } from '../../../src/derived/follow
 import { modelKinds } from '../../../src/derived/model-kinds.ts'
 import { questionsHere } from '../../../src/derived/questions/asked-questions.ts'
 import { questionKinds } from '../../../src/derived/questions/question-kinds.ts'
+import { RepeatsReader } from '../../../src/derived/repeats/repeats-reader.ts'
 import { messageOf } from '../../../src/domain/error-message.ts'
 import { type EventLog, Outage } from '../../../src/log/event-log.ts'
 import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.ts'
@@ -56,6 +57,7 @@ export const derivedHere = (log: EventLog, { clock, ...options }: HereOptions) =
   const parts = { dataDir: folder.path, logId, kinds: modelKinds, source: logSource(log), ...times }
   const store = new DerivedStore({ start: followHere(parts), isInLog, schedule, onTold: (one) => told.push(one) })
   const ask = new AskReader(folder.path, store)
+  const repeats = new RepeatsReader(folder.path, store)
   const questions = questionsHere({
     kinds: questionKinds,
     folder: { dataDir: folder.path, logId },
@@ -63,7 +65,12 @@ export const derivedHere = (log: EventLog, { clock, ...options }: HereOptions) =
     passedMs: times.passedMs,
     onFault: (why) => told.push({ kind: 'crashed', why }),
   })
-  const derived: Derived = { store, ask, known: () => openKnownRevisions(folder.path, logId) }
+  const derived: Derived = { store, ask, repeats, known: () => openKnownRevisions(folder.path, logId) }
+  const close = (): void => {
+    ask.close()
+    repeats.close()
+    void questions.close()
+  }
   return {
     ...derived,
     questions,
@@ -75,9 +82,9 @@ export const derivedHere = (log: EventLog, { clock, ...options }: HereOptions) =
       await store.upTo('ask')
     },
     /** Call it after the node has stopped. */
+    close,
     remove: () => {
-      ask.close()
-      void questions.close()
+      close()
       folder.remove()
     },
   }

@@ -8,5 +8,6 @@ export const logSource = (log: Pick<EventLog, 'readAll'>, limit: number = logRea
     const items = await log.readAll({ limit, ...(position === null ? {} : { from: position }) })
     return { items, scannedTo: items.at(-1)?.position ?? position, atEnd: items.length < limit }
   },
+  beginningOf: async () => null,
   close: async () => {},
 })

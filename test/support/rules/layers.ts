@@ -138,7 +138,6 @@ const pureNamesOfNodeCrypto = new Set(['timingSafeEqual', 'createHash', 'hash'])
 const beginners = new Set([
   'src/main.ts',
   'src/log/sqlite/commit-thread.ts',
-  'src/log/repeats-index/repeats-thread.ts',
   'src/derived/follower-thread.ts',
   'src/derived/quick-check-thread.ts',
   'src/derived/questions/question-thread.ts',

@@ -12,7 +12,7 @@ import {
 import { type Codec, createCodec } from '../../codec/codec.ts'
 import { RunUnpacker } from '../../codec/unpack-runs.ts'
 import { Outage } from '../../event-log.ts'
-import type { Source, SourcePage } from '../../source.ts'
+import type { Beginning, Source, SourcePage } from '../../source.ts'
 import { faultOf } from '../sqlite-faults.ts'
 import { openReadOnly } from '../sqlite-file.ts'
 import { type KnownStream, KnownStreams } from './known-streams.ts'
@@ -52,17 +52,39 @@ export class FileSource implements Source {
   }
 
   async after(position: number | null): Promise<SourcePage> {
-    if (this.#isClosed) throw new Outage('Cannot read the log: it is closed', 'not_written', 'closed')
-    try {
-      return this.#pageAfter(position ?? 0)
-    } catch (cause) {
-      throw cause instanceof SQLiteError ? faultOf(`read the log in "${this.#path}"`, cause) : cause
-    }
+    return this.#orFault(() => this.#pageAfter(position ?? 0))
+  }
+
+  /** Times follow positions but for a few seconds, so they can be halved. */
+  async beginningOf({ nowMs, keptMs }: Beginning): Promise<number | null> {
+    return this.#orFault(() => {
+      const { rowUpTo } = this.#statements
+      const newest = rowUpTo.get(Number.MAX_SAFE_INTEGER)
+      if (newest === null) return null
+      const beforeMs = Math.min(nowMs, newest.recordedAt) - keptMs
+      let [older, younger] = [0, newest.position]
+      while (younger - older > 1) {
+        const middle = Math.floor((older + younger) / 2)
+        const row = rowUpTo.get(middle)
+        if (row === null || row.position <= older || row.recordedAt < beforeMs) older = middle
+        else younger = row.position
+      }
+      return older === 0 ? null : older
+    })
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     this.#database.close(true)
+  }
+
+  #orFault<T>(read: () => T): T {
+    if (this.#isClosed) throw new Outage('Cannot read the log: it is closed', 'not_written', 'closed')
+    try {
+      return read()
+    } catch (cause) {
+      throw cause instanceof SQLiteError ? faultOf(`read the log in "${this.#path}"`, cause) : cause
+    }
   }
 
   #pageAfter(after: number): SourcePage {

@@ -98,3 +98,28 @@ test('a closed source reads nothing', async () => {
   await source.close()
   await expect(source.after(null)).rejects.toThrow('it is closed')
 })
+
+test('a source finds the part of the log that is not older than a time', async () => {
+  const day = temporaryFolder()
+  const own = openSqliteLog({ dataDir: day.path })
+  const source = new FileSource(join(day.path, 'log.db'))
+  const part = { nowMs: 1_000_000, keptMs: 1_000 }
+  expect(await source.beginningOf(part)).toBeNull()
+  // A row has two events, so positions 1 and 2 have the first time.
+  const times = [10, 20, 30, 5_000, 5_500, 5_999, 7_000]
+  for (const [index, ms] of times.entries()) {
+    const events = keySuspensions(2).map((event) => ({ ...event, recordedAt: ms }))
+    await own.append(`key-${index}`, 'none', events)
+  }
+  expect(await source.beginningOf(part)).toBe(12)
+  expect(await source.beginningOf({ ...part, keptMs: 1_001 })).toBe(10)
+  expect(await source.beginningOf({ ...part, keptMs: 1_500 })).toBe(8)
+  expect(await source.beginningOf({ ...part, nowMs: 6_000 })).toBe(6)
+  expect(await source.beginningOf({ ...part, keptMs: 0 })).toBe(12)
+  expect(await source.beginningOf({ ...part, keptMs: 7_000 })).toBeNull()
+  const items = await itemsAfter(source, 10)
+  expect(items.map(({ recordedAt }) => recordedAt)).toEqual([5_999, 5_999, 7_000, 7_000])
+  await source.close()
+  await own.close()
+  day.remove()
+})
