@@ -48,9 +48,14 @@ export const plainName = (name: string): string =>
         .join('')
     : name
 
+/** Nearly every line of an export is such a text, in which the long expression would find nothing. */
+const isPrintableAscii = /^[ -~]*$/
+
 /** Escapes hidden and control characters. A line of JSON keeps its meaning, because a parser turns the escapes back. */
 export const escapeHidden = (text: string): string =>
-  text.replace(emojiOrSteering, (found: string, emoji: string | undefined) => emoji ?? escapedUnits(found))
+  isPrintableAscii.test(text)
+    ? text
+    : text.replace(emojiOrSteering, (found: string, emoji: string | undefined) => emoji ?? escapedUnits(found))
 
 const escapedUnits = (text: string): string =>
   Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')

@@ -176,8 +176,6 @@ export const askTrimmedAtOnceMax = 2_000
 export const askOthersTrimmed = 8
 /** Names of keys, streams and so on whose numbers the follower keeps in memory: about 100 bytes each. */
 export const askNamesCachedMax = 16_384
-/** Pages of `ask.db` that the event loop keeps in memory, in KiB. */
-export const askReaderCacheKib = 256
 
 // Unfinished bodies (docs/contract.md, "Cost"; `http/unfinished-bodies.ts`)
 export const keyBodiesBytesMax = 16 * 1024 * 1024
@@ -677,8 +675,8 @@ export const requestSearchMs = 60_000
 export const requestSearchEventsMax = 1_000_000
 /** Rows of `ask.db` that one step of a search reads. That takes less than a millisecond, and 4 ms if no row is in memory. */
 export const askRowsAtOnceMax = 32
-/** A question to `ask.db` takes steps for this time in each turn of the event loop. */
-export const askTurnMs = 1
+/** A question to `ask.db` takes steps for this time in each of its turns on the thread for questions. */
+export const questionTurnMs = 1
 /** Places whose texts one step of a search reads. Each place can have five, and most of them are the same for many places. */
 export const askFoundAtOnceMax = 16
 /** A search reads so few rows of each type first, because most types are rare. */
@@ -833,13 +831,10 @@ export const exportEndMsMax = 5_000
 export const exportFieldCharsMax = 300
 /** Keys that an export writes in one turn of the event loop. */
 export const exportPageKeys = 200
-/**
- * A page that took 1 ms is followed by a rest of this number of ms. So all exports together use at most a 13th of a
- * processor core. With 3, readings of devices waited about three times as long at their slowest (p99).
- */
-export const exportRestFactor = 12
-/** A slow store makes a page take long without using the processor, so a longer rest would gain nothing. */
-export const exportRestMsMax = 100
+/** Characters of a page of an export. A browser takes a page in a few ms, and a slow one holds no more of it in memory. */
+export const exportPageChars = 256 * 1024
+/** A page of an export ends after this time on the thread for questions. Other questions have their turns meanwhile. */
+export const exportPageMs = 200
 
 /** `log export --resume` looks for the last event in the last bytes of the file. One event takes less. */
 export const exportTailBytes = 4 * 1024 * 1024
@@ -866,8 +861,8 @@ export const logSearchMs = 120
 /** A page waits for one read of a store this long. Meanwhile, the store passes about 100,000 events of other programs. */
 export const logReadMs = 1_000
 /**
- * Pages that search the log at once. Their reads of the log share one queue with those of devices, and each search has up to
- * `logEventsPerPageMax` reads in it. One operator never has all places.
+ * Pages that search the log at once. The event loop renders them, and reads what was before each of up to `logEventsPerPageMax`
+ * events. One operator never has all places.
  */
 export const searchTurnBounds = {
   runningMax: 4,

@@ -5,16 +5,14 @@ import { checkpointFile } from './actors/saved-state/checkpoint-file.ts'
 import { checkpointHeader } from './actors/saved-state/checkpoints.ts'
 import type { Schedule } from './actors/schedule.ts'
 import { foldedEvent } from './actors/stream/folded-event.ts'
+import { questionKinds } from './asked/question-kinds.ts'
 import { CommandFailed, type ExitCode, exitCodes } from './cli/exit-codes.ts'
 import type { MachineClock } from './clock.ts'
 import type { Config } from './config.ts'
-import { AskReader } from './derived/ask/ask-reader.ts'
 import { openKnownRevisions } from './derived/ask/known-revisions.ts'
 import { DerivedStore, type DerivedTold } from './derived/derived-store.ts'
 import { followOnThread } from './derived/follower-on-thread.ts'
 import { questionsOnThread } from './derived/questions/asked-questions.ts'
-import type { Questions } from './derived/questions/question.ts'
-import { questionKinds } from './derived/questions/question-kinds.ts'
 import { repeatsMark } from './derived/repeats/repeats-mark.ts'
 import { RepeatsReader } from './derived/repeats/repeats-reader.ts'
 import type { FoldedTo } from './domain/log-reference.ts'
@@ -30,7 +28,7 @@ import {
   NewerLogFormat,
   NotACellarbookLog,
 } from './log/data-folder.ts'
-import { DamagedLog, type EventLog, Outage, UndecodableEvent } from './log/event-log.ts'
+import { DamagedLog, type EventLog, Outage, type Reached, UndecodableEvent } from './log/event-log.ts'
 import type { EventStoreLogOptions } from './log/eventstoredb/eventstoredb-log.ts'
 import { StoreMisfit, StoreUnreachable } from './log/eventstoredb/start-faults.ts'
 import {
@@ -251,7 +249,7 @@ export const verifyLog = async (
   }
 }
 
-const questionThread = new URL('./derived/questions/question-thread.ts', import.meta.url)
+const questionThread = new URL('./asked/question-thread.ts', import.meta.url)
 
 export type DerivedParts = Naming & {
   readonly clock: MachineClock
@@ -265,7 +263,7 @@ export const openDerived = async (
   { dataDir, eventStore }: LogConfig,
   log: EventLog,
   { clock, entropy, onQuestionFault, ...parts }: DerivedParts,
-): Promise<Derived & { readonly repeats: RepeatsReader; readonly questions: Questions<typeof questionKinds> }> => {
+): Promise<Derived & { readonly repeats: RepeatsReader }> => {
   const logId = await ensureLogCreated(log, clock, entropy)
   const isInLog = (head: FoldedTo): Promise<boolean | null> =>
     foldedEvent(log, head).then(
@@ -276,14 +274,23 @@ export const openDerived = async (
       },
     )
   const store = new DerivedStore({ ...parts, start: followOnThread({ dataDir, eventStore, logId }), isInLog })
-  const questionParts = { kinds: questionKinds, folder: { dataDir, logId }, store, onFault: onQuestionFault }
+  const source = { dataDir, eventStore, logId }
+  const reached = (): Reached | null => log.reached?.() ?? null
+  const onLogFault = (fault: Error): void => void meet(log, fault).catch(() => {})
+  const questionParts = { kinds: questionKinds, source, store, reached, onLogFault, onFault: onQuestionFault }
   return {
     store,
-    ask: new AskReader(dataDir, store),
     repeats: new RepeatsReader(dataDir, store),
     known: () => openKnownRevisions(dataDir, logId),
     questions: questionsOnThread({ ...questionParts, passedMs: () => clock.passedMs() }, questionThread),
   }
+}
+
+/** Another connection has met the fault. The log must meet it too, so that its troubles name the fault. */
+const meet = async (log: EventLog, fault: Error): Promise<void> => {
+  const { stream = null, revision = null, position = null } = fault instanceof DamagedLog ? fault.place : {}
+  if (stream !== null) await log.read(stream, { from: revision ?? 0, limit: 1 })
+  await log.readAll(position === null ? { direction: 'backwards', limit: 1 } : { from: position - 1, limit: 1 })
 }
 
 /** Turns an error with a known cause into a `CommandFailed`. Any other error is a bug, and is returned unchanged. */

@@ -185,7 +185,6 @@ const startDerived = async (starting: Starting, log: EventLog) => {
   const parts = { clock, entropy, schedule: systemSchedule, onTold, onQuestionFault }
   const derived = await openDerived(config, log, parts)
   started.defer(() => derived.questions.close())
-  started.defer(async () => derived.ask.close())
   started.defer(async () => derived.repeats.close())
   const models = modelKinds.map(({ name }) => name)
   const { dataDir } = config

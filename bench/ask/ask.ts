@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { modelPath } from '../../src/derived/model-file.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { keyIdOf } from '../../src/domain/stream-names.ts'
-import { askReaderCacheKib, logReadPageEvents } from '../../src/limits.ts'
+import { logReadPageEvents, questionCacheKib } from '../../src/limits.ts'
 import { AskQueries } from '../../src/log/ask-index/queries/ask-queries.ts'
 import { logPathIn } from '../../src/log/data-folder.ts'
 import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
@@ -130,7 +130,7 @@ const report = async (
     return { url, cellar, keys, perSecond, seconds }
   }
   if (wanted.includes('look-ups')) {
-    database.run(`PRAGMA cache_size = -${askReaderCacheKib}`)
+    database.run(`PRAGMA cache_size = -${questionCacheKib}`)
     const queries = new AskQueries(database)
     const lookUps = askedLookUps({ queries, service, about })
     await measureQuestions('Look-ups', lookUps, { rounds, load: await loadOf() })

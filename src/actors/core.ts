@@ -6,28 +6,19 @@
  * otherwise.
  */
 import type { Projections } from '../../projections/queries.ts'
+import type { questionKinds } from '../asked/question-kinds.ts'
 import type { Clock } from '../clock.ts'
-import type { ModelProgress } from '../derived/follower-messages.ts'
+import type { Questions } from '../derived/questions/question.ts'
 import type { CellarState } from '../domain/cellar.ts'
-import type { By, CellarPolicy, EventData, Limit, RecordedEvent, Role } from '../domain/events.ts'
+import type { By, CellarPolicy, EventData, Limit, Role } from '../domain/events.ts'
 import type { KeyState } from '../domain/key.ts'
 import type { Readings } from '../domain/reading/columns.ts'
 import type { Idempotency } from '../domain/reading/idempotency-key.ts'
 import type { LogItem } from '../domain/reading/recorded-run.ts'
 import type { CommandRefusal, Outcome, ReadingRefusal } from '../domain/refusal.ts'
-import type { LogFilter } from '../domain/search/event-filter.ts'
 import type { Entropy } from '../entropy.ts'
-import type {
-  AskQuestions,
-  EventPlace,
-  FoundPlaces,
-  HourCount,
-  MinuteCount,
-  PlacePage,
-  RefusalSum,
-  SeenRack,
-} from '../log/ask-index.ts'
 import type { EventLog } from '../log/event-log.ts'
+import type { Ask } from './search/ask-db.ts'
 
 export type Asker = { readonly by: By; readonly requestId: string }
 
@@ -340,35 +331,6 @@ export type Refusals = {
   waiting(): readonly { readonly keyId: string | null; readonly data: EventData<'ReadingsRefused'> }[]
 }
 
-export type AskProgress = ModelProgress
-
-type AskLookUps = Pick<AskQuestions, 'placeAt' | 'positionOfMinute'>
-
-/**
- * Questions of people about the log. Each look-up throws AskUnusable if the file is damaged, which is then built again, or AskBusy
- * if another program has locked it.
- */
-export type Ask = AskLookUps & {
-  progress(): AskProgress
-  /**
-   * Waits until the file has all that this node has received. Usually takes a few ms. Does nothing while the file is behind or in
-   * trouble.
-   */
-  upTo(): Promise<void>
-  /** Lets other work run meanwhile. Rejects with AskUnusable. */
-  find(filter: LogFilter, page: PlacePage): Promise<FoundPlaces>
-  /** This and the following questions are like `find`. */
-  placesOfId(id: string): Promise<readonly EventPlace[]>
-  minuteCounts(cellar: string | null, fromMinute: number, toMinute: number): Promise<readonly MinuteCount[]>
-  hourCounts(key: string, fromHour: number, toHour: number): Promise<readonly HourCount[]>
-  /** The sums of the hours from `fromHour` on: the keys with the most refusals first, at most `limit` rows. Like `find`. */
-  refusalsOfCellar(cellar: string, fromHour: number, limit: number): Promise<readonly RefusalSum[]>
-  seenRacks(key: string, limit: number): Promise<readonly SeenRack[]>
-  racksLike(pattern: RegExp, limit: number): Promise<readonly SeenRack[]>
-  /** Reads the events from the log, in the order of `places`, without those that were purged. Rejects like a read. */
-  eventsAt(places: readonly EventPlace[]): Promise<readonly RecordedEvent[]>
-}
-
 export type FoldListener = (items: readonly LogItem[]) => void
 
 export type Core = {
@@ -384,6 +346,8 @@ export type Core = {
   recordExport(data: EventData<'LogExported'>, asker: Asker): Answer<number>
   /** `null` if this node has no `ask.db`. */
   readonly ask: Ask | null
+  /** Searches of the log happen there. `null`: they happen on the thread of the caller, because this process serves no devices. */
+  readonly questions: Questions<typeof questionKinds> | null
   /**
    * Calls `listener` with the events and runs of all nodes, after the projections have folded them. A node with an
    * `ask.db` also calls it with records, which nothing folds. Events of one stream come in order. An event can come twice, so a second call with it must do no harm. The returned function ends the calls.

@@ -1,7 +1,8 @@
+import type { questionKinds } from '../asked/question-kinds.ts'
 import type { MachineClock } from '../clock.ts'
-import type { AskReader } from '../derived/ask/ask-reader.ts'
 import type { KnownRevisions } from '../derived/ask/known-revisions.ts'
 import type { DerivedStore } from '../derived/derived-store.ts'
+import type { Questions } from '../derived/questions/question.ts'
 import { isRun, type LogItem, lastPositionOf } from '../domain/reading/recorded-run.ts'
 import type { KeptBytes } from '../domain/refusals/bytes-of-day.ts'
 import {
@@ -40,7 +41,7 @@ import { ClockWatch, type TimesTold } from './time/clock-watch.ts'
 export type Derived = {
   /** Starts with the node, and stops with it. */
   readonly store: DerivedStore
-  readonly ask: AskReader
+  readonly questions: Questions<typeof questionKinds>
   readonly repeats: RepeatsIndex
   /** What `ask.db` knows before the store starts. */
   readonly known: () => KnownRevisions | null

@@ -48,10 +48,8 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
       waiting: () => node.refusalRecords.waiting(),
     },
     recordExport: (data, asker) => node.exportRecords.append({ type: 'LogExported', data }, asker),
-    ask:
-      derived === undefined
-        ? null
-        : createAsk({ host, store: derived.store, reader: derived.ask, passedMs: parts.clock.passedMs }),
+    ask: derived === undefined ? null : createAsk({ log: host.log, ...derived }),
+    questions: derived?.questions ?? null,
     onFolded: (listener) => node.onFolded(listener),
     indexTrouble: () => node.remembered.trouble,
     sweep: () => node.sweep(),

@@ -1,14 +1,11 @@
 /** Writes the rows of an export. The heads of CSV are fixed, because programs rely on them: add columns only at the end. */
-import type { Core } from '../actors/core.ts'
 import { instantText } from '../domain/calendar.ts'
 import type { ExportedListName, ExportFormat, RecordedEvent } from '../domain/events.ts'
-import type { KeyState } from '../domain/key.ts'
 import { actorText } from '../domain/search/event-filter.ts'
 import { keyIdOf } from '../domain/stream-names.ts'
 import { visibleJson } from '../hidden-characters.ts'
 import { type Cell, csvRow } from './csv.ts'
 import { eventView, redactedData } from './event-view.ts'
-import { keyView } from './key-view.ts'
 
 const eventHead = ['position', 'stream', 'revision', 'id', 'type', 'recordedAt', 'by', 'requestId', 'data'] as const
 const readingHead = [
@@ -85,24 +82,3 @@ const readingCells = ({ position, stream, revision, ...event }: RecordedEvent<'R
   event.data.timestamp,
   event.metadata.requestId,
 ]
-
-export const keyRow = (core: Pick<Core, 'clock' | 'projections'>, format: ExportFormat) => {
-  return (state: KeyState): string => {
-    const view = keyView(core, state)
-    if (format === 'ndjson') return `${visibleJson(view)}\n`
-    return csvRow([
-      view.id,
-      view.cellar,
-      view.label,
-      view.note,
-      view.status,
-      view.limit.readings,
-      view.limit.windowMs / 1_000,
-      view.expiresAt,
-      view.createdAt,
-      view.lastUsedAt,
-      view.predecessor ?? null,
-      view.successor ?? null,
-    ])
-  }
-}

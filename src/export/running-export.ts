@@ -4,10 +4,11 @@ import { type Patience, patiently } from '../actors/search/patient-reads.ts'
 import { messageOf } from '../domain/error-message.ts'
 import type { EventData } from '../domain/events.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../domain/refusal.ts'
+import { actorText } from '../domain/search/event-filter.ts'
 import { exportEndMsMax, exportRetryPauseMs } from '../limits.ts'
-import { type ExportedCore, type Exporting, type ExportPage, filterWords, pagesOf } from './exported-list.ts'
+import { type Exporting, type ExportPage, filterWords, pagesOf } from './exported-list.ts'
 
-export type ExportOrder = Omit<Exporting, 'core'> & {
+export type ExportOrder = Omit<Exporting, 'core' | 'owner' | 'patient'> & {
   readonly core: Core
   readonly asker: Asker
   /** The address of the client; `null` on the command line. */
@@ -27,21 +28,6 @@ export const cutOffWords = {
 const machineTime: Omit<Patience, 'isWanted'> = {
   pause: (ms) => wait(ms, undefined, { ref: false }),
   passedMs: () => performance.now(),
-}
-
-/** A read of the log outlasts a short outage, so that an export does not break off. */
-const patientCore = ({ log, ask, clock, projections }: Core, patience: Patience): ExportedCore => {
-  const patient = patiently(patience)
-  return {
-    clock,
-    projections,
-    log: {
-      ...(log.lags !== undefined && { lags: log.lags }),
-      read: (stream, options) => patient(() => log.read(stream, options)),
-      readAll: (options) => patient(() => log.readAll(options)),
-    },
-    ask: ask && { ...ask, eventsAt: (places) => patient(() => ask.eventsAt(places)) },
-  }
 }
 
 /**
@@ -66,7 +52,8 @@ export class RunningExport {
     this.#begunRevision = begunRevision
     const patience = { ...machineTime, ...order.patience, isWanted: () => this.#ending === null }
     this.#patience = patience
-    this.#pages = pagesOf({ ...order, core: patientCore(order.core, patience) })
+    // A page outlasts a short outage of the store, so that an export does not break off.
+    this.#pages = pagesOf({ ...order, owner: actorText(order.asker.by), patient: patiently(patience) })
   }
 
   /** Gives nothing out before the beginning is recorded. */

@@ -138,6 +138,8 @@ export interface EventLog {
    * whole log tells which. Default: never asked.
    */
   hasGapAfter?(position: number): Promise<boolean>
+  /** How far a subscription has come. A second client of the store needs it, to read the newest events. Default: not needed. */
+  reached?(): Reached | null
   health(): LogHealth
   /** `/readyz`, the log lines and the dashboard show these troubles. Default: none. */
   troubles?(): readonly LogTrouble[]
@@ -146,6 +148,9 @@ export interface EventLog {
   /** Waits until started appends are answered. Refuses later appends. */
   close(): Promise<void>
 }
+
+/** The log has no event of this program behind `newest` and up to `through`. Both are positions. */
+export type Reached = { readonly newest: number; readonly through: number }
 
 /**
  * The store cannot do the work. If `outcome` is `unknown`, the append may be stored nevertheless, now or later. Then

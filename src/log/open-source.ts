@@ -1,6 +1,8 @@
 import type { EventStoreSettings } from '../eventstore-url.ts'
 import { logPathIn } from './data-folder.ts'
+import type { EventLog, Reached } from './event-log.ts'
 import type { Source } from './source.ts'
+import { FileReads } from './sqlite/reads/file-reads.ts'
 import { FileSource } from './sqlite/reads/file-source.ts'
 import { SubscribedSource } from './subscribed-source.ts'
 
@@ -20,4 +22,17 @@ export const openSource = async ({ dataDir, eventStore }: SourceConfig): Promise
   // Loaded only if needed, because loading takes 0.1 s and 5 MB.
   const { openEventStoreLog } = await import('./eventstoredb/eventstoredb-log.ts')
   return new SubscribedSource(await openEventStoreLog({ settings: eventStore }))
+}
+
+/** Reads of a log, as the `EventLog` has them. */
+export type OpenReads = Pick<EventLog, 'read' | 'readAll' | 'lags'> & { close(): void | Promise<void> }
+
+/** Like `openSource`, for searches. @throws the errors of `FileReads` and `openEventStoreLog` */
+export const openReads = async (
+  { dataDir, eventStore }: SourceConfig,
+  reached: () => Reached | null,
+): Promise<OpenReads> => {
+  if (eventStore === null) return new FileReads(logPathIn(dataDir))
+  const { openEventStoreLog } = await import('./eventstoredb/eventstoredb-log.ts')
+  return openEventStoreLog({ settings: eventStore, reached })
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import type { Ask } from '../../src/actors/core.ts'
+import type { Ask } from '../../src/actors/search/ask-db.ts'
 import { type LogSearch, searchLog } from '../../src/actors/search/search-log.ts'
 import { findInLog } from '../../src/cli/control/find-in-log.ts'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'

@@ -8,7 +8,6 @@ import type { Asker } from '../../src/actors/core.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { readingsStream } from '../../src/domain/stream-names.ts'
 import { eventView } from '../../src/export/event-view.ts'
-import { atFullSpeed } from '../../src/export/export-pace.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
 import { launchChromium } from '../support/chromium.ts'
@@ -76,8 +75,7 @@ const auditorAt = async (url: string): Promise<Auditor> => {
 
 type Running = Pick<Service, 'url' | 'createKey' | 'post' | 'postBatch' | 'core' | 'untilFolded' | 'stop'>
 
-const start = (log: EventLog, clock = manualClock()): Promise<Running> =>
-  startService({ log, clock, isDerived: true, exportPace: atFullSpeed })
+const start = (log: EventLog, clock = manualClock()): Promise<Running> => startService({ log, clock, isDerived: true })
 
 describe('the auditor, on two nodes', () => {
   test('finds a refused request by its id, after a restart and on another node', async () => {

@@ -1,11 +1,10 @@
 import { expect, test } from 'bun:test'
-import type { Pace } from '../../src/export/export-pace.ts'
-import { logReadPageEvents } from '../../src/limits.ts'
 import {
   download,
   exportTests,
   fastLimit,
   lastEnd,
+  pausing,
   postReadings,
   revisionsIn,
 } from '../http/dashboard/exports/downloading.ts'
@@ -34,14 +33,13 @@ test('an export goes on after EventStoreDB was cut off, silent and restarted', a
     },
   ]
   let pages = 0
-  const exportPace: Pace = async (work) => {
+  const wrapCore = pausing(async () => {
     pages += 1
     if (pages > 1) await faults.shift()?.()
-    return work()
-  }
-  const service = await start({ log, exportPace })
+  })
+  const service = await start({ log, wrapCore })
   const { key, keyId } = await service.createKey({ limit: fastLimit })
-  const count = logReadPageEvents * 6
+  const count = 4_000
   await postReadings(service, key, count)
   const admin = await signedIn(service, 'admin')
   const { answer } = await download(service, admin, { list: 'readings', key: keyId })

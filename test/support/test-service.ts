@@ -5,10 +5,9 @@ import type { PasswordHasher, PasswordJudge } from '../../src/actors/operator/pa
 import type { CheckpointParts } from '../../src/actors/saved-state/checkpoints.ts'
 import { type Schedule, systemSchedule } from '../../src/actors/schedule.ts'
 import { createApp } from '../../src/app.ts'
+import type { questionKinds } from '../../src/asked/question-kinds.ts'
 import type { DailyCheck } from '../../src/daily-check.ts'
 import type { Questions } from '../../src/derived/questions/question.ts'
-import type { questionKinds } from '../../src/derived/questions/question-kinds.ts'
-import type { Pace } from '../../src/export/export-pace.ts'
 import { isReady, type Reason, reasonsOf } from '../../src/health.ts'
 import type { WebConfig } from '../../src/http/dashboard/door/origin.ts'
 import { Traces } from '../../src/http/dashboard/door/refusal-traces.ts'
@@ -76,8 +75,6 @@ export type ServiceOptions = {
   readonly livePassedMs?: () => number
   /** Default: the log is not checked. */
   readonly logCheck?: DailyCheck
-  /** Default: exports rest between their pages, as in production. */
-  readonly exportPace?: Pace
   /** Default: system timers. */
   readonly exportSchedule?: Schedule
   /** Default: a free port. */
@@ -196,7 +193,6 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     refusalLines,
     traces,
     exportTiming: {
-      ...(options.exportPace !== undefined && { pace: options.exportPace }),
       ...(options.exportSchedule !== undefined && { schedule: options.exportSchedule }),
     },
     ...(options.bodySchedule !== undefined && { bodySchedule: options.bodySchedule }),

@@ -1,56 +1,38 @@
-import type { MachineClock } from '../../clock.ts'
-import type { AskReader } from '../../derived/ask/ask-reader.ts'
+import type { questionKinds } from '../../asked/question-kinds.ts'
 import type { DerivedStore } from '../../derived/derived-store.ts'
-import { askTurnMs } from '../../limits.ts'
-import type { AskQuestions } from '../../log/ask-index.ts'
-import type { Ask } from '../core.ts'
-import type { Host } from '../host.ts'
+import type { Answered, Questions } from '../../derived/questions/question.ts'
+import { AskBusy } from '../../log/ask-index.ts'
+import type { EventLog } from '../../log/event-log.ts'
+import type { Ask } from '../search/ask-db.ts'
 import { eventsAt } from '../search/events-at.ts'
 
 type AskParts = {
-  readonly host: Pick<Host, 'log' | 'schedule'>
+  readonly log: EventLog
   readonly store: Pick<DerivedStore, 'progress' | 'upTo'>
-  readonly reader: Pick<AskReader, 'ask' | 'inSteps'>
-} & Pick<MachineClock, 'passedMs'>
+  readonly questions: Questions<typeof questionKinds>
+}
 
-export const createAsk = (parts: AskParts): Ask => {
-  const { host, store, reader } = parts
-  const inTurns = turnsOf(parts)
+/** Asks `ask.db` on the thread for questions. */
+export const createAsk = ({ log, store, questions }: AskParts): Ask => {
+  const atOnce = { isAtOnce: true }
   return {
     progress: () => store.progress('ask'),
     upTo: () => store.upTo('ask'),
-    find: (filter, page) => inTurns((index) => index.find(filter, page)),
-    placesOfId: (id) => inTurns((index) => index.placesOfId(id)),
-    placeAt: (position) => reader.ask((index) => index.placeAt(position)),
-    minuteCounts: (cellar, from, to) => inTurns((index) => index.minuteCounts(cellar, from, to)),
-    hourCounts: (key, from, to) => inTurns((index) => index.hourCounts(key, from, to)),
-    refusalsOfCellar: (cellar, from, limit) => inTurns((index) => index.refusalsOfCellar(cellar, from, limit)),
-    seenRacks: (key, limit) => inTurns((index) => index.seenRacks(key, limit)),
-    racksLike: (pattern, limit) => inTurns((index) => index.racksLike(pattern, limit)),
-    positionOfMinute: (minute) => reader.ask((index) => index.positionOfMinute(minute)),
-    eventsAt: (places) => eventsAt(host.log, places),
+    find: async (...wanted) => answerOf(await questions.ask('find', wanted, atOnce)),
+    placesOfId: async (...wanted) => answerOf(await questions.ask('placesOfId', wanted, atOnce)),
+    placeAt: async (...wanted) => answerOf(await questions.ask('placeAt', wanted, atOnce)),
+    minuteCounts: async (...wanted) => answerOf(await questions.ask('minuteCounts', wanted, atOnce)),
+    hourCounts: async (...wanted) => answerOf(await questions.ask('hourCounts', wanted, atOnce)),
+    refusalsOfCellar: async (...wanted) => answerOf(await questions.ask('refusalsOfCellar', wanted, atOnce)),
+    seenRacks: async (...wanted) => answerOf(await questions.ask('seenRacks', wanted, atOnce)),
+    racksLike: async (...wanted) => answerOf(await questions.ask('racksLike', wanted, atOnce)),
+    positionOfMinute: async (...wanted) => answerOf(await questions.ask('positionOfMinute', wanted, atOnce)),
+    eventsAt: (places) => eventsAt(log, places),
   }
 }
 
-/**
- * Returns a function that asks a question in steps. In each turn of the event loop, only one question takes steps, for `askTurnMs`.
- * With one step in each turn, it would wait for hundreds of turns, because most steps take less than a tenth of a millisecond.
- */
-const turnsOf = ({ host, reader, passedMs }: AskParts) => {
-  let last: Promise<void> = Promise.resolve()
-  const nextTurn = (): Promise<void> => {
-    last = last.then(() => new Promise((resolve) => host.schedule.soon(resolve)))
-    return last
-  }
-  return async <T>(begin: (index: AskQuestions) => Generator<void, T>): Promise<T> => {
-    const steps = reader.inSteps(begin)
-    while (true) {
-      await nextTurn()
-      const beganMs = passedMs()
-      do {
-        const step = steps.next()
-        if (step.done === true) return step.value
-      } while (passedMs() - beganMs < askTurnMs)
-    }
-  }
+/** A damaged file is built again by now, so a later try can succeed. @throws AskBusy */
+const answerOf = <Answer>(answered: Answered<Answer>): Answer => {
+  if (answered.kind === 'answered') return answered.answer
+  throw new AskBusy('Cannot read ask.db: it is not open yet, or it is built anew')
 }

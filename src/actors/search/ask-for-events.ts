@@ -2,7 +2,7 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import { anyEvent } from '../../domain/search/event-filter.ts'
 import { logReadPageEvents, recordedSkewMsMax, refusalSummariesSearchedMax } from '../../limits.ts'
-import type { Ask } from '../core.ts'
+import type { Ask } from './ask-db.ts'
 
 /** Returns the event with this id, or all events of the request with this id, except readings. `id` is in lower case. */
 export const changesOfId = async (ask: Ask, id: string): Promise<readonly RecordedEvent[]> => {

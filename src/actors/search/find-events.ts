@@ -2,7 +2,7 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import { logReadPageEvents, readPageEventsMax, requestSearchEventsMax, requestSearchMs } from '../../limits.ts'
 import { type EventLog, Outage, StillSearching } from '../../log/event-log.ts'
-import type { Ask } from '../core.ts'
+import type { Ask } from './ask-db.ts'
 import type { LogReads } from './patient-reads.ts'
 import { positionBefore } from './position-of-instant.ts'
 

@@ -23,7 +23,7 @@ import {
   recordedSkewMsMax,
 } from '../../limits.ts'
 import { AskBusy, AskUnusable, type MinutePosition } from '../../log/ask-index.ts'
-import type { Ask } from '../core.ts'
+import type { Ask } from './ask-db.ts'
 import { firstRevision } from './first-revision.ts'
 import type { LogReads } from './patient-reads.ts'
 
@@ -53,19 +53,19 @@ export const positionBefore = async (
 /** Returns a position: all events since the instant lie after it. `null` means the beginning of the log, or unknown. */
 const beginOf = async (log: LogReads, instantMs: number, minutes: Minutes): Promise<number | null> => {
   const minute = Math.floor(instantMs / minuteMs)
-  const row = minutes === null ? null : rowSince(minutes, minute)
+  const row = minutes === null ? null : await rowSince(minutes, minute)
   if (row === null || row.minute < minute) return row?.position ?? null
   const [before] = await log.readAll({ from: row.position, direction: 'backwards', limit: 1 })
   return before?.position ?? null
 }
 
 /** Returns the first row whose minute is not before this one, or the last row of all if there is none. */
-const rowSince = (minutes: NonNullable<Minutes>, minute: number): MinutePosition | null => {
+const rowSince = async (minutes: NonNullable<Minutes>, minute: number): Promise<MinutePosition | null> => {
   try {
-    let found = minutes.positionOfMinute(Number.MAX_SAFE_INTEGER)
+    let found = await minutes.positionOfMinute(Number.MAX_SAFE_INTEGER)
     for (let low = minute; found !== null && low < found.minute; ) {
       const middle = Math.floor((low + found.minute) / 2)
-      const row = minutes.positionOfMinute(middle)
+      const row = await minutes.positionOfMinute(middle)
       if (row !== null && row.minute >= minute) found = row
       else low = middle + 1
     }

@@ -9,7 +9,7 @@ import { cellarStream, keyStream, readingsStream, refusalsStream } from '../../d
 import { readPageEventsMax, recordedSkewMsMax, searchedKeysMax } from '../../limits.ts'
 import { AskBusy, AskUnusable } from '../../log/ask-index.ts'
 import { type CellarNames, placeOf } from '../../log/event-place.ts'
-import type { Ask } from '../core.ts'
+import type { Ask } from './ask-db.ts'
 import { mergedStreams } from './merged-streams.ts'
 import type { LogReads } from './patient-reads.ts'
 import { positionBefore, someEventSince } from './position-of-instant.ts'
@@ -22,7 +22,7 @@ export type LogSearch = {
   /** True leaves out single readings. Default: false. */
   readonly isWithoutReadings?: boolean
   /** Returns `null` if there is no such key. Default: the first event of the key says its cellar. */
-  readonly cellarOfKey?: (keyId: string) => string | null
+  readonly cellarOfKey?: (keyId: string) => string | null | Promise<string | null>
   /** Called if `ask.db` turns out to be damaged or locked. The search goes on in the log. */
   readonly onUnusable?: () => void
 }
@@ -67,7 +67,7 @@ export async function* searchLog(
       if (!isWhole()) break
       const isDone = found.lookedTo === null && (!isForwards || (isCurrent && to === null))
       const position = found.lookedTo ?? end
-      yield { events, lookedTo: isDone ? null : { position, atMs: ask.placeAt(position)?.recordedAt ?? null } }
+      yield { events, lookedTo: isDone ? null : { position, atMs: (await ask.placeAt(position))?.recordedAt ?? null } }
       if (isDone) return
       from = isForwards ? Math.min(position, end) : position
     }

@@ -1,10 +1,8 @@
 import type { Asker, Core } from '../../actors/core.ts'
 import { assertNever } from '../../domain/refusal.ts'
-import { atFullSpeed, besideReadings } from '../../export/export-pace.ts'
 import type { ExportedList } from '../../export/exported-list.ts'
 import { cutOffWords, RunningExport } from '../../export/running-export.ts'
 import { DamagedLog, Outage } from '../../log/event-log.ts'
-import { nextTurn } from '../../log/pages-of-log.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
 import { cutOffEnd, done, refusedEnd } from './ends.ts'
@@ -13,14 +11,12 @@ import type { ExportOperation } from './export-operation.ts'
 export type ExportParts = {
   readonly core: Core
   readonly asker: Asker
-  /** True if this process serves no devices, so that the export need not rest between pages. */
-  readonly isAlone: boolean
   /** Aborted when nobody reads the answer any more, or when the service stops. The reason says which. */
   readonly signal: AbortSignal
 }
 
 export async function* exportLog(parts: ExportParts, operation: ExportOperation): AsyncGenerator<Line, End> {
-  const { core, asker, isAlone, signal } = parts
+  const { core, asker, signal } = parts
   const { cellar, key } = operation.filter
   if (cellar !== null && core.projections.cellars.get(cellar) === null) return refusedEnd({ kind: 'cellar_not_found' })
   if (key !== null && core.projections.keys.get(key) === null) return refusedEnd({ kind: 'key_not_found' })
@@ -35,7 +31,7 @@ export async function* exportLog(parts: ExportParts, operation: ExportOperation)
   signal.addEventListener('abort', leave)
   if (signal.aborted) leave()
   try {
-    yield* linesOf(running, isAlone)
+    yield* linesOf(running)
   } catch (error) {
     if (!(error instanceof Outage) || error instanceof DamagedLog) throw error
   } finally {
@@ -45,13 +41,9 @@ export async function* exportLog(parts: ExportParts, operation: ExportOperation)
   return running.cutOffWhy === null ? done : cutOffEnd(running.cutOffWhy, running.rows)
 }
 
-async function* linesOf(running: RunningExport, isAlone: boolean): AsyncGenerator<Line, void> {
-  const pace = isAlone ? atFullSpeed : besideReadings
+async function* linesOf(running: RunningExport): AsyncGenerator<Line, void> {
   while (true) {
-    const page = await pace(async () => {
-      await nextTurn()
-      return running.next()
-    })
+    const page = await running.next()
     if (page === null) return
     yield { kind: 'exported', value: { text: page.text, rows: running.rows, share: page.share } }
   }

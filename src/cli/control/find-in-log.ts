@@ -1,4 +1,4 @@
-import type { Ask } from '../../actors/core.ts'
+import type { Ask } from '../../actors/search/ask-db.ts'
 import { changesOfId, refusalOfRequest } from '../../actors/search/ask-for-events.ts'
 import { eventAt, eventsOfId, eventsOfReceipt, type Receipt } from '../../actors/search/find-events.ts'
 import { firstEventSince } from '../../actors/search/position-of-instant.ts'

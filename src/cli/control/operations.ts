@@ -1,8 +1,9 @@
 /** Performs all operations of the command line, in the running service or without one. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { Invitation } from '../../../projections/queries.ts'
-import type { Ask, Asker, Core } from '../../actors/core.ts'
+import type { Asker, Core } from '../../actors/core.ts'
 import { type ChangeRefused, changeKeyInParts, type KeyPart } from '../../actors/key/change-key-in-parts.ts'
+import type { Ask } from '../../actors/search/ask-db.ts'
 import { durationTyped, retentionWithin } from '../../domain/amounts.ts'
 import { purgeBefore } from '../../domain/calendar.ts'
 import type { CellarState } from '../../domain/cellar.ts'
@@ -145,7 +146,7 @@ async function* answer(
       if (core.projections.keys.get(operation.keyId) === null) return refusedEnd({ kind: 'key_not_found' })
       return yield* keyHistory(core, operation.keyId, operation.at)
     case 'export_log':
-      return yield* exportLog({ core, asker, signal, isAlone: context.isAlone === true }, operation)
+      return yield* exportLog({ core, asker, signal }, operation)
     case 'issue_link':
       return yield* issueLink(core, operation, context, asker)
     case 'list_operators':

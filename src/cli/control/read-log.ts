@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Ask } from '../../actors/core.ts'
+import type { Ask } from '../../actors/search/ask-db.ts'
 import { searchLog } from '../../actors/search/search-log.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import type { LogPart } from '../../domain/search/event-filter.ts'

@@ -1,22 +1,29 @@
 import { questionRestartMsMin, questionsOpenMax } from '../../limits.ts'
+import type { Reached } from '../../log/event-log.ts'
 import { WorkerThread } from '../../worker-thread.ts'
 import type { DerivedStore } from '../derived-store.ts'
-import type { ModelFolder } from './model-readers.ts'
 import type { Answered, AnswerOf, AskOptions, ParametersOf, QuestionKinds, Questions } from './question.ts'
-import type { Ended } from './question-turns.ts'
+import type { AskedQuestion, Ended } from './question-turns.ts'
 import {
   type FromQuestionThread,
+  type QuestionSource,
   type QuestionThread,
+  type SearchSources,
   serveQuestions,
   type ToQuestionThread,
 } from './serve-questions.ts'
+import { faultFrom } from './thrown-fault.ts'
 
 export type QuestionParts<Kinds extends QuestionKinds> = {
   readonly kinds: Kinds
-  readonly folder: ModelFolder
+  readonly source: QuestionSource
   readonly store: Pick<DerivedStore, 'upTo' | 'progress' | 'opening' | 'rebuild'>
+  /** How far the subscription of this node has come (`EventLog.reached`). */
+  readonly reached: () => Reached | null
   /** A clock in ms that is never set back. */
   readonly passedMs: () => number
+  /** Called with the fault of a log that a search has met. */
+  readonly onLogFault?: (fault: Error) => void
   /** Called when the thread has ended by a fault. */
   readonly onFault: (why: string) => void
 }
@@ -31,13 +38,20 @@ export const questionsOnThread = <Kinds extends QuestionKinds>(
 ): Questions<Kinds> => new AskedQuestions(parts, (told) => new WorkerThread({ module, hasSmallHeap: true, ...told }))
 
 /** Answers on the thread of the caller, for tests. */
-export const questionsHere = <Kinds extends QuestionKinds>(parts: QuestionParts<Kinds>): Questions<Kinds> =>
-  new AskedQuestions(parts, (told) => answererHere(parts.kinds, told))
+export const questionsHere = <Kinds extends QuestionKinds>(
+  parts: QuestionParts<Kinds>,
+  openSources?: SearchSources,
+): Questions<Kinds> => new AskedQuestions(parts, (told) => answererHere(parts.kinds, told, openSources))
 
-type Asked = { readonly name: string; readonly parameters: unknown }
+type Asked = Omit<AskedQuestion, 'id'>
 
-/** A method, because TypeScript then accepts that each question waits for an answer of its own type. */
-type Waiting = { settle(ended: Ended): void }
+type Waiting = {
+  /** A method, because TypeScript then accepts that each question waits for an answer of its own type. */
+  settle(ended: Ended): void
+  readonly onDamage: (why: string) => void
+}
+
+type Asking = { readonly signal: AbortSignal | undefined; readonly onDamage: (why: string) => void }
 
 class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
   readonly #parts: QuestionParts<Kinds>
@@ -57,18 +71,28 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
   async ask<Name extends keyof Kinds & string>(
     name: Name,
     parameters: ParametersOf<Kinds[Name]>,
-    { signal }: AskOptions = {},
+    { signal, owner = '', isAtOnce = false }: AskOptions = {},
   ): Promise<Answered<AnswerOf<Kinds[Name]>>> {
-    const { kinds, store } = this.#parts
+    const { kinds, store, reached, onLogFault } = this.#parts
     const model = kinds[name]?.model.name ?? name
-    await store.upTo(model)
+    if (!isAtOnce) await store.upTo(model)
     const opening = store.opening(model)
-    const ended = await this.#end<AnswerOf<Kinds[Name]>>({ name, parameters }, signal)
+    const onDamage = (why: string): void => {
+      if (opening !== null) store.rebuild(model, opening, why)
+    }
+    const { isBehind: wasBehind, trouble: before } = store.progress(model)
+    const asked = { name, parameters, owner, progress: { isBehind: wasBehind, trouble: before }, reached: reached() }
+    const ended = await this.#end<AnswerOf<Kinds[Name]>>(asked, { signal, onDamage })
     switch (ended.kind) {
       case 'failed':
         throw new Error(`Cannot answer "${name}": ${ended.why}`)
+      case 'thrown': {
+        const fault = faultFrom(ended.fault)
+        onLogFault?.(fault)
+        throw fault
+      }
       case 'fault':
-        if (opening !== null) store.rebuild(model, opening, ended.why)
+        onDamage(ended.why)
         return { kind: 'not_ready' }
       case 'answered': {
         const { isBehind, trouble } = store.progress(model)
@@ -87,17 +111,17 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
     await answerer?.close({ kind: 'close' })
   }
 
-  async #end<Answer>(asked: Asked, signal: AbortSignal | undefined): Promise<Ended<Answer>> {
+  async #end<Answer>(asked: Asked, { signal, onDamage }: Asking): Promise<Ended<Answer>> {
     const answerer = this.#ready()
     if (answerer === null || signal?.aborted === true || this.#open.size >= questionsOpenMax) return { kind: 'not_now' }
     const id = ++this.#lastId
     const { promise, resolve } = Promise.withResolvers<Ended<Answer>>()
     const leave = (): void => {
       answerer.post({ kind: 'end', id })
-      this.#settle({ id, ended: { kind: 'not_now' } })
+      this.#settle(id, { kind: 'not_now' })
     }
     signal?.addEventListener('abort', leave)
-    this.#open.set(id, { settle: (ended: Ended<Answer>) => resolve(ended) })
+    this.#open.set(id, { settle: (ended: Ended<Answer>) => resolve(ended), onDamage })
     answerer.post({ kind: 'ask', id, ...asked })
     const ended = await promise
     signal?.removeEventListener('abort', leave)
@@ -111,15 +135,20 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
     if (nowMs - this.#startedMs < questionRestartMsMin) return null
     this.#startedMs = nowMs
     const started = this.#start({
-      onMessage: (message) => this.#settle(message),
+      onMessage: (message) => this.#hear(message),
       onFault: (why) => this.#fail(started, why),
     })
     this.#answerer = started
-    started.post({ kind: 'open', folder: this.#parts.folder })
+    started.post({ kind: 'open', source: this.#parts.source })
     return started
   }
 
-  #settle({ id, ended }: FromQuestionThread): void {
+  #hear(message: FromQuestionThread): void {
+    if (message.kind === 'ended') this.#settle(message.id, message.ended)
+    else this.#open.get(message.id)?.onDamage(message.why)
+  }
+
+  #settle(id: number, ended: Ended): void {
     this.#open.get(id)?.settle(ended)
     this.#open.delete(id)
   }
@@ -132,18 +161,18 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
   }
 
   #endAll(): void {
-    for (const id of [...this.#open.keys()]) this.#settle({ id, ended: { kind: 'not_now' } })
+    for (const id of [...this.#open.keys()]) this.#settle(id, { kind: 'not_now' })
   }
 }
 
-const answererHere = (kinds: QuestionKinds, { onMessage }: Told): Answerer => {
+const answererHere = (kinds: QuestionKinds, { onMessage }: Told, openSources?: SearchSources): Answerer => {
   const thread: QuestionThread = {
     onmessage: null,
     postMessage: (message) => {
       if (message !== 'closed') onMessage(message)
     },
   }
-  serveQuestions(thread, kinds)
+  serveQuestions(thread, kinds, openSources)
   const post = (data: ToQuestionThread): void => thread.onmessage?.(new MessageEvent('message', { data }))
   return {
     post,

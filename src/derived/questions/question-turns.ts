@@ -1,87 +1,124 @@
 import { SQLiteError } from 'bun:sqlite'
 import { messageOf } from '../../domain/error-message.ts'
+import { AskBusy, AskUnusable } from '../../log/ask-index.ts'
+import type { Reached } from '../../log/event-log.ts'
 import { isPassing } from '../../log/sqlite/sqlite-faults.ts'
-import { type ModelFolder, ModelNotReady, ModelReaders } from './model-readers.ts'
-import type { AsOf, QuestionKind, QuestionKinds } from './question.ts'
+import { FairTurns } from './fair-turns.ts'
+import { ModelNotReady, type ModelReaders } from './model-readers.ts'
+import type { AsOf, KnownProgress, ModelQuestion, QuestionKinds, SearchQuestion, SearchReads } from './question.ts'
+import { faultData, type ThrownFault } from './thrown-fault.ts'
 
-/** `failed`: the question has a bug. `fault`: the model's file cannot be read. */
+/** `failed`: the question has a bug. `fault`: the model's file cannot be read. `thrown`: the log cannot be read. */
 export type Ended<Answer = unknown> =
   | { readonly kind: 'answered'; readonly answer: Answer; readonly asOf: AsOf }
   | { readonly kind: 'not_ready' | 'not_now' }
   | { readonly kind: 'failed' | 'fault'; readonly why: string }
+  | { readonly kind: 'thrown'; readonly fault: ThrownFault }
 
-type Open = {
-  readonly kind: QuestionKind<unknown, unknown>
+export type AskedQuestion = {
+  readonly id: number
+  readonly name: string
   readonly parameters: unknown
-  readonly onEnd: (ended: Ended) => void
-  /** `null` until the question has its first turn. */
-  begun: { readonly steps: Generator<void, unknown>; readonly asOf: AsOf } | null
+  readonly owner: string
+  readonly progress: KnownProgress
+  readonly reached: Reached | null
+}
+
+/** What a search is given: where it reads, when it has its turns, and whom it tells that the model's file is damaged. */
+export type SearchParts = Pick<AskedQuestion, 'progress' | 'reached'> & {
+  /** Rejects with `QuestionOver` when nobody waits for the answer any more. */
+  readonly turn: () => Promise<void>
+  readonly onDamage: (why: string) => void
+}
+
+export type OpenSearch = (parts: SearchParts) => SearchReads
+
+/** Nobody waits for the answer any more. */
+export class QuestionOver extends Error {
+  override readonly name = 'QuestionOver'
+}
+
+type TurnsParts = {
+  readonly kinds: QuestionKinds
+  readonly readers: ModelReaders
+  readonly openSearch: OpenSearch
+  readonly onEnd: (id: number, ended: Ended) => void
+  readonly onDamage: (id: number, why: string) => void
 }
 
 /** Answers all open questions in turn, one step of each. So a question that takes a minute holds no other one up. */
 export class QuestionTurns {
-  readonly #kinds: QuestionKinds
-  readonly #readers: ModelReaders
-  /** The next question in turn is first. */
-  readonly #open = new Map<number, Open>()
-  #isWorking = false
+  readonly #parts: TurnsParts
+  readonly #turns = new FairTurns()
+  readonly #open = new Set<number>()
 
-  constructor(kinds: QuestionKinds, folder: ModelFolder) {
-    this.#kinds = kinds
-    this.#readers = new ModelReaders(folder)
+  constructor(parts: TurnsParts) {
+    this.#parts = parts
   }
 
-  begin(id: number, asked: { readonly name: string; readonly parameters: unknown }, onEnd: Open['onEnd']): void {
-    const kind = this.#kinds[asked.name]
+  begin(asked: AskedQuestion): void {
+    const kind = this.#parts.kinds[asked.name]
     if (kind === undefined) throw new Error(`Cannot ask "${asked.name}": there is no such question`)
-    this.#open.set(id, { kind, parameters: asked.parameters, onEnd, begun: null })
-    if (!this.#isWorking) void this.#work()
+    this.#open.add(asked.id)
+    const turn = async (): Promise<void> => {
+      await this.#turns.next(asked.owner)
+      if (!this.#open.has(asked.id)) throw new QuestionOver('Nobody waits for the answer')
+    }
+    const answer = 'answer' in kind ? this.#ofModel(kind, asked, turn) : this.#ofLog(kind, asked, turn)
+    void answer.catch(endOf).then((ended) => {
+      if (this.#open.delete(asked.id) && ended !== null) this.#parts.onEnd(asked.id, ended)
+    })
   }
 
   /** Ends a question without an answer. */
   end(id: number): void {
-    this.#open.get(id)?.begun?.steps.return(null)
     this.#open.delete(id)
   }
 
   close(): void {
-    for (const id of [...this.#open.keys()]) this.end(id)
-    this.#readers.close()
+    this.#open.clear()
   }
 
-  async #work(): Promise<void> {
-    this.#isWorking = true
-    for (;;) {
-      // Between two steps, the thread receives new questions, and the ends of questions.
-      await new Promise((resolve) => setImmediate(resolve))
-      const [next] = this.#open
-      if (next === undefined) break
-      const [id, open] = next
-      this.#open.delete(id)
-      const ended = this.#step(open)
-      if (ended === null) this.#open.set(id, open)
-      else open.onEnd(ended)
-    }
-    this.#isWorking = false
-  }
-
-  #step(open: Open): Ended | null {
+  async #ofModel(
+    { model, answer }: ModelQuestion<unknown, unknown>,
+    { parameters }: AskedQuestion,
+    turn: () => Promise<void>,
+  ): Promise<Ended> {
+    await turn()
+    const { database, asOf } = this.#parts.readers.open(model)
+    const steps = answer(database, parameters)
     try {
-      open.begun ??= this.#first(open)
-      const { steps, asOf } = open.begun
-      const step = steps.next()
-      return step.done === true ? { kind: 'answered', answer: step.value, asOf } : null
-    } catch (thrown) {
-      if (thrown instanceof ModelNotReady) return { kind: 'not_ready' }
-      const why = messageOf(thrown)
-      // Code `SQLITE_ERROR`: the statement is wrong.
-      if (!(thrown instanceof SQLiteError) || thrown.code === 'SQLITE_ERROR') return { kind: 'failed', why }
-      return isPassing(thrown) ? { kind: 'not_now' } : { kind: 'fault', why }
+      for (;;) {
+        const step = steps.next()
+        if (step.done === true) return { kind: 'answered', answer: step.value, asOf }
+        await turn()
+      }
+    } finally {
+      steps.return(null)
     }
   }
 
-  #first({ kind, parameters }: Open): NonNullable<Open['begun']> {
-    const { database, asOf } = this.#readers.open(kind.model)
-    return { steps: kind.answer(database, parameters), asOf }
+  async #ofLog(
+    { search }: SearchQuestion<unknown, unknown>,
+    { id, parameters, ...known }: AskedQuestion,
+    turn: () => Promise<void>,
+  ): Promise<Ended> {
+    await turn()
+    const onDamage = (why: string): void => this.#parts.onDamage(id, why)
+    const answer = await search(this.#parts.openSearch({ ...known, turn, onDamage }), parameters)
+    return { kind: 'answered', answer, asOf: null }
   }
+}
+
+/** `null`: nobody waits for the end. */
+const endOf = (thrown: unknown): Ended | null => {
+  if (thrown instanceof QuestionOver) return null
+  if (thrown instanceof ModelNotReady) return { kind: 'not_ready' }
+  if (thrown instanceof AskBusy || (thrown instanceof SQLiteError && isPassing(thrown))) return { kind: 'not_now' }
+  const fault = faultData(thrown)
+  if (fault !== null) return { kind: 'thrown', fault }
+  const why = messageOf(thrown)
+  // Code `SQLITE_ERROR`: the statement is wrong.
+  const isFault = thrown instanceof AskUnusable || (thrown instanceof SQLiteError && thrown.code !== 'SQLITE_ERROR')
+  return { kind: isFault ? 'fault' : 'failed', why }
 }

@@ -1,20 +1,50 @@
 import type { Database } from 'bun:sqlite'
+import type { Ask, AskProgress } from '../../actors/search/ask-db.ts'
+import type { LogReads } from '../../actors/search/patient-reads.ts'
 import type { FoldedTo } from '../../domain/log-reference.ts'
 import type { ModelKind } from '../model.ts'
 
+type NamedModel = Pick<ModelKind, 'name' | 'format'>
+
 /** A question to one model. `answer` must yield every few ms, because all open questions take turns on one thread. */
-export type QuestionKind<Parameters, Answer> = {
-  readonly model: Pick<ModelKind, 'name' | 'format'>
+export type ModelQuestion<Parameters, Answer> = {
+  readonly model: NamedModel
   answer(database: Database, parameters: Parameters): Generator<void, Answer>
 }
+
+/** What a search reads. `ask` makes it shorter. Each read waits for its turn. */
+export type SearchReads = {
+  readonly log: LogReads
+  readonly ask: Ask
+  /** Returns `null` if there is no such key. */
+  readonly cellarOfKey: (keyId: string) => Promise<string | null>
+}
+
+/** A search in the log. `model` is what `ask` asks. */
+export type SearchQuestion<Parameters, Answer> = {
+  readonly model: NamedModel
+  search(reads: SearchReads, parameters: Parameters): Promise<Answer>
+}
+
+export type QuestionKind<Parameters, Answer> = ModelQuestion<Parameters, Answer> | SearchQuestion<Parameters, Answer>
 
 /** The kinds of questions, by name. */
 export type QuestionKinds = Readonly<Record<string, QuestionKind<unknown, unknown>>>
 
-export type ParametersOf<Kind> = Kind extends QuestionKind<infer Parameters, infer _> ? Parameters : never
-export type AnswerOf<Kind> = Kind extends QuestionKind<infer _, infer Answer> ? Answer : never
+export type ParametersOf<Kind> =
+  Kind extends ModelQuestion<infer Parameters, infer _>
+    ? Parameters
+    : Kind extends SearchQuestion<infer Parameters, infer _>
+      ? Parameters
+      : never
+export type AnswerOf<Kind> =
+  Kind extends ModelQuestion<infer _, infer Answer>
+    ? Answer
+    : Kind extends SearchQuestion<infer _, infer Answer>
+      ? Answer
+      : never
 
-/** The last event that the model had folded when its answer began. `null`: it had folded none. */
+/** The last event that the model had folded when its answer began. `null`: it had folded none, or the answer is of the log. */
 export type AsOf = Pick<FoldedTo, 'position' | 'stream' | 'revision'> | null
 
 export type Answered<Answer> =
@@ -33,11 +63,18 @@ export type Answered<Answer> =
 export type AskOptions = {
   /** Aborted when nobody waits for the answer any more. The question then ends. */
   readonly signal?: AbortSignal | undefined
+  /** The questions of owners take turns, so that an owner with many questions delays no other one. Default: the service. */
+  readonly owner?: string | undefined
+  /** True does not wait until the model has what this node has received. Default: false. */
+  readonly isAtOnce?: boolean | undefined
 }
 
-/** Asks the models on the disk. The answers come from a thread, so that no question delays a reading. */
+/** Asks the models on the disk, and the log. The answers come from a thread, so that no question delays a reading. */
 export type Questions<Kinds extends QuestionKinds> = {
-  /** The answer has all that this node had received before. Rejects if the question has a bug. */
+  /**
+   * The answer has all that this node had received before. Rejects if the question has a bug. A search also rejects with the
+   * errors of a read of the log.
+   */
   ask<Name extends keyof Kinds & string>(
     name: Name,
     parameters: ParametersOf<Kinds[Name]>,
@@ -46,3 +83,6 @@ export type Questions<Kinds extends QuestionKinds> = {
   /** Answers all open questions with `not_now`. */
   close(): Promise<void>
 }
+
+/** What the main thread knows of a model when it asks. */
+export type KnownProgress = Pick<AskProgress, 'isBehind' | 'trouble'>

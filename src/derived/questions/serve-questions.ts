@@ -1,37 +1,86 @@
 /** The thread's side of `asked-questions.ts`. */
-import type { ModelFolder } from './model-readers.ts'
+import type { SourceConfig } from '../../log/open-source.ts'
+import { ModelReaders } from './model-readers.ts'
 import type { QuestionKinds } from './question.ts'
-import { type Ended, QuestionTurns } from './question-turns.ts'
+import { type AskedQuestion, type Ended, type OpenSearch, QuestionTurns } from './question-turns.ts'
+
+/** Plain data, so that it can be sent to a thread. */
+export type QuestionSource = SourceConfig & { readonly logId: string }
 
 export type ToQuestionThread =
-  | { readonly kind: 'open'; readonly folder: ModelFolder }
-  | { readonly kind: 'ask'; readonly id: number; readonly name: string; readonly parameters: unknown }
+  | { readonly kind: 'open'; readonly source: QuestionSource }
+  | ({ readonly kind: 'ask' } & AskedQuestion)
   | { readonly kind: 'end'; readonly id: number }
   | { readonly kind: 'close' }
 
-export type FromQuestionThread = { readonly id: number; readonly ended: Ended }
+export type FromQuestionThread =
+  | { readonly kind: 'ended'; readonly id: number; readonly ended: Ended }
+  /** The file of the question's model is damaged. */
+  | { readonly kind: 'damaged'; readonly id: number; readonly why: string }
 
 export type QuestionThread = {
   onmessage: ((event: MessageEvent<ToQuestionThread>) => void) | null
   postMessage(message: FromQuestionThread | 'closed'): void
 }
 
-export const serveQuestions = (thread: QuestionThread, kinds: QuestionKinds): void => {
-  let turns: QuestionTurns | null = null
+/** Opens what searches read. */
+export type SearchSources = (
+  source: QuestionSource,
+  readers: ModelReaders,
+) => {
+  readonly open: OpenSearch
+  close(): Promise<void>
+}
+
+export const serveQuestions = (
+  thread: QuestionThread,
+  kinds: QuestionKinds,
+  openSources: SearchSources = withoutSearches,
+): void => {
+  let opened: ReturnType<typeof openThread> | null = null
   thread.onmessage = ({ data }) => {
     switch (data.kind) {
       case 'open':
-        turns = new QuestionTurns(kinds, data.folder)
+        opened = openThread(thread, kinds, openSources, data.source)
         return
       case 'ask':
-        turns?.begin(data.id, data, (ended) => thread.postMessage({ id: data.id, ended }))
+        opened?.turns.begin(data)
         return
       case 'end':
-        turns?.end(data.id)
+        opened?.turns.end(data.id)
         return
       case 'close':
-        turns?.close()
-        thread.postMessage('closed')
+        void Promise.resolve(opened?.close()).then(() => thread.postMessage('closed'))
     }
   }
 }
+
+const openThread = (
+  thread: QuestionThread,
+  kinds: QuestionKinds,
+  openSources: SearchSources,
+  source: QuestionSource,
+) => {
+  const readers = new ModelReaders(source)
+  const searches = openSources(source, readers)
+  const turns = new QuestionTurns({
+    kinds,
+    readers,
+    openSearch: searches.open,
+    onEnd: (id, ended) => thread.postMessage({ kind: 'ended', id, ended }),
+    onDamage: (id, why) => thread.postMessage({ kind: 'damaged', id, why }),
+  })
+  const close = async (): Promise<void> => {
+    turns.close()
+    readers.close()
+    await searches.close()
+  }
+  return { turns, close }
+}
+
+const withoutSearches: SearchSources = () => ({
+  open: () => {
+    throw new Error('Cannot search: this thread has no log')
+  },
+  close: async () => {},
+})

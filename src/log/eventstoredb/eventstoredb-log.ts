@@ -18,6 +18,7 @@ import {
   type LogHealth,
   type LogTrouble,
   Outage,
+  type Reached,
   type ReadAllOptions,
   type ReadOptions,
   type SubscribeOptions,
@@ -40,7 +41,7 @@ import { type Appended, Appends, type StoreAppend } from './appends.ts'
 import { Connection } from './connection.ts'
 import { OwnRuns } from './own-runs.ts'
 import { encodeReadings } from './run-wire.ts'
-import { createReads, type Reached, type Reads } from './store-reads.ts'
+import { createReads, type Reads } from './store-reads.ts'
 import { StreamNames } from './store-streams.ts'
 import { StoreSubscription } from './store-subscription.ts'
 import { proposedEventOf, recordedEventOf, type StoredEvent } from './stored-events.ts'
@@ -52,6 +53,8 @@ export type EventStoreLogOptions = {
   readonly settings: EventStoreSettings
   readonly codec?: Codec
   readonly onClosed?: () => void
+  /** How far the subscription of another client has come. Default: the log's own subscriptions say it. */
+  readonly reached?: () => Reached | null
 }
 
 /**
@@ -86,7 +89,10 @@ class EventStoreLog implements EventLog {
   #reached: Reached | null = null
   #isClosed = false
 
-  constructor(connection: Connection, { settings, codec = createCodec(), onClosed = () => {} }: EventStoreLogOptions) {
+  constructor(
+    connection: Connection,
+    { settings, codec = createCodec(), onClosed = () => {}, reached = () => this.#reached }: EventStoreLogOptions,
+  ) {
     this.#connection = connection
     this.#onClosed = onClosed
     this.#codec = codec
@@ -101,7 +107,7 @@ class EventStoreLog implements EventLog {
     this.#reads = createReads(connection, {
       names: this.#names,
       truncations: this.#truncations,
-      reachedBySubscription: () => this.#reached,
+      reachedBySubscription: reached,
       decode: (stored) => this.#decode(stored),
     })
   }
@@ -231,6 +237,10 @@ class EventStoreLog implements EventLog {
       subscription.end()
     }
     return { unsubscribe }
+  }
+
+  reached(): Reached | null {
+    return this.#reached
   }
 
   #reach(position: number, by: 'event' | 'checkpoint'): void {

@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import { eventStoreReadMsMax, eventStoreScanMsMax, readPageEventsMax, storeScansKeptMax } from '../../limits.ts'
-import { Outage, type ReadAllOptions, type ReadOptions, StillSearching } from '../event-log.ts'
+import { Outage, type Reached, type ReadAllOptions, type ReadOptions, StillSearching } from '../event-log.ts'
 import { callFaultOf } from './call-faults.ts'
 import type { Connection } from './connection.ts'
 import * as requests from './requests.ts'
@@ -15,9 +15,6 @@ export type Reads = {
   /** `streamName` includes the prefix from the settings. `null` means that the stream has no event. */
   readLast(streamName: string): Promise<StoredEvent | null>
 }
-
-/** The log has no event of this program behind `newest` and up to `through`. Both are positions. */
-export type Reached = { readonly newest: number; readonly through: number }
 
 export type ReadParts = {
   readonly names: StreamNames

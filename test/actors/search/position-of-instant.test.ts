@@ -240,7 +240,7 @@ describe.each([
 /** The minutes that `ask.db` has of these events. */
 const minutesOf = (events: readonly RecordedEvent[]) => {
   const { minutes } = askFromLog(events)
-  return { positionOfMinute: (minute: number) => minutes.findLast((row) => row.minute <= minute) ?? null }
+  return { positionOfMinute: async (minute: number) => minutes.findLast((row) => row.minute <= minute) ?? null }
 }
 
 /**

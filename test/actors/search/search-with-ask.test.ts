@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createAsk } from '../../../src/actors/ask/ask-requests.ts'
-import type { Ask } from '../../../src/actors/core.ts'
-import { systemSchedule } from '../../../src/actors/schedule.ts'
+import type { Ask } from '../../../src/actors/search/ask-db.ts'
 import { type LogSearch, searchLog } from '../../../src/actors/search/search-log.ts'
 import { anyEvent, type LogFilter } from '../../../src/domain/search/event-filter.ts'
 import { readPageEventsMax } from '../../../src/limits.ts'
@@ -26,12 +25,7 @@ const asked = async (times: readonly number[], use: (parts: Parts) => Promise<vo
   derived.store.published(last?.position ?? -1)
   await derived.whole()
   let finds = 0
-  const ask = createAsk({
-    host: { log, schedule: systemSchedule },
-    store: derived.store,
-    reader: derived.ask,
-    passedMs: () => performance.now(),
-  })
+  const ask = createAsk({ log, ...derived })
   const find: Ask['find'] = (...parameters) => {
     finds += 1
     return ask.find(...parameters)

@@ -45,8 +45,9 @@ describe.each(places)('questions that are answered %s', (_, open) => {
     follower = followerOf()
     questions = open({
       kinds: numberQuestions,
-      folder: { dataDir: folder.path, logId: 'log-1' },
+      source: { dataDir: folder.path, eventStore: null, logId: 'log-1' },
       store: follower,
+      reached: () => null,
       passedMs: () => 0,
       onFault: (why) => expect(why).toBe(''),
     })
@@ -172,7 +173,8 @@ test('a thread that has crashed answers "not now", and starts again a second lat
   const parts = {
     kinds: numberQuestions,
     store: followerOf(),
-    folder: { dataDir: folder.path, logId: 'log-1' },
+    source: { dataDir: folder.path, eventStore: null, logId: 'log-1' },
+    reached: () => null,
     passedMs: () => nowMs,
     onFault: (why: string) => faults.push(why),
   }

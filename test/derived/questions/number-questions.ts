@@ -1,7 +1,7 @@
 /** A model of numbers, for tests of the thread for questions. */
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
-import type { QuestionKind } from '../../../src/derived/questions/question.ts'
+import type { ModelQuestion } from '../../../src/derived/questions/question.ts'
 
 export const numbersModel = { name: 'numbers', format: 3 }
 
@@ -21,8 +21,8 @@ export const makeNumbers = (dataDir: string, { format = 3, logId = 'log-1', posi
 }
 
 const kind = <Parameters, Answer>(
-  answer: QuestionKind<Parameters, Answer>['answer'],
-): QuestionKind<Parameters, Answer> => ({ model: numbersModel, answer })
+  answer: ModelQuestion<Parameters, Answer>['answer'],
+): ModelQuestion<Parameters, Answer> => ({ model: numbersModel, answer })
 
 let endless = 0
 

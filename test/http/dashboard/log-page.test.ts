@@ -404,7 +404,7 @@ describe('the box', () => {
       passedMs += logSearchMs
       return passedMs
     }
-    const { auditor } = await nodeOf({ livePassedMs })
+    const { auditor } = await nodeOf({ livePassedMs, isDerived: false })
     // An id of the beginning of this log that no event has.
     const id = '019ca945-0a00-7abc-8def-000000000000'
     const first = await auditor.get(paths.found(id))

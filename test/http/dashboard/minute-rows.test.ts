@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type MinutePage, minuteRows } from '../../../src/http/dashboard/ask/minute-rows.ts'
+import type { MinutePage } from '../../../src/actors/search/count-minutes.ts'
+import { minuteRows } from '../../../src/http/dashboard/ask/minute-rows.ts'
 import { minuteRowsMs, minuteRowsPerPageMax } from '../../../src/limits.ts'
 import { naiveAsk } from '../../support/ask/naive-ask.ts'
 import { type Service, startService, testAsker, testCellar } from '../../support/test-service.ts'
@@ -25,12 +26,12 @@ const counted = (page: Omit<MinutePage, 'direction' | 'limit'>, nowMs = service.
       Array.from({ length: to - from }, (__, at) => from + at)
         .filter((minute) => minute >= first)
         .map((minute) => ({ cellar: testCellar, minute, code: 'accepted', count: 1 })),
-    positionOfMinute: (minute: number) => ({
+    positionOfMinute: async (minute: number) => ({
       minute: Math.min(minute, last),
       position: Math.min(minute, last) - first,
     }),
   }
-  const parts = { core, ask, nowMs, pause: async () => {} }
+  const parts = { core, ask, nowMs, pause: async () => {}, owner: '' }
   const whole = { ...page, direction: 'backwards', limit: minuteRowsPerPageMax } as const
   return minuteRows(parts, { ...filter, cellar: testCellar }, whole)
 }
@@ -57,12 +58,12 @@ test('minuteRows() asks once for the position of a minute that several cellars h
     ...naiveAsk(core.log),
     minuteCounts: async (cellar: string | null, from: number, to: number) =>
       Array.from({ length: to - from }, (_, at) => ({ cellar, minute: from + at, code: 'accepted', count: 1 })),
-    positionOfMinute: (minute: number) => {
+    positionOfMinute: async (minute: number) => {
       asked += 1
       return { minute: Math.min(minute, last), position: Math.min(minute, last) }
     },
   }
-  const parts = { core, ask, nowMs: core.clock.now(), pause: async () => {} }
+  const parts = { core, ask, nowMs: core.clock.now(), pause: async () => {}, owner: '' }
   const page = { direction: 'backwards', from: null, to: null, limit: cellars * minutes } as const
   const { rows } = await minuteRows(parts, { ...filter, cellar: null, since: (last - minutes + 1) * 60_000 }, page)
   // The first question is for the last minute of all.

@@ -73,6 +73,7 @@ test('a search is not shown if its session ends while it waits', async () => {
 test('the newest readings of a key take two reads, however many there are', async () => {
   const reads: string[] = []
   const started = await startWithOperators({
+    isDerived: false,
     wrapCore: (core) => {
       const read: typeof core.log.read = (stream, options) => {
         reads.push(stream)

@@ -1,4 +1,4 @@
-import type { Ask, AskProgress } from '../../../src/actors/core.ts'
+import type { Ask, AskProgress } from '../../../src/actors/search/ask-db.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { allEvents, askFromLog } from './ask-from-log.ts'
@@ -26,13 +26,13 @@ export const naiveAsk = (
     eventsAt: async (wanted) =>
       wanted.flatMap(({ position }) => events.find((event) => event.position === position) ?? []),
     placesOfId: async (id) => lastStep(index.placesOfId(id)),
-    placeAt: (position) => index.placeAt(position),
+    placeAt: async (position) => index.placeAt(position),
     minuteCounts: async (cellar, from, to) => lastStep(index.minuteCounts(cellar, from, to)),
     hourCounts: async (key, from, to) => lastStep(index.hourCounts(key, from, to)),
     refusalsOfCellar: async (cellar, from, limit) => lastStep(index.refusalsOfCellar(cellar, from, limit)),
     racksLike: async (pattern, limit) => lastStep(index.racksLike(pattern, limit)),
     seenRacks: async (key, limit) => lastStep(index.seenRacks(key, limit)),
-    positionOfMinute: (minute) => index.positionOfMinute(minute),
+    positionOfMinute: async (minute) => index.positionOfMinute(minute),
   }
 }
 

@@ -1,18 +1,19 @@
 import type { Derived } from '../../../src/actors/node.ts'
 import { type Schedule, systemSchedule } from '../../../src/actors/schedule.ts'
 import { foldedEvent } from '../../../src/actors/stream/folded-event.ts'
+import { questionKinds } from '../../../src/asked/question-kinds.ts'
+import { searchesIn } from '../../../src/asked/search-sources.ts'
 import type { Clock } from '../../../src/clock.ts'
-import { AskReader } from '../../../src/derived/ask/ask-reader.ts'
 import { openKnownRevisions } from '../../../src/derived/ask/known-revisions.ts'
 import { DerivedStore, type DerivedTold } from '../../../src/derived/derived-store.ts'
 import { Follower, type FollowerParts } from '../../../src/derived/follower.ts'
 import type { FollowerEvents, FollowerHandle } from '../../../src/derived/follower-messages.ts'
 import { modelKinds } from '../../../src/derived/model-kinds.ts'
 import { questionsHere } from '../../../src/derived/questions/asked-questions.ts'
-import { questionKinds } from '../../../src/derived/questions/question-kinds.ts'
 import { RepeatsReader } from '../../../src/derived/repeats/repeats-reader.ts'
 import { messageOf } from '../../../src/domain/error-message.ts'
 import { type EventLog, Outage } from '../../../src/log/event-log.ts'
+import { passingLog } from '../logs/passing-log.ts'
 import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.ts'
 import { until } from '../time/until.ts'
 import { logSource } from './log-source.ts'
@@ -56,24 +57,26 @@ export const derivedHere = (log: EventLog, { clock, ...options }: HereOptions) =
   const times = { now: () => clock.now(), passedMs: () => performance.now() }
   const parts = { dataDir: folder.path, logId, kinds: modelKinds, source: logSource(log), ...times }
   const store = new DerivedStore({ start: followHere(parts), isInLog, schedule, onTold: (one) => told.push(one) })
-  const ask = new AskReader(folder.path, store)
+  const questions = questionsHere(
+    {
+      kinds: questionKinds,
+      source: { dataDir: folder.path, eventStore: null, logId },
+      store,
+      reached: () => null,
+      passedMs: times.passedMs,
+      onFault: (why) => told.push({ kind: 'crashed', why }),
+    },
+    (_, readers) =>
+      searchesIn({ open: async () => ({ ...passingLog(log), close: () => {} }), lags: log.lags === true }, readers),
+  )
   const repeats = new RepeatsReader(folder.path, store)
-  const questions = questionsHere({
-    kinds: questionKinds,
-    folder: { dataDir: folder.path, logId },
-    store,
-    passedMs: times.passedMs,
-    onFault: (why) => told.push({ kind: 'crashed', why }),
-  })
-  const derived: Derived = { store, ask, repeats, known: () => openKnownRevisions(folder.path, logId) }
+  const derived: Derived = { store, questions, repeats, known: () => openKnownRevisions(folder.path, logId) }
   const close = (): void => {
-    ask.close()
     repeats.close()
     void questions.close()
   }
   return {
     ...derived,
-    questions,
     folder,
     told,
     /** Waits until `ask.db` has all that the node has received. */

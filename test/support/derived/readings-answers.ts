@@ -1,5 +1,5 @@
+import type { CellarReadings, questionKinds } from '../../../src/asked/question-kinds.ts'
 import type { Questions } from '../../../src/derived/questions/question.ts'
-import type { CellarReadings, questionKinds } from '../../../src/derived/questions/question-kinds.ts'
 import type { KegsWanted } from '../../../src/derived/readings/readings-questions.ts'
 
 /** Answers at once, without a model. */

@@ -21,6 +21,7 @@ type Layer =
   | 'port'
   | 'log'
   | 'derived'
+  | 'asked'
   | 'actors'
   | 'checkpoint file'
   | 'password judge'
@@ -46,6 +47,7 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/log\/(event-log|source|repeats-index|ask-index|event-place)\.ts$/, 'port'],
   [/^src\/log\//, 'log'],
   [/^src\/derived\//, 'derived'],
+  [/^src\/asked\//, 'asked'],
   [/^src\/actors\/saved-state\/checkpoint-file\.ts$/, 'checkpoint file'],
   [/^src\/actors\//, 'actors'],
   [/^src\/password-judge\//, 'password judge'],
@@ -74,10 +76,11 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   port: ['domain'],
   log: ['port', 'domain', 'bytes', 'limits', 'thread', 'seeded map'],
   derived: ['log', 'port', 'domain', 'bytes', 'limits', 'thread', 'seeded map'],
+  asked: ['derived', 'actors', 'export', 'log', 'port', 'domain', 'limits'],
   actors: ['domain', 'projections', 'port', 'limits'],
   'checkpoint file': ['limits'],
   'password judge': ['domain', 'limits', 'thread'],
-  export: ['actors', 'domain', 'limits', 'characters'],
+  export: ['actors', 'port', 'domain', 'limits', 'characters'],
   words: ['domain', 'limits'],
   http: ['actors', 'export', 'projections', 'views', 'domain', 'port', 'words', 'limits'],
   cli: ['actors', 'export', 'projections', 'domain', 'port', 'log', 'words', 'parameters', 'limits', 'characters'],
@@ -87,13 +90,13 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
 
 /** The layers from which a layer may import types only. For example, `parameters` has the types of clocks and of entropy. */
 const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
-  app: ['actors', 'derived', 'domain', 'export', 'projections'],
+  app: ['actors', 'asked', 'derived', 'domain', 'export', 'projections'],
   log: ['parameters'],
   derived: ['actors', 'parameters'],
-  actors: ['derived', 'parameters'],
+  actors: ['asked', 'derived', 'parameters'],
   'checkpoint file': ['actors'],
   'password judge': ['actors'],
-  http: ['derived', 'parameters'],
+  http: ['asked', 'derived', 'parameters'],
   views: ['domain', 'projections'],
 }
 
@@ -140,7 +143,7 @@ const beginners = new Set([
   'src/log/sqlite/commit-thread.ts',
   'src/derived/follower-thread.ts',
   'src/derived/quick-check-thread.ts',
-  'src/derived/questions/question-thread.ts',
+  'src/asked/question-thread.ts',
   'src/log/verify/check-thread.ts',
   'src/password-judge/judge-thread.ts',
 ])

@@ -1,6 +1,6 @@
 import type { Bar, BarsView, LogQuery } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
-import type { Ask } from '../../../actors/core.ts'
+import type { Ask } from '../../../actors/search/ask-db.ts'
 import { hourMs, instantText, minuteMs } from '../../../domain/calendar.ts'
 import type { LogFilter } from '../../../domain/search/event-filter.ts'
 import { barsMax, minuteRowsMs } from '../../../limits.ts'

@@ -14,9 +14,6 @@ import type { Core } from '../../../actors/core.ts'
 import { readKeyEvents } from '../../../actors/key/key-events.ts'
 import { readsOfKnown, stateAtInstant, statesBefore } from '../../../actors/search/event-context.ts'
 import { firstRevision } from '../../../actors/search/first-revision.ts'
-import { listEvents } from '../../../actors/search/list-events.ts'
-import { readsOfPage } from '../../../actors/search/patient-reads.ts'
-import { positionBefore } from '../../../actors/search/position-of-instant.ts'
 import type { Limit, RecordedEvent } from '../../../domain/events.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import type { RefusalSample } from '../../../domain/refusals/waiting-refusals.ts'
@@ -35,8 +32,9 @@ import {
 } from '../../../limits.ts'
 import { namesAt } from '../show/event-names.ts'
 import { statusThen } from '../show/status-then.ts'
+import { findBefore, findList } from './asked-searches.ts'
 import { byView } from './by-view.ts'
-import { type LogListParts, listPartsOf } from './log-list.ts'
+import type { LogListParts } from './log-list.ts'
 import { remedyOf, ruleWords } from './refusal-remedies.ts'
 import { statusOfCode } from './status-of-code.ts'
 import { isWritten, type Summary, unwrittenRefusals } from './unwritten-refusals.ts'
@@ -74,10 +72,9 @@ const sinceAbout = (atMs: number) => ({ ...anyEvent, type: 'ReadingsRefused', si
 
 /** A summary is written after its refusals, sometimes long after them, so the search goes forwards. */
 const summariesSince = async (parts: LogListParts, atMs: number, after: number | null) => {
-  const { core } = parts
-  const from = after ?? (await positionBefore(readsOfPage(core.log), atMs, core.ask))
+  const from = after ?? (await findBefore(parts, atMs))
   const page = { direction: 'forwards', from, limit: summariesSearchedMax } as const
-  const { events, end } = await listEvents(listPartsOf(parts), sinceAbout(atMs), page)
+  const { events, end } = await findList(parts, { filter: sinceAbout(atMs), page })
   const last = end.kind === 'time_over' ? { position: end.position, recordedAt: end.atMs ?? atMs } : events.at(-1)
   const isDone = end.kind === 'complete' || last === undefined || last.recordedAt > atMs + refusalSummaryMsMax
   return { summaries: events.filter(isSummary), nextAfter: isDone ? null : last.position }

@@ -4,7 +4,8 @@ import { countOf } from '../../../../views/parts/quantity.ts'
 import { dateText, exactText } from '../../../../views/parts/time-words.ts'
 import { paths } from '../../../../views/paths.ts'
 import type { Core } from '../../../actors/core.ts'
-import { eventAt, eventsOfId, eventsOfReceipt } from '../../../actors/search/find-events.ts'
+import { eventAt, eventsOfReceipt } from '../../../actors/search/find-events.ts'
+import type { IdWanted } from '../../../actors/search/list-here.ts'
 import { readsOfPage } from '../../../actors/search/patient-reads.ts'
 import { dayMs, instantText } from '../../../domain/calendar.ts'
 import type { CellarState } from '../../../domain/cellar.ts'
@@ -16,9 +17,10 @@ import { instantExamples } from '../../../domain/search/near-instant.ts'
 import { requestIdFacts } from '../../../domain/search/request-id.ts'
 import { type Time, thingAndTime } from '../../../domain/search/thing-and-time.ts'
 import { eventTypes } from '../../../domain/search/types-of-kind.ts'
-import { labelChoicesMax, logSearchMs, namesOfferedMax, racksComparedMax } from '../../../limits.ts'
+import { labelChoicesMax, namesOfferedMax, racksComparedMax } from '../../../limits.ts'
 import { Outage, StillSearching } from '../../../log/event-log.ts'
 import { runWithPauses } from '../show/pauses.ts'
+import { findId } from './asked-searches.ts'
 import { ifUsable } from './if-usable.ts'
 import type { LogListParts } from './log-list.ts'
 
@@ -258,24 +260,13 @@ const seekId = async (parts: FindParts, id: string, after: number | null): Promi
   return seekReading(parts, { id, atMs: facts.atMs, after }, request)
 }
 
-type ReadingId = { readonly id: string; readonly atMs: number; readonly after: number | null }
-
 /**
  * The index has no readings, so the log is searched, which takes seconds in a busy minute. After `logSearchMs`, the answer offers
  * to go on. Otherwise a few such searches would hold up the pages of everybody.
  */
-const seekReading = async (
-  { core, passedMs }: FindParts,
-  { id, atMs, after }: ReadingId,
-  request: Choice,
-): Promise<Sought> => {
-  const beganMs = passedMs()
-  const isOver = (): boolean => passedMs() - beganMs >= logSearchMs
-  const { events, isComplete, lookedTo } = await eventsOfId({ log: readsOfPage(core.log), ask: core.ask }, id, {
-    atMs,
-    after,
-    isOver,
-  })
+const seekReading = async (parts: FindParts, wanted: IdWanted, request: Choice): Promise<Sought> => {
+  const { id } = wanted
+  const { events, isComplete, lookedTo } = await findId(parts, wanted)
   const [event] = events
   if (event !== undefined) return eventChoice(event)
   if (isComplete || lookedTo === null) return request

@@ -1,4 +1,4 @@
-import type { Ask } from '../../../actors/core.ts'
+import type { Ask } from '../../../actors/search/ask-db.ts'
 import { AskBusy, AskUnusable } from '../../../log/ask-index.ts'
 
 /**

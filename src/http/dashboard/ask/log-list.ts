@@ -1,17 +1,11 @@
 import type { EventRow, LogListView, LogQuery, LogRow, SearchEnd } from '../../../../views/log/log-types.ts'
 import { sentenceOf } from '../../../../views/log/sentence.ts'
 import { paths } from '../../../../views/paths.ts'
-import type { Ask, Core } from '../../../actors/core.ts'
+import type { Core } from '../../../actors/core.ts'
+import type { Ask } from '../../../actors/search/ask-db.ts'
 import { statesBefore } from '../../../actors/search/event-context.ts'
-import {
-  type Listed,
-  type ListPage,
-  type ListParts,
-  listEvents,
-  wantsReadings,
-} from '../../../actors/search/list-events.ts'
+import { type Listed, type ListPage, wantsReadings } from '../../../actors/search/list-events.ts'
 import { readsOfPage } from '../../../actors/search/patient-reads.ts'
-import { firstEventSince } from '../../../actors/search/position-of-instant.ts'
 import { hourMs } from '../../../domain/calendar.ts'
 import type { EventType, RecordedEvent } from '../../../domain/events.ts'
 import { kindOf, periodOf } from '../../../domain/search/event-filter.ts'
@@ -22,18 +16,18 @@ import {
   logComparedMs,
   logEventsPerPageMax,
   logReadPageEvents,
-  logSearchMs,
   minuteRowsPerPageMax,
   minuteRowsShownMax,
 } from '../../../limits.ts'
 import { exportOfList } from '../exports/export-of-list.ts'
 import { namesAt } from '../show/event-names.ts'
 import type { Pause } from '../show/pauses.ts'
+import { findList, findSince } from './asked-searches.ts'
 import { barsOf } from './bars.ts'
 import { byView } from './by-view.ts'
 import { foldMinutes } from './fold-minutes.ts'
 import { ifUsable } from './if-usable.ts'
-import { type CountedMinutes, minuteRows, showsMinutes } from './minute-rows.ts'
+import { type MinuteRows, minuteRows, showsMinutes } from './minute-rows.ts'
 import { type JudgedQuery, judgeQuery } from './read-log-query.ts'
 import { isWritten, unwrittenRefusals } from './unwritten-refusals.ts'
 
@@ -43,6 +37,8 @@ export type LogListParts = {
   readonly pause: Pause
   /** Ms on a clock that is never set back. */
   readonly passedMs: () => number
+  /** The e-mail of the operator. */
+  readonly owner: string
 }
 
 /** Makes the list for an address of the Log page. @throws Outage, UndecodableEvent */
@@ -117,7 +113,7 @@ const rowsFrom = async (parts: LogListParts, query: LogQuery, wanted: Wanted): P
 const rowsAround = async (parts: LogListParts, wanted: Wanted, atMs: number): Promise<Rows> => {
   const log = readsOfPage(parts.core.log)
   const limit = logEventsPerPageMax / 2
-  const next = await firstEventSince(log, atMs + 1, parts.core.ask)
+  const next = await findSince(parts, atMs + 1)
   const position = next?.position ?? Number.MAX_SAFE_INTEGER
   const older = await mergedRows(parts, wanted, { direction: 'backwards', from: next?.position ?? null, limit })
   const here: LogRow = { row: 'instant', position, at: atMs }
@@ -138,18 +134,16 @@ const unwrittenRows = (parts: LogListParts, { filter }: Wanted): Promise<readonl
 
 /** Returns the rows in the direction of the page. */
 const mergedRows = async (parts: LogListParts, { filter, onUnusable }: Wanted, page: ListPage) => {
-  const { core, nowMs, pause } = parts
+  const { core } = parts
   const isBackwards = page.direction === 'backwards'
   const isOnlyMinutes = !wantsReadings(filter) && (filter.kind === 'readings' || filter.type === 'ReadingAccepted')
-  const listParts = { ...listPartsOf(parts), onUnusable }
-  const found: Listed = isOnlyMinutes ? { events: [], end: complete } : await listEvents(listParts, filter, page)
+  const found = isOnlyMinutes ? nothingFound : await findList(parts, { filter, page })
+  if (core.ask !== null && !found.isIndexed) onUnusable()
   const events = await eventRows(parts, found.events)
   const limit = isOnlyMinutes ? minuteRowsShownMax : minuteRowsPerPageMax
   const minutePage = { ...page, to: reachedTo(found), limit }
   const counted = showsMinutes(filter) ? counting(core.ask) : null
-  const minutes = await ifUsable(counted, noMinutes, (ask) =>
-    minuteRows({ core, ask, nowMs, pause }, filter, minutePage),
-  )
+  const minutes = await ifUsable(counted, noMinutes, (ask) => minuteRows({ ...parts, ask }, filter, minutePage))
   if (counted !== null && minutes === noMinutes) onUnusable()
   const lastCounted = minutes.isFull ? minutes.rows.at(-1)?.position : undefined
   const isReached = ({ position }: LogRow): boolean =>
@@ -158,7 +152,9 @@ const mergedRows = async (parts: LogListParts, { filter, onUnusable }: Wanted, p
   return { rows: isOnlyMinutes ? merged : foldMinutes(merged), end: minutes.isFull ? pageFull : found.end }
 }
 
-const noMinutes: CountedMinutes = { rows: [], isFull: false }
+const nothingFound = { events: [], end: complete, isIndexed: true } as const
+
+const noMinutes: MinuteRows = { rows: [], isFull: false }
 
 /** The position that the search for events has reached; `null`: the end of the log. Rows of minutes behind it come later. */
 const reachedTo = ({ events, end }: Listed): number | null => {
@@ -173,17 +169,6 @@ const inDirection = (isBackwards: boolean) => {
   return (a: LogRow, b: LogRow): number => {
     const order = a.position - b.position || rank(a) - rank(b) || (cellarOf(a) < cellarOf(b) ? 1 : -1)
     return isBackwards ? -order : order
-  }
-}
-
-export const listPartsOf = ({ core, pause, passedMs }: LogListParts): ListParts => {
-  const beganMs = passedMs()
-  return {
-    log: readsOfPage(core.log),
-    ask: core.ask,
-    cellarOfKey: (keyId) => core.projections.keys.get(keyId)?.cellar ?? null,
-    pause,
-    isOver: () => passedMs() - beganMs >= logSearchMs,
   }
 }
 

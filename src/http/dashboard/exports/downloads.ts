@@ -5,7 +5,6 @@ import type { Role } from '../../../domain/events.ts'
 import { isRun } from '../../../domain/reading/recorded-run.ts'
 import type { CommandRefusal, Outcome } from '../../../domain/refusal.ts'
 import { categoryOf } from '../../../domain/stream-names.ts'
-import { besideReadings, type Pace } from '../../../export/export-pace.ts'
 import { cutOffWords, type RunningExport } from '../../../export/running-export.ts'
 import {
   connectionIdleSecondsMax,
@@ -19,7 +18,6 @@ import {
 } from '../../../limits.ts'
 import type { RequestLines } from '../../request-lines.ts'
 import type { ConnectionTimer } from '../../unfinished-bodies.ts'
-import { waitForTurn } from '../show/pauses.ts'
 import { SpareTime } from './spare-time.ts'
 
 export type Downloader = {
@@ -39,8 +37,6 @@ type Download = {
 }
 
 export type DownloadTiming = {
-  /** Default: the pace beside readings. */
-  readonly pace?: Pace
   /** Default: system timers. */
   readonly schedule?: Schedule
 }
@@ -62,7 +58,6 @@ type Begin = () => Promise<Outcome<RunningExport, CommandRefusal>>
  */
 export class Downloads {
   readonly #lines: RequestLines
-  readonly #pace: Pace
   readonly #schedule: Schedule
   readonly #open = new Set<Download>()
   readonly #forget: () => void
@@ -73,13 +68,8 @@ export class Downloads {
   #isLooking = false
   #isClosed = false
 
-  constructor(
-    core: Core,
-    lines: RequestLines,
-    { pace = besideReadings, schedule = systemSchedule }: DownloadTiming = {},
-  ) {
+  constructor(core: Core, lines: RequestLines, { schedule = systemSchedule }: DownloadTiming = {}) {
     this.#lines = lines
-    this.#pace = pace
     this.#schedule = schedule
     this.#now = () => core.clock.now()
     this.#forget = core.onFolded((items) => {
@@ -188,10 +178,7 @@ export class Downloads {
     const { running, downloader } = download
     for (;;) {
       if (!downloader.isAllowed()) await this.#cutOff(download, cutOffWords.sessionEnded)
-      const page = await this.#pace(async () => {
-        await waitForTurn()
-        return running?.next() ?? null
-      })
+      const page = (await running?.next()) ?? null
       if (page === null) return null
       // A search for rare events can send nothing for minutes, and Bun would close the connection.
       this.#timer?.timeout(downloader.request, connectionIdleSecondsMax)

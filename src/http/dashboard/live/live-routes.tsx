@@ -135,7 +135,10 @@ const logPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => 
     listsEvents: true,
     render: async (pause) => {
       const nowMs = core.clock.now()
-      const list = await logListOf({ core, nowMs, pause, passedMs: deps.live.passedMs }, query)
+      const list = await logListOf(
+        { core, nowMs, owner: visit.session.email, pause, passedMs: deps.live.passedMs },
+        query,
+      )
       await pause()
       return <LogPush list={list} nowMs={nowMs} />
     },

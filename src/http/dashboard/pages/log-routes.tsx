@@ -51,9 +51,10 @@ const hasNoPosition = async ({ core }: DashboardDeps, { query }: SignedInVisit):
   return position !== null && (await isNoPosition(readsOfPage(core.log), position))
 }
 
-const partsOf = ({ core, live }: DashboardDeps, { nowMs }: SignedInVisit): LogListParts => ({
+const partsOf = ({ core, live }: DashboardDeps, { nowMs, session }: SignedInVisit): LogListParts => ({
   core,
   nowMs,
+  owner: session.email,
   pause: waitForTurn,
   passedMs: live.passedMs,
 })

@@ -80,6 +80,10 @@ export class KnownStreams {
     if (this.#known[place]?.id === id) this.#known[place] = undefined
   }
 
+  forgetAll(): void {
+    this.#known.length = 0
+  }
+
   #findTruncations(): boolean {
     this.#hasTruncations ||= this.#statements.anyTruncation.get() !== null
     return this.#hasTruncations

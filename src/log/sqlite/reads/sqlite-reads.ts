@@ -152,6 +152,11 @@ export class SqliteReads {
     this.#streams.forget(id)
   }
 
+  /** Call this when another connection may have truncated streams. */
+  forgetStreams(): void {
+    this.#streams.forgetAll()
+  }
+
   hasRowsToTrim(id: number): boolean {
     const first = this.#statements.firstRow.get(id)
     return first !== null && first.next_revision <= this.keptFrom(id)

@@ -1,19 +1,20 @@
 import { afterEach, expect } from 'bun:test'
+import type { Core } from '../../../../src/actors/core.ts'
 import type { EventData, RecordedEvent } from '../../../../src/domain/events.ts'
 import { exportsStream } from '../../../../src/domain/stream-names.ts'
-import { atFullSpeed, type Pace } from '../../../../src/export/export-pace.ts'
+import { exportRows, type RowsWanted } from '../../../../src/export/export-page.ts'
 import { type RawConnection, rawConnect } from '../../../support/raw-http.ts'
 import { type Service, validReading } from '../../../support/test-service.ts'
 import { startWithOperators, type Visitor } from '../visitor.ts'
 
-/** Starts services whose exports do not rest, and search without `ask.db`. After each test, runs `cleanUp` from its end to its beginning. */
+/** Starts services whose exports search without `ask.db`. After each test, runs `cleanUp` from its end to its beginning. */
 export const exportTests = () => {
   const cleanUp: (() => Promise<void>)[] = []
   afterEach(async () => {
     for (const end of cleanUp.splice(0).toReversed()) await end()
   })
   const start = async (options: Parameters<typeof startWithOperators>[0] = {}): Promise<Service> => {
-    const service = await startWithOperators({ isDerived: false, exportPace: atFullSpeed, ...options })
+    const service = await startWithOperators({ isDerived: false, ...options })
     cleanUp.push(() => service.stop())
     return service
   }
@@ -69,22 +70,33 @@ export const download = async (service: Service, person: Visitor, fields: Readon
   return { answer, leave }
 }
 
+/** Gives the core questions that await `before` before each page of an export. `passedMs` can end each page early. */
+export const pausing =
+  (before: () => Promise<void>, passedMs = (): number => performance.now()) =>
+  (core: Core): Core => {
+    const ask = async (_name: string, wanted: RowsWanted) => {
+      await before()
+      const answer = await exportRows({ ...core, passedMs }, wanted)
+      return { kind: 'answered', answer, asOf: null, isBehind: false }
+    }
+    return { ...core, questions: { ask, close: async () => {} } as NonNullable<Core['questions']> }
+  }
+
 /** Lets `pages` pages through, then holds all exports. */
-export const holdAfter = (pages: number): { readonly pace: Pace; release(): void; held(): number } => {
+export const holdAfter = (pages: number) => {
   let left = pages
   let heldCount = 0
   let release = (): void => {}
   const held = new Promise<void>((resolve) => {
     release = resolve
   })
-  const pace: Pace = async (work) => {
+  const wrapCore = pausing(async () => {
     if (left === 0) {
       heldCount += 1
       await held
     } else left -= 1
-    return work()
-  }
-  return { pace, release: () => release(), held: () => heldCount }
+  })
+  return { wrapCore, release: () => release(), held: () => heldCount }
 }
 
 export const lastEnd = async (service: Service): Promise<EventData<'LogExported'> | undefined> =>

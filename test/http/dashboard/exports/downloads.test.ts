@@ -6,7 +6,7 @@ import {
   exportsMax,
   exportsOfAuditorsMax,
   exportWindowMs,
-  logReadPageEvents,
+  readPageEventsMax,
 } from '../../../../src/limits.ts'
 import { Outage } from '../../../../src/log/event-log.ts'
 import { openFreshLog } from '../../../support/logs/engine.ts'
@@ -38,8 +38,8 @@ describe('exports at once', () => {
     cleanUp.push(() => log.close())
     const emails = ['eve@example.org', 'mallory@example.org']
     for (const email of emails) await addOperator(log, clock.now(), { email, role: 'auditor' })
-    const { pace, release } = holdAfter(0)
-    const service = await start({ log, clock, exportPace: pace })
+    const { wrapCore, release } = holdAfter(0)
+    const service = await start({ log, clock, wrapCore })
     const auditors = emails.map(() => visitor(service.url))
     for (const [index, person] of auditors.entries()) {
       await person.get('/sign-in')
@@ -96,12 +96,12 @@ describe('exports at once', () => {
 
 describe('an export is cut off', () => {
   const startHeld = async (options: Parameters<typeof start>[0] = {}) => {
-    const { pace, release, held } = holdAfter(2)
-    const service = await start({ exportPace: pace, ...options })
+    const { wrapCore, release, held } = holdAfter(2)
+    const service = await start({ wrapCore, ...options })
     // Before a test stops its service, held pages must go on.
     cleanUp.push(async () => release())
     const { key } = await service.createKey({ limit: fastLimit })
-    await postReadings(service, key, logReadPageEvents * 4)
+    await postReadings(service, key, 4_000)
     const auditor = await signedIn(service, 'auditor')
     const { answer, leave } = await download(service, auditor, { list: 'readings', cellar: testCellar })
     await until(() => held() === 1)
@@ -179,7 +179,7 @@ describe('an export is cut off', () => {
     const { service, answer, release } = await startHeld({ exportSchedule })
     await exportSchedule.advance(exportSpareMsMax * 2)
     release()
-    expect(revisionsIn(await answer)).toHaveLength(logReadPageEvents * 4)
+    expect(revisionsIn(await answer)).toHaveLength(4_000)
     expect(await lastEnd(service)).toMatchObject({ phase: 'complete' })
   })
 
@@ -210,24 +210,24 @@ describe('an export while the store is unavailable', () => {
     const log = {
       ...passingLog(inner),
       read: async (stream: string, options: Parameters<typeof inner.read>[1]) => {
-        if (stream.startsWith('readings-') && options.limit === logReadPageEvents) failRead()
+        if (stream.startsWith('readings-') && options.limit === readPageEventsMax) failRead()
         return inner.read(stream, options)
       },
       readAll: async (options: Parameters<typeof inner.readAll>[0]) => {
-        if (options.limit === logReadPageEvents) failReadAll()
+        if (options.limit === readPageEventsMax) failReadAll()
         return inner.readAll(options)
       },
     }
     const service = await start({ log })
     const { key, keyId } = await service.createKey({ limit: fastLimit })
-    await postReadings(service, key, logReadPageEvents * 5)
+    await postReadings(service, key, readPageEventsMax * 5)
     const admin = await signedIn(service, 'admin')
     for (const list of [{ key: keyId }, { cellar: testCellar }]) {
       const { answer } = await download(service, admin, { list: 'readings', ...list })
       expect(revisionsIn(await answer)).toEqual(
-        Array.from({ length: logReadPageEvents * 5 }, (_, revision) => revision),
+        Array.from({ length: readPageEventsMax * 5 }, (_, revision) => revision),
       )
-      expect(await lastEnd(service)).toMatchObject({ phase: 'complete', rows: logReadPageEvents * 5 })
+      expect(await lastEnd(service)).toMatchObject({ phase: 'complete', rows: readPageEventsMax * 5 })
     }
   })
 
@@ -261,13 +261,13 @@ const startUnread = async (options: Parameters<typeof start>[0] = {}) => {
   const log = {
     ...passingLog(inner),
     read: (stream: string, readOptions: Parameters<typeof inner.read>[1]) => {
-      if (stream.startsWith('readings-') && readOptions.limit === logReadPageEvents) pages += 1
+      if (stream.startsWith('readings-') && readOptions.limit === readPageEventsMax) pages += 1
       return inner.read(stream, readOptions)
     },
   }
   const service = await start({ log, ...options })
   const { key, keyId } = await service.createKey({ limit: fastLimit })
-  await postReadings(service, key, logReadPageEvents * unreadPages)
+  await postReadings(service, key, readPageEventsMax * unreadPages)
   const admin = await signedIn(service, 'admin')
   const connection = await downloadUnread(service, admin, { list: 'readings', key: keyId })
   await until(() => pages > 1)
@@ -280,7 +280,7 @@ const startUnread = async (options: Parameters<typeof start>[0] = {}) => {
   return { service, connection, pages }
 }
 
-const unreadPages = 150
+const unreadPages = 80
 
 describe('the memory of an export', () => {
   test('is bounded: a browser that does not read stops the reading', async () => {

@@ -3,7 +3,6 @@ import type { Core } from '../../../../src/actors/core.ts'
 import type { RecordedEvent } from '../../../../src/domain/events.ts'
 import { keyStream, readingsStream } from '../../../../src/domain/stream-names.ts'
 import { eventView } from '../../../../src/export/event-view.ts'
-import { atFullSpeed } from '../../../../src/export/export-pace.ts'
 import { logReadPageEvents } from '../../../../src/limits.ts'
 import type { EventLog } from '../../../../src/log/event-log.ts'
 import type { LogQuery } from '../../../../views/log/log-types.ts'
@@ -29,7 +28,7 @@ beforeAll(async () => {
     asking = withAsk()(core)
     return asking
   }
-  service = await startWithOperators({ log, clock, isDerived: false, wrapCore, exportPace: atFullSpeed })
+  service = await startWithOperators({ log, clock, isDerived: false, wrapCore })
   const own = await service.createKey({ label: 'Press, south' })
   const far = await service.createKey({ cellar: farCellar })
   keyId = own.keyId

@@ -2,14 +2,18 @@ import { describe, expect, test } from 'bun:test'
 import type { RecordedEvent } from '../../../../src/domain/events.ts'
 import { keyStream, readingsStream } from '../../../../src/domain/stream-names.ts'
 import { eventView } from '../../../../src/export/event-view.ts'
-import type { Pace } from '../../../../src/export/export-pace.ts'
-import { connectionIdleSecondsMax, exportFieldCharsMax, logReadPageEvents } from '../../../../src/limits.ts'
+import {
+  connectionIdleSecondsMax,
+  exportFieldCharsMax,
+  exportPageMs,
+  logReadPageEvents,
+} from '../../../../src/limits.ts'
 import { hostileTexts } from '../../../support/logs/sample-events.ts'
 import { emailOf } from '../../../support/test-operators.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../../support/test-service.ts'
 import { manualClock } from '../../../support/time/manual-clock.ts'
 import { signedIn } from '../visitor.ts'
-import { allOf, exportsOf, exportTests, fastLimit, postReadings } from './downloading.ts'
+import { allOf, exportsOf, exportTests, fastLimit, pausing, postReadings } from './downloading.ts'
 
 const { start } = exportTests()
 
@@ -92,24 +96,25 @@ describe('an export', () => {
 
   test('of a busy log ends with the last event of its beginning', async () => {
     const posting: { service: Service | null; key: string } = { service: null, key: '' }
-    const exportPace: Pace = async (work) => {
+    const wrapCore = pausing(async () => {
       await posting.service?.post(validReading, posting.key)
-      return work()
-    }
-    const service = await start({ exportPace })
+    })
+    const service = await start({ wrapCore })
     const { key } = await service.createKey({ limit: fastLimit })
     await postReadings(service, key, logReadPageEvents * 3)
     const admin = await signedIn(service, 'admin')
     Object.assign(posting, { service, key })
     const { body } = await admin.post('/exports', { list: 'readings', cellar: testCellar })
-    // The pace posts one reading before the first page is read.
+    // One reading is posted before each page is read, also before the first one.
     expect((linesOf(body) as unknown[]).length).toBe(logReadPageEvents * 3 + 1)
   })
 
   test('that finds nothing for long keeps its connection open', async () => {
-    const service = await start()
+    let nowMs = 0
+    const passedMs = (): number => (nowMs += exportPageMs)
+    const service = await start({ wrapCore: pausing(async () => {}, passedMs) })
     const { key } = await service.createKey({ limit: fastLimit })
-    await postReadings(service, key, logReadPageEvents * 5)
+    await postReadings(service, key, 5_000)
     const admin = await signedIn(service, 'admin')
     const kept: number[] = []
     service.app.downloads.servedBy({ timeout: (_, seconds) => kept.push(seconds) })

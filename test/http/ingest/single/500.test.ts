@@ -19,6 +19,7 @@ const broken =
     refusals: core.refusals,
     recordExport: (data, asker) => core.recordExport(data, asker),
     ask: core.ask,
+    questions: core.questions,
     onFolded: (listener) => core.onFolded(listener),
     drain: () => core.drain(),
     keys: { ...bound(core.keys), ...keys },

@@ -1,0 +1,42 @@
+import type { ModelProgress } from '../../derived/follower-messages.ts'
+import type { RecordedEvent } from '../../domain/events.ts'
+import type { LogFilter } from '../../domain/search/event-filter.ts'
+import type {
+  EventPlace,
+  FoundPlaces,
+  HourCount,
+  MinuteCount,
+  MinutePosition,
+  PlacePage,
+  RefusalSum,
+  SeenRack,
+} from '../../log/ask-index.ts'
+
+export type AskProgress = ModelProgress
+
+/**
+ * Questions of people about the log. Each look-up throws AskUnusable if the file is damaged, which is then built again, or AskBusy
+ * if another program has locked it.
+ */
+export type Ask = {
+  progress(): AskProgress
+  /**
+   * Waits until the file has all that this node has received. Usually takes a few ms. Does nothing while the file is behind or in
+   * trouble.
+   */
+  upTo(): Promise<void>
+  /** Lets other work run meanwhile. Rejects with AskUnusable. */
+  find(filter: LogFilter, page: PlacePage): Promise<FoundPlaces>
+  /** This and the following questions are like `find`. */
+  placesOfId(id: string): Promise<readonly EventPlace[]>
+  placeAt(position: number): Promise<EventPlace | null>
+  positionOfMinute(minute: number): Promise<MinutePosition | null>
+  minuteCounts(cellar: string | null, fromMinute: number, toMinute: number): Promise<readonly MinuteCount[]>
+  hourCounts(key: string, fromHour: number, toHour: number): Promise<readonly HourCount[]>
+  /** The sums of the hours from `fromHour` on: the keys with the most refusals first, at most `limit` rows. Like `find`. */
+  refusalsOfCellar(cellar: string, fromHour: number, limit: number): Promise<readonly RefusalSum[]>
+  seenRacks(key: string, limit: number): Promise<readonly SeenRack[]>
+  racksLike(pattern: RegExp, limit: number): Promise<readonly SeenRack[]>
+  /** Reads the events from the log, in the order of `places`, without those that were purged. Rejects like a read. */
+  eventsAt(places: readonly EventPlace[]): Promise<readonly RecordedEvent[]>
+}

@@ -1,0 +1,67 @@
+import type { LogReads } from '../actors/search/patient-reads.ts'
+import type { ModelReaders } from '../derived/questions/model-readers.ts'
+import type { OpenSearch } from '../derived/questions/question-turns.ts'
+import type { SearchSources } from '../derived/questions/serve-questions.ts'
+import { BoundedMap } from '../domain/bounded-map.ts'
+import { messageOf } from '../domain/error-message.ts'
+import { keyStream } from '../domain/stream-names.ts'
+import { searchedKeysMax } from '../limits.ts'
+import { Outage, type Reached } from '../log/event-log.ts'
+import { type OpenReads, openReads } from '../log/open-source.ts'
+import { askOfFile } from './ask-of-file.ts'
+
+/** What searches on the thread read: the log, with a connection that is opened when the first search needs it, and `ask.db`. */
+export const openSearches: SearchSources = (source, readers) =>
+  searchesIn({ open: (reached) => openReads(source, reached), lags: source.eventStore !== null }, readers)
+
+type SearchedLog = {
+  readonly open: (reached: () => Reached | null) => Promise<OpenReads>
+  readonly lags: boolean
+}
+
+export const searchesIn = ({ open: openLog, lags }: SearchedLog, readers: ModelReaders): ReturnType<SearchSources> => {
+  let reached: Reached | null = null
+  let opened: Promise<OpenReads> | null = null
+  const reads = (): Promise<OpenReads> => {
+    opened ??= openLog(() => reached).catch((cause: unknown) => {
+      opened = null
+      if (cause instanceof Outage) throw cause
+      throw new Outage(`Cannot read the log: ${messageOf(cause)}`, 'not_written', 'unavailable', { cause })
+    })
+    return opened
+  }
+  const cellars = new BoundedMap<string, string>(searchedKeysMax)
+  const open: OpenSearch = ({ turn, ...parts }) => {
+    reached = parts.reached
+    const log: LogReads = {
+      lags,
+      read: async (stream, options) => {
+        await turn()
+        return (await reads()).read(stream, options)
+      },
+      readAll: async (options) => {
+        await turn()
+        return (await reads()).readAll(options)
+      },
+    }
+    const cellarOfKey = (keyId: string): Promise<string | null> => cellarOf(log, cellars, keyId)
+    return { log, ask: askOfFile({ ...parts, turn, readers, log }), cellarOfKey }
+  }
+  return {
+    open,
+    close: async () => {
+      const last = await opened?.catch(() => null)
+      await last?.close()
+    },
+  }
+}
+
+/** A key never changes its cellar. */
+const cellarOf = async (log: LogReads, known: BoundedMap<string, string>, keyId: string): Promise<string | null> => {
+  const cellar = known.get(keyId)
+  if (cellar !== undefined) return cellar
+  const [created] = await log.read(keyStream(keyId), { limit: 1 })
+  if (created?.type !== 'KeyCreated') return null
+  known.set(keyId, created.data.cellar)
+  return created.data.cellar
+}

@@ -1,0 +1,132 @@
+/** One page of the rows of an export, as text. The thread for questions makes it, so that an export takes nothing from readings. */
+import { type LogSearch, searchLog } from '../actors/search/search-log.ts'
+import type { ExportFormat, RecordedEvent } from '../domain/events.ts'
+import { assertNever } from '../domain/refusal.ts'
+import { anyEvent, type LogFilter, type LogPart, matches } from '../domain/search/event-filter.ts'
+import { keyStream } from '../domain/stream-names.ts'
+import { exportPageChars, exportPageMs, readPageEventsMax } from '../limits.ts'
+import { eventRow } from './export-rows.ts'
+
+/** Events that somebody takes out of the log, in the order of their positions, oldest first. */
+export type EventList =
+  | {
+      readonly list: 'events'
+      readonly filter: LogPart
+      /** True if single readings are left out. Default: false. */
+      readonly isWithoutReadings?: boolean
+    }
+  /** `null` takes the readings of every rack or keg. */
+  | {
+      readonly list: 'readings'
+      readonly filter: LogPart
+      readonly rack: string | null
+      readonly keg: string | null
+    }
+  /** The changes of the key in `filter.key`, as its page shows them. Only `since` and `until` apply besides. */
+  | { readonly list: 'history'; readonly filter: LogPart & { readonly key: string } }
+
+export type RowsWanted = {
+  /** The rows are behind `filter.from`, and go on up to `filter.to`. Default: up to the event that is the last one now. */
+  readonly list: EventList
+  readonly format: ExportFormat
+  /** Further events of a history. To find these in the log would mean to read all of the key's readings. */
+  readonly also: readonly RecordedEvent[]
+}
+
+export type ExportedRows = {
+  readonly text: string
+  readonly rows: number
+  /** The position of the first event that was read. `null`: none was. */
+  readonly first: number | null
+  /** The next page begins behind this position. `null`: this was the last page. */
+  readonly reached: number | null
+  /** The last position of the export. */
+  readonly to: number
+}
+
+type Reads = Pick<LogSearch, 'log' | 'ask' | 'cellarOfKey'> & { readonly passedMs: () => number }
+
+/**
+ * Ends at `exportPageChars`, or after `exportPageMs`. So a page can have no rows. The caller gives `to` with the next pages, so that
+ * the export of a busy log ends. @throws Outage, UndecodableEvent
+ */
+export const exportRows = async (reads: Reads, { list, format, also }: RowsWanted): Promise<ExportedRows> => {
+  const beganMs = reads.passedMs()
+  const [last] = await reads.log.readAll({ direction: 'backwards', limit: 1 })
+  const { from } = list.filter
+  const to = Math.min(last?.position ?? -1, list.filter.to ?? Number.MAX_SAFE_INTEGER)
+  const row = eventRow(list.list, format)
+  let [text, rows] = ['', 0]
+  let first: number | null = null
+  let reached = from
+  const add = (events: readonly RecordedEvent[], end: number): void => {
+    const all = also.length === 0 ? events : merged(events, also, { after: reached, to: end })
+    first ??= all[0]?.position ?? null
+    text += all.map(row).join('')
+    rows += all.length
+    reached = end
+  }
+  if (to <= (from ?? -1)) return { text, rows, first, reached: null, to }
+  for await (const { events, lookedTo } of found(reads, list, { from, to })) {
+    add(events.filter(isOf(list)), lookedTo?.position ?? to)
+    const isFull = text.length >= exportPageChars || reads.passedMs() - beganMs >= exportPageMs
+    if (isFull && lookedTo !== null) return { text, rows, first, reached, to }
+  }
+  add([], to)
+  return { text, rows, first, reached: null, to }
+}
+
+type Range = { readonly from: number | null; readonly to: number }
+
+const found = (reads: Reads, list: EventList, range: Range) => {
+  const page = { direction: 'forwards', ...range, pageEvents: readPageEventsMax } as const
+  const { from: _, to: __, ...filter } = list.filter
+  return list.list === 'history'
+    ? searchLog({ ...reads, ask: null }, ofKey(filter, list.filter.key), page)
+    : searchLog(
+        { ...reads, isWithoutReadings: list.list === 'events' && list.isWithoutReadings === true },
+        wanted(list.list, filter),
+        page,
+      )
+}
+
+const wanted = (list: EventList['list'], filter: LogFilter): LogFilter =>
+  list === 'readings' ? { ...filter, type: 'ReadingAccepted' } : filter
+
+const ofKey = ({ since, until }: LogFilter, key: string): LogFilter => ({
+  ...anyEvent,
+  stream: keyStream(key),
+  since,
+  until,
+})
+
+const isOf =
+  (list: EventList) =>
+  ({ type, data }: RecordedEvent): boolean => {
+    switch (list.list) {
+      case 'readings':
+        return (
+          type === 'ReadingAccepted' &&
+          (list.rack === null || data.rack === list.rack) &&
+          (list.keg === null || data.keg === list.keg)
+        )
+      case 'events':
+      case 'history':
+        return true
+      default:
+        return assertNever(list)
+    }
+  }
+
+const merged = (
+  events: readonly RecordedEvent[],
+  also: readonly RecordedEvent[],
+  { after, to }: { readonly after: number | null; readonly to: number },
+): readonly RecordedEvent[] =>
+  [...events, ...also.filter(({ position }) => position > (after ?? -1) && position <= to)].toSorted(
+    (a, b) => a.position - b.position,
+  )
+
+/** Those of the events that are of the time of a filter. */
+export const ofTime = (events: readonly RecordedEvent[], { since, until }: LogPart): readonly RecordedEvent[] =>
+  events.filter(({ recordedAt }) => matches({ ...anyEvent, recordedAt }, { ...anyEvent, since, until }))

@@ -1,0 +1,66 @@
+import { type Database, SQLiteError } from 'bun:sqlite'
+import type { RecordedEvent } from '../../../domain/events.ts'
+import { createCodec } from '../../codec/codec.ts'
+import type { ReadAllOptions, ReadOptions } from '../../event-log.ts'
+import { assertPage } from '../../storable.ts'
+import { faultOf } from '../sqlite-faults.ts'
+import { openReadOnly } from '../sqlite-file.ts'
+import { SqliteReads } from './sqlite-reads.ts'
+
+/** Reads the log's file beside the `SqliteLog` that writes it, which must have opened it first, like `FileSource`. */
+export class FileReads {
+  readonly #path: string
+  readonly #database: Database
+  readonly #reads: SqliteReads
+  readonly #version: { get(): { data_version: number } | null }
+  #seenVersion = -1
+
+  /** @throws the errors of `openReadOnly`, Outage */
+  constructor(path: string) {
+    this.#path = path
+    this.#database = openReadOnly(path).database
+    try {
+      this.#reads = new SqliteReads(this.#database, createCodec())
+      this.#version = this.#database.prepare<{ data_version: number }, []>('PRAGMA data_version')
+    } catch (cause) {
+      this.#database.close()
+      throw cause instanceof SQLiteError ? faultOf(`open "${path}"`, cause) : cause
+    }
+  }
+
+  async read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
+    assertPage(options.limit)
+    return this.#inOneState(() => this.#reads.read(stream, options))
+  }
+
+  async readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]> {
+    assertPage(options.limit)
+    return this.#inOneState(() => this.#reads.readAll(options))
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  /** A read takes several statements. All of them must see the same state of the file, which another connection changes. */
+  #inOneState(read: () => readonly RecordedEvent[]): readonly RecordedEvent[] {
+    try {
+      this.#database.run('BEGIN')
+      try {
+        this.#forgetOldMarks()
+        return read()
+      } finally {
+        this.#database.run('COMMIT')
+      }
+    } catch (cause) {
+      throw cause instanceof SQLiteError ? faultOf(`read the log in "${this.#path}"`, cause) : cause
+    }
+  }
+
+  /** A purge by another connection must hide its events at once. */
+  #forgetOldMarks(): void {
+    const version = this.#version.get()?.data_version ?? -1
+    if (version !== this.#seenVersion) this.#reads.forgetStreams()
+    this.#seenVersion = version
+  }
+}
