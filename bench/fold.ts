@@ -152,6 +152,7 @@ const follow = async (dataDir: string, kinds: readonly ModelKind[], nowMs: numbe
   const follower: Follower = new Follower({
     dataDir: modelsDir,
     logId: 'log',
+    copiedMs: null,
     kinds,
     source: new FileSource(logPathIn(dataDir)),
     now: () => nowMs,

@@ -478,6 +478,8 @@ export const logQueueChangesBytesMax = 4 * 1024 * 1024
  * file.
  */
 export const storeStreamsRememberedMax = 50_000
+/** A search or an export on EventStoreDB asks again after this time whether a stream was truncated. */
+export const truncationKeptMs = 1_000
 /**
  * Reads of the whole log whose order of rows stays in memory between two pages. A further one makes the oldest of them
  * inexact, so that it does not find a missing last row of a stream. As many reads that began inside the log are kept.
@@ -948,7 +950,7 @@ export const launcherLookMs = 250
 // The command line and its socket
 /** Size of one command as JSON. Every command line is shorter, so this bound refuses no real command. */
 export const operationBytesMax = 8 * 1024 * 1024
-/** Events that `log read` reads at once. With more, readings of devices would wait too long. */
+/** Events that `log read` and an export read at once. With more, readings of devices or other questions would wait too long. */
 export const logReadPageEvents = 200
 /** How often `log read --follow` looks for new events. */
 export const followPauseMs = 250

@@ -28,10 +28,11 @@ import {
   NewerLogFormat,
   NotACellarbookLog,
 } from './log/data-folder.ts'
-import { DamagedLog, type EventLog, Outage, type Reached, UndecodableEvent } from './log/event-log.ts'
+import { DamagedLog, type EventLog, Outage, type Reached, StillSearching, UndecodableEvent } from './log/event-log.ts'
 import type { EventStoreLogOptions } from './log/eventstoredb/eventstoredb-log.ts'
 import { StoreMisfit, StoreUnreachable } from './log/eventstoredb/start-faults.ts'
 import {
+  copiedAt,
   ensureLogCreated,
   hasId,
   type Naming,
@@ -265,6 +266,7 @@ export const openDerived = async (
   { clock, entropy, onQuestionFault, ...parts }: DerivedParts,
 ): Promise<Derived & { readonly repeats: RepeatsReader }> => {
   const logId = await ensureLogCreated(log, clock, entropy)
+  const copiedMs = await copiedAt(log)
   const isInLog = (head: FoldedTo): Promise<boolean | null> =>
     foldedEvent(log, head).then(
       (event) => event !== null && event !== 'purged',
@@ -273,10 +275,10 @@ export const openDerived = async (
         throw fault
       },
     )
-  const store = new DerivedStore({ ...parts, start: followOnThread({ dataDir, eventStore, logId }), isInLog })
+  const store = new DerivedStore({ ...parts, start: followOnThread({ dataDir, eventStore, logId, copiedMs }), isInLog })
   const source = { dataDir, eventStore, logId }
   const reached = (): Reached | null => log.reached?.() ?? null
-  const onLogFault = (fault: Error): void => void meet(log, fault).catch(() => {})
+  const onLogFault = (fault: Error): void => meet(log, fault)
   const questionParts = { kinds: questionKinds, source, store, reached, onLogFault, onFault: onQuestionFault }
   return {
     store,
@@ -286,11 +288,10 @@ export const openDerived = async (
   }
 }
 
-/** Another connection has met the fault. The log must meet it too, so that its troubles name the fault. */
-const meet = async (log: EventLog, fault: Error): Promise<void> => {
-  const { stream = null, revision = null, position = null } = fault instanceof DamagedLog ? fault.place : {}
-  if (stream !== null) await log.read(stream, { from: revision ?? 0, limit: 1 })
-  await log.readAll(position === null ? { direction: 'backwards', limit: 1 } : { from: position - 1, limit: 1 })
+/** Another connection has met the fault. Only damage is surely a fault of the log. What else the log meets itself, its troubles name. */
+const meet = (log: EventLog, fault: Error): void => {
+  if (fault instanceof DamagedLog) log.noteDamage?.(fault)
+  else if (!(fault instanceof StillSearching)) void log.readAll({ direction: 'backwards', limit: 1 }).catch(() => {})
 }
 
 /** Turns an error with a known cause into a `CommandFailed`. Any other error is a bug, and is returned unchanged. */

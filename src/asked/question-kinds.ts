@@ -33,7 +33,7 @@ const cellarReadings: ModelQuestion<KegsWanted, CellarReadings> = {
 /** One page of a list of events, or as much of it as is found in a short time. */
 const findEvents: SearchQuestion<ListWanted, ListedHere> = {
   model: askModel,
-  search: (reads, wanted) => listHere({ ...reads, pause: async () => {}, passedMs: () => performance.now() }, wanted),
+  search: (reads, wanted) => listHere({ ...reads, pause: async () => {} }, wanted),
 }
 
 const firstSince: SearchQuestion<number, RecordedEvent | null> = {
@@ -49,9 +49,9 @@ const before: SearchQuestion<number, number | null> = {
 /** The readings of a request have no place in `ask.db`, so the log of that time is searched. */
 const findId: SearchQuestion<IdWanted, OfId> = {
   model: askModel,
-  search: ({ log, ask }, { id, ...near }) => {
-    const beganMs = performance.now()
-    const isOver = (): boolean => performance.now() - beganMs >= logSearchMs
+  search: ({ log, ask, passedMs }, { id, ...near }) => {
+    const beganMs = passedMs()
+    const isOver = (): boolean => passedMs() - beganMs >= logSearchMs
     return eventsOfId({ log: readsOfPage(log), ask }, id, { ...near, isOver })
   },
 }
@@ -65,7 +65,7 @@ const countedMinutes: SearchQuestion<MinutesWanted, CountedMinutes> = {
 /** The next rows of an export. */
 const exportPage: SearchQuestion<RowsWanted, ExportedRows> = {
   model: askModel,
-  search: (reads, wanted) => exportRows({ ...reads, passedMs: () => performance.now() }, wanted),
+  search: exportRows,
 }
 
 type Of<Name extends keyof AskQuestions> = Parameters<AskQuestions[Name]>

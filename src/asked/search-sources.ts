@@ -45,7 +45,7 @@ export const searchesIn = ({ open: openLog, lags }: SearchedLog, readers: ModelR
       },
     }
     const cellarOfKey = (keyId: string): Promise<string | null> => cellarOf(log, cellars, keyId)
-    return { log, ask: askOfFile({ ...parts, turn, readers, log }), cellarOfKey }
+    return { log, ask: askOfFile({ ...parts, turn, readers, log }), cellarOfKey, passedMs: parts.passedMs }
   }
   return {
     open,

@@ -1,8 +1,9 @@
 import type { SourceConfig } from '../log/open-source.ts'
 import { WorkerThread } from '../worker-thread.ts'
+import type { FollowerParts } from './follower.ts'
 import type { FollowerEvents, FollowerHandle, FromFollower, ToFollower } from './follower-messages.ts'
 
-export type FollowerConfig = SourceConfig & { readonly logId: string }
+export type FollowerConfig = SourceConfig & Pick<FollowerParts, 'logId' | 'copiedMs'>
 
 export type ToFollowerThread = ToFollower | { readonly kind: 'open'; readonly config: FollowerConfig }
 

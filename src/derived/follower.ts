@@ -15,6 +15,8 @@ export type FollowerParts = {
   readonly dataDir: string
   /** A file of another log is deleted, because positions of another log mean other events. */
   readonly logId: string
+  /** When the log was finished as a copy (ms). The copied events of a day can be in any order. `null`: it is no copy. */
+  readonly copiedMs: number | null
   readonly kinds: readonly ModelKind[]
   readonly source: Source
   readonly now: () => number
@@ -28,6 +30,7 @@ export class Follower {
   readonly #source: Source
   readonly #tell: FollowerParts['tell']
   readonly #models: readonly FollowedModel[]
+  readonly #copiedMs: number | null
   #asked: readonly Asked[] = []
   /** The log has published events up to this position. */
   #published = -1
@@ -37,8 +40,9 @@ export class Follower {
   /** A message has come since the last rest. */
   #isWoken = false
 
-  constructor({ source, tell, kinds, ...parts }: FollowerParts) {
+  constructor({ source, tell, kinds, copiedMs, ...parts }: FollowerParts) {
     this.#source = source
+    this.#copiedMs = copiedMs
     this.#tell = tell
     this.#models = kinds.map((kind) => new FollowedModel({ ...parts, kind, tell }))
   }
@@ -127,6 +131,8 @@ export class Follower {
   async #begin(model: FollowedModel): Promise<void> {
     const wanted = model.wantedBeginning
     if (wanted === null) return
+    const isCopyOfThen = this.#copiedMs !== null && wanted.nowMs - this.#copiedMs <= wanted.keptMs
+    if (isCopyOfThen) return model.beginAfter(null)
     const found = await this.#ofSource([model], async () => ({ after: await this.#source.beginningOf(wanted) }))
     if (found !== null) model.beginAfter(found.after)
   }

@@ -140,6 +140,8 @@ export interface EventLog {
   hasGapAfter?(position: number): Promise<boolean>
   /** How far a subscription has come. A second client of the store needs it, to read the newest events. Default: not needed. */
   reached?(): Reached | null
+  /** Another connection to the log has met this damage. The troubles name it from then on. */
+  noteDamage?(fault: DamagedLog): void
   health(): LogHealth
   /** `/readyz`, the log lines and the dashboard show these troubles. Default: none. */
   troubles?(): readonly LogTrouble[]

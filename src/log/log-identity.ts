@@ -46,6 +46,10 @@ export const ensureLogCreated = async (log: EventLog, clock: Clock, entropy: Ent
   return named
 }
 
+/** When the log was finished as a copy of another one (ms). `null`: it is no copy. @throws Outage */
+export const copiedAt = async (log: Pick<EventLog, 'read'>): Promise<number | null> =>
+  (await readLogStream(log)).findLast(({ type }) => type === 'LogCopyEnded')?.recordedAt ?? null
+
 /** False if nothing was ever written to the log. @throws UnfinishedCopy, NotOurLog */
 export const hasId = async (log: EventLog): Promise<boolean> => identityOf(await readLogStream(log)) !== null
 

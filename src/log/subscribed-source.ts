@@ -1,5 +1,6 @@
 import type { RecordedEvent } from '../domain/events.ts'
 import { isRun, itemCount, type LogItem, lastPositionOf } from '../domain/reading/recorded-run.ts'
+import { isRecordStream } from '../domain/stream-names.ts'
 import { readPageEventsMax, sourceWaitingEventsMax } from '../limits.ts'
 import type { EventLog, Subscription } from './event-log.ts'
 import type { Beginning, Source, SourcePage } from './source.ts'
@@ -40,7 +41,7 @@ export class SubscribedSource implements Source {
     return { items, scannedTo, atEnd }
   }
 
-  /** Reads backwards, because a store cannot be searched by time. */
+  /** Reads backwards, because a store cannot be searched by time. The times of records can be wrong. */
   async beginningOf({ nowMs, keptMs }: Beginning): Promise<number | null> {
     let newestMs: number | null = null
     for (let from: number | null = null; ; ) {
@@ -50,9 +51,12 @@ export class SubscribedSource implements Source {
         ...(from !== null && { from }),
       })
       const last = page.at(-1)
-      newestMs ??= page[0]?.recordedAt ?? 0
       if (last === undefined || page.length < readPageEventsMax) return null
-      if (last.recordedAt < Math.min(nowMs, newestMs) - keptMs) return last.position
+      const trusted = page.filter(({ stream }) => !isRecordStream(stream))
+      const oldest = trusted.at(-1)
+      newestMs ??= trusted[0]?.recordedAt ?? null
+      if (oldest !== undefined && oldest.recordedAt < Math.min(nowMs, newestMs ?? nowMs) - keptMs)
+        return oldest.position
       from = last.position
     }
   }

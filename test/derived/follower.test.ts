@@ -225,6 +225,25 @@ describe('Follower', () => {
     expect(rows?.count).toBe(45)
   })
 
+  test.each([
+    [999, 50],
+    [1_000, 50],
+    [1_001, 45],
+  ])('begins with the whole log if it was copied %d ms ago: %d events', async (agoMs, expected) => {
+    await addEvents(50)
+    const [, , , , fifth] = await log.readAll({ limit: 5 })
+    const source = { ...logSource(log, 10), beginningOf: async () => fifth?.position ?? null }
+    const kinds = [{ ...positionsModel('one'), keptMs: 1_000 }]
+    const followed = followedHere(log, { dataDir: folder.path, kinds, source, copiedMs: -agoMs })
+    running.push(followed)
+    await followed.whole('one')
+    await followed.end()
+    const database = new Database(modelPath(folder.path, 'one'), { readonly: true })
+    const rows = database.query<{ count: number }, []>('SELECT count(*) AS count FROM positions').get()
+    database.close()
+    expect(rows?.count).toBe(expected)
+  })
+
   test('shares pages with a model that has caught up while the log grew', async () => {
     await addEvents(200)
     const first = follow({ one: {}, two: {} })

@@ -5,7 +5,7 @@ import type { EventLog, Subscriber } from '../../src/log/event-log.ts'
 import { SubscribedSource } from '../../src/log/subscribed-source.ts'
 import { createMemoryLog } from '../support/logs/memory-log.ts'
 import { itemsAfter } from '../support/logs/pages-of-source.ts'
-import { keySuspensions } from '../support/logs/sample-events.ts'
+import { keySuspended, keySuspensions, readingsRefused } from '../support/logs/sample-events.ts'
 import { sampleRun } from '../support/sample-run.ts'
 
 let log: EventLog
@@ -107,4 +107,10 @@ test('reads backwards to find the part of the log that is young enough', async (
   const items = await itemsAfter(source, beginning)
   expect(items).toHaveLength(readPageEventsMax - 1)
   expect(await source.beginningOf({ nowMs: 2_000, keptMs: 1_500 })).toBeLessThan(beginning ?? 0)
+  // The times of records can be wrong. Here the oldest event of the second page is one.
+  await log.append('refusals-two', 'none', [readingsRefused(1)])
+  for (let count = 0; count < 2 * readPageEventsMax - 1; count += 1)
+    await log.append('key-two', times.length + count - 1, [keySuspended('a test', 100_000)])
+  const kept = await itemsAfter(source, await source.beginningOf({ ...all, keptMs: 90_000 }))
+  expect(kept.filter(({ recordedAt }) => recordedAt === 100_000)).toHaveLength(2 * readPageEventsMax)
 })

@@ -66,10 +66,11 @@ export async function* searchLog(
       const events = await ask.eventsAt(found.places.filter(({ position }) => position <= end))
       if (!isWhole()) break
       const isDone = found.lookedTo === null && (!isForwards || (isCurrent && to === null))
-      const position = found.lookedTo ?? end
+      // Places behind the end were left out, so they must be looked at again.
+      const position = isForwards ? Math.min(found.lookedTo ?? end, end) : (found.lookedTo ?? end)
       yield { events, lookedTo: isDone ? null : { position, atMs: (await ask.placeAt(position))?.recordedAt ?? null } }
       if (isDone) return
-      from = isForwards ? Math.min(position, end) : position
+      from = position
     }
   } catch (error) {
     // The log has all that `ask.db` has.

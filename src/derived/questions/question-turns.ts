@@ -28,6 +28,7 @@ export type AskedQuestion = {
 export type SearchParts = Pick<AskedQuestion, 'progress' | 'reached'> & {
   /** Rejects with `QuestionOver` when nobody waits for the answer any more. */
   readonly turn: () => Promise<void>
+  readonly passedMs: () => number
   readonly onDamage: (why: string) => void
 }
 
@@ -44,6 +45,7 @@ type TurnsParts = {
   readonly openSearch: OpenSearch
   readonly onEnd: (id: number, ended: Ended) => void
   readonly onDamage: (id: number, why: string) => void
+  readonly passedMs: () => number
 }
 
 /** Answers all open questions in turn, one step of each. So a question that takes a minute holds no other one up. */
@@ -60,11 +62,15 @@ export class QuestionTurns {
     const kind = this.#parts.kinds[asked.name]
     if (kind === undefined) throw new Error(`Cannot ask "${asked.name}": there is no such question`)
     this.#open.add(asked.id)
+    let waitedMs = 0
+    const passedMs = (): number => this.#parts.passedMs() - waitedMs
     const turn = async (): Promise<void> => {
+      const beganMs = this.#parts.passedMs()
       await this.#turns.next(asked.owner)
+      waitedMs += this.#parts.passedMs() - beganMs
       if (!this.#open.has(asked.id)) throw new QuestionOver('Nobody waits for the answer')
     }
-    const answer = 'answer' in kind ? this.#ofModel(kind, asked, turn) : this.#ofLog(kind, asked, turn)
+    const answer = 'answer' in kind ? this.#ofModel(kind, asked, turn) : this.#ofLog(kind, asked, { turn, passedMs })
     void answer.catch(endOf).then((ended) => {
       if (this.#open.delete(asked.id) && ended !== null) this.#parts.onEnd(asked.id, ended)
     })
@@ -101,11 +107,11 @@ export class QuestionTurns {
   async #ofLog(
     { search }: SearchQuestion<unknown, unknown>,
     { id, parameters, ...known }: AskedQuestion,
-    turn: () => Promise<void>,
+    { turn, passedMs }: Pick<SearchParts, 'turn' | 'passedMs'>,
   ): Promise<Ended> {
     await turn()
     const onDamage = (why: string): void => this.#parts.onDamage(id, why)
-    const answer = await search(this.#parts.openSearch({ ...known, turn, onDamage }), parameters)
+    const answer = await search(this.#parts.openSearch({ ...known, turn, passedMs, onDamage }), parameters)
     return { kind: 'answered', answer, asOf: null }
   }
 }

@@ -18,6 +18,8 @@ export type SearchReads = {
   readonly ask: Ask
   /** Returns `null` if there is no such key. */
   readonly cellarOfKey: (keyId: string) => Promise<string | null>
+  /** Time in ms, without the time in which the search waited for its turns. */
+  readonly passedMs: () => number
 }
 
 /** A search in the log. `model` is what `ask` asks. */

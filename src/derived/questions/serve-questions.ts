@@ -69,6 +69,7 @@ const openThread = (
     openSearch: searches.open,
     onEnd: (id, ended) => thread.postMessage({ kind: 'ended', id, ended }),
     onDamage: (id, why) => thread.postMessage({ kind: 'damaged', id, why }),
+    passedMs: () => performance.now(),
   })
   const close = async (): Promise<void> => {
     turns.close()

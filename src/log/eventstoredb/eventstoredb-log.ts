@@ -9,6 +9,7 @@ import {
   eventStoreShowMs,
   readPageEventsMax,
   storeWritesFailLooks,
+  truncationKeptMs,
 } from '../../limits.ts'
 import { type Codec, createCodec } from '../codec/codec.ts'
 import {
@@ -91,7 +92,7 @@ class EventStoreLog implements EventLog {
 
   constructor(
     connection: Connection,
-    { settings, codec = createCodec(), onClosed = () => {}, reached = () => this.#reached }: EventStoreLogOptions,
+    { settings, codec = createCodec(), onClosed = () => {}, reached }: EventStoreLogOptions,
   ) {
     this.#connection = connection
     this.#onClosed = onClosed
@@ -102,12 +103,14 @@ class EventStoreLog implements EventLog {
     this.#truncations = new Truncations({
       names: this.#names,
       appends: this.#appends,
+      // Without a subscription of its own, nothing tells the log of a truncation.
+      ...(reached !== undefined && { keptMs: truncationKeptMs }),
       readLast: (streamName) => this.#reads.readLast(streamName),
     })
     this.#reads = createReads(connection, {
       names: this.#names,
       truncations: this.#truncations,
-      reachedBySubscription: reached,
+      reachedBySubscription: reached ?? (() => this.#reached),
       decode: (stored) => this.#decode(stored),
     })
   }

@@ -11,6 +11,8 @@ import { encodeRun } from './wire.ts'
 export type TruncationParts = {
   readonly names: StreamNames
   readonly appends: Appends
+  /** How long the answer for a stream counts if nobody calls `forget`. Default: for ever. */
+  readonly keptMs?: number
   readLast(streamName: string): Promise<StoredEvent | null>
 }
 
@@ -21,7 +23,9 @@ export type TruncationParts = {
 export class Truncations {
   readonly #parts: TruncationParts
   /** The first revision of each stream that is not truncated. */
-  readonly #firstRevisions = new BoundedMap<string, Promise<number>>(storeStreamsRememberedMax)
+  readonly #firstRevisions = new BoundedMap<string, { readonly atMs: number; readonly asked: Promise<number> }>(
+    storeStreamsRememberedMax,
+  )
 
   constructor(parts: TruncationParts) {
     this.#parts = parts
@@ -70,10 +74,12 @@ export class Truncations {
   }
 
   #firstOf(streamName: string): Promise<number> {
+    const { keptMs = Number.POSITIVE_INFINITY } = this.#parts
+    const atMs = performance.now()
     const known = this.#firstRevisions.get(streamName)
-    if (known !== undefined) return known
+    if (known !== undefined && atMs - known.atMs < keptMs) return known.asked
     const asked = this.#parts.readLast(metadataNameOf(streamName)).then(firstRevisionIn)
-    this.#firstRevisions.set(streamName, asked)
+    this.#firstRevisions.set(streamName, { atMs, asked })
     asked.catch(() => this.forget(streamName))
     return asked
   }

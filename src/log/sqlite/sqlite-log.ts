@@ -180,6 +180,10 @@ class SqliteLog implements EventLog {
     return why === null ? { ok: true } : { ok: false, why }
   }
 
+  noteDamage(fault: DamagedLog): void {
+    this.#troubles.damaged(fault.message)
+  }
+
   troubles(): readonly LogTrouble[] {
     const shortage = this.#space?.shortage ?? null
     const spaceFault = this.#space?.fault ?? null

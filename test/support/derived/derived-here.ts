@@ -55,7 +55,7 @@ export const derivedHere = (log: EventLog, { clock, ...options }: HereOptions) =
     }
   }
   const times = { now: () => clock.now(), passedMs: () => performance.now() }
-  const parts = { dataDir: folder.path, logId, kinds: modelKinds, source: logSource(log), ...times }
+  const parts = { dataDir: folder.path, logId, copiedMs: null, kinds: modelKinds, source: logSource(log), ...times }
   const store = new DerivedStore({ start: followHere(parts), isInLog, schedule, onTold: (one) => told.push(one) })
   const questions = questionsHere(
     {

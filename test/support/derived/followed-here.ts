@@ -56,12 +56,16 @@ type Options = {
   readonly kinds: readonly ModelKind[]
   readonly source?: Source
   readonly logId?: string
+  readonly copiedMs?: number | null
   /** Default: the log has each head. */
   readonly isInLog?: (head: FoldedTo) => boolean | null
 }
 
 /** A follower whose time stands still. */
-export const followedHere = (log: EventLog, { dataDir, kinds, logId = 'a log', ...options }: Options) => {
+export const followedHere = (
+  log: EventLog,
+  { dataDir, kinds, logId = 'a log', copiedMs = null, ...options }: Options,
+) => {
   const { source = logSource(log, 10), isInLog = () => true } = options
   const told: FromFollower[] = []
   let nowMs = 0
@@ -75,7 +79,7 @@ export const followedHere = (log: EventLog, { dataDir, kinds, logId = 'a log', .
     queueMicrotask(() => follower.receive({ kind: 'inLog', model: message.model, is }))
   }
   const times = { now: () => nowMs, passedMs: () => nowMs }
-  const follower: Follower = new Follower({ dataDir, logId, kinds, source, tell, ...times })
+  const follower: Follower = new Follower({ dataDir, logId, copiedMs, kinds, source, tell, ...times })
   const ended = follower.run()
   const upTo = async (model: string, position: number): Promise<void> => {
     ids += 1

@@ -50,7 +50,8 @@ export class FileReads {
         this.#forgetOldMarks()
         return read()
       } finally {
-        this.#database.run('COMMIT')
+        // After some faults SQLite has ended the transaction.
+        if (this.#database.inTransaction) this.#database.run('COMMIT')
       }
     } catch (cause) {
       throw cause instanceof SQLiteError ? faultOf(`read the log in "${this.#path}"`, cause) : cause

@@ -2,6 +2,7 @@ import { type Database, SQLiteError } from 'bun:sqlite'
 import { BoundedMap } from '../../../domain/bounded-map.ts'
 import { NameCache } from '../../../domain/reading/name-cache.ts'
 import { isRun, type LogItem } from '../../../domain/reading/recorded-run.ts'
+import { isRecordStream } from '../../../domain/stream-names.ts'
 import {
   sourceNameSetBits,
   sourcePageBytesMax,
@@ -55,22 +56,28 @@ export class FileSource implements Source {
     return this.#orFault(() => this.#pageAfter(position ?? 0))
   }
 
-  /** Times follow positions but for a few seconds, so they can be halved. */
+  /** Times follow positions but for a few seconds, so they can be halved. Only those of records can be wrong. */
   async beginningOf({ nowMs, keptMs }: Beginning): Promise<number | null> {
     return this.#orFault(() => {
-      const { rowUpTo } = this.#statements
-      const newest = rowUpTo.get(Number.MAX_SAFE_INTEGER)
+      const newest = this.#noRecordUpTo(Number.MAX_SAFE_INTEGER)
       if (newest === null) return null
       const beforeMs = Math.min(nowMs, newest.recordedAt) - keptMs
       let [older, younger] = [0, newest.position]
       while (younger - older > 1) {
         const middle = Math.floor((older + younger) / 2)
-        const row = rowUpTo.get(middle)
+        const row = this.#noRecordUpTo(middle)
         if (row === null || row.position <= older || row.recordedAt < beforeMs) older = middle
         else younger = row.position
       }
       return older === 0 ? null : older
     })
+  }
+
+  #noRecordUpTo(position: number) {
+    const { rowUpTo } = this.#statements
+    let row = rowUpTo.get(position)
+    while (row !== null && isRecordStream(this.#streams.get(row.stream).name)) row = rowUpTo.get(row.position - 1)
+    return row
   }
 
   async close(): Promise<void> {

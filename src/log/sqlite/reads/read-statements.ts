@@ -60,8 +60,8 @@ export const prepareReads = (database: Database) => ({
     SELECT position, events.stream, revision, count, recorded_at AS recordedAt, body, events.checksum, kept_from AS keptFrom
       FROM events LEFT JOIN truncations ON truncations.stream = events.stream WHERE position > ? ORDER BY position
   `),
-  rowUpTo: database.prepare<{ position: number; count: number; recordedAt: number }, [number]>(
-    'SELECT position, count, recorded_at AS recordedAt FROM events WHERE position <= ? ORDER BY position DESC LIMIT 1',
+  rowUpTo: database.prepare<{ position: number; count: number; recordedAt: number; stream: number }, [number]>(
+    `SELECT position, count, recorded_at AS recordedAt, stream FROM events WHERE position <= ? ORDER BY position DESC LIMIT 1`,
   ),
   allBackwards: database.prepare<Row, [number]>(
     `SELECT ${columns} FROM events WHERE position < ? ORDER BY position DESC`,

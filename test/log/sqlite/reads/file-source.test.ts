@@ -7,7 +7,7 @@ import { copyWal, openForWriting } from '../../../../src/log/sqlite/sqlite-file.
 import { openSqliteLog } from '../../../../src/log/sqlite/sqlite-log.ts'
 import { harmLog } from '../../../support/logs/harm.ts'
 import { itemsAfter } from '../../../support/logs/pages-of-source.ts'
-import { keySuspensions, reading } from '../../../support/logs/sample-events.ts'
+import { keySuspended, keySuspensions, reading, readingsRefused } from '../../../support/logs/sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary-folder.ts'
 
 let folder: TemporaryFolder
@@ -119,6 +119,10 @@ test('a source finds the part of the log that is not older than a time', async (
   expect(await source.beginningOf({ ...part, keptMs: 7_000 })).toBeNull()
   const items = await itemsAfter(source, 10)
   expect(items.map(({ recordedAt }) => recordedAt)).toEqual([5_999, 5_999, 7_000, 7_000])
+  // The times of records can be wrong.
+  for (let count = 0; count < 10; count += 1) await own.append(`refusals-${count}`, 'none', [readingsRefused(1)])
+  await own.append('key-8', 'none', [keySuspended('a test', 7_001)])
+  expect(await source.beginningOf({ ...part, keptMs: 1 })).toBe(12)
   await source.close()
   await own.close()
   day.remove()

@@ -1,0 +1,59 @@
+import { expect, test } from 'bun:test'
+import type { Ask } from '../../src/actors/search/ask-db.ts'
+import type { RecordedEvent } from '../../src/domain/events.ts'
+import { wholeLog } from '../../src/domain/search/event-filter.ts'
+import { type EventList, exportRows } from '../../src/export/export-page.ts'
+import { readPageEventsMax } from '../../src/limits.ts'
+import { createMemoryLog } from '../support/logs/memory-log.ts'
+import { freshKeyStream, keySuspensions } from '../support/logs/sample-events.ts'
+
+/** `ask.db` while it is built. It has events up to `at`, which grows just before each find. */
+const growingIndex = (events: readonly RecordedEvent[]): Ask => {
+  const positions = events.map(({ position }) => position)
+  let at = 100
+  const unused = (): never => {
+    throw new Error('An export does not ask this')
+  }
+  return {
+    progress: () => ({ position: positions[at] ?? null, isBehind: true, trouble: null }),
+    upTo: async () => {},
+    placeAt: async () => null,
+    positionOfMinute: async () => null,
+    find: async (_filter: unknown, { from, limit }: { readonly from: number | null; readonly limit: number }) => {
+      at += 700
+      const known = positions.slice(0, at + 1).filter((position) => position > (from ?? -1))
+      const places = known.slice(0, limit).map((position) => ({ position }))
+      return { places, lookedTo: known.length > limit ? (places.at(-1)?.position ?? null) : null }
+    },
+    eventsAt: async (places: readonly { readonly position: number }[]) => {
+      const wanted = new Set(places.map(({ position }) => position))
+      return events.filter(({ position }) => wanted.has(position))
+    },
+    placesOfId: unused,
+    minuteCounts: unused,
+    hourCounts: unused,
+    refusalsOfCellar: unused,
+    seenRacks: unused,
+    racksLike: unused,
+  } as unknown as Ask
+}
+
+test('an export has every event once while ask.db is built', async () => {
+  const log = createMemoryLog()
+  for (let streams = 0; streams < 30; streams += 1) await log.append(freshKeyStream(), 'none', keySuspensions(100))
+  const all: RecordedEvent[] = []
+  for (let page = all.slice(); all.length === 0 || page.length > 0; all.push(...page))
+    page = [...(await log.readAll({ limit: readPageEventsMax, from: all.at(-1)?.position ?? -1 }))]
+  const ask = growingIndex(all)
+  const exported: number[] = []
+  let list: EventList = { list: 'events', filter: wholeLog, isWithoutReadings: true }
+  for (;;) {
+    let nowMs = 0
+    const passedMs = (): number => nowMs++ * 150
+    const page = await exportRows({ log, ask, passedMs }, { list, format: 'ndjson', also: [] })
+    for (const line of page.text.split('\n')) if (line !== '') exported.push(Number(JSON.parse(line).position))
+    if (page.reached === null) break
+    list = { ...list, filter: { ...list.filter, from: page.reached, to: page.to } }
+  }
+  expect(exported).toEqual(all.map(({ position }) => position))
+})
