@@ -4,7 +4,7 @@ import type { Derived } from './actors/node.ts'
 import { checkpointFile } from './actors/saved-state/checkpoint-file.ts'
 import { checkpointHeader } from './actors/saved-state/checkpoints.ts'
 import type { Schedule } from './actors/schedule.ts'
-import { foldedEvent } from './actors/stream/folded-event.ts'
+import { inLog } from './actors/stream/folded-event.ts'
 import { questionKinds } from './asked/question-kinds.ts'
 import { CommandFailed, type ExitCode, exitCodes } from './cli/exit-codes.ts'
 import type { MachineClock } from './clock.ts'
@@ -15,7 +15,6 @@ import { followOnThread } from './derived/follower-on-thread.ts'
 import { questionsOnThread } from './derived/questions/asked-questions.ts'
 import { repeatsMark } from './derived/repeats/repeats-mark.ts'
 import { RepeatsReader } from './derived/repeats/repeats-reader.ts'
-import type { FoldedTo } from './domain/log-reference.ts'
 import { eventStoreRetryPauseMs, eventStoreStartMsMax, heldRetryMs, heldWaitMsMax, storeBusyMsMax } from './limits.ts'
 import { CopyRefused } from './log/copy-log.ts'
 import {
@@ -267,15 +266,11 @@ export const openDerived = async (
 ): Promise<Derived & { readonly repeats: RepeatsReader }> => {
   const logId = await ensureLogCreated(log, clock, entropy)
   const copiedMs = await copiedAt(log)
-  const isInLog = (head: FoldedTo): Promise<boolean | null> =>
-    foldedEvent(log, head).then(
-      (event) => event !== null && event !== 'purged',
-      (fault: unknown) => {
-        if (fault instanceof Outage || fault instanceof UndecodableEvent) return null
-        throw fault
-      },
-    )
-  const store = new DerivedStore({ ...parts, start: followOnThread({ dataDir, eventStore, logId, copiedMs }), isInLog })
+  const store = new DerivedStore({
+    ...parts,
+    start: followOnThread({ dataDir, eventStore, logId, copiedMs }),
+    isInLog: inLog(log),
+  })
   const source = { dataDir, eventStore, logId }
   const reached = (): Reached | null => log.reached?.() ?? null
   const onLogFault = (fault: Error): void => meet(log, fault)

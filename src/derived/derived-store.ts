@@ -8,13 +8,13 @@ import {
   followerUpToMsMax,
   modelRetryPauseMs,
 } from '../limits.ts'
-import type { FollowerEvents, FollowerHandle, FromFollower, ModelProgress } from './follower-messages.ts'
+import type { FollowerEvents, FollowerHandle, FromFollower, InLog, ModelProgress } from './follower-messages.ts'
 
 export type DerivedParts = {
   /** Starts the follower: on a thread of its own, or in this one for tests. */
   readonly start: (events: FollowerEvents) => FollowerHandle
   /** `null`: the log cannot say it now. */
-  readonly isInLog: (head: FoldedTo) => Promise<boolean | null>
+  readonly isInLog: (head: FoldedTo) => Promise<InLog>
   readonly schedule: Schedule
   readonly onTold: (told: DerivedTold) => void
 }

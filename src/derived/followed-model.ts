@@ -11,7 +11,7 @@ import {
 } from '../limits.ts'
 import type { Beginning, SourcePage } from '../log/source.ts'
 import { isPassing } from '../log/sqlite/sqlite-faults.ts'
-import type { FromFollower, ModelProgress } from './follower-messages.ts'
+import type { FromFollower, InLog, ModelProgress } from './follower-messages.ts'
 import type { Model, ModelKind } from './model.ts'
 import {
   deleteModelFile,
@@ -149,14 +149,15 @@ export class FollowedModel {
   }
 
   /** The answer to `isInLog`. */
-  hear(isInLog: boolean | null): void {
+  hear(isInLog: InLog): void {
     this.#isAsking = false
     if (isInLog === null) {
       this.#pause(modelRetryPauseMs, modelRetryPauseMs)
       return
     }
     this.#isSound = true
-    if (!isInLog) this.#mustDelete = 'the log does not have its last event'
+    if (isInLog === 'purged') this.#mustDelete = 'its last event was purged, so the log cannot confirm it'
+    if (isInLog === false) this.#mustDelete = 'the log does not have its last event'
   }
 
   fold({ items, scannedTo, atEnd }: SourcePage): void {

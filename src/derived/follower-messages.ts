@@ -1,13 +1,16 @@
 /** What the main thread and the follower tell each other. */
 import type { FoldedTo } from '../domain/log-reference.ts'
 
+/** Whether the log has an event. `purged`: its readings were purged, so the log cannot say it. `null`: it cannot say it now. */
+export type InLog = boolean | 'purged' | null
+
 export type ToFollower =
   /** The log has published events up to this position. */
   | { readonly kind: 'published'; readonly position: number }
   /** Flush the model as soon as it has folded this position, and answer `reached`. */
   | { readonly kind: 'upTo'; readonly id: number; readonly model: string; readonly position: number }
-  /** Answers `isInLog`. `null`: the log cannot say it now. */
-  | { readonly kind: 'inLog'; readonly model: string; readonly is: boolean | null }
+  /** Answers `isInLog`. */
+  | { readonly kind: 'inLog'; readonly model: string; readonly is: InLog }
   /** A reader has found damage. */
   | { readonly kind: 'rebuild'; readonly model: string; readonly why: string }
   | { readonly kind: 'close' }

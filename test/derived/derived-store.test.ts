@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { DerivedStore, type DerivedTold } from '../../src/derived/derived-store.ts'
-import type { FollowerEvents, ModelProgress, ToFollower } from '../../src/derived/follower-messages.ts'
+import type { FollowerEvents, InLog, ModelProgress, ToFollower } from '../../src/derived/follower-messages.ts'
 import {
   followerRestartMsMax,
   followerStopMsMax,
@@ -11,7 +11,7 @@ import {
 import { drivenSchedule } from '../support/time/driven-schedule.ts'
 
 /** A store whose follower is the test. */
-const opened = (isInLog: boolean | null = true) => {
+const opened = (isInLog: InLog = true) => {
   const schedule = drivenSchedule()
   const posted: ToFollower[] = []
   const told: DerivedTold[] = []

@@ -363,6 +363,7 @@ describe('Follower', () => {
     ['of another format', (path) => withFile(path, 'PRAGMA user_version = 77')],
     ['of another log', () => {}, { logId: 'another log' }],
     ['of a log that has lost its end', () => {}, { isInLog: () => false }],
+    ['of a log that has purged its last event', () => {}, { isInLog: () => 'purged' }],
     ['without its tables', (path) => withFile(path, 'DROP TABLE positions')],
   ]
   test.each(damages)('builds a file again that is %s', async (what, harm, more = {}) => {

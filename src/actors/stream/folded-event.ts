@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import type { FoldedTo } from '../../domain/log-reference.ts'
-import type { EventLog } from '../../log/event-log.ts'
+import { type EventLog, Outage, UndecodableEvent } from '../../log/event-log.ts'
 
 /**
  * Finds the last event that a checkpoint or an index contains. `null` if the event is not in the log: this is another
@@ -16,3 +16,16 @@ export const foldedEvent = async (
   if (event !== undefined && event.revision > revision) return 'purged'
   return event?.id === id && event.position === position ? event : null
 }
+
+/** Says whether the log has the event. `null`: it cannot say it now. */
+export const inLog =
+  (log: EventLog) =>
+  async (event: FoldedTo): Promise<boolean | 'purged' | null> => {
+    try {
+      const found = await foldedEvent(log, event)
+      return found === 'purged' ? found : found !== null
+    } catch (fault) {
+      if (fault instanceof Outage || fault instanceof UndecodableEvent) return null
+      throw fault
+    }
+  }

@@ -1,6 +1,6 @@
 import type { Derived } from '../../../src/actors/node.ts'
 import { type Schedule, systemSchedule } from '../../../src/actors/schedule.ts'
-import { foldedEvent } from '../../../src/actors/stream/folded-event.ts'
+import { inLog } from '../../../src/actors/stream/folded-event.ts'
 import { questionKinds } from '../../../src/asked/question-kinds.ts'
 import { searchesIn } from '../../../src/asked/search-sources.ts'
 import type { Clock } from '../../../src/clock.ts'
@@ -12,7 +12,7 @@ import { modelKinds } from '../../../src/derived/model-kinds.ts'
 import { questionsHere } from '../../../src/derived/questions/asked-questions.ts'
 import { RepeatsReader } from '../../../src/derived/repeats/repeats-reader.ts'
 import { messageOf } from '../../../src/domain/error-message.ts'
-import { type EventLog, Outage } from '../../../src/log/event-log.ts'
+import type { EventLog } from '../../../src/log/event-log.ts'
 import { passingLog } from '../logs/passing-log.ts'
 import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.ts'
 import { until } from '../time/until.ts'
@@ -45,18 +45,14 @@ export type HereOptions = {
 export const derivedHere = (log: EventLog, { clock, ...options }: HereOptions) => {
   const { folder = temporaryFolder(), logId = 'a log', schedule = systemSchedule } = options
   const told: DerivedTold[] = []
-  const isInLog: ConstructorParameters<typeof DerivedStore>[0]['isInLog'] = async (head) => {
-    try {
-      const event = await foldedEvent(log, head)
-      return event !== null && event !== 'purged'
-    } catch (fault) {
-      if (fault instanceof Outage) return null
-      throw fault
-    }
-  }
   const times = { now: () => clock.now(), passedMs: () => performance.now() }
   const parts = { dataDir: folder.path, logId, copiedMs: null, kinds: modelKinds, source: logSource(log), ...times }
-  const store = new DerivedStore({ start: followHere(parts), isInLog, schedule, onTold: (one) => told.push(one) })
+  const store = new DerivedStore({
+    start: followHere(parts),
+    isInLog: inLog(log),
+    schedule,
+    onTold: (one) => told.push(one),
+  })
   const questions = questionsHere(
     {
       kinds: questionKinds,

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { Follower } from '../../../src/derived/follower.ts'
-import type { FromFollower, ModelProgress } from '../../../src/derived/follower-messages.ts'
+import type { FromFollower, InLog, ModelProgress } from '../../../src/derived/follower-messages.ts'
 import type { Model, ModelKind } from '../../../src/derived/model.ts'
 import type { FoldedTo } from '../../../src/domain/log-reference.ts'
 import { type LogItem, lastPositionOf } from '../../../src/domain/reading/recorded-run.ts'
@@ -58,7 +58,7 @@ type Options = {
   readonly logId?: string
   readonly copiedMs?: number | null
   /** Default: the log has each head. */
-  readonly isInLog?: (head: FoldedTo) => boolean | null
+  readonly isInLog?: (head: FoldedTo) => InLog
 }
 
 /** A follower whose time stands still. */
