@@ -6,6 +6,7 @@ import { messageOf } from '../../../../src/domain/error-message.ts'
 import { NotACellarbookLog } from '../../../../src/log/data-folder.ts'
 import { DamagedLog, type EventLog } from '../../../../src/log/event-log.ts'
 import { ensureLogCreated } from '../../../../src/log/log-identity.ts'
+import { FileReads } from '../../../../src/log/sqlite/reads/file-reads.ts'
 import { openSqliteLog } from '../../../../src/log/sqlite/sqlite-log.ts'
 import { findMissingEnd, type Mark } from '../../../../src/log/tail/missing-end.ts'
 import { WitnessWriter } from '../../../../src/log/tail/witness-writer.ts'
@@ -89,6 +90,18 @@ describe('a file that SQLite finds malformed', () => {
     await log.close()
     const mark: Mark = { source: 'a file', logId, position: 1_000, event: 'known' }
     expect(findMissingEnd(join(dataDir, 'log.db'), { marks: () => [mark] })).toMatchObject({ knownPosition: 1_000 })
+  })
+
+  test('is a trouble of the log when another connection has met it', async () => {
+    const dataDir = harmed(middle, 'met')
+    const log = openSqliteLog({ dataDir })
+    const reads = new FileReads(join(dataDir, 'log.db'))
+    const fault = await reads.readAll({ limit: 1_000 }).catch((cause: unknown) => cause)
+    reads.close()
+    if (!(fault instanceof DamagedLog)) throw new Error('The read has not met the page')
+    log.noteDamage?.(fault)
+    expect([log.health(), log.troubles?.()]).toEqual([{ ok: true }, [{ kind: 'damaged', why: fault.message }]])
+    await log.close()
   })
 
   test('does not end the thread that keeps the witness', () => {
