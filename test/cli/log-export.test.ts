@@ -141,7 +141,8 @@ describe('log export of a running service', () => {
 
   const begin = async () => {
     service = await startService()
-    await service.log.append('refusals-many', 'none', keySuspensions(4_000))
+    for (const expected of ['none', 1_999] as const)
+      await service.log.append('refusals-many', expected, keySuspensions(2_000))
     const { log, core } = service
     const leaving = new AbortController()
     const context = { log, core: async () => core, linkUrl: () => '' }
