@@ -154,7 +154,7 @@ export const repeatsGapPagesMax = 100
 /** New idempotency keys wait in memory for about this time, and for the next heartbeat. */
 export const repeatsFlushEveryMs = 250
 /** A start waits at most this time for the index of idempotency keys. To check a large file, or to build it again, takes longer. */
-export const idempotencyStartMsMax = 5_000
+export const idempotencyStartMsMax = 20_000
 /**
  * A flush of new idempotency keys also deletes expired ones: at most this number more than it adds. So a long index gets
  * shorter.
