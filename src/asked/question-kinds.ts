@@ -1,6 +1,6 @@
 import { type CountedMinutes, countMinutes, type MinutesWanted } from '../actors/search/count-minutes.ts'
-import { eventsOfId, type OfId } from '../actors/search/find-events.ts'
-import { type IdWanted, type ListedHere, type ListWanted, listHere } from '../actors/search/list-here.ts'
+import type { OfId } from '../actors/search/find-events.ts'
+import { type IdWanted, idHere, type ListedHere, type ListWanted, listHere } from '../actors/search/list-here.ts'
 import { readsOfPage } from '../actors/search/patient-reads.ts'
 import { firstEventSince, positionBefore } from '../actors/search/position-of-instant.ts'
 import { askModel } from '../derived/ask/ask-model.ts'
@@ -15,7 +15,6 @@ import {
 } from '../derived/readings/readings-questions.ts'
 import type { RecordedEvent } from '../domain/events.ts'
 import { type ExportedRows, exportRows, type RowsWanted } from '../export/export-page.ts'
-import { logSearchMs } from '../limits.ts'
 import type { AskQueries } from '../log/ask-index/queries/ask-queries.ts'
 import type { AskQuestions } from '../log/ask-index.ts'
 import { queriesOf } from './ask-of-file.ts'
@@ -49,11 +48,7 @@ const before: SearchQuestion<number, number | null> = {
 /** The readings of a request have no place in `ask.db`, so the log of that time is searched. */
 const findId: SearchQuestion<IdWanted, OfId> = {
   model: askModel,
-  search: ({ log, ask, passedMs }, { id, ...near }) => {
-    const beganMs = passedMs()
-    const isOver = (): boolean => passedMs() - beganMs >= logSearchMs
-    return eventsOfId({ log: readsOfPage(log), ask }, id, { ...near, isOver })
-  },
+  search: idHere,
 }
 
 /** Rows of minutes for a list. */

@@ -1,5 +1,6 @@
 import type { LogFilter } from '../../domain/search/event-filter.ts'
 import { logSearchMs } from '../../limits.ts'
+import { eventsOfId, type OfId } from './find-events.ts'
 import { type Listed, type ListPage, type ListParts, listEvents } from './list-events.ts'
 import { readsOfPage } from './patient-reads.ts'
 
@@ -26,4 +27,14 @@ export const listHere = async (parts: HereParts, { filter, page }: ListWanted): 
     },
   }
   return { ...(await listEvents(search, filter, page)), isIndexed }
+}
+
+/** Finds the event with the id, or those of the request with the id, like `listHere`. */
+export const idHere = (
+  { log, ask, passedMs }: Pick<HereParts, 'log' | 'ask' | 'passedMs'>,
+  { id, ...near }: IdWanted,
+): Promise<OfId> => {
+  const beganMs = passedMs()
+  const isOver = (): boolean => passedMs() - beganMs >= logSearchMs
+  return eventsOfId({ log: readsOfPage(log), ask }, id, { ...near, isOver })
 }

@@ -1,9 +1,10 @@
 /** Searches for pages. They happen on the thread for questions, or here in a process without one. Each throws Outage and UndecodableEvent. */
 import type { Core } from '../../../actors/core.ts'
-import { eventsOfId, type OfId } from '../../../actors/search/find-events.ts'
+import type { OfId } from '../../../actors/search/find-events.ts'
 import {
   type HereParts,
   type IdWanted,
+  idHere,
   type ListedHere,
   type ListWanted,
   listHere,
@@ -12,7 +13,6 @@ import { readsOfPage } from '../../../actors/search/patient-reads.ts'
 import { firstEventSince, positionBefore } from '../../../actors/search/position-of-instant.ts'
 import type { Answered } from '../../../derived/questions/question.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
-import { logSearchMs } from '../../../limits.ts'
 import { Outage } from '../../../log/event-log.ts'
 
 export type SearchParts = Pick<HereParts, 'pause' | 'passedMs'> & {
@@ -42,12 +42,11 @@ export const findBefore = async ({ core, owner }: SearchParts, atMs: number): Pr
     : answerOf(await core.questions.ask('positionBefore', atMs, { owner }))
 
 /** The event with the id, or those of the request with the id. Ends after `logSearchMs`. */
-export const findId = async ({ core, owner, passedMs }: SearchParts, { id, ...near }: IdWanted): Promise<OfId> => {
+export const findId = async ({ core, owner, passedMs }: SearchParts, wanted: IdWanted): Promise<OfId> => {
   const { log, ask, questions } = core
-  if (questions !== null) return answerOf(await questions.ask('findId', { id, ...near }, { owner }))
-  const beganMs = passedMs()
-  const isOver = (): boolean => passedMs() - beganMs >= logSearchMs
-  return eventsOfId({ log: readsOfPage(log), ask }, id, { ...near, isOver })
+  return questions === null
+    ? idHere({ log, ask, passedMs }, wanted)
+    : answerOf(await questions.ask('findId', wanted, { owner }))
 }
 
 const answerOf = <Answer>(answered: Answered<Answer>): Answer => {
