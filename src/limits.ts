@@ -950,7 +950,7 @@ export const launcherLookMs = 250
 // The command line and its socket
 /** Size of one command as JSON. Every command line is shorter, so this bound refuses no real command. */
 export const operationBytesMax = 8 * 1024 * 1024
-/** Events that `log read` and an export read at once. With more, readings of devices or other questions would wait too long. */
+/** Events that `log read` reads at once. With more, readings of devices would wait too long. */
 export const logReadPageEvents = 200
 /** How often `log read --follow` looks for new events. */
 export const followPauseMs = 250

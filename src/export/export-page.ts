@@ -4,7 +4,7 @@ import type { ExportFormat, RecordedEvent } from '../domain/events.ts'
 import { assertNever } from '../domain/refusal.ts'
 import { anyEvent, type LogFilter, type LogPart, matches } from '../domain/search/event-filter.ts'
 import { keyStream } from '../domain/stream-names.ts'
-import { exportPageChars, exportPageMs, logReadPageEvents } from '../limits.ts'
+import { exportPageChars, exportPageMs, readPageEventsMax } from '../limits.ts'
 import { eventRow } from './export-rows.ts'
 
 /** Events that somebody takes out of the log, in the order of their positions, oldest first. */
@@ -79,7 +79,7 @@ export const exportRows = async (reads: Reads, { list, format, also }: RowsWante
 type Range = { readonly from: number | null; readonly to: number }
 
 const found = (reads: Reads, list: EventList, range: Range) => {
-  const page = { direction: 'forwards', ...range, pageEvents: logReadPageEvents } as const
+  const page = { direction: 'forwards', ...range, pageEvents: readPageEventsMax } as const
   const { from: _, to: __, ...filter } = list.filter
   return list.list === 'history'
     ? searchLog({ ...reads, ask: null }, ofKey(filter, list.filter.key), page)
