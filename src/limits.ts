@@ -50,6 +50,11 @@ export const modelRetryPauseMs = 1_000
 export const modelRetryPauseMsMax = 10_000
 /** If the file of a model is lost again and again, the pauses before it is built anew double up to this one. */
 export const modelAnewPauseMsMax = 600_000
+/**
+ * The models wait this long for the flush of one of them, which is longer than usual flushes. Then they go on without it: idempotency keys
+ * must not wait in memory for the flush of a large purge.
+ */
+export const followerFlushMsMax = 500
 /** The follower asks the log again after this time if it has not got events that were published. Then the pauses double. */
 export const followerPollMsMin = 10
 /** The follower asks the log after this time even if nothing was published, and looks whether a flush is due. */

@@ -43,6 +43,8 @@ export type FollowedParts = {
 export class FollowedModel {
   readonly #parts: FollowedParts
   readonly #path: string
+  /** The open file. */
+  #database: ModelDatabase | null = null
   #opened: Opened | null = null
   #mustDelete: string | null = null
   /** The head's event was found in the log once. */
@@ -207,7 +209,8 @@ export class FollowedModel {
   }
 
   #close(): void {
-    const database = this.#opened?.database ?? this.#checking?.database
+    const database = this.#database
+    this.#database = null
     this.#opened = null
     this.#checking = null
     this.#steps = null
@@ -223,9 +226,10 @@ export class FollowedModel {
       this.#isChecked = true
     }
     const database = openModelFile(this.#path, kind, logId)
+    this.#database = database
     const head = readHead(database)
     if (head !== null && !this.#isSound) {
-      database.end()
+      this.#close()
       this.#isAsking = true
       tell({ kind: 'isInLog', model: kind.name, head })
       return
@@ -251,12 +255,7 @@ export class FollowedModel {
   #use(database: ModelDatabase): void {
     const { kind, tell, passedMs } = this.#parts
     const head = readHead(database)
-    try {
-      this.#opened = { inode: inodeOf(this.#path), database, model: kind.open(database) }
-    } catch (fault) {
-      database.end()
-      throw fault
-    }
+    this.#opened = { inode: inodeOf(this.#path), database, model: kind.open(database) }
     this.#head = head
     this.#last = head
     this.#scannedTo = head?.position ?? null

@@ -1,9 +1,9 @@
 /**
  * Follows the log, and folds it into the models of the derived store. Models at the same position share each page. A model that is
  * behind, for example a new one, gets one page for each page of the others. So they never wait for it. Of several models that are
- * behind, the first kind is the first to catch up.
+ * behind, the first kind is the first to catch up. The others wait for a flush only for a short time. Then its model falls behind.
  */
-import { followerIdleMs, followerPollMsMin } from '../limits.ts'
+import { followerFlushMsMax, followerIdleMs, followerPollMsMin } from '../limits.ts'
 import { Outage, UndecodableEvent } from '../log/event-log.ts'
 import { nextTurn } from '../log/pages-of-log.ts'
 import type { Source, SourcePage } from '../log/source.ts'
@@ -31,6 +31,7 @@ export class Follower {
   readonly #tell: FollowerParts['tell']
   readonly #models: readonly FollowedModel[]
   readonly #copiedMs: number | null
+  readonly #passedMs: () => number
   #asked: readonly Asked[] = []
   /** The log has published events up to this position. */
   #published = -1
@@ -44,6 +45,7 @@ export class Follower {
     this.#source = source
     this.#copiedMs = copiedMs
     this.#tell = tell
+    this.#passedMs = parts.passedMs
     this.#models = kinds.map((kind) => new FollowedModel({ ...parts, kind, tell }))
   }
 
@@ -65,7 +67,7 @@ export class Follower {
     while (!this.#isClosing) await this.#round()
     // The last events of the node. A model that is behind goes on at the next start.
     const { leaders } = this.#places()
-    if (leaders.some(({ isBehind }) => !isBehind)) while (!(await this.#lead(leaders)));
+    if (leaders.some(({ isBehind }) => !isBehind)) while (!(await this.#lead(leaders, Number.POSITIVE_INFINITY)));
     for (const model of this.#models) model.end()
     await this.#source.close()
   }
@@ -77,9 +79,11 @@ export class Follower {
 
   #places() {
     const ready = this.#models.filter(({ isReady }) => isReady)
-    const first = Math.max(-1, ...ready.map(placeOf))
-    const leaders = ready.filter((model) => placeOf(model) === first)
-    return { first, leaders, behind: ready.filter((model) => !leaders.includes(model)) }
+    const flushing = ready.filter(({ isFlushing }) => isFlushing)
+    const folding = ready.filter(({ isFlushing }) => !isFlushing)
+    const first = Math.max(-1, ...folding.map(placeOf))
+    const leaders = folding.filter((model) => placeOf(model) === first)
+    return { first, leaders, flushing, behind: folding.find((model) => !leaders.includes(model)) ?? null }
   }
 
   #ask(asked: Asked): void {
@@ -93,29 +97,35 @@ export class Follower {
       model.openIfDue()
       await this.#begin(model)
     }
-    const { first, leaders, behind } = this.#places()
+    const { first, leaders, flushing, behind } = this.#places()
     const isAtEnd = leaders.length === 0 || (await this.#lead(leaders))
-    const [model] = behind
-    if (model !== undefined) await this.#catchUp(model, Math.max(...leaders.map(placeOf)))
+    for (const model of flushing) model.flushStep()
+    if (behind !== null) await this.#catchUp(behind, Math.max(...leaders.map(placeOf)))
     this.#answer()
-    const isChecking = this.#models.some((each) => each.isChecking)
-    if (isAtEnd && model === undefined && !isChecking) await this.#rest(first)
+    const isBusy = this.#models.some(({ isChecking, isFlushing }) => isChecking || isFlushing)
+    if (isAtEnd && behind === null && !isBusy) await this.#rest(first)
     else await nextTurn()
   }
 
   /** Returns true at the end of the log. */
-  async #lead(models: readonly FollowedModel[]): Promise<boolean> {
-    // A model that has caught up in the middle of a flush must not fold before the end of the flush.
-    for (const model of models) if (model.isFlushing) await flushed(model)
+  async #lead(models: readonly FollowedModel[], flushMsMax = followerFlushMsMax): Promise<boolean> {
     const page = await this.#read(models)
     if (page === null) return true
     // A subscription can be silent, although this node has heard of newer events.
     const atEnd = page.atEnd && (page.scannedTo ?? -1) >= this.#published
     for (const model of models) {
       model.fold({ ...page, atEnd })
-      await flushed(model)
+      await this.#flush(model, flushMsMax)
     }
     return page.atEnd
+  }
+
+  async #flush(model: FollowedModel, msMax: number): Promise<void> {
+    const untilMs = this.#passedMs() + msMax
+    while (model.mustFlush && this.#passedMs() < untilMs) {
+      model.flushStep()
+      await nextTurn()
+    }
   }
 
   /** Folds one page, up to the leaders' position, so that the model shares their pages from there on. */
@@ -178,13 +188,6 @@ export class Follower {
         resolve()
       }
     })
-  }
-}
-
-const flushed = async (model: FollowedModel): Promise<void> => {
-  while (model.mustFlush) {
-    model.flushStep()
-    await nextTurn()
   }
 }
 

@@ -3,7 +3,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { modelPath } from '../../src/derived/model-file.ts'
-import { modelAnewPauseMsMax, modelBehindMs, modelRetryPauseMs, modelRetryPauseMsMax } from '../../src/limits.ts'
+import {
+  followerFlushMsMax,
+  modelAnewPauseMsMax,
+  modelBehindMs,
+  modelRetryPauseMs,
+  modelRetryPauseMsMax,
+} from '../../src/limits.ts'
 import { type EventLog, Outage } from '../../src/log/event-log.ts'
 import type { Source } from '../../src/log/source.ts'
 import { type FollowedHere, followedHere, type Harm, positionsModel } from '../support/derived/followed-here.ts'
@@ -298,6 +304,37 @@ describe('Follower', () => {
     await expectWhole('two')
   })
 
+  test('lets the others go on while a long flush runs', async () => {
+    await addEvents(300)
+    const first = follow({ one: {} })
+    await first.whole('one')
+    await first.end()
+    let steps = 0
+    const onStep = (): void => {
+      steps += 1
+      if (steps === 100) second.pass(followerFlushMsMax)
+      if (steps > 100) grow(steps)
+    }
+    const grown: Promise<unknown>[] = []
+    const grow = (step: number): void => {
+      if (step % 20 === 0) grown.push(addEvents(1))
+    }
+    let [foldedByOne, stepsThen] = [0, -1]
+    const onFold = (): void => {
+      foldedByOne += 1
+      if (foldedByOne === 5) stepsThen = steps
+    }
+    const second = follow({ one: { onFold }, two: { onStep } })
+    await second.whole('one', 'two')
+    await Promise.all(grown)
+    await second.whole('one', 'two')
+    expect(stepsThen).toBeLessThan(300)
+    expect(stepsThen).toBeGreaterThan(100)
+    await second.end()
+    await expectWhole('one')
+    await expectWhole('two')
+  })
+
   test('has lost nothing and nothing twice after a kill at any step', async () => {
     const copies: string[] = []
     const onStep = (): void => {
@@ -329,7 +366,10 @@ describe('Follower', () => {
     const one = follow({ one: { onOpen }, two: {} })
     await one.whole('one', 'two')
     await one.end()
-    pagesMax = 8
+    const closed = new Database(modelPath(folder.path, 'one'), { readonly: true })
+    // Not one page of the log fits in.
+    pagesMax = Number(closed.query('PRAGMA page_count').values()[0]?.[0])
+    closed.close()
     const full = follow({ one: { onOpen }, two: {} })
     await addEvents(200)
     await until(() => {
