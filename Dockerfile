@@ -24,7 +24,7 @@ RUN install -d -o bun -g bun -m 0700 /data
 USER bun
 # HOST: a container's own loopback is nobody else's. What is published, and where, is for `-p` or the compose file to say.
 # BUN_JSC_…: as `bun start` sets them (docs/decisions/016-how-far-a-heap-may-grow.md).
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data BUN_JSC_forceRAMSize=115343360 BUN_JSC_heapGrowthFunctionThresholdInMB=1 BUN_JSC_heapGrowthMaxIncrease=1.4 BUN_JSC_heapGrowthSteepnessFactor=2.45 BUN_JSC_minEdenToOldGenerationRatio=0.2
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data BUN_JSC_forceRAMSize=71303168 BUN_JSC_heapGrowthFunctionThresholdInMB=1
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 CMD ["bun", "deploy/health-check.ts"]

@@ -721,7 +721,7 @@ export const kegsPerCell = 32
 /** Requests of a keg that are remembered, to know its usual pause. */
 export const arrivalsPerKegMax = 6
 /** Kegs that stay in memory after a flush: about 900 bytes each. A further keg is read from the file when it is used. */
-export const kegsInMemoryMax = 32_768
+export const kegsInMemoryMax = 16_384
 /** A question gives way after this number of rows or look-ups: about 1 ms. */
 export const readingsAskedPerStep = 500
 

@@ -363,6 +363,8 @@ class ReadingsModel implements Model {
   #forgetKegs(): void {
     this.#slots.forgetAll()
     this.#slotsOfKeys.clear()
+    // Otherwise this memory would wait for a collection while new kegs take as much again.
+    Bun.gc(true)
   }
 }
 

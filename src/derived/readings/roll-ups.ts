@@ -233,9 +233,10 @@ export class RollUps {
   /** All closed buckets of the keg. A late reading can come with each of many, so each is entered only once. */
   #closedOf(slot: number): ReadonlyMap<number, number> {
     const { numbers, from } = this.#slots.of(slot)
+    const newest = numbers[from + lastClosed] ?? 0
+    if (newest === 0) return noneClosed
     const late = this.#late.get(slot) ?? { upTo: 0, places: new Map<number, number>() }
     this.#late.set(slot, late)
-    const newest = numbers[from + lastClosed] ?? 0
     const found: number[] = []
     for (let next = newest; next > late.upTo; next = this.#closed[(next - 1) * numbersPerRow + rowBefore] ?? 0) {
       found.push(next - 1)
@@ -248,6 +249,8 @@ export class RollUps {
     return late.places
   }
 }
+
+const noneClosed: ReadonlyMap<number, number> = new Map()
 
 const addToBucket = (numbers: Float64Array, at: number, arriving: Arriving, offset: number): void => {
   // SQLite keeps no negative zero.
