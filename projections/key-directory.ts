@@ -1,7 +1,7 @@
 import type { Limit, RecordedEvent } from '../src/domain/events.ts'
 import { evolveKey, type KeyEventType, type KeyState, type Rotation } from '../src/domain/key.ts'
 import { keyIdOf, keyStream } from '../src/domain/stream-names.ts'
-import { keyLimitDefault, labelsComparedAtOnce } from '../src/limits.ts'
+import { keyLimitDefault } from '../src/limits.ts'
 import { isNext } from './next-revision.ts'
 import { PastNames } from './past-names.ts'
 import type { CellarQueries, KeyQueries } from './queries.ts'
@@ -64,15 +64,8 @@ export class KeyDirectory implements KeyQueries {
     return found.sort(newestFirst)
   }
 
-  *labelledLike(pattern: RegExp): Generator<void, readonly KeyState[]> {
-    const found: KeyState[] = []
-    let compared = 0
-    for (const key of this.#byId.values()) {
-      if (pattern.test(key.label)) found.push(key)
-      compared += 1
-      if (compared % labelsComparedAtOnce === 0) yield
-    }
-    return found.sort(newestFirst)
+  labelledLike(pattern: RegExp): readonly KeyState[] {
+    return [...this.#byId.values()].filter(({ label }) => pattern.test(label)).sort(newestFirst)
   }
 
   effectiveLimit(key: KeyState): Limit {

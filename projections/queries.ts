@@ -47,8 +47,8 @@ export type KeyQueries = {
   list(): readonly KeyState[]
   /** The keys with this label, in any case of its letters. The newest key is first. */
   labelled(label: string): readonly KeyState[]
-  /** The keys whose label has this pattern, in any order. Yields now and then, so that the caller can let other work run. */
-  labelledLike(pattern: RegExp): Generator<void, readonly KeyState[]>
+  /** The keys whose label has this pattern. The newest key is first. */
+  labelledLike(pattern: RegExp): readonly KeyState[]
   effectiveLimit(key: KeyState): Limit
 }
 

@@ -25,7 +25,6 @@ export type AppDeps = {
   /** True if the node accepts readings of every kind and is not stopping. `/readyz` gives this answer. */
   readonly isReady: () => boolean
   readonly reasons: DashboardParts['reasons']
-  readonly questions: DashboardParts['questions']
   /** Default: this node does not check its log. */
   readonly logCheck?: DashboardParts['logCheck']
   readonly web: WebConfig
@@ -48,7 +47,7 @@ export type AppDeps = {
  */
 export const createApp = (deps: AppDeps): App => {
   const { core, lines, isReady, reasons, web, live, refusalLines, traces, work = noWork(), bodySchedule } = deps
-  const { exportTiming, logCheck = () => null, questions } = deps
+  const { exportTiming, logCheck = () => null } = deps
   const lastRefusals = new LastRefusals()
   const lastChecks = noChecks()
   const addressOf = (request: Request): string =>
@@ -67,7 +66,7 @@ export const createApp = (deps: AppDeps): App => {
     .use(apiRoutes(api, ingest))
     .use(
       dashboardRoutes(
-        { core, lastRefusals, lastChecks, lines, traces, reasons, logCheck, web, live, downloads, bodies, questions },
+        { core, lastRefusals, lastChecks, lines, traces, reasons, logCheck, web, live, downloads, bodies },
         answerMisspeltPath(api),
       ),
     )

@@ -360,8 +360,6 @@ export const refusedSignInAddressesMax = 5
 export const refusalSummaryPausesMs = [10_000, 60_000, 600_000] as const
 /** A summary is appended at most this long after its refusals, unless the store is away for longer. */
 export const refusalSummaryMsMax = 900_000
-/** Summaries that the search for one refused request reads. */
-export const refusalSummariesSearchedMax = 10_000
 export const refusalSamplesMax = 8
 /** Keys whose refusals wait for a summary. */
 export const refusalSumsKeysMax = 1_000
@@ -838,8 +836,6 @@ export const exportEndMsMax = 5_000
 export const exportFieldCharsMax = 300
 /** Keys that an export writes in one turn of the event loop. */
 export const exportPageKeys = 200
-/** Characters of a page of an export. A browser takes a page in a few ms, and a slow one holds no more of it in memory. */
-export const exportPageChars = 256 * 1024
 /** A page of an export ends after this time on the thread for questions. Other questions have their turns meanwhile. */
 export const exportPageMs = 200
 
@@ -861,8 +857,6 @@ export const labelChoicesMax = 20
 export const namesOfferedMax = 10
 /** Pairs of a key and a rack that the box looks at. Several keys can have sent the same rack. */
 export const racksComparedMax = 100
-/** Labels that the box compares before other work runs. */
-export const labelsComparedAtOnce = 5_000
 /** A search for a page ends after this time with what it has. The page then offers to go on. */
 export const logSearchMs = 120
 /** A page waits for one read of a store this long. Meanwhile, the store passes about 100,000 events of other programs. */

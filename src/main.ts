@@ -5,6 +5,7 @@ import { version } from '../package.json' with { type: 'json' }
 import { paths } from '../views/paths.ts'
 import { openCore } from './actors/open-core.ts'
 import { checkpointFile } from './actors/saved-state/checkpoint-file.ts'
+import { questionsOfLog } from './asked/questions-of-log.ts'
 import type { ProgramDeps } from './cli/commands/runner.ts'
 import { type Place, performAnywhere } from './cli/control/perform-anywhere.ts'
 import { exitCodes } from './cli/exit-codes.ts'
@@ -119,9 +120,11 @@ const placeOf = (config: Config): Place => ({
       throw asCommandFailed(error)
     }
   },
-  openCore: (log) =>
+  questionsOf: questionsOfLog,
+  openCore: (log, questions) =>
     openCore({
       log,
+      questions,
       clock: systemClock,
       entropy: systemEntropy,
       checkpoints: { store: checkpointFile(config.dataDir) },

@@ -15,7 +15,7 @@ import type { CheckpointParts } from './actors/saved-state/checkpoints.ts'
 import type { LostChanges } from './actors/saved-state/lost-changes.ts'
 import { systemSchedule } from './actors/schedule.ts'
 import type { TimesTold } from './actors/time/clock-watch.ts'
-import { type AppDeps, createApp } from './app.ts'
+import { createApp } from './app.ts'
 import type { ServeOptions } from './cli/commands/runner.ts'
 import { isServed } from './cli/control/control-client.ts'
 import { startControlServer } from './cli/control/control-server.ts'
@@ -91,8 +91,8 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
   const derived = await startDerived(starting, log)
   const core = await startCore(starting, log, { health, derived })
   const check = startCheck(starting, health, options)
-  const app = startApp(starting, { core, questions: derived.questions, health, check })
-  const { port, linkUrl } = startSockets(starting, { log, core, app, certificate, health })
+  const app = startApp(starting, { core, health, check })
+  const { port, linkUrl } = startSockets(starting, { core, app, certificate, health })
   if (demo) {
     const devices = await startDemo({ core, url: localUrlOf(config, port) })
     started.defer(() => devices.stop())
@@ -210,15 +210,11 @@ type ServedApp = App & { readonly live: LivePages }
 
 type AppParts = {
   readonly core: Core
-  readonly questions: AppDeps['questions']
   readonly health: Health
   readonly check: DailyCheck | null
 }
 
-const startApp = (
-  { config, clock, lines, started }: Starting,
-  { core, questions, health, check }: AppParts,
-): ServedApp => {
+const startApp = ({ config, clock, lines, started }: Starting, { core, health, check }: AppParts): ServedApp => {
   const requestLines = boundErrorLines(lines, systemSchedule)
   const refusalLines = new RefusalLines(requestLines, systemSchedule)
   started.defer(() => refusalLines.close())
@@ -227,21 +223,20 @@ const startApp = (
   const live = new LivePages(core, requestLines, { schedule: systemSchedule, passedMs: () => clock.passedMs() })
   const { reasons } = health
   const isReadyNow = (): boolean => !health.isDraining && isReady(reasons())
-  const parts = { core, questions, lines: requestLines, reasons, web: config, live, refusalLines, traces }
+  const parts = { core, lines: requestLines, reasons, web: config, live, refusalLines, traces }
   const app = createApp({ ...parts, isReady: isReadyNow, logCheck: () => check?.view() ?? null })
   health.bodyTroubles = () => app.bodies.troubles()
   return { ...app, live }
 }
 
 type Served = {
-  readonly log: EventLog
   readonly core: Core
   readonly app: ServedApp
   readonly certificate: CertificateAndKey | null
   readonly health: Health
 }
 
-const startSockets = ({ config, lines, started }: Starting, { log, core, app, certificate, health }: Served) => {
+const startSockets = ({ config, lines, started }: Starting, { core, app, certificate, health }: Served) => {
   const server = listen(app, config, certificate)
   started.defer(() => server.stop(true))
   const descriptors = watchDescriptors(server, systemSchedule)
@@ -249,7 +244,7 @@ const startSockets = ({ config, lines, started }: Starting, { log, core, app, ce
   health.descriptors = descriptors.trouble
   const port = server.port ?? config.port
   const linkUrl = (secret: string): string => baseUrlOf(config, port) + paths.link(secret)
-  const context = { log, core: async () => core, linkUrl, ask: core.ask }
+  const context = { questions: core.questions, core: async () => core, linkUrl }
   const onLeft = (why: string): void => lines.warn('cannot remove the command socket: the next start does', { why })
   const control = startControlServer({ dataDir: config.dataDir, context, onBug: tellBug(lines), onLeft })
   // Both sockets stop at the same time, so that a long answer on one does not delay the other.

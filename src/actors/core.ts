@@ -8,6 +8,7 @@
 import type { Projections } from '../../projections/queries.ts'
 import type { questionKinds } from '../asked/question-kinds.ts'
 import type { Clock } from '../clock.ts'
+import type { ModelProgress } from '../derived/follower-messages.ts'
 import type { Questions } from '../derived/questions/question.ts'
 import type { CellarState } from '../domain/cellar.ts'
 import type { By, CellarPolicy, EventData, Limit, Role } from '../domain/events.ts'
@@ -18,7 +19,6 @@ import type { LogItem } from '../domain/reading/recorded-run.ts'
 import type { CommandRefusal, Outcome, ReadingRefusal } from '../domain/refusal.ts'
 import type { Entropy } from '../entropy.ts'
 import type { EventLog } from '../log/event-log.ts'
-import type { Ask } from './search/ask-db.ts'
 
 export type Asker = { readonly by: By; readonly requestId: string }
 
@@ -199,35 +199,6 @@ export type RefusedSignIn = {
   readonly address: string
 }
 
-export type SignInPlace = { readonly address: string; readonly browser: string }
-
-/** `at` and `from` are in ms. A row `refused` counts the refused sign-ins between `from` and `at`. */
-export type SignInRow =
-  | {
-      readonly kind: 'signed_in'
-      readonly at: number
-      readonly sessionId: string
-      readonly linkMadeBy: string | null
-      /** `purged`: the record of the address was deleted. `not_recorded`: the sign-in is older than such records. */
-      readonly place: SignInPlace | 'purged' | 'not_recorded'
-    }
-  | { readonly kind: 'signed_out'; readonly at: number; readonly sessionId: string; readonly by: By }
-  | { readonly kind: 'link_made'; readonly at: number; readonly madeBy: string; readonly isInvitation: boolean }
-  | {
-      readonly kind: 'password_set'
-      readonly at: number
-      readonly hasLink: boolean
-      readonly linkMadeBy: string | null
-    }
-  | {
-      readonly kind: 'refused'
-      readonly at: number
-      readonly from: number
-      readonly failed: number
-      readonly throttled: number
-      readonly addresses: readonly string[]
-    }
-
 /**
  * With `id`, only the session with this id ends. With `allBut`, all sessions end except the session with this secret.
  * If `allBut` is `null`, all sessions end.
@@ -269,13 +240,6 @@ export type SignIns = {
   endSessions(email: string, which: EndingSessions, asker: Asker): Answer<null>
   /** Counts the refusal. The counts are written together later, so that a flood of attempts writes few events. */
   signInRefused(refused: RefusedSignIn): void
-  /** Returns the newest row first. @throws Outage */
-  signInHistory(email: string): Promise<readonly SignInRow[]>
-  /**
-   * Maps the revision of each sign-in's record to the sign-in's address and browser. Leaves out purged records.
-   * @throws Outage
-   */
-  signInPlaces(revisions: readonly number[]): Promise<ReadonlyMap<number, SignInPlace>>
 }
 
 export type Operators = SignIns & {
@@ -344,10 +308,10 @@ export type Core = {
   readonly refusals: Refusals
   /** Records the beginning or the end of an export. Returns the record's revision in `exports-log`. */
   recordExport(data: EventData<'LogExported'>, asker: Asker): Answer<number>
-  /** `null` if this node has no `ask.db`. */
-  readonly ask: Ask | null
-  /** Searches of the log happen there. `null`: they happen on the thread of the caller, because this process serves no devices. */
-  readonly questions: Questions<typeof questionKinds> | null
+  /** How far `ask.db` is. `null` if this node has none. */
+  indexProgress(): ModelProgress | null
+  /** All that people ask of the log and of the models. In a service, a thread answers. */
+  readonly questions: Questions<typeof questionKinds>
   /**
    * Calls `listener` with the events and runs of all nodes, after the projections have folded them. A node with an
    * `ask.db` also calls it with records, which nothing folds. Events of one stream come in order. An event can come twice, so a second call with it must do no harm. The returned function ends the calls.

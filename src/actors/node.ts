@@ -53,8 +53,9 @@ export type CoreParts = {
   readonly entropy: Entropy
   /** Default: that of the derived store. Without one, all idempotency keys stay in memory, and actors read their streams for them. */
   readonly idempotency?: RepeatsIndex
-  /** Default: none, so `core.ask` is `null`. */
   readonly derived?: Derived
+  /** Default: those of the derived store. Without one, no question is answered. */
+  readonly questions?: Derived['questions']
   /** Where the node keeps how many bytes of summaries of refusals it has written today. Default: nowhere. */
   readonly refusalBytes?: KeptBytes
   readonly schedule?: Schedule

@@ -1,5 +1,4 @@
 import { sessionIdleMsDefault } from '../limits.ts'
-import { createAsk } from './ask/ask-requests.ts'
 import { knownBeyondLog } from './ask/known-beyond-log.ts'
 import { createCellars } from './cellar/cellar-requests.ts'
 import type { Core } from './core.ts'
@@ -48,14 +47,16 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
       waiting: () => node.refusalRecords.waiting(),
     },
     recordExport: (data, asker) => node.exportRecords.append({ type: 'LogExported', data }, asker),
-    ask: derived === undefined ? null : createAsk({ log: host.log, ...derived }),
-    questions: derived?.questions ?? null,
+    indexProgress: () => derived?.store.progress('ask') ?? null,
+    questions: parts.questions ?? derived?.questions ?? noQuestions,
     onFolded: (listener) => node.onFolded(listener),
     indexTrouble: () => node.remembered.trouble,
     sweep: () => node.sweep(),
     drain: () => node.drain(),
   }
 }
+
+const noQuestions: OpenCore['questions'] = { ask: async () => ({ kind: 'not_now' }), close: async () => {} }
 
 const begin = async (node: Node, { derived, onLostChanges }: CoreParts, { lost }: Beginning): Promise<void> => {
   const { log, projections } = node.host

@@ -49,15 +49,13 @@ export const askOfFile = ({ readers, log, progress, turn, onDamage }: FileParts)
     }
   }
   return {
-    progress: () => ({ ...progress, position: position() }),
-    upTo: async () => {},
+    progress: async () => ({ ...progress, position: position() }),
     find: (filter, page) => inTurns((index) => index.find(filter, page)),
     placesOfId: (id) => inTurns((index) => index.placesOfId(id)),
     placeAt: async (at) => orFault(() => queries().placeAt(at)),
     minuteCounts: (cellar, from, to) => inTurns((index) => index.minuteCounts(cellar, from, to)),
     hourCounts: (key, from, to) => inTurns((index) => index.hourCounts(key, from, to)),
     refusalsOfCellar: (cellar, from, limit) => inTurns((index) => index.refusalsOfCellar(cellar, from, limit)),
-    seenRacks: (key, limit) => inTurns((index) => index.seenRacks(key, limit)),
     racksLike: (pattern, limit) => inTurns((index) => index.racksLike(pattern, limit)),
     positionOfMinute: async (minute) => orFault(() => queries().positionOfMinute(minute)),
     eventsAt: (places) => eventsAt(log, places),
@@ -67,7 +65,7 @@ export const askOfFile = ({ readers, log, progress, turn, onDamage }: FileParts)
 const prepared = new WeakMap<Database, AskQueries>()
 
 /** Preparing the statements takes longer than a question. */
-export const queriesOf = (database: Database): AskQueries => {
+const queriesOf = (database: Database): AskQueries => {
   const known = prepared.get(database)
   if (known !== undefined) return known
   const queries = new AskQueries(database)

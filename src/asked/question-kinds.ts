@@ -1,10 +1,13 @@
-import { type CountedMinutes, countMinutes, type MinutesWanted } from '../actors/search/count-minutes.ts'
-import type { OfId } from '../actors/search/find-events.ts'
-import { type IdWanted, idHere, type ListedHere, type ListWanted, listHere } from '../actors/search/list-here.ts'
+import { signInHistory, signInPlaces } from '../actors/operator/sign-in-history.ts'
+import type { Ask } from '../actors/search/ask-db.ts'
+import { countMinutes, type MinutesWanted } from '../actors/search/count-minutes.ts'
+import { eventsAt, type PlaceInLog } from '../actors/search/events-at.ts'
+import { eventAt, eventsOfReceipt, isNoPosition, type Receipt } from '../actors/search/find-events.ts'
+import { type IdWanted, idHere, type ListWanted, listHere } from '../actors/search/list-here.ts'
 import { readsOfPage } from '../actors/search/patient-reads.ts'
 import { firstEventSince, positionBefore } from '../actors/search/position-of-instant.ts'
 import { askModel } from '../derived/ask/ask-model.ts'
-import type { ModelQuestion, SearchQuestion } from '../derived/questions/question.ts'
+import type { ModelQuestion, SearchQuestion, SearchReads } from '../derived/questions/question.ts'
 import { readingsKind } from '../derived/readings/readings-model.ts'
 import {
   type FoundKegs,
@@ -13,11 +16,12 @@ import {
   type ReadingPlace,
   recentReadings,
 } from '../derived/readings/readings-questions.ts'
-import type { RecordedEvent } from '../domain/events.ts'
-import { type ExportedRows, exportRows, type RowsWanted } from '../export/export-page.ts'
-import type { AskQueries } from '../log/ask-index/queries/ask-queries.ts'
-import type { AskQuestions } from '../log/ask-index.ts'
-import { queriesOf } from './ask-of-file.ts'
+import { eventsOfList, exportRows, type RowsWanted } from '../export/export-page.ts'
+import { AskBusy } from '../log/ask-index.ts'
+import { type CellarThen, cellarThen, type ThenWanted } from './cellar-and-keys-then.ts'
+import { eventInContext } from './event-in-context.ts'
+import { type RefusedThen, type RefusedWanted, refusedThen } from './refused-then.ts'
+import { type HistoryWanted, type KeyHistory, keyHistory } from './rows-of-history.ts'
 
 export type CellarReadings = { readonly kegs: FoundKegs; readonly recent: readonly ReadingPlace[] }
 
@@ -29,72 +33,51 @@ const cellarReadings: ModelQuestion<KegsWanted, CellarReadings> = {
   },
 }
 
-/** One page of a list of events, or as much of it as is found in a short time. */
-const findEvents: SearchQuestion<ListWanted, ListedHere> = {
-  model: askModel,
-  search: (reads, wanted) => listHere({ ...reads, pause: async () => {} }, wanted),
+const ofLog = <Wanted, Answer>(
+  search: (reads: SearchReads, wanted: Wanted) => Promise<Answer>,
+): SearchQuestion<Wanted, Answer> => ({ model: askModel, search })
+
+/** A question to `ask.db` alone. */
+const ofIndex = <Wanted, Answer>(answer: (ask: Ask, wanted: Wanted) => Promise<Answer>) =>
+  ofLog(({ ask }, wanted: Wanted): Promise<Answer> => {
+    if (ask === null) throw new AskBusy('Cannot count events: this process has no ask.db')
+    return answer(ask, wanted)
+  })
+
+type Of<Name extends keyof Ask> = Parameters<Ask[Name]>
+
+/** The first event that was recorded at the instant or later, and the position of the event before it. */
+const since = async ({ log, ask }: SearchReads, atMs: number) => {
+  const reads = readsOfPage(log)
+  const event = await firstEventSince(reads, atMs, ask)
+  const [before] = event === null ? [] : await reads.readAll({ from: event.position, direction: 'backwards', limit: 1 })
+  return { event, before: before?.position ?? null }
 }
 
-const firstSince: SearchQuestion<number, RecordedEvent | null> = {
-  model: askModel,
-  search: ({ log, ask }, atMs) => firstEventSince(readsOfPage(log), atMs, ask),
-}
-
-const before: SearchQuestion<number, number | null> = {
-  model: askModel,
-  search: ({ log, ask }, atMs) => positionBefore(readsOfPage(log), atMs, ask),
-}
-
-/** The readings of a request have no place in `ask.db`, so the log of that time is searched. */
-const findId: SearchQuestion<IdWanted, OfId> = {
-  model: askModel,
-  search: idHere,
-}
-
-/** Rows of minutes for a list. */
-const countedMinutes: SearchQuestion<MinutesWanted, CountedMinutes> = {
-  model: askModel,
-  search: ({ ask }, wanted) => countMinutes(ask, wanted),
-}
-
-/** The next rows of an export. */
-const exportPage: SearchQuestion<RowsWanted, ExportedRows> = {
-  model: askModel,
-  search: exportRows,
-}
-
-type Of<Name extends keyof AskQuestions> = Parameters<AskQuestions[Name]>
-
-/** A question to `ask.db` alone, which another page puts together with what it has in memory. */
-const ofIndex = <Wanted, Answer>(
-  answer: (index: AskQueries, wanted: Wanted) => Generator<void, Answer>,
-): ModelQuestion<Wanted, Answer> => ({
-  model: askModel,
-  answer: (database, wanted) => answer(queriesOf(database), wanted),
-})
-
-/** Every question of the pages. */
+/** Every question of people. */
 export const questionKinds = {
   cellarReadings,
-  findEvents,
-  exportPage,
-  firstSince,
-  positionBefore: before,
-  findId,
-  countMinutes: countedMinutes,
-  find: ofIndex((index, wanted: Of<'find'>) => index.find(...wanted)),
-  placesOfId: ofIndex((index, wanted: Of<'placesOfId'>) => index.placesOfId(...wanted)),
-  placeAt: ofIndex(function* (index, wanted: Of<'placeAt'>) {
-    yield
-    return index.placeAt(...wanted)
-  }),
-  minuteCounts: ofIndex((index, wanted: Of<'minuteCounts'>) => index.minuteCounts(...wanted)),
-  hourCounts: ofIndex((index, wanted: Of<'hourCounts'>) => index.hourCounts(...wanted)),
-  refusalsOfCellar: ofIndex((index, wanted: Of<'refusalsOfCellar'>) => index.refusalsOfCellar(...wanted)),
-  seenRacks: ofIndex((index, wanted: Of<'seenRacks'>) => index.seenRacks(...wanted)),
-  racksLike: ofIndex((index, wanted: Of<'racksLike'>) => index.racksLike(...wanted)),
-  positionOfMinute: ofIndex(function* (index, wanted: Of<'positionOfMinute'>) {
-    yield
-    return index.positionOfMinute(...wanted)
-  }),
+  /** One page of a list of events, or as much of it as is found in a short time. */
+  findEvents: ofLog((reads, wanted: ListWanted) => listHere(reads, wanted)),
+  /** Events for an export or the command line, oldest first. */
+  readEvents: ofLog((reads, wanted: Omit<RowsWanted, 'format'>) => eventsOfList(reads, wanted)),
+  exportPage: ofLog((reads, wanted: RowsWanted) => exportRows(reads, wanted)),
+  eventsAt: ofLog(({ log }, places: readonly PlaceInLog[]) => eventsAt(log, places)),
+  eventInContext: ofLog(eventInContext),
+  keyHistory: ofLog<HistoryWanted, KeyHistory>(keyHistory),
+  cellarThen: ofLog<ThenWanted, CellarThen>(cellarThen),
+  refusedThen: ofLog<RefusedWanted, RefusedThen>(refusedThen),
+  firstSince: ofLog(since),
+  positionBefore: ofLog(({ log, ask }, atMs: number) => positionBefore(readsOfPage(log), atMs, ask)),
+  receipt: ofLog(({ log }, receipt: Receipt) => eventsOfReceipt(log, receipt)),
+  position: ofLog(({ log }, position: number) => eventAt(readsOfPage(log), position)),
+  isNoPosition: ofLog(({ log }, position: number) => isNoPosition(readsOfPage(log), position)),
+  findId: ofLog((reads, wanted: IdWanted) => idHere(reads, wanted)),
+  signInHistory: ofLog(({ log }, email: string) => signInHistory(log, email)),
+  signInPlaces: ofLog(({ log }, revisions: readonly number[]) => signInPlaces(log, revisions)),
+  countMinutes: ofIndex((ask, wanted: MinutesWanted) => countMinutes(ask, wanted)),
+  minuteCounts: ofIndex((ask, wanted: Of<'minuteCounts'>) => ask.minuteCounts(...wanted)),
+  hourCounts: ofIndex((ask, wanted: Of<'hourCounts'>) => ask.hourCounts(...wanted)),
+  refusalsOfCellar: ofIndex((ask, wanted: Of<'refusalsOfCellar'>) => ask.refusalsOfCellar(...wanted)),
+  racksLike: ofIndex((ask, wanted: Of<'racksLike'>) => ask.racksLike(...wanted)),
 }

@@ -1,6 +1,7 @@
 import type { LogReads } from '../actors/search/patient-reads.ts'
 import type { ModelReaders } from '../derived/questions/model-readers.ts'
-import type { OpenSearch } from '../derived/questions/question-turns.ts'
+import type { SearchReads } from '../derived/questions/question.ts'
+import type { SearchParts } from '../derived/questions/question-turns.ts'
 import type { SearchSources } from '../derived/questions/serve-questions.ts'
 import { BoundedMap } from '../domain/bounded-map.ts'
 import { messageOf } from '../domain/error-message.ts'
@@ -30,9 +31,24 @@ export const searchesIn = ({ open: openLog, lags }: SearchedLog, readers: ModelR
     })
     return opened
   }
+  const readsOf = inTurns(reads, lags)
+  return {
+    open: ({ turn, ...parts }) => {
+      reached = parts.reached
+      const { log, cellarOfKey } = readsOf(turn)
+      return { log, ask: askOfFile({ ...parts, turn, readers, log }), cellarOfKey, passedMs: parts.passedMs }
+    },
+    close: async () => {
+      const last = await opened?.catch(() => null)
+      await last?.close()
+    },
+  }
+}
+
+/** Each read of a question waits for the question's turn. */
+export const inTurns = (reads: () => Promise<LogReads>, lags: boolean) => {
   const cellars = new BoundedMap<string, string>(searchedKeysMax)
-  const open: OpenSearch = ({ turn, ...parts }) => {
-    reached = parts.reached
+  return (turn: SearchParts['turn']): Pick<SearchReads, 'log' | 'cellarOfKey'> => {
     const log: LogReads = {
       lags,
       read: async (stream, options) => {
@@ -44,15 +60,7 @@ export const searchesIn = ({ open: openLog, lags }: SearchedLog, readers: ModelR
         return (await reads()).readAll(options)
       },
     }
-    const cellarOfKey = (keyId: string): Promise<string | null> => cellarOf(log, cellars, keyId)
-    return { log, ask: askOfFile({ ...parts, turn, readers, log }), cellarOfKey, passedMs: parts.passedMs }
-  }
-  return {
-    open,
-    close: async () => {
-      const last = await opened?.catch(() => null)
-      await last?.close()
-    },
+    return { log, cellarOfKey: (keyId) => cellarOf(log, cellars, keyId) }
   }
 }
 

@@ -72,19 +72,22 @@ export class DerivedStore {
 
   /**
    * Resolves when the file of the model includes all that this node has received, so that a page can show what its form has
-   * changed. Gives up after a while. Does not wait for a model that is behind.
+   * changed. Returns false if it gives up after a while. Does not wait for a model that is behind.
    */
-  async upTo(model: string): Promise<void> {
+  async upTo(model: string): Promise<boolean> {
     const { isBehind, trouble, position } = this.progress(model)
-    if (isBehind || trouble !== null || (position ?? -1) >= this.#published || this.#follower === null) return
+    if (isBehind || trouble !== null || (position ?? -1) >= this.#published || this.#follower === null) return true
     this.#ids += 1
     const id = this.#ids
     const follower = this.#follower
-    await new Promise<void>((resolve) => {
-      const forget = this.#parts.schedule.after(followerUpToMsMax, () => this.#settle(id))
+    return new Promise((resolve) => {
+      const forget = this.#parts.schedule.after(followerUpToMsMax, () => {
+        this.#waiting.delete(id)
+        resolve(false)
+      })
       this.#waiting.set(id, () => {
         forget()
-        resolve()
+        resolve(true)
       })
       follower.post({ kind: 'upTo', id, model, position: this.#published })
     })

@@ -4,7 +4,7 @@ import type { ExportFormat, RecordedEvent } from '../domain/events.ts'
 import { assertNever } from '../domain/refusal.ts'
 import { anyEvent, type LogFilter, type LogPart, matches } from '../domain/search/event-filter.ts'
 import { keyStream } from '../domain/stream-names.ts'
-import { exportPageChars, exportPageMs, readPageEventsMax } from '../limits.ts'
+import { exportPageMs, readPageEventsMax } from '../limits.ts'
 import { eventRow } from './export-rows.ts'
 
 /** Events that somebody takes out of the log, in the order of their positions, oldest first. */
@@ -46,34 +46,43 @@ export type ExportedRows = {
 
 type Reads = Pick<LogSearch, 'log' | 'ask' | 'cellarOfKey'> & { readonly passedMs: () => number }
 
+export type ListedEvents = Omit<ExportedRows, 'text' | 'rows'> & { readonly events: readonly RecordedEvent[] }
+
+/** @throws Outage, UndecodableEvent */
+export const exportRows = async (reads: Reads, { format, ...wanted }: RowsWanted): Promise<ExportedRows> => {
+  const { events, ...page } = await eventsOfList(reads, wanted)
+  return { ...page, text: events.map(eventRow(wanted.list.list, format)).join(''), rows: events.length }
+}
+
 /**
- * Ends at `exportPageChars`, or after `exportPageMs`. So a page can have no rows. The caller gives `to` with the next pages, so that
- * the export of a busy log ends. @throws Outage, UndecodableEvent
+ * Ends with `readPageEventsMax` events, or after `exportPageMs`. So a page can have no events. The caller gives `to` with the next
+ * pages, so that the export of a busy log ends. @throws Outage, UndecodableEvent
  */
-export const exportRows = async (reads: Reads, { list, format, also }: RowsWanted): Promise<ExportedRows> => {
+export const eventsOfList = async (reads: Reads, { list, also }: Omit<RowsWanted, 'format'>): Promise<ListedEvents> => {
   const beganMs = reads.passedMs()
   const [last] = await reads.log.readAll({ direction: 'backwards', limit: 1 })
   const { from } = list.filter
   const to = Math.min(last?.position ?? -1, list.filter.to ?? Number.MAX_SAFE_INTEGER)
-  const row = eventRow(list.list, format)
-  let [text, rows] = ['', 0]
-  let first: number | null = null
+  const events: RecordedEvent[] = []
   let reached = from
-  const add = (events: readonly RecordedEvent[], end: number): void => {
-    const all = also.length === 0 ? events : merged(events, also, { after: reached, to: end })
-    first ??= all[0]?.position ?? null
-    text += all.map(row).join('')
-    rows += all.length
+  const add = (some: readonly RecordedEvent[], end: number): void => {
+    events.push(...(also.length === 0 ? some : merged(some, also, { after: reached, to: end })))
     reached = end
   }
-  if (to <= (from ?? -1)) return { text, rows, first, reached: null, to }
-  for await (const { events, lookedTo } of found(reads, list, { from, to })) {
-    add(events.filter(isOf(list)), lookedTo?.position ?? to)
-    const isFull = text.length >= exportPageChars || reads.passedMs() - beganMs >= exportPageMs
-    if (isFull && lookedTo !== null) return { text, rows, first, reached, to }
+  const page = (next: number | null): ListedEvents => ({
+    events,
+    first: events[0]?.position ?? null,
+    reached: next,
+    to,
+  })
+  if (to <= (from ?? -1)) return page(null)
+  for await (const { events: some, lookedTo } of found(reads, list, { from, to })) {
+    add(some.filter(isOf(list)), lookedTo?.position ?? to)
+    const isFull = events.length >= readPageEventsMax || reads.passedMs() - beganMs >= exportPageMs
+    if (isFull && lookedTo !== null) return page(reached)
   }
   add([], to)
-  return { text, rows, first, reached: null, to }
+  return page(null)
 }
 
 type Range = { readonly from: number | null; readonly to: number }

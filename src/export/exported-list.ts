@@ -1,10 +1,11 @@
+import { answerOf } from '../actors/ask/answer-of.ts'
+import { knownOfHistory } from '../actors/ask/known-of-history.ts'
 import type { Core } from '../actors/core.ts'
 import { instantText } from '../domain/calendar.ts'
 import type { ExportFormat, RecordedEvent } from '../domain/events.ts'
 import { withoutSecrets } from '../domain/text.ts'
 import { exportPageKeys } from '../limits.ts'
-import { Outage } from '../log/event-log.ts'
-import { type EventList, type ExportedRows, exportRows, ofTime, type RowsWanted } from './export-page.ts'
+import { type EventList, type ExportedRows, ofTime, type RowsWanted } from './export-page.ts'
 import { headOf } from './export-rows.ts'
 import { keyRow } from './key-row.ts'
 
@@ -15,7 +16,7 @@ export type ExportedList = EventList | { readonly list: 'keys'; readonly cellar:
 export type ExportPage = { readonly text: string; readonly rows: number; readonly share: number }
 
 /** What an export reads. */
-export type ExportedCore = Pick<Core, 'ask' | 'clock' | 'projections' | 'log' | 'questions'>
+export type ExportedCore = Pick<Core, 'clock' | 'projections' | 'questions'>
 
 export type Exporting = {
   readonly core: ExportedCore
@@ -55,23 +56,14 @@ const between = (list: EventList, range: { readonly from: number; readonly to: n
     ? { ...list, filter: { ...list.filter, ...range } }
     : { ...list, filter: { ...list.filter, ...range } }
 
-const rowsOf = async ({ core, owner, list }: Exporting, wanted: RowsWanted): Promise<ExportedRows> => {
-  const { log, ask, questions } = core
-  if (questions === null) return exportRows({ log, ask, passedMs: () => performance.now() }, wanted)
-  const page = await questions.ask('exportPage', wanted, { owner, isAtOnce: wanted.list !== list })
-  if (page.kind === 'answered') return page.answer
-  throw new Outage('Cannot read the log now: the thread for questions does not answer', 'not_written', 'unavailable')
-}
+const rowsOf = async ({ core, owner, list }: Exporting, wanted: RowsWanted): Promise<ExportedRows> =>
+  answerOf(await core.questions.ask('exportPage', wanted, { owner, isAtOnce: wanted.list !== list }))
 
 /** The seals, the fences and the last purge of a key. */
 const knownOf = (
-  { projections }: ExportedCore,
+  core: ExportedCore,
   filter: Extract<EventList, { readonly list: 'history' }>['filter'],
-): readonly RecordedEvent[] => {
-  const purged = projections.readings.purged(filter.key)
-  const known = [...projections.readings.barriers(filter.key), ...(purged === null ? [] : [purged.last])]
-  return ofTime(known, filter)
-}
+): readonly RecordedEvent[] => ofTime(knownOfHistory(core, filter.key).also, filter)
 
 type KeyList = Pick<Exporting, 'core' | 'format'> & { readonly cellar: string | null }
 

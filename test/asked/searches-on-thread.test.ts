@@ -16,7 +16,7 @@ let questions: Questions<typeof questionKinds>
 
 /** Without files of models, so searches read the log alone. */
 const noModels = {
-  upTo: async () => {},
+  upTo: async () => true,
   progress: () => ({ position: null, isBehind: true, trouble: null }),
   opening: () => null,
   rebuild: () => {},
@@ -47,7 +47,7 @@ afterEach(async () => {
 const passedMs = (): number => 0
 
 const listed = async (wanted: ListWanted) => {
-  const answered = await questions.ask('findEvents', wanted)
+  const answered = await questions.ask('findEvents', wanted, { owner: 'cli' })
   return answered.kind === 'answered' ? answered.answer.events : answered
 }
 
@@ -62,7 +62,7 @@ const exported = async (list: RowsWanted['list'], page: (wanted: RowsWanted) => 
 }
 
 const onThread = async (wanted: RowsWanted): Promise<ExportedRows> => {
-  const answered = await questions.ask('exportPage', wanted)
+  const answered = await questions.ask('exportPage', wanted, { owner: 'cli' })
   if (answered.kind !== 'answered') throw new Error(`Cannot export: ${answered.kind}`)
   return answered.answer
 }
@@ -76,7 +76,7 @@ test('a list on the thread has what a list here has, also new events', async () 
   }
   for (let count = 0; count < 30; count += 10) {
     await log.append(stream, count === 0 ? 'none' : count - 1, keySuspensions(10))
-    const { events } = await listHere({ log, ask: null, pause: async () => {}, passedMs }, wanted)
+    const { events } = await listHere({ log, ask: null, passedMs }, wanted)
     expect(await listed(wanted)).toEqual(events)
     expect(events.length).toBe(Math.min(20, count + 10))
   }

@@ -161,7 +161,7 @@ test('key change names its finished parts after an outage, and a repeat does the
   if (!created.ok) throw new Error(created.refusal.kind)
   const { keyId } = created.value.state
   const changes = { label: 'Pump', note: 'roof', limit: { readings: 9_000, windowMs: 60_000 } }
-  const context = { log, core: async () => core, linkUrl: String }
+  const context = { questions: core.questions, core: async () => core, linkUrl: String }
   log.failAppend({ fault: 'not_written', nth: 2 })
   expect(await perform({ op: 'change_key', keyId, changes }, context).next()).toEqual({
     done: true,

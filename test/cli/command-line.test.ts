@@ -3,6 +3,7 @@ import { existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../../package.json' with { type: 'json' }
 import { openCore } from '../../src/actors/open-core.ts'
+import { questionsOfLog } from '../../src/asked/questions-of-log.ts'
 import { askService } from '../../src/cli/control/control-client.ts'
 import { encodeOperation } from '../../src/cli/control/control-protocol.ts'
 import { startControlServer } from '../../src/cli/control/control-server.ts'
@@ -232,7 +233,8 @@ describe('performAnywhere()', () => {
     const place: Place = {
       dataDir: join(folder.path, 'nobody'),
       openLog: async () => (++looks.count > looksUntilFree ? createMemoryLog() : 'held'),
-      openCore: (log) => openCore({ log, clock: manualClock(), entropy: seededEntropy() }),
+      questionsOf: questionsOfLog,
+      openCore: (log, questions) => openCore({ log, questions, clock: manualClock(), entropy: seededEntropy() }),
       linkUrl: String,
       wait: async (ms) => {
         looks.waitedMs += ms
@@ -259,7 +261,8 @@ describe('performAnywhere()', () => {
 })
 
 describe('the control socket', () => {
-  const context = { log: createMemoryLog(), core: () => Promise.reject(new Error('none')), linkUrl: String }
+  const questions = questionsOfLog(createMemoryLog())
+  const context = { questions, core: () => Promise.reject(new Error('none')), linkUrl: String }
 
   test('an incomplete answer is an error', async () => {
     const place = newFolder()

@@ -49,7 +49,7 @@ const opened = async () => {
   await node.schedule.until(node.core.keys.suspend(keyId, 'a test', { ...asker, requestId: old }))
   await settle(node)
   const find = async (what: string) => {
-    const parts = { log: cluster.log, ask: node.core.ask, keyLine: () => Promise.resolve(null) }
+    const parts = { questions: node.core.questions, keyLine: () => Promise.resolve(null) }
     const answer = findInLog(what, parts)
     const types: string[] = []
     while (true) {
@@ -113,7 +113,7 @@ describe('searchLog()', () => {
     const filter = { ...wholeLog, ...part }
     // Not in the index yet: the node has not written it.
     await node.schedule.until(node.core.keys.resume(keyId, 'a test', asker))
-    const asked = await node.schedule.until(flat(pagesOf({ log, ask: node.core.ask }, filter, 2)))
+    const asked = await node.schedule.until(flat(pagesOf({ log, ask: derived.ask() }, filter, 2)))
     expect(asked).toEqual(await flat(pagesOf({ log, ask: null }, filter, 2)))
   })
 
@@ -123,7 +123,7 @@ describe('searchLog()', () => {
     const filter = { ...wholeLog, ...part }
     await node.post(keyId, 2)
     const wanted = (await flat(pagesOf({ log, ask: null }, filter, 2))).filter(({ type }) => type !== 'ReadingAccepted')
-    for (const ask of [node.core.ask, null]) {
+    for (const ask of [derived.ask(), null]) {
       const asked = pagesOf({ log, ask, isWithoutReadings: true }, filter, 2)
       expect(await node.schedule.until(flat(asked))).toEqual(wanted)
     }
@@ -139,8 +139,7 @@ describe('searchLog()', () => {
     const { cluster, node } = await opened()
     const { log } = cluster
     const filter: LogPart = { ...wholeLog, kind: 'keys' }
-    const { ask } = node.core
-    if (ask === null) throw new Error('The node has no ask.db')
+    const ask = derived.ask()
     const pages = pagesOf({ log, ask }, filter, 1)
     const first = await node.schedule.until(pages.next())
     expect(first.value).toHaveLength(1)

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
+import { questionsOfLog } from '../../src/asked/questions-of-log.ts'
 import { askService } from '../../src/cli/control/control-client.ts'
 import { startControlServer } from '../../src/cli/control/control-server.ts'
 import { readLogLines } from '../../src/cli/control/read-log.ts'
@@ -134,7 +135,7 @@ describe('the control socket', () => {
     const log = createMemoryLog()
     await log.append(freshKeyStream(), 'none', keySuspensions(1))
     using signals = spyOn(AbortSignal, 'any')
-    const context = { log, core: () => Promise.reject(new Error('none')), linkUrl: String }
+    const context = { questions: questionsOfLog(log), core: () => Promise.reject(new Error('none')), linkUrl: String }
     const control = startControlServer({ dataDir, context, onBug: () => {} })
     const isEnded = (index: number): boolean => Object(signals.mock.results[index]?.value).aborted
 
@@ -155,7 +156,7 @@ describe('the control socket', () => {
     const log = createMemoryLog()
     await log.append(freshKeyStream(), 'none', keySuspensions(1))
     const abort = new AbortController()
-    const lines = readLogLines({ log, signal: abort.signal }, followed)
+    const lines = readLogLines({ questions: questionsOfLog(log), signal: abort.signal }, followed)
     expect((await lines.next()).done).toBe(false)
     const next = lines.next()
     abort.abort()

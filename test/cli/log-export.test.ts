@@ -143,9 +143,9 @@ describe('log export of a running service', () => {
     service = await startService()
     for (const expected of ['none', 1_999] as const)
       await service.log.append('refusals-many', expected, keySuspensions(2_000))
-    const { log, core } = service
+    const { core } = service
     const leaving = new AbortController()
-    const context = { log, core: async () => core, linkUrl: () => '' }
+    const context = { questions: core.questions, core: async () => core, linkUrl: () => '' }
     const lines = perform(operation, context, leaving.signal)
     const first = await lines.next()
     const rows = first.done !== true && first.value.kind === 'exported' ? first.value.value.rows : 0

@@ -1,59 +1,25 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import { questionsOfLog } from '../../src/asked/questions-of-log.ts'
 import { followLog } from '../../src/cli/control/read-log.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { wholeLog } from '../../src/domain/search/event-filter.ts'
 import { logReadPageEvents } from '../../src/limits.ts'
-import type { EventLog } from '../../src/log/event-log.ts'
-import { fillLog } from '../actors/search/searched-log.ts'
-import { openFreshLog } from '../support/logs/engine.ts'
 import { createMemoryLog } from '../support/logs/memory-log.ts'
 import { keySuspensions } from '../support/logs/sample-events.ts'
 
 const once = async (): Promise<boolean> => false
-
-const opened: EventLog[] = []
-afterEach(async () => {
-  for (const log of opened.splice(0)) await log.close()
-})
 
 describe('followLog()', () => {
   test('ends at the last event of its start, even if events follow quickly', async () => {
     const log = createMemoryLog()
     await log.append('key-a', 'none', keySuspensions(logReadPageEvents * 2))
     let read = 0
-    for await (const { position } of followLog({ log }, wholeLog, once)) {
+    for await (const { position } of followLog(questionsOfLog(log), wholeLog, once)) {
       read += 1
       expect(position).toBe(read)
       await log.append(`key-b${read}`, 'none', keySuspensions(1))
     }
     expect(read).toBe(logReadPageEvents * 2)
-  })
-
-  test('reads one page at a time and frees the event loop between pages', async () => {
-    const log = await openFreshLog()
-    opened.push(log)
-    await fillLog(log, logReadPageEvents * 2)
-    let turns = 0
-    let isReading = true
-    const tick = (): void => {
-      turns++
-      if (isReading) setImmediate(tick)
-    }
-    setImmediate(tick)
-    const pages: number[] = []
-    const watched: EventLog = {
-      ...log,
-      read: (stream, options) => log.read(stream, options),
-      readAll: async (options) => {
-        pages.push(options.limit)
-        return log.readAll(options)
-      },
-    }
-    await Array.fromAsync(followLog({ log: watched }, { ...wholeLog, type: 'KeySuspended' }, once))
-    isReading = false
-    expect(pages.slice(1).every((limit) => limit === logReadPageEvents)).toBe(true)
-    expect(turns).toBeGreaterThanOrEqual(pages.length - 2)
-    expect(pages.length).toBeGreaterThan(3)
   })
 
   test('goes on with new events after each pause, each once', async () => {
@@ -65,7 +31,7 @@ describe('followLog()', () => {
       return pauses < 8
     }
     const events: RecordedEvent[] = []
-    const reading = followLog({ log }, { ...wholeLog, type: 'KeySuspended' }, pause)
+    const reading = followLog(questionsOfLog(log), { ...wholeLog, type: 'KeySuspended' }, pause)
     let last: number | null = null
     for (let step = await reading.next(); ; step = await reading.next()) {
       if (step.done) {

@@ -36,7 +36,7 @@ const opened = (isInLog: InLog = true) => {
   return { store, schedule, posted, told, hear, progress, crash, starts: () => starts, end: closing.resolve }
 }
 
-const settledAfter = async (done: Promise<void>, turn: () => Promise<void>): Promise<boolean> => {
+const settledAfter = async (done: Promise<unknown>, turn: () => Promise<void>): Promise<boolean> => {
   let isDone = false
   void done.then(() => {
     isDone = true
@@ -74,6 +74,7 @@ describe('DerivedStore', () => {
     const late = store.upTo('one')
     expect(await settledAfter(late, () => schedule.advance(followerUpToMsMax - 1))).toBe(false)
     expect(await settledAfter(late, () => schedule.advance(1))).toBe(true)
+    expect([await done, await late]).toEqual([true, false])
   })
 
   test.each([{ isBehind: true }, { trouble: 'the disk is full' }])(

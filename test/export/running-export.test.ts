@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { Core } from '../../src/actors/core.ts'
 import type { Patience } from '../../src/actors/search/patient-reads.ts'
+import { questionsOfLog } from '../../src/asked/questions-of-log.ts'
 import { wholeLog } from '../../src/domain/search/event-filter.ts'
 import { exportsStream } from '../../src/domain/stream-names.ts'
 import { RunningExport } from '../../src/export/running-export.ts'
@@ -47,7 +48,7 @@ test('an export that is cut off does not wait for the store any more', async () 
   const away = new Outage('the store is away', 'not_written', 'unavailable')
   let pauses = 0
   const { running } = await begin({
-    changed: ({ log }) => ({ log: { ...passingLog(log), readAll: () => Promise.reject(away) } }),
+    changed: ({ log }) => ({ questions: questionsOfLog({ ...passingLog(log), readAll: () => Promise.reject(away) }) }),
     pause: async (cut) => {
       pauses += 1
       if (pauses > 3) throw new Error('The export waits for ever')
@@ -55,7 +56,7 @@ test('an export that is cut off does not wait for the store any more', async () 
     },
   })
   const failure = await running.next().catch((error: unknown) => error)
-  expect(failure).toBe(away)
+  expect(failure).toEqual(away)
   expect([pauses, running.cutOffWhy]).toEqual([1, 'the session ended'])
 })
 

@@ -10,7 +10,7 @@ import { RefusalLines } from '../../src/http/ingest/refusal-lines.ts'
 import { openFreshLog } from '../support/logs/engine.ts'
 import { onlyAnswer, rawConnect } from '../support/raw-http.ts'
 import { addOperator } from '../support/test-operators.ts'
-import { noQuestions, type Service, testCellar } from '../support/test-service.ts'
+import { type Service, testCellar } from '../support/test-service.ts'
 import { manualClock } from '../support/time/manual-clock.ts'
 import { signedIn, startWithOperators, type Visitor, visitor } from './dashboard/visitor.ts'
 
@@ -120,7 +120,7 @@ const mountedPaths = (): ReadonlySet<string> => {
   const traces = new Traces(lines, systemSchedule, () => {})
   const refusalLines = new RefusalLines(lines, systemSchedule)
   const parts = { core: service.core, lines, reasons: () => [], web, live: service.live, refusalLines, traces }
-  const app = createApp({ ...parts, questions: noQuestions, isReady: () => true })
+  const app = createApp({ ...parts, isReady: () => true })
   return new Set([...app.routes.routes.map(({ path }) => path), ...Object.keys(app.straight)])
 }
 

@@ -6,6 +6,7 @@ import type { CheckpointParts } from '../../src/actors/saved-state/checkpoints.t
 import { type Schedule, systemSchedule } from '../../src/actors/schedule.ts'
 import { createApp } from '../../src/app.ts'
 import type { questionKinds } from '../../src/asked/question-kinds.ts'
+import { questionsOfLog } from '../../src/asked/questions-of-log.ts'
 import type { DailyCheck } from '../../src/daily-check.ts'
 import type { Questions } from '../../src/derived/questions/question.ts'
 import { isReady, type Reason, reasonsOf } from '../../src/health.ts'
@@ -49,7 +50,7 @@ export type ServiceOptions = {
   readonly isDerived?: boolean
   /** A derived store with a folder that the test removes. */
   readonly derived?: DerivedHere
-  /** What pages ask for readings. Default: the derived store. Without one, nothing is ready. */
+  /** What pages ask. Default: the derived store. Without one, the log alone. */
   readonly questions?: Questions<typeof questionKinds>
   /** Default: none, so the start reads the whole log. */
   readonly checkpoints?: CheckpointParts
@@ -136,8 +137,10 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const entropy = seededEntropy(options.seed)
   const checkpoints = options.checkpoints === undefined ? {} : { checkpoints: options.checkpoints }
   const derived = options.derived ?? (options.isDerived === true ? derivedHere(log, { clock }) : null)
+  const passedMs = options.livePassedMs ?? clock.passedMs
   const given = {
     ...(derived !== null && { derived }),
+    questions: options.questions ?? derived?.questions ?? questionsOfLog(log, { passedMs }),
     ...(options.idempotency !== undefined && { idempotency: options.idempotency }),
     ...schedule,
     ...hasher,
@@ -166,7 +169,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const lineSchedule = options.lineSchedule ?? systemSchedule
   const requestLines = boundErrorLines(sink, lineSchedule)
   const served = options.wrapCore?.(core) ?? core
-  const timing = { schedule: options.liveSchedule ?? systemSchedule, passedMs: options.livePassedMs ?? clock.passedMs }
+  const timing = { schedule: options.liveSchedule ?? systemSchedule, passedMs }
   const live = new LivePages(served, requestLines, timing)
   const work = noWork()
   const refusalLines = new RefusalLines(requestLines, lineSchedule)
@@ -187,7 +190,6 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
       program: 'bun run cellarbook',
       ...options.web,
     },
-    questions: options.questions ?? derived?.questions ?? noQuestions,
     live,
     work,
     refusalLines,
@@ -239,11 +241,6 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
       if (options.log === undefined) await log.close()
     },
   }
-}
-
-export const noQuestions: Questions<typeof questionKinds> = {
-  ask: async () => ({ kind: 'not_ready' }),
-  close: async () => {},
 }
 
 const isRaw = (body: unknown): body is string | Uint8Array<ArrayBuffer> =>

@@ -1,16 +1,44 @@
-import type { RecordedEvent } from '../../domain/events.ts'
+import type { By, RecordedEvent } from '../../domain/events.ts'
 import { makerOf, sessionIdOf } from '../../domain/operator.ts'
 import { operatorStream, signInsStream } from '../../domain/stream-names.ts'
 import { refusedSignInAddressesMax, signInHistoryEventsMax, signInHistoryRowsMax } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
-import type { SignInPlace, SignInRow } from '../core.ts'
+
+export type SignInPlace = { readonly address: string; readonly browser: string }
+
+/** `at` and `from` are in ms. A row `refused` counts the refused sign-ins between `from` and `at`. */
+export type SignInRow =
+  | {
+      readonly kind: 'signed_in'
+      readonly at: number
+      readonly sessionId: string
+      readonly linkMadeBy: string | null
+      /** `purged`: the record of the address was deleted. `not_recorded`: the sign-in is older than such records. */
+      readonly place: SignInPlace | 'purged' | 'not_recorded'
+    }
+  | { readonly kind: 'signed_out'; readonly at: number; readonly sessionId: string; readonly by: By }
+  | { readonly kind: 'link_made'; readonly at: number; readonly madeBy: string; readonly isInvitation: boolean }
+  | {
+      readonly kind: 'password_set'
+      readonly at: number
+      readonly hasLink: boolean
+      readonly linkMadeBy: string | null
+    }
+  | {
+      readonly kind: 'refused'
+      readonly at: number
+      readonly from: number
+      readonly failed: number
+      readonly throttled: number
+      readonly addresses: readonly string[]
+    }
 
 /**
  * Returns the newest row first: the operator's own events, and the records of sign-ins that are not purged. Strangers
  * can cause any number of refusals. So neighbouring refusals become one row, and push no other rows out of the list.
  * @throws Outage
  */
-export const signInHistory = async (log: EventLog, email: string): Promise<readonly SignInRow[]> => {
+export const signInHistory = async (log: Reads, email: string): Promise<readonly SignInRow[]> => {
   const own = await log.read(operatorStream(email), { direction: 'backwards', limit: signInHistoryEventsMax })
   const records = await log.read(signInsStream, { direction: 'backwards', limit: signInHistoryEventsMax })
   const rows = [
@@ -27,12 +55,14 @@ export const signInHistory = async (log: EventLog, email: string): Promise<reado
  * @throws Outage
  */
 export const signInPlaces = async (
-  log: EventLog,
+  log: Reads,
   revisions: readonly number[],
 ): Promise<ReadonlyMap<number, SignInPlace>> => {
   const found = await Promise.all(revisions.map(async (revision) => [revision, await placeAt(log, revision)] as const))
   return new Map(found.flatMap(([revision, place]) => (place === null ? [] : [[revision, place] as const])))
 }
+
+type Reads = Pick<EventLog, 'read'>
 
 type OwnRow = SignInRow & { readonly seenRevision?: number | null }
 
@@ -105,7 +135,7 @@ const placesIn = (records: readonly RecordedEvent[]): ReadonlyMap<number, SignIn
   new Map(records.flatMap((event) => (event.type === 'SignInSeen' ? [[event.revision, placeOf(event)] as const] : [])))
 
 const withPlace = async (
-  log: EventLog,
+  log: Reads,
   places: ReadonlyMap<number, SignInPlace>,
   { seenRevision = null, ...row }: OwnRow,
 ): Promise<SignInRow> => {
@@ -113,7 +143,7 @@ const withPlace = async (
   return { ...row, place: places.get(seenRevision) ?? (await placeAt(log, seenRevision)) ?? row.place }
 }
 
-const placeAt = async (log: EventLog, revision: number): Promise<SignInPlace | null> => {
+const placeAt = async (log: Reads, revision: number): Promise<SignInPlace | null> => {
   const [event] = await log.read(signInsStream, { from: revision, limit: 1 })
   return event?.type === 'SignInSeen' && event.revision === revision ? placeOf(event) : null
 }

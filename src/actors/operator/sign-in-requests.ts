@@ -10,7 +10,6 @@ import type { OperatorActor } from './operator-actor.ts'
 import { deviceMadeAt, hashOf, newDeviceSecret, newSecret } from './operator-secrets.ts'
 import type { Passwords } from './passwords.ts'
 import { askerIn, Sessions, shownSession } from './sessions.ts'
-import { signInHistory, signInPlaces } from './sign-in-history.ts'
 import type { SignInRecords } from './sign-in-records.ts'
 
 type Actors = {
@@ -49,8 +48,6 @@ export const createSignIns = (host: Host, actors: Actors, sessionIdleMs: number)
       return answer.ok ? done(null) : answer
     },
     signInRefused: (refusedSignIn) => signInRecords.refused(refusedSignIn),
-    signInHistory: (email) => signInHistory(host.log, email),
-    signInPlaces: (revisions) => signInPlaces(host.log, revisions),
   }
 }
 

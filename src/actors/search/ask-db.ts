@@ -19,23 +19,15 @@ export type AskProgress = ModelProgress
  * if another program has locked it.
  */
 export type Ask = {
-  progress(): AskProgress
-  /**
-   * Waits until the file has all that this node has received. Usually takes a few ms. Does nothing while the file is behind or in
-   * trouble.
-   */
-  upTo(): Promise<void>
-  /** Lets other work run meanwhile. Rejects with AskUnusable. */
+  progress(): Promise<AskProgress>
   find(filter: LogFilter, page: PlacePage): Promise<FoundPlaces>
-  /** This and the following questions are like `find`. */
   placesOfId(id: string): Promise<readonly EventPlace[]>
   placeAt(position: number): Promise<EventPlace | null>
   positionOfMinute(minute: number): Promise<MinutePosition | null>
   minuteCounts(cellar: string | null, fromMinute: number, toMinute: number): Promise<readonly MinuteCount[]>
   hourCounts(key: string, fromHour: number, toHour: number): Promise<readonly HourCount[]>
-  /** The sums of the hours from `fromHour` on: the keys with the most refusals first, at most `limit` rows. Like `find`. */
+  /** The sums of the hours from `fromHour` on: the keys with the most refusals first, at most `limit` rows. */
   refusalsOfCellar(cellar: string, fromHour: number, limit: number): Promise<readonly RefusalSum[]>
-  seenRacks(key: string, limit: number): Promise<readonly SeenRack[]>
   racksLike(pattern: RegExp, limit: number): Promise<readonly SeenRack[]>
   /** Reads the events from the log, in the order of `places`, without those that were purged. Rejects like a read. */
   eventsAt(places: readonly EventPlace[]): Promise<readonly RecordedEvent[]>

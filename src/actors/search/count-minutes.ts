@@ -37,7 +37,6 @@ export type CountedMinutes = { readonly minutes: readonly CountedMinute[]; reado
 export const countMinutes = async (
   ask: Ask,
   { cellars, nowMs, since, until, page }: MinutesWanted,
-  pause: () => Promise<void> = async () => {},
 ): Promise<CountedMinutes> => {
   const { direction, from, to, limit } = page
   const first = minuteOf(Math.max(nowMs - minuteRowsMs, since ?? 0))
@@ -55,7 +54,6 @@ export const countMinutes = async (
     const counted: CountedMinute[] = []
     for (const cellar of cellars) counted.push(...(await minutesOf({ ask, positions }, cellar, { begin, end })))
     minutes.push(...counted.toSorted((a, b) => (isBackwards ? b.minute - a.minute : a.minute - b.minute)))
-    await pause()
   }
   const whole = wholeTies(minutes, limit)
   return { minutes: whole, isFull: whole.length < minutes.length || done <= high - low }

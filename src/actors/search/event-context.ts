@@ -36,23 +36,6 @@ export const statesBefore = async (
   return sought.map(({ state, isOneLimit }) => (isOneLimit ? (state ?? unknownBefore) : unknownBefore))
 }
 
-/** Reads a stream whose events are in memory already, from its first event on, from there. Reads other streams from the log. */
-export const readsOfKnown = (
-  log: Pick<EventLog, 'read'>,
-  stream: string,
-  known: readonly RecordedEvent[],
-): Pick<EventLog, 'read'> => {
-  const events = known.filter((event) => event.stream === stream)
-  return {
-    read: async (wanted, options) => {
-      const { from = 0, direction, limit } = options
-      return wanted === stream && direction !== 'backwards'
-        ? events.slice(from, from + limit)
-        : log.read(wanted, options)
-    },
-  }
-}
-
 /** The state before one event. `null`: not found yet. */
 class SoughtState {
   readonly event: RecordedEvent

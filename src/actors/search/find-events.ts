@@ -1,16 +1,22 @@
 /** Finds events by what people hold in their hands. Each function throws Outage and UndecodableEvent. */
 import type { RecordedEvent } from '../../domain/events.ts'
 import { logReadPageEvents, readPageEventsMax, requestSearchEventsMax, requestSearchMs } from '../../limits.ts'
-import { type EventLog, Outage, StillSearching } from '../../log/event-log.ts'
+import { Outage, StillSearching } from '../../log/event-log.ts'
 import type { Ask } from './ask-db.ts'
 import type { LogReads } from './patient-reads.ts'
 import { positionBefore } from './position-of-instant.ts'
 
-/** Returns `null` if no event has this position. Throws Outage in EventStoreDB, which reads only at positions of events. */
+/** Returns `null` if no event has this position. */
 export const eventAt = async (log: LogReads, position: number): Promise<RecordedEvent | null> => {
-  const [before] = await log.readAll({ from: position, direction: 'backwards', limit: 1 })
-  const [event] = await log.readAll({ ...(before === undefined ? {} : { from: before.position }), limit: 1 })
-  return event?.position === position ? event : null
+  try {
+    const [before] = await log.readAll({ from: position, direction: 'backwards', limit: 1 })
+    const [event] = await log.readAll({ ...(before === undefined ? {} : { from: before.position }), limit: 1 })
+    return event?.position === position ? event : null
+  } catch (error) {
+    if (!(error instanceof Outage) || error instanceof StillSearching) throw error
+    if (await isNoPosition(log, position)) return null
+    throw error
+  }
 }
 
 /**
@@ -41,7 +47,7 @@ export type OfReceipt =
   /** The retention has deleted the events: the stream begins after the receipt. */
   | { readonly kind: 'deleted'; readonly firstRevision: number }
 
-export const eventsOfReceipt = async (log: EventLog, { stream, first, last }: Receipt): Promise<OfReceipt> => {
+export const eventsOfReceipt = async (log: LogReads, { stream, first, last }: Receipt): Promise<OfReceipt> => {
   const [oldest] = await log.read(stream, { limit: 1 })
   const [newest] = await log.read(stream, { direction: 'backwards', limit: 1 })
   if (oldest === undefined || newest === undefined) return { kind: 'no_stream' }

@@ -6,8 +6,6 @@ import { type LogSearch, searchLog } from './search-log.ts'
 import type { SearchPage } from './search-page.ts'
 
 export type ListParts = Omit<LogSearch, 'isWithoutReadings'> & {
-  /** Lets other work run. */
-  readonly pause: () => Promise<void>
   /** True if the search must end with what it has. */
   readonly isOver: () => boolean
 }
@@ -40,7 +38,6 @@ export const listEvents = async (parts: ListParts, filter: LogFilter, page: List
     for await (const { events: found, lookedTo } of searchLog(search, filter, wanted)) {
       events.push(...found)
       if (events.length >= limit) return { events: events.slice(0, limit), end: { kind: 'page_full' } }
-      await parts.pause()
       if (lookedTo !== null && parts.isOver()) return { events, end: { kind: 'time_over', ...lookedTo } }
     }
   } catch (error) {

@@ -1,40 +1,107 @@
+import type { EventType, RecordedEvent } from '../../domain/events.ts'
 import type { LogFilter } from '../../domain/search/event-filter.ts'
-import { logSearchMs } from '../../limits.ts'
+import { type StateBefore, unknownBefore } from '../../domain/search/state-before.ts'
+import { logComparedMs, logReadPageEvents, logSearchMs } from '../../limits.ts'
+import type { AskProgress } from './ask-db.ts'
+import { statesBefore } from './event-context.ts'
 import { eventsOfId, type OfId } from './find-events.ts'
+import { ifUsable } from './if-usable.ts'
 import { type Listed, type ListPage, type ListParts, listEvents } from './list-events.ts'
-import { readsOfPage } from './patient-reads.ts'
+import { type LogReads, readsOfPage } from './patient-reads.ts'
 
-/** `atMs`: the instant that the id says. `after`: a position behind which an ended search goes on. */
-export type IdWanted = { readonly id: string; readonly atMs: number; readonly after: number | null }
+export type ListWanted = {
+  readonly filter: LogFilter
+  readonly page: ListPage
+  /** Further events whose states before are wanted. They are not in the log yet. Default: none. */
+  readonly also?: readonly RecordedEvent[]
+}
 
-export type ListWanted = { readonly filter: LogFilter; readonly page: ListPage }
-
-/** `isIndexed`: `ask.db` could be used. */
-export type ListedHere = Listed & { readonly isIndexed: boolean }
+/** `before`: what was before the events of `also`, then before those that were found. */
+export type ListedHere = Listed & {
+  readonly before: readonly StateBefore[]
+  /** `ask.db` could be used. */
+  readonly isIndexed: boolean
+}
 
 export type HereParts = Omit<ListParts, 'isOver' | 'onUnusable'> & { readonly passedMs: () => number }
 
-/** Lists events on the thread of the caller. Ends after `logSearchMs` with what it has. @throws Outage, UndecodableEvent */
-export const listHere = async (parts: HereParts, { filter, page }: ListWanted): Promise<ListedHere> => {
-  const beganMs = parts.passedMs()
+/** Lists events. Ends after `logSearchMs` with what it has. @throws Outage, UndecodableEvent */
+export const listHere = async (parts: HereParts, { filter, page, also = [] }: ListWanted): Promise<ListedHere> => {
   let isIndexed = parts.ask !== null
   const search: ListParts = {
     ...parts,
     log: readsOfPage(parts.log),
-    isOver: () => parts.passedMs() - beganMs >= logSearchMs,
+    isOver: overAfter(logSearchMs, parts.passedMs),
     onUnusable: () => {
       isIndexed = false
     },
   }
-  return { ...(await listEvents(search, filter, page)), isIndexed }
+  const listed = await listEvents(search, filter, page)
+  const isOver = overAfter(logComparedMs, parts.passedMs)
+  return { ...listed, before: await comparedStates(parts.log, [...also, ...listed.events], isOver), isIndexed }
 }
 
-/** Finds the event with the id, or those of the request with the id, like `listHere`. */
-export const idHere = (
-  { log, ask, passedMs }: Pick<HereParts, 'log' | 'ask' | 'passedMs'>,
-  { id, ...near }: IdWanted,
-): Promise<OfId> => {
+const overAfter = (ms: number, passedMs: () => number): (() => boolean) => {
   const beganMs = passedMs()
-  const isOver = (): boolean => passedMs() - beganMs >= logSearchMs
-  return eventsOfId({ log: readsOfPage(log), ask }, id, { ...near, isOver })
+  return () => passedMs() - beganMs >= ms
+}
+
+/** Only sentences about these events say what was before. */
+const comparesStates: ReadonlySet<EventType> = new Set([
+  'KeyRelabelled',
+  'KeyLimitChanged',
+  'KeyExpirySet',
+  'CellarRenamed',
+  'CellarPolicyChanged',
+  'OperatorRoleChanged',
+  'ReadingsRefused',
+] as const)
+
+/** If the time is over, the other rows say only the new value. So does a row after a longer history than one page of events. */
+const comparedStates = async (
+  log: LogReads,
+  events: readonly RecordedEvent[],
+  isOver: () => boolean,
+): Promise<readonly StateBefore[]> => {
+  const compared = events.filter(
+    ({ type, revision }) => comparesStates.has(type) && (type === 'ReadingsRefused' || revision < logReadPageEvents),
+  )
+  const states = await statesBefore(log, compared, isOver)
+  const known = new Map(compared.map((event, index) => [event, states[index]]))
+  return events.map((event) => known.get(event) ?? unknownBefore)
+}
+
+export type IdWanted = {
+  /** In lower case. */
+  readonly id: string
+  /** The instant that the id says. `null`: it says none. */
+  readonly atMs: number | null
+  /** A position behind which an ended search goes on. `null`: the search begins. */
+  readonly after: number | null
+}
+
+export type FoundId = {
+  /** How far `ask.db` is. `null`: there is none. */
+  readonly index: AskProgress | null
+  /** The event with this id, or all events of the request with this id, except readings. */
+  readonly changes: readonly RecordedEvent[]
+  /** What the log has. Only requests of keys accept readings, so it is not searched for others. `null`: it was not searched. */
+  readonly inLog: OfId | null
+}
+
+/** Asks `ask.db`, which has no readings, and then searches the log for at most `logSearchMs`. @throws Outage, UndecodableEvent */
+export const idHere = async (
+  { log, ask, passedMs }: Pick<HereParts, 'log' | 'ask' | 'passedMs'>,
+  { id, atMs, after }: IdWanted,
+): Promise<FoundId> => {
+  const isOf = ({ id: own, metadata }: RecordedEvent): boolean => own === id || metadata.requestId === id
+  const found = ifUsable<readonly RecordedEvent[]>(after === null ? ask : null, [], async (index) =>
+    index.eventsAt(await index.placesOfId(id)),
+  )
+  const changes = (await found).filter(isOf)
+  const isOfKey = changes.some(({ metadata }) => metadata.by.kind === 'key')
+  const index = (await ask?.progress()) ?? null
+  if (atMs === null || (changes.length > 0 && !isOfKey)) return { index, changes, inLog: null }
+  const near = { atMs, after, isOver: overAfter(logSearchMs, passedMs) }
+  return { index, changes, inLog: await eventsOfId({ log: readsOfPage(log), ask }, id, near) }
 }

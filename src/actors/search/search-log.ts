@@ -42,8 +42,7 @@ export async function* searchLog(
 ): AsyncGenerator<Found, void, undefined> {
   const { ask } = search
   if (ask === null || canFindReadings(search, filter)) return yield* searchItself(search, filter, page)
-  await ask.upTo()
-  const { position: foldedTo, isBehind, trouble } = ask.progress()
+  const { position: foldedTo, isBehind, trouble } = await ask.progress()
   const isCurrent = !isBehind && trouble === null
   const isForwards = page.direction === 'forwards'
   const to = page.to ?? null
@@ -58,13 +57,13 @@ export async function* searchLog(
   }
   const end = isForwards ? Math.min(foldedTo, to ?? foldedTo) : foldedTo
   // If the index is emptied between two pages, places are missing in it until it reaches as far again.
-  const isWhole = (): boolean => (ask.progress().position ?? -1) >= foldedTo
+  const isWhole = async (): Promise<boolean> => ((await ask.progress()).position ?? -1) >= foldedTo
   try {
-    while (isWhole() && (!isForwards || (from ?? -1) < end)) {
+    while ((await isWhole()) && (!isForwards || (from ?? -1) < end)) {
       const begin = isForwards ? from : Math.min(from ?? end + 1, end + 1)
       const found = await ask.find(filter, { direction: page.direction, from: begin, limit: atOnce(page) })
       const events = await ask.eventsAt(found.places.filter(({ position }) => position <= end))
-      if (!isWhole()) break
+      if (!(await isWhole())) break
       const isDone = found.lookedTo === null && (!isForwards || (isCurrent && to === null))
       // Places behind the end were left out, so they must be looked at again.
       const position = isForwards ? Math.min(found.lookedTo ?? end, end) : (found.lookedTo ?? end)

@@ -1,3 +1,4 @@
+import { answerOf } from '../../actors/ask/answer-of.ts'
 import type { Asker, Core } from '../../actors/core.ts'
 import { assertNever } from '../../domain/refusal.ts'
 import type { ExportedList } from '../../export/exported-list.ts'
@@ -51,8 +52,10 @@ async function* linesOf(running: RunningExport): AsyncGenerator<Line, void> {
 
 /** Positions of another log, such as a copy, mean other events. */
 const isInLog = async (core: Core, after: NonNullable<ExportOperation['after']>): Promise<boolean> => {
-  const [event] = await core.log.read(after.stream, { from: after.revision, limit: 1 })
-  return event?.id === after.id && String(event.position) === after.position
+  const { stream, revision, position } = after
+  const place = { stream, revision, position: Number(position) }
+  const [event] = answerOf(await core.questions.ask('eventsAt', [place], { owner: 'cli', isAtOnce: true }))
+  return event?.id === after.id
 }
 
 const otherLog: End = {

@@ -1,6 +1,6 @@
-import { historyOf, stateAt } from '../../../projections/audit-trail.ts'
+import { answerOf } from '../../actors/ask/answer-of.ts'
+import { knownOfHistory } from '../../actors/ask/known-of-history.ts'
 import type { Core } from '../../actors/core.ts'
-import { readKeyEvents } from '../../actors/key/key-events.ts'
 import { overlapTyped } from '../../domain/amounts.ts'
 import type { Limit } from '../../domain/events.ts'
 import { assertNever } from '../../domain/refusal.ts'
@@ -11,12 +11,13 @@ import { isoOf } from '../show/lines.ts'
 
 /** `askedMs` is the instant whose status is reported; `null` means now. Refuses an instant in the future. */
 export async function* keyHistory(core: Core, keyId: string, askedMs: number | null): AsyncGenerator<Line, End> {
-  const events = await readKeyEvents(core, keyId)
   const nowMs = core.clock.now()
   const atMs = askedMs ?? nowMs
-  const then = stateAt(events, atMs, nowMs)
-  if (!then.ok) return { exitCode: exitCodes.usage, message: then.refusal.rule }
-  for (const { event, changes, after } of historyOf(events)) {
+  const wanted = { ...knownOfHistory(core, keyId), isEverything: true, page: null, atMs, nowMs }
+  const answered = await core.questions.ask('keyHistory', wanted, { owner: 'cli', isAtOnce: true })
+  const { shown, atInstant: then } = answerOf(answered)
+  if (then?.ok === false) return { exitCode: exitCodes.usage, message: then.refusal.rule }
+  for (const { event, changes, after } of shown.flat()) {
     yield {
       kind: 'history',
       value: {
@@ -32,8 +33,10 @@ export async function* keyHistory(core: Core, keyId: string, askedMs: number | n
       },
     }
   }
-  const { status, reason } = then.value
-  yield { kind: 'state', value: { key: keyId, at: isoOf(atMs), status, reason } }
+  if (then !== null) {
+    const { status, reason } = then.value.state
+    yield { kind: 'state', value: { key: keyId, at: isoOf(atMs), status, reason } }
+  }
   return { exitCode: exitCodes.done, message: null }
 }
 

@@ -3,7 +3,6 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { Invitation } from '../../../projections/queries.ts'
 import type { Asker, Core } from '../../actors/core.ts'
 import { type ChangeRefused, changeKeyInParts, type KeyPart } from '../../actors/key/change-key-in-parts.ts'
-import type { Ask } from '../../actors/search/ask-db.ts'
 import { durationTyped, retentionWithin } from '../../domain/amounts.ts'
 import { purgeBefore } from '../../domain/calendar.ts'
 import type { CellarState } from '../../domain/cellar.ts'
@@ -12,7 +11,7 @@ import type { KeyState } from '../../domain/key.ts'
 import { done as accepted, assertNever, type CommandRefusal, type Outcome } from '../../domain/refusal.ts'
 import { parseEmail } from '../../domain/text.ts'
 import { keyView } from '../../export/key-view.ts'
-import { DamagedLog, type EventLog, Outage, UndecodableEvent } from '../../log/event-log.ts'
+import { DamagedLog, Outage, UndecodableEvent } from '../../log/event-log.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
 import { type CellarView, isoOf, type Line } from '../show/lines.ts'
 import { done, refusedEnd } from './ends.ts'
@@ -71,12 +70,10 @@ export const Operation = Type.Union([
 export type Operation = Static<typeof Operation>
 
 export type OperationContext = {
-  readonly log: EventLog
+  readonly questions: Core['questions']
   /** Call this only if needed: without a running service, opening the core can mean reading the whole log. */
   core(): Promise<Core>
   linkUrl(secret: string): string
-  /** Searches of a running service use it. Default: they read the log itself. */
-  readonly ask?: Ask | null
   /** True if no other process can append to the log while the command runs. Default: false. */
   readonly isAlone?: boolean
 }
@@ -104,7 +101,7 @@ async function* answer(
 ): AsyncGenerator<Line, End> {
   if (operation.op === 'read_log') return yield* readLogLines({ ...context, signal }, operation)
   if (operation.op === 'find_in_log')
-    return yield* findInLog(operation.what, { log: context.log, ask: context.ask ?? null, keyLine: keyLineIn(context) })
+    return yield* findInLog(operation.what, { questions: context.questions, keyLine: keyLineIn(context) })
   const core = await context.core()
   const asker: Asker = { by: { kind: 'cli' }, requestId: core.entropy.requestId(core.clock.now()) }
   switch (operation.op) {

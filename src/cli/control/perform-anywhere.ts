@@ -13,7 +13,9 @@ export type Place = {
    * and `mayCreate` is false.
    */
   openLog(options: { readonly mayCreate: boolean }): Promise<EventLog | 'held'>
-  openCore(log: EventLog): Promise<Core>
+  /** Answers from the log alone, in this process. */
+  questionsOf(log: EventLog): Core['questions']
+  openCore(log: EventLog, questions: Core['questions']): Promise<Core>
   linkUrl(secret: string): string
   wait(ms: number): Promise<void>
 }
@@ -39,15 +41,17 @@ export const performAnywhere = async (operation: Operation, place: Place): Promi
 
 async function* performOn(log: EventLog, operation: Operation, place: Place): AsyncGenerator<Line, End> {
   const opened: Core[] = []
+  const questions = place.questionsOf(log)
   const core = async (): Promise<Core> => {
-    const fresh = await place.openCore(log)
+    const fresh = await place.openCore(log, questions)
     opened.push(fresh)
     return fresh
   }
   try {
-    return yield* perform(operation, { log, core, linkUrl: place.linkUrl, isAlone: log.lags !== true })
+    return yield* perform(operation, { questions, core, linkUrl: place.linkUrl, isAlone: log.lags !== true })
   } finally {
     for (const each of opened) await each.drain()
+    await questions.close()
     await log.close()
   }
 }

@@ -1,21 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Ask } from '../../actors/search/ask-db.ts'
-import { searchLog } from '../../actors/search/search-log.ts'
+import { answerOf } from '../../actors/ask/answer-of.ts'
+import type { Core } from '../../actors/core.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import type { LogPart } from '../../domain/search/event-filter.ts'
 import { cellarStream, keyStream } from '../../domain/stream-names.ts'
 import { eventView } from '../../export/event-view.ts'
-import { followPauseMs, logReadPageEvents } from '../../limits.ts'
-import type { EventLog } from '../../log/event-log.ts'
-import { nextTurn } from '../../log/pages-of-log.ts'
+import type { EventList, ListedEvents } from '../../export/export-page.ts'
+import { followPauseMs } from '../../limits.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
 import { done, refusedEnd } from './ends.ts'
 
 export type LogToRead = {
-  readonly log: EventLog
-  /** Finds events that are no readings without reading the readings between them. Default: the log itself is read. */
-  readonly ask?: Ask | null
+  readonly questions: Core['questions']
   /** True if no other process can append to the log while this command reads it. Default: false. */
   readonly isAlone?: boolean
   /** Aborted when nobody reads the answer any more, or when the service stops. */
@@ -24,14 +21,15 @@ export type LogToRead = {
 
 /** With `follow`, goes on with new events until the signal. */
 export async function* readLogLines(
-  { log, ask = null, isAlone = false, signal }: LogToRead,
-  filter: LogPart & { readonly follow: boolean },
+  { questions, isAlone = false, signal }: LogToRead,
+  { follow, ...filter }: LogPart & { readonly follow: boolean },
 ): AsyncGenerator<Line, End> {
-  const { cellar, key, follow } = filter
-  if (cellar !== null && (await isEmpty(log, cellarStream(cellar)))) return refusedEnd({ kind: 'cellar_not_found' })
-  if (key !== null && (await isEmpty(log, keyStream(key)))) return refusedEnd({ kind: 'key_not_found' })
+  const { cellar, key } = filter
+  if (cellar !== null && (await isEmpty(questions, cellarStream(cellar))))
+    return refusedEnd({ kind: 'cellar_not_found' })
+  if (key !== null && (await isEmpty(questions, keyStream(key)))) return refusedEnd({ kind: 'key_not_found' })
   const pause = async (): Promise<boolean> => follow && !isAlone && isPaused(signal)
-  const events = followLog({ log, ask }, filter, pause)
+  const events = followLog(questions, filter, pause)
   try {
     while (true) {
       const step = await events.next()
@@ -43,8 +41,10 @@ export async function* readLogLines(
   }
 }
 
-const isEmpty = async (log: EventLog, stream: string): Promise<boolean> =>
-  (await log.read(stream, { limit: 1 })).length === 0
+const isEmpty = async (questions: Core['questions'], stream: string): Promise<boolean> =>
+  answerOf(await questions.ask('receipt', { stream, first: 0, last: 0 }, byCli)).kind === 'no_stream'
+
+const byCli = { owner: 'cli', isAtOnce: true }
 
 /** Returns false at once when the signal is aborted. */
 const isPaused = (signal: AbortSignal): Promise<boolean> =>
@@ -66,23 +66,19 @@ const endOfFollowing = (isAlone: boolean, position: number | null): End =>
  * meanwhile, as long as `pause` returns true. Returns the position of the last event that was read, whether it matched or not.
  */
 export async function* followLog(
-  { log, ask = null }: Pick<LogToRead, 'log' | 'ask'>,
+  questions: Core['questions'],
   filter: LogPart,
   pause: () => Promise<boolean>,
 ): AsyncGenerator<RecordedEvent, number | null> {
-  const { to: end, ...wanted } = filter
   let { from } = filter
   do {
-    const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
-    if (last === undefined || (from !== null && last.position <= from)) continue
-    const to = Math.min(last.position, end ?? last.position)
-    const page = { direction: 'forwards', from, to, pageEvents: logReadPageEvents } as const
-    for await (const { events } of searchLog({ log, ask }, wanted, page)) {
-      yield* events
-      // Pauses, so that a running service can answer waiting readings before the next page.
-      await nextTurn()
+    for (let range: Pick<LogPart, 'from' | 'to'> | null = { from, to: filter.to }; range !== null; ) {
+      const list: EventList = { list: 'events', filter: { ...filter, ...range } }
+      const page: ListedEvents = answerOf(await questions.ask('readEvents', { list, also: [] }, byCli))
+      yield* page.events
+      range = page.reached === null ? null : { from: page.reached, to: page.to }
+      from = Math.max(from ?? -1, page.reached ?? page.to)
     }
-    from = last.position
   } while (await pause())
   return from
 }

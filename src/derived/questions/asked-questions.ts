@@ -71,17 +71,18 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
   async ask<Name extends keyof Kinds & string>(
     name: Name,
     parameters: ParametersOf<Kinds[Name]>,
-    { signal, owner = '', isAtOnce = false }: AskOptions = {},
+    { signal, owner, isAtOnce = false }: AskOptions,
   ): Promise<Answered<AnswerOf<Kinds[Name]>>> {
     const { kinds, store, reached, onLogFault } = this.#parts
     const model = kinds[name]?.model.name ?? name
-    if (!isAtOnce) await store.upTo(model)
+    const isWhole = isAtOnce || (await store.upTo(model))
     const opening = store.opening(model)
     const onDamage = (why: string): void => {
       if (opening !== null) store.rebuild(model, opening, why)
     }
-    const { isBehind: wasBehind, trouble: before } = store.progress(model)
-    const asked = { name, parameters, owner, progress: { isBehind: wasBehind, trouble: before }, reached: reached() }
+    const known = store.progress(model)
+    const progress = { isBehind: known.isBehind || !isWhole, trouble: known.trouble }
+    const asked = { name, parameters, owner, progress, reached: reached() }
     const ended = await this.#end<AnswerOf<Kinds[Name]>>(asked, { signal, onDamage })
     switch (ended.kind) {
       case 'failed':
@@ -96,7 +97,7 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
         return { kind: 'not_ready' }
       case 'answered': {
         const { isBehind, trouble } = store.progress(model)
-        return { ...ended, isBehind: isBehind || trouble !== null }
+        return { ...ended, isBehind: isBehind || trouble !== null || !isWhole }
       }
       default:
         return ended

@@ -15,7 +15,8 @@ export type ModelQuestion<Parameters, Answer> = {
 /** What a search reads. `ask` makes it shorter. Each read waits for its turn. */
 export type SearchReads = {
   readonly log: LogReads
-  readonly ask: Ask
+  /** `null` in a process without a derived store: then only the log itself is searched. */
+  readonly ask: Ask | null
   /** Returns `null` if there is no such key. */
   readonly cellarOfKey: (keyId: string) => Promise<string | null>
   /** Time in ms, without the time in which the search waited for its turns. */
@@ -65,8 +66,8 @@ export type Answered<Answer> =
 export type AskOptions = {
   /** Aborted when nobody waits for the answer any more. The question then ends. */
   readonly signal?: AbortSignal | undefined
-  /** The questions of owners take turns, so that an owner with many questions delays no other one. Default: the service. */
-  readonly owner?: string | undefined
+  /** The e-mail of an operator, or `cli`. Owners take turns, so that an owner with many questions delays no other one. */
+  readonly owner: string
   /** True does not wait until the model has what this node has received. Default: false. */
   readonly isAtOnce?: boolean | undefined
 }
@@ -80,7 +81,7 @@ export type Questions<Kinds extends QuestionKinds> = {
   ask<Name extends keyof Kinds & string>(
     name: Name,
     parameters: ParametersOf<Kinds[Name]>,
-    options?: AskOptions,
+    options: AskOptions,
   ): Promise<Answered<AnswerOf<Kinds[Name]>>>
   /** Answers all open questions with `not_now`. */
   close(): Promise<void>

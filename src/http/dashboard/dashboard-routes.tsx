@@ -36,7 +36,6 @@ export type DashboardParts = Pick<
   | 'web'
   | 'live'
   | 'downloads'
-  | 'questions'
   | 'bodies'
 >
 
@@ -48,7 +47,7 @@ export const dashboardTable = (
   const deps: DashboardDeps = {
     ...parts,
     assets: assets.urls,
-    recentReadings: new RecentReadings(parts.core.log),
+    recentReadings: new RecentReadings(),
     throttle: new SignInThrottle(),
     turns: { pages: new OperatorTurns(pageTurnBounds), searches: new OperatorTurns(searchTurnBounds) },
   }

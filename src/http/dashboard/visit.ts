@@ -1,8 +1,6 @@
 import { cellarOfSegment } from '../../../views/paths.ts'
 import type { AssetUrls, HealthReason, LogCheckView, Shell } from '../../../views/types.ts'
 import type { Asker, Core, Session } from '../../actors/core.ts'
-import type { questionKinds } from '../../asked/question-kinds.ts'
-import type { Questions } from '../../derived/questions/question.ts'
 import type { CellarState } from '../../domain/cellar.ts'
 import type { KeyState } from '../../domain/key.ts'
 import type { LastChecks } from '../ingest/api-call.ts'
@@ -30,7 +28,6 @@ export type DashboardDeps = {
   readonly web: WebConfig
   readonly live: LivePages
   readonly downloads: Downloads
-  readonly questions: Questions<typeof questionKinds>
   readonly recentReadings: RecentReadings
   /** A page that searches the log has its turn in `searches`. */
   readonly turns: { readonly pages: OperatorTurns; readonly searches: OperatorTurns }

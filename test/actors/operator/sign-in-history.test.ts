@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { SignInRow } from '../../../src/actors/core.ts'
+import { type SignInRow, signInHistory } from '../../../src/actors/operator/sign-in-history.ts'
 import type { NewEvent } from '../../../src/domain/events.ts'
 import { operatorStream } from '../../../src/domain/stream-names.ts'
 import { refusedSignInAddressesMax, refusedSignInsToldMs, signInHistoryRowsMax } from '../../../src/limits.ts'
@@ -40,7 +40,7 @@ describe('refused sign-ins in a history', () => {
     for (let count = 0; count < 2 * refusedSignInAddressesMax; count += 1) {
       await refuse({ cluster, node }, `198.51.100.${count}`)
     }
-    const rows = await node.core.operators.signInHistory(email)
+    const rows = await signInHistory(node.core.log, email)
     expect(kindsOf(rows)).toEqual(['refused', 'signed_in', 'refused', 'signed_in'])
     const addresses = ['203.0.113.0', '203.0.113.1', '203.0.113.2']
     const [last, , first] = rows
@@ -56,7 +56,7 @@ describe('refused sign-ins in a history', () => {
       await refuse({ cluster, node }, '203.0.113.9')
       await node.core.operators.issueLink({ email, role: 'admin' }, asker)
     }
-    const kinds = kindsOf(await node.core.operators.signInHistory(email))
+    const kinds = kindsOf(await signInHistory(node.core.log, email))
     const ofOwnStream = kinds.filter((kind) => kind !== 'refused')
     expect([ofOwnStream.length, ofOwnStream.at(-1)]).toEqual([signInHistoryRowsMax, 'signed_in'])
   })
@@ -78,7 +78,7 @@ describe('links of version 1', () => {
     const added: NewEvent = { id: cluster.newId(), type: 'OperatorAdded', recordedAt, data, metadata }
     await cluster.log.append(operatorStream(email), 'none', [link('one'), added, link('two')])
     const node = await cluster.open()
-    expect(await node.core.operators.signInHistory(email)).toMatchObject([
+    expect(await signInHistory(node.core.log, email)).toMatchObject([
       { kind: 'link_made', isInvitation: false },
       { kind: 'link_made', isInvitation: true },
     ])

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Asker, SignedIn, SignInFrom } from '../../../src/actors/core.ts'
 import { type OpenCore, openCore } from '../../../src/actors/open-core.ts'
+import { signInHistory, signInPlaces } from '../../../src/actors/operator/sign-in-history.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import { operatorStream, signInsStream } from '../../../src/domain/stream-names.ts'
 import {
@@ -200,7 +201,7 @@ describe('the record of a sign-in', () => {
     const other = await cluster.open({}, log)
     await signIn(other)
     expect(await eventsOf(cluster, signInsStream)).toHaveLength(2)
-    const history = await other.core.operators.signInHistory(email)
+    const history = await signInHistory(other.core.log, email)
     expect(history).toMatchObject([
       { kind: 'signed_in', place: 'purged' },
       { kind: 'signed_in', place: 'purged' },
@@ -526,15 +527,15 @@ describe('the history of an account', () => {
     step()
     await operators.endSessions(email, { id: session.id }, cliAsker)
     const place = { address: '198.51.100.7', browser: fromSomewhere.browser }
-    expect(await operators.signInHistory(email)).toMatchObject([
+    expect(await signInHistory(node.core.log, email)).toMatchObject([
       { kind: 'signed_out', sessionId: session.id, by: { kind: 'cli' } },
       { kind: 'link_made', madeBy: 'cli' },
       { kind: 'refused', failed: 1, throttled: 0, addresses: ['203.0.113.9'] },
       { kind: 'signed_in', sessionId: session.id, place },
     ])
-    const ofAuditor = await operators.signInHistory(emailOf.auditor)
+    const ofAuditor = await signInHistory(node.core.log, emailOf.auditor)
     expect(ofAuditor).toMatchObject([{ kind: 'refused', addresses: ['203.0.113.10'] }, { kind: 'signed_in' }])
     const { seenRevision } = session
-    expect(await operators.signInPlaces([seenRevision ?? -1, 99])).toEqual(new Map([[seenRevision ?? -1, place]]))
+    expect(await signInPlaces(node.core.log, [seenRevision ?? -1, 99])).toEqual(new Map([[seenRevision ?? -1, place]]))
   })
 })

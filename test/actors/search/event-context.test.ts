@@ -1,10 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import {
-  eventsOfSameRequest,
-  readsOfKnown,
-  stateBefore,
-  statesBefore,
-} from '../../../src/actors/search/event-context.ts'
+import { eventsOfSameRequest, stateBefore, statesBefore } from '../../../src/actors/search/event-context.ts'
 import type { EventType, RecordedEvent } from '../../../src/domain/events.ts'
 import { unknownBefore } from '../../../src/domain/search/state-before.ts'
 import { batchReadingsMax, stateBeforeEventsMax } from '../../../src/limits.ts'
@@ -72,18 +67,6 @@ describe.each([
     const { log: counted, reads } = countingReads(log)
     expect(await statesBefore(counted, [last(all, 'KeyRelabelled')], () => true)).toEqual([unknownBefore])
     expect(reads()).toBe(0)
-  })
-
-  test('readsOfKnown() reads only other streams from the log', async () => {
-    const { log, all } = filled
-    const relabelled = last(all, 'KeyRelabelled')
-    const { log: counted, reads } = countingReads(log)
-    const known = readsOfKnown(counted, relabelled.stream, all)
-    expect(await stateBefore(known, relabelled)).toEqual(await stateBefore(log, relabelled))
-    expect(reads()).toBe(0)
-    const renamed = last(all, 'CellarRenamed')
-    expect(await stateBefore(known, renamed)).toEqual(await stateBefore(log, renamed))
-    expect(reads()).toBeGreaterThan(0)
   })
 
   test('eventsOfSameRequest() finds the seal of a revocation', async () => {

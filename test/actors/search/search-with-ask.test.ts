@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { createAsk } from '../../../src/actors/ask/ask-requests.ts'
 import type { Ask } from '../../../src/actors/search/ask-db.ts'
 import { type LogSearch, searchLog } from '../../../src/actors/search/search-log.ts'
 import { anyEvent, type LogFilter } from '../../../src/domain/search/event-filter.ts'
@@ -25,7 +24,7 @@ const asked = async (times: readonly number[], use: (parts: Parts) => Promise<vo
   derived.store.published(last?.position ?? -1)
   await derived.whole()
   let finds = 0
-  const ask = createAsk({ log, ...derived })
+  const ask = derived.ask()
   const find: Ask['find'] = (...parameters) => {
     finds += 1
     return ask.find(...parameters)

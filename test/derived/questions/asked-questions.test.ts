@@ -23,7 +23,7 @@ const followerOf = () => {
   const rebuilt: unknown[] = []
   return {
     rebuilt,
-    upTo: async () => {},
+    upTo: async () => true,
     progress: () => ({ position: null, isBehind: false, trouble: null }),
     opening: () => 1,
     rebuild: (...told: unknown[]) => rebuilt.push(told),
@@ -58,10 +58,10 @@ describe.each(places)('questions that are answered %s', (_, open) => {
     folder.remove()
   })
 
-  const sum = (signal?: AbortSignal) => questions.ask('sum', { below: 10 }, { signal })
+  const sum = (signal?: AbortSignal) => questions.ask('sum', { below: 10 }, { signal, owner: 'anna' })
 
   const howManyEndless = async (): Promise<number | null> => {
-    const told = await questions.ask('howManyEndless', null)
+    const told = await questions.ask('howManyEndless', null, { owner: 'anna' })
     return told.kind === 'answered' ? told.answer : null
   }
 
@@ -96,8 +96,11 @@ describe.each(places)('questions that are answered %s', (_, open) => {
     const numbers = makeNumbers(folder.path, { position: 7 })
     follower.upTo = async () => {
       numbers.run('UPDATE head SET position = 8')
+      return true
     }
     expect(await sum()).toEqual(answered(0, 8))
+    follower.upTo = async () => false
+    expect(await sum()).toEqual({ ...answered(0, 8), isBehind: true })
     follower.progress = () => ({ position: null, isBehind: true, trouble: null })
     expect(await sum()).toEqual({ ...answered(0, 8), isBehind: true })
     numbers.close()
@@ -125,7 +128,7 @@ describe.each(places)('questions that are answered %s', (_, open) => {
   test('are answered although an endless question is open, which ends with its signal', async () => {
     makeNumbers(folder.path, { position: 1 }).close()
     const gone = new AbortController()
-    const endless = questions.ask('endless', null, { signal: gone.signal })
+    const endless = questions.ask('endless', null, { signal: gone.signal, owner: 'anna' })
     expect((await sum()).kind).toBe('answered')
     expect(await howManyEndless()).toBe(1)
     gone.abort()
@@ -139,11 +142,11 @@ describe.each(places)('questions that are answered %s', (_, open) => {
     makeNumbers(folder.path, { position: 1 }).close()
     const gone = new AbortController()
     const open = Array.from({ length: questionsOpenMax - 1 }, () =>
-      questions.ask('endless', null, { signal: gone.signal }),
+      questions.ask('endless', null, { signal: gone.signal, owner: 'anna' }),
     )
     expect((await sum()).kind).toBe('answered')
     const last = new AbortController()
-    open.push(questions.ask('endless', null, { signal: last.signal }))
+    open.push(questions.ask('endless', null, { signal: last.signal, owner: 'anna' }))
     expect(await sum()).toEqual({ kind: 'not_now' })
     last.abort()
     expect((await sum()).kind).toBe('answered')
@@ -153,13 +156,13 @@ describe.each(places)('questions that are answered %s', (_, open) => {
 
   test('reject if they have a bug', async () => {
     makeNumbers(folder.path, { position: 1 }).close()
-    await expect(questions.ask('bug', null)).rejects.toThrow('no such table: missing')
+    await expect(questions.ask('bug', null, { owner: 'anna' })).rejects.toThrow('no such table: missing')
     expect((await sum()).kind).toBe('answered')
   })
 
   test('get the answer "not now" when the service closes', async () => {
     makeNumbers(folder.path, { position: 1 }).close()
-    const endless = questions.ask('endless', null)
+    const endless = questions.ask('endless', null, { owner: 'anna' })
     await questions.close()
     expect([await endless, await sum()]).toEqual([{ kind: 'not_now' }, { kind: 'not_now' }])
   })
@@ -179,13 +182,13 @@ test('a thread that has crashed answers "not now", and starts again a second lat
     onFault: (why: string) => faults.push(why),
   }
   const questions = questionsOnThread(parts, threadModule)
-  const open = [questions.ask('endless', null), questions.ask('crash', null)]
+  const open = [questions.ask('endless', null, { owner: 'anna' }), questions.ask('crash', null, { owner: 'anna' })]
   expect(await Promise.all(open)).toEqual([{ kind: 'not_now' }, { kind: 'not_now' }])
   expect(faults).toEqual(['The thread that answers questions has ended: the thread has crashed'])
   nowMs = questionRestartMsMin - 1
-  expect(await questions.ask('sum', { below: 1 })).toEqual({ kind: 'not_now' })
+  expect(await questions.ask('sum', { below: 1 }, { owner: 'anna' })).toEqual({ kind: 'not_now' })
   nowMs += 1
-  expect((await questions.ask('sum', { below: 1 })).kind).toBe('answered')
+  expect((await questions.ask('sum', { below: 1 }, { owner: 'anna' })).kind).toBe('answered')
   await questions.close()
   folder.remove()
 })

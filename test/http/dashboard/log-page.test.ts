@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Core } from '../../../src/actors/core.ts'
 import { operatorStream } from '../../../src/domain/stream-names.ts'
 import { logEventsPerPageMax, logSearchMs, minuteRowsShownMax } from '../../../src/limits.ts'
 import { AskBusy, AskUnusable } from '../../../src/log/ask-index.ts'
@@ -255,15 +254,11 @@ describe('an index', () => {
     ['damaged', new AskUnusable('a row was changed')],
     ['locked', new AskBusy('another program has locked it')],
   ])('that turns out to be %s is replaced by the log itself', async (_, fault) => {
-    const damaged = (core: Core): Core => {
-      const asking = withAsk()(core)
-      const find = (): never => {
-        throw fault
-      }
-      const broken = { find, placesOfId: find, minuteCounts: find, refusalsOfCellar: find }
-      return { ...asking, ask: asking.ask === null ? null : { ...asking.ask, ...broken } }
+    const find = (): never => {
+      throw fault
     }
-    const { auditor } = await nodeOf({ wrapCore: damaged })
+    const damaged = { find, placesOfId: find, minuteCounts: find, refusalsOfCellar: find }
+    const { auditor } = await nodeOf({ wrapCore: withAsk(undefined, () => damaged) })
     const { status, body } = await auditor.get(paths.log({ kind: 'keys' }))
     expect(status).toBe(200)
     expect(body).toContain('This node cannot use its index of the log now.')
@@ -293,10 +288,10 @@ describe('the page of a cellar at an instant', () => {
   test('stops to read keys when its time is over, and says so', async () => {
     let passedMs = 0
     const livePassedMs = (): number => {
-      passedMs += logSearchMs / 2
+      passedMs += logSearchMs
       return passedMs
     }
-    const { auditor } = await nodeOf({ livePassedMs })
+    const { auditor } = await nodeOf({ isDerived: false, livePassedMs })
     const at = '2026-03-01T12:00:00.000Z'
     const { status, body } = await auditor.get(paths.cellarThen(testCellar, at))
     expect([status, body.includes('Reading the keys took too long')]).toEqual([200, true])

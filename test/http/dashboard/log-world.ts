@@ -1,8 +1,16 @@
 import type { Core } from '../../../src/actors/core.ts'
-import type { AskProgress } from '../../../src/actors/search/ask-db.ts'
+import type { Ask, AskProgress } from '../../../src/actors/search/ask-db.ts'
+import { questionsOfLog } from '../../../src/asked/questions-of-log.ts'
 import { naiveAsk } from '../../support/ask/naive-ask.ts'
 
-/** Gives the core an index like `ask.db`, which always holds the whole log. Searches do not use the thread for questions. */
+/** Gives the core an index like `ask.db`, which always holds the whole log. Default of `harm`: none. */
 export const withAsk =
-  (progress?: () => Partial<AskProgress>) =>
-  (core: Core): Core => ({ ...core, ask: naiveAsk(core.log, progress), questions: null })
+  (progress: () => Partial<AskProgress> = () => ({}), harm: (ask: Ask) => Partial<Ask> = () => ({})) =>
+  (core: Core): Core => {
+    const ask = naiveAsk(core.log, progress)
+    return {
+      ...core,
+      indexProgress: () => ({ position: core.projections.position, isBehind: false, trouble: null, ...progress() }),
+      questions: questionsOfLog(core.log, { ask: { ...ask, ...harm(ask) } }),
+    }
+  }

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Core } from '../../../src/actors/core.ts'
+import type { Ask } from '../../../src/actors/search/ask-db.ts'
 import type { MinutePage } from '../../../src/actors/search/count-minutes.ts'
+import { questionsOfLog } from '../../../src/asked/questions-of-log.ts'
 import { minuteRows } from '../../../src/http/dashboard/ask/minute-rows.ts'
 import { minuteRowsMs, minuteRowsPerPageMax } from '../../../src/limits.ts'
 import { naiveAsk } from '../../support/ask/naive-ask.ts'
@@ -14,6 +17,10 @@ afterAll(() => service.stop())
 
 const minutesOfLog = minuteRowsPerPageMax + 1
 const filter = { stream: null, kind: null, type: null, actor: null, key: null, since: null, until: null }
+
+const asking = (ask: Ask): Core => ({ ...service.core, questions: questionsOfLog(service.log, { ask }) })
+
+const answered = async (rows: ReturnType<typeof minuteRows>) => (await rows) ?? expect.unreachable()
 
 /** Asks a log whose minutes each have one reading, at the position that is the number of the minute. */
 const counted = (page: Omit<MinutePage, 'direction' | 'limit'>, nowMs = service.core.clock.now()) => {
@@ -31,9 +38,9 @@ const counted = (page: Omit<MinutePage, 'direction' | 'limit'>, nowMs = service.
       position: Math.min(minute, last) - first,
     }),
   }
-  const parts = { core, ask, nowMs, pause: async () => {}, owner: '' }
+  const parts = { core: asking(ask), nowMs, owner: '' }
   const whole = { ...page, direction: 'backwards', limit: minuteRowsPerPageMax } as const
-  return minuteRows(parts, { ...filter, cellar: testCellar }, whole)
+  return answered(minuteRows(parts, { ...filter, cellar: testCellar }, whole))
 }
 
 test('minuteRows() counts the most minutes of a page, and says that more follow', async () => {
@@ -63,9 +70,10 @@ test('minuteRows() asks once for the position of a minute that several cellars h
       return { minute: Math.min(minute, last), position: Math.min(minute, last) }
     },
   }
-  const parts = { core, ask, nowMs: core.clock.now(), pause: async () => {}, owner: '' }
+  const parts = { core: asking(ask), nowMs: core.clock.now(), owner: '' }
   const page = { direction: 'backwards', from: null, to: null, limit: cellars * minutes } as const
-  const { rows } = await minuteRows(parts, { ...filter, cellar: null, since: (last - minutes + 1) * 60_000 }, page)
+  const wanted = { ...filter, cellar: null, since: (last - minutes + 1) * 60_000 }
+  const { rows } = await answered(minuteRows(parts, wanted, page))
   // The first question is for the last minute of all.
   expect([rows.length, asked]).toEqual([cellars * minutes, minutes + 1])
 })

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
-import { keyStream } from '../../../src/domain/stream-names.ts'
-import { keysAskedAtOnceMax, logReadPageEvents, pageTurnBounds } from '../../../src/limits.ts'
+import { keysAskedAtOnceMax, pageTurnBounds } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
-import { passingLog } from '../../support/logs/passing-log.ts'
 import { mostInOneTurn } from '../../support/most-in-one-turn.ts'
 import { type Service, testCellar, validReading } from '../../support/test-service.ts'
 import { until } from '../../support/time/until.ts'
@@ -144,36 +142,4 @@ test('the page of all cellars asks many keys at once, and not too many', async (
   expect((await answer).status).toBe(200)
   expect(asked).toBe(keysAskedAtOnceMax + 1)
   await more.stop()
-})
-
-test('the page of a key with many changes reads them in short pieces', async () => {
-  let read = 0
-  const long = await startWithOperators({
-    wrapCore: (core) => {
-      const readCounted: typeof core.log.read = async (stream, options) => {
-        const events = await core.log.read(stream, options)
-        read += events.length
-        return events
-      }
-      return { ...core, log: { ...passingLog(core.log), read: readCounted } }
-    },
-  })
-  const { keyId: longKeyId } = await long.createKey()
-  const changes = logReadPageEvents * 5
-  const changed = Array.from({ length: changes }, (_, change) => ({
-    id: crypto.randomUUID(),
-    type: 'KeyRelabelled' as const,
-    recordedAt: long.clock.now(),
-    data: { label: `Press ${change}`, note: '' },
-    metadata: { by: { kind: 'cli' as const }, requestId: 'test', correlationId: 'test', causationId: 'test' },
-  }))
-  await long.log.append(keyStream(longKeyId), 0, changed)
-  await until(() => long.core.projections.keys.get(longKeyId)?.revision === changes)
-  const visitor = await signedIn(long, 'auditor')
-  read = 0
-  const page = visitor.get(paths.key(longKeyId))
-  expect(await mostInOneTurn(() => read, page)).toBeLessThanOrEqual(2 * logReadPageEvents)
-  expect((await page).body).toContain(`Press ${changes - 1}`)
-  expect(read).toBeGreaterThan(changes)
-  await long.stop()
 })

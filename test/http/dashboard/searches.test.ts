@@ -1,7 +1,9 @@
 import { afterEach, expect, test } from 'bun:test'
+import { questionsOfLog } from '../../../src/asked/questions-of-log.ts'
 import { readingsStream } from '../../../src/domain/stream-names.ts'
 import { searchTurnBounds } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
+import { openFreshLog } from '../../support/logs/engine.ts'
 import { passingLog } from '../../support/logs/passing-log.ts'
 import { emailOf } from '../../support/test-operators.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../support/test-service.ts'
@@ -19,19 +21,15 @@ const startHeld = async () => {
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
   const running = { now: 0, most: 0 }
   const started = await startWithOperators({
-    wrapCore: (core) => {
-      const asking = withAsk()(core)
-      const { ask } = asking
-      if (ask === null) return asking
-      const find: typeof ask.find = async (...args) => {
+    wrapCore: withAsk(undefined, (ask) => ({
+      find: async (...args) => {
         running.now += 1
         running.most = Math.max(running.most, running.now)
         await held
         running.now -= 1
         return ask.find(...args)
-      }
-      return { ...asking, ask: { ...ask, find } }
-    },
+      },
+    })),
   })
   service = started
   await started.createKey()
@@ -72,16 +70,13 @@ test('a search is not shown if its session ends while it waits', async () => {
 
 test('the newest readings of a key take two reads, however many there are', async () => {
   const reads: string[] = []
-  const started = await startWithOperators({
-    isDerived: false,
-    wrapCore: (core) => {
-      const read: typeof core.log.read = (stream, options) => {
-        reads.push(stream)
-        return core.log.read(stream, options)
-      }
-      return { ...core, log: { ...passingLog(core.log), read } }
-    },
-  })
+  const log = await openFreshLog()
+  const read: typeof log.read = (stream, options) => {
+    reads.push(stream)
+    return log.read(stream, options)
+  }
+  const asked = questionsOfLog({ ...passingLog(log), read })
+  const started = await startWithOperators({ log, questions: asked })
   service = started
   const { key, keyId } = await started.createKey()
   for (let count = 0; count < 20; count += 1) await started.post(validReading, key)
@@ -89,4 +84,7 @@ test('the newest readings of a key take two reads, however many there are', asyn
   const { body } = await admin.get(paths.log({ kind: 'readings', key: keyId }))
   expect(body.match(/<tr id="event-/g)).toHaveLength(20)
   expect(reads).toEqual([readingsStream(keyId), readingsStream(keyId)])
+  await started.stop()
+  service = null
+  await log.close()
 })

@@ -1,38 +1,36 @@
 import type { Ask, AskProgress } from '../../../src/actors/search/ask-db.ts'
-import type { RecordedEvent } from '../../../src/domain/events.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { allEvents, askFromLog } from './ask-from-log.ts'
 import { MemoryAskIndex } from './memory-ask-index.ts'
 
-/** Answers like `ask.db`: `upTo` computes it anew from the whole log. Default of `progress`: it holds the whole log. */
+/** Answers like `ask.db`, anew from the whole log each time. Default of `progress`: it holds the whole log. */
 export const naiveAsk = (
   log: EventLog,
   progress: () => Partial<AskProgress> = () => ({}),
 ): Ask & { readonly calls: () => number } => {
-  let events: readonly RecordedEvent[] = []
-  let index = new MemoryAskIndex()
   let calls = 0
+  const index = async (): Promise<MemoryAskIndex> => MemoryAskIndex.holding(askFromLog(await allEvents(log)))
   return {
     calls: () => calls,
-    progress: () => ({ position: events.at(-1)?.position ?? null, isBehind: false, trouble: null, ...progress() }),
-    upTo: async () => {
-      events = await allEvents(log)
-      index = MemoryAskIndex.holding(askFromLog(events))
+    progress: async () => {
+      const position = (await allEvents(log)).at(-1)?.position ?? null
+      return { position, isBehind: false, trouble: null, ...progress() }
     },
     find: async (filter, page) => {
       calls += 1
-      return lastStep(index.find(filter, page))
+      return lastStep((await index()).find(filter, page))
     },
-    eventsAt: async (wanted) =>
-      wanted.flatMap(({ position }) => events.find((event) => event.position === position) ?? []),
-    placesOfId: async (id) => lastStep(index.placesOfId(id)),
-    placeAt: async (position) => index.placeAt(position),
-    minuteCounts: async (cellar, from, to) => lastStep(index.minuteCounts(cellar, from, to)),
-    hourCounts: async (key, from, to) => lastStep(index.hourCounts(key, from, to)),
-    refusalsOfCellar: async (cellar, from, limit) => lastStep(index.refusalsOfCellar(cellar, from, limit)),
-    racksLike: async (pattern, limit) => lastStep(index.racksLike(pattern, limit)),
-    seenRacks: async (key, limit) => lastStep(index.seenRacks(key, limit)),
-    positionOfMinute: async (minute) => index.positionOfMinute(minute),
+    eventsAt: async (wanted) => {
+      const events = await allEvents(log)
+      return wanted.flatMap(({ position }) => events.find((event) => event.position === position) ?? [])
+    },
+    placesOfId: async (id) => lastStep((await index()).placesOfId(id)),
+    placeAt: async (position) => (await index()).placeAt(position),
+    minuteCounts: async (cellar, from, to) => lastStep((await index()).minuteCounts(cellar, from, to)),
+    hourCounts: async (key, from, to) => lastStep((await index()).hourCounts(key, from, to)),
+    refusalsOfCellar: async (cellar, from, limit) => lastStep((await index()).refusalsOfCellar(cellar, from, limit)),
+    racksLike: async (pattern, limit) => lastStep((await index()).racksLike(pattern, limit)),
+    positionOfMinute: async (minute) => (await index()).positionOfMinute(minute),
   }
 }
 

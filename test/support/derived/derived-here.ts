@@ -1,6 +1,8 @@
 import type { Derived } from '../../../src/actors/node.ts'
 import { type Schedule, systemSchedule } from '../../../src/actors/schedule.ts'
+import type { Ask } from '../../../src/actors/search/ask-db.ts'
 import { inLog } from '../../../src/actors/stream/folded-event.ts'
+import { askOfFile } from '../../../src/asked/ask-of-file.ts'
 import { questionKinds } from '../../../src/asked/question-kinds.ts'
 import { searchesIn } from '../../../src/asked/search-sources.ts'
 import type { Clock } from '../../../src/clock.ts'
@@ -10,6 +12,7 @@ import { Follower, type FollowerParts } from '../../../src/derived/follower.ts'
 import type { FollowerEvents, FollowerHandle } from '../../../src/derived/follower-messages.ts'
 import { modelKinds } from '../../../src/derived/model-kinds.ts'
 import { questionsHere } from '../../../src/derived/questions/asked-questions.ts'
+import { ModelReaders } from '../../../src/derived/questions/model-readers.ts'
 import { RepeatsReader } from '../../../src/derived/repeats/repeats-reader.ts'
 import { messageOf } from '../../../src/domain/error-message.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
@@ -67,12 +70,23 @@ export const derivedHere = (log: EventLog, { clock, ...options }: HereOptions) =
   )
   const repeats = new RepeatsReader(folder.path, store)
   const derived: Derived = { store, questions, repeats, known: () => openKnownRevisions(folder.path, logId) }
+  const readers = new ModelReaders({ dataDir: folder.path, logId })
+  /** Always has what the node has received. */
+  const ask = (): Ask => ({
+    ...askOfFile({ readers, log, progress: noTrouble, turn: async () => {}, onDamage: () => {} }),
+    progress: async () => {
+      await store.upTo('ask')
+      return store.progress('ask')
+    },
+  })
   const close = (): void => {
     repeats.close()
+    readers.close()
     void questions.close()
   }
   return {
     ...derived,
+    ask,
     folder,
     told,
     /** Waits until `ask.db` has all that the node has received. */
@@ -88,5 +102,7 @@ export const derivedHere = (log: EventLog, { clock, ...options }: HereOptions) =
     },
   }
 }
+
+const noTrouble = { isBehind: false, trouble: null }
 
 export type DerivedHere = ReturnType<typeof derivedHere>

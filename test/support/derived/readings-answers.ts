@@ -2,13 +2,13 @@ import type { CellarReadings, questionKinds } from '../../../src/asked/question-
 import type { Questions } from '../../../src/derived/questions/question.ts'
 import type { KegsWanted } from '../../../src/derived/readings/readings-questions.ts'
 
-/** Answers at once, without a model. */
-export const readingsAnswers = (answer: (wanted: KegsWanted) => CellarReadings): Questions<typeof questionKinds> => {
-  const ask = async (_name: string, wanted: KegsWanted) => ({
-    kind: 'answered' as const,
-    answer: answer(wanted),
-    asOf: null,
-    isBehind: false,
-  })
-  return { ask: ask as Questions<typeof questionKinds>['ask'], close: async () => {} }
+type Asked = Questions<typeof questionKinds>
+
+/** Answers questions for the readings of a cellar at once, without a model. `others` answer the other questions. */
+export const readingsAnswers = (answer: (wanted: KegsWanted) => CellarReadings, others: Asked): Asked => {
+  const ask = async (name: string, wanted: KegsWanted, options: never) =>
+    name === 'cellarReadings'
+      ? { kind: 'answered' as const, answer: answer(wanted), asOf: null, isBehind: false }
+      : others.ask(name as never, wanted as never, options)
+  return { ask: ask as Asked['ask'], close: () => others.close() }
 }

@@ -76,7 +76,7 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   port: ['domain'],
   log: ['port', 'domain', 'bytes', 'limits', 'thread', 'seeded map'],
   derived: ['log', 'port', 'domain', 'bytes', 'limits', 'thread', 'seeded map'],
-  asked: ['derived', 'actors', 'export', 'log', 'port', 'domain', 'limits'],
+  asked: ['derived', 'actors', 'export', 'log', 'port', 'projections', 'domain', 'limits'],
   actors: ['domain', 'projections', 'port', 'limits'],
   'checkpoint file': ['limits'],
   'password judge': ['domain', 'limits', 'thread'],
@@ -97,6 +97,7 @@ const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
   'checkpoint file': ['actors'],
   'password judge': ['actors'],
   http: ['asked', 'derived', 'parameters'],
+  cli: ['derived'],
   views: ['domain', 'projections'],
 }
 

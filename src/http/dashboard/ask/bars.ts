@@ -1,9 +1,10 @@
 import type { Bar, BarsView, LogQuery } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
-import type { Ask } from '../../../actors/search/ask-db.ts'
+import { answerOr } from '../../../actors/ask/answer-of.ts'
 import { hourMs, instantText, minuteMs } from '../../../domain/calendar.ts'
 import type { LogFilter } from '../../../domain/search/event-filter.ts'
 import { barsMax, minuteRowsMs } from '../../../limits.ts'
+import type { LogListParts } from './log-list-parts.ts'
 
 /** Bars of these lengths begin at round times. */
 const barsMs = [1, 2, 5, 10, 15, 30, 60].map((minutes) => minutes * minuteMs)
@@ -11,8 +12,9 @@ const hourBars = 48
 
 type Count = { readonly at: number; readonly code: string; readonly count: number }
 
-/** Returns `null` if the filter leaves out readings, or a time that is not counted any more. */
-export const barsOf = async (ask: Ask, { query, filter }: Filtered, nowMs: number): Promise<BarsView | null> => {
+/** Returns `null` if the filter leaves out readings, or a time that is not counted any more, or if `ask.db` cannot be used. */
+export const barsOf = async (parts: Parts, { query, filter }: Filtered): Promise<BarsView | null> => {
+  const { nowMs } = parts
   const isAboutReadings = filter.kind === null || filter.kind === 'readings' || filter.kind === 'refusals'
   if (!isAboutReadings || filter.type !== null || filter.actor !== null) return null
   const isOfKey = filter.key !== null
@@ -23,8 +25,9 @@ export const barsOf = async (ask: Ask, { query, filter }: Filtered, nowMs: numbe
   const [first, last] = [Math.floor(begin / barMs), Math.ceil(end / barMs)]
   const bars = Array.from({ length: last - first }, (_, at) => ({ at: (first + at) * barMs, accepted: 0, refused: 0 }))
   const counts = isOfKey
-    ? await hourCounts(ask, filter.key, { begin: first, end: last })
-    : await minuteCounts(ask, filter.cellar, { begin: first * barMs, end: last * barMs })
+    ? await hourCounts(parts, filter.key, { begin: first, end: last })
+    : await minuteCounts(parts, filter.cellar, { begin: first * barMs, end: last * barMs })
+  if (counts === null) return null
   for (const { at, code, count } of counts) {
     const bar = bars[Math.floor(at / barMs) - first]
     if (bar === undefined) continue
@@ -40,17 +43,22 @@ export const barsOf = async (ask: Ask, { query, filter }: Filtered, nowMs: numbe
   }
 }
 
+type Parts = Pick<LogListParts, 'core' | 'owner' | 'nowMs'>
 type Filtered = { readonly query: LogQuery; readonly filter: LogFilter }
 type Span = { readonly begin: number; readonly end: number }
 
 const barMsOf = (spanMs: number): number => barsMs.find((ms) => spanMs / ms <= barsMax) ?? hourMs
 
-const minuteCounts = async (ask: Ask, cellar: string | null, { begin, end }: Span): Promise<readonly Count[]> => {
-  const counts = await ask.minuteCounts(cellar, Math.floor(begin / minuteMs), Math.ceil(end / minuteMs))
-  return counts.map(({ minute, code, count }) => ({ at: minute * minuteMs, code, count }))
+type Counts = Promise<readonly Count[] | null>
+
+const minuteCounts = async ({ core, owner }: Parts, cellar: string | null, { begin, end }: Span): Counts => {
+  const wanted = [cellar, Math.floor(begin / minuteMs), Math.ceil(end / minuteMs)] as const
+  const counts = answerOr(await core.questions.ask('minuteCounts', [...wanted], { owner, isAtOnce: true }), null)
+  return counts?.map(({ minute, code, count }) => ({ at: minute * minuteMs, code, count })) ?? null
 }
 
-const hourCounts = async (ask: Ask, key: string | null, { begin, end }: Span): Promise<readonly Count[]> => {
-  const counts = await ask.hourCounts(key ?? '', Math.max(begin, end - hourBars), end)
-  return counts.map(({ hour, code, count }) => ({ at: hour * hourMs, code, count }))
+const hourCounts = async ({ core, owner }: Parts, key: string | null, { begin, end }: Span): Counts => {
+  const wanted = [key ?? '', Math.max(begin, end - hourBars), end] as const
+  const counts = answerOr(await core.questions.ask('hourCounts', [...wanted], { owner, isAtOnce: true }), null)
+  return counts?.map(({ hour, code, count }) => ({ at: hour * hourMs, code, count })) ?? null
 }

@@ -3,10 +3,8 @@ import type { FoundView } from '../../../../views/log/log-types.ts'
 import { countOf } from '../../../../views/parts/quantity.ts'
 import { dateText, exactText } from '../../../../views/parts/time-words.ts'
 import { paths } from '../../../../views/paths.ts'
+import { answerOf, answerOr } from '../../../actors/ask/answer-of.ts'
 import type { Core } from '../../../actors/core.ts'
-import { eventAt, eventsOfReceipt } from '../../../actors/search/find-events.ts'
-import type { IdWanted } from '../../../actors/search/list-here.ts'
-import { readsOfPage } from '../../../actors/search/patient-reads.ts'
 import { dayMs, instantText } from '../../../domain/calendar.ts'
 import type { CellarState } from '../../../domain/cellar.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
@@ -18,11 +16,7 @@ import { requestIdFacts } from '../../../domain/search/request-id.ts'
 import { type Time, thingAndTime } from '../../../domain/search/thing-and-time.ts'
 import { eventTypes } from '../../../domain/search/types-of-kind.ts'
 import { labelChoicesMax, namesOfferedMax, racksComparedMax } from '../../../limits.ts'
-import { Outage, StillSearching } from '../../../log/event-log.ts'
-import { runWithPauses } from '../show/pauses.ts'
-import { findId } from './asked-searches.ts'
-import { ifUsable } from './if-usable.ts'
-import type { LogListParts } from './log-list.ts'
+import type { LogListParts } from './log-list-parts.ts'
 
 type Choice = FoundView['choices'][number]
 /** `missing` says what was not found, or not shown. */
@@ -54,16 +48,14 @@ const meaningsOf = async (parts: FindParts, typed: string): Promise<readonly Mea
   const isNamed = meanings.some(({ kind }) => kind === 'cellar' || kind === 'labelled')
   const pattern = likeText(typed, { isWhole: isNamed })
   if (pattern === null) return meanings
-  const named = isNamed ? [] : await namesLike(parts, pattern)
+  const named = isNamed ? [] : namesLike(core, pattern)
   const types = eventTypes.filter((type) => pattern.test(type)).map((type) => ({ kind: 'type', type }) as const)
-  return [...meanings, ...named, ...(await racksLike(core, pattern)), ...types]
+  return [...meanings, ...named, ...(await racksLike(parts, pattern)), ...types]
 }
 
-const namesLike = async ({ core, pause }: FindParts, pattern: RegExp): Promise<readonly Meaning[]> => {
-  const { cellars, keys } = core.projections
+const namesLike = ({ projections: { cellars, keys } }: Core, pattern: RegExp): readonly Meaning[] => {
   const isLike = ({ cellar, title }: CellarState): boolean => pattern.test(cellar) || pattern.test(title)
-  const labelled = await runWithPauses(keys.labelledLike(pattern), pause)
-  const keyIds = labelled.map(({ keyId }) => keyId)
+  const keyIds = keys.labelledLike(pattern).map(({ keyId }) => keyId)
   return [
     ...cellars
       .list()
@@ -75,16 +67,15 @@ const namesLike = async ({ core, pause }: FindParts, pattern: RegExp): Promise<r
 }
 
 /** A rack that several keys of a cellar have sent is one rack. */
-const racksLike = ({ ask, projections }: Core, pattern: RegExp): Promise<readonly Meaning[]> =>
-  ifUsable<readonly Meaning[]>(ask, [], async (index) => {
-    await index.upTo()
-    const racks = new Map<string, Meaning>()
-    for (const { rack, key } of await index.racksLike(pattern, racksComparedMax)) {
-      const cellar = projections.keys.get(key)?.cellar
-      if (cellar !== undefined) racks.set(JSON.stringify([cellar, rack]), { kind: 'rack', rack, cellar })
-    }
-    return [...racks.values()].slice(0, namesOfferedMax)
-  })
+const racksLike = async ({ core, owner }: FindParts, pattern: RegExp): Promise<readonly Meaning[]> => {
+  const racks = new Map<string, Meaning>()
+  const found = answerOr(await core.questions.ask('racksLike', [pattern, racksComparedMax], { owner }), [])
+  for (const { rack, key } of found) {
+    const cellar = core.projections.keys.get(key)?.cellar
+    if (cellar !== undefined) racks.set(JSON.stringify([cellar, rack]), { kind: 'rack', rack, cellar })
+  }
+  return [...racks.values()].slice(0, namesOfferedMax)
+}
 
 /** Only these have a list of events that a time can narrow down. */
 const hasList = ({ kind }: Meaning): boolean =>
@@ -104,8 +95,7 @@ const seekAll = async (
 ): Promise<SoughtAll> => {
   const [choices, missing]: [Choice[], string[]] = [[], []]
   for (const meaning of meanings) {
-    const sought =
-      meaning.kind === 'id' ? await seekId(parts, meaning.id, after) : await seek(parts.core, meaning, time)
+    const sought = meaning.kind === 'id' ? await seekId(parts, meaning.id, after) : await seek(parts, meaning, time)
     if (!('missing' in sought)) choices.push(sought)
     else {
       if (sought.missing !== null) missing.push(sought.missing)
@@ -133,17 +123,18 @@ const cellarsNamed = ({ projections }: Core, text: string): readonly string[] =>
 }
 
 const seek = async (
-  core: Core,
+  parts: FindParts,
   meaning: Exclude<Meaning, { readonly kind: 'id' }>,
   time: Time | null,
 ): Promise<Sought> => {
+  const { core } = parts
   const { cellars, operators } = core.projections
   const when = time === null ? {} : chosenTime(time)
   switch (meaning.kind) {
     case 'receipt':
-      return seekReceipt(core, meaning)
+      return seekReceipt(parts, meaning)
     case 'position':
-      return seekPosition(core, meaning.position)
+      return seekPosition(parts, meaning.position)
     case 'key':
       return keyChoice(core, meaning.keyId, when) ?? { missing: `There is no key with the id ${meaning.keyId}.` }
     case 'labelled':
@@ -213,8 +204,11 @@ const eventChoice = ({ stream, revision, type }: RecordedEvent): Choice => ({
   href: paths.event(stream, revision),
 })
 
-const seekReceipt = async ({ log }: Core, receipt: Extract<Meaning, { readonly kind: 'receipt' }>): Promise<Sought> => {
-  const found = await eventsOfReceipt(log, receipt)
+const seekReceipt = async (
+  { core, owner }: FindParts,
+  receipt: Extract<Meaning, { readonly kind: 'receipt' }>,
+): Promise<Sought> => {
+  const found = answerOf(await core.questions.ask('receipt', receipt, { owner, isAtOnce: true }))
   const { stream } = receipt
   switch (found.kind) {
     case 'found': {
@@ -236,39 +230,24 @@ const seekReceipt = async ({ log }: Core, receipt: Extract<Meaning, { readonly k
   }
 }
 
-const seekPosition = async ({ log }: Core, position: number): Promise<Sought> => {
-  const missing = { missing: `No event has the position ${position}.` }
-  try {
-    const event = await eventAt(readsOfPage(log), position)
-    return event === null ? missing : eventChoice(event)
-  } catch (error) {
-    // EventStoreDB answers a read at any other position with an error. The log is healthy then.
-    if (error instanceof StillSearching) throw error
-    if (error instanceof Outage && log.lags === true && log.health().ok) return missing
-    throw error
-  }
-}
-
-/** A request without events may have been refused, which a page of its own explains. */
-const seekId = async (parts: FindParts, id: string, after: number | null): Promise<Sought> => {
-  const event = after === null ? await indexedEvent(parts.core, id) : null
-  if (event !== null) return eventChoice(event)
-  const facts = requestIdFacts(id)
-  if (facts.kind === 'no_request_id')
-    return { missing: `No event of the log has the id ${id}, and it is no id of a request.` }
-  const request = { what: 'The request', name: id, href: paths.refusedRequest(id) }
-  return seekReading(parts, { id, atMs: facts.atMs, after }, request)
+const seekPosition = async ({ core, owner }: FindParts, position: number): Promise<Sought> => {
+  const event = answerOf(await core.questions.ask('position', position, { owner, isAtOnce: true }))
+  return event === null ? { missing: `No event has the position ${position}.` } : eventChoice(event)
 }
 
 /**
- * The index has no readings, so the log is searched, which takes seconds in a busy minute. After `logSearchMs`, the answer offers
- * to go on. Otherwise a few such searches would hold up the pages of everybody.
+ * A request without events may have been refused, which a page of its own explains. A search in a busy minute takes seconds. After
+ * `logSearchMs`, the answer offers to go on.
  */
-const seekReading = async (parts: FindParts, wanted: IdWanted, request: Choice): Promise<Sought> => {
-  const { id } = wanted
-  const { events, isComplete, lookedTo } = await findId(parts, wanted)
-  const [event] = events
+const seekId = async ({ core, owner }: FindParts, id: string, after: number | null): Promise<Sought> => {
+  const facts = requestIdFacts(id)
+  const atMs = facts.kind === 'made_at' ? facts.atMs : null
+  const { changes, inLog } = answerOf(await core.questions.ask('findId', { id, atMs, after }, { owner }))
+  const event = changes[0] ?? inLog?.events[0]
   if (event !== undefined) return eventChoice(event)
+  if (inLog === null) return { missing: `No event of the log has the id ${id}, and it is no id of a request.` }
+  const request = { what: 'The request', name: id, href: paths.refusedRequest(id) }
+  const { isComplete, lookedTo } = inLog
   if (isComplete || lookedTo === null) return request
   const reached = exactText(lookedTo.recordedAt)
   return {
@@ -279,12 +258,3 @@ const seekReading = async (parts: FindParts, wanted: IdWanted, request: Choice):
     ],
   }
 }
-
-const isOf = (id: string) => (event: RecordedEvent) => event.id === id || event.metadata.requestId === id
-
-const indexedEvent = ({ ask }: Core, id: string): Promise<RecordedEvent | null> =>
-  ifUsable<RecordedEvent | null>(ask, null, async (index) => {
-    await index.upTo()
-    const events = await index.eventsAt(await index.placesOfId(id))
-    return events.find(isOf(id)) ?? null
-  })

@@ -1,45 +1,24 @@
 import type { EventRow, LogListView, LogQuery, LogRow, SearchEnd } from '../../../../views/log/log-types.ts'
 import { sentenceOf } from '../../../../views/log/sentence.ts'
 import { paths } from '../../../../views/paths.ts'
+import { answerOf } from '../../../actors/ask/answer-of.ts'
 import type { Core } from '../../../actors/core.ts'
-import type { Ask } from '../../../actors/search/ask-db.ts'
-import { statesBefore } from '../../../actors/search/event-context.ts'
 import { type Listed, type ListPage, wantsReadings } from '../../../actors/search/list-events.ts'
-import { readsOfPage } from '../../../actors/search/patient-reads.ts'
 import { hourMs } from '../../../domain/calendar.ts'
-import type { EventType, RecordedEvent } from '../../../domain/events.ts'
+import type { RecordedEvent } from '../../../domain/events.ts'
 import { kindOf, periodOf } from '../../../domain/search/event-filter.ts'
 import { type StateBefore, unknownBefore } from '../../../domain/search/state-before.ts'
 import { eventTypes } from '../../../domain/search/types-of-kind.ts'
-import {
-  cellarsSuggestedMax,
-  logComparedMs,
-  logEventsPerPageMax,
-  logReadPageEvents,
-  minuteRowsPerPageMax,
-  minuteRowsShownMax,
-} from '../../../limits.ts'
+import { cellarsSuggestedMax, logEventsPerPageMax, minuteRowsPerPageMax, minuteRowsShownMax } from '../../../limits.ts'
 import { exportOfList } from '../exports/export-of-list.ts'
 import { namesAt } from '../show/event-names.ts'
-import type { Pause } from '../show/pauses.ts'
-import { findList, findSince } from './asked-searches.ts'
 import { barsOf } from './bars.ts'
 import { byView } from './by-view.ts'
 import { foldMinutes } from './fold-minutes.ts'
-import { ifUsable } from './if-usable.ts'
+import type { LogListParts } from './log-list-parts.ts'
 import { type MinuteRows, minuteRows, showsMinutes } from './minute-rows.ts'
 import { type JudgedQuery, judgeQuery } from './read-log-query.ts'
 import { isWritten, unwrittenRefusals } from './unwritten-refusals.ts'
-
-export type LogListParts = {
-  readonly core: Core
-  readonly nowMs: number
-  readonly pause: Pause
-  /** Ms on a clock that is never set back. */
-  readonly passedMs: () => number
-  /** The e-mail of the operator. */
-  readonly owner: string
-}
 
 /** Makes the list for an address of the Log page. @throws Outage, UndecodableEvent */
 export const logListOf = async (parts: LogListParts, query: LogQuery): Promise<LogListView> => {
@@ -82,16 +61,14 @@ const nothing: Listing = { rows: [], newer: complete, older: complete, bars: nul
 
 /** If the index turns out to be damaged or locked, the log itself is searched, and nothing is counted. */
 const rowsOf = async (parts: LogListParts, query: LogQuery, { filter, atMs }: JudgedQuery): Promise<Listing> => {
-  const { ask } = parts.core
-  let isIndexed = ask !== null
+  const { core } = parts
+  let isIndexed = core.indexProgress() !== null
   const onUnusable = (): void => {
     isIndexed = false
   }
   const rows = await rowsFrom(parts, query, { filter, atMs, onUnusable })
   const around = atMs === null ? filter : { ...filter, until: filter.until ?? atMs + hourMs / 2 }
-  const bars = await ifUsable(isIndexed ? counting(ask) : null, null, (counted) =>
-    barsOf(counted, { query, filter: around }, parts.nowMs),
-  )
+  const bars = isIndexed && isCounted(core) ? await barsOf(parts, { query, filter: around }) : null
   return { ...rows, bars, isIndexed }
 }
 
@@ -104,24 +81,26 @@ const rowsFrom = async (parts: LogListParts, query: LogQuery, wanted: Wanted): P
     const { rows, end } = await mergedRows(parts, wanted, { direction: 'forwards', from: query.after, limit })
     return { rows: rows.toReversed(), newer: end, older: pageFull }
   }
-  const { rows, end } = await mergedRows(parts, wanted, { direction: 'backwards', from: query.before, limit })
+  const { unwritten, rows, end } = await mergedRows(parts, wanted, {
+    direction: 'backwards',
+    from: query.before,
+    limit,
+  })
   if (query.before !== null) return { rows, newer: pageFull, older: end }
-  return { rows: [...(await unwrittenRows(parts, wanted)), ...rows], newer: complete, older: end }
+  return { rows: [...unwritten, ...rows], newer: complete, older: end }
 }
 
 /** Half of the page is before the instant, and half is after it. */
 const rowsAround = async (parts: LogListParts, wanted: Wanted, atMs: number): Promise<Rows> => {
-  const log = readsOfPage(parts.core.log)
+  const { core, owner } = parts
   const limit = logEventsPerPageMax / 2
-  const next = await findSince(parts, atMs + 1)
+  const { event: next, before } = answerOf(await core.questions.ask('firstSince', atMs + 1, { owner }))
   const position = next?.position ?? Number.MAX_SAFE_INTEGER
   const older = await mergedRows(parts, wanted, { direction: 'backwards', from: next?.position ?? null, limit })
   const here: LogRow = { row: 'instant', position, at: atMs }
-  if (next === null)
-    return { rows: [...(await unwrittenRows(parts, wanted)), here, ...older.rows], newer: complete, older: older.end }
-  const [before] = await log.readAll({ from: position, direction: 'backwards', limit: 1 })
-  const newer = await mergedRows(parts, wanted, { direction: 'forwards', from: before?.position ?? null, limit })
-  const unwritten = newer.end.kind === 'complete' ? await unwrittenRows(parts, wanted) : []
+  if (next === null) return { rows: [...older.unwritten, here, ...older.rows], newer: complete, older: older.end }
+  const newer = await mergedRows(parts, wanted, { direction: 'forwards', from: before, limit })
+  const unwritten = newer.end.kind === 'complete' ? newer.unwritten : []
   return {
     rows: [...unwritten, ...newer.rows.toReversed(), here, ...older.rows],
     newer: newer.end,
@@ -129,30 +108,33 @@ const rowsAround = async (parts: LogListParts, wanted: Wanted, atMs: number): Pr
   }
 }
 
-const unwrittenRows = (parts: LogListParts, { filter }: Wanted): Promise<readonly EventRow[]> =>
-  eventRows(parts, unwrittenRefusals(parts.core, filter))
-
-/** Returns the rows in the direction of the page. */
+/** Returns the rows in the direction of the page. `unwritten` are rows of refusals behind the end of the log. */
 const mergedRows = async (parts: LogListParts, { filter, onUnusable }: Wanted, page: ListPage) => {
-  const { core } = parts
+  const { core, owner } = parts
   const isBackwards = page.direction === 'backwards'
   const isOnlyMinutes = !wantsReadings(filter) && (filter.kind === 'readings' || filter.type === 'ReadingAccepted')
-  const found = isOnlyMinutes ? nothingFound : await findList(parts, { filter, page })
-  if (core.ask !== null && !found.isIndexed) onUnusable()
-  const events = await eventRows(parts, found.events)
+  const also = isBackwards && page.from !== null ? [] : unwrittenRefusals(core, filter)
+  const found = isOnlyMinutes
+    ? nothingFound
+    : answerOf(await core.questions.ask('findEvents', { filter, page, also }, { owner }))
+  if (!found.isIndexed) onUnusable()
+  const rows = [...also, ...found.events].map((event, at) => eventRow(core, event, found.before[at] ?? unknownBefore))
+  const [unwritten, events] = [rows.slice(0, also.length), rows.slice(also.length)]
   const limit = isOnlyMinutes ? minuteRowsShownMax : minuteRowsPerPageMax
   const minutePage = { ...page, to: reachedTo(found), limit }
-  const counted = showsMinutes(filter) ? counting(core.ask) : null
-  const minutes = await ifUsable(counted, noMinutes, (ask) => minuteRows({ ...parts, ask }, filter, minutePage))
-  if (counted !== null && minutes === noMinutes) onUnusable()
+  const isShown = showsMinutes(filter) && isCounted(core)
+  const counted = isShown ? await minuteRows(parts, filter, minutePage) : noMinutes
+  if (counted === null) onUnusable()
+  const minutes = counted ?? noMinutes
   const lastCounted = minutes.isFull ? minutes.rows.at(-1)?.position : undefined
   const isReached = ({ position }: LogRow): boolean =>
     lastCounted === undefined || (isBackwards ? position >= lastCounted : position <= lastCounted)
   const merged = [...events.filter(isReached), ...minutes.rows].sort(inDirection(isBackwards))
-  return { rows: isOnlyMinutes ? merged : foldMinutes(merged), end: minutes.isFull ? pageFull : found.end }
+  const shown = isOnlyMinutes ? merged : foldMinutes(merged)
+  return { unwritten, rows: shown, end: minutes.isFull ? pageFull : found.end }
 }
 
-const nothingFound = { events: [], end: complete, isIndexed: true } as const
+const nothingFound = { events: [], before: [], end: complete, isIndexed: true } as const
 
 const noMinutes: MinuteRows = { rows: [], isFull: false }
 
@@ -170,28 +152,6 @@ const inDirection = (isBackwards: boolean) => {
     const order = a.position - b.position || rank(a) - rank(b) || (cellarOf(a) < cellarOf(b) ? 1 : -1)
     return isBackwards ? -order : order
   }
-}
-
-/** Only sentences about these events say what was before. */
-const comparesStates: ReadonlySet<EventType> = new Set([
-  'KeyRelabelled',
-  'KeyLimitChanged',
-  'KeyExpirySet',
-  'CellarRenamed',
-  'CellarPolicyChanged',
-  'OperatorRoleChanged',
-  'ReadingsRefused',
-] as const)
-
-/** If the time is over, the other rows say only the new value. So does a row after a longer history than one page of events. */
-const eventRows = async ({ core, passedMs }: LogListParts, events: readonly RecordedEvent[]) => {
-  const beganMs = passedMs()
-  const compared = events.filter(
-    ({ type, revision }) => comparesStates.has(type) && (type === 'ReadingsRefused' || revision < logReadPageEvents),
-  )
-  const states = await statesBefore(core.log, compared, () => passedMs() - beganMs >= logComparedMs)
-  const known = new Map(compared.map((event, index) => [event, states[index]]))
-  return events.map((event) => eventRow(core, event, known.get(event) ?? unknownBefore))
 }
 
 export const eventRow = (core: Core, event: RecordedEvent, before: StateBefore): EventRow => ({
@@ -229,17 +189,17 @@ const hrefsOf = (query: LogQuery, { rows, newer, older }: Rows) => {
 }
 
 /** The counts of an index that is behind or in trouble are not complete. */
-const counting = (ask: Ask | null): Ask | null => {
-  const progress = ask?.progress()
-  return progress === undefined || progress.isBehind || progress.trouble !== null ? null : ask
+const isCounted = (core: Core): boolean => {
+  const progress = core.indexProgress()
+  return progress !== null && !progress.isBehind && progress.trouble === null
 }
 
-const indexView = ({ ask, projections }: Core, isIndexed: boolean): LogListView['index'] => {
-  const progress = ask?.progress()
-  if (progress === undefined || !isIndexed) return { kind: 'none', why: null }
+const indexView = (core: Core, isIndexed: boolean): LogListView['index'] => {
+  const progress = core.indexProgress()
+  if (progress === null || !isIndexed) return { kind: 'none', why: null }
   if (progress.trouble !== null) return { kind: 'none', why: progress.trouble }
   if (!progress.isBehind) return { kind: 'current' }
-  return { kind: 'behind', read: progress.position ?? 0, of: projections.position ?? 0 }
+  return { kind: 'behind', read: progress.position ?? 0, of: core.projections.position ?? 0 }
 }
 
 const aboutOf = (core: Core, { filter }: JudgedQuery): LogListView['about'] => {

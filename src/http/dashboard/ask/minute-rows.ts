@@ -4,31 +4,18 @@
  */
 import type { MinuteRow } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
+import { answerOr } from '../../../actors/ask/answer-of.ts'
 import type { Core } from '../../../actors/core.ts'
-import type { Ask } from '../../../actors/search/ask-db.ts'
-import {
-  type CountedMinute,
-  countMinutes,
-  type MinutePage,
-  type MinutesWanted,
-} from '../../../actors/search/count-minutes.ts'
+import type { CountedMinute, MinutePage } from '../../../actors/search/count-minutes.ts'
 import { instantText, minuteMs } from '../../../domain/calendar.ts'
 import type { LogFilter } from '../../../domain/search/event-filter.ts'
 import { cellarsCountedByMinuteMax } from '../../../limits.ts'
-import { AskBusy } from '../../../log/ask-index.ts'
-import type { Pause } from '../show/pauses.ts'
+import type { LogListParts } from './log-list-parts.ts'
 
 /** `isFull`: further minutes of the page were not counted. */
 export type MinuteRows = { readonly rows: readonly MinuteRow[]; readonly isFull: boolean }
 
-export type MinuteParts = {
-  readonly core: Core
-  readonly ask: Ask
-  readonly nowMs: number
-  readonly pause: Pause
-  /** The e-mail of the operator. */
-  readonly owner: string
-}
+export type MinuteParts = Pick<LogListParts, 'core' | 'owner' | 'nowMs'>
 
 /** True if the list shows readings by minute: nothing but a cellar and a time narrows it down. */
 export const showsMinutes = ({ kind, type, actor, key, stream, cellar }: LogFilter): boolean =>
@@ -38,23 +25,16 @@ export const showsMinutes = ({ kind, type, actor, key, stream, cellar }: LogFilt
   ((kind === null && type === null) ||
     (cellar === null && (kind === 'readings' || kind === null) && (type === null || type === 'ReadingAccepted')))
 
-/** Returns the rows in the direction of the page. @throws AskUnusable, AskBusy */
+/** Returns the rows in the direction of the page. `null` if `ask.db` cannot be used. */
 export const minuteRows = async (
-  parts: MinuteParts,
+  { core, owner, nowMs }: MinuteParts,
   filter: Pick<LogFilter, 'cellar' | 'since' | 'until'>,
   page: MinutePage,
-): Promise<MinuteRows> => {
-  const { core, nowMs } = parts
+): Promise<MinuteRows | null> => {
   const { since, until } = filter
-  const { minutes, isFull } = await counted(parts, { cellars: countedCellars(core, filter), nowMs, since, until, page })
-  return { rows: minutes.map((one) => rowOf(core, one)), isFull }
-}
-
-const counted = async ({ core, ask, pause, owner }: MinuteParts, wanted: MinutesWanted) => {
-  if (core.questions === null) return countMinutes(ask, wanted, pause)
-  const answered = await core.questions.ask('countMinutes', wanted, { owner, isAtOnce: true })
-  if (answered.kind === 'answered') return answered.answer
-  throw new AskBusy('Cannot count minutes now: ask.db cannot be read')
+  const wanted = { cellars: countedCellars(core, filter), nowMs, since, until, page }
+  const counted = answerOr(await core.questions.ask('countMinutes', wanted, { owner, isAtOnce: true }), null)
+  return counted && { rows: counted.minutes.map((one) => rowOf(core, one)), isFull: counted.isFull }
 }
 
 /** With too many cellars, counts all cellars together. */

@@ -6,16 +6,17 @@ import { KeyList } from '../../../../views/keys/keys-page.tsx'
 import { LogPush } from '../../../../views/log/list/log-page.tsx'
 import type { LogQuery } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
-import { readKeyEvents } from '../../../actors/key/key-events.ts'
+import { answerOf } from '../../../actors/ask/answer-of.ts'
+import { anyEvent } from '../../../domain/search/event-filter.ts'
+import { pagesOf } from '../../../domain/search/page-of-list.ts'
 import { operatorStream } from '../../../domain/stream-names.ts'
 import { cellarsPerPageMax, keysPerPageMax } from '../../../limits.ts'
 import { logListOf } from '../ask/log-list.ts'
 import { keyIdIn, logQueryOf } from '../ask/read-log-query.ts'
 import { cellarListOf } from '../show/cellar-views.ts'
-import { historyPage, requestedHistory, watchedHistory } from '../show/history-views.ts'
+import { askHistory, requestedHistory, watchedHistory } from '../show/history-views.ts'
 import { keyListOf, keyListQuery, keysByStatus, keyViewOf } from '../show/key-views.ts'
-import { pagesOf, requestedPage } from '../show/paging.ts'
-import { waitForTurn } from '../show/pauses.ts'
+import { requestedPage } from '../show/paging.ts'
 import { kegPageNumber, readingsOf, readingsQuery, readingView } from '../show/reading-views.ts'
 import { cellarInPath, type DashboardDeps, keyInPath, type Route, type SignedInVisit } from '../visit.ts'
 import type { Topic } from './live-changes.ts'
@@ -65,8 +66,9 @@ const cellarsPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole
 const readingsPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageWithoutRole | null> => {
   const cellar = cellarInPath(deps, visit)?.cellar
   if (cellar === undefined) return null
+  const owner = visit.session.email
   const { words, page: asked } = readingsQuery(visit.query)
-  const wanted = { cellar, words, page: await kegPageNumber(deps, { cellar, words, page: asked }) }
+  const wanted = { cellar, words, page: await kegPageNumber(deps, { cellar, words, page: asked }, owner) }
   return {
     name: ['readings', cellar, words.join(' '), wanted.page],
     topic: { cellar },
@@ -74,7 +76,7 @@ const readingsPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
     listsEvents: false,
     render: async (pause) => {
       const nowMs = deps.core.clock.now()
-      const shown = await readingsOf(deps, wanted, { nowMs })
+      const shown = await readingsOf(deps, wanted, { nowMs, owner })
       await pause()
       return <CellarReadings {...shown} nowMs={nowMs} isAdmin={isAdmin(visit)} />
     },
@@ -105,10 +107,10 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageW
   const key = keyInPath(deps, visit)
   if (key === null) return null
   const asked = requestedHistory(visit.query)
+  const parts = { core, owner: visit.session.email, nowMs: visit.nowMs }
   // Page 1 always exists, so the log is not read. For a higher number, the log tells how many pages the history has.
-  const page =
-    asked.page === 1 ? 1 : historyPage(core, await readKeyEvents(core, key.keyId, { pause: waitForTurn }), asked).page
-  const history = watchedHistory(core, key.keyId, { ...asked, page })
+  const page = asked.page === 1 ? 1 : (await askHistory(parts, key.keyId, asked)).page
+  const history = watchedHistory(parts, key.keyId, { ...asked, page })
   return {
     name: ['key', key.keyId, page, asked.isEverything ? 'all' : 'some'],
     topic: { keyId: key.keyId },
@@ -117,7 +119,7 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageW
     render: async (pause) => {
       const nowMs = core.clock.now()
       const known = core.projections.keys.get(key.keyId) ?? key
-      const [apiKey, told] = [await keyViewOf(deps, known, nowMs), await history(pause)]
+      const [apiKey, told] = [await keyViewOf(deps, known, nowMs), await history()]
       await pause()
       return <KeyPush apiKey={apiKey} history={told} nowMs={nowMs} isAdmin={isAdmin(visit)} />
     },
@@ -135,10 +137,7 @@ const logPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => 
     listsEvents: true,
     render: async (pause) => {
       const nowMs = core.clock.now()
-      const list = await logListOf(
-        { core, nowMs, owner: visit.session.email, pause, passedMs: deps.live.passedMs },
-        query,
-      )
+      const list = await logListOf({ core, nowMs, owner: visit.session.email }, query)
       await pause()
       return <LogPush list={list} nowMs={nowMs} />
     },
@@ -161,21 +160,19 @@ const firstReadingPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithou
     readsStore: true,
     listsEvents: false,
     render: async (pause) => {
-      const reading = await firstReading(deps, key.keyId)
+      const reading = await firstReading(deps, key.keyId, visit.session.email)
       await pause()
       return reading === null ? null : <FirstReading keyId={key.keyId} reading={readingView(deps, reading)} />
     },
   }
 }
 
-/** If the stream begins with a fence event (docs/protocol.md), returns the last reading instead. */
-const firstReading = async ({ core }: DashboardDeps, keyId: string) => {
-  const last = core.projections.readings.usage(keyId)?.last
-  if (last === undefined) return null
-  const [first] = await core.log.read(last.stream, { limit: 1 })
-  if (first?.type === 'ReadingAccepted') return first
-  const [newest] = await core.log.read(last.stream, { from: last.revision, limit: 1 })
-  return newest?.type === 'ReadingAccepted' ? newest : null
+const firstReading = async ({ core }: DashboardDeps, key: string, owner: string) => {
+  if (core.projections.readings.usage(key) === null) return null
+  const page = { direction: 'forwards', from: null, limit: 1 } as const
+  const wanted = { filter: { ...anyEvent, key, type: 'ReadingAccepted' } as const, page }
+  const [first] = answerOf(await core.questions.ask('findEvents', wanted, { owner, isAtOnce: true })).events
+  return first?.type === 'ReadingAccepted' ? first : null
 }
 
 const isAdmin = (visit: SignedInVisit): boolean => visit.session.role === 'admin'

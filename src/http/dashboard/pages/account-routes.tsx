@@ -2,6 +2,7 @@ import { AccountPage } from '../../../../views/operators/account-page.tsx'
 import { otherSessions } from '../../../../views/operators/open-sessions.tsx'
 import { paths } from '../../../../views/paths.ts'
 import type { SessionRow } from '../../../../views/types.ts'
+import { answerOf } from '../../../actors/ask/answer-of.ts'
 import { passwordCharsMin } from '../../../limits.ts'
 import { signInFrom } from '../door/browser.ts'
 import { signedInCookies } from '../door/cookies.ts'
@@ -52,7 +53,8 @@ const endSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<R
 /** @throws Outage if the store cannot answer. */
 const accountPage = async (deps: DashboardDeps, visit: SignedInVisit, faults = noFaults): Promise<string> => {
   const { email } = visit.session
-  const [sessions, history] = await Promise.all([sessionRows(deps, visit), deps.core.operators.signInHistory(email)])
+  const history = answerOf(await deps.core.questions.ask('signInHistory', email, { owner: email, isAtOnce: true }))
+  const sessions = await sessionRows(deps, visit)
   return (
     <AccountPage
       shell={visit.shell}
@@ -70,9 +72,10 @@ const noPasswords = { own_password: '', password: '', password_again: '' }
 
 /** The session of this browser comes first, then the other sessions, newest first. */
 const sessionRows = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<readonly SessionRow[]> => {
-  const sessions = core.operators.openSessions(visit.session.email).toReversed()
+  const { email } = visit.session
+  const sessions = core.operators.openSessions(email).toReversed()
   const revisions = sessions.map(({ seenRevision }) => seenRevision).filter((revision) => revision !== null)
-  const places = await core.operators.signInPlaces(revisions)
+  const places = answerOf(await core.questions.ask('signInPlaces', revisions, { owner: email, isAtOnce: true }))
   const rows = sessions.map(({ id, startedAt, lastUsedAt, seenRevision, linkMadeBy }) => ({
     id,
     startedAt,

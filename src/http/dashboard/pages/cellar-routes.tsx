@@ -51,10 +51,9 @@ const showReadings = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
   if (cellar === null) return notFound(visit)
   const { words, page, typed, ignoredWords } = readingsQuery(visit.query)
   const wanted = { cellar: cellar.cellar, words, page }
-  const { cellar: _, ...shown } = await readingsOf(deps, wanted, { nowMs: visit.nowMs, signal: visit.request.signal })
-  const refusals = await refusalsToday(deps.core, cellar.cellar, visit.nowMs)
-  // The thread can answer several pages in one turn.
-  await waitForTurn()
+  const asker = { nowMs: visit.nowMs, owner: visit.session.email }
+  const { cellar: _, ...shown } = await readingsOf(deps, wanted, { ...asker, signal: visit.request.signal })
+  const refusals = await refusalsToday({ core: deps.core, ...asker }, cellar.cellar)
   return htmlPage(
     visit,
     <ReadingsPage

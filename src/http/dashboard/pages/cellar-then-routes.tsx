@@ -20,7 +20,13 @@ const showThen = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Resp
   const typed = typedTime(visit.query)
   const at = typed === '' ? null : pastInstant(typed, visit.nowMs)
   const answer =
-    at?.ok === true ? await cellarThen(deps, cellar, { at: at.value, page: requestedPage(visit.query) }) : null
+    at?.ok === true
+      ? await cellarThen(deps.core, cellar, {
+          at: at.value,
+          page: requestedPage(visit.query),
+          owner: visit.session.email,
+        })
+      : null
   const refused = at?.ok === false ? { typed, rule: at.refusal.rule } : null
   return htmlPage(
     visit,

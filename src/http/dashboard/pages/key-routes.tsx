@@ -3,11 +3,11 @@ import { EditKeyPage } from '../../../../views/keys/key-form.tsx'
 import { KeyPage } from '../../../../views/keys/key-page.tsx'
 import { paths } from '../../../../views/paths.ts'
 import { changeKeyInParts, type KeyChanges } from '../../../actors/key/change-key-in-parts.ts'
-import { readKeyEvents } from '../../../actors/key/key-events.ts'
 import type { CellarState } from '../../../domain/cellar.ts'
 import { isExpired } from '../../../domain/expiry.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome } from '../../../domain/refusal.ts'
+import { parseInstantNear } from '../../../domain/search/near-instant.ts'
 import { keyLimitDefault } from '../../../limits.ts'
 import { lastRefusalsOf } from '../ask/refusals-shown.ts'
 import { alreadyDone, alreadyDoneNotice, wasDoneBefore } from '../forms/already-done.ts'
@@ -16,10 +16,9 @@ import { chosenExpiry, type KeyFormValues, keyFormOf, keyFormValues, typedLimit 
 import type { NoticeName } from '../notice.ts'
 import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { cellarView } from '../show/cellar-views.ts'
-import { historyPage, requestedHistory } from '../show/history-views.ts'
+import { askHistory, historyView, requestedHistory } from '../show/history-views.ts'
 import { stateAtTyped } from '../show/key-at-instant.ts'
 import { keyViewOf } from '../show/key-views.ts'
-import { waitForTurn } from '../show/pauses.ts'
 import { typedTime } from '../show/typed-instant.ts'
 import { askerOf, type DashboardDeps, keyInPath, type Route, type SignedInVisit } from '../visit.ts'
 
@@ -38,22 +37,21 @@ export const keyRoutes = (deps: DashboardDeps): readonly Route[] => [
 const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyInPath(deps, visit)
   if (key === null) return notFound(visit)
-  const events = await readKeyEvents(deps.core, key.keyId, { pause: waitForTurn })
-  const apiKey = await keyViewOf(deps, key, visit.nowMs)
-  await waitForTurn()
+  const parts = { core: deps.core, owner: visit.session.email, nowMs: visit.nowMs }
+  const query = requestedHistory(visit.query)
   const typed = typedTime(visit.query)
-  const then = typed === '' ? null : await stateAtTyped(deps.core, events, { typed, nowMs: visit.nowMs })
-  await waitForTurn()
-  const history = historyPage(deps.core, events, requestedHistory(visit.query))
-  const refusals = await lastRefusalsOf(deps.core, key.keyId, events)
-  await waitForTurn()
+  const at = typed === '' ? null : parseInstantNear(typed, visit.nowMs)
+  const history = await askHistory(parts, key.keyId, { ...query, atMs: at?.ok === true ? at.value : null })
+  const apiKey = await keyViewOf(deps, key, visit.nowMs)
+  const refusals = await lastRefusalsOf(parts, key.keyId)
+  const then = at === null ? null : stateAtTyped(deps.core, history, { typed, at })
   return htmlPage(
     visit,
     <KeyPage
       shell={{ ...visit.shell, notice: alreadyDoneNotice(visit.notice, key) ?? visit.shell.notice }}
       cellar={cellarView(cellarOfKey(deps, key))}
       apiKey={apiKey}
-      history={history}
+      history={historyView(deps.core, history, query.isEverything)}
       stateAt={then}
       refusals={refusals}
     />,

@@ -3,19 +3,18 @@ import { FoundPage } from '../../../../views/log/list/found-page.tsx'
 import { LogPage } from '../../../../views/log/list/log-page.tsx'
 import { RefusalPage } from '../../../../views/log/refusal-page.tsx'
 import { paths } from '../../../../views/paths.ts'
-import { isNoPosition } from '../../../actors/search/find-events.ts'
-import { readsOfPage } from '../../../actors/search/patient-reads.ts'
+import { answerOf } from '../../../actors/ask/answer-of.ts'
 import { categories, categoryOf } from '../../../domain/stream-names.ts'
 import { logQueryCharsMax } from '../../../limits.ts'
 import { Outage, StillSearching } from '../../../log/event-log.ts'
 import { eventPageView } from '../ask/event-page-view.ts'
 import { explainRefusal } from '../ask/explain-refusal.ts'
 import { findByText } from '../ask/find-by-text.ts'
-import { type LogListParts, logListOf } from '../ask/log-list.ts'
+import { logListOf } from '../ask/log-list.ts'
+import type { LogListParts } from '../ask/log-list-parts.ts'
 import { logQueryOf, positionOf } from '../ask/read-log-query.ts'
 import { askedByForm } from '../forms/asked-by-form.ts'
 import { htmlPage, notFound, problemPage, seeOther } from '../page-answers.tsx'
-import { waitForTurn } from '../show/pauses.ts'
 import type { Action, DashboardDeps, Route, SignedInVisit } from '../visit.ts'
 
 export const logRoutes = (deps: DashboardDeps): readonly Route[] => [
@@ -46,22 +45,20 @@ const search = (deps: DashboardDeps, answer: Search): Action => ({
 })
 
 /** True if the store is well, but no event has the position in the address. */
-const hasNoPosition = async ({ core }: DashboardDeps, { query }: SignedInVisit): Promise<boolean> => {
+const hasNoPosition = async ({ core }: DashboardDeps, { query, session }: SignedInVisit): Promise<boolean> => {
   const position = positionOf(query.get('before') ?? '') ?? positionOf(query.get('after') ?? '')
-  return position !== null && (await isNoPosition(readsOfPage(core.log), position))
+  if (position === null) return false
+  return answerOf(await core.questions.ask('isNoPosition', position, { owner: session.email, isAtOnce: true }))
 }
 
-const partsOf = ({ core, live }: DashboardDeps, { nowMs, session }: SignedInVisit): LogListParts => ({
+const partsOf = ({ core }: DashboardDeps, { nowMs, session }: SignedInVisit): LogListParts => ({
   core,
   nowMs,
   owner: session.email,
-  pause: waitForTurn,
-  passedMs: live.passedMs,
 })
 
 const showLog = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const list = await logListOf(partsOf(deps, visit), logQueryOf(visit.query))
-  await waitForTurn()
   const isRefused = Object.keys(list.faults).length > 0
   return htmlPage(visit, <LogPage shell={visit.shell} list={list} />, isRefused ? 422 : 200)
 }
@@ -81,20 +78,19 @@ const showEvent = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Res
   const { core } = deps
   const { stream = '', revision = '' } = visit.params
   if (!categories.includes(categoryOf(stream)) || !/^\d{1,15}$/.test(revision)) return notFound(visit)
-  const [event] = await core.log.read(stream, { from: Number(revision), limit: 1 })
-  await waitForTurn()
-  if (event?.revision !== Number(revision)) {
+  const place = { stream, revision: Number(revision) }
+  const asker = { owner: visit.session.email, isAtOnce: true }
+  const event = answerOf(await core.questions.ask('eventInContext', place, asker))
+  if (event === null) {
     const found = await findByText(partsOf(deps, visit), `${stream}@${revision}`)
     return htmlPage(visit, <FoundPage shell={visit.shell} found={found} />, 404)
   }
-  const view = await eventPageView({ core, nowMs: visit.nowMs, pause: waitForTurn }, event)
-  return htmlPage(visit, <EventPage shell={visit.shell} event={view} />)
+  return htmlPage(visit, <EventPage shell={visit.shell} event={eventPageView(core, event)} />)
 }
 
 const explain = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const requestId = (visit.params['requestId'] ?? '').toLowerCase()
   const explained = await explainRefusal(partsOf(deps, visit), requestId, positionOf(visit.query.get('after') ?? ''))
-  await waitForTurn()
   const status = explained.kind === 'sample' || explained.kind === 'summaries' ? 200 : 404
   return htmlPage(visit, <RefusalPage shell={visit.shell} explained={explained} />, status)
 }

@@ -2,10 +2,10 @@ import type { CellarRow, CellarView } from '../../../../views/types.ts'
 import type { CellarState } from '../../../domain/cellar.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import { keyStatus } from '../../../domain/key-refusal.ts'
+import { pageOf } from '../../../domain/search/page-of-list.ts'
 import { cellarsPerPageMax, keysAskedAtOnceMax, keysCountedPerPiece } from '../../../limits.ts'
 import type { DashboardDeps } from '../visit.ts'
 import { usedInWindow } from './key-views.ts'
-import { pageOf } from './paging.ts'
 import { type Pause, pauseEvery } from './pauses.ts'
 
 export const cellarView = ({ cellar, title, policy, createdAt, createdBy }: CellarState): CellarView => ({

@@ -1,9 +1,10 @@
 import type { KeyCounts, KeyView, PredecessorView, SuccessorView } from '../../../../views/types.ts'
 import { followerOf, isEnding, type KeyState, rotationRefusal } from '../../../domain/key.ts'
 import { type KeyStatus, keyStatus, keyStatuses } from '../../../domain/key-refusal.ts'
+import { pageOf } from '../../../domain/search/page-of-list.ts'
 import { keysPerPageMax } from '../../../limits.ts'
 import type { DashboardDeps } from '../visit.ts'
-import { pageOf, requestedPage } from './paging.ts'
+import { requestedPage } from './paging.ts'
 
 export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: number): Promise<KeyView> => {
   const { core, lastRefusals, lastChecks } = deps

@@ -1,32 +1,27 @@
-import { eventsAt, type PlaceInLog } from '../../../actors/search/events-at.ts'
+import type { PlaceInLog } from '../../../actors/search/events-at.ts'
 import { BoundedMap } from '../../../domain/bounded-map.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
 import { recentReadingsKeptMax } from '../../../limits.ts'
-import type { EventLog } from '../../../log/event-log.ts'
 
 type ReadingEvent = RecordedEvent<'ReadingAccepted'>
+type ReadPlaces = (places: readonly PlaceInLog[]) => Promise<readonly RecordedEvent[]>
 
 /**
  * Reads the readings that pages list. A live page lists nearly the same readings twice a second, so those that were read last are
  * kept. An event never changes.
  */
 export class RecentReadings {
-  readonly #log: Pick<EventLog, 'read'>
   readonly #kept = new BoundedMap<number, ReadingEvent>(recentReadingsKeptMax)
 
-  constructor(log: Pick<EventLog, 'read'>) {
-    this.#log = log
-  }
-
-  /** In the order of `places`, without readings that were purged. @throws the errors of `EventLog.read` */
-  async at(places: readonly PlaceInLog[]): Promise<readonly ReadingEvent[]> {
+  /** In the order of `places`, without readings that were purged. `read` reads the events at places. */
+  async at(places: readonly PlaceInLog[], read: ReadPlaces): Promise<readonly ReadingEvent[]> {
     const kept = new Map<number, ReadingEvent>()
     for (const { position } of places) {
       const known = this.#kept.get(position)
       if (known !== undefined) kept.set(position, known)
     }
     const missing = places.filter(({ position }) => !kept.has(position))
-    for (const event of await eventsAt(this.#log, missing)) {
+    for (const event of missing.length === 0 ? [] : await read(missing)) {
       if (event.type !== 'ReadingAccepted') continue
       kept.set(event.position, event)
       this.#kept.set(event.position, event)

@@ -1,4 +1,6 @@
 import type { KegListView, ReadingsState, ReadingView } from '../../../../views/types.ts'
+import { answerOf } from '../../../actors/ask/answer-of.ts'
+import type { PlaceInLog } from '../../../actors/search/events-at.ts'
 import type { AsOf } from '../../../derived/questions/question.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
 import type { KeyState } from '../../../domain/key.ts'
@@ -42,23 +44,30 @@ export const readingsQuery = (query: URLSearchParams): ReadingsQuery => {
 
 export type ReadingsWanted = Pick<ReadingsQuery, 'words' | 'page'> & { readonly cellar: string }
 
-type Asked = { readonly nowMs: number; readonly signal?: AbortSignal | undefined }
+type Asked = {
+  readonly nowMs: number
+  /** The e-mail of the operator. */
+  readonly owner: string
+  readonly signal?: AbortSignal | undefined
+}
 
-export const readingsOf = async (deps: DashboardDeps, wanted: ReadingsWanted, { nowMs, signal }: Asked) => {
+export const readingsOf = async (deps: DashboardDeps, wanted: ReadingsWanted, { nowMs, owner, signal }: Asked) => {
   const { cellar } = wanted
-  const told = await kegPage(deps, wanted, signal)
+  const told = await kegPage(deps, wanted, { owner, signal })
+  const read = async (places: readonly PlaceInLog[]) =>
+    answerOf(await deps.core.questions.ask('eventsAt', places, { owner, isAtOnce: true }))
   const isActive = (key: KeyState): boolean => keyStatus(key, nowMs) === 'active'
   if (told.kind !== 'answered') {
     const kegs: KegListView = { kegs: [], find: wanted.words.join(' '), found: 0, all: 0, page: wanted.page, pages: 1 }
     return { cellar, kegs, readings: [], state: stateWithout(told.kind), hasActiveKey: false }
   }
   const { kegs, recent } = told.answer
-  const events = await ifReadable(deps.recentReadings.at(recent))
+  const events = await ifReadable(deps.recentReadings.at(recent, read))
   const shown = (events ?? []).filter(({ data }) => hasWords(data, wanted.words))
   const readings = shown.map((event) => readingView(deps, event))
   // The page uses `hasActiveKey` only if the cellar has no readings. Otherwise the keys are not searched, to save time.
   const hasActiveKey = recent.length === 0 && deps.core.projections.keys.ofCellar(cellar).some(isActive)
-  const state: ReadingsState = events === null ? { kind: 'log_away' } : await stateOf(deps, told)
+  const state: ReadingsState = events === null ? { kind: 'log_away' } : await stateOf(told, read)
   return { cellar, kegs: { ...kegs, find: wanted.words.join(' ') }, readings, state, hasActiveKey }
 }
 
@@ -73,22 +82,22 @@ const ifReadable = async <T>(read: Promise<T>): Promise<T | null> => {
 }
 
 /** The number of the page of kegs that `wanted` leads to: the last page if there are fewer. */
-export const kegPageNumber = async (deps: DashboardDeps, wanted: ReadingsWanted): Promise<number> => {
-  const told = wanted.page === 1 ? null : await kegPage(deps, wanted)
+export const kegPageNumber = async (deps: DashboardDeps, wanted: ReadingsWanted, owner: string): Promise<number> => {
+  const told = wanted.page === 1 ? null : await kegPage(deps, wanted, { owner })
   return told?.kind === 'answered' ? told.answer.kegs.page : wanted.page
 }
 
-const kegPage = ({ questions }: DashboardDeps, wanted: ReadingsWanted, signal?: AbortSignal) =>
-  questions.ask('cellarReadings', { ...wanted, perPage: kegsPerPageMax }, { signal })
+const kegPage = ({ core }: DashboardDeps, wanted: ReadingsWanted, asked: Omit<Asked, 'nowMs'>) =>
+  core.questions.ask('cellarReadings', { ...wanted, perPage: kegsPerPageMax }, asked)
 
 const stateWithout = (kind: 'not_ready' | 'not_now'): ReadingsState =>
   kind === 'not_ready' ? { kind: 'behind', asOfMs: null } : { kind: 'away' }
 
 const stateOf = async (
-  { core }: DashboardDeps,
   { isBehind, asOf }: { readonly isBehind: boolean; readonly asOf: AsOf },
+  read: (places: readonly PlaceInLog[]) => Promise<readonly RecordedEvent[]>,
 ): Promise<ReadingsState> => {
   if (!isBehind) return { kind: 'current' }
-  const head = asOf === null ? [] : await ifReadable(core.log.read(asOf.stream, { from: asOf.revision, limit: 1 }))
+  const head = asOf === null ? [] : await ifReadable(read([asOf]))
   return head === null ? { kind: 'log_away' } : { kind: 'behind', asOfMs: head[0]?.recordedAt ?? null }
 }

@@ -7,7 +7,7 @@ import { paths } from '../../../../views/paths.ts'
 import { selfSigned } from '../../../support/certificate.ts'
 import { rawExchange } from '../../../support/raw-http.ts'
 import { emailOf } from '../../../support/test-operators.ts'
-import { noQuestions, type Service, testCellar } from '../../../support/test-service.ts'
+import { type Service, testCellar } from '../../../support/test-service.ts'
 import { type Seen, signedIn, startWithOperators, type Visitor, visitor } from '../visitor.ts'
 
 let service: Service
@@ -39,7 +39,7 @@ const mountedPaths = (): readonly string[] => {
     refusalLines,
     traces: service.traces,
   }
-  const app = createApp({ ...parts, questions: noQuestions, isReady: () => true })
+  const app = createApp({ ...parts, isReady: () => true })
   return app.routes.routes
     .map(({ path }) => path)
     .filter((path) => !path.startsWith('/api') && path !== '/livez' && path !== '/readyz')

@@ -76,10 +76,10 @@ export const pausing =
   (core: Core): Core => {
     const ask = async (_name: string, wanted: RowsWanted) => {
       await before()
-      const answer = await exportRows({ ...core, passedMs }, wanted)
+      const answer = await exportRows({ log: core.log, ask: null, passedMs }, wanted)
       return { kind: 'answered', answer, asOf: null, isBehind: false }
     }
-    return { ...core, questions: { ask, close: async () => {} } as NonNullable<Core['questions']> }
+    return { ...core, questions: { ask, close: async () => {} } as Core['questions'] }
   }
 
 /** Lets `pages` pages through, then holds all exports. */

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { CellarReadings } from '../../../../src/asked/question-kinds.ts'
+import type { KegsWanted } from '../../../../src/derived/readings/readings-questions.ts'
 import {
   kegFilterWordsMax,
   liveBusyPollMs,
@@ -31,14 +33,14 @@ let rendered: string[]
 let connections: RawConnection[]
 
 /** Notes each rendering, and lets it take the time of `costMsOf`. */
-const countedQuestions = readingsAnswers(({ cellar }) => {
+const countedReadings = ({ cellar }: KegsWanted): CellarReadings => {
   rendered.push(cellar)
   renderingMs += costMsOf(cellar)
   const place = { stream: 'readings-k', keyId: 'k', revision: 0, position: 0, recordedAt: 0 }
   const latest = { ...place, value: 1, timestamp: '2026-03-01T12:00:00Z' }
   const keg = { rack: 'rack-17', keg: 'temperature', latest, values: [1], acceptedMs: 0, pauseMs: null }
   return { kegs: { kegs: [keg], page: 1, pages: 1, found: 1, all: 1 }, recent: [] }
-})
+}
 
 const sessionsMax = liveStreamsMax / liveStreamsPerSessionMax
 const sessionsPerOperator = 16
@@ -63,7 +65,7 @@ beforeEach(async () => {
   service = await startService({
     liveSchedule,
     livePassedMs: () => timers.nowMs + renderingMs,
-    questions: countedQuestions,
+    wrapCore: (core) => ({ ...core, questions: readingsAnswers(countedReadings, core.questions) }),
   })
   for (let operator = 0; operator < operatorsMax; operator += 1) {
     await addOperator(service.log, service.clock.now(), { email: emailOf(operator), role: 'admin' })

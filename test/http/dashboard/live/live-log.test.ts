@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Core } from '../../../../src/actors/core.ts'
 import { exportsStream } from '../../../../src/domain/stream-names.ts'
 import type { LivePage } from '../../../../src/http/dashboard/live/live-pages.ts'
 import { livePushMs, liveReadingsMs, liveSearchRestFactor, liveSearchRestMsMax } from '../../../../src/limits.ts'
@@ -33,14 +34,12 @@ beforeEach(async () => {
     liveSchedule: schedule,
     livePassedMs: () => schedule.nowMs + renderingsMs,
     wrapCore: (core) => {
-      const { ask } = core
-      if (ask === null) throw new Error('The node has no index')
-      const find: typeof ask.find = (filter, page) => {
-        searched.push(filter.key ?? filter.cellar ?? 'all')
-        return ask.find(filter, page)
+      const ask: Core['questions']['ask'] = (name, wanted, options) => {
+        const { filter } = Object(wanted)
+        if (name === 'findEvents') searched.push(filter.key ?? filter.cellar ?? 'all')
+        return core.questions.ask(name, wanted, options)
       }
-      // Without the thread for questions, a search asks `core.ask`.
-      return { ...core, questions: null, ask: { ...ask, find } }
+      return { ...core, questions: { ...core.questions, ask } }
     },
   })
   admin = await signedIn(service, 'admin')

@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
-import { readingsStream } from '../../../../src/domain/stream-names.ts'
 import { liveHeartbeatMs, livePushMs, liveStoreWaitsMax, liveStreamsPerSessionMax } from '../../../../src/limits.ts'
 import { paths } from '../../../../views/paths.ts'
-import { passingLog } from '../../../support/logs/passing-log.ts'
 import { mostInOneTurn } from '../../../support/most-in-one-turn.ts'
 import { type RawConnection, rawConnect } from '../../../support/raw-http.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../../support/test-service.ts'
@@ -27,12 +25,14 @@ beforeEach(async () => {
     livePassedMs: () => schedule.nowMs,
     wrapCore: (core) => ({
       ...core,
-      log: {
-        ...passingLog(core.log),
-        read: async (...args) => {
-          reads.push(args[0])
-          await promise
-          return core.log.read(...args)
+      questions: {
+        ...core.questions,
+        ask: async (name, wanted, options) => {
+          if (name === 'findEvents') {
+            reads.push(Object(wanted).filter.key)
+            await promise
+          }
+          return core.questions.ask(name, wanted, options)
         },
       },
     }),
@@ -61,7 +61,6 @@ const post = async ({ key, keyId }: Key): Promise<void> => {
   await service.untilFolded(keyId, before + 1)
 }
 
-/** The newest reading of a key is in memory. A second reading makes a page read the first one from the log. */
 const usedKey = async (): Promise<Key> => {
   const key = await service.createKey()
   await post(key)
@@ -90,7 +89,7 @@ describe('a page that waits for the store', () => {
       await until(() => pushes(other) >= tick)
     }
     for (const connection of [slow, other]) await until(() => heartbeats(connection) === 2)
-    expect(reads).toEqual([readingsStream(keyId)])
+    expect(reads).toEqual([keyId])
     expect(pushes(slow)).toBe(0)
     answerReads()
     await until(() => pushes(slow) === 1)
@@ -122,7 +121,7 @@ describe('a page that waits for the store', () => {
     expect(reads.toSorted()).toEqual(
       keys
         .slice(0, liveStoreWaitsMax)
-        .map(({ keyId }) => readingsStream(keyId))
+        .map(({ keyId }) => keyId)
         .toSorted(),
     )
     // Each rendering looks up its key once, so this counts the renderings.

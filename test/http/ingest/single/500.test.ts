@@ -18,7 +18,7 @@ const broken =
     operators: core.operators,
     refusals: core.refusals,
     recordExport: (data, asker) => core.recordExport(data, asker),
-    ask: core.ask,
+    indexProgress: () => core.indexProgress(),
     questions: core.questions,
     onFolded: (listener) => core.onFolded(listener),
     drain: () => core.drain(),

@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test'
-import { historyOf } from '../../../projections/audit-trail.ts'
-import { readKeyEvents } from '../../../src/actors/key/key-events.ts'
-import { keyStream } from '../../../src/domain/stream-names.ts'
-import { asker, Cluster, makeTestKey } from '../../support/two-nodes.ts'
+import { answerOf } from '../../src/actors/ask/answer-of.ts'
+import { knownOfHistory } from '../../src/actors/ask/known-of-history.ts'
+import { questionsOfLog } from '../../src/asked/questions-of-log.ts'
+import { keyStream } from '../../src/domain/stream-names.ts'
+import { asker, Cluster, makeTestKey } from '../support/two-nodes.ts'
 
-test('readKeyEvents() finds fences and the seal without reading the readings', async () => {
+test('the history of a key has fences and the seal without reading the readings', async () => {
   const cluster = new Cluster()
   const node = await cluster.open()
   const keyId = await makeTestKey(node)
@@ -23,8 +24,11 @@ test('readKeyEvents() finds fences and the seal without reading the readings', a
     streamsRead.add(stream)
     return read.call(node.faults, stream, options)
   }
-  const history = historyOf(await readKeyEvents(node.core, keyId))
-  expect(history.map(({ event }) => [event.type, event.revision])).toEqual([
+  const questions = questionsOfLog(node.faults)
+  const nowMs = cluster.clock.now()
+  const wanted = { ...knownOfHistory(node.core, keyId), isEverything: true, page: null, atMs: null, nowMs }
+  const { shown } = answerOf(await questions.ask('keyHistory', wanted, { owner: 'cli' }))
+  expect(shown.flat().map(({ event }) => [event.type, event.revision])).toEqual([
     ['KeyCreated', 0],
     ['KeyLimitChanged', 1],
     ['ReadingsFenced', 3],
@@ -35,4 +39,6 @@ test('readKeyEvents() finds fences and the seal without reading the readings', a
     ['KeyRevoked', 4],
   ])
   expect([...streamsRead]).toEqual([keyStream(keyId)])
+  const ahead = { ...wanted, revision: 5 }
+  await expect(questions.ask('keyHistory', ahead, { owner: 'cli' })).rejects.toThrow('revision 5 to 5 are missing')
 })

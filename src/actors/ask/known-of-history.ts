@@ -1,0 +1,12 @@
+import type { HistoryWanted } from '../../asked/rows-of-history.ts'
+import type { Core } from '../core.ts'
+
+/** What the node has in memory of a key's history. */
+export const knownOfHistory = (
+  { projections: { keys, readings } }: Pick<Core, 'projections'>,
+  keyId: string,
+): Pick<HistoryWanted, 'keyId' | 'revision' | 'also'> => {
+  const purged = readings.purged(keyId)
+  const also = [...readings.barriers(keyId), ...(purged === null ? [] : [purged.last])]
+  return { keyId, revision: keys.get(keyId)?.revision ?? -1, also }
+}

@@ -1,0 +1,98 @@
+/** All that the page of one event shows, but for names, which the event loop knows. */
+import { type AuditEvent, type KeyAt, stateAt } from '../../projections/audit-trail.ts'
+import { eventsOfSameRequest, stateBefore } from '../actors/search/event-context.ts'
+import { ifUsable } from '../actors/search/if-usable.ts'
+import { type LogReads, readsOfPage, unlessSearching } from '../actors/search/patient-reads.ts'
+import type { SearchReads } from '../derived/questions/question.ts'
+import type { RecordedEvent } from '../domain/events.ts'
+import { anyEvent, keyOfEvent } from '../domain/search/event-filter.ts'
+import type { StateBefore } from '../domain/search/state-before.ts'
+import { sameRequestShownMax, signInsSearchedMax } from '../limits.ts'
+import { readKeyEvents, sealsOf } from './read-key-events.ts'
+
+type Place = Pick<RecordedEvent, 'stream' | 'revision'>
+type Neighbours = { readonly before: Place | null; readonly after: Place | null }
+
+export type EventInContext = {
+  readonly event: RecordedEvent
+  readonly before: StateBefore
+  /** The key right after the event. `null`: the event is of no key, or too many events lie before it. */
+  readonly keyAfter: KeyAt | null
+  /** The other events of the request: at most `sameRequestShownMax` of all `count`. */
+  readonly sameRequest: {
+    readonly events: readonly RecordedEvent[]
+    readonly count: number
+    readonly isComplete: boolean
+  }
+  readonly inStream: Neighbours
+  readonly inLog: Neighbours
+  /** The sign-in of the session that asked for the event. Such records are deleted after some time. */
+  readonly signIn: RecordedEvent<'SignInSeen'> | null
+}
+
+/** Returns `null` if the stream has no such revision. @throws Outage, UndecodableEvent */
+export const eventInContext = async (
+  { log: patient, ask }: SearchReads,
+  { stream, revision }: Place,
+): Promise<EventInContext | null> => {
+  const log = readsOfPage(patient)
+  const [event] = await log.read(stream, { from: revision, limit: 1 })
+  if (event?.revision !== revision) return null
+  const before = await stateBefore(log, event)
+  return {
+    event,
+    before,
+    keyAfter: before.isKnown ? await keyAfter(log, event) : null,
+    sameRequest: await sameRequest(log, event),
+    inStream: await neighboursInStream(log, event),
+    inLog: await neighboursInLog(log, event),
+    signIn: await signInOf(ask, event),
+  }
+}
+
+const keyAfter = async (log: LogReads, event: RecordedEvent): Promise<KeyAt | null> => {
+  const keyId = keyOfEvent(event)
+  if (keyId === null) return null
+  const events: readonly AuditEvent[] = [
+    ...(await readKeyEvents(log, keyId, ({ position }) => position >= event.position)),
+    ...(await sealsOf(log, keyId)),
+  ]
+  const known = events.filter(({ position }) => position <= event.position)
+  const then = stateAt(known, event.recordedAt, event.recordedAt)
+  return then.ok ? then.value : null
+}
+
+const neighboursInStream = async (log: LogReads, { stream, revision }: RecordedEvent): Promise<Neighbours> => {
+  const [before] = revision === 0 ? [] : await log.read(stream, { from: revision - 1, limit: 1 })
+  const [after] = await log.read(stream, { from: revision + 1, limit: 1 })
+  return { before: before?.revision === revision - 1 ? placeOf(before) : null, after: placeOf(after) }
+}
+
+const neighboursInLog = async (log: LogReads, { position }: RecordedEvent): Promise<Neighbours> => {
+  const [before] = await unlessSearching(log.readAll({ from: position, direction: 'backwards', limit: 1 }), [])
+  const [after] = await unlessSearching(log.readAll({ from: position, limit: 1 }), [])
+  return { before: placeOf(before), after: placeOf(after) }
+}
+
+const placeOf = (event: RecordedEvent | undefined): Place | null =>
+  event === undefined ? null : { stream: event.stream, revision: event.revision }
+
+const sameRequest = async (log: LogReads, event: RecordedEvent): Promise<EventInContext['sameRequest']> => {
+  const { events, isComplete } = await eventsOfSameRequest(log, event)
+  const others = events.filter(({ position }) => position !== event.position)
+  return { events: others.slice(0, sameRequestShownMax), count: others.length, isComplete }
+}
+
+const signInOf = async (ask: SearchReads['ask'], event: RecordedEvent): Promise<EventInContext['signIn']> => {
+  const { by } = event.metadata
+  if (by.kind !== 'operator' || by.session === undefined) return null
+  const { email, session } = by
+  const filter = { ...anyEvent, type: 'SignInSeen', actor: email } as const
+  const page = { direction: 'backwards', from: event.position, limit: signInsSearchedMax } as const
+  const isSignIn = (one: RecordedEvent): one is RecordedEvent<'SignInSeen'> =>
+    one.type === 'SignInSeen' && one.data.sessionId === session.id && one.data.email === email
+  return ifUsable<EventInContext['signIn']>(ask, null, async (index) => {
+    const events = await index.eventsAt((await index.find(filter, page)).places)
+    return events.find(isSignIn) ?? null
+  })
+}

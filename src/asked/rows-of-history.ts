@@ -1,0 +1,114 @@
+import { type AuditEvent, type HistoryRow, historyOf, type KeyAt, stateAt } from '../../projections/audit-trail.ts'
+import { stateAtInstant } from '../actors/search/event-context.ts'
+import type { SearchReads } from '../derived/questions/question.ts'
+import type { Limit } from '../domain/events.ts'
+import type { KeyState } from '../domain/key.ts'
+import { type Paged, pageOf } from '../domain/search/page-of-list.ts'
+import { cellarStream, keyStream } from '../domain/stream-names.ts'
+import type { Typed } from '../domain/text.ts'
+import { keyLimitDefault } from '../limits.ts'
+import { DamagedLog } from '../log/event-log.ts'
+import { readKeyEvents } from './read-key-events.ts'
+
+export type HistoryWanted = {
+  readonly keyId: string
+  /** The last revision of the key that the node has folded. */
+  readonly revision: number
+  /** The seals, the fences and the last purge. To find these in the log would mean to read all of the key's readings. */
+  readonly also: readonly AuditEvent[]
+  /** True also lists internal events. */
+  readonly isEverything: boolean
+  /** Which page of `perPage` requests, newest first. Default: all rows, oldest first. */
+  readonly page: { readonly number: number; readonly perPage: number } | null
+  /** An instant whose state is wanted. `null`: none. */
+  readonly atMs: number | null
+  readonly nowMs: number
+}
+
+export type KeyHistory = Paged<readonly HistoryRow[]> & {
+  /** The number of internal events. */
+  readonly internal: number
+  /** The key at the wanted instant. */
+  readonly atInstant: Typed<KeyThen> | null
+}
+
+export type KeyThen = {
+  readonly state: KeyAt
+  readonly decidedBy: HistoryRow | null
+  /** The last event up to the instant, and the first one after it, without internal ones. */
+  readonly previous: HistoryRow | null
+  readonly next: HistoryRow | null
+  /** The limit that applied then. `null`: it is not known, or there was no key. */
+  readonly limit: Limit | null
+}
+
+/** @throws Outage, UndecodableEvent */
+export const keyHistory = async ({ log }: SearchReads, wanted: HistoryWanted): Promise<KeyHistory> => {
+  const own = await readKeyEvents(log, wanted.keyId)
+  const end = (own.at(-1)?.revision ?? -1) + 1
+  if (end <= wanted.revision) {
+    const why = `the events from revision ${end} to ${wanted.revision} are missing`
+    throw new DamagedLog({ stream: keyStream(wanted.keyId), revision: end, position: null }, why)
+  }
+  const events = [...own, ...wanted.also]
+  const rows = historyOf(events)
+  const shown = rows.filter(({ event }) => wanted.isEverything || !isInternal(event))
+  const { page, atMs } = wanted
+  const requests = page === null ? [shown] : requestsOf(shown).toReversed()
+  return {
+    ...pageOf(requests, page?.number ?? 1, page?.perPage ?? 1),
+    internal: rows.filter(({ event }) => isInternal(event)).length,
+    atInstant: atMs === null ? null : await keyThen(log, { events, rows }, { atMs, nowMs: wanted.nowMs }),
+  }
+}
+
+/**
+ * A fence only says when every node had a change. Every other event changes what is true of the key. Even a seal does: if a node
+ * dies behind it, the revocation comes much later.
+ */
+const isInternal = ({ type }: AuditEvent): boolean => type === 'ReadingsFenced'
+
+/** Rows of one request that follow each other are one entry. */
+const requestsOf = (rows: readonly HistoryRow[]): readonly (readonly HistoryRow[])[] => {
+  const requests: HistoryRow[][] = []
+  for (const row of rows) {
+    const last = requests.at(-1)
+    if (last?.[0]?.event.metadata.requestId === row.event.metadata.requestId) last.push(row)
+    else requests.push([row])
+  }
+  return requests
+}
+
+type Known = { readonly events: readonly AuditEvent[]; readonly rows: readonly HistoryRow[] }
+
+const keyThen = async (
+  log: SearchReads['log'],
+  { events, rows }: Known,
+  { atMs, nowMs }: { readonly atMs: number; readonly nowMs: number },
+): Promise<Typed<KeyThen>> => {
+  const then = stateAt(events, atMs, nowMs)
+  if (!then.ok) return then
+  const state = then.value
+  const shown = rows.filter(({ event }) => !isInternal(event))
+  return {
+    ok: true,
+    value: {
+      state,
+      decidedBy: rows.find(({ event }) => event === state.decidedBy) ?? null,
+      previous: shown.findLast(({ event }) => event.recordedAt <= atMs) ?? null,
+      next: shown.find(({ event }) => event.recordedAt > atMs) ?? null,
+      limit: state.key === null ? null : await limitThen(log, state.key, atMs),
+    },
+  }
+}
+
+/** A key without a limit of its own has the limit that its cellar had then. `null` if that is not known. */
+export const limitThen = async (
+  log: SearchReads['log'],
+  { limit, cellar }: Pick<KeyState, 'limit' | 'cellar'>,
+  atMs: number,
+): Promise<Limit | null> => {
+  if (limit !== null) return limit
+  const ofCellar = await stateAtInstant(log, cellarStream(cellar), atMs)
+  return ofCellar.isKnown ? (ofCellar.cellar?.policy.limit ?? keyLimitDefault) : null
+}
