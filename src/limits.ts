@@ -784,13 +784,6 @@ export const liveRenderMsPerTick = 100
 export const liveRestFactor = 50
 /** A live page that lists events is rendered for new readings this rarely. It must be a multiple of `livePushMs`. */
 export const liveReadingsMs = 2_000
-/**
- * After a live page that searched the log for 1 ms, all such pages wait for this number of ms. So they leave the event loop to
- * readings, however many they are.
- */
-export const liveSearchRestFactor = 9
-/** With a longer rest, one slow search would make all other pages look dead. */
-export const liveSearchRestMsMax = 2_000
 /** Renderings that wait for a read of the log. With more, only pages that do not read the log are rendered. */
 export const liveStoreWaitsMax = 32
 export const liveSentPerPiece = 32

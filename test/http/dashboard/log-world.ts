@@ -3,7 +3,7 @@ import type { Ask, AskProgress } from '../../../src/actors/search/ask-db.ts'
 import { questionsOfLog } from '../../../src/asked/questions-of-log.ts'
 import { naiveAsk } from '../../support/ask/naive-ask.ts'
 
-/** Gives the core an index like `ask.db`, which always holds the whole log. Default of `harm`: none. */
+/** Gives the core an index like `ask.db`, which always holds the whole log. No time passes in searches. Default of `harm`: none. */
 export const withAsk =
   (progress: () => Partial<AskProgress> = () => ({}), harm: (ask: Ask) => Partial<Ask> = () => ({})) =>
   (core: Core): Core => {
@@ -11,6 +11,6 @@ export const withAsk =
     return {
       ...core,
       indexProgress: () => ({ position: core.projections.position, isBehind: false, trouble: null, ...progress() }),
-      questions: questionsOfLog(core.log, { ask: { ...ask, ...harm(ask) } }),
+      questions: questionsOfLog(core.log, { ask: { ...ask, ...harm(ask) }, passedMs: () => 0 }),
     }
   }

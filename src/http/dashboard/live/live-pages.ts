@@ -27,15 +27,13 @@ import type { RequestLines } from '../../request-lines.ts'
 import type { Pause } from '../show/pauses.ts'
 import { type Changes, LiveChanges, type Topic } from './live-changes.ts'
 import { LiveRenderQueue, type NextRendering, type RenderingTurns } from './live-render-queue.ts'
-import { LiveSearches } from './live-searches.ts'
 import { heartbeat, type LiveStream, openLiveStream, serverSentEvent, sessionOver } from './server-sent-events.ts'
 
 export type LivePage = {
   /** One rendering serves all browsers whose pages have the same name. */
   readonly name: string
   readonly topic: Topic
-  readonly readsStore: boolean
-  /** True if the page lists events of the log, which it searches for (`live-searches.ts`). Such a page shows records too. */
+  /** True if the page lists events of the log. Such a page shows records too. */
   readonly listsEvents: boolean
   /**
    * Returns `null` if there is nothing to show yet. Must call `pause` between pieces of work, and after each wait for the
@@ -87,7 +85,6 @@ export class LivePages {
   /** Pages that limit the time of a search use this clock too. */
   readonly passedMs: () => number
   readonly #renderings: LiveRenderQueue
-  readonly #searches: LiveSearches
   readonly #changes = new LiveChanges()
   /** The open pages by name. The page that was rendered longest ago comes first, so that every page gets its turn. */
   readonly #pages = new Map<string, OpenPage>()
@@ -110,7 +107,6 @@ export class LivePages {
     this.#schedule = schedule
     this.passedMs = passedMs
     this.#renderings = new LiveRenderQueue({ schedule, passedMs }, this.#next)
-    this.#searches = new LiveSearches({ schedule, passedMs, onFree: () => this.#renderings.wake() })
   }
 
   get streams(): number {
@@ -274,17 +270,11 @@ export class LivePages {
     this.#queue.push(opened)
   }
 
-  /**
-   * Returns the next rendering. Skips pages whose browsers all read too slowly to take a message. While `liveStoreWaitsMax`
-   * renderings wait for the store, skips all pages that read the store. While a page searches, or all of these rest, skips pages
-   * that search.
-   */
+  /** Returns the next rendering. Skips pages whose browsers all read too slowly to take a message. */
   readonly #next = (): ReturnType<NextRendering> => {
     for (;;) {
-      const isStoreBusy = this.#renderings.waitingForStore >= liveStoreWaitsMax
-      const mustWait = ({ readsStore, listsEvents }: LivePage): boolean =>
-        (readsStore && isStoreBusy) || (listsEvents && !this.#searches.isFree)
-      const opened = this.#takeTurn(this.#queue.filter(({ page }) => !mustWait(page)))
+      if (this.#renderings.waitingForStore >= liveStoreWaitsMax) return null
+      const opened = this.#takeTurn()
       if (opened === null) return null
       opened.isQueued = false
       this.#moveToEnd(opened)
@@ -294,11 +284,11 @@ export class LivePages {
   }
 
   /** Takes the page whose operators were served longest ago. So an operator with many pages delays those of others by one page only. */
-  #takeTurn(ready: readonly OpenPage[]): OpenPage | null {
-    const servedAt = ready.map(({ streams }) =>
+  #takeTurn(): OpenPage | null {
+    const servedAt = this.#queue.map(({ streams }) =>
       Math.min(...[...streams].map(({ operator }) => this.#servedAt.get(operator) ?? 0)),
     )
-    const opened = ready[servedAt.indexOf(Math.min(...servedAt))]
+    const opened = this.#queue[servedAt.indexOf(Math.min(...servedAt))]
     if (opened === undefined) return null
     this.#queue.splice(this.#queue.indexOf(opened), 1)
     this.#served += 1
@@ -322,8 +312,7 @@ export class LivePages {
     const { name } = opened.page
     this.#rendering.add(name)
     try {
-      const push = (): Promise<void> => this.#push(opened, turns)
-      await (opened.page.listsEvents ? this.#searches.run(push) : push())
+      await this.#push(opened, turns)
     } catch (thrown) {
       this.#lines.error('live page failed', { error: thrownError(thrown) })
     } finally {

@@ -52,7 +52,6 @@ const cellarsPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole
   return {
     name: ['cellars', page],
     topic: 'all',
-    readsStore: true,
     listsEvents: false,
     render: async (pause) => {
       const nowMs = clock.now()
@@ -72,7 +71,6 @@ const readingsPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
   return {
     name: ['readings', cellar, words.join(' '), wanted.page],
     topic: { cellar },
-    readsStore: true,
     listsEvents: false,
     render: async (pause) => {
       const nowMs = deps.core.clock.now()
@@ -92,7 +90,6 @@ const keysPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole | 
   return {
     name: ['keys', cellar, status, page],
     topic: { cellar },
-    readsStore: true,
     listsEvents: false,
     render: async (pause) => {
       const list = await keyListOf(deps, { cellar, status, page }, now())
@@ -114,7 +111,6 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageW
   return {
     name: ['key', key.keyId, page, asked.isEverything ? 'all' : 'some'],
     topic: { keyId: key.keyId },
-    readsStore: true,
     listsEvents: false,
     render: async (pause) => {
       const nowMs = core.clock.now()
@@ -133,7 +129,6 @@ const logPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => 
   return {
     name: ['log', paths.log(query)],
     topic: readingsShown(query),
-    readsStore: true,
     listsEvents: true,
     render: async (pause) => {
       const nowMs = core.clock.now()
@@ -157,7 +152,6 @@ const firstReadingPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithou
   return {
     name: ['first-reading', key.keyId],
     topic: { keyId: key.keyId },
-    readsStore: true,
     listsEvents: false,
     render: async (pause) => {
       const reading = await firstReading(deps, key.keyId, visit.session.email)

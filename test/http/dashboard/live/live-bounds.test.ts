@@ -311,7 +311,6 @@ describe('the rendering of live pages', () => {
       page: {
         name: 'large',
         topic: 'all',
-        readsStore: false,
         listsEvents: false,
         render: async () => {
           renderings += 1

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Core } from '../../../../src/actors/core.ts'
 import { exportsStream } from '../../../../src/domain/stream-names.ts'
 import type { LivePage } from '../../../../src/http/dashboard/live/live-pages.ts'
-import { livePushMs, liveReadingsMs, liveSearchRestFactor, liveSearchRestMsMax } from '../../../../src/limits.ts'
+import { livePushMs, liveReadingsMs } from '../../../../src/limits.ts'
 import { paths } from '../../../../views/paths.ts'
 import { type RawConnection, rawConnect } from '../../../support/raw-http.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../../support/test-service.ts'
@@ -18,21 +18,16 @@ let connections: RawConnection[]
 let searched: string[]
 /** Names of pages in the order of their renderings. */
 let rendered: string[]
-/** Each rendering takes this time. */
-let renderingMs: number
-let renderingsMs: number
 
 beforeEach(async () => {
   schedule = drivenSchedule()
   connections = []
   searched = []
   rendered = []
-  renderingMs = 0
-  renderingsMs = 0
   service = await startWithOperators({
     isDerived: true,
     liveSchedule: schedule,
-    livePassedMs: () => schedule.nowMs + renderingsMs,
+    livePassedMs: () => schedule.nowMs,
     wrapCore: (core) => {
       const ask: Core['questions']['ask'] = (name, wanted, options) => {
         const { filter } = Object(wanted)
@@ -70,10 +65,8 @@ const openPage = async (page: Pick<LivePage, 'name' | 'listsEvents'>): Promise<v
     page: {
       ...page,
       topic: 'all',
-      readsStore: true,
       render: async () => {
         rendered.push(page.name)
-        renderingsMs += renderingMs
         return null
       },
     },
@@ -172,37 +165,5 @@ describe('a live list of events', () => {
     await until(() => link.ok && service.core.operators.link(link.value.secret) !== null)
     await schedule.advance(livePushMs)
     await doneUntil(() => watching?.received().includes('new@example.org') === true)
-  })
-})
-
-describe('live lists of events', () => {
-  test(`are rendered one after another, and rest ${liveSearchRestFactor} times as long`, async () => {
-    const names = ['one', 'two', 'three']
-    for (const name of names) await openPage({ name, listsEvents: true })
-    renderingMs = 30
-    await rename('the new cellar')
-    await schedule.advance(livePushMs)
-    for (let count = 1; count < names.length; count += 1) {
-      expect(rendered).toHaveLength(count)
-      await schedule.advance(renderingMs * liveSearchRestFactor - 1)
-      expect(rendered).toHaveLength(count)
-      await schedule.advance(1)
-    }
-    expect(rendered).toEqual(names)
-  })
-
-  test(`rest ${liveSearchRestMsMax} ms at most, and delay no other page`, async () => {
-    for (const name of ['one', 'two']) await openPage({ name, listsEvents: true })
-    await openPage({ name: 'other', listsEvents: false })
-    renderingMs = liveSearchRestMsMax
-    await rename('the new cellar')
-    await schedule.advance(livePushMs)
-    expect(rendered).toEqual(['one'])
-    await schedule.advance(livePushMs)
-    expect(rendered).toEqual(['one', 'other'])
-    await schedule.advance(liveSearchRestMsMax - livePushMs - 1)
-    expect(rendered).toEqual(['one', 'other'])
-    await schedule.advance(1)
-    expect(rendered).toEqual(['one', 'other', 'two'])
   })
 })
