@@ -14,6 +14,8 @@ let service: Service
 let schedule: DrivenSchedule
 let admin: Visitor
 let connections: RawConnection[]
+/** Questions without an answer. */
+let asking = 0
 /** What each search of a live page was about, in the order of the searches: a key, a cellar, or `all`. */
 let searched: string[]
 /** Names of pages in the order of their renderings. */
@@ -29,10 +31,15 @@ beforeEach(async () => {
     liveSchedule: schedule,
     livePassedMs: () => schedule.nowMs,
     wrapCore: (core) => {
-      const ask: Core['questions']['ask'] = (name, wanted, options) => {
+      const ask: Core['questions']['ask'] = async (name, wanted, options) => {
         const { filter } = Object(wanted)
         if (name === 'findEvents') searched.push(filter.key ?? filter.cellar ?? 'all')
-        return core.questions.ask(name, wanted, options)
+        asking += 1
+        try {
+          return await core.questions.ask(name, wanted, options)
+        } finally {
+          asking -= 1
+        }
       }
       return { ...core, questions: { ...core.questions, ask } }
     },
@@ -54,9 +61,10 @@ const watch = async (path: string): Promise<RawConnection> => {
   return connection
 }
 
-/** Lets the work of this instant go on until `isSo` is true. Pages begin to be rendered again at once, because no time has passed. */
+/** Lets the work of this instant go on until `isSo` is true and no page waits for an answer. No time passes. */
 const doneUntil = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) await schedule.advance(0)
+  while (!isSo() || asking > 0) await schedule.advance(0)
+  await schedule.quiet()
 }
 
 /** Opens a live page that is rendered again whenever it has changed, and renders it. */
