@@ -854,16 +854,6 @@ export const racksComparedMax = 100
 export const logSearchMs = 120
 /** A page waits for one read of a store this long. Meanwhile, the store passes about 100,000 events of other programs. */
 export const logReadMs = 1_000
-/**
- * Pages that search the log at once. The event loop renders them, and reads what was before each of up to `logEventsPerPageMax`
- * events. One operator never has all places.
- */
-export const searchTurnBounds = {
-  runningMax: 4,
-  runningPerOperatorMax: 2,
-  waitingMax: 128,
-  waitingPerOperatorMax: 32,
-} as const
 /** Events that a search reads before it looks at the time again. Each can lie in another part of the log. */
 export const listedAtOnceMax = 50
 /** Then the page of a list stops to fold what was before its events. The other rows say only the new values. */
@@ -892,7 +882,7 @@ export const lastRefusalsShownMax = 3
 
 // Pages and their forms
 /**
- * Pages that are made at once, but for searches. A browser asks for at most six at once over HTTP/1.1. Each page in progress
+ * Pages that are made at once. A browser asks for at most six at once over HTTP/1.1. Each page in progress
  * delays those of other operators by a piece of work in each turn of the event loop.
  */
 export const pageTurnBounds = {

@@ -59,7 +59,6 @@ const lookUps = ({ queries, service, about }: LookUpParts): readonly LookUp[] =>
       name: 'refusals of a cellar, 30 days',
       ask: (round) => whole(queries.refusalsOfCellar(cellar(round), 0, 50)).length,
     },
-    { name: 'racks seen of a key', ask: (round) => whole(queries.seenRacks(key(round), 50)).length },
     find('all', () => ({})),
     find('a kind', (round) => ({ kind: (['keys', 'cellars', 'refusals', 'log'] as const)[round % 4] ?? 'keys' })),
     find('a type', (round) => ({ type: type(round) })),

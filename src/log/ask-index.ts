@@ -93,8 +93,6 @@ export interface AskQuestions {
   hourCounts(key: string, fromHour: number, toHour: number): Generator<void, readonly HourCount[]>
   /** The refusals of all keys of a cellar: the keys with the most refusals first, at most `limit` rows. Steps like `find`. */
   refusalsOfCellar(cellar: string, fromHour: number, limit: number): Generator<void, readonly RefusalSum[]>
-  /** The racks that were seen last first, at most `limit`. Steps like `find`. */
-  seenRacks(key: string, limit: number): Generator<void, readonly SeenRack[]>
   /** The racks of all keys whose name has the pattern, those that were seen last first, at most `limit`. Steps like `find`. */
   racksLike(pattern: RegExp, limit: number): Generator<void, readonly SeenRack[]>
   /** The newest row whose minute is not after this one, or `null`. */

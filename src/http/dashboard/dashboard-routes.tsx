@@ -2,7 +2,7 @@
  * Puts together the routes of pages, forms, live streams and assets. `door/door.tsx` checks each request and reads its form.
  */
 import { Elysia } from 'elysia'
-import { pageTurnBounds, searchTurnBounds } from '../../limits.ts'
+import { pageTurnBounds } from '../../limits.ts'
 import { loadAssets } from './assets.ts'
 import { answerDashboard, type RoutedRequest } from './door/door.tsx'
 import { OperatorTurns } from './door/operator-turns.ts'
@@ -49,7 +49,7 @@ export const dashboardTable = (
     assets: assets.urls,
     recentReadings: new RecentReadings(),
     throttle: new SignInThrottle(),
-    turns: { pages: new OperatorTurns(pageTurnBounds), searches: new OperatorTurns(searchTurnBounds) },
+    turns: new OperatorTurns(pageTurnBounds),
   }
   const routes = [
     ...cellarRoutes(deps),

@@ -29,8 +29,7 @@ export type DashboardDeps = {
   readonly live: LivePages
   readonly downloads: Downloads
   readonly recentReadings: RecentReadings
-  /** A page that searches the log has its turn in `searches`. */
-  readonly turns: { readonly pages: OperatorTurns; readonly searches: OperatorTurns }
+  readonly turns: OperatorTurns
   readonly assets: AssetUrls
   readonly throttle: SignInThrottle
   readonly traces: Traces
@@ -69,8 +68,6 @@ export type Action =
   | {
       readonly access: 'operator' | 'admin'
       readonly answer: (visit: SignedInVisit) => Answer
-      /** True if the page searches the log. Fewer such pages are made at once. Default: false. */
-      readonly isSearch?: boolean
     }
 
 export type Route = { readonly path: string; readonly get?: Action; readonly post?: Action }

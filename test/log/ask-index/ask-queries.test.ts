@@ -169,17 +169,6 @@ describe('the queries of ask.db', () => {
     ])
   })
 
-  test('return the racks of a key, the last seen first', () => {
-    const racks = (limit: number) => wholeOf(queries.seenRacks('one', limit)).map(({ rack, minute }) => [rack, minute])
-    expect(racks(9)).toEqual([
-      ['b', 9],
-      ['c', 6],
-      ['a', 4],
-    ])
-    expect(racks(1)).toEqual([['b', 9]])
-    expect(wholeOf(queries.seenRacks('nobody', 9))).toEqual([])
-  })
-
   test('find racks by a pattern, the latest first, in many steps', () => {
     const tables = new AskTables()
     for (const key of ['one', 'two']) {
@@ -193,24 +182,5 @@ describe('the queries of ask.db', () => {
       ['two', 'rack-7'],
     ])
     expect(steps).toBeGreaterThan(2)
-  })
-
-  test('find the last seen of thousands of racks in many steps', () => {
-    const tables = new AskTables()
-    const racks = Array.from({ length: 2_000 }, (_, number) => ({
-      key: 'one',
-      rack: `r${number}`,
-      minute: number % 500,
-    }))
-    for (const rack of racks) tables.addSeen(rack)
-    const [steps, found] = stepsOf(new AskQueries(tables.database).seenRacks('one', 5))
-    expect(found.map(({ rack, minute }) => [rack, minute])).toEqual([
-      ['r1499', 499],
-      ['r1999', 499],
-      ['r499', 499],
-      ['r999', 499],
-      ['r1498', 498],
-    ])
-    expect(steps).toBeGreaterThanOrEqual(Math.floor(racks.length / askRowsAtOnceMax))
   })
 })

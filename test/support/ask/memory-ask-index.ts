@@ -88,12 +88,6 @@ export class MemoryAskIndex implements AskQuestions {
     return racks.sort((a, b) => b.minute - a.minute).slice(0, limit)
   }
 
-  *seenRacks(key: string, limit: number): ReturnType<AskQuestions['seenRacks']> {
-    yield
-    const racks = [...this.#seen.values()].filter((one) => one.key === key)
-    return racks.sort((a, b) => b.minute - a.minute).slice(0, limit)
-  }
-
   positionOfMinute(minute: number): MinutePosition | null {
     const rows = [...this.#minutes.values()].filter((row) => row.minute <= minute)
     return rows.sort((a, b) => a.minute - b.minute).at(-1) ?? null

@@ -102,10 +102,8 @@ const addressWithoutSecrets = ({ path, query }: Visit): string | null => {
 /** The session is checked after the wait for a place. */
 const answerInPlace = async (deps: DashboardDeps, action: Action, visit: Visit): Promise<Response> => {
   const { request, session, path } = visit
-  const { searches, pages } = deps.turns
-  const turns = action.access !== 'public' && action.isSearch === true ? searches : pages
   const turn = { email: session?.email ?? '', signal: request.signal }
-  const answer = await turns.run(turn, () => answerPageInTurn(deps, action, visit))
+  const answer = await deps.turns.run(turn, () => answerPageInTurn(deps, action, visit))
   if (answer !== null) return answer
   const back = { href: `${path}${new URL(request.url).search}`, words: 'Try again' }
   const refusal = await problemPage(visit, { problem: 'too_many_pages', status: 503, back })

@@ -1,6 +1,6 @@
 /**
- * Bounds the pages that are made at once, in all and for one operator. Each page takes the event loop in small pieces, and its reads
- * stand in the same queue as those of devices. Operators take turns, so an operator with 100 tabs delays nobody else.
+ * Bounds the pages that are made at once, in all and for one operator. The event loop renders each page. Operators take turns, so an
+ * operator with 100 tabs delays nobody else.
  */
 import { FairQueue } from '../../../actors/operator/fair-queue.ts'
 

@@ -82,8 +82,7 @@ export class LivePages {
   readonly #core: Core
   readonly #lines: RequestLines
   readonly #schedule: Schedule
-  /** Pages that limit the time of a search use this clock too. */
-  readonly passedMs: () => number
+  readonly #passedMs: () => number
   readonly #renderings: LiveRenderQueue
   readonly #changes = new LiveChanges()
   /** The open pages by name. The page that was rendered longest ago comes first, so that every page gets its turn. */
@@ -105,7 +104,7 @@ export class LivePages {
     this.#core = core
     this.#lines = lines
     this.#schedule = schedule
-    this.passedMs = passedMs
+    this.#passedMs = passedMs
     this.#renderings = new LiveRenderQueue({ schedule, passedMs }, this.#next)
   }
 
@@ -253,7 +252,7 @@ export class LivePages {
 
   #isDue(opened: OpenPage): boolean {
     if (opened.isQueued || this.#rendering.has(opened.page.name)) return false
-    if (this.passedMs() < opened.restsUntilMs) return false
+    if (this.#passedMs() < opened.restsUntilMs) return false
     const { readings, others } = this.#changes.of(opened.page)
     if (opened.outdated.size > 0 || opened.renderedAt?.others !== others) return true
     const hasRested = !opened.page.listsEvents || this.#ticks - opened.renderedTick >= liveReadingsMs / livePushMs
@@ -326,7 +325,7 @@ export class LivePages {
     opened.renderedAt = this.#changes.of(page)
     opened.renderedTick = this.#ticks
     const html = await this.#render(page, turns.pause)
-    opened.restsUntilMs = this.passedMs() + Math.min(turns.tookMs() * liveRestFactor, liveHeartbeatMs)
+    opened.restsUntilMs = this.#passedMs() + Math.min(turns.tookMs() * liveRestFactor, liveHeartbeatMs)
     if (html === null) {
       // There is nothing to show, so the streams get no message. With hash `null`, the next HTML counts as new, and all streams
       // get it.

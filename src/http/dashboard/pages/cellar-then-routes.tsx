@@ -10,7 +10,7 @@ import { cellarInPath, type DashboardDeps, type Route, type SignedInVisit } from
 export const cellarThenRoutes = (deps: DashboardDeps): readonly Route[] => [
   {
     path: '/cellars/:cellar/then',
-    get: { access: 'operator', isSearch: true, answer: (visit) => showThen(deps, visit) },
+    get: { access: 'operator', answer: (visit) => showThen(deps, visit) },
   },
 ]
 

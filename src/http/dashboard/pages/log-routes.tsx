@@ -32,7 +32,6 @@ type Search = (deps: DashboardDeps, visit: SignedInVisit) => Promise<Response>
 
 const search = (deps: DashboardDeps, answer: Search): Action => ({
   access: 'operator',
-  isSearch: true,
   answer: async (visit) => {
     try {
       return await answer(deps, visit)

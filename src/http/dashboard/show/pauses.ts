@@ -8,14 +8,6 @@ export type Pause = () => Promise<void>
  */
 export const waitForTurn: Pause = ownTurns()
 
-export const runWithPauses = async <T>(work: Generator<void, T>, pause: Pause): Promise<T> => {
-  for (;;) {
-    const piece = work.next()
-    if (piece.done === true) return piece.value
-    await pause()
-  }
-}
-
 /**
  * Returns a function that pauses at every `count`-th call. At other calls it returns `null`, and the caller continues at once.
  */

@@ -17,7 +17,7 @@ import { hourCountsOf, minuteCountsOf } from './counts-by-time.ts'
 import { searchPlaces } from './place-search.ts'
 import { placesOfId } from './places-of-id.ts'
 import { refusalsOfCellar } from './refusals-of-cellar.ts'
-import { racksLike, seenRacks } from './seen-racks.ts'
+import { racksLike } from './seen-racks.ts'
 
 /** The queries on the tables of `ask.db`. Nothing but the statements stays in memory. */
 export class AskQueries implements AskQuestions {
@@ -56,10 +56,6 @@ export class AskQueries implements AskQuestions {
 
   refusalsOfCellar(cellar: string, fromHour: number, limit: number): Generator<void, readonly RefusalSum[]> {
     return refusalsOfCellar(this.#statements, { cellar, fromHour, limit })
-  }
-
-  seenRacks(key: string, limit: number): Generator<void, readonly SeenRack[]> {
-    return seenRacks(this.#statements, { key, limit })
   }
 
   racksLike(pattern: RegExp, limit: number): Generator<void, readonly SeenRack[]> {

@@ -30,10 +30,6 @@ export const prepareAskStatements = (database: Database) => ({
     SELECT key, hour, code, cellar, count FROM hour_counts INDEXED BY refusals_of_cellar
       WHERE cellar = ? AND (hour, key, code) > (?, ?, ?) AND code <> ${acceptedCode} ORDER BY hour, key, code LIMIT ?
   `),
-  /** The values are the key, the rack of the row before, and the number of rows. */
-  seenAfter: database.prepare<SeenRow, [number, string, number]>(
-    'SELECT key, rack, minute FROM seen WHERE key = ? AND rack > ? ORDER BY rack LIMIT ?',
-  ),
   /** The values are the key and the rack of the row before, and the number of rows. */
   allSeenAfter: database.prepare<SeenRow, [number, string, number]>(
     'SELECT key, rack, minute FROM seen WHERE (key, rack) > (?, ?) ORDER BY key, rack LIMIT ?',
