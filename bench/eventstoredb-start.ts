@@ -13,7 +13,7 @@ const keys = 10_000
 const eventsPerKey = 100
 
 /**
- * Measures the time until `/readyz` answers 200, with a million key events in EventStoreDB and no checkpoint. For
+ * Measures the time until `/readyz` answers 200, with a million key events in EventStoreDB and an empty folder. For
  * comparison, each round also measures the official client, which only reads the same events.
  */
 export const benchEventStoreStart = async (url: string | undefined, rounds: number): Promise<void> => {
@@ -89,7 +89,7 @@ const readBare = async (url: string, prefix: string): Promise<void> => {
   if ((await child.exited) !== 0) throw new Error('Cannot compare: the bare client has failed')
 }
 
-/** The data folder is empty, so the service has no checkpoint and reads the whole log. */
+/** The data folder is empty, so the service reads the whole log. */
 const start = async (url: string, prefix: string): Promise<number> => {
   const dataDir = benchFolder()
   try {

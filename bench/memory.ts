@@ -20,7 +20,7 @@ export const benchMemory = async (readings: number, minutes: number): Promise<vo
     const filled = await fillKeys(log, keys)
     await fillReadings(log, filled, readings)
     await log.close()
-    // This first run leaves a checkpoint, so the measured run starts from a checkpoint as usual.
+    // This first run begins the models, so that the measured one has them as usual.
     await end((await startOn(dataDir)).child)
     const { child, url } = await startOn(dataDir)
     const rows = [sample('ready', 0, child.pid)]

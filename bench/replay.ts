@@ -9,7 +9,7 @@ import { benchFolder } from './servers.ts'
 const keys = 10_000
 
 /**
- * Measures how fast a start without a checkpoint folds the log into the projections. One log holds only events of
+ * Measures how fast the projections fold a log. One log holds only events of
  * 10,000 keys. The other holds mostly readings of 10,000 keys.
  */
 export const benchReplay = async (events: number, rounds: number): Promise<void> => {

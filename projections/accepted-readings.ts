@@ -1,21 +1,21 @@
 import type { RecordedEvent } from '../src/domain/events.ts'
+import type { ReadingsEnd } from '../src/domain/reading/readings-end.ts'
 import type { RecordedRun } from '../src/domain/reading/recorded-run.ts'
 import { keyIdOf, readingsStream } from '../src/domain/stream-names.ts'
 import { barriersPerKeyMax } from '../src/limits.ts'
 import type { Barrier, KeyUsage, Purged, ReadingQueries } from './queries.ts'
-import { readBarrier, readPurged, writeBarrier, writePurged } from './saved-fields.ts'
-import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.ts'
 
 type Stream = {
   readonly stream: string
   readonly keyId: string
   revision: number
-  accepted: number
   /** Where the last reading is. `lastUsedAt` is when it was accepted. All are -1 before the first reading. */
   lastReading: number
   lastPosition: number
   lastUsedAt: number
   barriers: readonly Barrier[]
+  /** How many barriers `accepted` leaves out. `barriers` has only the last ones. */
+  barriersSincePurge: number
   purged: Purged | null
   /**
    * The first revision after the newest gap. A gap is a range of revisions that this node never got. 0: there is no
@@ -49,6 +49,7 @@ export class AcceptedReadings implements ReadingQueries {
     if (event.revision <= stream.revision) return
     noteGap(stream, event.revision)
     stream.barriers = [...stream.barriers, event].slice(-barriersPerKeyMax)
+    stream.barriersSincePurge += 1
     stream.revision = event.revision
   }
 
@@ -65,14 +66,25 @@ export class AcceptedReadings implements ReadingQueries {
     stream.purged = purged
     stream.revision = Math.max(stream.revision, lastRevision)
     stream.barriers = stream.barriers.filter(({ revision }) => revision > lastRevision)
-    stream.accepted = purged.readings + stream.revision - lastRevision - stream.barriers.length
+    stream.barriersSincePurge = stream.barriers.length
+  }
+
+  /** Call this after the barriers and the purges were folded. */
+  reach({ stream: name, revision, keptFrom, last }: ReadingsEnd): void {
+    const stream = this.#streamOf(name)
+    stream.revision = revision
+    stream.missingBefore = keptFrom
+    if (last === null) return
+    stream.lastReading = last.revision
+    stream.lastPosition = last.position
+    stream.lastUsedAt = last.recordedAt
   }
 
   usage(keyId: string): KeyUsage | null {
     const known = this.#streamOfKey(keyId)
     if (known === undefined || known.lastReading < 0) return null
-    const { stream, accepted, lastReading: revision, lastPosition: position, lastUsedAt } = known
-    return { lastUsedAt, accepted, last: { stream, revision, position, recordedAt: lastUsedAt } }
+    const { stream, lastReading: revision, lastPosition: position, lastUsedAt } = known
+    return { lastUsedAt, accepted: acceptedOf(known), last: { stream, revision, position, recordedAt: lastUsedAt } }
   }
 
   lastRevision(name: string): number | null {
@@ -99,29 +111,11 @@ export class AcceptedReadings implements ReadingQueries {
     return this.#streamOfKey(keyId)?.barriers ?? []
   }
 
-  save(to: PieceWriter): Generator<Uint8Array> {
-    const copies = Array.from(this.#streams.values(), (stream) => ({ ...stream }))
-    return pieces(to, copies)
-  }
-
-  restoreStream(from: PieceReader): void {
-    const stream = this.#streamOf(from.name())
-    stream.revision = from.signed()
-    stream.accepted = from.whole()
-    stream.lastReading = from.signed()
-    stream.lastPosition = from.signed()
-    stream.lastUsedAt = from.signed()
-    stream.barriers = from.list(() => readBarrier(from, stream.stream))
-    stream.purged = from.optional(() => readPurged(from))
-    stream.missingBefore = from.whole()
-  }
-
   /** An actor and a subscription can deliver the same reading, so a part of the readings can have been folded before. */
   #accept(stream: Stream, { first, count, position, recordedAt }: Accepted): void {
     const revision = first + count - 1
     if (revision <= stream.revision) return
     noteGap(stream, first)
-    stream.accepted += revision - Math.max(stream.revision, first - 1)
     stream.revision = revision
     stream.lastReading = revision
     stream.lastPosition = position
@@ -141,9 +135,9 @@ export class AcceptedReadings implements ReadingQueries {
       stream: name,
       keyId,
       revision: -1,
-      accepted: 0,
       ...last,
       barriers: [],
+      barriersSincePurge: 0,
       purged: null,
       missingBefore: 0,
     }
@@ -160,21 +154,9 @@ type Accepted = {
   readonly recordedAt: number
 }
 
-function* pieces(to: PieceWriter, streams: readonly Readonly<Stream>[]): Generator<Uint8Array> {
-  for (const stream of streams) {
-    to.byte(entryKinds.stream)
-    to.name(stream.stream)
-    to.signed(stream.revision)
-    to.whole(stream.accepted)
-    to.signed(stream.lastReading)
-    to.signed(stream.lastPosition)
-    to.signed(stream.lastUsedAt)
-    to.list(stream.barriers, (barrier) => writeBarrier(to, barrier))
-    to.optional(stream.purged, (purged) => writePurged(to, purged))
-    to.whole(stream.missingBefore)
-    if (to.isFull) yield to.lend()
-  }
-}
+/** Each revision is a reading or a barrier. Missing ones count as readings, because a purge has deleted them. */
+const acceptedOf = ({ revision, barriersSincePurge, purged }: Stream): number =>
+  (purged?.readings ?? 0) + revision + 1 - (purged?.keptFrom ?? 0) - barriersSincePurge
 
 /** Notes missing revisions without an error, because they can have been purged (`gaps`). */
 const noteGap = (stream: Stream, revision: number): void => {

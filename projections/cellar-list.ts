@@ -4,8 +4,6 @@ import { orderKey } from '../src/domain/search/order-key.ts'
 import { isNext } from './next-revision.ts'
 import { PastNames } from './past-names.ts'
 import type { CellarQueries } from './queries.ts'
-import { readBy, readLimit, writeBy, writeLimit } from './saved-fields.ts'
-import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.ts'
 
 export class CellarList implements CellarQueries {
   readonly #byStream = new Map<string, CellarState>()
@@ -40,63 +38,12 @@ export class CellarList implements CellarQueries {
     return this.#sorted
   }
 
-  save(to: PieceWriter): Generator<Uint8Array> {
-    return pieces(to, [...this.#byStream], this.#pastTitles.copy())
-  }
-
-  restore(from: PieceReader): void {
-    const stream = from.name()
-    const cellar = readCellar(from)
-    this.#put(stream, cellar)
-    this.#pastTitles.restore(from, cellar.cellar)
-  }
-
   #put(stream: string, cellar: CellarState): void {
     this.#byStream.set(stream, cellar)
     this.#byIdentifier.set(cellar.cellar, cellar)
     this.#sorted = null
   }
 }
-
-function* pieces(
-  to: PieceWriter,
-  cellars: readonly (readonly [string, CellarState])[],
-  pastTitles: PastNames,
-): Generator<Uint8Array> {
-  for (const [stream, cellar] of cellars) {
-    to.byte(entryKinds.cellar)
-    to.name(stream)
-    writeCellar(to, cellar)
-    pastTitles.save(to, cellar.cellar)
-    if (to.isFull) yield to.lend()
-  }
-}
-
-const writeCellar = (to: PieceWriter, { cellar, title, policy, createdAt, createdBy, revision }: CellarState): void => {
-  to.name(cellar)
-  to.text(title)
-  to.optional(policy.limit, (limit) => writeLimit(to, limit))
-  to.optional(policy.readingAgeMsMax, (ms) => to.whole(ms))
-  to.optional(policy.readingAheadMsMax, (ms) => to.whole(ms))
-  to.optional(policy.retentionMs, (ms) => to.whole(ms))
-  to.whole(createdAt)
-  writeBy(to, createdBy)
-  to.whole(revision)
-}
-
-const readCellar = (from: PieceReader): CellarState => ({
-  cellar: from.name(),
-  title: from.text(),
-  policy: {
-    limit: from.optional(() => readLimit(from)),
-    readingAgeMsMax: from.optional(() => from.whole()),
-    readingAheadMsMax: from.optional(() => from.whole()),
-    retentionMs: from.optional(() => from.whole()),
-  },
-  createdAt: from.whole(),
-  createdBy: readBy(from),
-  revision: from.whole(),
-})
 
 /** In the normal form D, "Ä" is an "A" with a mark. So it comes before "B", and large letters beside small ones. */
 const byTitle = (cellars: Iterable<CellarState>): readonly CellarState[] =>

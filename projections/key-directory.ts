@@ -1,12 +1,10 @@
 import type { Limit, RecordedEvent } from '../src/domain/events.ts'
-import { evolveKey, type KeyEventType, type KeyState, type Rotation } from '../src/domain/key.ts'
-import { keyIdOf, keyStream } from '../src/domain/stream-names.ts'
+import { evolveKey, type KeyEventType, type KeyState } from '../src/domain/key.ts'
+import { keyIdOf } from '../src/domain/stream-names.ts'
 import { keyLimitDefault } from '../src/limits.ts'
 import { isNext } from './next-revision.ts'
 import { PastNames } from './past-names.ts'
 import type { CellarQueries, KeyQueries } from './queries.ts'
-import { readAttribution, readLimit, writeAttribution, writeLimit } from './saved-fields.ts'
-import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.ts'
 
 /** Holds every key, even a revoked key. Each request of a device looks up its key here. */
 export class KeyDirectory implements KeyQueries {
@@ -72,18 +70,6 @@ export class KeyDirectory implements KeyQueries {
     return key.limit ?? this.#cellars.get(key.cellar)?.policy.limit ?? keyLimitDefault
   }
 
-  save(to: PieceWriter): Generator<Uint8Array> {
-    return pieces(to, [...this.#byId.values()], this.#pastLabels.copy())
-  }
-
-  restore(from: PieceReader): void {
-    // The name of the key's stream, which its id also gives.
-    from.text()
-    const key = readKey(from)
-    this.#add(key)
-    this.#pastLabels.restore(from, key.keyId)
-  }
-
   #add(key: KeyState): void {
     this.#byId.set(key.keyId, key)
     const keys = this.#ofCellar.get(key.cellar)
@@ -95,65 +81,6 @@ export class KeyDirectory implements KeyQueries {
     keys.isSorted = false
   }
 }
-
-function* pieces(to: PieceWriter, keys: readonly KeyState[], pastLabels: PastNames): Generator<Uint8Array> {
-  for (const key of keys) {
-    to.byte(entryKinds.key)
-    to.text(keyStream(key.keyId))
-    writeKey(to, key)
-    pastLabels.save(to, key.keyId)
-    if (to.isFull) yield to.lend()
-  }
-}
-
-const writeKey = (to: PieceWriter, key: KeyState): void => {
-  to.text(key.keyId)
-  to.name(key.cellar)
-  to.text(key.label)
-  to.text(key.note)
-  to.text(key.secretHash)
-  to.optional(key.limit, (limit) => writeLimit(to, limit))
-  to.optional(key.expiresAt, (ms) => to.whole(ms))
-  to.optional(key.predecessorId, (id) => to.text(id))
-  to.optional(key.rotation, (rotation) => writeRotation(to, rotation))
-  writeAttribution(to, key.created)
-  to.optional(key.suspended, (suspended) => writeAttribution(to, suspended))
-  to.optional(key.revoked, (revoked) => writeAttribution(to, revoked))
-  to.optional(key.expiryRecorded, (ms) => to.whole(ms))
-  to.whole(key.revision)
-}
-
-const readKey = (from: PieceReader): KeyState => ({
-  keyId: from.text(),
-  cellar: from.name(),
-  label: from.text(),
-  note: from.text(),
-  secretHash: from.text(),
-  limit: from.optional(() => readLimit(from)),
-  expiresAt: from.optional(() => from.whole()),
-  predecessorId: from.optional(() => from.text()),
-  rotation: from.optional(() => readRotation(from)),
-  created: readAttribution(from),
-  suspended: from.optional(() => readAttribution(from)),
-  revoked: from.optional(() => readAttribution(from)),
-  expiryRecorded: from.optional(() => from.whole()),
-  revision: from.whole(),
-})
-
-const writeRotation = (to: PieceWriter, { successorId, overlapMs, superseded }: Rotation): void => {
-  to.text(successorId)
-  to.whole(overlapMs)
-  to.optional(superseded, ({ usedAt, expiresAt }) => {
-    to.whole(usedAt)
-    to.whole(expiresAt)
-  })
-}
-
-const readRotation = (from: PieceReader): Rotation => ({
-  successorId: from.text(),
-  overlapMs: from.whole(),
-  superseded: from.optional(() => ({ usedAt: from.whole(), expiresAt: from.whole() })),
-})
 
 /** Keys of the same millisecond are sorted by id, so that the order of folding does not matter. */
 const newestFirst = (a: KeyState, b: KeyState): number => b.created.at - a.created.at || (a.keyId < b.keyId ? -1 : 1)

@@ -3,8 +3,6 @@ import type { RecordedEvent } from '../src/domain/events.ts'
 import { isExpired } from '../src/domain/expiry.ts'
 import {
   evolveOperator,
-  type LinkFromOther,
-  type OperatorAccountState,
   type OperatorEventType,
   type OperatorSession,
   type OperatorState,
@@ -14,8 +12,6 @@ import { setupStream } from '../src/domain/stream-names.ts'
 import { endedSessionsMax } from '../src/limits.ts'
 import { isNext } from './next-revision.ts'
 import type { Invitation, IssuedLink, OpenSession, OperatorAccount, OperatorQueries } from './queries.ts'
-import { readLink, readRole, writeLink, writeRole } from './saved-fields.ts'
-import { entryKinds, type PieceReader, type PieceWriter } from './saved-pieces.ts'
 
 export class OperatorDirectory implements OperatorQueries {
   readonly #byStream = new Map<string, OperatorState>()
@@ -102,18 +98,6 @@ export class OperatorDirectory implements OperatorQueries {
     return { stream, email: operator.email, role: link.role, expiresAt: link.expiresAt }
   }
 
-  save(to: PieceWriter): Generator<Uint8Array> {
-    return pieces(to, this.#setup, [...this.#byStream])
-  }
-
-  restore(from: PieceReader): void {
-    this.#put(from.name(), readOperator(from))
-  }
-
-  restoreSetup(from: PieceReader): void {
-    this.#setup = readSetup(from)
-  }
-
   #put(stream: string, operator: OperatorState): void {
     const before = this.#byStream.get(stream)
     this.#byStream.set(stream, operator)
@@ -137,111 +121,6 @@ export class OperatorDirectory implements OperatorQueries {
     return { stream: setupStream, email: link.email, role: link.role, expiresAt: link.expiresAt }
   }
 }
-
-function* pieces(
-  to: PieceWriter,
-  setup: SetupState,
-  operators: readonly (readonly [string, OperatorState])[],
-): Generator<Uint8Array> {
-  to.byte(entryKinds.setup)
-  writeSetup(to, setup)
-  for (const [stream, operator] of operators) {
-    to.byte(entryKinds.operator)
-    to.name(stream)
-    writeOperator(to, operator)
-    if (to.isFull) yield to.lend()
-  }
-}
-
-const writeSetup = (to: PieceWriter, { links, spent, revision }: SetupState): void => {
-  to.list(links, (link) => writeLink(to, link))
-  to.optional(spent, (link) => {
-    writeLink(to, link)
-    to.text(link.email)
-  })
-  to.optional(revision, (number) => to.whole(number))
-}
-
-const readSetup = (from: PieceReader): SetupState => ({
-  links: from.list(() => readLink(from)),
-  spent: from.optional(() => ({ ...readLink(from), email: from.text() })),
-  revision: from.optional(() => from.whole()),
-})
-
-const writeOperator = (to: PieceWriter, operator: OperatorState): void => {
-  const { email, wasAdded, account, links, sessions, revision } = operator
-  to.text(email)
-  to.flag(wasAdded)
-  to.optional(account, (known) => writeAccount(to, known))
-  to.list(links, (link) => writeLink(to, link))
-  to.list(sessions, (session) => writeSession(to, session))
-  to.whole(revision)
-}
-
-const readOperator = (from: PieceReader): OperatorState => ({
-  email: from.text(),
-  wasAdded: from.flag(),
-  account: from.optional(() => readAccount(from)),
-  links: from.list(() => readLink(from)),
-  sessions: from.list(() => readSession(from)),
-  revision: from.whole(),
-})
-
-const writeAccount = (to: PieceWriter, account: OperatorAccountState): void => {
-  writeRole(to, account.role)
-  to.text(account.passwordHash)
-  to.whole(account.addedAt)
-  to.whole(account.passwordSetAt)
-  to.optional(account.passwordLinkMadeBy, (madeBy) => to.name(madeBy))
-  to.optional(account.lastSignedInAt, (at) => to.whole(at))
-  to.list(account.devices, (deviceHash) => to.text(deviceHash))
-  to.list(account.linksFromOthers, (made) => writeLinkFromOther(to, made))
-}
-
-const readAccount = (from: PieceReader): OperatorAccountState => ({
-  role: readRole(from),
-  passwordHash: from.text(),
-  addedAt: from.whole(),
-  passwordSetAt: from.whole(),
-  passwordLinkMadeBy: from.optional(() => from.name()),
-  lastSignedInAt: from.optional(() => from.whole()),
-  devices: from.list(() => from.text()),
-  linksFromOthers: from.list(() => readLinkFromOther(from)),
-})
-
-const writeLinkFromOther = (to: PieceWriter, { linkHash, madeBy, madeAt, usedAt }: LinkFromOther): void => {
-  to.text(linkHash)
-  to.name(madeBy)
-  to.whole(madeAt)
-  to.optional(usedAt, (at) => to.whole(at))
-}
-
-const readLinkFromOther = (from: PieceReader): LinkFromOther => ({
-  linkHash: from.text(),
-  madeBy: from.name(),
-  madeAt: from.whole(),
-  usedAt: from.optional(() => from.whole()),
-})
-
-const writeSession = (to: PieceWriter, session: OperatorSession): void => {
-  to.text(session.sessionHash)
-  to.whole(session.startedAt)
-  to.whole(session.expiresAt)
-  to.whole(session.idleAt)
-  to.optional(session.deviceHash, (deviceHash) => to.text(deviceHash))
-  to.optional(session.seenRevision, (revision) => to.whole(revision))
-  to.optional(session.linkMadeBy, (madeBy) => to.name(madeBy))
-}
-
-const readSession = (from: PieceReader): OperatorSession => ({
-  sessionHash: from.text(),
-  startedAt: from.whole(),
-  expiresAt: from.whole(),
-  idleAt: from.whole(),
-  deviceHash: from.optional(() => from.text()),
-  seenRevision: from.optional(() => from.whole()),
-  linkMadeBy: from.optional(() => from.name()),
-})
 
 const accountOf = ({ email, account, revision }: OperatorState): OperatorAccount | null =>
   account === null ? null : { ...account, email, revision }

@@ -1,4 +1,5 @@
 import type { RecordedEvent } from '../src/domain/events.ts'
+import type { ReadingsEnd } from '../src/domain/reading/readings-end.ts'
 import { isRun, type LogItem, lastPositionOf } from '../src/domain/reading/recorded-run.ts'
 import { assertNever } from '../src/domain/refusal.ts'
 import { categoryOf, keyIdOf, readingsCategory, setupStream } from '../src/domain/stream-names.ts'
@@ -7,16 +8,8 @@ import { CellarList } from './cellar-list.ts'
 import { KeyDirectory } from './key-directory.ts'
 import { OperatorDirectory } from './operator-directory.ts'
 import type { Projections } from './queries.ts'
-import { entryKinds, PieceReader, PieceWriter } from './saved-pieces.ts'
 
 export const createProjections = (): Projections => new FoldedProjections()
-
-/** @throws RangeError if `save` did not write these pieces */
-export const restoreProjections = (pieces: Iterable<Uint8Array>): Projections => {
-  const projections = new FoldedProjections()
-  projections.restore(pieces)
-  return projections
-}
 
 class FoldedProjections implements Projections {
   readonly cellars = new CellarList()
@@ -48,51 +41,19 @@ class FoldedProjections implements Projections {
     for (const item of items) {
       if (isRun(item)) this.readings.foldRun(item)
       else this.#foldEvent(item)
-      const position = lastPositionOf(item)
-      if (this.#position === null || position > this.#position) this.#position = position
+      this.#see(lastPositionOf(item))
     }
   }
 
-  *save(pieceBytes?: number): Generator<Uint8Array> {
-    const to = new PieceWriter(pieceBytes)
-    to.byte(entryKinds.position)
-    to.optional(this.#position, (position) => to.whole(position))
-    const parts = [this.cellars.save(to), this.keys.save(to), this.operators.save(to), this.readings.save(to)]
-    for (const part of parts) yield* part
-    if (!to.isEmpty) yield to.lend()
-  }
-
-  restore(pieces: Iterable<Uint8Array>): void {
-    for (const piece of pieces) {
-      const from = new PieceReader(piece)
-      while (!from.isAtEnd) this.#restoreOne(from)
+  reach(ends: readonly ReadingsEnd[]): void {
+    for (const end of ends) {
+      this.readings.reach(end)
+      if (end.last !== null) this.#see(end.last.position)
     }
   }
 
-  #restoreOne(from: PieceReader): void {
-    const kind = from.byte()
-    switch (kind) {
-      case entryKinds.position:
-        this.#position = from.optional(() => from.whole())
-        return
-      case entryKinds.cellar:
-        this.cellars.restore(from)
-        return
-      case entryKinds.key:
-        this.keys.restore(from)
-        return
-      case entryKinds.operator:
-        this.operators.restore(from)
-        return
-      case entryKinds.setup:
-        this.operators.restoreSetup(from)
-        return
-      case entryKinds.stream:
-        this.readings.restoreStream(from)
-        return
-      default:
-        throw new RangeError(`it has an entry of unknown kind ${kind}`)
-    }
+  #see(position: number): void {
+    if (this.#position === null || position > this.#position) this.#position = position
   }
 
   #foldEvent(event: RecordedEvent): void {

@@ -3,6 +3,7 @@ import type { CellarState } from '../src/domain/cellar.ts'
 import type { Limit, RecordedEvent, Role } from '../src/domain/events.ts'
 import type { KeyState } from '../src/domain/key.ts'
 import type { OperatorAccountState, OperatorSession } from '../src/domain/operator.ts'
+import type { ReadingsEnd } from '../src/domain/reading/readings-end.ts'
 import type { LogItem } from '../src/domain/reading/recorded-run.ts'
 
 export type Projections = {
@@ -13,15 +14,11 @@ export type Projections = {
    * have deleted them (`readings.gaps`).
    */
   fold(items: readonly LogItem[]): void
+  /** Takes the place of folding all readings, once all other events are folded that are no records. */
+  reach(ends: readonly ReadingsEnd[]): void
   readonly position: number | null
   /** The last revision of the stream that is known. `null` for an unknown stream, and for streams that are not folded. */
   lastRevision(stream: string): number | null
-  /**
-   * Yields the state as bytes, in pieces that each take about a millisecond. All pieces show the state at the time of
-   * the first piece, although events can be folded meanwhile. The next piece overwrites a piece, so the caller must
-   * use each piece before it asks for the next. Only one save can run at a time; `return()` ends a save early.
-   */
-  save(pieceBytes?: number): Generator<Uint8Array>
   readonly cellars: CellarQueries
   readonly keys: KeyQueries
   readonly readings: ReadingQueries

@@ -709,6 +709,12 @@ export const catchUpPagesMax = 3
  */
 export const usageCatchUpMs = 2_000
 
+// The model of what a start needs (`src/derived/beginning/`)
+/** What is not flushed when the process dies, the next start reads from EventStoreDB. */
+export const beginningFlushEveryMs = 10_000
+/** The rows that are read at once: about 5 ms. */
+export const beginningRowsPerCheckStep = 1_000
+
 // The model of readings (`src/derived/readings/`)
 /** Pages that show readings ask for what they need at once. So this only bounds what is folded again after a crash. */
 export const readingsFlushEveryMs = 10_000
@@ -736,24 +742,6 @@ export const barriersPerKeyMax = 1_000
 export const lastRefusalsMax = 10_000
 /** Keys whose last check stays in memory. A further key replaces the key that was checked longest ago. */
 export const lastChecksMax = 10_000
-
-// Checkpoints of the projections
-/** A checkpoint is encoded in pieces of this size. Each takes about 1 ms, and the node answers requests between them. */
-export const checkpointPieceBytes = 128 * 1024
-export const checkpointSyncBytes = 2 * 1024 * 1024
-/** A checkpoint is saved after this number of new events, because a start needs half a second to read so many. */
-export const checkpointTailEventsMax = 250_000
-/**
- * With at least this number of new events, a checkpoint is saved `checkpointLooksMax` checks (five minutes) after the previous
- * one.
- */
-export const checkpointEventsMin = 1_000
-export const checkpointLookMs = 10_000
-export const checkpointLooksMax = 30
-/**
- * When a checkpoint is this old, one new event is enough to save another. A checkpoint is useless if its last event is purged.
- */
-export const checkpointAgeMsMax = 3_600_000
 
 // Live pages
 export const liveStreamsMax = 512

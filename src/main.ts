@@ -4,7 +4,6 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { version } from '../package.json' with { type: 'json' }
 import { paths } from '../views/paths.ts'
 import { openCore } from './actors/open-core.ts'
-import { checkpointFile } from './actors/saved-state/checkpoint-file.ts'
 import { questionsOfLog } from './asked/questions-of-log.ts'
 import type { ProgramDeps } from './cli/commands/runner.ts'
 import { type Place, performAnywhere } from './cli/control/perform-anywhere.ts'
@@ -21,7 +20,7 @@ import { drainNoticeMs } from './limits.ts'
 import { copyLog } from './log/copy-log.ts'
 import { checkDataFolder, DataFolderHeld } from './log/data-folder.ts'
 import { createLogLines } from './log-lines.ts'
-import { asCommandFailed, type LogPlace, openLog, openLogPlace, verifyLog } from './open-log.ts'
+import { asCommandFailed, beginningOf, type LogPlace, openLog, openLogPlace, verifyLog } from './open-log.ts'
 import { startService } from './service.ts'
 
 const output = createOutput(process.stdout)
@@ -127,8 +126,8 @@ const placeOf = (config: Config): Place => ({
       questions,
       clock: systemClock,
       entropy: systemEntropy,
-      checkpoints: { store: checkpointFile(config.dataDir) },
       onBug: tellBug,
+      ...beginningOf(config, log),
     }),
   linkUrl: (secret) => baseUrlOf(config) + paths.link(secret),
   wait: (ms) => wait(ms),

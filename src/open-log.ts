@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Derived } from './actors/node.ts'
-import { checkpointFile } from './actors/saved-state/checkpoint-file.ts'
-import { checkpointHeader } from './actors/saved-state/checkpoints.ts'
+import type { CoreParts, Derived } from './actors/node.ts'
 import type { Schedule } from './actors/schedule.ts'
 import { inLog } from './actors/stream/folded-event.ts'
 import { questionKinds } from './asked/question-kinds.ts'
@@ -10,12 +8,22 @@ import { CommandFailed, type ExitCode, exitCodes } from './cli/exit-codes.ts'
 import type { MachineClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { openKnownRevisions } from './derived/ask/known-revisions.ts'
+import { readSavedBeginning } from './derived/beginning/saved-beginning.ts'
 import { DerivedStore, type DerivedTold } from './derived/derived-store.ts'
 import { followOnThread } from './derived/follower-on-thread.ts'
+import { modelMarks } from './derived/model-marks.ts'
 import { questionsOnThread } from './derived/questions/asked-questions.ts'
-import { repeatsMark } from './derived/repeats/repeats-mark.ts'
 import { RepeatsReader } from './derived/repeats/repeats-reader.ts'
-import { eventStoreRetryPauseMs, eventStoreStartMsMax, heldRetryMs, heldWaitMsMax, storeBusyMsMax } from './limits.ts'
+import { logIdOf } from './domain/log-reference.ts'
+import { logStream } from './domain/stream-names.ts'
+import {
+  eventStoreRetryPauseMs,
+  eventStoreStartMsMax,
+  heldRetryMs,
+  heldWaitMsMax,
+  readPageEventsMax,
+  storeBusyMsMax,
+} from './limits.ts'
 import { CopyRefused } from './log/copy-log.ts'
 import {
   ChangedSchema,
@@ -164,7 +172,7 @@ const openEngine = async (config: LogConfig, options: EngineOptions): Promise<Ev
       dataDir,
       diskReserveBytes,
       allowSharedFolder: allowShared,
-      marks: () => marksIn(dataDir),
+      marks: () => modelMarks(dataDir),
       ...options,
     })
   // With EventStoreDB, the data folder has no log. But it has this node's socket, so only one process can use the folder.
@@ -176,20 +184,6 @@ const openEngine = async (config: LogConfig, options: EngineOptions): Promise<Ev
     throw error
   }
 }
-
-/** The files beside an embedded log tell how far it reached. */
-const marksIn = (dataDir: string): readonly Mark[] => {
-  const saved = checkpointHeader(checkpointFile(dataDir))
-  const index = repeatsMark(dataDir)
-  return [...(saved === null ? [] : [markOf(saved)]), ...(index === null ? [] : [index])]
-}
-
-const markOf = ({ logId, foldedTo }: NonNullable<ReturnType<typeof checkpointHeader>>): Mark => ({
-  source: 'the checkpoint',
-  logId,
-  position: foldedTo.position,
-  event: `revision ${foldedTo.revision} of "${foldedTo.stream}"`,
-})
 
 /** Loads the code for EventStoreDB only if needed, because loading takes 0.1 s and 5 MB. */
 const openEventStore = async (options: EventStoreLogOptions): Promise<EventLog> => {
@@ -223,7 +217,7 @@ export const openLogPlace = async (
   if (role === 'from' && !existsSync(logPathIn(dataDir))) {
     throw new CommandFailed(`Cannot copy the log: there is none in "${place}"`, exitCodes.configuration)
   }
-  const marks = (): readonly Mark[] => marksIn(dataDir)
+  const marks = (): readonly Mark[] => modelMarks(dataDir)
   return openSqliteLog({ dataDir, diskReserveBytes, allowSharedFolder: allowSharedDataDir, marks, ...options })
 }
 
@@ -239,13 +233,24 @@ export const verifyLog = async (
     if (!existsSync(logPath)) {
       throw new CommandFailed(`Cannot check the log: there is none in "${dataDir}"`, exitCodes.configuration)
     }
-    return verifyFile(logPath, { ...parts, marks: () => marksIn(dataDir) })
+    return verifyFile(logPath, { ...parts, marks: () => modelMarks(dataDir) })
   }
   const log = await openEventStore({ settings: eventStore })
   try {
     return await verifyStore(log, parts.onProgress)
   } finally {
     await log.close()
+  }
+}
+
+/** EventStoreDB cannot list what a start needs, so a model has it. */
+export const beginningOf = ({ dataDir, eventStore }: LogConfig, log: EventLog): Pick<CoreParts, 'readBeginning'> => {
+  if (eventStore === null) return {}
+  return {
+    readBeginning: async (onEvent) => {
+      const logId = logIdOf(await log.read(logStream, { limit: readPageEventsMax }))
+      return logId === null ? null : readSavedBeginning({ dataDir, logId, isInLog: inLog(log) }, onEvent)
+    },
   }
 }
 

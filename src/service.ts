@@ -10,10 +10,8 @@ import type { Core } from './actors/core.ts'
 import type { Derived } from './actors/node.ts'
 import { type OpenCore, openCore } from './actors/open-core.ts'
 import type { IndexTrouble } from './actors/repeats/repeat-memory.ts'
-import { checkpointFile } from './actors/saved-state/checkpoint-file.ts'
-import type { CheckpointParts } from './actors/saved-state/checkpoints.ts'
-import type { LostChanges } from './actors/saved-state/lost-changes.ts'
 import { systemSchedule } from './actors/schedule.ts'
+import type { LostChanges } from './actors/start/lost-changes.ts'
 import type { TimesTold } from './actors/time/clock-watch.ts'
 import { createApp } from './app.ts'
 import type { ServeOptions } from './cli/commands/runner.ts'
@@ -24,8 +22,9 @@ import { startDemo } from './cli/simulate/demo.ts'
 import type { MachineClock } from './clock.ts'
 import { baseUrlOf, type Config, dataDirDefault, localUrlOf } from './config.ts'
 import { type DailyCheck, startDailyCheck } from './daily-check.ts'
+import { beginningModel } from './derived/beginning/beginning-model.ts'
 import type { DerivedTold } from './derived/derived-store.ts'
-import { modelKinds } from './derived/model-kinds.ts'
+import { modelKindsFor } from './derived/model-kinds.ts'
 import { startQuickChecks } from './derived/quick-checks.ts'
 import { repeatsModel } from './derived/repeats/repeats-model.ts'
 import { thrownError } from './domain/error-message.ts'
@@ -46,7 +45,7 @@ import type { EventLog } from './log/event-log.ts'
 import { refusalBytesFile } from './log/refusal-bytes-file.ts'
 import type { MissingEnd } from './log/tail/missing-end.ts'
 import type { LogLines } from './log-lines.ts'
-import { asCommandFailed, openDerived, openLog, openWhenFree } from './open-log.ts'
+import { asCommandFailed, beginningOf, openDerived, openLog, openWhenFree } from './open-log.ts'
 import { judgeOnThread } from './password-judge/judge-on-thread.ts'
 
 export type ServiceParts = {
@@ -161,8 +160,8 @@ const startCore = async (
     clock,
     entropy,
     derived,
+    ...beginningOf(config, log),
     sessionIdleMs: config.sessionIdleMs,
-    checkpoints: checkpointsOf(config, lines),
     refusalBytes: refusalBytesFile(config.dataDir),
     passwordJudge: judgeOnThread({
       schedule: systemSchedule,
@@ -171,6 +170,7 @@ const startCore = async (
     }),
     onBug: tellBug(lines),
     onTimes: (told) => tellTimes(told, lines),
+    onWholeRead: (why) => lines.warn('the start reads the whole log', { why }),
     onLostChanges: tellLostChanges(lines),
   })
   started.defer(() => core.drain())
@@ -186,8 +186,8 @@ const startDerived = async (starting: Starting, log: EventLog) => {
   const derived = await openDerived(config, log, parts)
   started.defer(() => derived.questions.close())
   started.defer(async () => derived.repeats.close())
-  const models = modelKinds.map(({ name }) => name)
-  const { dataDir } = config
+  const { dataDir, eventStore } = config
+  const models = modelKindsFor({ isShared: eventStore !== null }).map(({ name }) => name)
   const stopChecks = startQuickChecks({ store: derived.store, schedule: systemSchedule, dataDir, models })
   started.defer(async () => stopChecks())
   return derived
@@ -262,12 +262,6 @@ const tellBug =
   (bug: unknown): void =>
     lines.error('a bug was caught', { error: thrownError(bug) })
 
-const checkpointsOf = ({ dataDir }: Config, lines: LogLines): CheckpointParts => ({
-  store: checkpointFile(dataDir),
-  onThrownAway: (why) => lines.warn('the checkpoint is not used: the log is read from its beginning', { why }),
-  onFailed: (cause) => lines.warn('cannot write a checkpoint', { error: thrownError(cause) }),
-})
-
 const tellChangedSchema =
   (lines: LogLines) =>
   (differences: readonly string[]): void =>
@@ -303,6 +297,8 @@ const tellDerived = (told: DerivedTold, lines: LogLines): void => {
   else if (told.kind === 'replaced') lines.warn(`${told.model}.db is built again from the log`, { why: told.why })
   // Told as a reason (`health.ts`).
   else if (told.model === repeatsModel.name) return
+  else if (told.model === beginningModel.name && told.why !== null)
+    lines.warn('beginning.db cannot be used: until it can, a start reads more of the log', { why: told.why })
   else if (told.why === null) lines.info(`${told.model}.db is used again`)
   else lines.warn(`${told.model}.db cannot be used: until it can, pages show nothing newer`, { why: told.why })
 }

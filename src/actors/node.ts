@@ -16,7 +16,7 @@ import {
 } from '../domain/stream-names.ts'
 import type { Entropy } from '../entropy.ts'
 import { drainLookMs, drainMsMax, expirySweepMs, heartbeatMs, requestWaitMsMax } from '../limits.ts'
-import type { EventLog, Subscription } from '../log/event-log.ts'
+import type { EventLog, ReadBeginning, Subscription } from '../log/event-log.ts'
 import type { RepeatsIndex } from '../log/repeats-index.ts'
 import { CellarActor } from './cellar/cellar-actor.ts'
 import { Retention } from './cellar/reading-retention.ts'
@@ -31,9 +31,9 @@ import { SignInRecords } from './operator/sign-in-records.ts'
 import { RefusalRecords } from './refusals/refusal-records.ts'
 import { type Actor, Registry } from './registry.ts'
 import { RepeatMemory } from './repeats/repeat-memory.ts'
-import { type Beginning, type CheckpointParts, Checkpoints } from './saved-state/checkpoints.ts'
-import type { LostChanges } from './saved-state/lost-changes.ts'
 import { type Schedule, systemSchedule } from './schedule.ts'
+import type { FirstState, Newest } from './start/begin-from-log.ts'
+import type { LostChanges } from './start/lost-changes.ts'
 import { follow } from './stream/follow.ts'
 import { RecordStream } from './stream/record-stream.ts'
 import { ClockWatch, type TimesTold } from './time/clock-watch.ts'
@@ -75,13 +75,13 @@ export type CoreParts = {
    * e-mail or of names.
    */
   readonly passwordJudge?: PasswordJudge
-  /** Where the projections are saved. Default: nowhere, so each start reads the whole log. */
-  readonly checkpoints?: CheckpointParts
+  /** Default: that of the log. Without one, the start reads the whole log. */
+  readonly readBeginning?: ReadBeginning
+  /** Called with the reason if the start must read the whole log. */
+  readonly onWholeRead?: (why: string) => void
 }
 
 /** Two numbers instead of the item, because a run holds many readings in memory. */
-type Newest = { readonly recordedAt: number; readonly position: number }
-
 const newestOf = (last: LogItem): Newest => ({ recordedAt: last.recordedAt, position: lastPositionOf(last) })
 
 /** One service node: its actors, its subscriptions to the log, and the heartbeat. */
@@ -101,22 +101,23 @@ export class Node {
   readonly remembered: RepeatMemory
   readonly derived: Derived | null
   readonly #registries: readonly Registry<Actor>[]
-  readonly #checkpoints: Checkpoints
   readonly #clockWatch: ClockWatch
   readonly #onBroken: (bug: unknown) => void
   readonly #foldListeners = new Set<FoldListener>()
   readonly #subscriptions: Subscription[] = []
-  /** The newest event that the start has read from the log. `null` if the log is empty. */
+  /** The newest event that the start has read, but no record. `null` if the log is empty. */
   #newest: Newest | null
+  readonly #after: number | null
   #isCaughtUp = false
   #forgetBeat = (): void => {}
   #draining: Promise<void> | null = null
 
-  constructor(parts: CoreParts, { projections, last }: Beginning) {
+  constructor(parts: CoreParts, { projections, after, newest }: FirstState) {
     const { log, clock, entropy, schedule = systemSchedule, onBug = console.error, onTimes = () => {} } = parts
     const host = new Host({ log, clock, entropy, schedule, projections, onBug })
     this.host = host
-    this.#newest = last === null ? null : newestOf(last)
+    this.#newest = newest
+    this.#after = after
     this.remembered = new RepeatMemory(host, parts.idempotency ?? parts.derived?.repeats ?? null)
     host.repeats = this.remembered
     this.derived = parts.derived ?? null
@@ -134,7 +135,6 @@ export class Node {
     // Uses the newest event that the start has read: to search a large EventStoreDB for its newest event would take long.
     const newestMs = (): number => this.#newest?.recordedAt ?? host.clock.now()
     this.retention = new Retention(host, this.cellars, { newestMs, onTimes })
-    this.#checkpoints = new Checkpoints(host, parts.checkpoints ?? null, last)
     this.#clockWatch = new ClockWatch(host, onTimes)
     host.onKeyAhead = (keyId, byMs) => this.#clockWatch.seeKey(keyId, byMs)
     this.#onBroken = parts.onBroken ?? throwUncaught
@@ -144,14 +144,13 @@ export class Node {
 
   /** Resolves when the whole log is folded. @throws the error of the log if the log cannot be read. */
   async follow(): Promise<void> {
-    const after = this.#newest?.position ?? null
-    await this.#subscribe({ after, categories: this.#categories, onEvents: this.#receive })
+    if (this.#after !== null) this.derived?.store.published(this.#after)
+    await this.#subscribe({ after: this.#after, categories: this.#categories, onEvents: this.#receive })
     this.#isCaughtUp = true
     this.#clockWatch.caughtUp()
     if (this.host.log.lags !== true) return
     // Many readings can delay the first subscription. So a second subscription, without readings, delivers changes of
-    // keys early. The projections fold each event only once. Checkpoints need the first subscription, which delivers
-    // all events.
+    // keys early. The projections fold each event only once.
     const { position } = this.host.projections
     await this.#subscribe({ after: position, categories: lifecycleCategories, onEvents: this.#fold })
   }
@@ -193,7 +192,6 @@ export class Node {
   async abandonStart(): Promise<void> {
     this.#stopActors()
     this.#unfollow()
-    this.#checkpoints.stop()
     await this.derived?.store.stop()
   }
 
@@ -211,7 +209,6 @@ export class Node {
     }
     this.#stopActors()
     this.#unfollow()
-    await this.#checkpoints.end()
     await this.derived?.store.stop()
   }
 
@@ -229,7 +226,6 @@ export class Node {
   async #subscribe(following: Omit<Parameters<typeof follow>[1], 'onBroken'>): Promise<void> {
     const onBroken = (bug: unknown): void => {
       this.#stopActors()
-      this.#checkpoints.stop()
       this.#onBroken(bug)
     }
     this.#subscriptions.push(await follow(this.host, { ...following, onBroken }))
@@ -254,7 +250,6 @@ export class Node {
     if (!this.#isCaughtUp && last !== undefined) this.#newest = newestOf(last)
     this.#clockWatch.hear(items)
     this.#fold(items)
-    this.#checkpoints.folded(items)
   }
 
   readonly #fold = (items: readonly LogItem[]): void => {

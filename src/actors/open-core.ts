@@ -7,8 +7,8 @@ import { type CoreParts, Node } from './node.ts'
 import { createOperators } from './operator/operator-requests.ts'
 import { createSignIns } from './operator/sign-in-requests.ts'
 import type { IndexTrouble } from './repeats/repeat-memory.ts'
-import { type Beginning, beginFrom } from './saved-state/checkpoints.ts'
-import { suspendLostKeys } from './saved-state/lost-changes.ts'
+import { beginFromLog } from './start/begin-from-log.ts'
+import { suspendLostKeys } from './start/lost-changes.ts'
 
 export type OpenCore = Core & {
   /** Does the node's periodic work now: finishes revocations and rotations, records expiries, and purges. */
@@ -17,14 +17,14 @@ export type OpenCore = Core & {
 }
 
 /**
- * Starts a node: reads the log from the last checkpoint on, and finishes work that any node left half done.
+ * Starts a node: folds the log, and finishes work that any node left half done.
  * @throws the error of the log if the log cannot be read.
  */
 export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
-  const beginning = await beginFrom(parts.log, parts.checkpoints ?? null)
-  const node = new Node(parts, beginning)
+  const { log, readBeginning = log.readBeginning?.bind(log) ?? null, onWholeRead = () => {} } = parts
+  const node = new Node(parts, await beginFromLog(readBeginning, onWholeRead))
   try {
-    await begin(node, parts, beginning)
+    await begin(node, parts)
   } catch (cause) {
     await node.abandonStart()
     throw cause
@@ -58,7 +58,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
 
 const noQuestions: OpenCore['questions'] = { ask: async () => ({ kind: 'not_now' }), close: async () => {} }
 
-const begin = async (node: Node, { derived, onLostChanges }: CoreParts, { lost }: Beginning): Promise<void> => {
+const begin = async (node: Node, { derived, onLostChanges }: CoreParts): Promise<void> => {
   const { log, projections } = node.host
   log.checkEnds?.((stream) => projections.lastRevision(stream))
   await node.follow()
@@ -66,11 +66,10 @@ const begin = async (node: Node, { derived, onLostChanges }: CoreParts, { lost }
   // wait an hour for a store that never answers, because appends are retried that long.
   node.startHeartbeat()
   const inFile = derived?.known() ?? null
-  const known = [lost?.known ?? [], (inFile && (await knownBeyondLog(log, inFile))) ?? []].flat()
-  const found = await suspendLostKeys(node.host, node.keys, known)
+  const known = inFile === null ? null : await knownBeyondLog(log, inFile)
+  const found = known === null ? null : await suspendLostKeys(node.host, node.keys, known)
   inFile?.close()
   if (found !== null) onLostChanges?.(found)
-  await lost?.discard()
   derived?.store.start()
   const begun = node.beginRepeats()
   await node.finishBegunWork()

@@ -3,6 +3,7 @@ import type { Ask } from '../actors/search/ask-db.ts'
 import { eventsAt } from '../actors/search/events-at.ts'
 import type { LogReads } from '../actors/search/patient-reads.ts'
 import { askModel } from '../derived/ask/ask-model.ts'
+import { ModelUnusable } from '../derived/model-file.ts'
 import { ModelNotReady, type ModelReaders } from '../derived/questions/model-readers.ts'
 import type { SearchParts } from '../derived/questions/question-turns.ts'
 import { questionTurnMs } from '../limits.ts'
@@ -23,7 +24,8 @@ export const askOfFile = ({ readers, log, progress, turn, onDamage }: FileParts)
     } catch (cause) {
       if (cause instanceof ModelNotReady || (cause instanceof SQLiteError && isPassing(cause)))
         throw new AskBusy(`Cannot read ask.db: ${cause.message}`, { cause })
-      if (!(cause instanceof SQLiteError || cause instanceof AskUnusable)) throw cause
+      const isOfFile = cause instanceof AskUnusable || cause instanceof ModelUnusable
+      if (!isOfFile && !(cause instanceof SQLiteError)) throw cause
       onDamage(cause.message)
       throw new AskUnusable(`Cannot use ask.db: ${cause.message}`, { cause })
     }

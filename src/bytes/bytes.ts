@@ -1,6 +1,5 @@
 /**
- * Turns numbers and texts into bytes and back, for packed rows of readings (`log/codec`) and for checkpoints
- * (`projections`).
+ * Turns numbers and texts into bytes and back, for packed rows of readings (`log/codec`).
  */
 
 /**

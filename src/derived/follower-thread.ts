@@ -5,7 +5,7 @@ import { yieldProcessor } from '../log/verify/yield-processor.ts'
 import { Follower } from './follower.ts'
 import type { FromFollower } from './follower-messages.ts'
 import type { FollowerConfig, ToFollowerThread } from './follower-on-thread.ts'
-import { modelKinds } from './model-kinds.ts'
+import { modelKindsFor } from './model-kinds.ts'
 import { pacedClock } from './paced-clock.ts'
 
 declare const self: Worker
@@ -21,7 +21,8 @@ const open = async (config: FollowerConfig): Promise<Follower> => {
   const source = await openSource(config)
   const passedMs = (): number => performance.now()
   const now = pacedClock({ now: () => Date.now(), passedMs })
-  const follower = new Follower({ ...config, kinds: modelKinds, source, now, passedMs, tell })
+  const kinds = modelKindsFor({ isShared: config.eventStore !== null })
+  const follower = new Follower({ ...config, kinds, source, now, passedMs, tell })
   follower.run().then(() => tell('closed'), endThread)
   return follower
 }

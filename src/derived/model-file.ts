@@ -2,6 +2,7 @@
 import { Database, type SQLQueryBindings } from 'bun:sqlite'
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { checksumOf } from '../bytes/checksum.ts'
 import type { FoldedTo } from '../domain/log-reference.ts'
 import { modelBusyMsMax, modelCacheKib } from '../limits.ts'
 import { makeFolderFile } from '../log/folder-file.ts'
@@ -20,7 +21,8 @@ export const headTable = `
     position INTEGER NOT NULL,
     stream TEXT NOT NULL,
     revision INTEGER NOT NULL,
-    event_id TEXT NOT NULL
+    event_id TEXT NOT NULL,
+    checksum INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE of_log (id TEXT NOT NULL) STRICT;
 `
@@ -42,21 +44,29 @@ export class ModelDatabase extends Database {
   }
 }
 
-type HeadRow = Omit<FoldedTo, 'id'> & { readonly event_id: string }
+type HeadRow = Omit<FoldedTo, 'id'> & { readonly event_id: string; readonly checksum: number }
 
 /** Positions of another log mean other events. @throws SQLiteError */
 export const isOfLog = (database: Database, logId: string): boolean =>
   database.query<{ id: string }, []>('SELECT id FROM of_log').get()?.id === logId
 
-/** `null`: nothing is folded yet. @throws SQLiteError */
+/** `null`: nothing is folded yet. @throws ModelUnusable, SQLiteError */
 export const readHead = (database: Database): FoldedTo | null => {
-  const row = database.query<HeadRow, []>('SELECT position, stream, revision, event_id FROM head').get()
-  return row === null ? null : { position: row.position, stream: row.stream, revision: row.revision, id: row.event_id }
+  const row = database.query<HeadRow, []>('SELECT position, stream, revision, event_id, checksum FROM head').get()
+  if (row === null) return null
+  const head = { position: row.position, stream: row.stream, revision: row.revision, id: row.event_id }
+  // A damaged head could say that the log has lost its end.
+  if (row.checksum !== headChecksum(head)) throw new ModelUnusable('its head does not match its checksum')
+  return head
 }
 
-export const writeHead = (database: Database, { position, stream, revision, id }: FoldedTo): void => {
-  database.query('REPLACE INTO head VALUES (1, ?, ?, ?, ?)').run(position, stream, revision, id)
+export const writeHead = (database: Database, head: FoldedTo): void => {
+  const { position, stream, revision, id } = head
+  database.query('REPLACE INTO head VALUES (1, ?, ?, ?, ?, ?)').run(position, stream, revision, id, headChecksum(head))
 }
+
+const headChecksum = ({ position, stream, revision, id }: FoldedTo): number =>
+  checksumOf(`${position} ${stream} ${revision} ${id}`)
 
 /**
  * Opens the file, and creates it if it is missing. With `synchronous = NORMAL`, a power failure can lose the last flushes. The head

@@ -1,5 +1,5 @@
 /**
- * Saved state, such as a checkpoint, names the log that it was computed from. The state of another log would show other keys
+ * Saved state, such as a model, names the log that it was computed from. The state of another log would show other keys
  * and readings, so a node must not use it.
  */
 import type { RecordedEvent } from './events.ts'

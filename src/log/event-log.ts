@@ -1,5 +1,6 @@
 /** The interface of the log. The embedded log (SQLite) and EventStoreDB implement it. */
 import type { NewEvent, RecordedEvent } from '../domain/events.ts'
+import type { ReadingsEnd } from '../domain/reading/readings-end.ts'
 import type { LogItem, ReadingRun } from '../domain/reading/recorded-run.ts'
 
 /**
@@ -64,6 +65,15 @@ export type Subscriber = {
   /** The subscription failed. To continue, subscribe again after the position of the last delivered event (`lastPositionOf`). */
   onDropped?(cause: unknown): void
 }
+
+export type Beginning = {
+  readonly ends: readonly ReadingsEnd[]
+  /** The last position of the log. `null`: the log has no event. */
+  readonly position: number | null
+}
+
+/** `null`: nothing is known, and a start must read the whole log. */
+export type ReadBeginning = (onEvent: (event: RecordedEvent) => void) => Beginning | null | Promise<Beginning | null>
 
 export type SubscribeOptions = {
   /** Only events after this position are delivered. `null` means from the beginning of the log. */
@@ -134,10 +144,11 @@ export interface EventLog {
    */
   checkEnds?(lastKnown: (stream: string) => number | null): void
   /**
-   * True if positions after this one are missing. A purge or damage has deleted their events, and only a read of the
-   * whole log tells which. Default: never asked.
+   * Reads what a start needs, without all the readings. `onEvent` gets each event that is neither a reading nor a record, in the order
+   * of the log. Default: a start reads the whole log.
+   * @throws DamagedLog also if only an index is damaged, and a read of the whole log meets no damage. Outage, UndecodableEvent
    */
-  hasGapAfter?(position: number): Promise<boolean>
+  readBeginning?: ReadBeginning
   /** How far a subscription has come. A second client of the store needs it, to read the newest events. Default: not needed. */
   reached?(): Reached | null
   /** Another connection to the log has met this damage. The troubles name it from then on. */

@@ -42,15 +42,13 @@ const lookAt = (path: string, of: 'folder' | 'file'): OwnerAndMode | null => {
 }
 
 const socketName = 'control.sock'
-const databases = ['log.db', 'log.lock', 'idempotency.db', 'ask.db', 'readings.db']
+const databases = ['log.db', 'log.lock', 'idempotency.db', 'ask.db', 'readings.db', 'beginning.db']
 /**
  * SQLite itself creates the files that end with `-wal`, `-shm` and `-journal`. They hold parts of the database, so they
  * are checked too.
  */
 const fileNames: readonly string[] = [
   socketName,
-  'checkpoint',
-  'checkpoint.new',
   'log.witness',
   'refusal-bytes',
   ...databases.flatMap((name) => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]),

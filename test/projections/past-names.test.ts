@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import { PastNames } from '../../projections/past-names.ts'
-import { PieceReader, PieceWriter } from '../../projections/saved-pieces.ts'
 import { pastNamesMax } from '../../src/limits.ts'
 
 /** The name 'name 0' ends at position 10, 'name 1' at position 20, and so on. */
@@ -31,15 +30,4 @@ test('as many names as the bound are remembered, and one more is not known', () 
   const many = renamed(3 * pastNamesMax)
   const oldest = 2 * pastNamesMax
   expect([nameAt(many, 10 * oldest), nameAt(many, 10 * oldest + 1)]).toEqual([null, `name ${oldest}`])
-})
-
-test('past names are saved and restored', () => {
-  const writer = new PieceWriter()
-  renamed(2).save(writer, '7Qp2mZ4k')
-  renamed(2).save(writer, 'another')
-  const reader = new PieceReader(writer.cut())
-  const names = new PastNames()
-  names.restore(reader, '7Qp2mZ4k')
-  names.restore(reader, 'another')
-  expect([nameAt(names, 11), nameAt(names, 11, 'another')]).toEqual(['name 1', 'now'])
 })

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createProjections } from '../../projections/projections.ts'
-import type { Projections } from '../../projections/queries.ts'
 import { dayMs, instantText } from '../../src/domain/calendar.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { foldedToOf } from '../../src/domain/log-reference.ts'
@@ -38,14 +37,12 @@ type Step =
     }
   | { readonly kind: 'fence'; readonly key: number }
   | { readonly kind: 'purge'; readonly key: number; readonly share: number }
-  | { readonly kind: 'save' }
 
 /** Delivers the same log twice: to `byRun` as runs, to `byEvent` as the events of these runs. */
 class TwoWays {
   readonly byRun = createProjections()
   readonly byEvent = createProjections()
   readonly #recorder: Recorder
-  readonly #saves: [Saving, Saving] = [new Saving(this.byRun), new Saving(this.byEvent)]
   readonly #folded: RecordedEvent[] = []
   #nowMs = noon
   #requests = 0
@@ -63,22 +60,15 @@ class TwoWays {
   }
 
   take(step: Step): void {
-    if (step.kind === 'save') for (const saving of this.#saves) saving.begin()
-    else if (step.kind === 'run') this.#takeRun(step)
+    if (step.kind === 'run') this.#takeRun(step)
     else if (step.kind === 'purge') this.#purge(step)
     else {
       const stream = readingsStream(keyOf(step.key).keyId)
       this.#record(stream, { type: 'ReadingsFenced', data: { keyRevision: 0 } })
     }
-    for (const saving of this.#saves) saving.takePiece()
   }
 
   expectSame(): void {
-    const [byRun, byEvent] = this.#saves
-    byRun.end()
-    byEvent.end()
-    expect(byRun.hashes).toEqual(byEvent.hashes)
-    expect(hashOf(this.byRun)).toBe(hashOf(this.byEvent))
     expect(snapshotOf(this.byRun, this.#folded, noon)).toEqual(snapshotOf(this.byEvent, this.#folded, noon))
   }
 
@@ -137,36 +127,6 @@ class TwoWays {
   }
 }
 
-/** A checkpoint that is written while events are folded: one piece after each step. */
-class Saving {
-  /** The hash of each piece. */
-  readonly hashes: string[] = []
-  readonly #projections: Projections
-  #pieces: Generator<Uint8Array> | null = null
-
-  constructor(projections: Projections) {
-    this.#projections = projections
-  }
-
-  begin(): void {
-    this.end()
-    this.#pieces = this.#projections.save(64)
-  }
-
-  takePiece(): void {
-    const piece = this.#pieces?.next()
-    if (piece?.done === true) this.#pieces = null
-    else if (piece !== undefined) this.hashes.push(Bun.SHA256.hash(piece.value, 'hex'))
-  }
-
-  end(): void {
-    while (this.#pieces !== null) this.takePiece()
-  }
-}
-
-const hashOf = (projections: Projections): string =>
-  Bun.SHA256.hash(Buffer.concat(Array.from(projections.save(), (piece) => piece.slice())), 'hex')
-
 const keyOf = (key: number): (typeof keys)[number] => keys[key] ?? keys[0]
 
 const readingOf = (cellar: string, { rack, keg, value, timestamp }: Point): Reading => ({
@@ -215,7 +175,6 @@ const run = fc.record({
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 20, arbitrary: run },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('fence' as const), key: fc.nat(2) }) },
-  { weight: 2, arbitrary: fc.constant({ kind: 'save' as const }) },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -227,7 +186,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 describe('a folded run', () => {
-  test('gives the same state as its events, also during a save', () => {
+  test('gives the same state as its events', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 25, size: 'max' }), fc.boolean(), (steps, hasGaps) => {
         const ways = new TwoWays(hasGaps)

@@ -2,7 +2,6 @@ import type { Asker, Core, NewKey } from '../../src/actors/core.ts'
 import type { CoreParts } from '../../src/actors/node.ts'
 import { openCore } from '../../src/actors/open-core.ts'
 import type { PasswordHasher, PasswordJudge } from '../../src/actors/operator/passwords.ts'
-import type { CheckpointParts } from '../../src/actors/saved-state/checkpoints.ts'
 import { type Schedule, systemSchedule } from '../../src/actors/schedule.ts'
 import { createApp } from '../../src/app.ts'
 import type { questionKinds } from '../../src/asked/question-kinds.ts'
@@ -52,10 +51,8 @@ export type ServiceOptions = {
   readonly derived?: DerivedHere
   /** What pages ask. Default: the derived store. Without one, the log alone. */
   readonly questions?: Questions<typeof questionKinds>
-  /** Default: none, so the start reads the whole log. */
-  readonly checkpoints?: CheckpointParts
   /** Default: as in `CoreParts`. */
-  readonly onBugs?: Pick<CoreParts, 'onBug' | 'onBroken'>
+  readonly onBugs?: Pick<CoreParts, 'onBug' | 'onBroken' | 'onLostChanges' | 'onWholeRead'>
   /** Lets a test replace calls of the core, for states that are hard to reach otherwise. */
   readonly wrapCore?: (core: Core) => Core
   /** Default: no proxy, and plain HTTP only from this machine. */
@@ -135,17 +132,15 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const hasher = options.passwordHasher === undefined ? {} : { passwordHasher: options.passwordHasher }
   const judge = options.passwordJudge === undefined ? {} : { passwordJudge: options.passwordJudge }
   const entropy = seededEntropy(options.seed)
-  const checkpoints = options.checkpoints === undefined ? {} : { checkpoints: options.checkpoints }
   const derived = options.derived ?? (options.isDerived === true ? derivedHere(log, { clock }) : null)
   const passedMs = options.livePassedMs ?? clock.passedMs
   const given = {
-    ...(derived !== null && { derived }),
+    ...(derived !== null && { derived, readBeginning: derived.readBeginning }),
     questions: options.questions ?? derived?.questions ?? questionsOfLog(log, { passedMs }),
     ...(options.idempotency !== undefined && { idempotency: options.idempotency }),
     ...schedule,
     ...hasher,
     ...judge,
-    ...checkpoints,
     ...options.onBugs,
   }
   const core = await openCore({ log, clock, entropy, ...given })
@@ -153,8 +148,9 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
     if (derived === null) return
     const wanted = core.projections.position ?? -1
     const reached = () => derived.store.progress('readings')
-    while ((reached().position ?? -1) < wanted || reached().isBehind) {
-      await until(() => !reached().isBehind)
+    const isAway = () => reached().trouble !== null
+    while (!isAway() && ((reached().position ?? -1) < wanted || reached().isBehind)) {
+      await until(() => !reached().isBehind || isAway())
       await derived.store.upTo('readings')
     }
   }

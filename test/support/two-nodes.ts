@@ -1,7 +1,6 @@
 import type { Asker } from '../../src/actors/core.ts'
 import type { Derived } from '../../src/actors/node.ts'
 import { type OpenCore, openCore } from '../../src/actors/open-core.ts'
-import type { CheckpointStore } from '../../src/actors/saved-state/checkpoints.ts'
 import type { TimesTold } from '../../src/actors/time/clock-watch.ts'
 import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
 import { keyStream, readingsStream } from '../../src/domain/stream-names.ts'
@@ -34,7 +33,6 @@ type NodeOptions = {
   readonly skewMs?: number
   readonly clock?: ManualClock
   readonly idempotency?: RepeatsIndex
-  readonly checkpoints?: CheckpointStore
   readonly derived?: Derived
 }
 
@@ -46,11 +44,11 @@ export class Cluster {
   #seeds = 0
 
   /**
-   * Defaults: `clock` and `log` are the cluster's, and there are no `idempotency`, no `checkpoints` and no `derived`.
+   * Defaults: `clock` and `log` are the cluster's, and there are no `idempotency` and no `derived`.
    * `skewMs` is added to the node's clock.
    */
   async open(options: NodeOptions = {}, log: EventLog = this.log): Promise<TestNode> {
-    const { skewMs = 0, clock: machine = this.clock, idempotency, checkpoints } = options
+    const { skewMs = 0, clock: machine = this.clock, idempotency } = options
     const late = lateLog(log)
     const faults = faultyLog(late)
     const schedule = drivenSchedule()
@@ -66,7 +64,6 @@ export class Cluster {
       schedule,
       ...(idempotency === undefined ? {} : { idempotency }),
       ...(options.derived === undefined ? {} : { derived: options.derived }),
-      ...(checkpoints === undefined ? {} : { checkpoints: { store: checkpoints } }),
       onBug: (bug) => bugs.push(bug),
       onTimes: (told) => times.push(told),
     })

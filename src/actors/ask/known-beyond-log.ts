@@ -1,6 +1,6 @@
 import type { KnownRevisions } from '../../derived/ask/known-revisions.ts'
 import { type EventLog, Outage, UndecodableEvent } from '../../log/event-log.ts'
-import type { KnownRevision } from '../saved-state/lost-changes.ts'
+import type { KnownRevision } from '../start/lost-changes.ts'
 import { foldedEvent } from '../stream/folded-event.ts'
 
 /**

@@ -27,8 +27,7 @@ export class Sweeps {
   }
 
   /**
-   * Finds half-done revocations in the projections that the checkpoint has restored. The subscription does not deliver
-   * their events again.
+   * Finds half-done revocations in the projections. The subscription delivers only later events.
    */
   recall(): void {
     const { keys, readings } = this.#host.projections

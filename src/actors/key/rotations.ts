@@ -31,8 +31,7 @@ export class Rotations {
   }
 
   /**
-   * Finds unfinished rotations in the projections that the checkpoint has restored. The subscription does not deliver
-   * their events again.
+   * Finds unfinished rotations in the projections. The subscription delivers only later events.
    */
   recall(): void {
     for (const { keyId, revoked, rotation } of this.#host.projections.keys.list()) {

@@ -3,9 +3,9 @@ import type { FoldedTo } from '../../domain/log-reference.ts'
 import { type EventLog, Outage, UndecodableEvent } from '../../log/event-log.ts'
 
 /**
- * Finds the last event that a checkpoint or an index contains. `null` if the event is not in the log: this is another
+ * Finds the last event that a model contains. `null` if the event is not in the log: this is another
  * log, or an older copy. `purged` if the event was purged, so it stays unknown whether this is the same log.
- * In both cases the caller must discard the checkpoint or the index.
+ * In both cases the caller must discard the model.
  * @throws the error of the log if the log cannot be read.
  */
 export const foldedEvent = async (

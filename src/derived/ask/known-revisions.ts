@@ -1,7 +1,7 @@
 import { Database, SQLiteError } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import type { FoldedTo } from '../../domain/log-reference.ts'
-import { isOfLog, modelPath, readHead } from '../model-file.ts'
+import { isOfLog, ModelUnusable, modelPath, readHead } from '../model-file.ts'
 import { askModel } from './ask-model.ts'
 
 /** What `ask.db` says of the log before the follower opens it, and perhaps deletes it. */
@@ -37,7 +37,7 @@ const orNull = <T>(use: () => T): T | null => {
   try {
     return use()
   } catch (cause) {
-    if (!(cause instanceof SQLiteError)) throw cause
+    if (!(cause instanceof SQLiteError || cause instanceof ModelUnusable)) throw cause
     return null
   }
 }

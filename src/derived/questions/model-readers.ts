@@ -22,7 +22,7 @@ export class ModelReaders {
     this.#folder = folder
   }
 
-  /** @throws ModelNotReady, SQLiteError */
+  /** @throws ModelNotReady, ModelUnusable, SQLiteError */
   open(model: Pick<ModelKind, 'name' | 'format'>): { readonly database: Database; readonly asOf: AsOf } {
     const path = modelPath(this.#folder.dataDir, model.name)
     // The follower deletes a file in which it does not trust. A connection would go on to read the deleted file.

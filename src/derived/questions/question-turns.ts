@@ -3,6 +3,7 @@ import { messageOf } from '../../domain/error-message.ts'
 import { AskBusy, AskUnusable } from '../../log/ask-index.ts'
 import type { Reached } from '../../log/event-log.ts'
 import { isPassing } from '../../log/sqlite/sqlite-faults.ts'
+import { ModelUnusable } from '../model-file.ts'
 import { FairTurns } from './fair-turns.ts'
 import { ModelNotReady, type ModelReaders } from './model-readers.ts'
 import type { AsOf, KnownProgress, ModelQuestion, QuestionKinds, SearchQuestion, SearchReads } from './question.ts'
@@ -125,6 +126,7 @@ const endOf = (thrown: unknown): Ended | null => {
   if (fault !== null) return { kind: 'thrown', fault }
   const why = messageOf(thrown)
   // Code `SQLITE_ERROR`: the statement is wrong.
-  const isFault = thrown instanceof AskUnusable || (thrown instanceof SQLiteError && thrown.code !== 'SQLITE_ERROR')
+  const isOfFile = thrown instanceof AskUnusable || thrown instanceof ModelUnusable
+  const isFault = isOfFile || (thrown instanceof SQLiteError && thrown.code !== 'SQLITE_ERROR')
   return { kind: isFault ? 'fault' : 'failed', why }
 }

@@ -43,7 +43,7 @@ import { kegTables, type LastOfKeg, StoredKegs } from './stored-kegs.ts'
 /** The kegs of all cellars: their latest readings, their points for each minute and hour, and the last readings of each cellar. */
 export const readingsKind: ModelKind = {
   name: 'readings',
-  format: 1,
+  format: 2,
   tables: cellarTable + kegTables + levelTables + recentTable,
   flushEveryMs: readingsFlushEveryMs,
   open: (database) => new ReadingsModel(database),

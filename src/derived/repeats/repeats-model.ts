@@ -50,7 +50,7 @@ const tables = `
 
 export const repeatsModel: ModelKind = {
   name: 'idempotency',
-  format: 5,
+  format: 6,
   tables,
   flushEveryMs: repeatsFlushEveryMs,
   keptMs,
@@ -166,7 +166,7 @@ type TotalRow = {
 }
 
 /** @throws ModelUnusable, SQLiteError */
-export const totalIn = (database: Database): RowsTotal => {
+const totalIn = (database: Database): RowsTotal => {
   const row = database.query<TotalRow, []>('SELECT position, append_count, append_sum, checksum FROM total').get()
   const head = readHead(database)
   if (row === null && head === null) return emptyTotal

@@ -4,7 +4,7 @@
  */
 
 /** A file of another format is deleted, and the index is built again. */
-export const formatVersion = 2
+export const formatVersion = 3
 
 /** In `minute_counts`, the cellar that stands for all cellars. No row of `names` has this id. */
 export const allCellars = 0

@@ -126,11 +126,16 @@ const checksums = `
   END;
 `
 
+// A start reads all events that are no readings (`reads/read-beginning.ts`). Only readings are stored as bytes.
+const texts = `
+  CREATE INDEX texts ON events (position, stream) WHERE typeof(body) = 'text';
+`
+
 /**
  * Each step upgrades the file to the next format. Never change a step, not even by a space. The schema of each file is
  * compared with these steps, so existing files would be refused as changed.
  */
-const steps: readonly string[] = [`${tables}${triggers}`, truncations, purgeableRecords, checksums]
+const steps: readonly string[] = [`${tables}${triggers}`, truncations, purgeableRecords, checksums, texts]
 export const formatVersion = steps.length
 
 export const stepsFrom = (version: number): readonly string[] => steps.slice(version)

@@ -7,6 +7,7 @@ import { type Codec, createCodec } from '../codec/codec.ts'
 import { type DataFolder, holdDataFolder } from '../data-folder.ts'
 import {
   type AppendResult,
+  type Beginning,
   DamagedLog,
   type EventLog,
   type ExpectedRevision,
@@ -171,8 +172,8 @@ class SqliteLog implements EventLog {
     this.#reads.checkEnds(lastKnown)
   }
 
-  async hasGapAfter(position: number): Promise<boolean> {
-    return this.#readOrOutage('the log', () => this.#reads.hasGapAfter(position))
+  readBeginning(onEvent: (event: RecordedEvent) => void): Beginning {
+    return this.#readOrOutage('the log', () => this.#reads.beginning(onEvent))
   }
 
   health(): LogHealth {

@@ -12,7 +12,7 @@ import { lookAtWriteAheadLog, type WalLook } from './write-ahead-log.ts'
 
 /** A file beside the log that was computed from events up to `position`. */
 export type Mark = {
-  /** Names the file in a sentence: "the checkpoint". */
+  /** Names the file in a sentence: "the witness". */
   readonly source: string
   readonly logId: string
   readonly position: number
@@ -144,7 +144,7 @@ const walFindings = ({ damage, extent }: WalLook, witness: Witness | null): read
 
 const compare = (read: LogEnd | null, known: readonly Mark[], ofWal: readonly string[]): MissingEnd | null => {
   const end = read ?? noEvents
-  // Before a log has its id, the checkpoint and the index can be of a log in EventStoreDB. Only an embedded log has a witness.
+  // Before a log has its id, the models can be of a log in EventStoreDB. Only an embedded log has a witness.
   const ahead = known.filter(
     ({ source, logId, position }) =>
       position > end.position && (end.logId === logId || (end.logId === null && source === witnessSource)),

@@ -46,6 +46,10 @@ export class CheckedFile implements Disposable {
     return this.version >= 4
   }
 
+  get hasTexts(): boolean {
+    return this.version >= 5
+  }
+
   get hasTruncations(): boolean {
     return this.version >= 2
   }

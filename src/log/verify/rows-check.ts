@@ -156,13 +156,15 @@ export class RowsCheck {
     this.#edge = position + count
   }
 
-  #checkEntry({ position, stream, revision }: Row): void {
+  #checkEntry({ position, stream, revision, body }: Row): void {
     if (!this.#canReadIndex) return
     const { file, findings } = this.#parts
     const place = () => ({ stream: file.nameOf(stream), revision, position })
     try {
       const entry = this.#statements.entry.get(stream, revision)
-      if (entry?.position !== position) findings.add('index', place(), 'no entry of the index leads to this row')
+      const isListed = typeof body !== 'string' || this.#statements.text?.get(position, stream) !== null
+      if (entry?.position !== position || !isListed)
+        findings.add('index', place(), 'no entry of the index leads to this row')
     } catch (cause) {
       if (!isDamage(cause)) throw cause
       findings.add('index', place(), `SQLite cannot read the index: ${cause.message}`)
@@ -230,7 +232,7 @@ export class RowsCheck {
 
 const shareOf = (position: number, end: number): number => (end === 0 ? 1 : Math.min(1, Math.max(0, position / end)))
 
-const prepare = ({ database, hasChecksums }: CheckedFile) => {
+const prepare = ({ database, hasChecksums, hasTexts }: CheckedFile) => {
   const columns = 'position, stream, revision, count, recorded_at AS recordedAt, body'
   const checksum = hasChecksums ? 'checksum' : 'NULL AS checksum'
   return {
@@ -243,6 +245,11 @@ const prepare = ({ database, hasChecksums }: CheckedFile) => {
     entry: database.prepare<{ position: number }, [number, number]>(
       `SELECT position FROM events INDEXED BY ${revisionsIndex} WHERE stream = ? AND revision = ?`,
     ),
+    text: hasTexts
+      ? database.prepare<{ position: number }, [number, number]>(
+          "SELECT position FROM events INDEXED BY texts WHERE typeof(body) = 'text' AND position = ? AND stream = ?",
+        )
+      : null,
     older: hasChecksums
       ? database.prepare<{ since: number; leftOut: number }, []>('SELECT since, missing AS leftOut FROM checksums')
       : null,

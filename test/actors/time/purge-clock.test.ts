@@ -3,9 +3,7 @@ import { openCore } from '../../../src/actors/open-core.ts'
 import type { TimesTold } from '../../../src/actors/time/clock-watch.ts'
 import { PurgeClock } from '../../../src/actors/time/purge-clock.ts'
 import { readingsStream } from '../../../src/domain/stream-names.ts'
-import { checkpointEventsMin, clockDoubtMs, clockLeapMsMax } from '../../../src/limits.ts'
-import { ensureLogCreated } from '../../../src/log/log-identity.ts'
-import { MemoryCheckpoints } from '../../support/logs/memory-checkpoints.ts'
+import { clockDoubtMs, clockLeapMsMax } from '../../../src/limits.ts'
 import { seededEntropy } from '../../support/seeded-entropy.ts'
 import { drivenSchedule } from '../../support/time/driven-schedule.ts'
 import { asker, Cluster, cellar, makeTestKey, type TestNode } from '../../support/two-nodes.ts'
@@ -111,21 +109,6 @@ describe('a sweep', () => {
     await schedule.until(ahead.sweep())
     expect(await left()).toBe(10)
     expect(times.map(({ kind }) => kind)).toEqual(['doubted'])
-  })
-
-  test('goes by the last event of a checkpoint that has folded everything', async () => {
-    const { cluster, left } = await openWithReadings()
-    await ensureLogCreated(cluster.log, cluster.clock, seededEntropy(99))
-    const checkpoints = new MemoryCheckpoints()
-    const first = await cluster.open({ checkpoints })
-    await first.post(await makeTestKey(first), checkpointEventsMin)
-    first.late.deliver()
-    await first.schedule.until(first.core.drain())
-    expect(checkpoints.writes).toBe(1)
-    const ahead = await cluster.open({ skewMs: 40 * dayMs, checkpoints })
-    await sweep(ahead)
-    expect(await left()).toBe(10)
-    expect(ahead.times.map(({ kind }) => kind)).toEqual(['doubted'])
   })
 
   test('purges a day late after a long time without events', async () => {

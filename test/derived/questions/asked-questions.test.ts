@@ -5,7 +5,7 @@ import { type QuestionParts, questionsHere, questionsOnThread } from '../../../s
 import type { Questions } from '../../../src/derived/questions/question.ts'
 import { questionRestartMsMin, questionsOpenMax } from '../../../src/limits.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
-import { makeNumbers, numberQuestions } from './number-questions.ts'
+import { makeNumbers, moveHead, numberQuestions } from './number-questions.ts'
 
 type NumberQuestions = Questions<typeof numberQuestions>
 
@@ -70,7 +70,7 @@ describe.each(places)('questions that are answered %s', (_, open) => {
     expect(await sum()).toEqual(answered(0, 7))
     numbers.run('BEGIN')
     numbers.run('INSERT INTO numbers VALUES (4), (5), (60)')
-    numbers.run('UPDATE head SET position = 8')
+    moveHead(numbers, 8)
     expect(await sum()).toEqual(answered(0, 7))
     numbers.run('COMMIT')
     expect(await sum()).toEqual(answered(9, 8))
@@ -95,7 +95,7 @@ describe.each(places)('questions that are answered %s', (_, open) => {
   test('wait for the follower, and say whether it is behind', async () => {
     const numbers = makeNumbers(folder.path, { position: 7 })
     follower.upTo = async () => {
-      numbers.run('UPDATE head SET position = 8')
+      moveHead(numbers, 8)
       return true
     }
     expect(await sum()).toEqual(answered(0, 8))
@@ -115,10 +115,18 @@ describe.each(places)('questions that are answered %s', (_, open) => {
     expect(await sum()).toEqual(answered(0, 2))
   })
 
+  test('have a file built again whose head does not match its checksum', async () => {
+    const numbers = makeNumbers(folder.path, { position: 2 })
+    numbers.run('UPDATE head SET position = 3')
+    numbers.close()
+    expect(await sum()).toEqual({ kind: 'not_ready' })
+    expect(follower.rebuilt).toEqual([['numbers', 1, 'its head does not match its checksum']])
+  })
+
   test('do not have a file built again that another program has locked', async () => {
     const numbers = makeNumbers(folder.path, { position: 1 })
     numbers.run('PRAGMA locking_mode = EXCLUSIVE')
-    numbers.run('UPDATE head SET position = 2')
+    moveHead(numbers, 2)
     expect(await sum()).toEqual({ kind: 'not_now' })
     numbers.close()
     expect(await sum()).toEqual(answered(0, 2))

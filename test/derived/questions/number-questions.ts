@@ -1,6 +1,7 @@
 /** A model of numbers, for tests of the thread for questions. */
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
+import { headTable, writeHead } from '../../../src/derived/model-file.ts'
 import type { ModelQuestion } from '../../../src/derived/questions/question.ts'
 
 export const numbersModel = { name: 'numbers', format: 3 }
@@ -11,14 +12,16 @@ type NumbersFile = { readonly format?: number; readonly logId?: string; readonly
 export const makeNumbers = (dataDir: string, { format = 3, logId = 'log-1', position }: NumbersFile): Database => {
   const database = new Database(join(dataDir, 'numbers.db'))
   database.run('PRAGMA journal_mode = WAL')
-  database.run('CREATE TABLE of_log (id TEXT)')
+  database.run(headTable)
   database.run('INSERT INTO of_log VALUES (?)', [logId])
-  database.run('CREATE TABLE head (position INTEGER, stream TEXT, revision INTEGER, event_id TEXT)')
-  if (position !== null) database.run("INSERT INTO head VALUES (?, 'readings-k1', 0, 'id-1')", [position])
+  if (position !== null) moveHead(database, position)
   database.run('CREATE TABLE numbers (number INTEGER)')
   database.run(`PRAGMA user_version = ${format}`)
   return database
 }
+
+export const moveHead = (database: Database, position: number): void =>
+  writeHead(database, { position, stream: 'readings-k1', revision: 0, id: 'id-1' })
 
 const kind = <Parameters, Answer>(
   answer: ModelQuestion<Parameters, Answer>['answer'],

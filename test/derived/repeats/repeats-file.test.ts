@@ -1,9 +1,8 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type AppendRow, appendChecksum, appendColumns } from '../../../src/derived/repeats/append-row.ts'
-import { repeatsMark } from '../../../src/derived/repeats/repeats-mark.ts'
 import {
   type IdempotentAppend,
   idempotentAppendAt,
@@ -155,7 +154,7 @@ describe('idempotency.db', () => {
     ['a row is an older one', (database) => copyRow(database, 2, { revision: 9 }), 'its rows do not match the sum'],
     ['the total was deleted', 'DELETE FROM total', 'its row of "total"'],
     ['the total was changed', 'UPDATE total SET append_count = 5', 'its row of "total"'],
-    ['the head was changed', 'UPDATE head SET position = position - 1', 'the log does not have its last event'],
+    ['the head was changed', 'UPDATE head SET position = position - 1', 'its head does not match its checksum'],
     ['the head was deleted', 'DELETE FROM head', 'its row of "total"'],
     ['it has another format', 'PRAGMA user_version = 4', 'it has format 4'],
   ]
@@ -262,28 +261,5 @@ describe('idempotency.db', () => {
       rmSync(file)
     }
     expect(told).toBeGreaterThan(0)
-  })
-})
-
-describe('repeatsMark', () => {
-  test('names the last event of the file', async () => {
-    const file = await makeFile()
-    expect(existsSync(file)).toBe(true)
-    expect(repeatsMark(folder.path)).toEqual({
-      source: 'the index of idempotency keys',
-      logId: 'a log',
-      position: await lastPosition(),
-      event: `revision 5 of "${stream}"`,
-    })
-  })
-
-  test.each([
-    ['there is no file', (file: string) => rmSync(file)],
-    ['it is no database', (file: string) => writeFileSync(file, 'no database')],
-    ['its position was changed', (file: string) => harm(file, 'UPDATE head SET position = position + 1')],
-    ['its total was changed', (file: string) => harm(file, 'UPDATE total SET append_sum = append_sum + 1')],
-  ])('is null if %s', async (_, how) => {
-    how(await makeFile())
-    expect(repeatsMark(folder.path)).toBeNull()
   })
 })

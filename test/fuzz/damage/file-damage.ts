@@ -13,7 +13,10 @@ const shares: readonly (readonly [name: string, share: number])[] = [
   ['log.db-wal', 6],
   ['idempotency.db', 3],
   ['idempotency.db-wal', 3],
-  ['checkpoint', 3],
+  ['ask.db', 2],
+  ['ask.db-wal', 2],
+  ['readings.db', 1],
+  ['readings.db-wal', 1],
   ['log.witness', 3],
   ['log.db-shm', 1],
   ['idempotency.db-shm', 1],
@@ -105,7 +108,10 @@ const replace: FileDamage = (files, older, next) => {
   return { files: new Map([...kept, [name, bytes], ...pair]), what: `${name} is an older copy${how}` }
 }
 
-const helpers = [['log.witness'], ['checkpoint'], ['idempotency.db', 'idempotency.db-wal', 'idempotency.db-shm']]
+const helpers = [
+  ['log.witness'],
+  ...['idempotency.db', 'ask.db', 'readings.db'].map((name) => [name, `${name}-wal`, `${name}-shm`]),
+]
 
 /**
  * The whole log is an older copy. The files beside it are newer, older or deleted, but one of them is newer. Only in the

@@ -97,7 +97,7 @@ export const eventsOf = async (dataDir: string, made: MadeFolders): Promise<Know
   return { events, last: events.at(-1)?.position ?? 0 }
 }
 
-const where = /log\.db|log\.witness|idempotency|checkpoint|"[a-z]+-[^"]*"|revision \d+ of |positions? /
+const where = /log\.db|log\.witness|idempotency|(ask|readings)\.db|"[a-z]+-[^"]*"|revision \d+ of |positions? /
 
 export const judge = (heard: Heard, truth: Answers): Verdict => {
   const { refusal, warnings, bugs, troubles, served, read, checked } = heard

@@ -1,5 +1,4 @@
-/** Opens a data folder as the service does: the log, the derived store, the checkpoint and the app. */
-import { checkpointFile } from '../../../src/actors/saved-state/checkpoint-file.ts'
+/** Opens a data folder as the service does: the log, the derived store and the app. */
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { ensureLogCreated } from '../../../src/log/log-identity.ts'
 import { openLog } from '../../../src/open-log.ts'
@@ -36,13 +35,8 @@ export const openNode = async ({ dataDir, clock, seed }: NodeParts): Promise<Ope
   opening.defer(() => log.close())
   const logId = await ensureLogCreated(log, clock, naming.entropy)
   const derived = derivedHere(log, { clock, logId, folder: { path: dataDir, remove: () => {} } })
-  const checkpoints = {
-    store: checkpointFile(dataDir),
-    onThrownAway: (why: string) => warn(`the checkpoint is not used: ${why}`),
-    onFailed: bug,
-  }
-  const onBugs = { onBug: bug, onBroken: bug }
-  const service = await startService({ log, derived, clock, seed, checkpoints, onBugs })
+  const onBugs = { onBug: bug, onBroken: bug, onWholeRead: warn }
+  const service = await startService({ log, derived, clock, seed, onBugs })
   opening.defer(() => service.stop())
   const opened = opening.move()
   const told = () =>

@@ -88,14 +88,7 @@ const pagesOf = ({ keys }: Place): readonly string[] => [
 /** Asks what the projections know, before other questions change that. */
 export const askProjections = ({ service }: OpenedNode, known: readonly RecordedEvent[], endMs: number): Answers => {
   const { projections } = service.core
-  const { position, keys, ...others } = snapshotOf(projections, known, endMs)
-  // An event from a checkpoint has fewer fields than one from the log.
-  const places = keys.map(({ barriers, purged, ...key }) => ({
-    ...key,
-    barriers: barriers.map(({ stream, revision }) => [stream, revision]),
-    purged: purged === null ? null : [purged.keptFrom, purged.readings, purged.last.revision],
-  }))
-  const snapshot = { ...others, keys: places }
+  const { position, ...snapshot } = snapshotOf(projections, known, endMs)
   const said = (value: unknown): Answer => ({ said: JSON.stringify(value) })
   return new Map(Object.entries(snapshot).map(([name, value]) => [`projection of ${name}`, said(value)]))
 }

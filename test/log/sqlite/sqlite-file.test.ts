@@ -119,11 +119,11 @@ describe('openSqliteLog()', () => {
   test('refuses a newer format, and opens it once the format is known', async () => {
     await openSqliteLog({ dataDir: folder.path }).close()
     const path = join(folder.path, 'log.db')
-    change(path, 'PRAGMA user_version = 5')
+    change(path, 'PRAGMA user_version = 6')
     const fault = openFault(folder.path)
     expect(fault).toBeInstanceOf(NewerLogFormat)
-    expect(String(fault)).toContain('it has format 5, and this version knows up to 4')
-    change(path, 'PRAGMA user_version = 4')
+    expect(String(fault)).toContain('it has format 6, and this version knows up to 5')
+    change(path, 'PRAGMA user_version = 5')
     await openSqliteLog({ dataDir: folder.path }).close()
   })
 

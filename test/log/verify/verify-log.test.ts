@@ -379,6 +379,7 @@ describe('an index that does not match its table', () => {
       remove('DELETE FROM events WHERE position = 15'),
       { stream: 'key-two', revision: 1, position: 15, counts: { index: 1 } },
     ],
+    ['a text is missing', 'texts', append, { stream: 'key-two', revision: 2, position: 16, counts: { index: 2 } }],
     ['a name is missing', names, append, { stream: 'key-three', counts: { index: 1 } }],
     [
       'a name leads nowhere',

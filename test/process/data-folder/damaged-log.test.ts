@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cellarbook, newFolder, startedProcesses, textOf } from '../../support/cellarbook.ts'
 import { harmLog } from '../../support/logs/harm.ts'
@@ -104,7 +104,6 @@ describe('a log with a changed row', () => {
     const dataDir = join(folder.path, 'changed')
     for (const cellar of ['wine', 'beer']) expect((await run(dataDir, 'cellar', 'create', cellar)).exitCode).toBe(0)
     const says = harm(dataDir)
-    rmSync(join(dataDir, 'checkpoint'), { force: true })
     const copy = ['log', 'copy', '--from', dataDir, '--to', join(folder.path, 'copy')]
     for (const words of [['serve'], ['cellar', 'list'], ['log', 'read'], copy]) {
       const { exitCode, stderr } = await run(dataDir, ...words)

@@ -60,15 +60,6 @@ describe('a file system that refuses a change', () => {
     const [exitCode, said] = await refusedStart(dataDir)
     expect([exitCode, said]).toEqual([78, expect.stringContaining(`Cannot create "${dataDir}/control.sock": `)])
   })
-
-  test('does not end a start if the checkpoint cannot be removed', async () => {
-    const dataDir = await folderWithLog()
-    mkdirSync(join(dataDir, 'checkpoint'))
-    const service = await start(dataDir)
-    expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
-    expect(service.stdout()).toContain('"msg":"cannot write a checkpoint"')
-    expect(await service.stop()).toBe(0)
-  })
 })
 
 describe('a folder in the place of a file', () => {

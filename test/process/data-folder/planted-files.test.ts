@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkpointFile } from '../../../src/actors/saved-state/checkpoint-file.ts'
 import { openFolderFile } from '../../../src/log/folder-file.ts'
 import { refusalBytesFile } from '../../../src/log/refusal-bytes-file.ts'
 import { cellarbook, newFolder } from '../../support/cellarbook.ts'
@@ -27,17 +26,7 @@ const plant = {
 }
 const kinds = ['link', 'pipe'] as const
 
-const names = [
-  'log.db',
-  'log.db-wal',
-  'log.lock',
-  'log.witness',
-  'refusal-bytes',
-  'idempotency.db',
-  'ask.db',
-  'checkpoint',
-  'checkpoint.new',
-]
+const names = ['log.db', 'log.db-wal', 'log.lock', 'log.witness', 'refusal-bytes', 'idempotency.db', 'ask.db']
 
 test('a damaged log.lock stops the start with 78, which says to delete it', async () => {
   const { dataDir } = sharedFolder()
@@ -59,15 +48,12 @@ describe('a link or a pipe in the place of a file of the data folder', () => {
     expect(readFileSync(outside, 'utf8')).toBe('outside')
   })
 
-  test.each(kinds)('is not opened after the start either: %s', async (kind) => {
+  test.each(kinds)('is not opened after the start either: %s', (kind) => {
     const { dataDir, outside } = sharedFolder()
-    for (const name of ['refusal-bytes', 'checkpoint.new', 'other']) plant[kind](join(dataDir, name), outside)
+    for (const name of ['refusal-bytes', 'other']) plant[kind](join(dataDir, name), outside)
     const bytes = refusalBytesFile(dataDir)
     bytes.save({ day: 1, bytes: 1 })
     expect(bytes.load()).toBeNull()
-    const checkpoint = checkpointFile(dataDir)
-    await checkpoint.write([Buffer.from('saved')])
-    expect([...(checkpoint.read() ?? [])].map(String)).toEqual(['saved'])
     for (const access of ['read', 'update', 'replace'] as const) {
       expect(() => openFolderFile(join(dataDir, 'other'), access)).toThrow(expect.objectContaining({ syscall: 'open' }))
     }

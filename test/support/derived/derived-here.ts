@@ -7,15 +7,16 @@ import { questionKinds } from '../../../src/asked/question-kinds.ts'
 import { searchesIn } from '../../../src/asked/search-sources.ts'
 import type { Clock } from '../../../src/clock.ts'
 import { openKnownRevisions } from '../../../src/derived/ask/known-revisions.ts'
+import { readSavedBeginning } from '../../../src/derived/beginning/saved-beginning.ts'
 import { DerivedStore, type DerivedTold } from '../../../src/derived/derived-store.ts'
 import { Follower, type FollowerParts } from '../../../src/derived/follower.ts'
 import type { FollowerEvents, FollowerHandle } from '../../../src/derived/follower-messages.ts'
-import { modelKinds } from '../../../src/derived/model-kinds.ts'
+import { modelKindsFor } from '../../../src/derived/model-kinds.ts'
 import { questionsHere } from '../../../src/derived/questions/asked-questions.ts'
 import { ModelReaders } from '../../../src/derived/questions/model-readers.ts'
 import { RepeatsReader } from '../../../src/derived/repeats/repeats-reader.ts'
 import { messageOf } from '../../../src/domain/error-message.ts'
-import type { EventLog } from '../../../src/log/event-log.ts'
+import type { EventLog, ReadBeginning } from '../../../src/log/event-log.ts'
 import { passingLog } from '../logs/passing-log.ts'
 import { type TemporaryFolder, temporaryFolder } from '../temporary-folder.ts'
 import { until } from '../time/until.ts'
@@ -48,8 +49,9 @@ export type HereOptions = {
 export const derivedHere = (log: EventLog, { clock, ...options }: HereOptions) => {
   const { folder = temporaryFolder(), logId = 'a log', schedule = systemSchedule } = options
   const told: DerivedTold[] = []
+  const kinds = modelKindsFor({ isShared: log.readBeginning === undefined })
   const times = { now: () => clock.now(), passedMs: () => performance.now() }
-  const parts = { dataDir: folder.path, logId, copiedMs: null, kinds: modelKinds, source: logSource(log), ...times }
+  const parts = { dataDir: folder.path, logId, copiedMs: null, kinds, source: logSource(log), ...times }
   const store = new DerivedStore({
     start: followHere(parts),
     isInLog: inLog(log),
@@ -85,6 +87,9 @@ export const derivedHere = (log: EventLog, { clock, ...options }: HereOptions) =
       return store.progress('ask')
     },
   })
+  const readSaved: ReadBeginning = (onEvent) =>
+    readSavedBeginning({ dataDir: folder.path, logId, isInLog: inLog(log) }, onEvent)
+  const readBeginning = log.readBeginning?.bind(log) ?? readSaved
   const close = (): void => {
     repeats.close()
     readers.close()
@@ -93,6 +98,7 @@ export const derivedHere = (log: EventLog, { clock, ...options }: HereOptions) =
   return {
     ...derived,
     ask,
+    readBeginning,
     folder,
     told,
     /** Waits until `ask.db` has all that the node has received. */

@@ -23,7 +23,6 @@ type Layer =
   | 'derived'
   | 'asked'
   | 'actors'
-  | 'checkpoint file'
   | 'password judge'
   | 'export'
   | 'words'
@@ -48,7 +47,6 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/log\//, 'log'],
   [/^src\/derived\//, 'derived'],
   [/^src\/asked\//, 'asked'],
-  [/^src\/actors\/saved-state\/checkpoint-file\.ts$/, 'checkpoint file'],
   [/^src\/actors\//, 'actors'],
   [/^src\/password-judge\//, 'password judge'],
   [/^src\/export\//, 'export'],
@@ -78,7 +76,6 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   derived: ['log', 'port', 'domain', 'bytes', 'limits', 'thread', 'seeded map'],
   asked: ['derived', 'actors', 'export', 'log', 'port', 'projections', 'domain', 'limits'],
   actors: ['domain', 'projections', 'port', 'limits'],
-  'checkpoint file': ['limits'],
   'password judge': ['domain', 'limits', 'thread'],
   export: ['actors', 'port', 'domain', 'limits', 'characters'],
   words: ['domain', 'limits'],
@@ -94,7 +91,6 @@ const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
   log: ['parameters'],
   derived: ['actors', 'parameters'],
   actors: ['asked', 'derived', 'parameters'],
-  'checkpoint file': ['actors'],
   'password judge': ['actors'],
   http: ['asked', 'derived', 'parameters'],
   cli: ['derived'],

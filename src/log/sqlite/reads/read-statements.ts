@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import type { Row } from './row-checksum.ts'
 import type { OlderRows } from './row-order.ts'
 
-const columns = 'position, stream, revision, count, recorded_at AS recordedAt, body, checksum'
+export const columns = 'position, stream, revision, count, recorded_at AS recordedAt, body, checksum'
 
 export type ReadStatements = ReturnType<typeof prepareReads>
 
@@ -45,12 +45,6 @@ export const prepareReads = (database: Database) => ({
   streamWithoutRows: database.prepare<{ name: string }, []>(
     'SELECT name FROM streams WHERE NOT EXISTS (SELECT 1 FROM events WHERE stream = streams.id) LIMIT 1',
   ),
-  // Position ?1 may be inside a row, which then reaches further. `held` is `null` if no row is later.
-  eventsAfter: database.prepare<{ held: number | null; next: number; begin: number }, [number]>(`
-    SELECT (SELECT sum(count) FROM events WHERE position > ?1) AS held,
-      (SELECT position + count FROM events ORDER BY position DESC LIMIT 1) AS next,
-      (SELECT max(?1 + 1, position + count) FROM events WHERE position <= ?1 ORDER BY position DESC LIMIT 1) AS begin
-  `),
   allForwards: database.prepare<Row, [number]>(`
     SELECT ${columns} FROM events
       WHERE position >= coalesce((SELECT max(position) FROM events WHERE position <= ?), 0) ORDER BY position

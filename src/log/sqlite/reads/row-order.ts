@@ -159,7 +159,7 @@ const unexplained = (events: number, gaps: Range | null): DamagedLog => {
   const why =
     events > 0
       ? `${events} ${isOne ? 'event is' : 'events are'} missing, but no purge has deleted ${isOne ? 'it' : 'them'}${where}`
-      : 'the revisions of its streams do not fit to its positions'
+      : 'its positions do not fit the revisions of its streams'
   return new DamagedLog({ stream: null, revision: null, position: null }, why)
 }
 

@@ -4,12 +4,13 @@ import type { RecordedEvent } from '../../../domain/events.ts'
 import { storeReadsRememberedMax } from '../../../limits.ts'
 import type { Codec } from '../../codec/codec.ts'
 import type { Part } from '../../codec/packed-readings.ts'
-import { DamagedLog, type ReadAllOptions, type ReadOptions } from '../../event-log.ts'
+import { type Beginning, DamagedLog, type ReadAllOptions, type ReadOptions } from '../../event-log.ts'
 import type { Scan, Wants } from '../../subscriptions.ts'
 import type { FileBytes } from '../disk-space.ts'
 import type { Truncation } from '../sqlite-commits.ts'
 import { damagedIndex, IndexChecks } from './index-checks.ts'
 import { KnownStreams } from './known-streams.ts'
+import { readBeginning } from './read-beginning.ts'
 import { prepareReads, type ReadStatements } from './read-statements.ts'
 import { markChecksum, type Row } from './row-checksum.ts'
 import {
@@ -43,6 +44,7 @@ export type LastKnown = (stream: string) => number | null
 
 /** Each read checks a row before it decodes it. So a method throws `DamagedLog` in place of returning damaged events. */
 export class SqliteReads {
+  readonly #database: Database
   readonly #codec: Codec
   readonly #statements: ReadStatements
   readonly #streams: KnownStreams
@@ -55,6 +57,7 @@ export class SqliteReads {
   #lastKnown: LastKnown = () => null
 
   constructor(database: Database, codec: Codec) {
+    this.#database = database
     this.#codec = codec
     this.#statements = prepareReads(database)
     this.#streams = new KnownStreams(this.#statements)
@@ -188,10 +191,15 @@ export class SqliteReads {
     return events
   }
 
-  /** True if positions after this one are missing. The log must have the event at this position. */
-  hasGapAfter(position: number): boolean {
-    const found = this.#statements.eventsAfter.get(position)
-    return found !== null && found.held !== null && found.begin + found.held !== found.next
+  beginning(onEvent: (event: RecordedEvent) => void): Beginning {
+    this.#database.run('BEGIN')
+    try {
+      const [database, statements, streams, codec] = [this.#database, this.#statements, this.#streams, this.#codec]
+      return readBeginning({ database, statements, streams, codec }, onEvent)
+    } finally {
+      // After some faults SQLite has ended the transaction.
+      if (this.#database.inTransaction) this.#database.run('COMMIT')
+    }
   }
 
   /**

@@ -1,7 +1,6 @@
 /**
- * The log can lose its last events, or be an older copy. If they revoked a key, the key would be active again. Files beside
- * the log that were computed from these events still know how far each stream went. So a key with a lost change is
- * suspended before the node takes readings.
+ * The log can lose its last events, or be an older copy. If they revoked a key, the key would be active again. But `ask.db`
+ * still knows how far each stream went. So a key with a lost change is suspended before the node takes readings.
  */
 import { cellarStream, keyStream, operatorStream } from '../../domain/stream-names.ts'
 import { Outage } from '../../log/event-log.ts'
@@ -26,14 +25,10 @@ const reason = 'The log has lost its last events, and this key was changed in th
 export const suspendLostKeys = async (
   host: Host,
   actors: Registry<KeyActor>,
-  known: readonly KnownRevision[],
+  known: KnownRevision,
 ): Promise<LostChanges | null> => {
-  if (known.length === 0) return null
   const { keys, cellars, operators } = host.projections
-  const isLost = (stream: string): boolean => {
-    const revision = host.projections.lastRevision(stream) ?? -1
-    return known.some((last) => (last(stream) ?? -1) > revision)
-  }
+  const isLost = (stream: string): boolean => (known(stream) ?? -1) > (host.projections.lastRevision(stream) ?? -1)
   const lost = {
     keyIds: keys.list().flatMap(({ keyId, revoked }) => (revoked === null && isLost(keyStream(keyId)) ? [keyId] : [])),
     cellars: cellars.list().flatMap(({ cellar }) => (isLost(cellarStream(cellar)) ? [cellar] : [])),

@@ -1,0 +1,94 @@
+/**
+ * Reads what a start folds: all events that are neither readings nor records, and the end of each stream of readings. The other
+ * rows are not read. So two rules find a row or an entry of an index that was lost:
+ *
+ * - The streams have as many revisions as the log has positions.
+ * - The events of a stream without readings are consecutive, and reach its end.
+ *
+ * If the entry of an older seal or fence is lost, only the daily check finds that.
+ */
+import type { Database } from 'bun:sqlite'
+import type { RecordedEvent } from '../../../domain/events.ts'
+import type { ReadingsEnd } from '../../../domain/reading/readings-end.ts'
+import { isRecordStream, readingsCategory, recordCategories } from '../../../domain/stream-names.ts'
+import type { Codec } from '../../codec/codec.ts'
+import { type Beginning, DamagedLog } from '../../event-log.ts'
+import { damagedIndex } from './index-checks.ts'
+import type { KnownStreams } from './known-streams.ts'
+import { columns, type ReadStatements } from './read-statements.ts'
+import type { Row } from './row-checksum.ts'
+import { emptyStream } from './row-order.ts'
+
+type Parts = {
+  readonly database: Database
+  readonly statements: ReadStatements
+  readonly streams: KnownStreams
+  readonly codec: Codec
+}
+
+/** Call it in one transaction. @throws DamagedLog, UndecodableEvent, SQLiteError */
+export const readBeginning = (parts: Parts, onEvent: (event: RecordedEvent) => void): Beginning => {
+  const { database, statements, streams } = parts
+  const last = statements.lastRow.get()
+  const position = last === null ? 0 : last.position + last.count - 1
+  const reached = readTexts(parts, onEvent)
+  const ends: ReadingsEnd[] = []
+  let revisions = streams.neighbours.older.missing
+  for (const { id } of database.query<{ id: number }, []>(streamIds).iterate()) {
+    const { name, category, keptFrom } = streams.get(id)
+    const row = statements.lastRowOfStream.get(id)
+    if (row === null) throw emptyStream(name)
+    streams.checked(row)
+    const end = row.revision + row.count
+    const isFolded = typeof row.body === 'string' && !isRecordStream(name)
+    if (row.stream !== id || (isFolded && reached.get(id) !== end)) throw damagedIndex(name)
+    revisions += end
+    if (revisions > position) break
+    if (category !== readingsCategory) continue
+    ends.push({ stream: name, revision: end - 1, keptFrom, last: lastReading(parts, id) })
+  }
+  if (revisions === position) return { ends, position: last === null ? null : position }
+  const why = `its streams do not have as many events as its positions, which reach ${position}`
+  throw new DamagedLog({ stream: null, revision: null, position: null }, why)
+}
+
+/** Returns the revision after the last row of each stream, by the id of the stream. */
+const readTexts = ({ database, streams, codec }: Parts, onEvent: (event: RecordedEvent) => void) => {
+  const reached = new Map<number, number>()
+  let before = 0
+  for (const row of database.query<Row, []>(texts).iterate()) {
+    const { name, category } = streams.checked(row)
+    // A damaged page can lead back to an earlier entry. Without this check, the loop would never end.
+    if (row.position <= before) throw damagedIndex(name)
+    before = row.position
+    if (isRecordStream(name)) continue
+    const isNext = category === readingsCategory || row.revision === (reached.get(row.stream) ?? 0)
+    if (!isNext) throw damagedIndex(name)
+    reached.set(row.stream, row.revision + row.count)
+    for (const event of codec.decode({ ...row, stream: name })) onEvent(event)
+  }
+  return reached
+}
+
+/** A purge leaves the last reading. */
+const lastReading = ({ statements, streams, codec }: Parts, id: number): RecordedEvent | null => {
+  const { name, keptFrom } = streams.get(id)
+  let after = Number.POSITIVE_INFINITY
+  for (const row of statements.streamBackwards.iterate(id, Number.MAX_SAFE_INTEGER, keptFrom)) {
+    streams.checked(row)
+    if (row.stream !== id || row.revision >= after) throw damagedIndex(name)
+    after = row.revision
+    if (typeof row.body === 'string') continue
+    const [last = null] = codec.decode({ ...row, stream: name }, { first: row.count - 1, end: row.count })
+    return last
+  }
+  return null
+}
+
+const records = recordCategories.map((category) => `name GLOB '${category}-*'`).join(' OR ')
+const texts = `
+  SELECT ${columns} FROM events INDEXED BY texts
+    WHERE typeof(body) = 'text' AND stream NOT IN (SELECT id FROM streams WHERE ${records}) ORDER BY position
+`
+// Not by the index of names, in which an entry can be lost.
+const streamIds = 'SELECT id FROM streams NOT INDEXED ORDER BY id'
