@@ -145,6 +145,7 @@ export class Node {
   /** Resolves when the whole log is folded. @throws the error of the log if the log cannot be read. */
   async follow(): Promise<void> {
     if (this.#after !== null) this.derived?.store.published(this.#after)
+    if (this.#newest !== null) this.#clockWatch.hear([this.#newest])
     await this.#subscribe({ after: this.#after, categories: this.#categories, onEvents: this.#receive })
     this.#isCaughtUp = true
     this.#clockWatch.caughtUp()
