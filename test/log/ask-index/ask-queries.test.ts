@@ -52,10 +52,6 @@ const filled = () => {
     ['two', 0, 'key_is_revoked', 99],
   ] as const)
     tables.addHourCount({ key, hour, code, count, cellar: 'north' })
-  tables.addSeen({ key: 'one', rack: 'a', minute: 4 })
-  tables.addSeen({ key: 'one', rack: 'b', minute: 9 })
-  tables.addSeen({ key: 'one', rack: 'c', minute: 6 })
-  tables.addSeen({ key: 'two', rack: 'a', minute: 7 })
   return { tables, queries: new AskQueries(tables.database) }
 }
 
