@@ -2,7 +2,7 @@
 import { type AuditEvent, type KeyAt, stateAt } from '../../projections/audit-trail.ts'
 import { eventsOfSameRequest, stateBefore } from '../actors/search/event-context.ts'
 import { ifUsable } from '../actors/search/if-usable.ts'
-import { type LogReads, readsOfPage, unlessSearching } from '../actors/search/patient-reads.ts'
+import { type LogReads, unlessSearching } from '../actors/search/patient-reads.ts'
 import type { SearchReads } from '../derived/questions/question.ts'
 import type { RecordedEvent } from '../domain/events.ts'
 import { anyEvent, keyOfEvent } from '../domain/search/event-filter.ts'
@@ -32,10 +32,9 @@ export type EventInContext = {
 
 /** Returns `null` if the stream has no such revision. @throws Outage, UndecodableEvent */
 export const eventInContext = async (
-  { log: patient, ask }: SearchReads,
+  { log, ask }: SearchReads,
   { stream, revision }: Place,
 ): Promise<EventInContext | null> => {
-  const log = readsOfPage(patient)
   const [event] = await log.read(stream, { from: revision, limit: 1 })
   if (event?.revision !== revision) return null
   const before = await stateBefore(log, event)

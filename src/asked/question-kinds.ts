@@ -4,7 +4,6 @@ import { countMinutes, type MinutesWanted } from '../actors/search/count-minutes
 import { eventsAt, type PlaceInLog } from '../actors/search/events-at.ts'
 import { eventAt, eventsOfReceipt, isNoPosition, type Receipt } from '../actors/search/find-events.ts'
 import { type IdWanted, idHere, type ListWanted, listHere } from '../actors/search/list-here.ts'
-import { readsOfPage } from '../actors/search/patient-reads.ts'
 import { firstEventSince, positionBefore } from '../actors/search/position-of-instant.ts'
 import { askModel } from '../derived/ask/ask-model.ts'
 import type { ModelQuestion, SearchQuestion, SearchReads } from '../derived/questions/question.ts'
@@ -48,9 +47,8 @@ type Of<Name extends keyof Ask> = Parameters<Ask[Name]>
 
 /** The first event that was recorded at the instant or later, and the position of the event before it. */
 const since = async ({ log, ask }: SearchReads, atMs: number) => {
-  const reads = readsOfPage(log)
-  const event = await firstEventSince(reads, atMs, ask)
-  const [before] = event === null ? [] : await reads.readAll({ from: event.position, direction: 'backwards', limit: 1 })
+  const event = await firstEventSince(log, atMs, ask)
+  const [before] = event === null ? [] : await log.readAll({ from: event.position, direction: 'backwards', limit: 1 })
   return { event, before: before?.position ?? null }
 }
 
@@ -68,10 +66,10 @@ export const questionKinds = {
   cellarThen: ofLog<ThenWanted, CellarThen>(cellarThen),
   refusedThen: ofLog<RefusedWanted, RefusedThen>(refusedThen),
   firstSince: ofLog(since),
-  positionBefore: ofLog(({ log, ask }, atMs: number) => positionBefore(readsOfPage(log), atMs, ask)),
+  positionBefore: ofLog(({ log, ask }, atMs: number) => positionBefore(log, atMs, ask)),
   receipt: ofLog(({ log }, receipt: Receipt) => eventsOfReceipt(log, receipt)),
-  position: ofLog(({ log }, position: number) => eventAt(readsOfPage(log), position)),
-  isNoPosition: ofLog(({ log }, position: number) => isNoPosition(readsOfPage(log), position)),
+  position: ofLog(({ log }, position: number) => eventAt(log, position)),
+  isNoPosition: ofLog(({ log }, position: number) => isNoPosition(log, position)),
   findId: ofLog((reads, wanted: IdWanted) => idHere(reads, wanted)),
   signInHistory: ofLog(({ log }, email: string) => signInHistory(log, email)),
   signInPlaces: ofLog(({ log }, revisions: readonly number[]) => signInPlaces(log, revisions)),

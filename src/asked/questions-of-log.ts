@@ -22,7 +22,7 @@ export const questionsOfLog = (
     onFault: () => {},
   }
   return questionsHere(parts, () => ({
-    open: ({ turn }) => ({ ...readsOf(turn), ask, passedMs }),
+    open: (parts) => ({ ...readsOf({ ...parts, passedMs }), ask }),
     close: async () => {},
   }))
 }

@@ -6,7 +6,7 @@ import type { SearchSources } from '../derived/questions/serve-questions.ts'
 import { BoundedMap } from '../domain/bounded-map.ts'
 import { messageOf } from '../domain/error-message.ts'
 import { keyStream } from '../domain/stream-names.ts'
-import { searchedKeysMax } from '../limits.ts'
+import { logReadMs, searchedKeysMax } from '../limits.ts'
 import { Outage, type Reached } from '../log/event-log.ts'
 import { type OpenReads, openReads } from '../log/open-source.ts'
 import { askOfFile } from './ask-of-file.ts'
@@ -33,10 +33,10 @@ export const searchesIn = ({ open: openLog, lags }: SearchedLog, readers: ModelR
   }
   const readsOf = inTurns(reads, lags)
   return {
-    open: ({ turn, ...parts }) => {
+    open: (parts) => {
       reached = parts.reached
-      const { log, cellarOfKey } = readsOf(turn)
-      return { log, ask: askOfFile({ ...parts, turn, readers, log }), cellarOfKey, passedMs: parts.passedMs }
+      const searched = readsOf(parts)
+      return { ...searched, ask: askOfFile({ ...parts, ...searched, readers }) }
     },
     close: async () => {
       const last = await opened?.catch(() => null)
@@ -45,10 +45,12 @@ export const searchesIn = ({ open: openLog, lags }: SearchedLog, readers: ModelR
   }
 }
 
-/** Each read of a question waits for the question's turn. */
+type OfQuestion = Pick<SearchParts, 'turn' | 'isPatient' | 'passedMs'>
+
+/** Each read of a question waits for the question's turn. A page waits for one read for `logReadMs` at most. */
 export const inTurns = (reads: () => Promise<LogReads>, lags: boolean) => {
   const cellars = new BoundedMap<string, string>(searchedKeysMax)
-  return (turn: SearchParts['turn']): Pick<SearchReads, 'log' | 'cellarOfKey'> => {
+  return ({ turn, isPatient, passedMs }: OfQuestion): Omit<SearchReads, 'ask'> => {
     const log: LogReads = {
       lags,
       read: async (stream, options) => {
@@ -57,10 +59,10 @@ export const inTurns = (reads: () => Promise<LogReads>, lags: boolean) => {
       },
       readAll: async (options) => {
         await turn()
-        return (await reads()).readAll(options)
+        return (await reads()).readAll(isPatient ? options : { ...options, msMax: logReadMs })
       },
     }
-    return { log, cellarOfKey: (keyId) => cellarOf(log, cellars, keyId) }
+    return { log, cellarOfKey: (keyId) => cellarOf(log, cellars, keyId), isPatient, passedMs }
   }
 }
 

@@ -57,7 +57,7 @@ const between = (list: EventList, range: { readonly from: number; readonly to: n
     : { ...list, filter: { ...list.filter, ...range } }
 
 const rowsOf = async ({ core, owner, list }: Exporting, wanted: RowsWanted): Promise<ExportedRows> =>
-  answerOf(await core.questions.ask('exportPage', wanted, { owner, isAtOnce: wanted.list !== list }))
+  answerOf(await core.questions.ask('exportPage', wanted, { owner, isAtOnce: wanted.list !== list, isPatient: true }))
 
 /** The seals, the fences and the last purge of a key. */
 const knownOf = (

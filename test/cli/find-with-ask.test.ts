@@ -1,13 +1,22 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { Ask } from '../../src/actors/search/ask-db.ts'
 import { type LogSearch, searchLog } from '../../src/actors/search/search-log.ts'
+import { questionsOfLog } from '../../src/asked/questions-of-log.ts'
 import { findInLog } from '../../src/cli/control/find-in-log.ts'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
 import { type LogPart, wholeLog } from '../../src/domain/search/event-filter.ts'
 import { refusalsStream } from '../../src/domain/stream-names.ts'
-import { refusalSummaryMsMax } from '../../src/limits.ts'
+import {
+  logReadPageEvents,
+  readPageEventsMax,
+  refusalSummaryMsMax,
+  requestSearchMs,
+  summariesSearchedMax,
+} from '../../src/limits.ts'
 import { AskBusy, AskUnusable } from '../../src/log/ask-index.ts'
+import { Outage, StillSearching } from '../../src/log/event-log.ts'
 import { type DerivedHere, derivedHere } from '../support/derived/derived-here.ts'
+import { slowLog } from '../support/logs/passing-log.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
 import { asker, Cluster, makeTestKey, type TestNode } from '../support/two-nodes.ts'
 
@@ -41,15 +50,18 @@ const refusedAt = (atMs: number, requestId: string): NewEvent<'ReadingsRefused'>
 /** A node with `ask.db`, a key that is suspended by request `old`, and readings. */
 const opened = async () => {
   const cluster = new Cluster()
-  derived = derivedHere(cluster.log, { clock: cluster.clock })
+  derived = derivedHere(slowLog(cluster.log), { clock: cluster.clock })
   const node = await cluster.open({ derived })
   const keyId = await makeTestKey(node)
   await node.post(keyId, 5)
   const old = '5f4a0d0e-0000-4000-8000-000000000001'
   await node.schedule.until(node.core.keys.suspend(keyId, 'a test', { ...asker, requestId: old }))
   await settle(node)
-  const find = async (what: string) => {
-    const parts = { questions: node.core.questions, keyLine: () => Promise.resolve(null) }
+  const find = async (
+    what: string,
+    { questions = node.core.questions, signal = new AbortController().signal } = {},
+  ) => {
+    const parts = { questions, signal, keyLine: () => Promise.resolve(null) }
     const answer = findInLog(what, parts)
     const types: string[] = []
     while (true) {
@@ -75,16 +87,45 @@ describe('`log find` with ask.db', () => {
     const { cluster, node, keyId, find } = await opened()
     const atMs = cluster.clock.now() - refusalSummaryMsMax
     const [sampled, counted] = [entropy.requestId(atMs), entropy.requestId(atMs + 5_000)]
-    await cluster.log.append(refusalsStream(keyId), 'none', [refusedAt(atMs, sampled)])
+    const others = Array.from({ length: summariesSearchedMax }, () => refusedAt(atMs, entropy.uuid()))
+    await cluster.log.append(refusalsStream(keyId), 'none', [...others, refusedAt(atMs, sampled)])
     await settle(node)
     const found = await find(sampled)
     expect(found).toEqual({ types: ['ReadingsRefused'], message: expect.stringContaining('it is a sample') })
     expect(await find(counted)).toEqual({
-      types: ['ReadingsRefused'],
-      message: expect.stringContaining('one of these events counts it'),
+      types: Array.from({ length: 20 }, () => 'ReadingsRefused'),
+      message: expect.stringContaining(`one of these events counts it (${summariesSearchedMax - 19} more`),
     })
     const before = await find(entropy.requestId(atMs - 60_000))
     expect(before).toEqual({ types: [], message: expect.stringContaining('has this id') })
+  })
+
+  test('waits for a store that passes many events of other programs', async () => {
+    const { cluster, node, find } = await opened()
+    const [first] = await cluster.log.readAll({ limit: 1 })
+    expect((await find(`${first?.position}`)).types).toEqual([first?.type ?? ''])
+    expect((await find('2026-01-01T00:00:00Z')).types).toEqual([first?.type ?? ''])
+    const ofPage = node.core.questions.ask('firstSince', 0, { owner: 'ada@example.org' })
+    await expect(node.schedule.until(ofPage)).rejects.toThrow(StillSearching)
+  })
+
+  test('ends when nobody reads its answer any more', async () => {
+    const { find, old } = await opened()
+    await expect(find(old, { signal: AbortSignal.abort() })).rejects.toThrow(Outage)
+  })
+
+  test('compares an unknown id with a thousand later events, however slow the reads are', async () => {
+    const { cluster, keyId, find } = await opened()
+    const atMs = cluster.clock.now()
+    const later = () =>
+      Array.from({ length: readPageEventsMax }, () => refusedAt(atMs + 2 * requestSearchMs, 'another'))
+    await cluster.log.append(refusalsStream(keyId), 'none', later())
+    await cluster.log.append(refusalsStream(keyId), readPageEventsMax - 1, later())
+    let passedMs = 0
+    const questions = questionsOfLog(cluster.log, { passedMs: () => (passedMs += 1_000) })
+    const { message } = await find(entropy.requestId(atMs), { questions })
+    const searched = Number(/none of ([\d,]+) events/.exec(message ?? '')?.[1]?.replace(',', ''))
+    expect(searched).toBeWithin(readPageEventsMax, readPageEventsMax + 2 * logReadPageEvents)
   })
 })
 

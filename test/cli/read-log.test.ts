@@ -5,6 +5,7 @@ import type { RecordedEvent } from '../../src/domain/events.ts'
 import { wholeLog } from '../../src/domain/search/event-filter.ts'
 import { logReadPageEvents } from '../../src/limits.ts'
 import { createMemoryLog } from '../support/logs/memory-log.ts'
+import { slowLog } from '../support/logs/passing-log.ts'
 import { keySuspensions } from '../support/logs/sample-events.ts'
 
 const once = async (): Promise<boolean> => false
@@ -14,7 +15,7 @@ describe('followLog()', () => {
     const log = createMemoryLog()
     await log.append('key-a', 'none', keySuspensions(logReadPageEvents * 2))
     let read = 0
-    for await (const { position } of followLog(questionsOfLog(log), wholeLog, once)) {
+    for await (const { position } of followLog(questionsOfLog(slowLog(log)), wholeLog, once)) {
       read += 1
       expect(position).toBe(read)
       await log.append(`key-b${read}`, 'none', keySuspensions(1))

@@ -7,7 +7,7 @@ import { exportsStream } from '../../src/domain/stream-names.ts'
 import { RunningExport } from '../../src/export/running-export.ts'
 import { exportEndMsMax, exportRetryPauseMs } from '../../src/limits.ts'
 import { Outage } from '../../src/log/event-log.ts'
-import { passingLog } from '../support/logs/passing-log.ts'
+import { passingLog, slowLog } from '../support/logs/passing-log.ts'
 import { type Service, startService, testAsker } from '../support/test-service.ts'
 
 const services: Service[] = []
@@ -58,6 +58,14 @@ test('an export that is cut off does not wait for the store any more', async () 
   const failure = await running.next().catch((error: unknown) => error)
   expect(failure).toEqual(away)
   expect([pauses, running.cutOffWhy]).toEqual([1, 'the session ended'])
+})
+
+test('an export waits for a store that passes many events of other programs', async () => {
+  const { running } = await begin({
+    changed: ({ log }) => ({ questions: questionsOfLog(slowLog(log)) }),
+    pause: () => Promise.reject(new Error('The export reads again')),
+  })
+  expect(await running.next()).toMatchObject({ rows: expect.any(Number) })
 })
 
 const triesMax = exportEndMsMax / exportRetryPauseMs + 1

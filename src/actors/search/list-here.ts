@@ -7,7 +7,7 @@ import { statesBefore } from './event-context.ts'
 import { eventsOfId, type OfId } from './find-events.ts'
 import { ifUsable } from './if-usable.ts'
 import { type Listed, type ListPage, type ListParts, listEvents } from './list-events.ts'
-import { type LogReads, readsOfPage } from './patient-reads.ts'
+import type { LogReads } from './patient-reads.ts'
 
 export type ListWanted = {
   readonly filter: LogFilter
@@ -23,15 +23,18 @@ export type ListedHere = Listed & {
   readonly isIndexed: boolean
 }
 
-export type HereParts = Omit<ListParts, 'isOver' | 'onUnusable'> & { readonly passedMs: () => number }
+export type HereParts = Omit<ListParts, 'isOver' | 'onUnusable'> & {
+  readonly passedMs: () => number
+  /** Default: the search ends after `logSearchMs` with what it has. */
+  readonly isPatient?: boolean
+}
 
-/** Lists events. Ends after `logSearchMs` with what it has. @throws Outage, UndecodableEvent */
+/** Lists events. @throws Outage, UndecodableEvent */
 export const listHere = async (parts: HereParts, { filter, page, also = [] }: ListWanted): Promise<ListedHere> => {
   let isIndexed = parts.ask !== null
   const search: ListParts = {
     ...parts,
-    log: readsOfPage(parts.log),
-    isOver: overAfter(logSearchMs, parts.passedMs),
+    isOver: searchIsOver(parts),
     onUnusable: () => {
       isIndexed = false
     },
@@ -40,6 +43,9 @@ export const listHere = async (parts: HereParts, { filter, page, also = [] }: Li
   const isOver = overAfter(logComparedMs, parts.passedMs)
   return { ...listed, before: await comparedStates(parts.log, [...also, ...listed.events], isOver), isIndexed }
 }
+
+const searchIsOver = ({ passedMs, isPatient = false }: Pick<HereParts, 'passedMs' | 'isPatient'>): (() => boolean) =>
+  overAfter(isPatient ? Number.POSITIVE_INFINITY : logSearchMs, passedMs)
 
 const overAfter = (ms: number, passedMs: () => number): (() => boolean) => {
   const beganMs = passedMs()
@@ -89,9 +95,9 @@ export type FoundId = {
   readonly inLog: OfId | null
 }
 
-/** Asks `ask.db`, which has no readings, and then searches the log for at most `logSearchMs`. @throws Outage, UndecodableEvent */
+/** Asks `ask.db`, which has no readings, and then searches the log. @throws Outage, UndecodableEvent */
 export const idHere = async (
-  { log, ask, passedMs }: Pick<HereParts, 'log' | 'ask' | 'passedMs'>,
+  { log, ask, ...parts }: Pick<HereParts, 'log' | 'ask' | 'passedMs' | 'isPatient'>,
   { id, atMs, after }: IdWanted,
 ): Promise<FoundId> => {
   const isOf = ({ id: own, metadata }: RecordedEvent): boolean => own === id || metadata.requestId === id
@@ -102,6 +108,6 @@ export const idHere = async (
   const isOfKey = changes.some(({ metadata }) => metadata.by.kind === 'key')
   const index = (await ask?.progress()) ?? null
   if (atMs === null || (changes.length > 0 && !isOfKey)) return { index, changes, inLog: null }
-  const near = { atMs, after, isOver: overAfter(logSearchMs, passedMs) }
-  return { index, changes, inLog: await eventsOfId({ log: readsOfPage(log), ask }, id, near) }
+  const near = { atMs, after, isOver: searchIsOver(parts) }
+  return { index, changes, inLog: await eventsOfId({ log, ask }, id, near) }
 }

@@ -1,15 +1,8 @@
-import { exportOutageMsMax, exportRetryPauseMs, logReadMs } from '../../limits.ts'
+import { exportOutageMsMax, exportRetryPauseMs } from '../../limits.ts'
 import { DamagedLog, type EventLog, Outage, StillSearching } from '../../log/event-log.ts'
 
 /** What a search needs of the log. */
 export type LogReads = Pick<EventLog, 'read' | 'readAll' | 'lags'>
-
-/** For a page: a read that finds nothing in `logReadMs` throws StillSearching. */
-export const readsOfPage = (log: LogReads): LogReads => ({
-  ...(log.lags !== undefined && { lags: log.lags }),
-  read: (stream, options) => log.read(stream, options),
-  readAll: (options) => log.readAll({ ...options, msMax: logReadMs }),
-})
 
 /** For a part of a page that can be left out. */
 export const unlessSearching = async <T>(read: Promise<T>, otherwise: T): Promise<T> => {

@@ -1,24 +1,29 @@
 import { answerOf } from '../../actors/ask/answer-of.ts'
 import type { Core } from '../../actors/core.ts'
 import type { Receipt } from '../../actors/search/find-events.ts'
+import type { Listed, ListPage } from '../../actors/search/list-events.ts'
 import type { FoundId } from '../../actors/search/list-here.ts'
-import type { Answered } from '../../derived/questions/question.ts'
+import type { AskOptions } from '../../derived/questions/question.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { assertNever } from '../../domain/refusal.ts'
 import { anyEvent } from '../../domain/search/event-filter.ts'
 import { requestIdFacts } from '../../domain/search/request-id.ts'
 import { meaningsOf, type ToFind } from '../../domain/search/what-to-find.ts'
 import { eventView } from '../../export/event-view.ts'
-import { recordedSkewMsMax, requestSearchEventsMax, summariesSearchedMax } from '../../limits.ts'
-import { StillSearching } from '../../log/event-log.ts'
+import { recordedSkewMsMax, summariesSearchedMax } from '../../limits.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
 import { isoOf, type Line } from '../show/lines.ts'
 
 export type FindParts = {
   readonly questions: Core['questions']
+  /** Aborted when nobody reads the answer any more. */
+  readonly signal: AbortSignal
   /** Returns `null` if there is no key with this id. */
   keyLine(keyId: string): Promise<Line | null>
 }
+
+/** A command waits for a long search. */
+type Asking = Pick<FindParts, 'questions'> & { readonly options: AskOptions }
 
 type Found = { readonly lines: readonly Line[]; readonly note: string | null }
 /** Says what was looked for in vain. */
@@ -39,20 +44,21 @@ export async function* findInLog(what: string, parts: FindParts): AsyncGenerator
   return { exitCode: exitCodes.refused, message: `Cannot find "${what}": ${missing.join('; ')}` }
 }
 
-const find = async (meaning: ToFind, { questions, keyLine }: FindParts): Promise<Found | Missing> => {
+const find = async (meaning: ToFind, { questions, keyLine, signal }: FindParts): Promise<Found | Missing> => {
+  const asking: Asking = { questions, options: { owner: 'cli', isPatient: true, signal } }
   switch (meaning.kind) {
     case 'receipt':
-      return findReceipt(questions, meaning)
+      return findReceipt(asking, meaning)
     case 'position':
-      return findPosition(questions, meaning.position)
+      return findPosition(asking, meaning.position)
     case 'id':
-      return findId(questions, meaning.id)
+      return findId(asking, meaning.id)
     case 'key': {
       const line = await keyLine(meaning.keyId)
       return line === null ? { missing: `there is no key "${meaning.keyId}"` } : { lines: [line], note: null }
     }
     case 'instant': {
-      const { event } = await patiently(() => questions.ask('firstSince', meaning.atMs, byCli))
+      const { event } = answerOf(await questions.ask('firstSince', meaning.atMs, asking.options))
       return event === null
         ? { missing: `no event was recorded at ${isoOf(meaning.atMs)} or later` }
         : foundEvents([event], null)
@@ -67,11 +73,9 @@ const foundEvents = (events: readonly RecordedEvent[], note: string | null): Fou
   note,
 })
 
-const byCli = { owner: 'cli' }
-
-const findReceipt = async (questions: Core['questions'], receipt: Receipt): Promise<Found | Missing> => {
+const findReceipt = async ({ questions, options }: Asking, receipt: Receipt): Promise<Found | Missing> => {
   const { stream, first, last } = receipt
-  const found = answerOf(await questions.ask('receipt', receipt, { ...byCli, isAtOnce: true }))
+  const found = answerOf(await questions.ask('receipt', receipt, { ...options, isAtOnce: true }))
   switch (found.kind) {
     case 'found': {
       const lacking = last - first + 1 - found.events.length
@@ -93,43 +97,26 @@ const findReceipt = async (questions: Core['questions'], receipt: Receipt): Prom
   }
 }
 
-const findPosition = async (questions: Core['questions'], position: number): Promise<Found | Missing> => {
-  const event = await patiently(() => questions.ask('position', position, { ...byCli, isAtOnce: true }))
+const findPosition = async ({ questions, options }: Asking, position: number): Promise<Found | Missing> => {
+  const event = answerOf(await questions.ask('position', position, { ...options, isAtOnce: true }))
   return event === null ? { missing: `no event has the position ${position}` } : foundEvents([event], null)
 }
 
-/** A command waits as long as the store passes events of other programs. */
-const patiently = async <Answer>(ask: () => Promise<Answered<Answer>>): Promise<Answer> => {
-  while (true) {
-    try {
-      return answerOf(await ask())
-    } catch (error) {
-      if (!(error instanceof StillSearching)) throw error
-    }
-  }
-}
-
-const findId = async (questions: Core['questions'], id: string): Promise<Found | Missing> => {
+const findId = async ({ questions, options }: Asking, id: string): Promise<Found | Missing> => {
   const facts = requestIdFacts(id)
   const atMs = facts.kind === 'made_at' ? facts.atMs : null
-  const search = (after: number | null) => patiently(() => questions.ask('findId', { id, atMs, after }, byCli))
-  const { index, changes, ...begun } = await search(null)
-  let { inLog } = begun
-  let searched = inLog?.searched ?? 0
-  while (inLog?.isComplete === false && inLog.events.length === 0 && searched < requestSearchEventsMax) {
-    inLog = (await search(inLog.lookedTo?.position ?? null)).inLog
-    searched += inLog?.searched ?? 0
-  }
+  const { index, changes, inLog } = answerOf(await questions.ask('findId', { id, atMs, after: null }, options))
   if (inLog === null || atMs === null)
     return changes.length > 0
       ? foundEvents(changes, null)
       : { missing: `${whyNotFound(index)} To search the whole log, run: cellarbook log read --json | grep ${id}` }
-  const limit = `the search ended after ${searched.toLocaleString('en')} events`
+  const searched = inLog.searched.toLocaleString('en')
+  const limit = `the search ended after ${searched} events`
   if (inLog.events.length > 0) return foundEvents(inLog.events, inLog.isComplete ? null : `There can be more: ${limit}`)
   if (changes.length > 0) return foundEvents(changes, null)
-  const refused = await findRefused(questions, id, atMs)
+  const refused = await findRefused({ questions, options }, id, atMs)
   if (refused !== null) return refused
-  const about = `none of ${searched.toLocaleString('en')} events recorded about ${isoOf(atMs)} has this id. A refused request stores no event`
+  const about = `none of ${searched} events recorded about ${isoOf(atMs)} has this id. A refused request stores no event`
   return { missing: inLog.isComplete ? about : `${about}; ${limit}` }
 }
 
@@ -142,18 +129,25 @@ const whyNotFound = (index: FoundId['index']): string => {
 }
 
 /** Returns `null` if no refusals were counted at this time. */
-const findRefused = async (questions: Core['questions'], id: string, atMs: number): Promise<Found | null> => {
+const findRefused = async ({ questions, options }: Asking, id: string, atMs: number): Promise<Found | null> => {
   // The id is made when the request begins. The request is refused later, when its body has come.
   const filter = { ...anyEvent, type: 'ReadingsRefused', since: atMs, until: atMs + recordedSkewMsMax + 1 } as const
-  const page = { direction: 'forwards', from: null, limit: summariesSearchedMax } as const
-  const { events } = await patiently(() => questions.ask('findEvents', { filter, page }, byCli))
   const isSample = ({ type, data }: RecordedEvent): boolean =>
     type === 'ReadingsRefused' && data.samples.some(({ requestId }) => requestId === id)
-  const sample = events.find(isSample)
-  if (sample !== undefined) return foundEvents([sample], 'The request was refused: it is a sample of this event')
-  if (events.length === 0) return null
-  const shown = events.slice(0, summariesShownMax)
-  const more = events.length - shown.length
+  const shown: RecordedEvent[] = []
+  let count = 0
+  for (let from: number | null = null, isMore = true; isMore; ) {
+    const page: ListPage = { direction: 'forwards', from, limit: summariesSearchedMax }
+    const { events, end }: Listed = answerOf(await questions.ask('findEvents', { filter, page }, options))
+    const sample = events.find(isSample)
+    if (sample !== undefined) return foundEvents([sample], 'The request was refused: it is a sample of this event')
+    shown.push(...events.slice(0, summariesShownMax - shown.length))
+    count += events.length
+    from = events.at(-1)?.position ?? from
+    isMore = end.kind === 'page_full'
+  }
+  if (shown.length === 0) return null
+  const more = count - shown.length
   const rest = more === 0 ? '' : ` (${more} more are not shown)`
   return foundEvents(shown, `No event has this id. If the request was refused, one of these events counts it${rest}`)
 }

@@ -101,7 +101,7 @@ async function* answer(
 ): AsyncGenerator<Line, End> {
   if (operation.op === 'read_log') return yield* readLogLines({ ...context, signal }, operation)
   if (operation.op === 'find_in_log')
-    return yield* findInLog(operation.what, { questions: context.questions, keyLine: keyLineIn(context) })
+    return yield* findInLog(operation.what, { questions: context.questions, keyLine: keyLineIn(context), signal })
   const core = await context.core()
   const asker: Asker = { by: { kind: 'cli' }, requestId: core.entropy.requestId(core.clock.now()) }
   switch (operation.op) {

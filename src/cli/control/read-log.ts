@@ -44,7 +44,7 @@ export async function* readLogLines(
 const isEmpty = async (questions: Core['questions'], stream: string): Promise<boolean> =>
   answerOf(await questions.ask('receipt', { stream, first: 0, last: 0 }, byCli)).kind === 'no_stream'
 
-const byCli = { owner: 'cli', isAtOnce: true }
+const byCli = { owner: 'cli', isAtOnce: true, isPatient: true }
 
 /** Returns false at once when the signal is aborted. */
 const isPaused = (signal: AbortSignal): Promise<boolean> =>

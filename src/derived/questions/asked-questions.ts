@@ -71,7 +71,7 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
   async ask<Name extends keyof Kinds & string>(
     name: Name,
     parameters: ParametersOf<Kinds[Name]>,
-    { signal, owner, isAtOnce = false }: AskOptions,
+    { signal, owner, isAtOnce = false, isPatient = false }: AskOptions,
   ): Promise<Answered<AnswerOf<Kinds[Name]>>> {
     const { kinds, store, reached, onLogFault } = this.#parts
     const model = kinds[name]?.model.name ?? name
@@ -82,7 +82,7 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
     }
     const known = store.progress(model)
     const progress = { isBehind: known.isBehind || !isWhole, trouble: known.trouble }
-    const asked = { name, parameters, owner, progress, reached: reached() }
+    const asked = { name, parameters, owner, isPatient, progress, reached: reached() }
     const ended = await this.#end<AnswerOf<Kinds[Name]>>(asked, { signal, onDamage })
     switch (ended.kind) {
       case 'failed':

@@ -21,12 +21,13 @@ export type AskedQuestion = {
   readonly name: string
   readonly parameters: unknown
   readonly owner: string
+  readonly isPatient: boolean
   readonly progress: KnownProgress
   readonly reached: Reached | null
 }
 
 /** What a search is given: where it reads, when it has its turns, and whom it tells that the model's file is damaged. */
-export type SearchParts = Pick<AskedQuestion, 'progress' | 'reached'> & {
+export type SearchParts = Pick<AskedQuestion, 'isPatient' | 'progress' | 'reached'> & {
   /** Rejects with `QuestionOver` when nobody waits for the answer any more. */
   readonly turn: () => Promise<void>
   readonly passedMs: () => number

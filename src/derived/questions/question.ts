@@ -19,6 +19,8 @@ export type SearchReads = {
   readonly ask: Ask | null
   /** Returns `null` if there is no such key. */
   readonly cellarOfKey: (keyId: string) => Promise<string | null>
+  /** True if the asker waits as long as the search takes. */
+  readonly isPatient: boolean
   /** Time in ms, without the time in which the search waited for its turns. */
   readonly passedMs: () => number
 }
@@ -70,6 +72,11 @@ export type AskOptions = {
   readonly owner: string
   /** True does not wait until the model has what this node has received. Default: false. */
   readonly isAtOnce?: boolean | undefined
+  /**
+   * True for callers that wait: an export, or a command. Default: a search ends after `logSearchMs`, and a read that finds nothing
+   * in `logReadMs` throws StillSearching.
+   */
+  readonly isPatient?: boolean | undefined
 }
 
 /** Asks the models on the disk, and the log. The answers come from a thread, so that no question delays a reading. */

@@ -3,7 +3,7 @@ import type { SearchQuestion } from '../../../src/derived/questions/question.ts'
 import { type Ended, QuestionTurns, type SearchParts } from '../../../src/derived/questions/question-turns.ts'
 import { numbersModel } from './number-questions.ts'
 
-const noProgress = { progress: { isBehind: false, trouble: null }, reached: null }
+const noProgress = { isPatient: false, progress: { isBehind: false, trouble: null }, reached: null }
 
 test('the time of a search leaves out its waits for the turns of others', async () => {
   let nowMs = 0
@@ -39,7 +39,7 @@ test('the time of a search leaves out its waits for the turns of others', async 
     readers: { open: () => ({ database: null, asOf: null }) } as never,
     openSearch: (parts) => {
       turnsOfSearch = parts
-      return { log: { read: noRead, readAll: noRead }, ask: {} as never, cellarOfKey: noRead, passedMs: parts.passedMs }
+      return { ...parts, log: { read: noRead, readAll: noRead }, ask: {} as never, cellarOfKey: noRead }
     },
     onEnd: (id, end) => {
       if (id === 1) ended.resolve(end)
