@@ -195,7 +195,8 @@ export type PredecessorView = {
 
 /** One page of the history of a key, newest entry first. */
 export type HistoryView = {
-  readonly entries: readonly HistoryEntry[]
+  /** `null`: the history cannot be shown now. */
+  readonly entries: readonly HistoryEntry[] | null
   /** The number of this page, counted from 1. */
   readonly page: number
   readonly pages: number

@@ -25,7 +25,7 @@ export const cutOffWords = {
   serviceStopped: 'the service stopped',
 } as const
 
-const machineTime: Omit<Patience, 'isWanted'> = {
+export const machineTime: Omit<Patience, 'isWanted'> = {
   pause: (ms) => wait(ms, undefined, { ref: false }),
   passedMs: () => performance.now(),
 }

@@ -4,10 +4,12 @@ import { followLog } from '../../src/cli/control/read-log.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { wholeLog } from '../../src/domain/search/event-filter.ts'
 import { logReadPageEvents } from '../../src/limits.ts'
+import type { EventLog } from '../../src/log/event-log.ts'
 import { createMemoryLog } from '../support/logs/memory-log.ts'
 import { slowLog } from '../support/logs/passing-log.ts'
 import { keySuspensions } from '../support/logs/sample-events.ts'
 
+const reading = (log: EventLog) => ({ questions: questionsOfLog(log), signal: new AbortController().signal })
 const once = async (): Promise<boolean> => false
 
 describe('followLog()', () => {
@@ -15,12 +17,25 @@ describe('followLog()', () => {
     const log = createMemoryLog()
     await log.append('key-a', 'none', keySuspensions(logReadPageEvents * 2))
     let read = 0
-    for await (const { position } of followLog(questionsOfLog(slowLog(log)), wholeLog, once)) {
+    for await (const { position } of followLog(reading(slowLog(log)), wholeLog, once)) {
       read += 1
       expect(position).toBe(read)
       await log.append(`key-b${read}`, 'none', keySuspensions(1))
     }
     expect(read).toBe(logReadPageEvents * 2)
+  })
+
+  test('outlasts a question that nobody answers', async () => {
+    const log = createMemoryLog()
+    await log.append('key-a', 'none', keySuspensions(1))
+    const { questions, signal } = reading(log)
+    let asked = 0
+    const ask: typeof questions.ask = async (...question) => {
+      asked += 1
+      return asked === 1 ? { kind: 'not_now' } : questions.ask(...question)
+    }
+    const followed = followLog({ questions: { ...questions, ask }, signal }, wholeLog, once)
+    expect((await followed.next()).value).toMatchObject({ stream: 'key-a' })
   })
 
   test('goes on with new events after each pause, each once', async () => {
@@ -32,9 +47,9 @@ describe('followLog()', () => {
       return pauses < 8
     }
     const events: RecordedEvent[] = []
-    const reading = followLog(questionsOfLog(log), { ...wholeLog, type: 'KeySuspended' }, pause)
+    const followed = followLog(reading(log), { ...wholeLog, type: 'KeySuspended' }, pause)
     let last: number | null = null
-    for (let step = await reading.next(); ; step = await reading.next()) {
+    for (let step = await followed.next(); ; step = await followed.next()) {
       if (step.done) {
         last = step.value
         break

@@ -18,7 +18,12 @@ export const KeyHistory = ({ keyId, history }: HistoryProps): JSX.Element => (
       History <small>from the event log, newest first, in UTC</small>
     </h2>
     <InternalEvents keyId={keyId} history={history} />
-    <div class="table-room wider">
+    {history.entries === null ? (
+      <p class="index-note" role="status">
+        The history cannot be shown now. This page tries again by itself.
+      </p>
+    ) : null}
+    <div class="table-room wider" hidden={history.entries === null}>
       <table class="stack history">
         <thead>
           <tr>
@@ -29,7 +34,7 @@ export const KeyHistory = ({ keyId, history }: HistoryProps): JSX.Element => (
           </tr>
         </thead>
         <tbody>
-          {history.entries.map((entry) => (
+          {history.entries?.map((entry) => (
             <EntryRow entry={entry} keyId={keyId} />
           ))}
         </tbody>

@@ -10,7 +10,8 @@ export const AccountPage = (props: {
   readonly shell: Shell
   readonly email: string
   readonly sessions: readonly SessionRow[]
-  readonly history: readonly SignInHistoryRow[]
+  /** `null`: it cannot be shown now. */
+  readonly history: readonly SignInHistoryRow[] | null
   readonly form: Form<ChangePasswordField>
   readonly passwordCharsMin: number
 }): JSX.Element => (

@@ -7,7 +7,7 @@ import type { PlaceView, SignInHistoryRow } from '../types.ts'
 export const SignInHistory = (props: {
   /** The e-mail of the account that the page shows. */
   readonly email: string
-  readonly rows: readonly SignInHistoryRow[]
+  readonly rows: readonly SignInHistoryRow[] | null
 }): JSX.Element => (
   <section class="account" aria-labelledby="sign-ins-title">
     <h2 id="sign-ins-title">
@@ -18,7 +18,9 @@ export const SignInHistory = (props: {
       person, who may have signed in as you with the link. If you did not ask for the link, change your password. Then
       ask the person why the link was created.
     </p>
-    {props.rows.length === 0 ? (
+    {props.rows === null ? (
+      <p class="index-note">The history cannot be shown now. Reload this page to try again.</p>
+    ) : props.rows.length === 0 ? (
       <p class="empty small">Nobody has signed in to this account.</p>
     ) : (
       <div class="table-room">

@@ -1,11 +1,14 @@
 import type { Answered } from '../../derived/questions/question.ts'
 import { Outage } from '../../log/event-log.ts'
 
-/** @throws Outage if the question was not answered. */
+/** @throws Outage if nobody has answered: too many questions are open, or the thread for questions does not run. */
 export const answerOf = <Answer>(answered: Answered<Answer>): Answer => {
   if (answered.kind === 'answered') return answered.answer
-  throw new Outage('Cannot search the log now: too many searches are open', 'not_written', 'unavailable')
+  throw new Outage('Cannot answer questions about the log now', 'not_written', 'unavailable')
 }
+
+/** True if the answer can lack something, so that its reader must be told. */
+export const isLate = (answered: Answered<unknown>): boolean => answered.kind !== 'answered' || answered.isBehind
 
 /** For a part of a page that can be left out. */
 export const answerOr = <Answer, Other>(answered: Answered<Answer>, otherwise: Other): Answer | Other =>

@@ -1,11 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { answerOf } from '../../actors/ask/answer-of.ts'
 import type { Core } from '../../actors/core.ts'
+import { patiently } from '../../actors/search/patient-reads.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import type { LogPart } from '../../domain/search/event-filter.ts'
 import { cellarStream, keyStream } from '../../domain/stream-names.ts'
 import { eventView } from '../../export/event-view.ts'
 import type { EventList, ListedEvents } from '../../export/export-page.ts'
+import { machineTime } from '../../export/running-export.ts'
 import { followPauseMs } from '../../limits.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
@@ -29,7 +31,7 @@ export async function* readLogLines(
     return refusedEnd({ kind: 'cellar_not_found' })
   if (key !== null && (await isEmpty(questions, keyStream(key)))) return refusedEnd({ kind: 'key_not_found' })
   const pause = async (): Promise<boolean> => follow && !isAlone && isPaused(signal)
-  const events = followLog(questions, filter, pause)
+  const events = followLog({ questions, signal }, filter, pause)
   try {
     while (true) {
       const step = await events.next()
@@ -63,18 +65,21 @@ const endOfFollowing = (isAlone: boolean, position: number | null): End =>
 
 /**
  * Reads up to the event that is the last one now. Otherwise, reading a busy log would never end. Then reads what has come
- * meanwhile, as long as `pause` returns true. Returns the position of the last event that was read, whether it matched or not.
+ * meanwhile, as long as `pause` returns true. Outlasts a short outage, as an export does. Returns the position of the last
+ * event that was read, whether it matched or not.
  */
 export async function* followLog(
-  questions: Core['questions'],
+  { questions, signal }: Pick<LogToRead, 'questions' | 'signal'>,
   filter: LogPart,
   pause: () => Promise<boolean>,
 ): AsyncGenerator<RecordedEvent, number | null> {
+  const patient = patiently({ ...machineTime, isWanted: () => !signal.aborted })
   let { from } = filter
   do {
     for (let range: Pick<LogPart, 'from' | 'to'> | null = { from, to: filter.to }; range !== null; ) {
       const list: EventList = { list: 'events', filter: { ...filter, ...range } }
-      const page: ListedEvents = answerOf(await questions.ask('readEvents', { list, also: [] }, byCli))
+      const read = async () => answerOf(await questions.ask('readEvents', { list, also: [] }, byCli))
+      const page: ListedEvents = await patient(read)
       yield* page.events
       range = page.reached === null ? null : { from: page.reached, to: page.to }
       from = Math.max(from ?? -1, page.reached ?? page.to)

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { watchedHistory } from '../../../src/http/dashboard/show/history-views.ts'
 import { paths } from '../../../views/paths.ts'
 import { openFreshLog } from '../../support/logs/engine.ts'
 import { type FaultyLog, faultyLog } from '../../support/logs/faulty-log.ts'
@@ -60,6 +61,34 @@ describe('when the store is away', () => {
     log.comeBack()
     expect([history.status, history.body.includes('The event log is unavailable')]).toEqual([503, true])
     expect([cellars?.status, readings?.status, keys?.status]).toEqual([200, 200, 200])
+  })
+
+  test('a key and an account can be acted on without their histories', async () => {
+    await service.stop()
+    service = await startWithOperators({
+      log,
+      wrapCore: (core) => ({
+        ...core,
+        questions: { ...core.questions, ask: async () => ({ kind: 'not_now' }) },
+      }),
+    })
+    admin = await signedIn(service, 'admin')
+    const pages = [await admin.get(paths.key(keyId)), await admin.get(paths.account)]
+    expect(pages.map(({ status }) => status)).toEqual([200, 200])
+    for (const { body } of pages) expect(body).toContain('The history cannot be shown now.')
+    expect(pages[0]?.body).toContain(`href="${paths.suspendKey(keyId)}"`)
+  })
+
+  test('a live page asks again for a history that it could not show', async () => {
+    const { questions } = service.core
+    let asked = 0
+    const ask: typeof questions.ask = async (...question) => {
+      asked += 1
+      return asked === 1 ? { kind: 'not_now' } : questions.ask(...question)
+    }
+    const parts = { core: { ...service.core, questions: { ...questions, ask } }, owner: '', nowMs: 0 }
+    const history = watchedHistory(parts, keyId, { page: 1, isEverything: false })
+    expect([(await history()).entries, (await history()).entries?.length]).toEqual([null, 1])
   })
 
   test('no key is made or shown', async () => {

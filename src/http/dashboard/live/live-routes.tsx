@@ -106,7 +106,7 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageW
   const asked = requestedHistory(visit.query)
   const parts = { core, owner: visit.session.email, nowMs: visit.nowMs }
   // Page 1 always exists, so the log is not read. For a higher number, the log tells how many pages the history has.
-  const page = asked.page === 1 ? 1 : (await askHistory(parts, key.keyId, asked)).page
+  const page = asked.page === 1 ? 1 : ((await askHistory(parts, key.keyId, asked))?.page ?? asked.page)
   const history = watchedHistory(parts, key.keyId, { ...asked, page })
   return {
     name: ['key', key.keyId, page, asked.isEverything ? 'all' : 'some'],

@@ -2,7 +2,7 @@ import { AccountPage } from '../../../../views/operators/account-page.tsx'
 import { otherSessions } from '../../../../views/operators/open-sessions.tsx'
 import { paths } from '../../../../views/paths.ts'
 import type { SessionRow } from '../../../../views/types.ts'
-import { answerOf } from '../../../actors/ask/answer-of.ts'
+import { answerOr } from '../../../actors/ask/answer-of.ts'
 import { passwordCharsMin } from '../../../limits.ts'
 import { signInFrom } from '../door/browser.ts'
 import { signedInCookies } from '../door/cookies.ts'
@@ -53,7 +53,10 @@ const endSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<R
 /** @throws Outage if the store cannot answer. */
 const accountPage = async (deps: DashboardDeps, visit: SignedInVisit, faults = noFaults): Promise<string> => {
   const { email } = visit.session
-  const history = answerOf(await deps.core.questions.ask('signInHistory', email, { owner: email, isAtOnce: true }))
+  const history = answerOr(
+    await deps.core.questions.ask('signInHistory', email, { owner: email, isAtOnce: true }),
+    null,
+  )
   const sessions = await sessionRows(deps, visit)
   return (
     <AccountPage
@@ -75,12 +78,12 @@ const sessionRows = async ({ core }: DashboardDeps, visit: SignedInVisit): Promi
   const { email } = visit.session
   const sessions = core.operators.openSessions(email).toReversed()
   const revisions = sessions.map(({ seenRevision }) => seenRevision).filter((revision) => revision !== null)
-  const places = answerOf(await core.questions.ask('signInPlaces', revisions, { owner: email, isAtOnce: true }))
+  const places = answerOr(await core.questions.ask('signInPlaces', revisions, { owner: email, isAtOnce: true }), null)
   const rows = sessions.map(({ id, startedAt, lastUsedAt, seenRevision, linkMadeBy }) => ({
     id,
     startedAt,
     lastUsedAt,
-    place: seenRevision === null ? null : (places.get(seenRevision) ?? null),
+    place: seenRevision === null ? null : (places?.get(seenRevision) ?? null),
     linkMadeBy,
     isThis: id === visit.session.id,
   }))

@@ -44,14 +44,14 @@ const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
   const history = await askHistory(parts, key.keyId, { ...query, atMs: at?.ok === true ? at.value : null })
   const apiKey = await keyViewOf(deps, key, visit.nowMs)
   const refusals = await lastRefusalsOf(parts, key.keyId)
-  const then = at === null ? null : stateAtTyped(deps.core, history, { typed, at })
+  const then = at === null ? null : stateAtTyped(deps.core, history?.atInstant ?? null, { typed, at })
   return htmlPage(
     visit,
     <KeyPage
       shell={{ ...visit.shell, notice: alreadyDoneNotice(visit.notice, key) ?? visit.shell.notice }}
       cellar={cellarView(cellarOfKey(deps, key))}
       apiKey={apiKey}
-      history={historyView(deps.core, history, query.isEverything)}
+      history={historyView(deps.core, history, query)}
       stateAt={then}
       refusals={refusals}
     />,

@@ -1,7 +1,7 @@
 import type { HistoryRow } from '../../../../projections/audit-trail.ts'
 import { sentenceOf } from '../../../../views/log/sentence.ts'
 import type { HistoryEntry, HistoryLine, HistoryView } from '../../../../views/types.ts'
-import { answerOf } from '../../../actors/ask/answer-of.ts'
+import { answerOr } from '../../../actors/ask/answer-of.ts'
 import { knownOfHistory } from '../../../actors/ask/known-of-history.ts'
 import type { Core } from '../../../actors/core.ts'
 import type { KeyHistory } from '../../../asked/rows-of-history.ts'
@@ -22,12 +22,12 @@ export const requestedHistory = (query: URLSearchParams): HistoryQuery => ({
 
 export type HistoryParts = { readonly core: Core; readonly owner: string; readonly nowMs: number }
 
-/** Asks for one page of a key's history, and for its state at an instant. @throws Outage, UndecodableEvent */
+/** Asks for one page of a key's history, and for its state at an instant. `null`: nobody answers now. @throws Outage, UndecodableEvent */
 export const askHistory = async (
   { core, owner, nowMs }: HistoryParts,
   keyId: string,
   { page, isEverything, atMs = null }: HistoryQuery & { readonly atMs?: number | null },
-): Promise<KeyHistory> => {
+): Promise<KeyHistory | null> => {
   const wanted = {
     ...knownOfHistory(core, keyId),
     isEverything,
@@ -35,15 +35,19 @@ export const askHistory = async (
     atMs,
     nowMs,
   }
-  return answerOf(await core.questions.ask('keyHistory', wanted, { owner, isAtOnce: true }))
+  return answerOr(await core.questions.ask('keyHistory', wanted, { owner, isAtOnce: true }), null)
 }
 
 /** Newest entry first. */
 export const historyView = (
   core: Pick<Core, 'projections'>,
-  { shown, page, pages, internal }: KeyHistory,
-  isEverything: boolean,
-): HistoryView => ({ entries: shown.map((request) => entryOf(core, request)), page, pages, isEverything, internal })
+  history: KeyHistory | null,
+  { page, isEverything }: HistoryQuery,
+): HistoryView => {
+  if (history === null) return { entries: null, page, pages: 1, isEverything, internal: 0 }
+  const { shown, ...counts } = history
+  return { ...counts, entries: shown.map((request) => entryOf(core, request)), isEverything }
+}
 
 const entryOf = (core: Pick<Core, 'projections'>, rows: readonly HistoryRow[]): HistoryEntry => {
   const last = rows.at(-1)
@@ -81,8 +85,8 @@ export const watchedHistory = (
   return async () => {
     const revisions = historyRevisions(core, keyId)
     if (last?.revisions === revisions) return last.history
-    const history = historyView(core, await askHistory(parts, keyId, query), query.isEverything)
-    last = { revisions, history }
+    const history = historyView(core, await askHistory(parts, keyId, query), query)
+    if (history.entries !== null) last = { revisions, history }
     return history
   }
 }

@@ -7,10 +7,10 @@ import { nothingBefore } from '../../../domain/search/state-before.ts'
 import type { Typed } from '../../../domain/text.ts'
 import { namesAt } from './event-names.ts'
 
-/** `history` was asked for with the instant `at`. */
+/** `then` was asked for with the instant `at`. */
 export const stateAtTyped = (
   core: Pick<Core, 'projections'>,
-  { atInstant: then }: KeyHistory,
+  then: KeyHistory['atInstant'],
   { typed, at }: { readonly typed: string; readonly at: Typed<number> },
 ): StateAt | null => {
   if (!at.ok) return { typed, answer: { kind: 'refused', rule: at.refusal.rule } }
