@@ -772,7 +772,7 @@ export const liveRenderMsPerTick = 100
 export const liveRestFactor = 50
 /** A live page that lists events is rendered for new readings this rarely. It must be a multiple of `livePushMs`. */
 export const liveReadingsMs = 2_000
-/** Renderings that wait for a read of the log. With more, only pages that do not read the log are rendered. */
+/** Renderings that wait for an answer. With more, no page is rendered. */
 export const liveStoreWaitsMax = 32
 export const liveSentPerPiece = 32
 export const liveSentBytesPerPiece = 1024 * 1024

@@ -37,7 +37,7 @@ export const questionsOnThread = <Kinds extends QuestionKinds>(
   module: URL,
 ): Questions<Kinds> => new AskedQuestions(parts, (told) => new WorkerThread({ module, hasSmallHeap: true, ...told }))
 
-/** Answers on the thread of the caller, for tests. */
+/** Answers on the thread of the caller. */
 export const questionsHere = <Kinds extends QuestionKinds>(
   parts: QuestionParts<Kinds>,
   openSources?: SearchSources,
