@@ -310,7 +310,7 @@ const readingsPages = (texts: Texts): readonly Page[] => {
   const allKegs: KegListView = { kegs, find: '', found: kegs.length, all: kegs.length, page: 1, pages: 1 }
   const manyKegs: KegListView = { ...allKegs, found: 9_803, all: 9_803, pages: 99 }
   const foundKegs = { find: texts('typed'), found: 203, pages: 3 }
-  const refusals = sampleRefusalCounts(texts)
+  const refusals = { counts: sampleRefusalCounts(texts), isLate: false }
   const state: ReadingsState = { kind: 'current' }
   const unsearched = { typed: '', ignoredWords: [] }
   const searched = { typed: texts('typed'), ignoredWords: [texts('typed')] }
@@ -378,7 +378,7 @@ const readingsPages = (texts: Texts): readonly Page[] => {
         ...unsearched,
         state,
         hasActiveKey: false,
-        refusals: [],
+        refusals: { counts: [], isLate: false },
       }),
     },
     {
@@ -411,7 +411,7 @@ const readingsPages = (texts: Texts): readonly Page[] => {
         ...unsearched,
         state: otherState,
         hasActiveKey: true,
-        refusals,
+        refusals: { counts: shown.length === 0 ? [] : refusals.counts, isLate: true },
       }),
     })),
   ]
@@ -553,7 +553,7 @@ const historyView = (texts: Texts, isEverything: boolean): HistoryView => ({
   internal: 3,
 })
 
-const emptyHistory: HistoryView = { entries: [], page: 1, pages: 1, isEverything: false, internal: 0 }
+const emptyHistory: HistoryView = { entries: null, page: 1, pages: 1, isEverything: false, internal: 0 }
 
 const eventThen = (texts: Texts, type: EventType): EventThen => {
   const event = everyEvent(() => texts('reason')).find((one) => one.type === type)
@@ -992,7 +992,7 @@ const accountPages = (texts: Texts): readonly Page[] => {
         ...page,
         shell: shellOf(texts, 'auditor'),
         sessions: [session],
-        history: [],
+        history: null,
         form: form(values, {
           own_password: texts('fault'),
           password: texts('fault'),

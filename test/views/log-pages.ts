@@ -301,6 +301,7 @@ export const logPages = (texts: Texts, shell: Shell) => {
       name: 'log-index-behind',
       html: LogPage({ shell, list: { ...list, index: { kind: 'behind', read: 4_120, of: 1_284_009 }, bars: null } }),
     },
+    { name: 'log-index-late', html: LogPage({ shell, list: { ...list, index: { kind: 'late' } } }) },
     {
       name: 'log-no-index',
       html: LogPage({ shell, list: { ...list, index: { kind: 'none', why: texts('fault') }, bars: null } }),

@@ -1,5 +1,5 @@
 import { ExportForm } from '../exports/export-form.tsx'
-import type { RefusalCount } from '../log/log-types.ts'
+import type { RefusalsToday } from '../log/log-types.ts'
 import { ReceiptLink } from '../log/receipt-link.tsx'
 import { RefusalTable } from '../log/refusal-table.tsx'
 import { AskForm } from '../parts/field.tsx'
@@ -23,7 +23,7 @@ export const ReadingsPage = (props: {
   readonly state: ReadingsState
   /** Decides what the page advises while the cellar has no readings. */
   readonly hasActiveKey: boolean
-  readonly refusals: readonly RefusalCount[]
+  readonly refusals: RefusalsToday
 }): JSX.Element => (
   <CellarFrame shell={props.shell} cellar={props.cellar} tab="readings" title="Readings">
     {props.typed !== '' || props.kegs.pages > 1 ? (

@@ -92,6 +92,8 @@ export type SearchEnd =
 /** How much of the log the index for these pages holds. `of` is the last position of the log. */
 export type IndexView =
   | { readonly kind: 'current' }
+  /** The newest readings may not be counted. */
+  | { readonly kind: 'late' }
   | { readonly kind: 'behind'; readonly read: number; readonly of: number }
   | { readonly kind: 'none'; readonly why: string | null }
 
@@ -260,3 +262,6 @@ export type RefusalCount = {
   readonly count: number
   readonly href: string
 }
+
+/** `isLate`: further refusals may not be counted yet. */
+export type RefusalsToday = { readonly counts: readonly RefusalCount[]; readonly isLate: boolean }

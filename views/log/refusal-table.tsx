@@ -1,20 +1,23 @@
 import { attribute, Name } from '../parts/name.tsx'
 import { countText } from '../parts/quantity.ts'
 import { paths } from '../paths.ts'
-import type { RefusalCount } from './log-types.ts'
+import type { RefusalsToday } from './log-types.ts'
 
 /** What was refused today of the keys of a cellar, most first. Shows nothing if nothing was refused. */
-export const RefusalTable = (props: {
-  readonly cellar: string
-  readonly refusals: readonly RefusalCount[]
-}): JSX.Element => {
-  if (props.refusals.length === 0) return ''
+export const RefusalTable = (props: { readonly cellar: string; readonly refusals: RefusalsToday }): JSX.Element => {
+  const { counts, isLate } = props.refusals
+  if (counts.length === 0 && !isLate) return ''
   return (
     <section aria-labelledby="refusals-title">
       <h2 id="refusals-title">
         Refused today <small>of all nodes, by key and reason, in UTC</small>
       </h2>
-      <div class="table-room">
+      {isLate ? (
+        <p class="index-note" role="status">
+          Not all refusals are counted yet. Reload this page to see more.
+        </p>
+      ) : null}
+      <div class="table-room" hidden={counts.length === 0}>
         <table class="stack">
           <thead>
             <tr>
@@ -29,7 +32,7 @@ export const RefusalTable = (props: {
             </tr>
           </thead>
           <tbody>
-            {props.refusals.map(({ keyId, label, code, words, count, href }) => (
+            {counts.map(({ keyId, label, code, words, count, href }) => (
               <tr>
                 <th scope="row">
                   <a href={attribute(paths.key(keyId))}>

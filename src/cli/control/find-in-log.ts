@@ -1,8 +1,8 @@
 import { answerOf } from '../../actors/ask/answer-of.ts'
+import { whyIdNotFound } from '../../actors/ask/why-id-not-found.ts'
 import type { Core } from '../../actors/core.ts'
 import type { Receipt } from '../../actors/search/find-events.ts'
 import type { Listed, ListPage } from '../../actors/search/list-events.ts'
-import type { FoundId } from '../../actors/search/list-here.ts'
 import type { AskOptions } from '../../derived/questions/question.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { assertNever } from '../../domain/refusal.ts'
@@ -109,7 +109,7 @@ const findId = async ({ questions, options }: Asking, id: string): Promise<Found
   if (inLog === null || atMs === null)
     return changes.length > 0
       ? foundEvents(changes, null)
-      : { missing: `${whyNotFound(index)} To search the whole log, run: cellarbook log read --json | grep ${id}` }
+      : { missing: `${whyIdNotFound(index)} To search the whole log, run: cellarbook log read --json | grep ${id}` }
   const searched = inLog.searched.toLocaleString('en')
   const limit = `the search ended after ${searched} events`
   if (inLog.events.length > 0) return foundEvents(inLog.events, inLog.isComplete ? null : `There can be more: ${limit}`)
@@ -118,14 +118,6 @@ const findId = async ({ questions, options }: Asking, id: string): Promise<Found
   if (refused !== null) return refused
   const about = `none of ${searched} events recorded about ${isoOf(atMs)} has this id. A refused request stores no event`
   return { missing: inLog.isComplete ? about : `${about}; ${limit}` }
-}
-
-const whyNotFound = (index: FoundId['index']): string => {
-  if (index === null)
-    return 'this id says no instant: it is the id of an event that is no reading, or older than version 7 of these ids.'
-  if (index.isBehind || index.trouble !== null)
-    return `this id says no instant, and ask.db has no events after position ${index.position ?? 0} yet.`
-  return 'no event has this id, except perhaps a reading from before version 7 of these ids.'
 }
 
 /** Returns `null` if no refusals were counted at this time. */

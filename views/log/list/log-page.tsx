@@ -124,7 +124,9 @@ const IndexNote = (props: { readonly list: LogListView }): JSX.Element => {
   if (index.kind === 'current') return ''
   return (
     <p class="index-note" role="status">
-      {index.kind === 'behind' ? (
+      {index.kind === 'late' ? (
+        'The newest readings are not counted by minute yet.'
+      ) : index.kind === 'behind' ? (
         <span safe>
           {`The index of the log is being built: it has read up to position ${countText(index.read)} of ${countText(index.of)}. Until then, a search reads the log itself, in steps. Readings are not counted by minute yet.`}
         </span>

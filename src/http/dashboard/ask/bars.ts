@@ -13,7 +13,7 @@ const hourBars = 48
 type Count = { readonly at: number; readonly code: string; readonly count: number }
 
 /** Returns `null` if the filter leaves out readings, or a time that is not counted any more, or if `ask.db` cannot be used. */
-export const barsOf = async (parts: Parts, { query, filter }: Filtered): Promise<BarsView | null> => {
+export const barsOf = async (parts: LogListParts, { query, filter }: Filtered): Promise<BarsView | null> => {
   const { nowMs } = parts
   const isAboutReadings = filter.kind === null || filter.kind === 'readings' || filter.kind === 'refusals'
   if (!isAboutReadings || filter.type !== null || filter.actor !== null) return null
@@ -27,6 +27,7 @@ export const barsOf = async (parts: Parts, { query, filter }: Filtered): Promise
   const counts = isOfKey
     ? await hourCounts(parts, filter.key, { begin: first, end: last })
     : await minuteCounts(parts, filter.cellar, { begin: first * barMs, end: last * barMs })
+  await parts.pause?.()
   if (counts === null) return null
   for (const { at, code, count } of counts) {
     const bar = bars[Math.floor(at / barMs) - first]
@@ -43,7 +44,6 @@ export const barsOf = async (parts: Parts, { query, filter }: Filtered): Promise
   }
 }
 
-type Parts = Pick<LogListParts, 'core' | 'owner' | 'nowMs'>
 type Filtered = { readonly query: LogQuery; readonly filter: LogFilter }
 type Span = { readonly begin: number; readonly end: number }
 
@@ -51,13 +51,13 @@ const barMsOf = (spanMs: number): number => barsMs.find((ms) => spanMs / ms <= b
 
 type Counts = Promise<readonly Count[] | null>
 
-const minuteCounts = async ({ core, owner }: Parts, cellar: string | null, { begin, end }: Span): Counts => {
+const minuteCounts = async ({ core, owner }: LogListParts, cellar: string | null, { begin, end }: Span): Counts => {
   const wanted = [cellar, Math.floor(begin / minuteMs), Math.ceil(end / minuteMs)] as const
   const counts = answerOr(await core.questions.ask('minuteCounts', [...wanted], { owner, isAtOnce: true }), null)
   return counts?.map(({ minute, code, count }) => ({ at: minute * minuteMs, code, count })) ?? null
 }
 
-const hourCounts = async ({ core, owner }: Parts, key: string | null, { begin, end }: Span): Counts => {
+const hourCounts = async ({ core, owner }: LogListParts, key: string | null, { begin, end }: Span): Counts => {
   const wanted = [key ?? '', Math.max(begin, end - hourBars), end] as const
   const counts = answerOr(await core.questions.ask('hourCounts', [...wanted], { owner, isAtOnce: true }), null)
   return counts?.map(({ hour, code, count }) => ({ at: hour * hourMs, code, count })) ?? null

@@ -25,7 +25,7 @@ import { byView } from './by-view.ts'
 import type { LogListParts } from './log-list-parts.ts'
 import { remedyOf, ruleWords } from './refusal-remedies.ts'
 import { statusOfCode } from './status-of-code.ts'
-import { isWritten, type Summary, unwrittenRefusals } from './unwritten-refusals.ts'
+import { isWritten, type Summary, unwrittenRefusals, writtenAmong } from './unwritten-refusals.ts'
 
 /** `after` is the position behind which an ended search goes on. @throws Outage, UndecodableEvent */
 export const explainRefusal = async (
@@ -38,8 +38,10 @@ export const explainRefusal = async (
     case 'no_request_id':
       return { kind: 'not_an_id', requestId }
     default: {
+      const waiting = unwrittenRefusals(parts.core, sinceAbout(facts.atMs))
       const { summaries: written, nextAfter } = await summariesSince(parts, facts.atMs, after)
-      const summaries = [...written, ...unwrittenRefusals(parts.core, sinceAbout(facts.atMs))]
+      const isWrittenNow = writtenAmong(written)
+      const summaries = [...written, ...waiting.filter((summary) => !isWrittenNow(summary))]
       for (const summary of summaries) {
         const sample = summary.data.samples.find((known) => known.requestId === requestId)
         if (sample !== undefined) return { kind: 'sample', ...(await explained(parts, summary, sample)) }

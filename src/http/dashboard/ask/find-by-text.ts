@@ -4,6 +4,7 @@ import { countOf } from '../../../../views/parts/quantity.ts'
 import { dateText, exactText } from '../../../../views/parts/time-words.ts'
 import { paths } from '../../../../views/paths.ts'
 import { answerOf, answerOr } from '../../../actors/ask/answer-of.ts'
+import { whyIdNotFound } from '../../../actors/ask/why-id-not-found.ts'
 import type { Core } from '../../../actors/core.ts'
 import { dayMs, instantText } from '../../../domain/calendar.ts'
 import type { CellarState } from '../../../domain/cellar.ts'
@@ -242,10 +243,10 @@ const seekPosition = async ({ core, owner }: FindParts, position: number): Promi
 const seekId = async ({ core, owner }: FindParts, id: string, after: number | null): Promise<Sought> => {
   const facts = requestIdFacts(id)
   const atMs = facts.kind === 'made_at' ? facts.atMs : null
-  const { changes, inLog } = answerOf(await core.questions.ask('findId', { id, atMs, after }, { owner }))
+  const { index, changes, inLog } = answerOf(await core.questions.ask('findId', { id, atMs, after }, { owner }))
   const event = changes[0] ?? inLog?.events[0]
   if (event !== undefined) return eventChoice(event)
-  if (inLog === null) return { missing: `No event of the log has the id ${id}, and it is no id of a request.` }
+  if (inLog === null) return { missing: `Cannot find the id ${id}: ${whyIdNotFound(index)}` }
   const request = { what: 'The request', name: id, href: paths.refusedRequest(id) }
   const { isComplete, lookedTo } = inLog
   if (isComplete || lookedTo === null) return request

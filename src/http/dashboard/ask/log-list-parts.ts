@@ -1,8 +1,11 @@
 import type { Core } from '../../../actors/core.ts'
+import type { Pause } from '../show/pauses.ts'
 
 export type LogListParts = {
   readonly core: Core
   readonly nowMs: number
   /** The e-mail of the operator. */
   readonly owner: string
+  /** Called after each answer. Default: the page goes on at once. */
+  readonly pause?: Pause
 }

@@ -1,9 +1,10 @@
 import type { EventRow, LogListView, LogQuery, LogRow, SearchEnd } from '../../../../views/log/log-types.ts'
 import { sentenceOf } from '../../../../views/log/sentence.ts'
 import { paths } from '../../../../views/paths.ts'
-import { answerOf } from '../../../actors/ask/answer-of.ts'
+import { answerOf, isLate } from '../../../actors/ask/answer-of.ts'
 import type { Core } from '../../../actors/core.ts'
 import { type Listed, type ListPage, wantsReadings } from '../../../actors/search/list-events.ts'
+import type { ListedHere, ListWanted } from '../../../actors/search/list-here.ts'
 import { hourMs } from '../../../domain/calendar.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
 import { kindOf, periodOf } from '../../../domain/search/event-filter.ts'
@@ -18,7 +19,7 @@ import { foldMinutes } from './fold-minutes.ts'
 import type { LogListParts } from './log-list-parts.ts'
 import { type MinuteRows, minuteRows, showsMinutes } from './minute-rows.ts'
 import { type JudgedQuery, judgeQuery } from './read-log-query.ts'
-import { isWritten, unwrittenRefusals } from './unwritten-refusals.ts'
+import { isWritten, type Summary, unwrittenRefusals, writtenAmong } from './unwritten-refusals.ts'
 
 /** Makes the list for an address of the Log page. @throws Outage, UndecodableEvent */
 export const logListOf = async (parts: LogListParts, query: LogQuery): Promise<LogListView> => {
@@ -39,7 +40,7 @@ export const logListOf = async (parts: LogListParts, query: LogQuery): Promise<L
     end: query.after === null ? listed.older : listed.newer,
     bars: listed.bars,
     ...hrefsOf(query, listed),
-    index: indexView(core, listed.isIndexed),
+    index: indexView(core, listed),
     about: aboutOf(core, judged),
     cellars: suggestedCellars(core),
     types: typesOffered,
@@ -53,26 +54,28 @@ type Rows = {
   readonly newer: SearchEnd
   readonly older: SearchEnd
 }
-type Listing = Rows & Pick<LogListView, 'bars'> & { readonly isIndexed: boolean }
+/** `isLate`: the index did not get the newest events in time. */
+type IndexUse = { readonly isIndexed: boolean; readonly isLate: boolean }
+type Listing = Rows & Pick<LogListView, 'bars'> & IndexUse
 
 const complete: SearchEnd = { kind: 'complete' }
 const pageFull: SearchEnd = { kind: 'page_full' }
-const nothing: Listing = { rows: [], newer: complete, older: complete, bars: null, isIndexed: true }
+const nothing: Listing = { rows: [], newer: complete, older: complete, bars: null, isIndexed: true, isLate: false }
 
 /** If the index turns out to be damaged or locked, the log itself is searched, and nothing is counted. */
 const rowsOf = async (parts: LogListParts, query: LogQuery, { filter, atMs }: JudgedQuery): Promise<Listing> => {
   const { core } = parts
-  let isIndexed = core.indexProgress() !== null
-  const onUnusable = (): void => {
-    isIndexed = false
+  let use: IndexUse = { isIndexed: core.indexProgress() !== null, isLate: false }
+  const onUse = (told: Partial<IndexUse>): void => {
+    use = { ...use, ...told }
   }
-  const rows = await rowsFrom(parts, query, { filter, atMs, onUnusable })
+  const rows = await rowsFrom(parts, query, { filter, atMs, onUse })
   const around = atMs === null ? filter : { ...filter, until: filter.until ?? atMs + hourMs / 2 }
-  const bars = isIndexed && isCounted(core) ? await barsOf(parts, { query, filter: around }) : null
-  return { ...rows, bars, isIndexed }
+  const bars = use.isIndexed && isCounted(core) ? await barsOf(parts, { query, filter: around }) : null
+  return { ...rows, bars, ...use }
 }
 
-type Wanted = Pick<JudgedQuery, 'filter' | 'atMs'> & { readonly onUnusable: () => void }
+type Wanted = Pick<JudgedQuery, 'filter' | 'atMs'> & { readonly onUse: (told: Partial<IndexUse>) => void }
 
 const rowsFrom = async (parts: LogListParts, query: LogQuery, wanted: Wanted): Promise<Rows> => {
   if (wanted.atMs !== null) return rowsAround(parts, wanted, wanted.atMs)
@@ -109,22 +112,23 @@ const rowsAround = async (parts: LogListParts, wanted: Wanted, atMs: number): Pr
 }
 
 /** Returns the rows in the direction of the page. `unwritten` are rows of refusals behind the end of the log. */
-const mergedRows = async (parts: LogListParts, { filter, onUnusable }: Wanted, page: ListPage) => {
-  const { core, owner } = parts
+const mergedRows = async (parts: LogListParts, { filter, atMs, onUse }: Wanted, page: ListPage) => {
+  const { core } = parts
   const isBackwards = page.direction === 'backwards'
   const isOnlyMinutes = !wantsReadings(filter) && (filter.kind === 'readings' || filter.type === 'ReadingAccepted')
-  const also = isBackwards && page.from !== null ? [] : unwrittenRefusals(core, filter)
-  const found = isOnlyMinutes
-    ? nothingFound
-    : answerOf(await core.questions.ask('findEvents', { filter, page, also }, { owner }))
-  if (!found.isIndexed) onUnusable()
-  const rows = [...also, ...found.events].map((event, at) => eventRow(core, event, found.before[at] ?? unknownBefore))
-  const [unwritten, events] = [rows.slice(0, also.length), rows.slice(also.length)]
+  const isAtEnd = isBackwards ? page.from === null : atMs !== null
+  const also = isAtEnd ? unwrittenRefusals(core, filter) : []
+  const found = isOnlyMinutes ? nothingFound : await find(parts, { filter, page, also })
+  if (!found.isIndexed) onUse({ isIndexed: false })
+  const { unwritten, events } = eventRows(core, also, found)
   const limit = isOnlyMinutes ? minuteRowsShownMax : minuteRowsPerPageMax
   const minutePage = { ...page, to: reachedTo(found), limit }
   const isShown = showsMinutes(filter) && isCounted(core)
-  const counted = isShown ? await minuteRows(parts, filter, minutePage) : noMinutes
-  if (counted === null) onUnusable()
+  // The search has waited for the index already.
+  const counting = { ...parts, isAtOnce: !isOnlyMinutes }
+  const counted = isShown ? await minuteRows(counting, filter, minutePage) : noMinutes
+  if (counted === null) onUse({ isIndexed: false })
+  if (found.isLate || counted?.isLate === true) onUse({ isLate: true })
   const minutes = counted ?? noMinutes
   const lastCounted = minutes.isFull ? minutes.rows.at(-1)?.position : undefined
   const isReached = ({ position }: LogRow): boolean =>
@@ -134,9 +138,27 @@ const mergedRows = async (parts: LogListParts, { filter, onUnusable }: Wanted, p
   return { unwritten, rows: shown, end: minutes.isFull ? pageFull : found.end }
 }
 
-const nothingFound = { events: [], before: [], end: complete, isIndexed: true } as const
+const nothingFound = { events: [], before: [], end: complete, isIndexed: true, isLate: false } as const
 
-const noMinutes: MinuteRows = { rows: [], isFull: false }
+const noMinutes: MinuteRows = { rows: [], isFull: false, isLate: false }
+
+const find = async ({ core, owner, pause }: LogListParts, wanted: ListWanted): Promise<ListedHere & IndexUse> => {
+  const answered = await core.questions.ask('findEvents', wanted, { owner })
+  await pause?.()
+  return { ...answerOf(answered), isLate: isLate(answered) }
+}
+
+/** `also` was part of the question. */
+export const eventRows = (
+  core: Core,
+  also: readonly Summary[],
+  { events, before }: Pick<ListedHere, 'events' | 'before'>,
+) => {
+  const rows = [...also, ...events].map((event, at) => eventRow(core, event, before[at] ?? unknownBefore))
+  const isWrittenNow = writtenAmong(events)
+  const unwritten = also.flatMap((summary, at) => (isWrittenNow(summary) ? [] : (rows[at] ?? [])))
+  return { unwritten, events: rows.slice(also.length) }
+}
 
 /** The position that the search for events has reached; `null`: the end of the log. Rows of minutes behind it come later. */
 const reachedTo = ({ events, end }: Listed): number | null => {
@@ -154,7 +176,7 @@ const inDirection = (isBackwards: boolean) => {
   }
 }
 
-export const eventRow = (core: Core, event: RecordedEvent, before: StateBefore): EventRow => ({
+const eventRow = (core: Core, event: RecordedEvent, before: StateBefore): EventRow => ({
   row: 'event',
   position: event.position,
   at: event.recordedAt,
@@ -194,11 +216,11 @@ const isCounted = (core: Core): boolean => {
   return progress !== null && !progress.isBehind && progress.trouble === null
 }
 
-const indexView = (core: Core, isIndexed: boolean): LogListView['index'] => {
+const indexView = (core: Core, { isIndexed, isLate }: IndexUse): LogListView['index'] => {
   const progress = core.indexProgress()
   if (progress === null || !isIndexed) return { kind: 'none', why: null }
   if (progress.trouble !== null) return { kind: 'none', why: progress.trouble }
-  if (!progress.isBehind) return { kind: 'current' }
+  if (!progress.isBehind) return { kind: isLate ? 'late' : 'current' }
   return { kind: 'behind', read: progress.position ?? 0, of: core.projections.position ?? 0 }
 }
 

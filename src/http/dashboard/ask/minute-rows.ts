@@ -4,18 +4,19 @@
  */
 import type { MinuteRow } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
-import { answerOr } from '../../../actors/ask/answer-of.ts'
+import { answerOr, isLate } from '../../../actors/ask/answer-of.ts'
 import type { Core } from '../../../actors/core.ts'
 import type { CountedMinute, MinutePage } from '../../../actors/search/count-minutes.ts'
+import type { AskOptions } from '../../../derived/questions/question.ts'
 import { instantText, minuteMs } from '../../../domain/calendar.ts'
 import type { LogFilter } from '../../../domain/search/event-filter.ts'
 import { cellarsCountedByMinuteMax } from '../../../limits.ts'
 import type { LogListParts } from './log-list-parts.ts'
 
-/** `isFull`: further minutes of the page were not counted. */
-export type MinuteRows = { readonly rows: readonly MinuteRow[]; readonly isFull: boolean }
+/** `isFull`: further minutes of the page were not counted. `isLate`: the newest readings may not be counted. */
+export type MinuteRows = { readonly rows: readonly MinuteRow[]; readonly isFull: boolean; readonly isLate: boolean }
 
-export type MinuteParts = Pick<LogListParts, 'core' | 'owner' | 'nowMs'>
+export type MinuteParts = LogListParts & Pick<AskOptions, 'isAtOnce'>
 
 /** True if the list shows readings by minute: nothing but a cellar and a time narrows it down. */
 export const showsMinutes = ({ kind, type, actor, key, stream, cellar }: LogFilter): boolean =>
@@ -27,14 +28,17 @@ export const showsMinutes = ({ kind, type, actor, key, stream, cellar }: LogFilt
 
 /** Returns the rows in the direction of the page. `null` if `ask.db` cannot be used. */
 export const minuteRows = async (
-  { core, owner, nowMs }: MinuteParts,
+  { core, owner, nowMs, pause, isAtOnce }: MinuteParts,
   filter: Pick<LogFilter, 'cellar' | 'since' | 'until'>,
   page: MinutePage,
 ): Promise<MinuteRows | null> => {
   const { since, until } = filter
   const wanted = { cellars: countedCellars(core, filter), nowMs, since, until, page }
-  const counted = answerOr(await core.questions.ask('countMinutes', wanted, { owner, isAtOnce: true }), null)
-  return counted && { rows: counted.minutes.map((one) => rowOf(core, one)), isFull: counted.isFull }
+  const answered = await core.questions.ask('countMinutes', wanted, { owner, isAtOnce })
+  await pause?.()
+  const counted = answerOr(answered, null)
+  if (counted === null) return null
+  return { ...counted, rows: counted.minutes.map((one) => rowOf(core, one)), isLate: isLate(answered) }
 }
 
 /** With too many cellars, counts all cellars together. */

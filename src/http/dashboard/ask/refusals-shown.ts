@@ -1,27 +1,23 @@
 /** Refusals for the pages of cellars and keys. They come from the index, so they are of every node, and outlast a restart. */
-import type { EventRow, RefusalCount } from '../../../../views/log/log-types.ts'
+import type { EventRow, RefusalsToday } from '../../../../views/log/log-types.ts'
 import { refusalWords } from '../../../../views/log/refusal-words.ts'
 import { paths } from '../../../../views/paths.ts'
-import { answerOr } from '../../../actors/ask/answer-of.ts'
+import { answerOr, isLate } from '../../../actors/ask/answer-of.ts'
 import { dayMs, hourMs, instantText } from '../../../domain/calendar.ts'
 import { anyEvent } from '../../../domain/search/event-filter.ts'
-import { unknownBefore } from '../../../domain/search/state-before.ts'
 import { refusalsStream } from '../../../domain/stream-names.ts'
 import { lastRefusalsShownMax, refusalRowsMax } from '../../../limits.ts'
-import { eventRow } from './log-list.ts'
+import { eventRows } from './log-list.ts'
 import type { LogListParts } from './log-list-parts.ts'
 import { unwrittenRefusals } from './unwritten-refusals.ts'
 
 /** Returns the refusals since midnight (UTC), the most frequent first. */
-export const refusalsToday = async (
-  { core, owner, nowMs }: LogListParts,
-  cellar: string,
-): Promise<readonly RefusalCount[]> => {
+export const refusalsToday = async ({ core, owner, nowMs }: LogListParts, cellar: string): Promise<RefusalsToday> => {
   const midnightMs = nowMs - (nowMs % dayMs)
   const wanted: [string, number, number] = [cellar, midnightMs / hourMs, refusalRowsMax]
-  const sums = answerOr(await core.questions.ask('refusalsOfCellar', wanted, { owner }), [])
-  const mostFirst = sums.toSorted((one, other) => other.count - one.count)
-  return mostFirst.map(({ key, code, count }) => ({
+  const answered = await core.questions.ask('refusalsOfCellar', wanted, { owner })
+  const mostFirst = answerOr(answered, []).toSorted((one, other) => other.count - one.count)
+  const counts = mostFirst.map(({ key, code, count }) => ({
     keyId: key,
     label: core.projections.keys.get(key)?.label ?? `clr_${key}_…`,
     code,
@@ -29,6 +25,7 @@ export const refusalsToday = async (
     count,
     href: paths.log({ kind: 'refusals', key, from: instantText(midnightMs) }),
   }))
+  return { counts, isLate: isLate(answered) }
 }
 
 /** Returns the last summaries of what was refused of the key, newest first. */
@@ -36,7 +33,8 @@ export const lastRefusalsOf = async ({ core, owner }: LogListParts, keyId: strin
   const page = { direction: 'backwards', from: null, limit: lastRefusalsShownMax } as const
   const filter = { ...anyEvent, stream: refusalsStream(keyId) }
   const also = unwrittenRefusals(core, filter)
-  const found = answerOr(await core.questions.ask('findEvents', { filter, page, also }, { owner }), null)
-  const events = [...also, ...(found?.events ?? [])].slice(0, lastRefusalsShownMax)
-  return events.map((event, at) => eventRow(core, event, found?.before[at] ?? unknownBefore))
+  const none = { events: [], before: [] }
+  const found = answerOr(await core.questions.ask('findEvents', { filter, page, also }, { owner }), none)
+  const { unwritten, events } = eventRows(core, also, found)
+  return [...unwritten, ...events].slice(0, lastRefusalsShownMax)
 }

@@ -29,6 +29,12 @@ export const unwrittenRefusals = (core: Core, filter: LogFilter): readonly Summa
     .slice(0, logEventsPerPageMax)
 }
 
+/** A summary can be written while the log is searched. Then it is among the events that were found. */
+export const writtenAmong =
+  (found: readonly RecordedEvent[]) =>
+  ({ stream, data }: Summary): boolean =>
+    found.some((event) => event.stream === stream && event.type === 'ReadingsRefused' && event.data.from === data.from)
+
 export const isWritten = ({ revision }: Pick<RecordedEvent, 'revision'>): boolean => revision !== unwritten.revision
 
 const unwritten = {

@@ -65,7 +65,6 @@ type OpenPage = {
   readonly outdated: Set<LiveStream>
   /** The changes of the page before its last rendering. `null`: the page must be rendered even without a change. */
   renderedAt: Changes | null
-  renderedTick: number
   /**
    * The hash of the last message, so that an equal message is not sent again. `null` if there was none. The message itself can
    * have 300 KB, so it is not kept.
@@ -158,7 +157,6 @@ export class LivePages {
       streams: new Set(),
       outdated: new Set(),
       renderedAt: null,
-      renderedTick: 0,
       lastHash: null,
       isQueued: false,
       restsUntilMs: 0,
@@ -255,8 +253,9 @@ export class LivePages {
     if (this.#passedMs() < opened.restsUntilMs) return false
     const { readings, others } = this.#changes.of(opened.page)
     if (opened.outdated.size > 0 || opened.renderedAt?.others !== others) return true
-    const hasRested = !opened.page.listsEvents || this.#ticks - opened.renderedTick >= liveReadingsMs / livePushMs
-    return opened.renderedAt.readings !== readings && hasRested
+    // Lists that are rendered together wait for the same flush of `ask.db`.
+    const isTurn = !opened.page.listsEvents || this.#ticks % (liveReadingsMs / livePushMs) === 0
+    return opened.renderedAt.readings !== readings && isTurn
   }
 
   #isOld({ page, renderedAt }: OpenPage): boolean {
@@ -323,7 +322,6 @@ export class LivePages {
     const { page, streams, outdated } = opened
     const hashBefore = opened.lastHash
     opened.renderedAt = this.#changes.of(page)
-    opened.renderedTick = this.#ticks
     const html = await this.#render(page, turns.pause)
     opened.restsUntilMs = this.#passedMs() + Math.min(turns.tookMs() * liveRestFactor, liveHeartbeatMs)
     if (html === null) {

