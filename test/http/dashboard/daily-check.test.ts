@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type DailyCheck, startDailyCheck } from '../../../src/daily-check.ts'
 import { checkDelayMs, checkEveryMs } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
+import { formatVersion } from '../../../src/log/sqlite/schema.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { harmLog } from '../../support/logs/harm.ts'
 import { reading } from '../../support/logs/sample-events.ts'
@@ -112,7 +113,7 @@ describe('the daily check of the log', () => {
     await checked(checkDelayMs)
     expect(lines).toMatchObject([['warn', expect.stringContaining('could not be checked'), {}]])
     expect(await cellars('admin')).toContain('it has format 99')
-    harmLog(folder.path, (database) => database.run('PRAGMA user_version = 4'))
+    harmLog(folder.path, (database) => database.run(`PRAGMA user_version = ${formatVersion}`))
     await checked(checkEveryMs)
     expect(lines[1]).toMatchObject(['info', 'the log was checked: it is sound', {}])
   })
