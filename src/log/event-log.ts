@@ -146,7 +146,8 @@ export interface EventLog {
   /**
    * Reads what a start needs, without all the readings. `onEvent` gets each event that is neither a reading nor a record, in the order
    * of the log. Default: a start reads the whole log.
-   * @throws DamagedLog also if only an index is damaged, and a read of the whole log meets no damage. Outage, UndecodableEvent
+   * @throws DamagedLog also if only an index is damaged, and a read of the whole log meets no damage. BeginningUnusable, Outage,
+   * UndecodableEvent
    */
   readBeginning?: ReadBeginning
   /** How far a subscription has come. A second client of the store needs it, to read the newest events. Default: not needed. */
@@ -219,6 +220,11 @@ export class DamagedLog extends Outage {
     const remedy = 'Check the disk, and restore a backup into an empty data folder'
     super(`The log is damaged${at}: ${why}. ${remedy}`, 'not_written', 'unavailable', options)
   }
+}
+
+/** What a start would read in place of the whole log cannot be used. The whole log can. */
+export class BeginningUnusable extends Error {
+  override readonly name = 'BeginningUnusable'
 }
 
 /**

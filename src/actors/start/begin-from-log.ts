@@ -1,7 +1,7 @@
 import { createProjections } from '../../../projections/projections.ts'
 import type { Projections } from '../../../projections/queries.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
-import { Outage, type ReadBeginning } from '../../log/event-log.ts'
+import { BeginningUnusable, DamagedLog, type ReadBeginning } from '../../log/event-log.ts'
 
 export type Newest = Pick<RecordedEvent, 'position' | 'recordedAt'>
 
@@ -16,7 +16,7 @@ export type FirstState = {
 /**
  * Folds the log without reading all readings. If that meets damage, nothing is folded yet, and the caller reads the whole log: that
  * tells what is damaged, and an index alone does not stop a start.
- * @throws UndecodableEvent
+ * @throws Outage, UndecodableEvent
  */
 export const beginFromLog = async (
   read: ReadBeginning | null,
@@ -26,7 +26,7 @@ export const beginFromLog = async (
     const first = read === null ? null : await foldBeginning(read)
     if (first !== null) return first
   } catch (cause) {
-    if (!(cause instanceof Outage)) throw cause
+    if (!(cause instanceof DamagedLog || cause instanceof BeginningUnusable)) throw cause
     onWholeRead(cause.message)
   }
   return { projections: createProjections(), after: null, newest: null }

@@ -2,7 +2,7 @@
  * The SQL schema of the log's file. A row of `events` holds consecutive events of one stream that were appended
  * together. `position` and `revision` of a row belong to its first event.
  */
-import { Database } from 'bun:sqlite'
+import { Database, SQLiteError } from 'bun:sqlite'
 import { schemaDifferencesMax, schemaNameCharsMax } from '../../limits.ts'
 
 const tables = `
@@ -130,6 +130,17 @@ const checksums = `
 const texts = `
   CREATE INDEX texts ON events (position, stream) WHERE typeof(body) = 'text';
 `
+
+/** False in a file of an older format, and in one whose changed schema a person has accepted. */
+export const canUseTexts = (database: Database): boolean => {
+  try {
+    database.prepare("SELECT 1 FROM events INDEXED BY texts WHERE typeof(body) = 'text'").finalize()
+    return true
+  } catch (cause) {
+    if (cause instanceof SQLiteError && cause.code === 'SQLITE_ERROR') return false
+    throw cause
+  }
+}
 
 /**
  * Each step upgrades the file to the next format. Never change a step, not even by a space. The schema of each file is

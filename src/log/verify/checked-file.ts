@@ -1,7 +1,7 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import { checkedNamesMax } from '../../limits.ts'
-import { schemaDifferences } from '../sqlite/schema.ts'
+import { canUseTexts, schemaDifferences } from '../sqlite/schema.ts'
 import { isMalformed } from '../sqlite/sqlite-faults.ts'
 import { openReadOnly } from '../sqlite/sqlite-file.ts'
 
@@ -47,7 +47,7 @@ export class CheckedFile implements Disposable {
   }
 
   get hasTexts(): boolean {
-    return this.version >= 5
+    return canUseTexts(this.database)
   }
 
   get hasTruncations(): boolean {

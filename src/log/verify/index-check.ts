@@ -1,7 +1,7 @@
 /**
- * Checks the index of revisions against the table. `RowsCheck` has found the entry of each row. So if the index has as
- * many entries of a stream as the stream has rows, it has no other entries. Only if the numbers differ, each entry is
- * compared with its row, because that takes much longer.
+ * Checks the indexes of revisions and of texts against the table. `RowsCheck` has found the entry of each row. So if the index of revisions
+ * has as many entries of a stream as the stream has rows, it has no other entries. Only if the numbers differ, each entry
+ * is compared with its row, because that takes much longer. Of texts there are few, so each is compared.
  */
 import { checkedBytesBesideBody, checkedIndexEntriesPerStep } from '../../limits.ts'
 import { type CheckedFile, revisionsIndex, type Step } from './checked-file.ts'
@@ -19,6 +19,9 @@ export type IndexCheckParts = {
 
 type Entry = { readonly stream: number; readonly revision: number; readonly position: number }
 type Place = Pick<Entry, 'stream' | 'revision'>
+type TextEntry = Pick<Entry, 'stream' | 'position'>
+
+const noSuchRow = 'an entry of the index leads to no such row'
 
 export function* checkIndex(parts: IndexCheckParts): Generator<Step> {
   const { file, findings, streams, checkedTo } = parts
@@ -49,6 +52,29 @@ export function* checkIndex(parts: IndexCheckParts): Generator<Step> {
     if (page.length < checkedIndexEntriesPerStep) break
   }
   if (entries !== streams.rows(after.stream)) yield* compareAll(parts, statements, after.stream)
+  if (file.hasTexts) yield* checkTexts(parts)
+}
+
+function* checkTexts({ file, findings, events }: IndexCheckParts): Generator<Step> {
+  const entries = file.database.prepare<TextEntry, [number, number]>(
+    "SELECT position, stream FROM events INDEXED BY texts WHERE typeof(body) = 'text' AND position > ? ORDER BY position LIMIT ?",
+  )
+  const text = file.database.prepare<{ stream: number }, [number]>(
+    "SELECT stream FROM events NOT INDEXED WHERE position = ? AND typeof(body) = 'text'",
+  )
+  for (let [after, last] = [-1, 0]; last > after; ) {
+    after = last
+    const page = file.atOneMoment(() => {
+      const page = entries.all(last, checkedIndexEntriesPerStep)
+      for (const { position, stream } of page) {
+        const isRight = position > last && text.get(position)?.stream === stream
+        if (!isRight) findings.add('index', { stream: file.nameOf(stream), position }, noSuchRow)
+        last = position
+      }
+      return page
+    })
+    yield { phase: 'index', bytes: page.length * checkedBytesBesideBody, events, share: 1 }
+  }
 }
 
 /** Compares each entry of the stream with its row. */
@@ -71,7 +97,7 @@ const compare = ({ file, findings }: IndexCheckParts, { row }: Statements, entry
   const found = row.get(position)
   if (found?.stream === stream && found.revision === revision) return
   const place = { stream: file.nameOf(stream), revision, position }
-  findings.add('index', place, 'an entry of the index leads to no such row')
+  findings.add('index', place, noSuchRow)
 }
 
 const isAfter = (entry: Place, before: Place): boolean =>

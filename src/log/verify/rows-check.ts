@@ -161,8 +161,9 @@ export class RowsCheck {
     const { file, findings } = this.#parts
     const place = () => ({ stream: file.nameOf(stream), revision, position })
     try {
-      const entry = this.#statements.entry.get(stream, revision)
-      const isListed = typeof body !== 'string' || this.#statements.text?.get(position, stream) !== null
+      const { entry: revisions, text } = this.#statements
+      const entry = revisions.get(stream, revision)
+      const isListed = typeof body !== 'string' || text === null || text.get(position, stream)?.position === position
       if (entry?.position !== position || !isListed)
         findings.add('index', place(), 'no entry of the index leads to this row')
     } catch (cause) {

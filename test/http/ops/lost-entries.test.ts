@@ -1,9 +1,10 @@
+import type { SQLQueryBindings } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NewEvent } from '../../../src/domain/events.ts'
 import { keyStream, readingsStream } from '../../../src/domain/stream-names.ts'
-import type { EventLog } from '../../../src/log/event-log.ts'
+import { DamagedLog, type EventLog } from '../../../src/log/event-log.ts'
 import { ensureLogCreated } from '../../../src/log/log-identity.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { revisionsIndex } from '../../../src/log/verify/checked-file.ts'
@@ -112,6 +113,58 @@ describe('a start after the newest entry was lost of', () => {
     expect(core.projections.readings.usage(made.keyId)).toMatchObject({ accepted: 2, last: { revision: 1 } })
     expect(told).toHaveLength(1)
   })
+})
+
+/** Loses the entry of a row, but not those of later ones. */
+const losingEntryAt = (revision: number): Promise<void> => {
+  let row: SQLQueryBindings[] = []
+  const of = `stream = (SELECT id FROM streams WHERE name = '${readingsStream(made.keyId)}') AND revision = ${revision}`
+  harmLog(dataDir, (database) => {
+    row = database.query(`SELECT * FROM events WHERE ${of}`).values()[0] ?? []
+    database.run(`DELETE FROM events WHERE ${of}`)
+  })
+  return losingIndexWrite(dataDir, revisionsIndex, () =>
+    harmLog(dataDir, (database) => database.run('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)', row)),
+  )
+}
+
+test.each([1, 2])('a start meets the lost entry of the last of %i readings before a seal', async (readings) => {
+  restore()
+  if (readings === 2) await accepted()
+  await sealed()
+  await losingEntryAt(readings - 1)
+  const { core } = await start()
+  expect(core.projections.readings.usage(made.keyId)).toMatchObject({
+    accepted: readings,
+    last: { revision: readings - 1 },
+  })
+  expect(told).toEqual([expect.stringContaining('an index of the file does not match its table')])
+})
+
+test('a start without the index of texts reads the whole log, and tells no trouble of the log', async () => {
+  restore()
+  await revoked()
+  harmLog(dataDir, (database) => database.run('DROP INDEX texts'))
+  const { post, log } = await start()
+  expect((await post(validReading, made.key)).status).toBe(401)
+  expect([told, log.troubles?.()]).toEqual([['the index texts is missing or was changed'], []])
+})
+
+test('a start after a failed start works', async () => {
+  restore()
+  await revoked()
+  const change = (by: number): void =>
+    harmLog(dataDir, (database) =>
+      database.run(`UPDATE events SET recorded_at = recorded_at + ${by} WHERE position = 1`),
+    )
+  change(1)
+  const log = open()
+  await expect(startService({ log, clock })).rejects.toBeInstanceOf(DamagedLog)
+  await log.close()
+  change(-1)
+  const { post } = await start()
+  expect((await post(validReading, made.key)).status).toBe(401)
+  expect(told).toEqual([])
 })
 
 test('a start meets an entry of the index of texts that is missing before others', async () => {

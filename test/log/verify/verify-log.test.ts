@@ -124,6 +124,14 @@ describe('a sound log', () => {
     expect(await verify(dataDir)).toMatchObject({ first: null, rowsWithoutChecksum: 0 })
   })
 
+  test('without the index of texts is sound if its schema was accepted', async () => {
+    const dataDir = copyOfSound()
+    harmLog(dataDir, (database) => database.run('DROP INDEX texts'))
+    const path = join(dataDir, 'log.db')
+    const steps = checkLogFile({ path, codec: null, checksPages: false, acceptsSchema: true })
+    expect(resultOf(steps)).toMatchObject({ first: null, rows: 7 })
+  })
+
   test('of a killed service is sound, and keeps its write-ahead log', async () => {
     const running = copyOfSound()
     const log = open(running)
@@ -380,6 +388,12 @@ describe('an index that does not match its table', () => {
       { stream: 'key-two', revision: 1, position: 15, counts: { index: 1 } },
     ],
     ['a text is missing', 'texts', append, { stream: 'key-two', revision: 2, position: 16, counts: { index: 2 } }],
+    [
+      'a text leads nowhere',
+      'texts',
+      remove('DELETE FROM events WHERE position = 15'),
+      { stream: 'key-two', position: 15, counts: { index: 1 } },
+    ],
     ['a name is missing', names, append, { stream: 'key-three', counts: { index: 1 } }],
     [
       'a name leads nowhere',

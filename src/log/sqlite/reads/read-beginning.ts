@@ -12,7 +12,8 @@ import type { RecordedEvent } from '../../../domain/events.ts'
 import type { ReadingsEnd } from '../../../domain/reading/readings-end.ts'
 import { isRecordStream, readingsCategory, recordCategories } from '../../../domain/stream-names.ts'
 import type { Codec } from '../../codec/codec.ts'
-import { type Beginning, DamagedLog } from '../../event-log.ts'
+import { type Beginning, BeginningUnusable, DamagedLog } from '../../event-log.ts'
+import { canUseTexts } from '../schema.ts'
 import { damagedIndex } from './index-checks.ts'
 import type { KnownStreams } from './known-streams.ts'
 import { columns, type ReadStatements } from './read-statements.ts'
@@ -26,9 +27,10 @@ type Parts = {
   readonly codec: Codec
 }
 
-/** Call it in one transaction. @throws DamagedLog, UndecodableEvent, SQLiteError */
+/** Call it in one transaction. @throws BeginningUnusable, DamagedLog, UndecodableEvent, SQLiteError */
 export const readBeginning = (parts: Parts, onEvent: (event: RecordedEvent) => void): Beginning => {
   const { database, statements, streams } = parts
+  if (!canUseTexts(database)) throw new BeginningUnusable('the index texts is missing or was changed')
   const last = statements.lastRow.get()
   const position = last === null ? 0 : last.position + last.count - 1
   const reached = readTexts(parts, onEvent)
@@ -45,7 +47,7 @@ export const readBeginning = (parts: Parts, onEvent: (event: RecordedEvent) => v
     revisions += end
     if (revisions > position) break
     if (category !== readingsCategory) continue
-    ends.push({ stream: name, revision: end - 1, keptFrom, last: lastReading(parts, id) })
+    ends.push({ stream: name, revision: end - 1, keptFrom, last: lastReading(parts, id, end) })
   }
   if (revisions === position) return { ends, position: last === null ? null : position }
   const why = `its streams do not have as many events as its positions, which reach ${position}`
@@ -71,17 +73,18 @@ const readTexts = ({ database, streams, codec }: Parts, onEvent: (event: Recorde
 }
 
 /** A purge leaves the last reading. */
-const lastReading = ({ statements, streams, codec }: Parts, id: number): RecordedEvent | null => {
+const lastReading = ({ statements, streams, codec }: Parts, id: number, end: number): RecordedEvent | null => {
   const { name, keptFrom } = streams.get(id)
-  let after = Number.POSITIVE_INFINITY
+  let after = end
   for (const row of statements.streamBackwards.iterate(id, Number.MAX_SAFE_INTEGER, keptFrom)) {
     streams.checked(row)
-    if (row.stream !== id || row.revision >= after) throw damagedIndex(name)
+    if (row.stream !== id || row.revision + row.count !== after) throw damagedIndex(name)
     after = row.revision
     if (typeof row.body === 'string') continue
     const [last = null] = codec.decode({ ...row, stream: name }, { first: row.count - 1, end: row.count })
     return last
   }
+  if (after > keptFrom) throw damagedIndex(name)
   return null
 }
 

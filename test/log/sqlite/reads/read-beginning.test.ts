@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { openCore } from '../../../../src/actors/open-core.ts'
 import { beginFromLog } from '../../../../src/actors/start/begin-from-log.ts'
+import type { TimesTold } from '../../../../src/actors/time/clock-watch.ts'
+import { dayMs } from '../../../../src/domain/calendar.ts'
 import type { RecordedEvent } from '../../../../src/domain/events.ts'
 import { isRecordStream } from '../../../../src/domain/stream-names.ts'
 import { readPageEventsMax } from '../../../../src/limits.ts'
@@ -15,6 +17,7 @@ import { keySuspended } from '../../../support/logs/sample-events.ts'
 import { randomHistory } from '../../../support/random-history.ts'
 import { seededEntropy } from '../../../support/seeded-entropy.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../../support/temporary-folder.ts'
+import { startService, testAsker, testCellar } from '../../../support/test-service.ts'
 import { manualClock } from '../../../support/time/manual-clock.ts'
 import { commitsHere } from '../commits-here.ts'
 
@@ -75,6 +78,24 @@ describe('a start of the embedded log', () => {
     const log = open()
     const begun = await beginFromLog(log.readBeginning?.bind(log) ?? null, expect.unreachable)
     expect(begun).toMatchObject({ after: null, newest: null })
+    await log.close()
+  })
+
+  test('doubts a clock far ahead of the newest event that is no record', async () => {
+    const log = open()
+    const clock = manualClock()
+    const first = await startService({ log, clock })
+    await first.createKey()
+    await first.core.cellars.changePolicy(testCellar, { retentionMs: 30 * dayMs }, testAsker)
+    await first.stop()
+    clock.advance(40 * dayMs)
+    await appendTo(log, 'proofs-one', keySuspended('a record with a wrong time', clock.now()))
+    const kinds: string[] = []
+    const onTimes = ({ kind }: TimesTold): void => void kinds.push(kind)
+    const core = await openCore({ log, clock, entropy: seededEntropy(3), onTimes })
+    await core.sweep()
+    expect(kinds).toEqual(['doubted'])
+    await core.drain()
     await log.close()
   })
 
