@@ -128,6 +128,7 @@ const placeOf = (config: Config): Place => ({
       entropy: systemEntropy,
       onBug: tellBug,
       ...beginningOf(config, log),
+      onWholeRead: (why) => tellWarning(`the command reads the whole log: ${why}`),
     }),
   linkUrl: (secret) => baseUrlOf(config) + paths.link(secret),
   wait: (ms) => wait(ms),

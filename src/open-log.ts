@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { CoreParts, Derived } from './actors/node.ts'
 import type { Schedule } from './actors/schedule.ts'
-import { inLog } from './actors/stream/folded-event.ts'
+import { foldedEvent, inLog } from './actors/stream/folded-event.ts'
 import { questionKinds } from './asked/question-kinds.ts'
 import { CommandFailed, type ExitCode, exitCodes } from './cli/exit-codes.ts'
 import type { MachineClock } from './clock.ts'
@@ -249,7 +249,9 @@ export const beginningOf = ({ dataDir, eventStore }: LogConfig, log: EventLog): 
   return {
     readBeginning: async (onEvent) => {
       const logId = logIdOf(await log.read(logStream, { limit: readPageEventsMax }))
-      return logId === null ? null : readSavedBeginning({ dataDir, logId, isInLog: inLog(log) }, onEvent)
+      return logId === null
+        ? null
+        : readSavedBeginning({ dataDir, logId, find: (head) => foldedEvent(log, head) }, onEvent)
     },
   }
 }

@@ -81,15 +81,23 @@ export const openModelFile = (path: string, kind: ModelKind, logId: string): Mod
     database.run('PRAGMA synchronous = NORMAL')
     database.run('PRAGMA journal_mode = WAL')
     database.run(`PRAGMA cache_size = -${modelCacheKib}`)
-    const format = database.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version
-    if (format === 0) createTables(database, kind, logId)
-    else if (format !== kind.format) throw new ModelUnusable(`it has format ${format}`)
-    if (!isOfLog(database, logId)) throw new ModelUnusable('it was folded from another log')
+    if (formatOf(database) === 0) createTables(database, kind, logId)
+    assertModelOf(database, kind, logId)
     return database
   } catch (cause) {
     database.end()
     throw cause
   }
+}
+
+const formatOf = (database: Database): number | undefined =>
+  database.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version
+
+/** @throws ModelUnusable, SQLiteError */
+export const assertModelOf = (database: Database, kind: ModelKind, logId: string): void => {
+  const format = formatOf(database)
+  if (format !== kind.format) throw new ModelUnusable(`it has format ${format}`)
+  if (!isOfLog(database, logId)) throw new ModelUnusable('it was folded from another log')
 }
 
 const createTables = (database: Database, { tables, format }: ModelKind, logId: string): void => {

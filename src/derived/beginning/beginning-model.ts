@@ -3,9 +3,10 @@ import { checksumOf } from '../../bytes/checksum.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import type { ReadingsEnd } from '../../domain/reading/readings-end.ts'
 import { isRun, itemCount, type LogItem, lastPositionOf } from '../../domain/reading/recorded-run.ts'
-import { isRecordStream } from '../../domain/stream-names.ts'
+import { categoryOf, isRecordStream, readingsCategory } from '../../domain/stream-names.ts'
 import { beginningFlushEveryMs, beginningRowsPerCheckStep } from '../../limits.ts'
 import { type Codec, createCodec } from '../../log/codec/codec.ts'
+import { UndecodableEvent } from '../../log/event-log.ts'
 import { FlushSteps } from '../flush-steps.ts'
 import type { Model, ModelKind } from '../model.ts'
 import { ModelUnusable } from '../model-file.ts'
@@ -65,12 +66,13 @@ type EndRow = {
   readonly checksum: number
 }
 
-/** Yields now and then. @throws ModelUnusable, SQLiteError, UndecodableEvent */
+/** Yields now and then. @throws ModelUnusable, SQLiteError */
 export function* readBeginning(
   database: Database,
   onEvent: (event: RecordedEvent) => void,
 ): Generator<void, readonly ReadingsEnd[]> {
   const codec = createCodec()
+  const reached = new Map<string, number>()
   let total = emptyTotal
   const isFull = (checksum: number): boolean => {
     total = totalWith(total, checksum)
@@ -79,7 +81,10 @@ export function* readBeginning(
   using eventRows = database.prepare<EventRow, []>('SELECT * FROM events ORDER BY position')
   for (const row of eventRows.iterate()) {
     if (eventChecksum(row) !== row.checksum) throw new ModelUnusable('an event does not match its checksum')
-    for (const event of codec.decode({ ...row, count: 1, recordedAt: 0 })) onEvent(event)
+    const isNext = row.revision === (reached.get(row.stream) ?? -1) + 1 || categoryOf(row.stream) === readingsCategory
+    if (!isNext) throw new ModelUnusable('the events of a stream are not consecutive')
+    reached.set(row.stream, row.revision)
+    for (const event of decoded(codec, row)) onEvent(event)
     if (isFull(row.checksum)) yield
   }
   const ends: ReadingsEnd[] = []
@@ -92,6 +97,14 @@ export function* readBeginning(
   const stored = storedTotal(database)
   if (stored.count !== total.count || stored.sum !== total.sum) throw new ModelUnusable('it has lost rows')
   return ends
+}
+
+const decoded = (codec: Codec, row: EventRow): readonly RecordedEvent[] => {
+  try {
+    return codec.decode({ ...row, count: 1, recordedAt: 0 })
+  } catch (cause) {
+    throw cause instanceof UndecodableEvent ? new ModelUnusable(cause.message) : cause
+  }
 }
 
 const storedTotal = (database: Database): RowsTotal =>

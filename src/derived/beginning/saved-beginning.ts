@@ -2,37 +2,41 @@ import { Database, SQLiteError } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import type { RecordedEvent } from '../../domain/events.ts'
 import type { FoldedTo } from '../../domain/log-reference.ts'
-import { type Beginning, Outage, UndecodableEvent } from '../../log/event-log.ts'
-import type { InLog } from '../follower-messages.ts'
-import { isOfLog, ModelUnusable, modelPath, readHead } from '../model-file.ts'
+import { type Beginning, BeginningUnusable } from '../../log/event-log.ts'
+import { nextTurn } from '../../log/pages-of-log.ts'
+import { assertModelOf, ModelUnusable, modelPath, readHead } from '../model-file.ts'
 import { beginningModel, readBeginning } from './beginning-model.ts'
 
 export type SavedBeginningParts = {
   readonly dataDir: string
   readonly logId: string
-  readonly isInLog: (head: FoldedTo) => Promise<InLog>
+  readonly find: (head: FoldedTo) => Promise<RecordedEvent | 'purged' | null>
 }
 
-/** Returns `null` if there is no file of this log. The follower begins one. @throws Outage if the file cannot be used */
+/** Returns `null` if there is no file yet. The follower begins one. @throws BeginningUnusable, and the errors of `find` */
 export const readSavedBeginning = async (
-  { dataDir, logId, isInLog }: SavedBeginningParts,
+  { dataDir, logId, find }: SavedBeginningParts,
   onEvent: (event: RecordedEvent) => void,
 ): Promise<Beginning | null> => {
   const path = modelPath(dataDir, beginningModel.name)
   if (!existsSync(path)) return null
   try {
     using database = new Database(path, { readonly: true })
-    const format = database.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version
-    const head = format === beginningModel.format && isOfLog(database, logId) ? readHead(database) : null
-    if (head === null) return null
-    if ((await isInLog(head)) !== true) throw new ModelUnusable('the log does not have its last event')
+    assertModelOf(database, beginningModel, logId)
+    const head = readHead(database)
+    if (head === null) throw new ModelUnusable('it is empty')
+    const found = await find(head)
+    if (found === null) throw new ModelUnusable('the log does not have its last event')
+    if (found === 'purged') throw new ModelUnusable('its last event was purged, so the log cannot confirm it')
     const steps = readBeginning(database, onEvent)
-    let step = steps.next()
-    while (step.done !== true) step = steps.next()
-    return { ends: step.value, position: head.position }
+    for (;;) {
+      const step = steps.next()
+      if (step.done === true) return { ends: step.value, position: head.position }
+      // A client of EventStoreDB must answer pings.
+      await nextTurn()
+    }
   } catch (cause) {
-    if (!(cause instanceof SQLiteError || cause instanceof ModelUnusable || cause instanceof UndecodableEvent))
-      throw cause
-    throw new Outage(`Cannot use ${path}: ${cause.message}`, 'not_written', 'unavailable', { cause })
+    if (!(cause instanceof SQLiteError || cause instanceof ModelUnusable)) throw cause
+    throw new BeginningUnusable(`Cannot use ${path}: ${cause.message}`, { cause })
   }
 }

@@ -4,14 +4,18 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { beginFromLog } from '../../../src/actors/start/begin-from-log.ts'
+import { checksumOf } from '../../../src/bytes/checksum.ts'
+import { emptyTotal, totalWith } from '../../../src/derived/repeats/rows-total.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import { readPageEventsMax } from '../../../src/limits.ts'
-import type { EventLog } from '../../../src/log/event-log.ts'
+import { type EventLog, Outage } from '../../../src/log/event-log.ts'
 import { type DerivedHere, derivedHere } from '../../support/derived/derived-here.ts'
+import { storeUrl } from '../../support/logs/engine.ts'
+import { openAt } from '../../support/logs/event-store-log.ts'
 import { createMemoryLog } from '../../support/logs/memory-log.ts'
 import { passingLog } from '../../support/logs/passing-log.ts'
 import { appendAll, appendTo, factsOf, purge, wholeOf } from '../../support/logs/random-log.ts'
-import { keySuspended, reading } from '../../support/logs/sample-events.ts'
+import { keySuspended, reading, recordsPurged } from '../../support/logs/sample-events.ts'
 import { randomHistory } from '../../support/random-history.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { startService, testAsker, validReading } from '../../support/test-service.ts'
@@ -72,6 +76,22 @@ const harm = (statement: string): void => {
   expect(database.run(statement).changes).toBeGreaterThan(0)
 }
 
+type EventRow = { readonly position: number; readonly stream: string; readonly revision: number; readonly body: string }
+
+/** Changes the events as a bug or another version could. All checksums are right. */
+const rewrite = (change: (row: EventRow) => EventRow | null): void => {
+  using database = new Database(join(dataDir, 'beginning.db'))
+  const rows = database.query<EventRow, []>('SELECT position, stream, revision, body FROM events').all()
+  database.run('DELETE FROM events')
+  let total = emptyTotal
+  for (const { position, stream, revision, body } of rows.flatMap((row) => change(row) ?? [])) {
+    const checksum = checksumOf(`${position} ${stream} ${revision} ${body}`)
+    database.run('INSERT INTO events VALUES (?, ?, ?, ?, ?)', [position, stream, revision, body, checksum])
+    total = totalWith(total, checksum)
+  }
+  database.run('REPLACE INTO total VALUES (1, ?, ?)', [total.count, total.sum])
+}
+
 describe('beginning.db', () => {
   test('has the state of a read of the whole log', async () => {
     const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 3, maxLength: 3 })
@@ -90,6 +110,22 @@ describe('beginning.db', () => {
       expect(factsOf(projections, events)).toEqual(factsOf(wholeOf(events), events))
     })
     await fc.assert(property, { numRuns: 15 })
+  })
+
+  test('has the state of a read of the whole log after purges on EventStoreDB', async () => {
+    const log = await openAt(await storeUrl())
+    const [history = []] = fc.sample(randomHistory(120), { numRuns: 1, seed: 7 })
+    await appendAll(log, history)
+    await live(log)
+    const before = (await readAll(log)).length
+    for (const keyId of ['k1', 'k2', 'k3']) await purge(log, keyId, 0.6)
+    const events = await readAll(log)
+    expect(events.length).toBeLessThan(before)
+    await live(log)
+    const { projections, after, told } = await begin(log)
+    expect([told, after]).toEqual([[], events.at(-1)?.position ?? null])
+    expect(factsOf(projections, events)).toEqual(factsOf(wholeOf(events), events))
+    await log.close()
   })
 
   test('tells a start where to go on, and which key was revoked', async () => {
@@ -145,6 +181,38 @@ describe('beginning.db', () => {
     const other = createMemoryLog()
     await appendTo(other, 'readings-one', reading('readings-one'))
     expect((await begin(other)).told).toEqual([expect.stringContaining('the log does not have its last event')])
+  })
+
+  test('is not used if its last event was purged', async () => {
+    const log = await logOfThree()
+    await appendTo(log, 'readings-two', reading('readings-two'))
+    await live(log)
+    await appendTo(log, 'readings-two', reading('readings-two'))
+    await log.truncate('readings-two', 2)
+    expect((await begin(log)).told).toEqual([expect.stringContaining('its last event was purged')])
+  })
+
+  test('does not hide an outage of the log from a start', async () => {
+    const log = await logOfThree()
+    await live(log)
+    const outage = new Outage('Away', 'not_written', 'unavailable')
+    await expect(begin({ ...passingLog(log), read: () => Promise.reject(outage) })).rejects.toBe(outage)
+  })
+
+  const newerText = (body: string): string => body.replace('"schemaVersion":1', '"schemaVersion":99')
+  const changes: readonly [title: string, change: (row: EventRow) => EventRow | null, why: string][] = [
+    ['lacks an event', (row) => (row.revision === 0 ? null : row), 'the events of a stream are not consecutive'],
+    ['has an event of a newer version', (row) => ({ ...row, body: newerText(row.body) }), 'Cannot decode event'],
+  ]
+
+  test.each(changes)('that %s makes a start read the whole log, and is built again', async (_, change, why) => {
+    const log = createMemoryLog()
+    await appendTo(log, 'cellarbook-log', recordsPurged(), recordsPurged())
+    await live(log)
+    rewrite(change)
+    expect(await begin(log)).toMatchObject({ after: null, told: [expect.stringContaining(why)] })
+    await live(log)
+    expect(await begin(log)).toMatchObject({ after: 2, told: [] })
   })
 
   test('is not missed by the first start', async () => {

@@ -255,10 +255,10 @@ describe('an older copy of one file', () => {
   })
 })
 
-test('a log without an id is opened beside a checkpoint of another log', async () => {
+test('a log without an id is opened beside a model of another log', async () => {
   const dataDir = folderWith(folder.path, {})
   await openSqliteLog({ dataDir }).close()
-  const marks = () => [{ source: 'the checkpoint', logId: 'another', position: 9, event: 'revision 3 of "key-one"' }]
+  const marks = () => [{ source: 'ask.db', logId: 'another', position: 9, event: 'revision 3 of "key-one"' }]
   expect((await openAndRead(dataDir, { marks })).refusal).toBeNull()
 })
 

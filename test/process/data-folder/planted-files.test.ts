@@ -26,7 +26,16 @@ const plant = {
 }
 const kinds = ['link', 'pipe'] as const
 
-const names = ['log.db', 'log.db-wal', 'log.lock', 'log.witness', 'refusal-bytes', 'idempotency.db', 'ask.db']
+const names = [
+  'log.db',
+  'log.db-wal',
+  'log.lock',
+  'log.witness',
+  'refusal-bytes',
+  'idempotency.db',
+  'ask.db',
+  'readings.db',
+]
 
 test('a damaged log.lock stops the start with 78, which says to delete it', async () => {
   const { dataDir } = sharedFolder()

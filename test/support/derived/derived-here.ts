@@ -1,7 +1,7 @@
 import type { Derived } from '../../../src/actors/node.ts'
 import { type Schedule, systemSchedule } from '../../../src/actors/schedule.ts'
 import type { Ask } from '../../../src/actors/search/ask-db.ts'
-import { inLog } from '../../../src/actors/stream/folded-event.ts'
+import { foldedEvent, inLog } from '../../../src/actors/stream/folded-event.ts'
 import { askOfFile } from '../../../src/asked/ask-of-file.ts'
 import { questionKinds } from '../../../src/asked/question-kinds.ts'
 import { searchesIn } from '../../../src/asked/search-sources.ts'
@@ -88,7 +88,7 @@ export const derivedHere = (log: EventLog, { clock, ...options }: HereOptions) =
     },
   })
   const readSaved: ReadBeginning = (onEvent) =>
-    readSavedBeginning({ dataDir: folder.path, logId, isInLog: inLog(log) }, onEvent)
+    readSavedBeginning({ dataDir: folder.path, logId, find: (head) => foldedEvent(log, head) }, onEvent)
   const readBeginning = log.readBeginning?.bind(log) ?? readSaved
   const close = (): void => {
     repeats.close()
