@@ -49,6 +49,7 @@ export const eventInContext = async (
   }
 }
 
+/** The key's stream was read for `stateBefore` already. A key has few events, so reading them again costs less than passing them on. */
 const keyAfter = async (log: LogReads, event: RecordedEvent): Promise<KeyAt | null> => {
   const keyId = keyOfEvent(event)
   if (keyId === null) return null

@@ -6,8 +6,8 @@ import type { KeyState } from '../domain/key.ts'
 import { type Paged, pageOf } from '../domain/search/page-of-list.ts'
 import { cellarStream, keyStream } from '../domain/stream-names.ts'
 import type { Typed } from '../domain/text.ts'
-import { keyLimitDefault } from '../limits.ts'
-import { DamagedLog } from '../log/event-log.ts'
+import { eventStoreShowMs, keyLimitDefault, logReadMs } from '../limits.ts'
+import { DamagedLog, Outage } from '../log/event-log.ts'
 import { readKeyEvents } from './read-key-events.ts'
 
 export type HistoryWanted = {
@@ -18,8 +18,8 @@ export type HistoryWanted = {
   readonly also: readonly AuditEvent[]
   /** True also lists internal events. */
   readonly isEverything: boolean
-  /** Which page of `perPage` requests, newest first. Default: all rows, oldest first. */
-  readonly page: { readonly number: number; readonly perPage: number } | null
+  /** Which page of `perPage` requests. Default: the newest first. */
+  readonly page: { readonly number: number; readonly perPage: number; readonly isOldestFirst?: boolean }
   /** An instant whose state is wanted. `null`: none. */
   readonly atMs: number | null
   readonly nowMs: number
@@ -44,21 +44,33 @@ export type KeyThen = {
 
 /** @throws Outage, UndecodableEvent */
 export const keyHistory = async ({ log }: SearchReads, wanted: HistoryWanted): Promise<KeyHistory> => {
-  const own = await readKeyEvents(log, wanted.keyId)
-  const end = (own.at(-1)?.revision ?? -1) + 1
-  if (end <= wanted.revision) {
-    const why = `the events from revision ${end} to ${wanted.revision} are missing`
-    throw new DamagedLog({ stream: keyStream(wanted.keyId), revision: end, position: null }, why)
-  }
-  const events = [...own, ...wanted.also]
+  const events = [...(await wholeKeyEvents(log, wanted)), ...wanted.also]
   const rows = historyOf(events)
   const shown = rows.filter(({ event }) => wanted.isEverything || !isInternal(event))
   const { page, atMs } = wanted
-  const requests = page === null ? [shown] : requestsOf(shown).toReversed()
-  return {
-    ...pageOf(requests, page?.number ?? 1, page?.perPage ?? 1),
+  const requests = requestsOf(shown)
+  // The clone calls the getters of the rows. If one throws, only this question fails.
+  return structuredClone({
+    ...pageOf(page.isOldestFirst === true ? requests : requests.toReversed(), page.number, page.perPage),
     internal: rows.filter(({ event }) => isInternal(event)).length,
     atInstant: atMs === null ? null : await keyThen(log, { events, rows }, { atMs, nowMs: wanted.nowMs }),
+  })
+}
+
+/**
+ * A server of a shared store can be behind for a moment. Only a history says what is true now: other questions are about the time up
+ * to an event or an instant, so they send no revision.
+ */
+const wholeKeyEvents = async (log: SearchReads['log'], { keyId, revision }: HistoryWanted) => {
+  for (let waitedMs = 0; ; waitedMs += eventStoreShowMs) {
+    const own = await readKeyEvents(log, keyId)
+    const end = (own.at(-1)?.revision ?? -1) + 1
+    if (end > revision) return own
+    const stream = keyStream(keyId)
+    const why = `the events from revision ${end} to ${revision} are missing`
+    if (log.lags !== true) throw new DamagedLog({ stream, revision: end, position: null }, why)
+    if (waitedMs >= logReadMs) throw new Outage(`Cannot read "${stream}": ${why}`, 'not_written', 'unavailable')
+    await Bun.sleep(eventStoreShowMs)
   }
 }
 

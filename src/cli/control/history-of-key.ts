@@ -1,3 +1,4 @@
+import type { HistoryRow } from '../../../projections/audit-trail.ts'
 import { answerOf } from '../../actors/ask/answer-of.ts'
 import { knownOfHistory } from '../../actors/ask/known-of-history.ts'
 import type { Core } from '../../actors/core.ts'
@@ -5,6 +6,7 @@ import { overlapTyped } from '../../domain/amounts.ts'
 import type { Limit } from '../../domain/events.ts'
 import { assertNever } from '../../domain/refusal.ts'
 import type { KeyChange } from '../../domain/search/event-changes.ts'
+import { readPageEventsMax } from '../../limits.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
 import { isoOf } from '../show/lines.ts'
@@ -13,25 +15,17 @@ import { isoOf } from '../show/lines.ts'
 export async function* keyHistory(core: Core, keyId: string, askedMs: number | null): AsyncGenerator<Line, End> {
   const nowMs = core.clock.now()
   const atMs = askedMs ?? nowMs
-  const wanted = { ...knownOfHistory(core, keyId), isEverything: true, page: null, atMs, nowMs }
-  const answered = await core.questions.ask('keyHistory', wanted, { owner: 'cli', isAtOnce: true })
-  const { shown, atInstant: then } = answerOf(answered)
+  const known = { ...knownOfHistory(core, keyId), isEverything: true, atMs, nowMs }
+  const ask = async (number: number) => {
+    const wanted = { ...known, page: { number, perPage: readPageEventsMax, isOldestFirst: true } }
+    return answerOf(await core.questions.ask('keyHistory', wanted, { owner: 'cli', isAtOnce: true }))
+  }
+  let asked = await ask(1)
+  const { atInstant: then } = asked
   if (then?.ok === false) return { exitCode: exitCodes.usage, message: then.refusal.rule }
-  for (const { event, changes, after } of shown.flat()) {
-    yield {
-      kind: 'history',
-      value: {
-        position: String(event.position),
-        stream: event.stream,
-        revision: event.revision,
-        type: event.type,
-        recordedAt: isoOf(event.recordedAt),
-        by: event.metadata.by,
-        changes: changes.map(changeText),
-        status: after.status,
-        reason: after.reason,
-      },
-    }
+  for (; ; asked = await ask(asked.page + 1)) {
+    for (const row of asked.shown.flat()) yield lineOf(row)
+    if (asked.page === asked.pages) break
   }
   if (then !== null) {
     const { status, reason } = then.value.state
@@ -39,6 +33,21 @@ export async function* keyHistory(core: Core, keyId: string, askedMs: number | n
   }
   return { exitCode: exitCodes.done, message: null }
 }
+
+const lineOf = ({ event, changes, after }: HistoryRow): Line => ({
+  kind: 'history',
+  value: {
+    position: String(event.position),
+    stream: event.stream,
+    revision: event.revision,
+    type: event.type,
+    recordedAt: isoOf(event.recordedAt),
+    by: event.metadata.by,
+    changes: changes.map(changeText),
+    status: after.status,
+    reason: after.reason,
+  },
+})
 
 const changeText = (change: KeyChange): string => {
   switch (change.field) {
