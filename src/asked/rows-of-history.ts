@@ -58,7 +58,7 @@ export const keyHistory = async ({ log }: SearchReads, wanted: HistoryWanted): P
 }
 
 /**
- * A server of a shared store can be behind for a moment. Only a history says what is true now: other questions are about the time up
+ * A server of a shared store can be behind for a moment. Only a history says what is true now. Other questions are about the time up
  * to an event or an instant, so they send no revision.
  */
 const wholeKeyEvents = async (log: SearchReads['log'], { keyId, revision }: HistoryWanted) => {

@@ -14,7 +14,7 @@ export type FirstState = {
 }
 
 /**
- * Folds the log without reading all readings. If that meets damage, nothing is folded yet, and the caller reads the whole log: that
+ * Folds the log without reading all readings. If that meets damage, nothing is folded yet, and the caller reads the whole log. That
  * tells what is damaged, and an index alone does not stop a start.
  * @throws Outage, UndecodableEvent
  */

@@ -33,8 +33,8 @@ const tables = `
 `
 
 /**
- * What a start needs in place of the whole log: all events that are neither readings nor records, and how far each stream of readings
- * goes. EventStoreDB cannot list these. A start decides by this file, so its rows have checksums, and the checksums have a sum.
+ * What a start needs in place of the whole log. It has all events that are neither readings nor records, and how far each stream of
+ * readings goes. EventStoreDB cannot list these. A start decides by this file, so its rows have checksums, and the checksums have a sum.
  */
 export const beginningModel: ModelKind = {
   name: 'beginning',

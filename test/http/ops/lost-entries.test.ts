@@ -141,7 +141,7 @@ test.each([1, 2])('a start meets the lost entry of the last of %i readings befor
   expect(told).toEqual([expect.stringContaining('an index of the file does not match its table')])
 })
 
-test('a start without the index of texts reads the whole log, and tells no trouble of the log', async () => {
+test('a start without the index of texts reads the whole log, and is no trouble', async () => {
   restore()
   await revoked()
   harmLog(dataDir, (database) => database.run('DROP INDEX texts'))

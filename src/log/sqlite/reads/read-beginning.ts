@@ -1,9 +1,7 @@
 /**
  * Reads what a start folds: all events that are neither readings nor records, and the end of each stream of readings. The other
- * rows are not read. So two rules find a row or an entry of an index that was lost:
- *
- * - The streams have as many revisions as the log has positions.
- * - The events of a stream without readings are consecutive, and reach its end.
+ * rows are not read. So two rules find a row or an entry of an index that was lost. The streams have as many revisions as the log
+ * has positions. The events of a stream without readings are consecutive, and reach its end.
  *
  * If the entry of an older seal or fence is lost, only the daily check finds that.
  */
