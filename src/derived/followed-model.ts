@@ -108,6 +108,10 @@ export class FollowedModel {
     return this.#progress.isBehind
   }
 
+  get isUrgent(): boolean {
+    return this.#progress.isBehind && this.#parts.kind.isUrgent === true
+  }
+
   get isFlushing(): boolean {
     return this.#steps !== null
   }

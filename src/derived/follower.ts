@@ -1,7 +1,8 @@
 /**
  * Follows the log, and folds it into the models of the derived store. Models at the same position share each page. A model that is
  * behind, for example a new one, gets one page for each page of the others. So they never wait for it. Of several models that are
- * behind, the first kind is the first to catch up. The others wait for a flush only for a short time. Then its model falls behind.
+ * behind, the first kind is the first to catch up. While all are behind, an urgent model goes on alone. The others wait for a flush
+ * only for a short time. Then its model falls behind.
  */
 import { followerFlushMsMax, followerIdleMs, followerPollMsMin } from '../limits.ts'
 import { Outage, UndecodableEvent } from '../log/event-log.ts'
@@ -83,6 +84,8 @@ export class Follower {
     const folding = ready.filter(({ isFlushing }) => !isFlushing)
     const first = Math.max(-1, ...folding.map(placeOf))
     const leaders = folding.filter((model) => placeOf(model) === first)
+    const urgent = leaders.every(({ isBehind }) => isBehind) ? folding.filter(({ isUrgent }) => isUrgent) : []
+    if (urgent.length > 0) return { first, leaders: urgent, flushing, behind: null }
     return { first, leaders, flushing, behind: folding.find((model) => !leaders.includes(model)) ?? null }
   }
 

@@ -11,6 +11,8 @@ export type ModelKind = {
   readonly flushEveryMs: number
   /** The model needs only events that are not this much older (ms) than the newest one. Default: all events. */
   readonly keptMs?: number
+  /** Requests wait for the model while it is behind, so the other models then wait for it. Default: false. */
+  readonly isUrgent?: boolean
   /** Reads the whole file before it is used for the first time, in steps of a few ms. Returns the damage, or `null`. */
   check?(database: Database): Generator<void, string | null>
   /** Reads what the fold needs in memory. */

@@ -304,6 +304,31 @@ describe('Follower', () => {
     await expectWhole('two')
   })
 
+  test('lets an urgent model catch up alone while all are behind', async () => {
+    await addEvents(300)
+    let [foldedByOne, foldedByTwo, twoThen] = [0, 0, -1]
+    const one = positionsModel('one', {
+      onFold: () => {
+        foldedByOne += 1
+        if (foldedByOne === 300) twoThen = foldedByTwo
+      },
+    })
+    const two = positionsModel('two', {
+      onFold: () => {
+        foldedByTwo += 1
+      },
+    })
+    const kinds = [{ ...one, isUrgent: true, check: checkOf(5, null) }, two]
+    const both = followedHere(log, { dataDir: folder.path, kinds })
+    running.push(both)
+    await both.whole('one', 'two')
+    expect(twoThen).toBeGreaterThan(0)
+    expect(twoThen).toBeLessThan(200)
+    await both.end()
+    await expectWhole('one')
+    await expectWhole('two')
+  })
+
   test('lets the others go on while a long flush runs', async () => {
     await addEvents(300)
     const first = follow({ one: {} })

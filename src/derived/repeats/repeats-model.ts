@@ -54,6 +54,7 @@ export const repeatsModel: ModelKind = {
   tables,
   flushEveryMs: repeatsFlushEveryMs,
   keptMs,
+  isUrgent: true,
   check: (database) => damageIn(database),
   open: (database) => new RepeatsModel(database),
 }
