@@ -40,6 +40,7 @@ const planted: [path: string, text: string, what: string][] = [
   ['src/domain/a.ts', `export const a = () => import('../log/sqlite/sqlite-log.ts')`, 'domain may not import log'],
   ['src/domain/a.ts', 'export const a = () => Date.now()', 'uses Date'],
   ['src/domain/a.ts', 'export const a = () => new Date()', 'uses Date'],
+  ['src/domain/a.ts', 'export const a = new Date(1, 2)', 'uses Date'],
   ['src/domain/a.ts', 'export const a = () => Math.random()', 'uses Math.random'],
   ['src/domain/a.ts', 'export const a = () => crypto.randomUUID()', 'uses crypto'],
   ['src/domain/a.ts', `export const a = () => Bun.file('x')`, 'uses Bun.file'],

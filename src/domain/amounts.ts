@@ -9,11 +9,12 @@ import {
   retentionMsMin,
   rotationOverlapsMs,
 } from '../limits.ts'
+import { dayMs } from './calendar.ts'
 import type { Limit } from './events.ts'
 import { done } from './refusal.ts'
 import { invalidField, type Typed } from './text.ts'
 
-const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: dayMs }
 
 export const parseDurationMs = (text: string, field: string): Typed<number> => {
   const [, count, unit] = /^(\d{1,12})([smhd])$/.exec(text.trim()) ?? []
@@ -21,7 +22,7 @@ export const parseDurationMs = (text: string, field: string): Typed<number> => {
   if (ms >= 1 && ms <= durationMsMax) return done(ms)
   return invalidField(
     field,
-    `The duration must be a whole number followed by s, m, h or d, like 30d. The maximum is ${durationMsMax / 86_400_000}d.`,
+    `The duration must be a whole number followed by s, m, h or d, like 30d. The maximum is ${durationMsMax / dayMs}d.`,
   )
 }
 

@@ -1,10 +1,6 @@
 /**
- * Converts between days, dates and instants in UTC, in the years 0000 to 9999. This file does not use `Date`, because `new
- * Date(text)` turns 30 February into March.
- *
- * In the formulas a year begins in March, so that the leap day is the last day of the year. 400 years have 146,097 days, 4
- * years have 1,461. With March as month 0, the months before month `m` have floor((153 m + 2) / 5) days. 0000-03-01 is 719,468
- * days before 1970-01-01.
+ * Converts between days, dates and instants in UTC, in the years 0000 to 9999. Dates are never read by `new Date(text)`, which
+ * turns 30 February into March.
  */
 import { retentionMarginMs, retentionMsMin } from '../limits.ts'
 
@@ -30,11 +26,7 @@ export const purgeBefore = (now: number, retentionMs: number): number =>
   Math.max(0, Math.floor((now - retentionMs - retentionMarginMs) / retentionMsMin) * retentionMsMin)
 
 /** Writes `2026-03-01T12:00:07.042Z`. */
-export const instantText = (ms: number): string => {
-  const day = dayOf(ms)
-  const rest = ms - day * dayMs
-  return `${dateText(day)}T${padded(rest / 3_600_000, 2)}:${padded((rest / 60_000) % 60, 2)}:${padded((rest / 1_000) % 60, 2)}.${padded(rest % 1_000, 3)}Z`
-}
+export const instantText = (ms: number): string => new Date(ms).toISOString()
 
 /**
  * Writes `2026-03-01T12:00:07Z`, rounded down. Most readings are of the last seconds, so the texts of up to `keptSeconds` seconds
@@ -90,34 +82,26 @@ const writeTwoDigits = (to: Uint8Array, at: number, number: number): void => {
   to[at + 1] = 0x30 + number - tens * 10
 }
 
-const dateText = (daysSince: number): string => {
-  const days = daysSince + 719_468
-  const era = Math.floor(days / 146_097)
-  const dayOfEra = days - era * 146_097
-  const leapDaysBefore = Math.floor(dayOfEra / 1_460) - Math.floor(dayOfEra / 36_524) + Math.floor(dayOfEra / 146_096)
-  const yearOfEra = Math.floor((dayOfEra - leapDaysBefore) / 365)
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
-  const marchMonth = Math.floor((5 * dayOfYear + 2) / 153)
-  const day = dayOfYear - Math.floor((153 * marchMonth + 2) / 5) + 1
-  const month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
-  const year = era * 400 + yearOfEra + (month <= 2 ? 1 : 0)
-  return `${padded(year, 4)}-${padded(month, 2)}-${padded(day, 2)}`
-}
+const dateText = (day: number): string => instantText(day * dayMs).slice(0, 10)
 
-const padded = (number: number, digits: number): string => String(Math.floor(number)).padStart(digits, '0')
-
-const twoDigits = Array.from({ length: 60 }, (_, number) => padded(number, 2))
+const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
 
 // Keeps the date of the last text, because most readings have timestamps of the same day.
 let last = { day: 0, date: dateText(0) }
 
-/** `month` is 1 to 12. */
+/**
+ * `month` is 1 to 12. Each reading needs this, and `Date.UTC` takes 30 ns more. In this formula a year begins in March, so that
+ * the leap day is its last day. Then the months before month `m` have floor((153 m + 2) / 5) days.
+ */
 export const daysSince1970 = (year: number, month: number, day: number): number => {
   const marchYear = month > 2 ? year : year - 1
   const marchMonth = month > 2 ? month - 3 : month + 9
   const leapDays = Math.floor(marchYear / 4) - Math.floor(marchYear / 100) + Math.floor(marchYear / 400)
-  return marchYear * 365 + leapDays + Math.floor((153 * marchMonth + 2) / 5) + day - 1 - 719_468
+  return marchYear * 365 + leapDays + Math.floor((153 * marchMonth + 2) / 5) + day - 1 - daysFromYear0
 }
+
+/** Days from 0000-03-01 to 1970-01-01. */
+const daysFromYear0 = 719_468
 
 export const daysInMonth = (year: number, month: number): number => {
   if (month === 2) return isLeap(year) ? 29 : 28

@@ -1,5 +1,5 @@
 /** Gives each refusal its HTTP status and text. The rules for texts to devices are in docs/contract.md, "One reading". */
-import { secondText } from '../domain/calendar.ts'
+import { dayMs, secondText } from '../domain/calendar.ts'
 import type { CommandRefusal, ReadingField, ReadingRefusal, RejectedItem } from '../domain/refusal.ts'
 import {
   batchReadingsMax,
@@ -131,7 +131,6 @@ const count = (many: number, thing: string): string => `${many} ${many === 1 ? t
 
 export const readingsWords = (many: number): string => count(many, 'reading')
 
-const dayMs = 86_400_000
 const durationWords = (ms: number): string => count(ms / 1_000, 'second')
 const ageWords = (ms: number): string => (ms % dayMs === 0 ? count(ms / dayMs, 'day') : durationWords(ms))
 

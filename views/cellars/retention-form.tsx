@@ -4,6 +4,7 @@ import { FormFault, TextField } from '../parts/field.tsx'
 import { attribute, Name } from '../parts/name.tsx'
 import { countOf } from '../parts/quantity.ts'
 import { Instant } from '../parts/time.tsx'
+import { dayMs } from '../parts/time-words.ts'
 import { paths } from '../paths.ts'
 import type { CellarView, Form, RetentionField, Shell } from '../types.ts'
 import { Breadcrumbs } from './cellar-frame.tsx'
@@ -101,5 +102,3 @@ export const keptText = (retentionMs: number | null): string =>
   retentionMs === null ? 'for ever' : `for ${daysText(retentionMs)}`
 
 const daysText = (retentionMs: number): string => countOf(retentionMs / dayMs, 'day', 'days')
-
-const dayMs = 86_400_000

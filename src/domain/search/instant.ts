@@ -1,4 +1,4 @@
-import { daysInMonth, daysSince1970, instantText } from '../calendar.ts'
+import { dayMs, daysInMonth, daysSince1970, instantText } from '../calendar.ts'
 import { done } from '../refusal.ts'
 import { invalidField, type Typed } from '../text.ts'
 
@@ -18,7 +18,7 @@ export const parseInstant = (text: string): Typed<number> => {
   const [years, months, days] = [Number(year), Number(month), Number(day)]
   if (months < 1 || months > 12 || days < 1 || days > daysInMonth(years, months))
     return wrong(`There is no day ${year}-${month}-${day}.`)
-  const midnightMs = daysSince1970(years, months, days) * 86_400_000
+  const midnightMs = daysSince1970(years, months, days) * dayMs
   if (hour === undefined) return done(midnightMs)
   if (zone === undefined)
     return wrong(`The time zone is missing: write ${typed}Z for UTC, or add an offset like +01:00.`)
@@ -33,8 +33,8 @@ export const parseInstant = (text: string): Typed<number> => {
 /** False for an instant (ms) before the year 0000 or after 9999. Its text could not be read again. */
 export const isWritable = (atMs: number): boolean => atMs >= yearsBeginMs && atMs < yearsEndMs
 
-const yearsBeginMs = daysSince1970(0, 1, 1) * 86_400_000
-const yearsEndMs = daysSince1970(10_000, 1, 1) * 86_400_000
+const yearsBeginMs = daysSince1970(0, 1, 1) * dayMs
+const yearsEndMs = daysSince1970(10_000, 1, 1) * dayMs
 
 /** Refuses an instant after `nowMs`, because the answer about that time can still change. */
 export const notInFuture = (atMs: number, nowMs: number): Typed<number> =>

@@ -230,7 +230,7 @@ const judgePurity = (node: ts.Node, report: Report): void => {
     report(node, `uses ${node.name.text} of node:crypto, where all is pure`)
   }
   if (!ts.isPropertyAccessExpression(node)) {
-    if (ts.isIdentifier(node) && impureGlobals.has(node.text) && isReference(node)) {
+    if (ts.isIdentifier(node) && impureGlobals.has(node.text) && isReference(node) && !isCalendar(node)) {
       report(node, `uses ${node.text}, where all is pure`)
     }
     return
@@ -242,6 +242,10 @@ const judgePurity = (node: ts.Node, report: Report): void => {
     report(node, `uses Bun.${name.text}, where all is pure`)
   }
 }
+
+/** True for `new Date(ms)`, which asks no clock. */
+const isCalendar = ({ text, parent }: ts.Identifier): boolean =>
+  text === 'Date' && ts.isNewExpression(parent) && parent.arguments?.length === 1
 
 const namedFrom = (node: ts.ImportSpecifier): string => {
   const { moduleSpecifier } = node.parent.parent.parent

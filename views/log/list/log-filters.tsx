@@ -1,6 +1,6 @@
 import { AskForm } from '../../parts/field.tsx'
 import { attribute, Name } from '../../parts/name.tsx'
-import { dateText } from '../../parts/time-words.ts'
+import { dateText, dayMs } from '../../parts/time-words.ts'
 import { paths } from '../../paths.ts'
 import { eventKindsShown, kindWords } from '../kind-mark.tsx'
 import type { LogListView, LogQuery } from '../log-types.ts'
@@ -91,8 +91,6 @@ export const TimeLinks = (props: { readonly query: LogQuery; readonly nowMs: num
     </nav>
   )
 }
-
-const dayMs = 86_400_000
 
 export const FilterForm = (props: { readonly list: LogListView; readonly csrf: string }): JSX.Element => {
   const { query, faults, cellars, types } = props.list

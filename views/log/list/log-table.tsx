@@ -1,13 +1,11 @@
 import { ByWhom } from '../../parts/by.tsx'
 import { attribute, Name } from '../../parts/name.tsx'
 import { countOf } from '../../parts/quantity.ts'
-import { clockText, dateText, exactClockText, exactText, isoText } from '../../parts/time-words.ts'
+import { clockText, dateText, dayMs, exactClockText, exactText, isoText } from '../../parts/time-words.ts'
 import { paths } from '../../paths.ts'
 import { EventSentence } from '../event-sentence.tsx'
 import { KindMark } from '../kind-mark.tsx'
 import type { ByView, EventRow, InstantRow, LogRow, MinuteRow, StretchRow } from '../log-types.ts'
-
-const dayMs = 86_400_000
 
 export const LogTable = (props: { readonly rows: readonly LogRow[]; readonly nowMs: number }): JSX.Element => (
   <div class="table-room">

@@ -1,4 +1,5 @@
 import type { ExpiryChoice } from '../../../../views/types.ts'
+import { dayMs } from '../../../domain/calendar.ts'
 import type { Limit } from '../../../domain/events.ts'
 import { parseExpiry } from '../../../domain/expiry.ts'
 import type { KeyState } from '../../../domain/key.ts'
@@ -28,7 +29,6 @@ export const keyFormOf = ({ label, note, limit }: KeyState): KeyFormValues => ({
   ...limitValues(limit),
 })
 
-const dayMs = 86_400_000
 const presetDays = { '7d': 7, '30d': 30, '90d': 90, '1y': 365 } as const
 
 type ExpiryForm = { readonly nowMs: number; readonly isNew: boolean }
