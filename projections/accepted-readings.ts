@@ -39,7 +39,7 @@ export class AcceptedReadings implements ReadingQueries {
     this.#accept(this.#streamOf(stream), {
       first: revision,
       count,
-      position: recorded.positionAt(count - 1),
+      position: recorded.position + count - 1,
       recordedAt,
     })
   }

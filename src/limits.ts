@@ -656,11 +656,6 @@ export const eventStoreStartMsMax = 5_000
 /** Size of a message from EventStoreDB, which allows 16 MiB for one event. */
 export const eventStoreMessageBytesMax = 17 * 1024 * 1024
 export const eventStoreHearingBytes = 1024 * 1024
-/**
- * Readings that a node remembers between their append and their return by the subscription. Measured: 39 MB for single readings
- * with short names, and 90 MB for batches with the longest names. More readings are decoded when they return.
- */
-export const eventStoreOwnReadingsMax = 50_000
 export const eventStoreSearchWindowEvents = 1_024
 
 // Reading the log

@@ -57,31 +57,6 @@ const newSecondText = (second: number): string => {
   return `${last.date}T${twoDigits[hours]}:${twoDigits[minutes - hours * 60]}:${twoDigits[seconds - minutes * 60]}Z`
 }
 
-/** Writes the 20 ASCII bytes of `secondText` and returns the offset after them. A text of each timestamp would take most of the time. */
-export const writeSecond = (to: Uint8Array, at: number, ms: number): number => {
-  const day = dayOf(ms)
-  if (day !== last.day) last = { day, date: dateText(day) }
-  const { date } = last
-  for (let index = 0; index < 10; index += 1) to[at + index] = date.charCodeAt(index)
-  const seconds = Math.floor((ms - day * dayMs) / 1_000)
-  const minutes = Math.floor(seconds / 60)
-  const hours = Math.floor(minutes / 60)
-  to[at + 10] = 0x54
-  writeTwoDigits(to, at + 11, hours)
-  to[at + 13] = 0x3a
-  writeTwoDigits(to, at + 14, minutes - hours * 60)
-  to[at + 16] = 0x3a
-  writeTwoDigits(to, at + 17, seconds - minutes * 60)
-  to[at + 19] = 0x5a
-  return at + 20
-}
-
-const writeTwoDigits = (to: Uint8Array, at: number, number: number): void => {
-  const tens = (number / 10) | 0
-  to[at] = 0x30 + tens
-  to[at + 1] = 0x30 + number - tens * 10
-}
-
 const dateText = (day: number): string => instantText(day * dayMs).slice(0, 10)
 
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))

@@ -31,12 +31,6 @@ export const readingId = (requestId: string, index: number): string => {
   return last.front + counters[(last.first + index) % counters.length]
 }
 
-/** The last 12 bits of the reading's id, for code that writes the id as bytes. @throws Error like `readingId` */
-export const readingCounter = (requestId: string, index: number): number => {
-  if (requestId !== last.requestId) last = numbered(requestId)
-  return (last.first + index) % counters.length
-}
-
 const countedChars = 3
 const counters = Array.from({ length: 16 ** countedChars }, (_, count) =>
   count.toString(16).padStart(countedChars, '0'),

@@ -7,11 +7,7 @@ export class Recorder {
   readonly events: RecordedEvent[] = []
   readonly #revisions = new Map<string, number>()
 
-  /** `placeOf` gives the position of the event with this number. Default: positions are 1, 2, 3 and so on. */
-  constructor(
-    readonly startMs = Date.UTC(2026, 2, 1, 12),
-    readonly placeOf: (number: number) => number = (number) => number,
-  ) {}
+  constructor(readonly startMs = Date.UTC(2026, 2, 1, 12)) {}
 
   record(stream: string, draft: Draft, options: { readonly at?: number; readonly by?: By } = {}): RecordedEvent {
     const revision = (this.#revisions.get(stream) ?? -1) + 1
@@ -21,7 +17,7 @@ export class Recorder {
       id: `event-${number}`,
       stream,
       revision,
-      position: this.placeOf(number),
+      position: number,
       recordedAt: options.at ?? this.startMs + number * 1_000,
       metadata: {
         by: options.by ?? { kind: 'cli' },

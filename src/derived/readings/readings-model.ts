@@ -116,7 +116,7 @@ class ReadingsModel implements Model {
     else if (item.type === 'ReadingsPurged') this.#purge(item.data)
   }
 
-  #foldRun({ revision, run, positions, position }: RecordedRun): void {
+  #foldRun({ revision, run, position }: RecordedRun): void {
     const arriving = this.#arriving
     arriving.keyId = run.keyId
     arriving.recordedAt = run.recordedAt
@@ -131,7 +131,7 @@ class ReadingsModel implements Model {
         if (isBatch(readings)) this.#takeColumns(readings, index)
         else this.#takeReading(readings)
         arriving.revision = revision + at
-        arriving.position = positions?.[at] ?? position + at
+        arriving.position = position + at
         this.#foldReading(cellar)
         if (at >= shownFrom) showRecent(cellar, arriving)
       }

@@ -16,19 +16,11 @@ export class Name {
   place = 0
   /** True if `utf8` stands for the name in JSON. Most names need no escapes. */
   readonly isPlain: boolean
-  #json: Uint8Array | null = null
 
   constructor(text: string, utf8: Uint8Array = Buffer.from(text)) {
     this.text = text
     this.utf8 = utf8
     this.isPlain = JSON.stringify(text).length === text.length + 2
-  }
-
-  /** The bytes that stand for the name in JSON, without quotation marks. */
-  get json(): Uint8Array {
-    if (this.isPlain) return this.utf8
-    this.#json ??= Buffer.from(JSON.stringify(this.text).slice(1, -1))
-    return this.#json
   }
 }
 

@@ -72,10 +72,8 @@ export type RunPlace = {
   readonly stream: string
   /** The revision of the run's first reading. Those of the other readings follow without a gap. */
   readonly revision: number
-  /** The position of the run's first reading. */
+  /** The position of the run's first reading. Those of the other readings follow without a gap. */
   readonly position: number
-  /** The position of each reading. Default: positions follow without a gap, as in the embedded log. */
-  readonly positions?: Float64Array
 }
 
 /** A run in the log. `revision` and `position` are those of its first reading. */
@@ -85,18 +83,12 @@ export class RecordedRun {
   readonly stream: string
   readonly revision: number
   readonly position: number
-  readonly positions: Float64Array | null
 
   constructor(run: ReadingRun, at: RunPlace) {
     this.run = run
     this.stream = at.stream
     this.revision = at.revision
     this.position = at.position
-    this.positions = at.positions ?? null
-  }
-
-  positionAt(index: number): number {
-    return this.positions?.[index] ?? this.position + index
   }
 
   get recordedAt(): number {
@@ -104,15 +96,15 @@ export class RecordedRun {
   }
 
   events(): readonly RecordedEvent<'ReadingAccepted'>[] {
-    const { stream, revision } = this
+    const { stream, revision, position } = this
     return this.run.events().map(({ id, type, recordedAt, data, metadata }, index) => {
-      const position = this.positionAt(index)
-      return { id, type, recordedAt, data, metadata, stream, revision: revision + index, position }
+      const place = { stream, revision: revision + index, position: position + index }
+      return { id, type, recordedAt, data, metadata, ...place }
     })
   }
 }
 
-/** What a subscription delivers: this node's own readings come as runs, all else as events. */
+/** What the log delivers. Readings of the embedded log come as runs, all else as events. */
 export type LogItem = RecordedEvent | RecordedRun
 
 export const isRun = (item: LogItem): item is RecordedRun => item.type === 'ReadingRun'
@@ -120,8 +112,7 @@ export const isRun = (item: LogItem): item is RecordedRun => item.type === 'Read
 export const itemCount = (item: LogItem): number => (isRun(item) ? item.run.count : 1)
 
 /** The position of the item's last event. */
-export const lastPositionOf = (item: LogItem): number =>
-  isRun(item) ? item.positionAt(item.run.count - 1) : item.position
+export const lastPositionOf = (item: LogItem): number => item.position + itemCount(item) - 1
 
 export const eventsOfItems = (items: readonly LogItem[]): readonly RecordedEvent[] =>
   items.flatMap((item): readonly RecordedEvent[] => (isRun(item) ? item.events() : [item]))

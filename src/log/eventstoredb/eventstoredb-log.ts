@@ -1,4 +1,4 @@
-import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
+import type { EventType, NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { logStream } from '../../domain/stream-names.ts'
 import { isDerivedId } from '../../domain/uuid.ts'
@@ -38,10 +38,8 @@ import {
   eventsToAppend,
   recordedEvents,
 } from '../storable.ts'
-import { type Appended, Appends, type StoreAppend } from './appends.ts'
+import { Appends } from './appends.ts'
 import { Connection } from './connection.ts'
-import { OwnRuns } from './own-runs.ts'
-import { encodeReadings } from './run-wire.ts'
 import { createReads, type Reads } from './store-reads.ts'
 import { StreamNames } from './store-streams.ts'
 import { StoreSubscription } from './store-subscription.ts'
@@ -83,7 +81,6 @@ class EventStoreLog implements EventLog {
   readonly #truncations: Truncations
   readonly #onClosed: () => void
   readonly #subscriptions = new Set<StoreSubscription>()
-  readonly #own = new OwnRuns()
   readonly #unread = new UnreadRevisions()
   readonly #troubles = new LogTroubles({ writesFailForLooks: storeWritesFailLooks })
   #undecodable: string | null = null
@@ -126,11 +123,7 @@ class EventStoreLog implements EventLog {
     }
     const streamName = this.#names.nameOf(stream)
     const isTraffic = areTraffic(toAppend)
-    const queued = { streamName, expected, events: count, isTraffic, run }
-    const appended =
-      toAppend instanceof ReadingRun
-        ? await this.#appendRun(queued, stream, toAppend)
-        : await this.#appends.append(queued)
+    const appended = await this.#appends.append({ streamName, expected, events: count, isTraffic, run })
     if (appended.outcome === 'conflict') {
       this.#unread.add(stream, appended.currentRevision)
       return appended
@@ -158,24 +151,10 @@ class EventStoreLog implements EventLog {
     return { outcome: isWritten ? 'written' : 'already_written', events: recorded }
   }
 
-  async #appendRun(queued: StoreAppend, stream: string, run: ReadingRun): Promise<Appended> {
-    const { streamName, expected } = queued
-    let isNew = false
-    this.#own.add({ run, stream, streamName, revision: revisionAfter(expected) })
-    try {
-      const appended = await this.#appends.append(queued)
-      isNew = appended.outcome === 'stored' && appended.isNew
-      return appended
-    } finally {
-      if (!isNew) this.#own.forget(run.requests[0]?.requestId ?? '')
-    }
-  }
-
+  /** A function of its own: while the append waits, no objects of its readings stay in memory. */
   #encode(stream: string, toAppend: ToAppend): Buffer {
-    if (toAppend instanceof ReadingRun) {
-      return encodeReadings(stream, toAppend, this.#codec.versionOf('ReadingAccepted'))
-    }
-    return encodeRun(toAppend.map((event) => proposedEventOf(stream, event, this.#codec.versionOf(event.type))))
+    const versionOf = (type: EventType): number => this.#codec.versionOf(type)
+    return encodeRun(eventsToAppend(toAppend).map((event) => proposedEventOf(stream, event, versionOf(event.type))))
   }
 
   async read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
@@ -222,9 +201,7 @@ class EventStoreLog implements EventLog {
       subscriber,
       after,
       prefixes: [...this.#names.prefixes(categories ?? null), ...this.#names.truncationPrefixes()],
-      own: this.#own,
       decode: (stored) => this.#decode(stored),
-      see: (position) => this.#appends.see(position),
       onReached: (position, by) => {
         if (categories === undefined) this.#reach(position, by)
       },

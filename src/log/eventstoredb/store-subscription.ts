@@ -4,7 +4,6 @@ import type { EventStoreEndpoint } from '../../eventstore-url.ts'
 import { eventStoreReadMsMax, eventStoreRetryPauseMs, eventStoreUnheardMsMax } from '../../limits.ts'
 import { type Subscriber, UndecodableEvent } from '../event-log.ts'
 import type { Connection } from './connection.ts'
-import type { OwnRuns, ReturningRun } from './own-runs.ts'
 import { readAll, readEvents, subscribeToAll } from './requests.ts'
 import { decodeResponse, MalformedAnswer, type Response } from './responses.ts'
 import { Link } from './store-link.ts'
@@ -17,10 +16,7 @@ export type StoreSubscriptionParts = {
   readonly subscriber: Subscriber
   readonly after: number | null
   readonly prefixes: readonly string[]
-  readonly own: OwnRuns
   decode(stored: StoredEvent): RecordedEvent
-  /** Called with the position of each event that needs no decoding. */
-  see(position: number): void
   /** Called with each position up to which all events have arrived. */
   onReached(position: number, by: 'event' | 'checkpoint'): void
   /** Called when a node has truncated the stream. */
@@ -40,8 +36,6 @@ export class StoreSubscription {
   #link: Link | null = null
   #stream: SubscriptionStream | null = null
   #delivery: LogItem[] = []
-  /** This node's own run whose events are arriving. `#after` is before the run until all of them have arrived. */
-  #returning: ReturningRun | null = null
   #isDelivering = false
   #isCaughtUp = false
   /**
@@ -110,7 +104,6 @@ export class StoreSubscription {
 
   #disconnect(): void {
     this.#mustTellCaughtUp = false
-    this.#returning = null
     const stream = this.#stream
     this.#stream = null
     stream?.end()
@@ -146,8 +139,7 @@ export class StoreSubscription {
 
   /**
    * EventStoreDB skips the first event at or after the given position, which is usually the last delivered event. If
-   * that event was deleted, EventStoreDB would skip a new event instead. So the new event is read here. If it begins a
-   * run of this node, `#after` stays, and EventStoreDB goes on with the second event of the run.
+   * that event was deleted, EventStoreDB would skip a new event instead. So the new event is read here.
    */
   async #passGap(link: Link): Promise<void> {
     if (this.#after === null) return
@@ -161,7 +153,7 @@ export class StoreSubscription {
   #receive(bytes: Buffer): void {
     this.#silentSinceMs = null
     const response = this.#decoded(bytes)
-    if (response === null || response === 'own') return
+    if (response === null) return
     if (response.kind === 'event') this.#take(response.event)
     else if (response.kind === 'checkpoint') this.#passTo(response.position)
     else if (response.kind === 'caught_up') {
@@ -170,13 +162,9 @@ export class StoreSubscription {
     }
   }
 
-  /**
-   * Returns `null` for a message that cannot be decoded. Then the subscription continues on a new connection. Returns `own` for
-   * the next event of a run of this node, which needs no decoding.
-   */
-  #decoded(bytes: Buffer): Response | 'own' | null {
+  /** Returns `null` for a message that cannot be decoded. Then the subscription continues on a new connection. */
+  #decoded(bytes: Buffer): Response | null {
     try {
-      if (this.#takeOwn(bytes)) return 'own'
       const response = decodeResponse(bytes)
       if (response.kind !== 'other') this.#fault = null
       return response
@@ -188,34 +176,9 @@ export class StoreSubscription {
     }
   }
 
-  /** Returns true if the message holds the next event of the run that is arriving. */
-  #takeOwn(bytes: Buffer): boolean {
-    const position = this.#returning?.take(bytes) ?? null
-    if (position === null) return false
-    this.#fault = null
-    this.#parts.see(position)
-    this.#finishOwn(position)
-    return true
-  }
-
-  #finishOwn(position: number): void {
-    const run = this.#returning
-    if (run?.isComplete !== true) return
-    this.#returning = null
-    this.#parts.own.forget(run.firstId)
-    this.#delivery.push(run.recorded())
-    this.#reach(position)
-    this.#deliverSoon()
-  }
-
-  #reach(position: number): void {
-    this.#after = position
-    this.#parts.onReached(position, 'event')
-  }
-
   /** After a failure, EventStoreDB need not pass the events of other programs again. */
   #passTo(position: number): void {
-    if (this.#returning !== null || position <= (this.#after ?? -1)) return
+    if (position <= (this.#after ?? -1)) return
     this.#after = position
     this.#parts.onReached(position, 'checkpoint')
   }
@@ -223,27 +186,16 @@ export class StoreSubscription {
   #take(stored: StoredEvent): void {
     const { position, streamName } = stored
     if (position <= (this.#after ?? -1)) return
-    if (this.#returning !== null) {
-      // Another event is among those of the run, so the run is not stored as it was sent. Its events come again, and are decoded.
-      this.#parts.own.forget(this.#returning.firstId)
-      this.#reconnectLater()
-      return
-    }
     const truncated = streamOfMetadata(streamName)
     if (truncated !== null) {
       this.#parts.onTruncated(truncated)
       this.#after = position
       return
     }
-    this.#returning = this.#parts.own.beginningWith(stored)
-    if (this.#returning !== null) {
-      this.#parts.see(position)
-      this.#finishOwn(position)
-      return
-    }
     try {
       this.#delivery.push(this.#parts.decode(stored))
-      this.#reach(stored.position)
+      this.#after = position
+      this.#parts.onReached(position, 'event')
     } catch (cause) {
       this.#deliver()
       this.drop(cause)
@@ -271,7 +223,7 @@ export class StoreSubscription {
     if (this.#isEnded) return
     try {
       if (events.length > 0) this.#parts.subscriber.onEvents(events)
-      if (!this.#mustTellCaughtUp || this.#returning !== null || this.#isEnded) return
+      if (!this.#mustTellCaughtUp || this.#isEnded) return
       this.#mustTellCaughtUp = false
       this.#isCaughtUp = true
       this.#parts.subscriber.onCaughtUp?.()

@@ -43,7 +43,7 @@ export const proposedEventOf = (stream: string, event: NewEvent, schemaVersion: 
   data: dataText(event),
 })
 
-export const metadataText = (stream: string, event: NewEvent, schemaVersion: number): string => {
+const metadataText = (stream: string, event: NewEvent, schemaVersion: number): string => {
   const { id, recordedAt, metadata } = event
   const head = `{"schemaVersion":${schemaVersion},"recordedAt":${recordedAt}`
   const ownId = isUuid(id) ? '' : `,"id":${JSON.stringify(id)}`
@@ -55,7 +55,7 @@ export const metadataText = (stream: string, event: NewEvent, schemaVersion: num
 const dataText = (event: NewEvent): string =>
   event.type === 'ReadingAccepted' ? readingText(event.data) : JSON.stringify(event.data)
 
-export const readingText = (reading: Reading): string => {
+const readingText = (reading: Reading): string => {
   if (!Object.is(reading.value, -0)) return JSON.stringify(reading)
   // `JSON.stringify` would store -0 as 0, which is not the value that the device sent.
   return `${JSON.stringify({ ...reading, value: undefined }).slice(0, -1)},"value":-0}`

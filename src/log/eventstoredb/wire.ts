@@ -35,16 +35,16 @@ export const encodeAppend = (
 }
 
 // Protobuf field numbers from EventStoreDB's streams.proto and shared.proto.
-export const request = { correlationId: 1, options: 2, proposedMessages: 3, isFinal: 4 } as const
+const request = { correlationId: 1, options: 2, proposedMessages: 3, isFinal: 4 } as const
 const options = { streamIdentifier: 1, streamPosition: 2, noStream: 3 } as const
 const streamIdentifier = { name: 3 } as const
-export const uuid = { string: 2 } as const
-export const proposed = { id: 1, metadata: 2, customMetadata: 3, data: 4 } as const
+const uuid = { string: 2 } as const
+const proposed = { id: 1, metadata: 2, customMetadata: 3, data: 4 } as const
 const mapEntry = { key: 1, value: 2 } as const
 
-export const uuidChars = 36
+const uuidChars = 36
 /** Size of a UUID that is written as a Protobuf text field, with its tag and length. */
-export const uuidBytes = 2 + uuidChars
+const uuidBytes = 2 + uuidChars
 
 type Piece = {
   readonly message: ProposedEvent
@@ -75,7 +75,7 @@ const writePiece = (writer: Writer, { message, head, metadataBytes, dataBytes, b
 const heads = new Map<string, Buffer>()
 
 /** Returns the encoded event type and content type, which are encoded once for each event type. */
-export const headOf = (type: string): Buffer => {
+const headOf = (type: string): Buffer => {
   const known = heads.get(type)
   if (known !== undefined) return known
   const head = Buffer.concat([encodeEntry('type', type), encodeEntry('content-type', 'application/json')])
@@ -94,7 +94,7 @@ const encodeEntry = (key: string, value: string): Buffer => {
 }
 
 /** Size of a protobuf field with tag and length. A tag takes one byte, because all field numbers here are below 16. */
-export const fieldBytes = (bytes: number): number => 1 + varintBytes(bytes) + bytes
+const fieldBytes = (bytes: number): number => 1 + varintBytes(bytes) + bytes
 
 const varintBytes = (value: number): number => {
   let count = 1

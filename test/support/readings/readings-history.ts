@@ -81,13 +81,10 @@ export const randomHistory = (seed: number, items = 600): readonly LogItem[] => 
       }
     })
     const run = new ReadingRun(keyId, recordedAt, requests)
-    const positions =
-      below(4) === 0 ? Float64Array.from({ length: run.count }, (_, index) => position + index * 3) : null
-    const at = { stream: readingsStream(keyId), revision, position }
-    const recorded = new RecordedRun(run, positions === null ? at : { ...at, positions })
+    const recorded = new RecordedRun(run, { stream: readingsStream(keyId), revision, position })
     if (below(5) === 0) history.push(...recorded.events())
     else history.push(recorded)
-    position = recorded.positionAt(run.count - 1) + 1
+    position += run.count
     revisions.set(keyId, revision + run.count)
   }
   return history

@@ -1,19 +1,10 @@
-/** Tests that a subscription returns the runs of its own node whole, and the readings of other nodes as events. */
+/** Tests that a subscription returns each reading of each node once, in the order of the log. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { ReadResp } from '@eventstore/db-client/generated/streams_pb'
-import {
-  eventsOfItems,
-  isRun,
-  itemCount,
-  type LogItem,
-  lastPositionOf,
-  ReadingRun,
-} from '../../src/domain/reading/recorded-run.ts'
+import { eventsOfItems, itemCount, type LogItem, ReadingRun } from '../../src/domain/reading/recorded-run.ts'
 import { readingsStream } from '../../src/domain/stream-names.ts'
-import { batchReadingsMax, readPageEventsMax } from '../../src/limits.ts'
+import { readPageEventsMax } from '../../src/limits.ts'
 import { type EventLog, Outage } from '../../src/log/event-log.ts'
 import { type LogServer, startLogServer } from '../support/log-server/server.ts'
-import { caughtUp, collect } from '../support/logs/collector.ts'
 import { columnsOf } from '../support/logs/columns-of.ts'
 import { openAt } from '../support/logs/event-store-log.ts'
 import { startMs } from '../support/logs/sample-events.ts'
@@ -110,21 +101,7 @@ const appendUntilKnown = async (log: EventLog, run: ReadingRun, expected: 'none'
 }
 
 describe('the subscription of a node', () => {
-  test('returns its own run whole, with the positions of the store', async () => {
-    const { log } = await start()
-    const followed = new Followed(log)
-    const run = runOf('k1')
-    await log.append('readings-k1', 'none', run)
-    await followed.until(run.count)
-    const stored = await readAll(log)
-    expect(followed.items).toHaveLength(1)
-    expect(followed.events).toEqual(stored)
-    expect(followed.items.map(lastPositionOf)).toEqual([stored.at(-1)?.position ?? -1])
-    // Positions have gaps, so they cannot be counted up.
-    expect(stored[1]?.position).toBeGreaterThan((stored[0]?.position ?? 0) + 1)
-  })
-
-  test('returns the readings of another node as events, in the order of the log', async () => {
+  test('returns the readings of both nodes in the order of the log', async () => {
     const { server, log } = await start()
     const other = await openOver(server)
     const both = [new Followed(log), new Followed(other)]
@@ -142,10 +119,6 @@ describe('the subscription of a node', () => {
       await followed.until(stored.length)
       expect(followed.events).toEqual(stored)
     }
-    expect(both.map(({ items }) => items.filter(isRun).map(({ stream }) => stream))).toEqual([
-      new Array<string>(runs).fill('readings-k1'),
-      new Array<string>(runs).fill('readings-k2'),
-    ])
   })
 
   test('returns each reading once when connections are cut within runs', async () => {
@@ -166,28 +139,6 @@ describe('the subscription of a node', () => {
     server.faults.ofAnswer = (bytes) => bytes
     await followed.until(next)
     expect(followed.events).toEqual(await readAll(log))
-    expect(followed.items.some(isRun)).toBe(true)
-  })
-
-  test('decodes a run if other events are among its events', async () => {
-    const { server, log } = await start()
-    const followed = new Followed(log)
-    const run = runOf('k1')
-    const third = Buffer.from(run.events()[2]?.id ?? '')
-    let isChanged = false
-    server.faults.ofAnswer = (bytes, to) => {
-      const at = bytes.indexOf(third)
-      if (to !== 'read' || at < 0 || isChanged) return bytes
-      isChanged = true
-      const changed = Buffer.from(bytes)
-      changed.write('f'.repeat(8), at)
-      return changed
-    }
-    await log.append('readings-k1', 'none', run)
-    await followed.until(run.count)
-    expect(isChanged).toBe(true)
-    expect(followed.items.some(isRun)).toBe(false)
-    expect(followed.events).toEqual(await readAll(log))
   })
 
   test('returns a run once that was stored by an earlier try', async () => {
@@ -203,7 +154,7 @@ describe('the subscription of a node', () => {
     expect(followed.events).toEqual(await readAll(log))
   })
 
-  test('returns its own run whole when the event before it was deleted', async () => {
+  test('returns each reading once when the event before it was deleted', async () => {
     const { server, log } = await start()
     const followed = new Followed(log)
     const [before, run, next] = [runOf('k1'), runOf('k1'), runOf('k1')]
@@ -219,56 +170,5 @@ describe('the subscription of a node', () => {
     await log.append('readings-k1', before.count + run.count - 1, next)
     await followed.until(before.count + run.count + 1)
     expect(followed.events.slice(before.count)).toEqual(await readAll(log))
-    expect(followed.items.every(isRun)).toBe(true)
-  })
-
-  test('decodes a run that was a conflict and that another node then stored', async () => {
-    const { server, log } = await start()
-    const other = await openOver(server)
-    const [before, run] = [runOf('k1'), runOf('k1')]
-    const conflict = await log.append('readings-k1', before.count - 1, run)
-    expect(conflict).toEqual({ outcome: 'conflict', currentRevision: null })
-    await other.append('readings-k1', 'none', before)
-    await other.append('readings-k1', before.count - 1, run)
-    const followed = new Followed(log)
-    await followed.until(before.count + run.count)
-    expect(followed.events).toEqual(await readAll(log))
-    expect(followed.items.some(isRun)).toBe(false)
-  })
-
-  for (const isRetried of [false, true]) {
-    test(`decodes a run with an unknown outcome${isRetried ? ', also after a retry' : ''}`, async () => {
-      const { server, log } = await start()
-      const run = runOf('k1')
-      server.faults.ofAppend = () => ({ isWritten: true, ends: 'cut' })
-      expect(await log.append('readings-k1', 'none', run).catch((cause: Outage) => cause.outcome)).toBe('unknown')
-      server.faults.ofAppend = () => null
-      if (isRetried) await appendUntilKnown(log, run, 'none')
-      const followed = new Followed(log)
-      await followed.until(run.count)
-      expect(followed.items.some(isRun)).toBe(false)
-    })
-  }
-
-  test('has not caught up while its own run is arriving', async () => {
-    const { server, log } = await start()
-    // So many messages arrive in several turns of the event loop.
-    const run = runOf('k1', batchReadingsMax)
-    await log.append('readings-k1', 'none', run)
-    const message = new ReadResp()
-    message.setCaughtUp(new ReadResp.CaughtUp())
-    const second = Buffer.from(run.events()[1]?.id ?? '')
-    let early: Buffer | null = null
-    // Sends "caught up" behind the first event. Each later message takes the place of the next one.
-    server.faults.ofAnswer = (bytes, to) => {
-      if (to !== 'read' || (early === null && !bytes.includes(second))) return bytes
-      const sent = early ?? Buffer.from(message.serializeBinary())
-      early = bytes
-      return sent
-    }
-    const collector = collect(log, { after: null, categories: ['readings'] })
-    await collector.until(caughtUp)
-    expect(early).not.toBeNull()
-    expect(collector.events).toHaveLength(run.count)
   })
 })
