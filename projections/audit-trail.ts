@@ -1,5 +1,5 @@
 import { instantText } from '../src/domain/calendar.ts'
-import type { By, RecordedEvent } from '../src/domain/events.ts'
+import { type By, isIn, type RecordedEvent } from '../src/domain/events.ts'
 import { evolveKey, type KeyEventType, type KeyState } from '../src/domain/key.ts'
 import { type KeyStatus, keyStatus } from '../src/domain/key-refusal.ts'
 import { assertNever, done } from '../src/domain/refusal.ts'
@@ -92,34 +92,29 @@ type Trail = {
 const noTrail: Trail = { key: null, activated: null, expirySet: null, suspended: null, ended: null }
 
 const follow = (trail: Trail, event: AuditEvent): Trail => {
+  if (event.type === 'ReadingsSealed') return { ...trail, ended: event }
+  if (!isIn('key', event)) return trail
+  return { ...trail, ...decidedBy(trail, event), key: evolveKey(trail.key, event) }
+}
+
+const decidedBy = ({ key, ended }: Trail, event: RecordedEvent<KeyEventType>): Partial<Trail> => {
   switch (event.type) {
-    case 'ReadingsSealed':
-      return { ...trail, ended: event }
-    case 'ReadingsFenced':
-    case 'ReadingsPurged':
-      return trail
     case 'KeyCreated':
-      return { ...trail, key: evolveKey(trail.key, event), activated: event, expirySet: event }
+      return { activated: event, expirySet: event }
     case 'KeyResumed':
-      return { ...trail, key: evolveKey(trail.key, event), activated: event }
+      return { activated: event }
     case 'KeySuspended':
-      return { ...trail, key: evolveKey(trail.key, event), suspended: event }
+      return { suspended: event }
     case 'KeySuperseded':
-      return { ...trail, key: evolveKey(trail.key, event), expirySet: event }
+      return { expirySet: event }
     case 'KeyExpirySet': {
-      const wasExpired = trail.key !== null && keyStatus(trail.key, event.recordedAt) === 'expired'
-      const activated = wasExpired ? event : trail.activated
-      return { ...trail, key: evolveKey(trail.key, event), activated, expirySet: event }
+      const wasExpired = key !== null && keyStatus(key, event.recordedAt) === 'expired'
+      return wasExpired ? { activated: event, expirySet: event } : { expirySet: event }
     }
     case 'KeyRevoked':
-      return { ...trail, key: evolveKey(trail.key, event), ended: trail.ended ?? event }
-    case 'KeyRelabelled':
-    case 'KeyLimitChanged':
-    case 'KeyRotated':
-    case 'KeyExpired':
-      return { ...trail, key: evolveKey(trail.key, event) }
+      return { ended: ended ?? event }
     default:
-      return assertNever(event)
+      return {}
   }
 }
 

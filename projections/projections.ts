@@ -1,7 +1,6 @@
-import type { RecordedEvent } from '../src/domain/events.ts'
+import { isIn, type RecordedEvent } from '../src/domain/events.ts'
 import type { ReadingsEnd } from '../src/domain/reading/readings-end.ts'
 import { isRun, type LogItem, lastPositionOf } from '../src/domain/reading/recorded-run.ts'
-import { assertNever } from '../src/domain/refusal.ts'
 import { categoryOf, keyIdOf, readingsCategory, setupStream } from '../src/domain/stream-names.ts'
 import { AcceptedReadings } from './accepted-readings.ts'
 import { CellarList } from './cellar-list.ts'
@@ -57,66 +56,12 @@ class FoldedProjections implements Projections {
   }
 
   #foldEvent(event: RecordedEvent): void {
-    switch (event.type) {
-      case 'ReadingAccepted':
-        this.readings.foldAccepted(event)
-        return
-      case 'ReadingsSealed':
-      case 'ReadingsFenced':
-        this.readings.foldBarrier(event)
-        return
-      case 'KeyCreated':
-      case 'KeyRelabelled':
-      case 'KeyLimitChanged':
-      case 'KeyExpirySet':
-      case 'KeyRotated':
-      case 'KeySuperseded':
-      case 'KeySuspended':
-      case 'KeyResumed':
-      case 'KeyExpired':
-      case 'KeyRevoked':
-        this.keys.fold(event)
-        return
-      case 'CellarCreated':
-      case 'CellarRenamed':
-      case 'CellarPolicyChanged':
-        this.cellars.fold(event)
-        return
-      case 'ReadingsPurged':
-        this.cellars.fold(event)
-        this.readings.foldPurged(event)
-        return
-      case 'OperatorLinkUsed':
-        this.operators.foldSetup(event)
-        return
-      case 'OperatorLinkIssued':
-        if (event.stream === setupStream) this.operators.foldSetup(event)
-        else this.operators.fold(event)
-        return
-      case 'OperatorAdded':
-      case 'OperatorPasswordSet':
-      case 'OperatorRoleChanged':
-      case 'OperatorRemoved':
-      case 'OperatorSignedIn':
-      case 'OperatorSessionRenewed':
-      case 'OperatorSignedOut':
-        this.operators.fold(event)
-        return
-      case 'LogCreated':
-      case 'LogCopyBegun':
-      case 'LogCopyEnded':
-      case 'RevisionVacant':
-      case 'SignInSeen':
-      case 'SignInsRefused':
-      case 'ReadingsRefused':
-      case 'LogExported':
-      case 'LogSchemaAccepted':
-      case 'LogLossAccepted':
-      case 'RecordsPurged':
-      case 'RecordUnreadable':
-        return
-      default:
-        assertNever(event)
-    }
+    if (event.type === 'ReadingAccepted') this.readings.foldAccepted(event)
+    else if (isIn('operator-setup', event) && event.stream === setupStream) this.operators.foldSetup(event)
+    else if (isIn('key', event)) this.keys.fold(event)
+    else if (isIn('cellar', event)) this.cellars.fold(event)
+    else if (isIn('operator', event)) this.operators.fold(event)
+    else if (isIn('readings', event)) this.readings.foldBarrier(event)
+    if (event.type === 'ReadingsPurged') this.readings.foldPurged(event)
   }
 }

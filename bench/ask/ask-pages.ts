@@ -1,6 +1,6 @@
 import { instantText } from '../../src/domain/calendar.ts'
+import { eventKinds } from '../../src/domain/events/declare-event.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
-import { eventKinds } from '../../src/domain/search/event-filter.ts'
 import { systemEntropy } from '../../src/entropy.ts'
 import type { LogQuery } from '../../views/log/log-types.ts'
 import { paths } from '../../views/paths.ts'

@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../projections/audit-trail.ts'
-import { keyEvent } from '../actors/key/key-events.ts'
+import { narrowTo } from '../actors/stream/narrow-event.ts'
 import { readFrom } from '../actors/stream/read-stream.ts'
 import type { RecordedEvent } from '../domain/events.ts'
 import { keyStream, readingsStream } from '../domain/stream-names.ts'
@@ -15,7 +15,9 @@ export const readKeyEvents = async (
   isEnough: (last: RecordedEvent) => boolean = () => false,
 ): Promise<readonly AuditEvent[]> => {
   const events: AuditEvent[] = []
-  await readFrom(log, { stream: keyStream(keyId), revision: 0, isEnough }, (page) => events.push(...page.map(keyEvent)))
+  await readFrom(log, { stream: keyStream(keyId), revision: 0, isEnough }, (page) =>
+    events.push(...page.map((event) => narrowTo('key', event))),
+  )
   return events
 }
 

@@ -1,7 +1,7 @@
 import { type AuditEvent, type HistoryRow, historyOf, type KeyAt, stateAt } from '../../projections/audit-trail.ts'
 import { stateAtInstant } from '../actors/search/event-context.ts'
 import type { SearchReads } from '../derived/questions/question.ts'
-import type { Limit } from '../domain/events.ts'
+import { declarationOf, type Limit } from '../domain/events.ts'
 import type { KeyState } from '../domain/key.ts'
 import { type Paged, pageOf } from '../domain/search/page-of-list.ts'
 import { cellarStream, keyStream } from '../domain/stream-names.ts'
@@ -78,7 +78,7 @@ const wholeKeyEvents = async (log: SearchReads['log'], { keyId, revision }: Hist
  * A fence only says when every node had a change. Every other event changes what is true of the key. Even a seal does: if a node
  * dies behind it, the revocation comes much later.
  */
-const isInternal = ({ type }: AuditEvent): boolean => type === 'ReadingsFenced'
+const isInternal = ({ type }: AuditEvent): boolean => declarationOf(type).shown === 'internal'
 
 /** Rows of one request that follow each other are one entry. */
 const requestsOf = (rows: readonly HistoryRow[]): readonly (readonly HistoryRow[])[] => {

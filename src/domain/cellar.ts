@@ -1,4 +1,4 @@
-import type { By, CellarPolicy, Decided, EventData, RecordedEvent } from './events.ts'
+import type { By, CellarPolicy, Decided, EventData, RecordedEvent, TypesIn } from './events.ts'
 import { sameLimit } from './key.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
@@ -40,7 +40,7 @@ export type CellarCommand =
       readonly retentionMs: number
     }
 
-export type CellarEventType = 'CellarCreated' | 'CellarRenamed' | 'CellarPolicyChanged' | 'ReadingsPurged'
+export type CellarEventType = TypesIn<'cellar'>
 
 export type DecidedCellar = Decided<CellarEventType>
 

@@ -1,4 +1,13 @@
-import type { By, Decided, EventData, Limit, RecordedEvent } from './events.ts'
+import {
+  type By,
+  type Decided,
+  declarationOf,
+  type EventData,
+  type Limit,
+  type RecordedEvent,
+  type TypesIn,
+  type TypesWith,
+} from './events.ts'
 import { isExpired } from './expiry.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
@@ -59,17 +68,7 @@ export type KeyCommand =
   | { readonly type: 'RecordKeyExpiry' }
   | { readonly type: 'RevokeKey'; readonly reason: string; readonly sealId: string }
 
-export type KeyEventType =
-  | 'KeyCreated'
-  | 'KeyRelabelled'
-  | 'KeyLimitChanged'
-  | 'KeyExpirySet'
-  | 'KeyRotated'
-  | 'KeySuperseded'
-  | 'KeySuspended'
-  | 'KeyResumed'
-  | 'KeyExpired'
-  | 'KeyRevoked'
+export type KeyEventType = TypesIn<'key'>
 
 export type DecidedKey = Decided<KeyEventType>
 
@@ -233,6 +232,7 @@ export const evolveKey = (key: KeyState | null, event: RecordedEvent<KeyEventTyp
  * (docs/protocol.md, "Taking a right away").
  */
 export const takesAway = (event: DecidedKey, key: KeyState, effectiveLimit: Limit, cellarLimit: Limit): boolean => {
+  if (!mayTakeAway(event)) return false
   switch (event.type) {
     case 'KeySuspended':
       return true
@@ -241,17 +241,13 @@ export const takesAway = (event: DecidedKey, key: KeyState, effectiveLimit: Limi
       return event.data.expiresAt !== null && (key.expiresAt === null || event.data.expiresAt < key.expiresAt)
     case 'KeyLimitChanged':
       return isLower(event.data.limit ?? cellarLimit, effectiveLimit)
-    case 'KeyCreated':
-    case 'KeyRelabelled':
-    case 'KeyRotated':
-    case 'KeyResumed':
-    case 'KeyExpired':
-    case 'KeyRevoked':
-      return false
     default:
       return assertNever(event)
   }
 }
+
+const mayTakeAway = (event: DecidedKey): event is Decided<KeyEventType & TypesWith<'mayTakeAway'>> =>
+  declarationOf(event.type).mayTakeAway === true
 
 /** True if `next` can refuse a reading that `before` admits. */
 const isLower = (next: Limit, before: Limit): boolean =>

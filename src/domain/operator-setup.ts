@@ -1,5 +1,5 @@
 import { linksOpenMax } from '../limits.ts'
-import type { Decided, RecordedEvent } from './events.ts'
+import type { Decided, RecordedEvent, TypesIn } from './events.ts'
 import { isExpired } from './expiry.ts'
 import { makerOf, type OperatorLink } from './operator.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
@@ -23,7 +23,7 @@ export type SetupCommand =
   | ({ readonly type: 'IssueSetupLink' } & Omit<OperatorLink, 'madeBy'>)
   | { readonly type: 'SpendSetupLink'; readonly linkHash: string; readonly email: string }
 
-export type SetupEventType = 'OperatorLinkIssued' | 'OperatorLinkUsed'
+export type SetupEventType = TypesIn<'operator-setup'>
 
 export type DecidedSetup = Decided<SetupEventType>
 

@@ -1,5 +1,5 @@
 import { devicesPerOperatorMax, linksOpenMax, linksToldMax, sessionIdChars, sessionsPerOperatorMax } from '../limits.ts'
-import type { By, Decided, EventData, RecordedEvent, Role } from './events.ts'
+import type { By, Decided, EventData, RecordedEvent, Role, TypesIn } from './events.ts'
 import { isExpired } from './expiry.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
@@ -120,15 +120,7 @@ export type NewSession = Pick<OperatorSession, 'sessionHash' | 'expiresAt' | 'id
 
 export type EndedSessions = { readonly id: string } | { readonly allBut: string | null }
 
-export type OperatorEventType =
-  | 'OperatorLinkIssued'
-  | 'OperatorAdded'
-  | 'OperatorPasswordSet'
-  | 'OperatorRoleChanged'
-  | 'OperatorRemoved'
-  | 'OperatorSignedIn'
-  | 'OperatorSessionRenewed'
-  | 'OperatorSignedOut'
+export type OperatorEventType = TypesIn<'operator'>
 
 export type DecidedOperator = Decided<OperatorEventType>
 

@@ -2,8 +2,10 @@
  * The interface of `ask.db`: a read model on the disk, for the questions of people. Each node has its own. All that it holds comes
  * from the log, so it can be deleted, and the node builds it again.
  */
+
+import type { EventKind } from '../domain/events/declare-event.ts'
 import type { EventType } from '../domain/events.ts'
-import type { EventKind, LogFilter, Period } from '../domain/search/event-filter.ts'
+import type { LogFilter, Period } from '../domain/search/event-filter.ts'
 
 /** Where an event that is no reading lies, and what people filter it by. */
 export type EventPlace = Partial<Period> & {

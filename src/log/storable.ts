@@ -3,7 +3,14 @@
  * later start.
  */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { type EventType, eventData, Metadata, type NewEvent, type RecordedEvent } from '../domain/events.ts'
+import {
+  declarationOf,
+  type EventType,
+  eventTypes,
+  Metadata,
+  type NewEvent,
+  type RecordedEvent,
+} from '../domain/events.ts'
 import { isBatch } from '../domain/reading/columns.ts'
 import { type LogItem, ReadingRun, RecordedRun } from '../domain/reading/recorded-run.ts'
 import { categoryOf, purgeableCategories, readingsStream } from '../domain/stream-names.ts'
@@ -12,8 +19,8 @@ import type { ToAppend } from './event-log.ts'
 
 const recordedAtMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 const metadataCheck = TypeCompiler.Compile(Metadata)
-const storedTypes = Object.entries(eventData).filter(([type]) => type !== 'RecordUnreadable')
-const dataChecks = new Map(storedTypes.map(([type, schema]) => [type, TypeCompiler.Compile(schema)]))
+const storedTypes = eventTypes.filter((type) => declarationOf(type).by.length > 0)
+const dataChecks = new Map(storedTypes.map((type) => [type, TypeCompiler.Compile(declarationOf(type).data)]))
 
 /**
  * @throws Error if the stream's name has no category, there are no events, or an event does not match its schema. Each

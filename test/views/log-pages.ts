@@ -1,6 +1,7 @@
+import type { EventKind } from '../../src/domain/events/declare-event.ts'
 import type { By, EventType } from '../../src/domain/events.ts'
 import { changesOf } from '../../src/domain/search/event-changes.ts'
-import { type EventKind, kindOf } from '../../src/domain/search/event-filter.ts'
+import { kindOf } from '../../src/domain/search/event-filter.ts'
 import { nothingBefore } from '../../src/domain/search/state-before.ts'
 import { eventView } from '../../src/export/event-view.ts'
 import { EventPage } from '../../views/log/event-page.tsx'

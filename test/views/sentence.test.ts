@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import type { EventData, EventType, RecordedEvent } from '../../src/domain/events.ts'
+import { declarationOf, type EventData, type EventType, type RecordedEvent } from '../../src/domain/events.ts'
 import type { KeyState } from '../../src/domain/key.ts'
+import type { OperatorState } from '../../src/domain/operator.ts'
 import { nothingBefore, type StateBefore, unknownBefore } from '../../src/domain/search/state-before.ts'
 import { EventSentence } from '../../views/log/event-sentence.tsx'
 import { sentenceOf } from '../../views/log/sentence.ts'
@@ -44,6 +45,24 @@ const key: KeyState = {
 
 const noBounds = { readingAgeMsMax: null, readingAheadMsMax: null, retentionMs: null }
 
+const operator: OperatorState = {
+  email: 'grace@example.org',
+  account: {
+    role: 'admin',
+    passwordHash: 'p',
+    addedAt: noonMs,
+    passwordSetAt: noonMs,
+    passwordLinkMadeBy: null,
+    lastSignedInAt: null,
+    devices: [],
+    linksFromOthers: [],
+  },
+  links: [],
+  sessions: [],
+  wasAdded: true,
+  revision: 2,
+}
+
 const before: StateBefore = {
   key,
   cellar: {
@@ -54,23 +73,7 @@ const before: StateBefore = {
     createdBy: by,
     revision: 2,
   },
-  operator: {
-    email: 'grace@example.org',
-    account: {
-      role: 'admin',
-      passwordHash: 'p',
-      addedAt: noonMs,
-      passwordSetAt: noonMs,
-      passwordLinkMadeBy: null,
-      lastSignedInAt: null,
-      devices: [],
-      linksFromOthers: [],
-    },
-    links: [],
-    sessions: [],
-    wasAdded: true,
-    revision: 2,
-  },
+  operator,
   isKnown: true,
 }
 
@@ -100,6 +103,18 @@ describe('sentenceOf()', () => {
       }
     })
   }
+
+  test('says what was before only if the event is declared so', () => {
+    const known: Names = { ...names, keyLabel: () => key.label }
+    const saidTo = (one: RecordedEvent, state: StateBefore) => textOf(sentenceOf(one, state, known))
+    const comparing = everyEvent().filter((one) =>
+      [before, { ...before, operator: { ...operator, account: null } }].some(
+        (state) => saidTo(one, state) !== saidTo(one, unknownBefore),
+      ),
+    )
+    expect(comparing.length).toBeGreaterThan(5)
+    expect(comparing.filter(({ type }) => declarationOf(type).comparesState !== true)).toEqual([])
+  })
 
   test('says a limit, an expiry, a label and a note with their old values', () => {
     expect(said(event('KeyLimitChanged'))).toBe(

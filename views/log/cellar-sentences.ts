@@ -1,45 +1,28 @@
-import type { CellarState } from '../../src/domain/cellar.ts'
 import type { CellarPolicy, RecordedEvent } from '../../src/domain/events.ts'
 import { durationWords } from '../parts/time-words.ts'
 import {
-  cannotSay,
+  type Context,
   limitBefore,
   limitVerb,
   limitWords,
-  type Names,
   type Part,
   quoted,
   type Sentence,
+  type Sentences,
   say,
   strong,
 } from './sentence-parts.ts'
 
-type CellarContext = {
-  /** Who did it, as the beginning of a sentence. */
-  readonly who: Sentence
-  readonly before: CellarState | null
-  readonly names: Names
-}
-
-export const cellarSentence = (
-  event: RecordedEvent<'CellarCreated' | 'CellarRenamed' | 'CellarPolicyChanged'>,
-  context: CellarContext,
-): Sentence => {
-  const { who, before } = context
-  switch (event.type) {
-    case 'CellarCreated':
-      return say`${who} created the cellar ${{ kind: 'cellar', ...event.data }}.`
-    case 'CellarRenamed':
-      return say`${who} renamed ${cellarOf(event, context)} to ${quoted(event.data.title)}.`
-    case 'CellarPolicyChanged':
-      return say`${who} ${policySentence(cellarOf(event, context), before?.policy ?? null, event.data.policy)}.`
-    default:
-      return cannotSay(event)
-  }
+export const cellarSentences: Sentences<'CellarCreated' | 'CellarRenamed' | 'CellarPolicyChanged'> = {
+  CellarCreated: ({ data }, { who }) => say`${who} created the cellar ${{ kind: 'cellar', ...data }}.`,
+  CellarRenamed: (event, context) =>
+    say`${context.who} renamed ${cellarOf(event, context)} to ${quoted(event.data.title)}.`,
+  CellarPolicyChanged: (event, context) =>
+    say`${context.who} ${policySentence(cellarOf(event, context), context.before.cellar?.policy ?? null, event.data.policy)}.`,
 }
 
 /** The cellar has the title that it had before the event. */
-const cellarOf = ({ stream }: RecordedEvent, { before, names }: CellarContext): Part | string => {
+const cellarOf = ({ stream }: RecordedEvent, { before: { cellar: before }, names }: Context): Part | string => {
   const cellar = before?.cellar ?? names.cellarOfStream(stream)
   if (cellar === null) return 'a cellar'
   return { kind: 'cellar', cellar, title: before?.title ?? names.cellarTitle(cellar) ?? cellar }

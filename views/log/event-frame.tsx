@@ -1,5 +1,5 @@
 import type { Children } from '@kitajs/html'
-import type { EventKind } from '../../src/domain/search/event-filter.ts'
+import type { EventKind } from '../../src/domain/events/declare-event.ts'
 import { EventSentence } from './event-sentence.tsx'
 import { KindMark } from './kind-mark.tsx'
 import type { Sentence } from './sentence-parts.ts'

@@ -1,7 +1,7 @@
 import type { Limit, RecordedEvent } from '../../src/domain/events.ts'
-import type { KeyEventType, KeyState } from '../../src/domain/key.ts'
+import type { KeyEventType } from '../../src/domain/key.ts'
 import {
-  cannotSay,
+  type Context,
   instant,
   limitBefore,
   limitVerb,
@@ -12,58 +12,48 @@ import {
   quoted,
   reasonOf,
   type Sentence,
+  type Sentences,
   say,
   strong,
 } from './sentence-parts.ts'
 
-type KeyContext = {
-  /** Who did it, as the beginning of a sentence. */
-  readonly who: Sentence
-  readonly before: KeyState | null
-  readonly names: Names
-}
-
-export const keySentence = (event: RecordedEvent<KeyEventType>, context: KeyContext): Sentence => {
-  const { who, before, names } = context
-  const key = keyOf(event, context)
-  switch (event.type) {
-    case 'KeyCreated':
-      return createdSentence(event, context)
-    case 'KeyRelabelled':
-      return relabelledSentence(event, context)
-    case 'KeyLimitChanged':
-      return say`${who} ${limitSentence(key, before?.limit, event.data.limit)}.`
-    case 'KeyExpirySet':
-      return say`${who} ${expirySentence(key, before?.expiresAt, event.data.expiresAt)}.`
-    case 'KeyRotated': {
-      const successor = otherKey(event.data.successorId, names, key.label)
-      return say`${who} rotated ${key} to ${successor}. The old key ${overlapWords(event.data.overlapMs)}.`
-    }
-    case 'KeySuperseded': {
-      const { successorId, usedAt, expiresAt } = event.data
-      const stops = expiresAt <= event.recordedAt ? 'stopped' : 'stops'
-      const successor = otherKey(successorId, names, key.label)
-      return say`${key} ${stops} working at ${instant(expiresAt)}: its successor, ${successor}, was first used at ${instant(usedAt)}.`
-    }
-    case 'KeySuspended':
-      return say`${who} suspended ${key}${reasonOf(event.data.reason)}.`
-    case 'KeyResumed':
-      return say`${who} resumed ${key}${reasonOf(event.data.reason)}.`
-    case 'KeyExpired':
-      return say`${key} expired at ${instant(event.data.expiresAt)}.`
-    case 'KeyRevoked':
-      return say`${who} revoked ${key}${reasonOf(event.data.reason)}. No reading of it was accepted afterwards.`
-    default:
-      return cannotSay(event)
-  }
+export const keySentences: Sentences<KeyEventType> = {
+  KeyCreated: ({ data: { keyId, label, cellar, predecessorId } }, { who, names }) => {
+    const title = names.cellarTitle(cellar) ?? cellar
+    const made = say`${who} created the key ${{ kind: 'key', keyId, label }} in ${{ kind: 'cellar', cellar, title }}`
+    return predecessorId === null ? say`${made}.` : say`${made}, to replace ${otherKey(predecessorId, names, label)}.`
+  },
+  KeyRelabelled: (event, context) => relabelledSentence(event, context),
+  KeyLimitChanged: (event, context) =>
+    say`${context.who} ${limitSentence(keyOf(event, context), context.before.key?.limit, event.data.limit)}.`,
+  KeyExpirySet: (event, context) =>
+    say`${context.who} ${expirySentence(keyOf(event, context), context.before.key?.expiresAt, event.data.expiresAt)}.`,
+  KeyRotated: (event, context) => {
+    const key = keyOf(event, context)
+    const successor = otherKey(event.data.successorId, context.names, key.label)
+    return say`${context.who} rotated ${key} to ${successor}. The old key ${overlapWords(event.data.overlapMs)}.`
+  },
+  KeySuperseded: (event, context) => {
+    const { successorId, usedAt, expiresAt } = event.data
+    const key = keyOf(event, context)
+    const stops = expiresAt <= event.recordedAt ? 'stopped' : 'stops'
+    const successor = otherKey(successorId, context.names, key.label)
+    return say`${key} ${stops} working at ${instant(expiresAt)}: its successor, ${successor}, was first used at ${instant(usedAt)}.`
+  },
+  KeySuspended: (event, context) =>
+    say`${context.who} suspended ${keyOf(event, context)}${reasonOf(event.data.reason)}.`,
+  KeyResumed: (event, context) => say`${context.who} resumed ${keyOf(event, context)}${reasonOf(event.data.reason)}.`,
+  KeyExpired: (event, context) => say`${keyOf(event, context)} expired at ${instant(event.data.expiresAt)}.`,
+  KeyRevoked: (event, context) =>
+    say`${context.who} revoked ${keyOf(event, context)}${reasonOf(event.data.reason)}. No reading of it was accepted afterwards.`,
 }
 
 type KeyPart = Extract<Part, { readonly kind: 'key' }>
 
 /** The key has the label that it had before the event. */
-const keyOf = ({ stream }: RecordedEvent, { before, names }: KeyContext): KeyPart => {
-  const keyId = before?.keyId ?? stream.slice(stream.indexOf('-') + 1)
-  return { kind: 'key', keyId, label: before?.label ?? names.keyLabel(keyId) }
+const keyOf = ({ stream }: RecordedEvent, { before, names }: Context): KeyPart => {
+  const keyId = before.key?.keyId ?? stream.slice(stream.indexOf('-') + 1)
+  return { kind: 'key', keyId, label: before.key?.label ?? names.keyLabel(keyId) }
 }
 
 /** Both keys of a rotation often have the same label, so the other key is named by its id too. */
@@ -73,17 +63,9 @@ const otherKey = (keyId: string, names: Names, ownLabel: string | null): Sentenc
   return label !== null && label === ownLabel ? say`${key} (clr_${keyId}_…)` : [key]
 }
 
-const createdSentence = (event: RecordedEvent<'KeyCreated'>, context: KeyContext): Sentence => {
-  const { keyId, label, cellar, predecessorId } = event.data
-  const title = context.names.cellarTitle(cellar) ?? cellar
-  const made = say`${context.who} created the key ${{ kind: 'key', keyId, label }} in ${{ kind: 'cellar', cellar, title }}`
-  return predecessorId === null
-    ? say`${made}.`
-    : say`${made}, to replace ${otherKey(predecessorId, context.names, label)}.`
-}
-
-const relabelledSentence = (event: RecordedEvent<'KeyRelabelled'>, context: KeyContext): Sentence => {
-  const { who, before } = context
+const relabelledSentence = (event: RecordedEvent<'KeyRelabelled'>, context: Context): Sentence => {
+  const { who } = context
+  const before = context.before.key
   const { label, note } = event.data
   const key = keyOf(event, context)
   if (before === null) return say`${who} changed the label or the note of ${key}.`

@@ -1,4 +1,4 @@
-import type { EventKind } from '../../src/domain/search/event-filter.ts'
+import type { EventKind } from '../../src/domain/events/declare-event.ts'
 
 export const kindWords: Readonly<Record<EventKind, string>> = {
   readings: 'Readings',

@@ -1,48 +1,25 @@
-import type { EventData, ExportedListName, RecordedEvent } from '../../src/domain/events.ts'
+import type { EventData, EventType, ExportedListName } from '../../src/domain/events.ts'
 import { countOf, countText } from '../parts/quantity.ts'
 import { dateText } from '../parts/time-words.ts'
-import { cannotSay, quoted, type Sentence, say, strong } from './sentence-parts.ts'
+import { cannotSay, quoted, type Sentence, type Sentences, say, strong } from './sentence-parts.ts'
 
-type LogEvent = RecordedEvent<
-  | 'LogCreated'
-  | 'LogCopyBegun'
-  | 'LogCopyEnded'
-  | 'RevisionVacant'
-  | 'LogSchemaAccepted'
-  | 'LogLossAccepted'
-  | 'LogExported'
-  | 'RecordsPurged'
-  | 'RecordUnreadable'
->
+type LogEventType = Extract<EventType, `Log${string}` | `Record${string}` | 'RevisionVacant'>
 
-export const logSentence = (event: LogEvent, who: Sentence): Sentence => {
-  switch (event.type) {
-    case 'LogCreated':
-      return say`This log was created.`
-    case 'LogCopyBegun':
-      return say`This log began as a copy of another log.`
-    case 'LogCopyEnded':
-      return say`The copy of the log was completed, with ${strong(countOf(event.data.events, 'event', 'events'))}.`
-    case 'RevisionVacant':
-      return say`This place is empty: its reading was deleted before the log was copied.`
-    case 'LogSchemaAccepted': {
-      const { length } = event.data.differences
-      return say`${who} accepted ${strong(countOf(length, 'change', 'changes'))} of the database’s tables.`
-    }
-    case 'LogLossAccepted':
-      return say`${who} accepted that the log lost its end: ${lostWords(event.data)}.`
-    case 'LogExported':
-      return exportSentence(event.data, who)
-    case 'RecordsPurged': {
-      const { firstRevision, lastRevision, recordedBefore } = event.data
-      const many = strong(countOf(lastRevision - firstRevision + 1, 'old record', 'old records'))
-      return say`${many} of ${recordsWords(event.stream)} deleted: from before ${dateText(recordedBefore)}.`
-    }
-    case 'RecordUnreadable':
-      return say`This record cannot be read: ${quoted(event.data.type)}, ${quoted(event.data.why)}.`
-    default:
-      return cannotSay(event)
-  }
+export const logSentences: Sentences<LogEventType> = {
+  LogCreated: () => say`This log was created.`,
+  LogCopyBegun: () => say`This log began as a copy of another log.`,
+  LogCopyEnded: ({ data }) =>
+    say`The copy of the log was completed, with ${strong(countOf(data.events, 'event', 'events'))}.`,
+  RevisionVacant: () => say`This place is empty: its reading was deleted before the log was copied.`,
+  LogSchemaAccepted: ({ data }, { who }) =>
+    say`${who} accepted ${strong(countOf(data.differences.length, 'change', 'changes'))} of the database’s tables.`,
+  LogLossAccepted: ({ data }, { who }) => say`${who} accepted that the log lost its end: ${lostWords(data)}.`,
+  LogExported: ({ data }, { who }) => exportSentence(data, who),
+  RecordsPurged: ({ data: { firstRevision, lastRevision, recordedBefore }, stream }) => {
+    const many = strong(countOf(lastRevision - firstRevision + 1, 'old record', 'old records'))
+    return say`${many} of ${recordsWords(stream)} deleted: from before ${dateText(recordedBefore)}.`
+  },
+  RecordUnreadable: ({ data }) => say`This record cannot be read: ${quoted(data.type)}, ${quoted(data.why)}.`,
 }
 
 const exportSentence = ({ phase, list, rows }: EventData<'LogExported'>, who: Sentence): Sentence => {
@@ -67,7 +44,7 @@ const exportedWords: Readonly<Record<ExportedListName, string>> = {
   keys: 'keys',
 }
 
-const lostWords = ({ lastPosition, knownPosition }: RecordedEvent<'LogLossAccepted'>['data']): string =>
+const lostWords = ({ lastPosition, knownPosition }: EventData<'LogLossAccepted'>): string =>
   knownPosition > lastPosition
     ? `positions ${countText(lastPosition + 1)} to ${countText(knownPosition)}, or more`
     : `everything after position ${countText(lastPosition)}`

@@ -1,7 +1,8 @@
 /** The data of the pages about the event log. Times are ms since 1970. Texts are as they were typed: the views escape them. */
+
+import type { EventKind } from '../../src/domain/events/declare-event.ts'
 import type { By, EventType } from '../../src/domain/events.ts'
 import type { Change } from '../../src/domain/search/event-changes.ts'
-import type { EventKind } from '../../src/domain/search/event-filter.ts'
 import type { ExportField } from '../types.ts'
 import type { Sentence } from './sentence-parts.ts'
 import type { StatusThen } from './status-cause.ts'

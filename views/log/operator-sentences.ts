@@ -1,79 +1,53 @@
-import type { RecordedEvent } from '../../src/domain/events.ts'
-import type { OperatorState } from '../../src/domain/operator.ts'
+import type { EventType, RecordedEvent } from '../../src/domain/events.ts'
 import { countOf, countText } from '../parts/quantity.ts'
 import {
+  type Context,
   cannotSay,
   instant,
-  type Names,
   operator,
   type Part,
   quoted,
   type Sentence,
+  type Sentences,
   say,
   strong,
 } from './sentence-parts.ts'
 
-type OperatorEvent = RecordedEvent<
-  | 'OperatorLinkIssued'
-  | 'OperatorLinkUsed'
-  | 'OperatorAdded'
-  | 'OperatorPasswordSet'
-  | 'OperatorRoleChanged'
-  | 'OperatorRemoved'
-  | 'OperatorSignedIn'
-  | 'OperatorSessionRenewed'
-  | 'OperatorSignedOut'
-  | 'SignInSeen'
-  | 'SignInsRefused'
->
+type OperatorEventType = Extract<EventType, `Operator${string}` | `SignIn${string}`>
 
-type OperatorContext = {
-  /** Who did it, as the beginning of a sentence. */
-  readonly who: Sentence
-  readonly before: OperatorState | null
-  readonly names: Names
+export const operatorSentences: Sentences<OperatorEventType> = {
+  OperatorLinkIssued: ({ data }, { who }) =>
+    say`${who} ${linkSentence(data)}. It works until ${instant(data.expiresAt)}.`,
+  OperatorLinkUsed: ({ data }) =>
+    say`${operator(data.email)} used the link for the first admin. All other such links ended.`,
+  OperatorAdded: ({ data }) => say`${operator(data.email)} became an operator, with the role ${strong(data.role)}.`,
+  OperatorPasswordSet: (event, context) => passwordSentence(event, personOf(event, context)),
+  OperatorRoleChanged: (event, context) => {
+    const from = context.before.operator?.account?.role
+    const old = from === undefined ? '' : ` from ${from}`
+    return say`${context.who} changed the role of ${personOf(event, context)}${old} to ${strong(event.data.role)}.`
+  },
+  OperatorRemoved: (event, context) =>
+    context.before.operator?.account === null
+      ? say`${context.who} withdrew the invitation of ${personOf(event, context)}.`
+      : say`${context.who} removed ${personOf(event, context)}. All sessions and links of the account ended.`,
+  OperatorSignedIn: (event, context) => say`${personOf(event, context)} signed in.`,
+  OperatorSessionRenewed: (event, context) =>
+    say`${personOf(event, context)} used a session. It stays open until ${instant(event.data.idleAt)}, or longer if it is used.`,
+  OperatorSignedOut: (event, context) => {
+    const person = personOf(event, context)
+    return isOwnSession(event) ? say`${person} signed out.` : say`${context.who} ended a session of ${person}.`
+  },
+  SignInSeen: ({ data: { email, address, browser } }) =>
+    say`${operator(email)} entered the right password, from ${quoted(address)} with ${quoted(browser)}.`,
+  SignInsRefused: ({ data }) => refusedSentence(data),
 }
 
-export const operatorSentence = (event: OperatorEvent, context: OperatorContext): Sentence => {
-  const { who, before } = context
-  const person = personOf(event, context)
-  switch (event.type) {
-    case 'OperatorLinkIssued':
-      return say`${who} ${linkSentence(event.data)}. It works until ${instant(event.data.expiresAt)}.`
-    case 'OperatorLinkUsed':
-      return say`${operator(event.data.email)} used the link for the first admin. All other such links ended.`
-    case 'OperatorAdded':
-      return say`${operator(event.data.email)} became an operator, with the role ${strong(event.data.role)}.`
-    case 'OperatorPasswordSet':
-      return passwordSentence(event, person)
-    case 'OperatorRoleChanged': {
-      const from = before?.account?.role
-      const old = from === undefined ? '' : ` from ${from}`
-      return say`${who} changed the role of ${person}${old} to ${strong(event.data.role)}.`
-    }
-    case 'OperatorRemoved':
-      return before !== null && before.account === null
-        ? say`${who} withdrew the invitation of ${person}.`
-        : say`${who} removed ${person}. All sessions and links of the account ended.`
-    case 'OperatorSignedIn':
-      return say`${person} signed in.`
-    case 'OperatorSessionRenewed':
-      return say`${person} used a session. It stays open until ${instant(event.data.idleAt)}, or longer if it is used.`
-    case 'OperatorSignedOut':
-      return isOwnSession(event) ? say`${person} signed out.` : say`${who} ended a session of ${person}.`
-    case 'SignInSeen': {
-      const { email, address, browser } = event.data
-      return say`${operator(email)} entered the right password, from ${quoted(address)} with ${quoted(browser)}.`
-    }
-    case 'SignInsRefused':
-      return refusedSentence(event.data)
-    default:
-      return cannotSay(event)
-  }
-}
-
-const personOf = ({ stream, metadata }: OperatorEvent, { before, names }: OperatorContext): Part | string => {
-  const email = before?.email ?? names.emailOfStream(stream)
+const personOf = (
+  { stream, metadata }: RecordedEvent<OperatorEventType>,
+  { before, names }: Context,
+): Part | string => {
+  const email = before.operator?.email ?? names.emailOfStream(stream)
   if (email !== null) return operator(email)
   return metadata.by.kind === 'operator' ? 'an operator' : 'An operator'
 }

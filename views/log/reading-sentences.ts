@@ -1,54 +1,44 @@
-import type { RecordedEvent } from '../../src/domain/events.ts'
+import type { EventType, RecordedEvent } from '../../src/domain/events.ts'
 import type { KeyState } from '../../src/domain/key.ts'
 import { countOf, countText } from '../parts/quantity.ts'
 import { dateText } from '../parts/time-words.ts'
 import { refusalWords } from './refusal-words.ts'
 import {
-  cannotSay,
+  type Context,
   limitWords,
-  type Names,
   type Part,
   quoted,
   reasonOf,
   type Sentence,
+  type Sentences,
   say,
   strong,
 } from './sentence-parts.ts'
 
-type ReadingEvent = RecordedEvent<
-  'ReadingAccepted' | 'ReadingsSealed' | 'ReadingsFenced' | 'ReadingsPurged' | 'ReadingsRefused'
->
+type ReadingEventType = Extract<EventType, `Reading${string}`>
 
-type ReadingContext = { readonly before: KeyState | null; readonly names: Names }
-
-export const readingSentence = (event: ReadingEvent, context: ReadingContext): Sentence => {
-  const key = keyOf(event, context)
-  switch (event.type) {
-    case 'ReadingAccepted': {
-      const { rack, keg, value } = event.data
-      return say`1 reading of ${key} accepted: rack ${quoted(rack)}, keg ${quoted(keg)}, value ${strong(String(value))}.`
-    }
-    case 'ReadingsSealed':
-      return say`The readings of ${key} were stopped permanently, on every node${reasonOf(event.data.reason)}.`
-    case 'ReadingsFenced':
-      return say`The changes of ${key} up to revision ${countText(event.data.keyRevision)} are in force on every node.`
-    case 'ReadingsPurged': {
-      const { readings, acceptedBefore } = event.data
-      const many = strong(countOf(readings, 'old reading', 'old readings'))
-      return say`${many} of ${key} deleted, because of the retention: accepted before ${dateText(acceptedBefore)}.`
-    }
-    case 'ReadingsRefused':
-      return refusedSentence(event, key, context.before)
-    default:
-      return cannotSay(event)
-  }
+export const readingSentences: Sentences<ReadingEventType> = {
+  ReadingAccepted: (event, context) => {
+    const { rack, keg, value } = event.data
+    return say`1 reading of ${keyOf(event, context)} accepted: rack ${quoted(rack)}, keg ${quoted(keg)}, value ${strong(String(value))}.`
+  },
+  ReadingsSealed: (event, context) =>
+    say`The readings of ${keyOf(event, context)} were stopped permanently, on every node${reasonOf(event.data.reason)}.`,
+  ReadingsFenced: (event, context) =>
+    say`The changes of ${keyOf(event, context)} up to revision ${countText(event.data.keyRevision)} are in force on every node.`,
+  ReadingsPurged: (event, context) => {
+    const { readings, acceptedBefore } = event.data
+    const many = strong(countOf(readings, 'old reading', 'old readings'))
+    return say`${many} of ${keyOf(event, context)} deleted, because of the retention: accepted before ${dateText(acceptedBefore)}.`
+  },
+  ReadingsRefused: (event, context) => refusedSentence(event, keyOf(event, context), context.before.key),
 }
 
-const keyOf = (event: ReadingEvent, { before, names }: ReadingContext): Part | string => {
+const keyOf = (event: RecordedEvent<ReadingEventType>, { before, names }: Context): Part | string => {
   const { stream } = event
   const keyId = event.type === 'ReadingsPurged' ? event.data.keyId : stream.slice(stream.indexOf('-') + 1)
   if (stream === nodeStream) return 'several keys'
-  return { kind: 'key', keyId, label: before?.label ?? names.keyLabel(keyId) }
+  return { kind: 'key', keyId, label: before.key?.label ?? names.keyLabel(keyId) }
 }
 
 /** Has the refusals of keys that found no room in the sums of their own, and of requests without a known key. */

@@ -1,5 +1,6 @@
 /** The parts of which a sentence about an event consists. A page makes links of some parts (`event-sentence.tsx`). */
-import type { Limit } from '../../src/domain/events.ts'
+import type { EventType, Limit, RecordedEvent } from '../../src/domain/events.ts'
+import type { StateBefore } from '../../src/domain/search/state-before.ts'
 import { plainName } from '../../src/hidden-characters.ts'
 import { countText } from '../parts/quantity.ts'
 import { durationWords, exactText } from '../parts/time-words.ts'
@@ -27,6 +28,18 @@ export type Names = {
   readonly cellarOfStream: (stream: string) => string | null
   /** Returns the e-mail of the operator with this stream. */
   readonly emailOfStream: (stream: string) => string | null
+}
+
+export type Context = {
+  /** Who did it, as the beginning of a sentence. */
+  readonly who: Sentence
+  readonly before: StateBefore
+  readonly names: Names
+}
+
+/** A sentence for each type of event. */
+export type Sentences<T extends EventType> = {
+  readonly [K in T]: (event: RecordedEvent<K>, context: Context) => Sentence
 }
 
 type Piece = string | Part | Sentence

@@ -1,63 +1,36 @@
-/** Says every event as one plain sentence. `test/views/sentence.test.ts` goes through all types of events. */
-import type { By, RecordedEvent } from '../../src/domain/events.ts'
+/** Says every event as one plain sentence. A type without a sentence does not compile. */
+import type { By, EventType, RecordedEvent } from '../../src/domain/events.ts'
 import type { StateBefore } from '../../src/domain/search/state-before.ts'
-import { cellarSentence } from './cellar-sentences.ts'
-import { keySentence } from './key-sentences.ts'
-import { logSentence } from './log-sentences.ts'
-import { operatorSentence } from './operator-sentences.ts'
-import { readingSentence } from './reading-sentences.ts'
-import { cannotSay, type Names, operator, type Part, type Sentence, say } from './sentence-parts.ts'
+import { cellarSentences } from './cellar-sentences.ts'
+import { keySentences } from './key-sentences.ts'
+import { logSentences } from './log-sentences.ts'
+import { operatorSentences } from './operator-sentences.ts'
+import { readingSentences } from './reading-sentences.ts'
+import {
+  type Context,
+  cannotSay,
+  type Names,
+  operator,
+  type Part,
+  type Sentence,
+  type Sentences,
+  say,
+} from './sentence-parts.ts'
 
 /** Without the state before an event, the sentence says the new value only. */
-export const sentenceOf = (event: RecordedEvent, before: StateBefore, names: Names): Sentence => {
-  switch (event.type) {
-    case 'LogCreated':
-    case 'LogCopyBegun':
-    case 'LogCopyEnded':
-    case 'RevisionVacant':
-    case 'LogSchemaAccepted':
-    case 'LogLossAccepted':
-    case 'LogExported':
-    case 'RecordsPurged':
-    case 'RecordUnreadable':
-      return logSentence(event, whoDid(event.metadata.by, names))
-    case 'CellarCreated':
-    case 'CellarRenamed':
-    case 'CellarPolicyChanged':
-      return cellarSentence(event, { who: whoDid(event.metadata.by, names), before: before.cellar, names })
-    case 'KeyCreated':
-    case 'KeyRelabelled':
-    case 'KeyLimitChanged':
-    case 'KeyExpirySet':
-    case 'KeyRotated':
-    case 'KeySuperseded':
-    case 'KeySuspended':
-    case 'KeyResumed':
-    case 'KeyExpired':
-    case 'KeyRevoked':
-      return keySentence(event, { who: whoDid(event.metadata.by, names), before: before.key, names })
-    case 'ReadingAccepted':
-    case 'ReadingsSealed':
-    case 'ReadingsFenced':
-    case 'ReadingsPurged':
-    case 'ReadingsRefused':
-      return readingSentence(event, { before: before.key, names })
-    case 'OperatorLinkIssued':
-    case 'OperatorLinkUsed':
-    case 'OperatorAdded':
-    case 'OperatorPasswordSet':
-    case 'OperatorRoleChanged':
-    case 'OperatorRemoved':
-    case 'OperatorSignedIn':
-    case 'OperatorSessionRenewed':
-    case 'OperatorSignedOut':
-    case 'SignInSeen':
-    case 'SignInsRefused':
-      return operatorSentence(event, { who: whoDid(event.metadata.by, names), before: before.operator, names })
-    default:
-      return cannotSay(event)
-  }
+export const sentenceOf = (event: RecordedEvent, before: StateBefore, names: Names): Sentence =>
+  sentenceAs(event.type, event, { who: whoDid(event.metadata.by, names), before, names })
+
+const sentences: Sentences<EventType> = {
+  ...logSentences,
+  ...cellarSentences,
+  ...keySentences,
+  ...readingSentences,
+  ...operatorSentences,
 }
+
+const sentenceAs = <T extends EventType>(type: T, event: RecordedEvent<T>, context: Context): Sentence =>
+  sentences[type](event, context)
 
 /** Begins a sentence, so the first letter is upper-case. */
 const whoDid = (by: By, names: Names): Sentence => {

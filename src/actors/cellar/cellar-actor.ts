@@ -26,15 +26,13 @@ type Naming = {
   readonly name: (successorId: string) => Answer<NamedSuccessor>
 }
 
-const cellarEvent = narrowTo('CellarCreated', 'CellarRenamed', 'CellarPolicyChanged', 'ReadingsPurged')
-
 /**
  * The actor of a cellar. It also creates the cellar's keys one after the other, so that it can count them for their
  * limit and their default labels.
  */
 export class CellarActor extends StreamActor<CellarState | null> {
   constructor(stream: string, host: Host) {
-    const evolve = (state: CellarState | null, event: RecordedEvent) => evolveCellar(state, cellarEvent(event))
+    const evolve = (state: CellarState | null, event: RecordedEvent) => evolveCellar(state, narrowTo('cellar', event))
     const projected = () => {
       const state = host.projections.cellars.ofStream(stream)
       return state === null ? null : { state, revision: state.revision }

@@ -15,9 +15,9 @@ import { type AppendResult, type ExpectedRevision, Outage } from '../../log/even
 import type { Checked, Usage } from '../core.ts'
 import type { Host } from '../host.ts'
 import { type AppendOptions, appendUntilKnown } from '../stream/append-until-known.ts'
+import { narrowTo } from '../stream/narrow-event.ts'
 import { readFrom } from '../stream/read-stream.ts'
-import { keyEvent } from './key-events.ts'
-import { loadReadings, readingsEvent, readTail } from './load-readings.ts'
+import { loadReadings, readTail } from './load-readings.ts'
 
 /** An event that is not appended yet. The append adds `recordedAt`. */
 export type Draft<T extends KeyEventType | 'ReadingsSealed' | 'ReadingsFenced'> = {
@@ -285,7 +285,7 @@ export class KeyStreams {
 
   foldReadings(events: readonly RecordedEvent[]): void {
     this.#host.repeats?.learn(events)
-    for (const event of events) foldReadings(this.readings, readingsEvent(event))
+    for (const event of events) foldReadings(this.readings, narrowTo('readings', event))
   }
 
   /**
@@ -371,7 +371,7 @@ export class KeyStreams {
   #foldKey(events: readonly RecordedEvent[]): void {
     for (const event of events) {
       if (this.key !== null && event.revision <= this.key.revision) continue
-      this.key = evolveKey(this.key, keyEvent(event))
+      this.key = evolveKey(this.key, narrowTo('key', event))
       this.#keyRecordedAt = event.recordedAt
     }
     this.#host.projections.fold(events)

@@ -10,7 +10,7 @@ type EventAt = Pick<ReadingsEvent, 'stream' | 'revision' | 'recordedAt'>
 /** Returns the newest `tailEventsMax` events of a readings stream, oldest first. */
 export const readTail = async (log: EventLog, stream: string): Promise<readonly ReadingsEvent[]> => {
   const page = await log.read(stream, { direction: 'backwards', limit: tailEventsMax })
-  return page.map((event) => readingsEvent(event)).reverse()
+  return page.map((event) => narrowTo('readings', event)).reverse()
 }
 
 /**
@@ -73,7 +73,7 @@ const countRun = async (
   const events = end.revision - first.revision
   if (events <= readPageEventsMax) {
     const page = await log.read(first.stream, { from: first.revision, limit: events })
-    for (const event of page) foldReadings(state, readingsEvent(event))
+    for (const event of page) foldReadings(state, narrowTo('readings', event))
     return
   }
   const share = Math.ceil(limit.readings / rateWindowSlots)
@@ -92,7 +92,5 @@ const countRun = async (
 export const eventAt = async (log: EventLog, stream: string, revision: number): Promise<EventAt> => {
   const [event] = await log.read(stream, { from: revision, limit: 1 })
   if (event === undefined) throw new Error(`Cannot read revision ${revision} of "${stream}": later ones were read`)
-  return readingsEvent(event)
+  return narrowTo('readings', event)
 }
-
-export const readingsEvent = narrowTo('ReadingAccepted', 'ReadingsFenced', 'ReadingsSealed')

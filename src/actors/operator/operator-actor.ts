@@ -10,22 +10,11 @@ import { StreamActor } from '../stream/stream-actor.ts'
 
 type Answer<T> = Promise<Outcome<T, CommandRefusal>>
 
-const operatorEvent = narrowTo(
-  'OperatorLinkIssued',
-  'OperatorAdded',
-  'OperatorPasswordSet',
-  'OperatorRoleChanged',
-  'OperatorRemoved',
-  'OperatorSignedIn',
-  'OperatorSessionRenewed',
-  'OperatorSignedOut',
-)
-const setupEvent = narrowTo('OperatorLinkIssued', 'OperatorLinkUsed')
-
 /** The actor of one operator. An invited e-mail also has an actor, before its account exists. */
 export class OperatorActor extends StreamActor<OperatorState | null> {
   constructor(stream: string, host: Host) {
-    const evolve = (state: OperatorState | null, event: RecordedEvent) => evolveOperator(state, operatorEvent(event))
+    const evolve = (state: OperatorState | null, event: RecordedEvent) =>
+      evolveOperator(state, narrowTo('operator', event))
     super(host, { stream, initial: null, evolve })
   }
 
@@ -38,7 +27,7 @@ export class OperatorActor extends StreamActor<OperatorState | null> {
 /** The actor of this log's set-up links, which add the first admin. */
 export class SetupActor extends StreamActor<SetupState> {
   constructor(host: Host) {
-    const evolve = (state: SetupState, event: RecordedEvent) => evolveSetup(state, setupEvent(event))
+    const evolve = (state: SetupState, event: RecordedEvent) => evolveSetup(state, narrowTo('operator-setup', event))
     super(host, { stream: setupStream, initial: noSetup, evolve })
   }
 

@@ -1,4 +1,4 @@
-import type { EventType, RecordedEvent } from '../../domain/events.ts'
+import { declarationOf, type RecordedEvent } from '../../domain/events.ts'
 import type { LogFilter } from '../../domain/search/event-filter.ts'
 import { type StateBefore, unknownBefore } from '../../domain/search/state-before.ts'
 import { logComparedMs, logReadPageEvents, logSearchMs } from '../../limits.ts'
@@ -52,17 +52,6 @@ const overAfter = (ms: number, passedMs: () => number): (() => boolean) => {
   return () => passedMs() - beganMs >= ms
 }
 
-/** Only sentences about these events say what was before. */
-const comparesStates: ReadonlySet<EventType> = new Set([
-  'KeyRelabelled',
-  'KeyLimitChanged',
-  'KeyExpirySet',
-  'CellarRenamed',
-  'CellarPolicyChanged',
-  'OperatorRoleChanged',
-  'ReadingsRefused',
-] as const)
-
 /** If the time is over, the other rows say only the new value. So does a row after a longer history than one page of events. */
 const comparedStates = async (
   log: LogReads,
@@ -70,7 +59,8 @@ const comparedStates = async (
   isOver: () => boolean,
 ): Promise<readonly StateBefore[]> => {
   const compared = events.filter(
-    ({ type, revision }) => comparesStates.has(type) && (type === 'ReadingsRefused' || revision < logReadPageEvents),
+    ({ type, revision }) =>
+      declarationOf(type).comparesState === true && (type === 'ReadingsRefused' || revision < logReadPageEvents),
   )
   const states = await statesBefore(log, compared, isOver)
   const known = new Map(compared.map((event, index) => [event, states[index]]))

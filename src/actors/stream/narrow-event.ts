@@ -1,10 +1,7 @@
-import type { EventType, RecordedEvent } from '../../domain/events.ts'
+import type { StreamKind } from '../../domain/events/declare-event.ts'
+import { isIn, type RecordedEvent, type TypesIn } from '../../domain/events.ts'
 
-export const narrowTo = <T extends EventType>(...types: readonly T[]) => {
-  const known: ReadonlySet<string> = new Set(types)
-  const isKnown = (event: RecordedEvent): event is Extract<RecordedEvent, { readonly type: T }> => known.has(event.type)
-  return (event: RecordedEvent): Extract<RecordedEvent, { readonly type: T }> => {
-    if (isKnown(event)) return event
-    throw new Error(`Cannot fold ${event.type} at revision ${event.revision} of "${event.stream}": not of its category`)
-  }
+export const narrowTo = <S extends StreamKind>(kind: S, event: RecordedEvent): RecordedEvent<TypesIn<S>> => {
+  if (isIn(kind, event)) return event
+  throw new Error(`Cannot fold ${event.type} at revision ${event.revision} of "${event.stream}": not of its category`)
 }

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
-import { eventKinds, type LogPart } from '../../domain/search/event-filter.ts'
+import { eventKinds } from '../../domain/events/declare-event.ts'
+import type { LogPart } from '../../domain/search/event-filter.ts'
 import { actorOption, eventTypeOption, instantOption, keyIdArgument, positionOption } from './options.ts'
 
 const instantForms = '2026-03-01T10:14:07Z, with an offset like +01:00, a day, or seconds since 1970'

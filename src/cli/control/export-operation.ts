@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { ExportFormat } from '../../domain/events.ts'
-import { eventKinds } from '../../domain/search/event-filter.ts'
-import { eventTypes } from '../../domain/search/types-of-kind.ts'
+import { eventKinds } from '../../domain/events/declare-event.ts'
+import { ExportFormat } from '../../domain/events/log-events.ts'
+import { eventTypes } from '../../domain/events.ts'
 
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const text = Type.String()

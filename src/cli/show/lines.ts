@@ -1,6 +1,9 @@
 /** The lines of the answer to a command. Times are ISO 8601 with milliseconds. */
 import { type Static, Type } from '@sinclair/typebox'
-import { By, CellarPolicy, Limit, Role } from '../../domain/events.ts'
+import { CellarPolicy } from '../../domain/events/cellar-events.ts'
+import { Limit } from '../../domain/events/declare-event.ts'
+import { Role } from '../../domain/events/operator-events.ts'
+import { By } from '../../domain/events.ts'
 import { keyStatuses } from '../../domain/key-refusal.ts'
 
 const textOrNull = Type.Union([Type.String(), Type.Null()])

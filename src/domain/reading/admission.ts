@@ -1,10 +1,10 @@
-import type { Limit, RecordedEvent } from '../events.ts'
+import type { Limit, RecordedEvent, TypesIn } from '../events.ts'
 import type { KeyState } from '../key.ts'
 import { refusalOfKey } from '../key-refusal.ts'
 import { assertNever, type ReadingRefusal } from '../refusal.ts'
 import { RateWindow } from './rate-window.ts'
 
-export type ReadingsEventType = 'ReadingAccepted' | 'ReadingsSealed' | 'ReadingsFenced'
+export type ReadingsEventType = TypesIn<'readings'>
 
 /**
  * The state of a key's readings stream. Only the key's actor changes it. The actor changes the object in place, because a copy

@@ -4,7 +4,8 @@
  */
 
 import { recordedSkewMsMax, refusalSummaryMsMax } from '../../limits.ts'
-import type { By, EventType, RecordedEvent } from '../events.ts'
+import type { Declared, EventKind } from '../events/declare-event.ts'
+import { type By, declarationOf, type EventType, eventTypes, type RecordedEvent } from '../events.ts'
 import { isKeyId } from '../key-format.ts'
 import { assertNever, done } from '../refusal.ts'
 import {
@@ -18,9 +19,6 @@ import {
 } from '../stream-names.ts'
 import { invalidField, parseEmail, type Typed } from '../text.ts'
 
-export const eventKinds = ['readings', 'refusals', 'keys', 'cellars', 'operators', 'log'] as const
-export type EventKind = (typeof eventKinds)[number]
-
 const kindOfCategory: ReadonlyMap<string, EventKind> = new Map([
   [readingsCategory, 'readings'],
   ['refusals', 'refusals'],
@@ -28,6 +26,8 @@ const kindOfCategory: ReadonlyMap<string, EventKind> = new Map([
   ['cellar', 'cellars'],
   ['operator', 'operators'],
   ['signins', 'operators'],
+  ['cellarbook', 'log'],
+  ['exports', 'log'],
 ])
 
 export const filterFields = ['stream', 'kind', 'type', 'actor', 'key', 'cellar'] as const
@@ -105,9 +105,18 @@ export const periodOf = (event: RecordedEvent): Period | null =>
     ? { firstAt: event.data.from, lastAt: event.data.to }
     : null
 
-/** A seal or a fence is in the stream of the key's readings, but it is about the key. */
 export const kindOf = ({ stream, type }: Pick<RecordedEvent, 'stream' | 'type'>): EventKind =>
-  type === 'ReadingsSealed' || type === 'ReadingsFenced' ? 'keys' : (kindOfCategory.get(categoryOf(stream)) ?? 'log')
+  declarationOf(type).kind ?? kindOfCategory.get(categoryOf(stream)) ?? 'log'
+
+/** Returns all types whose events can be of the kind. Some, such as `RecordsPurged`, are in streams of several kinds. */
+export const typesThatCanBe = (kind: EventKind | null): readonly EventType[] =>
+  kind === null ? eventTypes : eventTypes.filter((type) => canBe(declarationOf(type), kind))
+
+const canBe = (declared: Declared, kind: EventKind): boolean =>
+  declared.in.some((streams) => {
+    const own = declared.kind ?? kindOfCategory.get(streams.replace(/-.*/, ''))
+    return own === undefined || own === kind
+  })
 
 /** Returns the id of the key that the event is about, or `null`. A purge of a key's readings is in the stream of the cellar. */
 export const keyOfEvent = (event: RecordedEvent): string | null => {

@@ -1,5 +1,5 @@
 import { type CellarState, evolveCellar } from '../cellar.ts'
-import type { RecordedEvent } from '../events.ts'
+import { isIn, type RecordedEvent } from '../events.ts'
 import { evolveKey, type KeyState } from '../key.ts'
 import { evolveOperator, type OperatorState } from '../operator.ts'
 import { setupStream } from '../stream-names.ts'
@@ -22,33 +22,8 @@ export const unknownBefore: StateBefore = { ...nothingBefore, isKnown: false }
 /** Returns the states after the event. An event that changes no state returns the same states. */
 export const stateAfter = (before: StateBefore, event: RecordedEvent): StateBefore => {
   if (!before.isKnown) return before
-  switch (event.type) {
-    case 'CellarCreated':
-    case 'CellarRenamed':
-    case 'CellarPolicyChanged':
-      return { ...before, cellar: evolveCellar(before.cellar, event) }
-    case 'KeyCreated':
-    case 'KeyRelabelled':
-    case 'KeyLimitChanged':
-    case 'KeyExpirySet':
-    case 'KeyRotated':
-    case 'KeySuperseded':
-    case 'KeySuspended':
-    case 'KeyResumed':
-    case 'KeyExpired':
-    case 'KeyRevoked':
-      return { ...before, key: evolveKey(before.key, event) }
-    case 'OperatorLinkIssued':
-      return event.stream === setupStream ? before : { ...before, operator: evolveOperator(before.operator, event) }
-    case 'OperatorAdded':
-    case 'OperatorPasswordSet':
-    case 'OperatorRoleChanged':
-    case 'OperatorRemoved':
-    case 'OperatorSignedIn':
-    case 'OperatorSessionRenewed':
-    case 'OperatorSignedOut':
-      return { ...before, operator: evolveOperator(before.operator, event) }
-    default:
-      return before
-  }
+  if (isIn('key', event)) return { ...before, key: evolveKey(before.key, event) }
+  if (isIn('cellar', event)) return { ...before, cellar: evolveCellar(before.cellar, event) }
+  if (event.stream === setupStream || !isIn('operator', event)) return before
+  return { ...before, operator: evolveOperator(before.operator, event) }
 }

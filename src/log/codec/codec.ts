@@ -6,8 +6,9 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import {
+  declarationOf,
   type EventType,
-  eventData,
+  eventTypes,
   Metadata,
   type NewEvent,
   type RecordedEvent,
@@ -29,9 +30,9 @@ export type EventRegistry = ReadonlyMap<
 >
 
 export const currentRegistry: EventRegistry = new Map(
-  (Object.keys(eventData) as EventType[]).map((type) => [
+  eventTypes.map((type) => [
     type,
-    { version: schemaVersion[type], data: eventData[type], upcasts: upcasts[type] ?? {} },
+    { version: schemaVersion[type], data: declarationOf(type).data, upcasts: upcasts[type] ?? {} },
   ]),
 )
 

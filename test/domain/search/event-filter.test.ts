@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { eventData, type NewEvent, type RecordedEvent } from '../../../src/domain/events.ts'
+import { eventTypes, type NewEvent, type RecordedEvent } from '../../../src/domain/events.ts'
 import {
   anyEvent,
   keyOfEvent,
@@ -48,18 +48,10 @@ describe('kindOf()', () => {
   })
 
   test('counts only seals and fences among the readings as events of keys', () => {
-    const types = Object.keys(eventData).filter(
-      (type) => kindOf({ stream: 'readings-x', type: typeNamed(type) }) === 'keys',
-    )
+    const types = eventTypes.filter((type) => kindOf({ stream: 'readings-x', type }) === 'keys')
     expect(types).toEqual(['ReadingsSealed', 'ReadingsFenced'])
   })
 })
-
-const typeNamed = (name: string): RecordedEvent['type'] => {
-  const found = Object.keys(eventData).find((type): type is RecordedEvent['type'] => type === name)
-  if (found === undefined) throw new Error(name)
-  return found
-}
 
 describe('keyOfEvent()', () => {
   test('finds the key in the stream, or in a purge', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import type { EventKind } from '../../../src/domain/events/declare-event.ts'
 import type { EventType } from '../../../src/domain/events.ts'
-import { anyEvent, type EventKind, kindOf, type LogFilter } from '../../../src/domain/search/event-filter.ts'
+import { anyEvent, kindOf, type LogFilter } from '../../../src/domain/search/event-filter.ts'
 import { askFoundAtOnceMax, refusalSummaryMsMax } from '../../../src/limits.ts'
 import { AskQueries } from '../../../src/log/ask-index/queries/ask-queries.ts'
 import type { EventPlace, FoldedPlace, FoundPlaces, PlacePage } from '../../../src/log/ask-index.ts'

@@ -1,4 +1,4 @@
-import { type EventData, type EventType, eventData, type RecordedEvent } from '../../../src/domain/events.ts'
+import { type EventData, type EventType, eventTypes, type RecordedEvent } from '../../../src/domain/events.ts'
 
 const noonMs = Date.UTC(2026, 2, 1, 12)
 const dayMs = 86_400_000
@@ -11,11 +11,8 @@ const plain: EventTexts = (field) => `some ${field}`
 /** Returns one event of each type. Each is in a stream where it can be, and has position 1. */
 export const everyEvent = (texts: EventTexts = plain): readonly RecordedEvent[] => {
   const samples = samplesOf(texts)
-  return types.map((type) => eventOf(type, samples[type]))
+  return eventTypes.map((type) => eventOf(type, samples[type]))
 }
-
-export const isEventType = (text: string): text is EventType => text in eventData
-const types = Object.keys(eventData).filter(isEventType)
 
 const eventOf = <T extends EventType>(type: T, data: EventData<T>): RecordedEvent =>
   ({

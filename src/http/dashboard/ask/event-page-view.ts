@@ -4,7 +4,7 @@ import { sentenceOf } from '../../../../views/log/sentence.ts'
 import { paths } from '../../../../views/paths.ts'
 import type { Core } from '../../../actors/core.ts'
 import type { EventInContext } from '../../../asked/event-in-context.ts'
-import type { EventType, RecordedEvent } from '../../../domain/events.ts'
+import { declarationOf, type RecordedEvent } from '../../../domain/events.ts'
 import { changesOf } from '../../../domain/search/event-changes.ts'
 import { keyOfEvent, kindOf } from '../../../domain/search/event-filter.ts'
 import { type StateBefore, stateAfter, unknownBefore } from '../../../domain/search/state-before.ts'
@@ -54,14 +54,6 @@ const eventLink = (core: Core, event: RecordedEvent): EventLink => ({
   href: hrefOf(event),
 })
 
-/** The types of events that can take a right away, which a fence ends (docs/protocol.md, "Taking a right away"). */
-const mayTakeAway: ReadonlySet<EventType> = new Set([
-  'KeySuspended',
-  'KeyExpirySet',
-  'KeySuperseded',
-  'KeyLimitChanged',
-])
-
 /**
  * Only the fence or the seal of the event itself says when every node had the change. A later fence of another change would say a time
  * that is much too late.
@@ -72,7 +64,9 @@ const inForceAt = ({ projections }: Core, event: RecordedEvent): number | null =
   // A seal comes before its revocation.
   if (event.type === 'KeyRevoked') return barriers.find(({ id }) => id === event.data.sealId)?.recordedAt ?? null
   const fence = barriers.find(({ type, data }) => type === 'ReadingsFenced' && data.keyRevision === event.revision)
-  return fence === undefined || !mayTakeAway.has(event.type) ? null : Math.max(fence.recordedAt, event.recordedAt)
+  return fence === undefined || declarationOf(event.type).mayTakeAway !== true
+    ? null
+    : Math.max(fence.recordedAt, event.recordedAt)
 }
 
 const stateView = ({ event, before, keyAfter }: EventInContext): EventPageView['after'] => {

@@ -6,10 +6,9 @@ import type { Core } from '../../../actors/core.ts'
 import { type Listed, type ListPage, wantsReadings } from '../../../actors/search/list-events.ts'
 import type { ListedHere, ListWanted } from '../../../actors/search/list-here.ts'
 import { hourMs } from '../../../domain/calendar.ts'
-import type { RecordedEvent } from '../../../domain/events.ts'
+import { declarationOf, eventTypes, type RecordedEvent } from '../../../domain/events.ts'
 import { kindOf, periodOf } from '../../../domain/search/event-filter.ts'
 import { type StateBefore, unknownBefore } from '../../../domain/search/state-before.ts'
-import { eventTypes } from '../../../domain/search/types-of-kind.ts'
 import { cellarsSuggestedMax, logEventsPerPageMax, minuteRowsPerPageMax, minuteRowsShownMax } from '../../../limits.ts'
 import { exportOfList } from '../exports/export-of-list.ts'
 import { namesAt } from '../show/event-names.ts'
@@ -237,5 +236,4 @@ const suggestedCellars = ({ projections }: Core): LogListView['cellars'] => {
   return all.length > cellarsSuggestedMax ? [] : all.map(({ cellar, title }) => ({ id: cellar, title }))
 }
 
-/** Events of the type `RecordUnreadable` are never stored. */
-const typesOffered = eventTypes.filter((type) => type !== 'RecordUnreadable' && type !== 'RevisionVacant').toSorted()
+const typesOffered = eventTypes.filter((type) => declarationOf(type).shown !== 'placeholder').toSorted()

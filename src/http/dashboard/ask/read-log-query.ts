@@ -1,8 +1,9 @@
 import type { LogQuery } from '../../../../views/log/log-types.ts'
+import { eventKinds } from '../../../domain/events/declare-event.ts'
+import { isEventType } from '../../../domain/events.ts'
 import { isKeyId } from '../../../domain/key-format.ts'
-import { eventKinds, type LogFilter, parseActor } from '../../../domain/search/event-filter.ts'
+import { type LogFilter, parseActor } from '../../../domain/search/event-filter.ts'
 import { parseInstantNear } from '../../../domain/search/near-instant.ts'
-import { isEventType } from '../../../domain/search/types-of-kind.ts'
 import { logQueryCharsMax } from '../../../limits.ts'
 
 export const logQueryOf = (query: URLSearchParams): LogQuery => {

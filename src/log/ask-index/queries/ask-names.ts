@@ -1,5 +1,6 @@
-import { type EventKind, eventKinds, type Period } from '../../../domain/search/event-filter.ts'
-import { isEventType } from '../../../domain/search/types-of-kind.ts'
+import { type EventKind, eventKinds } from '../../../domain/events/declare-event.ts'
+import { isEventType } from '../../../domain/events.ts'
+import type { Period } from '../../../domain/search/event-filter.ts'
 import { AskUnusable, type EventPlace } from '../../ask-index.ts'
 import type { PlaceRow } from '../ask-rows.ts'
 import type { AskStatements } from './ask-statements.ts'

@@ -5,8 +5,8 @@ import {
   type LogFilter,
   matches,
   recordedUntil,
+  typesThatCanBe,
 } from '../../../domain/search/event-filter.ts'
-import { typesThatCanBe } from '../../../domain/search/types-of-kind.ts'
 import { askFoundAtOnceMax, askRowsAtOnceMax, readPageEventsMax } from '../../../limits.ts'
 import type { EventPlace, FoundPlaces, PlacePage } from '../../ask-index.ts'
 import { AskNames, periodOfRow } from './ask-names.ts'

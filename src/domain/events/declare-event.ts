@@ -1,0 +1,65 @@
+/** How an event is declared. `src/domain/events.ts` has the table of all events. */
+import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import type { recordCategories } from '../stream-names.ts'
+
+/** Where events lie: a category of streams, or one stream. `records`: any stream of records. `purged`: any stream that lost events. */
+export type StreamKind =
+  | 'cellarbook'
+  | 'cellar'
+  | 'key'
+  | 'readings'
+  | 'operator'
+  | 'operator-setup'
+  | Exclude<(typeof recordCategories)[number], 'proofs'>
+  | 'records'
+  | 'purged'
+
+export const eventKinds = ['readings', 'refusals', 'keys', 'cellars', 'operators', 'log'] as const
+export type EventKind = (typeof eventKinds)[number]
+
+/** Who can write an event: the kinds of `By`. */
+type Writer = 'operator' | 'key' | 'cli' | 'system'
+
+export type About = {
+  readonly in: readonly StreamKind[]
+  /** Empty for an event that is never stored. */
+  readonly by: readonly Writer[]
+  /** The kind in the Log, if it is not the kind of the stream. */
+  readonly kind?: EventKind
+  /** `internal`: a history leaves it out unless everything is asked for. `placeholder`: it stands in place of another event. */
+  readonly shown?: 'internal' | 'placeholder'
+  /** A fence can follow (docs/protocol.md, "Taking a right away"). */
+  readonly mayTakeAway?: true
+  /** The sentence also says what was before. So the list of events reads the state before the event. */
+  readonly comparesState?: true
+}
+
+/** `says`: what happened. */
+export const event = <const A extends About, F extends TProperties>(about: A, says: string, fields: F) => ({
+  ...about,
+  data: Type.Object(fields, { ...strict, description: says }),
+})
+
+export type Declared = About & { readonly data: TObject }
+
+export const strict = { additionalProperties: false } as const
+
+export const text = (description: string) => Type.String({ description })
+/** A text that means nothing to people. */
+export const id = (description: string) => Type.String({ description, role: 'id' })
+/** A hash of a secret. Nobody is shown it: an attacker could try passwords against it unnoticed. */
+export const hash = (description: string) => Type.String({ description, role: 'hash' })
+export const count = (description: string, minimum = 0) => Type.Integer({ minimum, description })
+export const revision = count
+export const instant = (description: string) => Type.Integer({ minimum: 0, description, role: 'instant' })
+export const duration = (description: string) => Type.Integer({ minimum: 0, description, role: 'duration' })
+/** `means` says what `null` means. */
+export const orNull = <T extends TSchema>(schema: T, means: string) =>
+  Type.Union([schema, Type.Null()], { description: `${schema.description} \`null\`: ${means}.`, role: schema['role'] })
+
+/** A rate limit: at most `readings` in any period of `windowMs`. */
+export const Limit = Type.Object(
+  { readings: Type.Integer({ minimum: 1 }), windowMs: Type.Integer({ minimum: 1 }) },
+  { ...strict, description: 'At most `readings` in any period of `windowMs`.' },
+)
+export type Limit = Static<typeof Limit>
