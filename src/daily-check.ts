@@ -43,8 +43,8 @@ const tell = (ended: EndedCheck, lines: LogLines): void => {
     lines.warn('the log could not be checked: the next check is in a day', { why: ended.why })
     return
   }
-  const { rows, events, rowsWithoutChecksum, first, counts } = ended.result
-  const facts = { rows, events, rowsWithoutChecksum, tookMs: ended.tookMs }
+  const { rows, events, first, counts } = ended.result
+  const facts = { rows, events, tookMs: ended.tookMs }
   if (first === null) lines.info('the log was checked: it is sound', facts)
   else
     lines.error('the log was checked: it is damaged', {
@@ -58,7 +58,7 @@ const viewOf = (ended: EndedCheck | null): LogCheckView => {
   if (ended === null) return { kind: 'waiting' }
   const { at } = ended
   if (ended.kind === 'failed') return { kind: 'failed', at, why: ended.why }
-  const { events, rowsWithoutChecksum, first, counts } = ended.result
-  if (first === null) return { kind: 'sound', at, events, rowsWithoutChecksum }
+  const { events, first, counts } = ended.result
+  if (first === null) return { kind: 'sound', at, events }
   return { kind: 'damaged', at, first: damageText(first), found: damageCountsText(counts) }
 }

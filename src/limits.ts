@@ -148,9 +148,9 @@ export const idempotencyMarginMs = 3_600_000
  */
 export const idempotencyWaitingMax = 65_536
 /**
- * Bytes that an append reserves for an idempotency key. As JSON, its hashes and the facts of its batch take at most 406 bytes.
+ * Bytes that an append reserves for an idempotency key. As JSON, its hashes and the facts of its batch take at most 375 bytes.
  */
-export const encodedIdempotencyBytes = 410
+export const encodedIdempotencyBytes = 380
 /**
  * Pages of a key's readings that are read at once for idempotency keys that the index does not have yet. If more are missing, the
  * request is refused, and the next one reads on.

@@ -32,8 +32,8 @@ import {
   DataFolderUnwritable,
   holdDataFolder,
   logPathIn,
-  NewerLogFormat,
   NotACellarbookLog,
+  UnsupportedLogFormat,
 } from './log/data-folder.ts'
 import { DamagedLog, type EventLog, Outage, type Reached, StillSearching, UndecodableEvent } from './log/event-log.ts'
 import type { EventStoreLogOptions } from './log/eventstoredb/eventstoredb-log.ts'
@@ -316,7 +316,7 @@ const exitCodeOf = (error: Error): ExitCode | null => {
     error instanceof DataFolderShared ||
     error instanceof DataFolderUnwritable ||
     error instanceof NotACellarbookLog ||
-    error instanceof NewerLogFormat ||
+    error instanceof UnsupportedLogFormat ||
     error instanceof ChangedSchema ||
     error instanceof LogEndMissing
   return isUnfit ? exitCodes.configuration : null

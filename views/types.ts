@@ -36,8 +36,6 @@ export type LogCheckView =
       readonly kind: 'sound'
       readonly at: number
       readonly events: number
-      /** Rows of a version without checksums. */
-      readonly rowsWithoutChecksum: number
     }
   /** `first` names the first damage and its place, and `found` counts the kinds of damage. */
   | { readonly kind: 'damaged'; readonly at: number; readonly first: string; readonly found: string }

@@ -1,6 +1,6 @@
 /**
  * The table of all events that the log can contain. `events/` has the declarations. Stored events are never rewritten. If the fields
- * of an event change, the event gets a new schema version, and `src/log/codec/upcast.ts` converts old events. Times are in ms.
+ * of an event change after the first release, its stored form gets a new schema version (`src/log/codec/codec.ts`). Times are in ms.
  */
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { cellarEvents } from './events/cellar-events.ts'
@@ -38,16 +38,6 @@ export const isIn = <S extends StreamKind>(
   event: { readonly type: EventType },
 ): event is RecordedEvent<TypesIn<S>> => declarationOf(event.type).in.includes(kind)
 
-export const schemaVersion = {
-  ...(Object.fromEntries(eventTypes.map((type) => [type, 1])) as Record<EventType, number>),
-  CellarPolicyChanged: 2,
-  KeyCreated: 2,
-  OperatorAdded: 2,
-  OperatorLinkIssued: 2,
-  OperatorPasswordSet: 2,
-  OperatorSignedIn: 2,
-}
-
 export type Limit = NonNullable<EventData<'KeyCreated'>['limit']>
 export type Role = EventData<'OperatorAdded'>['role']
 export type CellarPolicy = EventData<'CellarPolicyChanged'>['policy']
@@ -65,8 +55,8 @@ export const BySession = Type.Object(
 export type BySession = Static<typeof BySession>
 
 /**
- * `cli` is a person who can use the data folder. `system` is the service. `session` is missing in old events. It is also
- * missing if the operator used a link and so had no session.
+ * `cli` is a person who can use the data folder. `system` is the service. `session` is missing
+ * if the operator used a link and so had no session.
  */
 export const By = Type.Union([
   Type.Object({ kind: Type.Literal('operator'), email: Type.String(), session: Type.Optional(BySession) }, strict),

@@ -331,8 +331,7 @@ const withNewAccount = (
   const { email, role, passwordHash, linkHash } = data
   // An admin can set a person's password by removing and inviting that person. So a second `OperatorAdded` counts as a reset.
   const isReset = operator?.wasAdded === true
-  // Version 1 of `OperatorAdded` does not say who made the link, so the newest link counts.
-  const linkMadeBy = isReset ? (data.linkMadeBy ?? operator.links.at(-1)?.madeBy ?? null) : null
+  const linkMadeBy = isReset ? data.linkMadeBy : null
   const made = { linkHash: linkHash ?? '', madeBy: linkMadeBy ?? '', madeAt: recordedAt, usedAt: recordedAt }
   const account: OperatorAccountState = {
     role,
@@ -351,8 +350,7 @@ const withPassword = (
   { account, ...known }: WithAccount,
   { data, recordedAt, revision }: Fold<'OperatorPasswordSet'>,
 ): OperatorState => {
-  const link = known.links.find(({ linkHash }) => linkHash === data.linkHash)
-  const linkMadeBy = data.linkMadeBy ?? link?.madeBy ?? null
+  const { linkMadeBy } = data
   const linksFromOthers = account.linksFromOthers.map((made) =>
     made.linkHash === data.linkHash ? { ...made, usedAt: recordedAt } : made,
   )

@@ -27,10 +27,7 @@ export const lifecycleCategories = ['cellarbook', 'cellar', 'key', 'operator'] a
  */
 export const recordCategories = ['refusals', 'signins', 'exports', 'proofs'] as const
 export const foldedCategories: readonly string[] = [...lifecycleCategories, readingsCategory]
-/**
- * Only streams whose names begin with one of these words can lose events. SQLite's triggers have the same list, and a test
- * compares both.
- */
+/** Only streams whose names begin with one of these words can lose events. A trigger of `log.db` refuses others. */
 export const purgeableCategories: readonly string[] = [readingsCategory, ...recordCategories]
 export const categories: readonly string[] = [...foldedCategories, ...recordCategories]
 

@@ -28,8 +28,9 @@ export class NotACellarbookLog extends Error {
   override readonly name = 'NotACellarbookLog'
 }
 
-export class NewerLogFormat extends Error {
-  override readonly name = 'NewerLogFormat'
+/** An older or a newer version has written the file `log.db`. */
+export class UnsupportedLogFormat extends Error {
+  override readonly name = 'UnsupportedLogFormat'
 }
 
 export class ChangedSchema extends Error {

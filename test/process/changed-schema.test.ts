@@ -1,8 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { formatVersion, stepsFrom } from '../../src/log/sqlite/schema.ts'
+import { formatVersion } from '../../src/log/sqlite/schema.ts'
 import { cellarbook, newFolder, startedProcesses } from '../support/cellarbook.ts'
 
 setDefaultTimeout(600_000)
@@ -96,26 +95,14 @@ describe('a log whose schema was changed', () => {
   })
 })
 
-describe('a log of an older format', () => {
-  test.each(Array.from({ length: formatVersion - 1 }, (_, before) => before + 1))(
-    'is served from format %i, which the start brings up to date',
-    async (version) => {
-      const dataDir = freshFolder()
-      mkdirSync(dataDir, { mode: 0o700 })
-      change(
-        dataDir,
-        ...stepsFrom(0).slice(0, version),
-        'PRAGMA application_id = 0x436c7262',
-        `PRAGMA user_version = ${version}`,
-      )
-      const service = await start(dataDir)
-      expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
-      expect((await run(dataDir, 'cellar', 'create', 'wine')).exitCode).toBe(0)
-      expect(await service.stop()).toBe(0)
-      expect((await run(dataDir, 'cellar', 'list', '--json')).lines).toMatchObject([{ cellar: 'wine' }])
-      expect(await acceptances(dataDir)).toEqual([])
-      using database = new Database(join(dataDir, 'log.db'))
-      expect(database.query('PRAGMA user_version').values()).toEqual([[formatVersion]])
-    },
-  )
+test('a start and commands refuse a log of an older format', async () => {
+  const dataDir = freshFolder()
+  const created = await run(dataDir, 'cellar', 'create', 'wine')
+  expect(created.exitCode).toBe(0)
+  change(dataDir, `PRAGMA user_version = ${formatVersion - 1}`)
+  const why = `it has format ${formatVersion - 1}, and this version supports only format ${formatVersion}`
+  for (const words of [['serve'], ['cellar', 'list'], ['log', 'verify']]) {
+    const refused = await run(dataDir, ...words)
+    expect([refused.exitCode, refused.stderr]).toEqual([78, expect.stringContaining(why)])
+  }
 })

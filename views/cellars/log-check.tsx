@@ -36,18 +36,9 @@ const CheckFacts = ({ check }: { readonly check: Ended }): JSX.Element => {
   switch (check.kind) {
     case 'sound':
       return (
-        <>
-          <Fact term="Events checked">
-            <span safe>{countText(check.events)}</span>
-          </Fact>
-          {check.rowsWithoutChecksum === 0 ? (
-            ''
-          ) : (
-            <Fact term="Rows without a checksum">
-              <span safe>{countText(check.rowsWithoutChecksum)}</span>
-            </Fact>
-          )}
-        </>
+        <Fact term="Events checked">
+          <span safe>{countText(check.events)}</span>
+        </Fact>
       )
     case 'damaged':
       return (

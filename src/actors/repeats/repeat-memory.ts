@@ -30,7 +30,6 @@ export class RepeatMemory {
   /** `null`: all entries stay in memory, and the actors read their streams for them. */
   readonly #index: RepeatsIndex | null
   readonly #waiting = new Map<string, Waiting>()
-  #weight = 0
   /** Memory lacks entries up to this position. So an index that ends before it does not count. */
   #neededTo = -1
   /**
@@ -116,7 +115,7 @@ export class RepeatMemory {
   }
 
   get #isFull(): boolean {
-    return this.#weight >= idempotencyWaitingMax
+    return this.#waiting.size >= idempotencyWaitingMax
   }
 
   get #forgettingNowMs(): number {
@@ -134,7 +133,6 @@ export class RepeatMemory {
     const known = this.#waiting.get(name)?.append
     if (known !== undefined && known.revision >= append.revision) return
     this.#waiting.set(name, { append, upTo })
-    this.#weight += weightOf(append) - (known === undefined ? 0 : weightOf(known))
   }
 
   /** Forgets the entries that the index has committed. */
@@ -145,7 +143,6 @@ export class RepeatMemory {
       entry.upTo ??= this.#boundOf(entry.append)
       if (entry.upTo === null || entry.upTo > foldedTo) continue
       this.#waiting.delete(name)
-      this.#weight -= weightOf(entry.append)
       this.#neededTo = Math.max(this.#neededTo, entry.upTo)
     }
     if (this.foldedTo >= 0) this.#begun()
@@ -162,10 +159,3 @@ const laterOf = (a: IdempotentAppend | null, b: IdempotentAppend | null): Idempo
   a !== null && (b === null || a.revision > b.revision) ? a : b
 
 const nameOf = (stream: string, keyHash: string): string => `${stream} ${keyHash}`
-
-/**
- * How much memory the entry takes, compared with a usual entry. Version 1 of the stored JSON has one item for each
- * refused reading of a batch, so such an entry can be large.
- */
-const weightOf = ({ idempotency: { batch } }: IdempotentAppend): number =>
-  batch?.refusals?.kind === 'verdicts' ? 1 + batch.refusals.items.length : 1

@@ -49,19 +49,15 @@ const viewOf = ({ first, counts, ...verified }: VerifiedLog): object => ({
   damage: counts,
 })
 
-const fieldsOf = ({ rows, events, streams, rowsWithoutChecksum, arePagesChecked, first, counts }: VerifiedLog) =>
+const fieldsOf = ({ rows, events, streams, arePagesChecked, first, counts }: VerifiedLog) =>
   [
     ['result', first === null ? 'sound' : 'damaged'],
     ...(rows === null ? [] : [['rows', rows.toLocaleString('en')] as const]),
     ['events', events.toLocaleString('en')],
     ['streams', streams.toLocaleString('en')],
-    ...(rowsWithoutChecksum === 0 ? [] : [['without checksum', withoutChecksum(rowsWithoutChecksum)] as const]),
     ...(arePagesChecked === false ? [['not checked', notChecked] as const] : []),
     ...(first === null ? [] : [['first damage', damageText(first)] as const]),
     ...(first === null ? [] : [['damage', damageCountsText(counts)] as const]),
   ] as const
-
-const withoutChecksum = (rows: number): string =>
-  `${rows.toLocaleString('en')} rows of an older version. "cellarbook log copy" makes a log in which every row has one`
 
 const notChecked = 'the pages of the file: stop the service first, because this check locks the file for long'

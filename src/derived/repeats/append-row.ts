@@ -8,20 +8,16 @@ export type ChecksummedAppend = {
   readonly recorded_at: number
   readonly body_hash: Uint8Array
   readonly batch: string | null
-  readonly version: number
 }
 
-/**
- * `version` is the version of the idempotency data (`codec/stored-idempotency.ts`). `batch` is JSON, or `null` if the
- * request was a single reading.
- */
+/** `batch` is JSON, or `null` if the request was a single reading. */
 export type AppendRow = ChecksummedAppend & { readonly checksum: number }
 
-export const appendColumns = 'key_hash, stream, revision, recorded_at, body_hash, batch, version, checksum'
+export const appendColumns = 'key_hash, stream, revision, recorded_at, body_hash, batch, checksum'
 
 export const appendChecksum = (row: ChecksummedAppend): number => {
-  const { stream, revision, recorded_at, batch, version } = row
-  const rest = `${revision} ${recorded_at} ${version} ${stream} ${batch ?? ''}`
+  const { stream, revision, recorded_at, batch } = row
+  const rest = `${revision} ${recorded_at} ${stream} ${batch ?? ''}`
   return checksumOf(rest, seedOf(row.body_hash, seedOf(row.key_hash)))
 }
 

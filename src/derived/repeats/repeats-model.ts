@@ -16,7 +16,6 @@ import {
   repeatsFlushEveryMs,
 } from '../../limits.ts'
 import { hashBytesOf } from '../../log/codec/packed-idempotency.ts'
-import { idempotencyVersion } from '../../log/codec/upcast.ts'
 import { FlushSteps } from '../flush-steps.ts'
 import type { Model, ModelKind } from '../model.ts'
 import { ModelUnusable, readHead } from '../model-file.ts'
@@ -34,7 +33,6 @@ const tables = `
     recorded_at INTEGER NOT NULL,
     body_hash BLOB NOT NULL CHECK (length(body_hash) = 32),
     batch TEXT,
-    version INTEGER NOT NULL,
     checksum INTEGER NOT NULL,
     PRIMARY KEY (key_hash, stream)
   ) STRICT, WITHOUT ROWID;
@@ -50,7 +48,7 @@ const tables = `
 
 export const repeatsModel: ModelKind = {
   name: 'idempotency',
-  format: 6,
+  format: 7,
   tables,
   flushEveryMs: repeatsFlushEveryMs,
   keptMs,
@@ -78,7 +76,7 @@ class RepeatsModel implements Model {
     this.#position = readHead(database)?.position ?? 0
     this.#newestMs = database.query<{ ms: number }, []>('SELECT max(recorded_at) AS ms FROM appends').get()?.ms ?? 0
     this.#insert = database.prepare(`
-      INSERT INTO appends (${appendColumns}) VALUES (?, ?, ?, ?, ?, ?, ${idempotencyVersion}, ?)
+      INSERT INTO appends (${appendColumns}) VALUES (?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (key_hash, stream) DO NOTHING
     `)
     this.#deleteOlder = database.prepare(
@@ -141,7 +139,7 @@ class RepeatsModel implements Model {
     const { keyHash, bodyHash, batch } = idempotency
     const batchJson = batch === null ? null : JSON.stringify(batch)
     const hashes = { key_hash: hashBytesOf(keyHash), body_hash: hashBytesOf(bodyHash) }
-    const rest = { stream, revision, recorded_at: recordedAt, batch: batchJson, version: idempotencyVersion }
+    const rest = { stream, revision, recorded_at: recordedAt, batch: batchJson }
     const checksum = appendChecksum({ ...hashes, ...rest })
     const insert = () =>
       this.#insert.run(hashes.key_hash, stream, revision, recordedAt, hashes.body_hash, batchJson, checksum)

@@ -1,8 +1,8 @@
 import { Database, SQLiteError, type Statement } from 'bun:sqlite'
-import type { Idempotency, IdempotentAppend } from '../../domain/reading/idempotency-key.ts'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { Idempotency, type IdempotentAppend } from '../../domain/reading/idempotency-key.ts'
 import { storeBusyMsMax } from '../../limits.ts'
 import { hashBytesOf } from '../../log/codec/packed-idempotency.ts'
-import { newestIdempotency } from '../../log/codec/stored-idempotency.ts'
 import type { RepeatsIndex } from '../../log/repeats-index.ts'
 import { isPassing } from '../../log/sqlite/sqlite-faults.ts'
 import type { DerivedStore } from '../derived-store.ts'
@@ -70,12 +70,9 @@ export class RepeatsReader implements RepeatsIndex {
   }
 }
 
-/** SQLite, JSON and the codec each report a damaged file with a different error. */
+/** SQLite and JSON each report a damaged file with a different error. */
 const isOfFile = (cause: unknown): cause is Error =>
-  cause instanceof SQLiteError ||
-  cause instanceof ModelUnusable ||
-  cause instanceof SyntaxError ||
-  cause instanceof RangeError
+  cause instanceof SQLiteError || cause instanceof ModelUnusable || cause instanceof SyntaxError
 
 type Find = Statement<AppendRow, [Uint8Array, string]>
 
@@ -101,7 +98,7 @@ class Opened {
     }
   }
 
-  /** @throws ModelUnusable, SQLiteError, SyntaxError, RangeError */
+  /** @throws ModelUnusable, SQLiteError, SyntaxError */
   find(stream: string, keyHash: string): IdempotentAppend | null {
     const keyBytes = hashBytesOf(keyHash)
     const row = this.#findFrom.get(keyBytes, stream)
@@ -127,12 +124,13 @@ const assertUndamaged = (row: AppendRow): void => {
   if (!isUndamaged(row)) throw new ModelUnusable('a row does not match its checksum')
 }
 
-const idempotencyOf = (keyHash: string, { body_hash, batch, version }: AppendRow): Idempotency =>
-  newestIdempotency(version, {
-    keyHash,
-    bodyHash: body_hash.toHex(),
-    batch: batch === null ? null : JSON.parse(batch),
-  })
+const idempotencyCheck = TypeCompiler.Compile(Idempotency)
+
+const idempotencyOf = (keyHash: string, { body_hash, batch }: AppendRow): Idempotency => {
+  const stored: unknown = { keyHash, bodyHash: body_hash.toHex(), batch: batch === null ? null : JSON.parse(batch) }
+  if (idempotencyCheck.Check(stored)) return stored
+  throw new ModelUnusable('a row has another form')
+}
 
 const findFrom = `
   SELECT ${appendColumns} FROM appends WHERE (key_hash, stream) >= (?, ?) ORDER BY key_hash, stream LIMIT 1

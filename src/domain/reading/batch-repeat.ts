@@ -4,7 +4,7 @@
  * (docs/decisions/014-repeats-are-judged-where-readings-are-appended.md).
  */
 import { done, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../refusal.ts'
-import type { Judgement, KeptItem, Refusals } from './idempotency-key.ts'
+import type { Judgement } from './idempotency-key.ts'
 import type { BatchContext, JudgedBatch, TimelessItem } from './judge-batch.ts'
 import { policyRefusal } from './reading.ts'
 
@@ -14,15 +14,12 @@ import { policyRefusal } from './reading.ts'
  */
 export const judgementRules = 1
 
-export const refusalsOf = ({ rejected }: JudgedBatch, { policy, now }: BatchContext): Refusals | null => {
+export const refusalsOf = ({ rejected }: JudgedBatch, { policy, now }: BatchContext): Judgement | null => {
   if (rejected.length === 0) return null
   const { readingAgeMsMax = null, readingAheadMsMax = null, retentionMs = null } = policy ?? {}
   const bounds = { readingAgeMsMax, readingAheadMsMax, retentionMs }
-  return { kind: 'judgement', rejected: rejected.length, rules: judgementRules, atMs: now, bounds }
+  return { rejected: rejected.length, rules: judgementRules, atMs: now, bounds }
 }
-
-/** `cellar` is the cellar of the key. A waiting request keeps only this in memory, because the items can take 1 MiB. */
-export type RepeatedBatch = { readonly items: readonly TimelessItem[]; readonly cellar: string }
 
 /**
  * Returns the refused items of the first answer. Refuses with `store_unavailable` if another version of the service checked the
@@ -30,23 +27,16 @@ export type RepeatedBatch = { readonly items: readonly TimelessItem[]; readonly 
  * @throws Error if the number of refused items differs from the first answer, because the device would believe a wrong answer.
  */
 export const rejectedThen = (
-  refusals: Refusals | null,
-  { items, cellar }: RepeatedBatch,
+  refusals: Judgement | null,
+  items: readonly TimelessItem[],
 ): Outcome<readonly RejectedItem[], ReadingRefusal> => {
   if (refusals === null) return done([])
-  if (refusals.kind === 'verdicts') return done(refusals.items.map((item) => restoreItem(item, cellar)))
   if (refusals.rules !== judgementRules) return refused({ kind: 'store_unavailable' })
   const rejected = rejectedAt(items, refusals)
   if (rejected.length === refusals.rejected) return done(rejected)
   throw new Error(
     `Cannot repeat the answer to a batch: ${refusals.rejected} items were refused, and ${rejected.length} are now`,
   )
-}
-
-const restoreItem = ({ index, refusal }: KeptItem, cellar: string): RejectedItem => {
-  if (refusal.kind === 'cellar_mismatch') return { index, refusal: { ...refusal, cellar } }
-  if (refusal.kind === 'invalid_body') return { index, refusal: { ...refusal, what: 'item' } }
-  return { index, refusal }
 }
 
 const rejectedAt = (items: readonly TimelessItem[], { bounds, atMs }: Judgement): readonly RejectedItem[] => {

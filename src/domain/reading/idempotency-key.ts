@@ -1,7 +1,6 @@
 /**
  * If a request has an `Idempotency-Key`, its first event also stores the facts from which a repeat gets the same answer
  * (docs/protocol.md, "Idempotency").
- * The stored JSON has a version of its own (`log/codec/stored-idempotency.ts`).
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { idempotencyKeyCharsMax, idempotencyMs } from '../../limits.ts'
@@ -10,20 +9,8 @@ const strict = { additionalProperties: false } as const
 const sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256, 64 lower-case hex digits' })
 const ms = Type.Integer({ minimum: 0, description: 'milliseconds' })
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
-const kind = <K extends string>(name: K) => Type.Literal(name)
-const name = Type.Union([Type.Literal('cellar'), Type.Literal('rack'), Type.Literal('keg')])
-const field = Type.Union([name, Type.Literal('value'), Type.Literal('timestamp')])
-const nameFault = Type.Union([
-  Type.Literal('blank'),
-  Type.Literal('outer_space'),
-  Type.Literal('too_long'),
-  Type.Literal('control_character'),
-  Type.Literal('lone_surrogate'),
-])
-
 const Judgement = Type.Object(
   {
-    kind: Type.Literal('judgement'),
     rejected: Type.Integer({ minimum: 1 }),
     /**
      * The value of `judgementRules` at the first request. The refused items of a batch are not stored, so a repeat checks them
@@ -41,43 +28,6 @@ const Judgement = Type.Object(
 )
 export type Judgement = Static<typeof Judgement>
 
-/**
- * A refusal as version 1 of the stored JSON has it. The cellar and the endpoint are left out, because a repeat has the same
- * cellar and endpoint.
- */
-const KeptRefusal = Type.Union([
-  Type.Object({ kind: kind('invalid_body') }, strict),
-  Type.Object({ kind: kind('missing_field'), fields: Type.Array(field) }, strict),
-  Type.Object(
-    { kind: kind('invalid_type'), field, expected: Type.Union([Type.Literal('string'), Type.Literal('number')]) },
-    strict,
-  ),
-  Type.Object({ kind: kind('invalid_name'), field: name, fault: nameFault }, strict),
-  Type.Object({ kind: kind('invalid_value') }, strict),
-  Type.Object(
-    { kind: kind('invalid_timestamp'), fault: Type.Union([Type.Literal('form'), Type.Literal('no_such_instant')]) },
-    strict,
-  ),
-  Type.Object({ kind: kind('timestamp_too_old'), ageMsMax: ms }, strict),
-  Type.Object({ kind: kind('timestamp_in_future'), aheadMsMax: ms }, strict),
-  Type.Object({ kind: kind('cellar_mismatch') }, strict),
-])
-
-const KeptItem = Type.Object({ index: Type.Integer({ minimum: 0 }), refusal: KeptRefusal }, strict)
-export type KeptItem = Static<typeof KeptItem>
-
-/**
- * Version 1 of the stored JSON contained every refused item. Version 2 contains only a `Judgement`, from which the refusals
- * are computed again. Nodes still read version 1 in old events, but no longer write it.
- */
-const KeptVerdicts = Type.Object(
-  { kind: Type.Literal('verdicts'), items: Type.Array(KeptItem, { minItems: 1 }) },
-  strict,
-)
-
-const Refusals = Type.Union([Judgement, KeptVerdicts])
-export type Refusals = Static<typeof Refusals>
-
 export const Idempotency = Type.Object(
   {
     /**
@@ -87,7 +37,7 @@ export const Idempotency = Type.Object(
     /** SHA-256 of the decompressed body, because a retry can be compressed differently. */
     bodyHash: sha256,
     /** `null` if the request was a single reading. */
-    batch: orNull(Type.Object({ accepted: Type.Integer({ minimum: 1 }), refusals: orNull(Refusals) }, strict)),
+    batch: orNull(Type.Object({ accepted: Type.Integer({ minimum: 1 }), refusals: orNull(Judgement) }, strict)),
   },
   strict,
 )

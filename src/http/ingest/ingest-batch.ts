@@ -22,7 +22,7 @@ export const ingestBatch = (deps: ApiDeps, names: NameCache): IngestRoutes => {
     const repeat = isIdempotent
       ? {
           kept: { accepted: readings.count, refusals: refusalsOf(judged, context) },
-          asked: { items: timelessItems(parsed.value), cellar },
+          asked: timelessItems(parsed.value),
         }
       : null
     // `judgeBatch` has copied the readings, so nobody needs the first ones any more.

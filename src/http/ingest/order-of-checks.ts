@@ -4,9 +4,10 @@
  */
 import type { Usage } from '../../actors/core.ts'
 import { storageRefusal } from '../../actors/outage-refusals.ts'
-import { type RepeatedBatch, rejectedThen } from '../../domain/reading/batch-repeat.ts'
+import { rejectedThen } from '../../domain/reading/batch-repeat.ts'
 import { countOf, isBatch, type Readings } from '../../domain/reading/columns.ts'
 import { bodyHash, type Idempotency, idempotencyKeyHash } from '../../domain/reading/idempotency-key.ts'
+import type { TimelessItem } from '../../domain/reading/judge-batch.ts'
 import {
   assertNever,
   done,
@@ -55,7 +56,7 @@ export type JudgedBody = {
 export type JudgedItems = {
   readonly rejected: readonly RejectedItem[]
   /** For a request with an idempotency key: what the log keeps of the batch, and what the answer to a repeat is made from. */
-  readonly repeat: { readonly kept: Idempotency['batch']; readonly asked: RepeatedBatch } | null
+  readonly repeat: { readonly kept: Idempotency['batch']; readonly asked: readonly TimelessItem[] } | null
 }
 
 /** `check` answers as `store` would, but stores nothing (docs/contract.md, "Check without storing"). */

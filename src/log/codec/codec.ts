@@ -1,40 +1,22 @@
 /**
  * The embedded log stores readings as packed bytes, to save space. It stores all other events as JSON, which any SQLite
- * tool can show. Stored events keep their schema version, and are converted to the newest version when read. Only this
- * file uses `as` to give stored data a type, after the schema check.
+ * tool can show. Only this file uses `as` to give stored data a type, after the schema check.
  */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
-import {
-  declarationOf,
-  type EventType,
-  eventTypes,
-  Metadata,
-  type NewEvent,
-  type RecordedEvent,
-  schemaVersion,
-} from '../../domain/events.ts'
+import { declarationOf, eventTypes, Metadata, type NewEvent, type RecordedEvent } from '../../domain/events.ts'
 import { type LogItem, ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { type ToAppend, UndecodableEvent } from '../event-log.ts'
 import { type PackedRun, type Part, packReadings, packRun, unpackReadings } from './packed-readings.ts'
 import { RowBuffers } from './row-buffers.ts'
-import { newestMetadata, storedMetadata } from './stored-idempotency.ts'
 import type { RunUnpacker, UnpackedRuns } from './unpack-runs.ts'
 import { storedIdOf, storedTimeOf, unreadableRecord } from './unreadable.ts'
-import { type Upcast, upcasts } from './upcast.ts'
 
-/** `createCodec` takes an `EventRegistry` as a parameter, so that a test can add schema versions. */
-export type EventRegistry = ReadonlyMap<
-  string,
-  { readonly version: number; readonly data: TSchema; readonly upcasts: { readonly [fromVersion: number]: Upcast } }
->
-
-export const currentRegistry: EventRegistry = new Map(
-  eventTypes.map((type) => [
-    type,
-    { version: schemaVersion[type], data: declarationOf(type).data, upcasts: upcasts[type] ?? {} },
-  ]),
-)
+/**
+ * Stored beside each event, except in packed rows, which have a format of their own. An event of a newer version is refused: a node
+ * that guesses could decide wrongly (docs/protocol.md, "Versions and clocks").
+ */
+export const schemaVersion = 1
 
 /** One row of `count` events. The embedded log adds the stream, the revision and the position when it stores the row. */
 export type NewRow = {
@@ -77,7 +59,6 @@ export type Codec = {
    * @throws UndecodableEvent if an event of another stream is unreadable
    */
   decodeEvent(at: EventPlace, event: unknown): RecordedEvent
-  versionOf(type: EventType): number
 }
 
 export type EventPlace = { readonly stream: string; readonly revision: number; readonly position: number }
@@ -93,20 +74,19 @@ const StoredEvent = Type.Object({
 
 const storedEventCheck = TypeCompiler.Compile(StoredEvent)
 const metadataCheck = TypeCompiler.Compile(Metadata)
-/**
- * Packed rows store no schema version, because all their readings have this version. If `ReadingAccepted` gets a newer
- * version, packed readings are converted when they are read.
- */
-const packedSchemaVersion = 1
 
-export const createCodec = (registry: EventRegistry = currentRegistry): Codec => {
-  const checks = new Map(Array.from(registry, ([type, known]) => [type, TypeCompiler.Compile(known.data)]))
+type Checks = ReadonlyMap<string, TypeCheck<TSchema>>
+
+export const createCodec = (): Codec => {
+  const checks = new Map<string, TypeCheck<TSchema>>(
+    eventTypes.map((type) => [type, TypeCompiler.Compile(declarationOf(type).data)]),
+  )
   const buffers = new RowBuffers()
   const decode = (row: StoredRow, part: Part): readonly RecordedEvent[] => {
     try {
       return typeof row.body === 'string'
-        ? decodeJson({ registry, checks }, { row, body: row.body, part })
-        : decodePacked({ registry, checks }, { row, body: row.body, part })
+        ? decodeJson(checks, { row, body: row.body, part })
+        : unpack({ row, body: row.body, part })
     } catch (cause) {
       return unreadableRow(cause, row, part)
     }
@@ -115,24 +95,20 @@ export const createCodec = (registry: EventRegistry = currentRegistry): Codec =>
     encode: (stream, events) =>
       events instanceof ReadingRun
         ? [rowOf(events, packRun(events, buffers))]
-        : sameKinds(events).map((group) => encodeGroup(registry, stream, group)),
+        : sameKinds(events).map((group) => encodeGroup(stream, group)),
     release: (rows) => {
       for (const { body, isInBuffer } of rows) if (isInBuffer && typeof body !== 'string') buffers.giveBack(body)
     },
     decode: (row, part = { first: 0, end: row.count }) => decode(row, part),
     decodeItems: (row, first, unpacker) => {
-      const unpacked = arePackedNewest(registry) ? runsOf(row, first, unpacker) : null
+      const unpacked = runsOf(row, first, unpacker)
       if (unpacked === null) return decode(row, { first, end: row.count })
       if (unpacked.first === first) return unpacked.runs
       return [...decode(row, { first, end: unpacked.first }), ...unpacked.runs]
     },
-    decodeEvent: (at, event) => decodeOne({ registry, checks }, at, event),
-    versionOf: (type) => versionOf(registry, type),
+    decodeEvent: (at, event) => decodeOne(checks, at, event),
   }
 }
-
-const versionOf = (registry: EventRegistry, type: EventType): number =>
-  registry.get(type)?.version ?? schemaVersion[type]
 
 type SameKind = { readonly areReadings: boolean; readonly events: NewEvent[] }
 
@@ -159,16 +135,16 @@ const rowOf = (
   isInBuffer,
 })
 
-const encodeGroup = (registry: EventRegistry, stream: string, { areReadings, events }: SameKind): NewRow => {
+const encodeGroup = (stream: string, { areReadings, events }: SameKind): NewRow => {
   const first = { count: events.length, recordedAt: events[0]?.recordedAt ?? 0 }
   if (areReadings) return rowOf(first, { row: packReadings(stream, events.filter(isReading)), isInBuffer: false })
   const stored = events.map(({ id, type, recordedAt, data, metadata }) => ({
     id,
     type,
-    schemaVersion: versionOf(registry, type),
+    schemaVersion,
     recordedAt,
     data,
-    metadata: storedMetadata(metadata),
+    metadata,
   }))
   const body = JSON.stringify(stored)
   return { ...first, body, bytes: Buffer.byteLength(body), isInBuffer: false }
@@ -176,23 +152,21 @@ const encodeGroup = (registry: EventRegistry, stream: string, { areReadings, eve
 
 const isReading = (event: NewEvent): event is NewEvent<'ReadingAccepted'> => event.type === 'ReadingAccepted'
 
-type Known = { readonly registry: EventRegistry; readonly checks: ReadonlyMap<string, TypeCheck<TSchema>> }
-
 type PartOf<Body> = { readonly row: StoredRow; readonly body: Body; readonly part: Part }
 
-const decodeJson = (known: Known, { row, body, part }: PartOf<string>): readonly RecordedEvent[] => {
+const decodeJson = (checks: Checks, { row, body, part }: PartOf<string>): readonly RecordedEvent[] => {
   const all = parseBody(row, body)
   const decoded: RecordedEvent[] = []
   for (let index = part.first; index < Math.min(part.end, all.length); index += 1) {
     const at = { stream: row.stream, revision: row.revision + index, position: row.position + index }
-    decoded.push(decodeOne(known, at, all[index]))
+    decoded.push(decodeOne(checks, at, all[index]))
   }
   return decoded
 }
 
-const decodeOne = (known: Known, at: EventPlace, stored: unknown): RecordedEvent => {
+const decodeOne = (checks: Checks, at: EventPlace, stored: unknown): RecordedEvent => {
   try {
-    return decodeStored(known, at, stored)
+    return decodeStored(checks, at, stored)
   } catch (cause) {
     return unreadableRecord(cause, { ...at, id: storedIdOf(stored), recordedAt: storedTimeOf(stored) })
   }
@@ -209,27 +183,15 @@ const unreadableRow = (cause: unknown, row: StoredRow, part: Part): readonly Rec
   return events
 }
 
-const decodeStored = (known: Known, at: EventPlace, stored: unknown): RecordedEvent => {
-  const event = withNewestMetadata(at, stored)
+const decodeStored = (checks: Checks, at: EventPlace, event: unknown): RecordedEvent => {
   if (!storedEventCheck.Check(event)) {
     throw new UndecodableEvent(at.stream, at.revision, typeOf(event), 'it does not have the form of a stored event')
   }
   const { id, type, recordedAt, metadata } = event
-  const data = newestData(known, at, event)
+  const data = checkedData(checks, at, event)
   const { stream, revision, position } = at
   // Spreading `event` with `...` would double the cost of a replay of the log.
   return { id, type, recordedAt, data, metadata, stream, revision, position } as RecordedEvent
-}
-
-const withNewestMetadata = (at: EventPlace, event: unknown): unknown => {
-  if (typeof event !== 'object' || event === null || !('metadata' in event)) return event
-  try {
-    const metadata = newestMetadata(event.metadata)
-    return metadata === event.metadata ? event : { ...event, metadata }
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause
-    throw new UndecodableEvent(at.stream, at.revision, typeOf(event), cause.message, { cause })
-  }
 }
 
 const parseBody = (row: StoredRow, body: string): readonly unknown[] => {
@@ -250,28 +212,19 @@ const typeOf = (event: unknown): string =>
     ? event.type
     : unknownType
 
-const newestData = (
-  { registry, checks }: Known,
+const checkedData = (
+  checks: Checks,
   { stream, revision }: EventPlace,
   stored: { readonly type: string; readonly schemaVersion: number; readonly data: unknown },
 ): unknown => {
-  const { type } = stored
-  const known = registry.get(type)
+  const { type, data } = stored
   const check = checks.get(type)
-  if (known === undefined || check === undefined) {
+  if (check === undefined) {
     throw new UndecodableEvent(stream, revision, type, 'this version does not know its type')
   }
-  if (stored.schemaVersion > known.version) {
-    const why = `it has schema version ${stored.schemaVersion}, and this version knows up to ${known.version}`
+  if (stored.schemaVersion > schemaVersion) {
+    const why = `it has schema version ${stored.schemaVersion}, and this version knows up to ${schemaVersion}`
     throw new UndecodableEvent(stream, revision, type, why)
-  }
-  let { data } = stored
-  for (let version = stored.schemaVersion; version < known.version; version++) {
-    const upcast = known.upcasts[version]
-    if (upcast === undefined) {
-      throw new UndecodableEvent(stream, revision, type, `nothing upcasts its schema version ${version} to the next`)
-    }
-    data = upcast(data)
   }
   if (check.Check(data)) return data
   const fault = check.Errors(data).First()
@@ -282,18 +235,6 @@ const newestData = (
     `data${fault?.path ?? ''}: ${fault?.message ?? 'does not match its schema'}`,
   )
 }
-
-const decodePacked = (known: Known, stored: PartOf<Uint8Array>): readonly RecordedEvent[] => {
-  const readings = unpack(stored)
-  if (arePackedNewest(known.registry)) return readings
-  return readings.map((reading) => ({
-    ...reading,
-    data: newestData(known, reading, { ...reading, schemaVersion: packedSchemaVersion }),
-  })) as RecordedEvent[]
-}
-
-const arePackedNewest = (registry: EventRegistry): boolean =>
-  registry.get('ReadingAccepted')?.version === packedSchemaVersion
 
 /** Returns `null` if `decode` must make events of the row, or say what is wrong with it. */
 const runsOf = (row: StoredRow, first: number, unpacker: RunUnpacker): UnpackedRuns | null => {
@@ -324,7 +265,6 @@ const parseMetadata = (json: string): Metadata => {
   } catch (cause) {
     throw new RangeError('metadata in it is not JSON', { cause })
   }
-  metadata = newestMetadata(metadata)
   if (metadataCheck.Check(metadata)) return metadata
   throw new RangeError('metadata in it does not match the schema')
 }

@@ -14,8 +14,7 @@
  *     varint    timestamp, seconds after `recordedAt` (negative: before). If `timestampIsText`: the text, because its
  *               form is not `YYYY-MM-DDThh:mm:ssZ`.
  *     text      if `hasMetadata`: metadata as JSON; otherwise the metadata is computed (`usualMetadata`).
- *     bytes     if `hasIdempotency`: the idempotency key with its version (`packed-idempotency.ts`); if
- *               `hasFirstIdempotency`: the idempotency key in version 1.
+ *     bytes     if `hasIdempotency`: the idempotency key (`packed-idempotency.ts`).
  *
  * Stream, revision, position and the first `recordedAt` are columns of the row.
  */
@@ -32,10 +31,9 @@ import { readingsStream } from '../../domain/stream-names.ts'
 import { readingId, uuidBytes, uuidText } from '../../domain/uuid.ts'
 import { bufferedRowBytesMin } from '../../limits.ts'
 import { SeededMap } from '../../seeded-map.ts'
-import { readFirstIdempotency, readIdempotency, writeIdempotency } from './packed-idempotency.ts'
+import { readIdempotency, writeIdempotency } from './packed-idempotency.ts'
 import type { RowBuffers } from './row-buffers.ts'
 import { RowNames } from './row-names.ts'
-import { storedMetadata } from './stored-idempotency.ts'
 import { timestampText } from './timestamp-text.ts'
 
 export const format = 1
@@ -45,10 +43,9 @@ export const flags = {
   timestampIsText: 4,
   hasMetadata: 8,
   isOfBatch: 16,
-  hasFirstIdempotency: 32,
-  hasIdempotency: 64,
+  hasIdempotency: 32,
 } as const
-export const knownFlags = 127
+export const knownFlags = 63
 
 const readingsPrefix = 'readings-'
 const contractTimestampChars = 20
@@ -187,7 +184,7 @@ const pack = (reading: ReadingToPack, row: Row): void => {
   writer.float64(data.value)
   if (typeof instantMs === 'string') writeText(writer, data.timestamp)
   else writer.signedVarint(instantMs / 1_000 - secondsOf(reading.recordedAt))
-  if (!isUsual) writeText(writer, JSON.stringify(storedMetadata(metadata)))
+  if (!isUsual) writeText(writer, JSON.stringify(metadata))
   if (idempotency !== undefined) writeIdempotency(writer, idempotency)
   row.recordedAt = reading.recordedAt
   if (isOfBatch) row.ofRequest += 1
@@ -337,10 +334,8 @@ const skipReading = (reader: ByteReader, names: string[], flagBits: number): voi
   unpackIdempotency(reader, flagBits)
 }
 
-export const unpackIdempotency = (reader: ByteReader, flagBits: number): Idempotency | null => {
-  if ((flagBits & (flags.hasFirstIdempotency | flags.hasIdempotency)) === 0) return null
-  return (flagBits & flags.hasFirstIdempotency) === 0 ? readIdempotency(reader) : readFirstIdempotency(reader)
-}
+export const unpackIdempotency = (reader: ByteReader, flagBits: number): Idempotency | null =>
+  (flagBits & flags.hasIdempotency) === 0 ? null : readIdempotency(reader)
 
 const unpackData = (
   reader: ByteReader,

@@ -21,7 +21,7 @@ export type RowToUnpack = {
 /** The readings of the row before index `first` are in no run. */
 export type UnpackedRuns = { readonly runs: readonly RecordedRun[]; readonly first: number }
 
-const ofFirst = flags.movedOn | flags.timestampIsText | flags.hasFirstIdempotency | flags.hasIdempotency
+const ofFirst = flags.movedOn | flags.timestampIsText | flags.hasIdempotency
 const ofFurther = flags.isOfBatch | flags.timestampIsText
 
 /** Unpacks rows of readings without an event object for each reading, which would take several times as long. */

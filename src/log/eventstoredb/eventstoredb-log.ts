@@ -1,4 +1,4 @@
-import type { EventType, NewEvent, RecordedEvent } from '../../domain/events.ts'
+import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { logStream } from '../../domain/stream-names.ts'
 import { isDerivedId } from '../../domain/uuid.ts'
@@ -153,8 +153,7 @@ class EventStoreLog implements EventLog {
 
   /** A function of its own: while the append waits, no objects of its readings stay in memory. */
   #encode(stream: string, toAppend: ToAppend): Buffer {
-    const versionOf = (type: EventType): number => this.#codec.versionOf(type)
-    return encodeRun(eventsToAppend(toAppend).map((event) => proposedEventOf(stream, event, versionOf(event.type))))
+    return encodeRun(eventsToAppend(toAppend).map((event) => proposedEventOf(stream, event)))
   }
 
   async read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {

@@ -6,8 +6,7 @@ import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import type { Reading } from '../../domain/reading/reading.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
 import { isUuid, uuidOf } from '../../domain/uuid.ts'
-import type { Codec } from '../codec/codec.ts'
-import { storedMetadata } from '../codec/stored-idempotency.ts'
+import { type Codec, schemaVersion } from '../codec/codec.ts'
 import { unreadableRecord } from '../codec/unreadable.ts'
 import { UndecodableEvent } from '../event-log.ts'
 
@@ -36,18 +35,18 @@ export type ProposedEvent = {
   readonly data: string
 }
 
-export const proposedEventOf = (stream: string, event: NewEvent, schemaVersion: number): ProposedEvent => ({
+export const proposedEventOf = (stream: string, event: NewEvent): ProposedEvent => ({
   id: storedIdOf(event.id),
   type: event.type,
-  metadata: metadataText(stream, event, schemaVersion),
+  metadata: metadataText(stream, event),
   data: dataText(event),
 })
 
-const metadataText = (stream: string, event: NewEvent, schemaVersion: number): string => {
+const metadataText = (stream: string, event: NewEvent): string => {
   const { id, recordedAt, metadata } = event
   const head = `{"schemaVersion":${schemaVersion},"recordedAt":${recordedAt}`
   const ownId = isUuid(id) ? '' : `,"id":${JSON.stringify(id)}`
-  if (!isUsual(stream, event)) return `${head}${ownId},${JSON.stringify(storedMetadata(metadata)).slice(1)}`
+  if (!isUsual(stream, event)) return `${head}${ownId},${JSON.stringify(metadata).slice(1)}`
   const request = metadata.requestId === id ? '' : `,"requestId":${JSON.stringify(metadata.requestId)}`
   return `${head}${ownId}${request}}`
 }
@@ -78,12 +77,12 @@ export const recordedEventOf = (codec: Codec, stream: string, stored: StoredEven
 const decodedEventOf = (codec: Codec, stream: string, stored: StoredEvent): RecordedEvent => {
   const { revision, position, type } = stored
   const data = parsed(stream, stored, stored.data)
-  const { schemaVersion, recordedAt, id = stored.id, ...metadata } = objectOf(stream, stored, stored.metadata)
+  const { schemaVersion: version, recordedAt, id = stored.id, ...metadata } = objectOf(stream, stored, stored.metadata)
   const isWhole = 'by' in metadata
   const whole = isWhole ? metadata : usualMetadata(stream, metadata['requestId'] ?? id)
   return codec.decodeEvent(
     { stream, revision, position },
-    { id, type, schemaVersion, recordedAt, data, metadata: whole },
+    { id, type, schemaVersion: version, recordedAt, data, metadata: whole },
   )
 }
 

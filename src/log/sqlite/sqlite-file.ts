@@ -1,8 +1,8 @@
 import { Database, SQLiteError } from 'bun:sqlite'
 import { storeBusyMsMax, storeReadCacheBytes, storeWriteCacheBytes } from '../../limits.ts'
-import { ChangedSchema, DataFolderUnwritable, NewerLogFormat, NotACellarbookLog } from '../data-folder.ts'
+import { ChangedSchema, DataFolderUnwritable, NotACellarbookLog, UnsupportedLogFormat } from '../data-folder.ts'
 import { Outage } from '../event-log.ts'
-import { formatVersion, schemaDifferences, statisticsTables, stepsFrom } from './schema.ts'
+import { formatVersion, schema, schemaDifferences, statisticsTables } from './schema.ts'
 import { faultOf } from './sqlite-faults.ts'
 
 /** "Clrb" in ASCII. This id in the file marks a Cellarbook log, and the Unix command `file` shows it. */
@@ -25,44 +25,39 @@ export type OpenOptions = {
 export class LogFileBusy extends Outage {}
 
 /**
- * Creates the file if it is missing, and upgrades an older format.
- * @throws NotACellarbookLog, NewerLogFormat, ChangedSchema, DataFolderUnwritable, LogFileBusy, Outage
+ * Creates the file if it is missing.
+ * @throws NotACellarbookLog, UnsupportedLogFormat, ChangedSchema, DataFolderUnwritable, LogFileBusy, Outage
  */
 export const openForReading = (path: string, { acceptSchema }: OpenOptions = {}): Database =>
   open(path, (database) => {
-    assertOurs(database, path)
-    // The schema is compared before the upgrade, because an upgrade replaces triggers and could hide a change.
-    const differences = schemaDifferences(database, formOf(database).version)
+    const isFresh = assertOurs(database, path)
+    const differences = isFresh ? [] : schemaDifferences(database)
     if (differences.length > 0) (acceptSchema ?? refuseSchema(path))(differences)
     configure(database, storeReadCacheBytes)
     clearStatistics(database)
-    bringUpToDate(database, formOf(database).version)
+    if (isFresh) createSchema(database)
     settleWriteAheadLog(database, path)
     database.run('PRAGMA query_only = ON')
   })
 
-/** Call `openForReading` first, because it checks and upgrades the file. @throws Outage */
+/** Call `openForReading` first, because it checks and creates the file. @throws Outage */
 export const openForWriting = (path: string): Database =>
   open(path, (database) => configure(database, storeWriteCacheBytes))
 
-export type OpenedReadOnly = { readonly database: Database; readonly version: number }
-
 /**
- * Opens the file and changes nothing. SQLite copies no write-ahead log either when this connection is closed. `version`
- * is that of the file's format, or 0 if the file has no tables.
- * @throws NotACellarbookLog, NewerLogFormat, DataFolderUnwritable, LogFileBusy, Outage
+ * Opens the file and changes nothing. SQLite copies no write-ahead log either when this connection is closed.
+ * @throws NotACellarbookLog, UnsupportedLogFormat, DataFolderUnwritable, LogFileBusy, Outage
  */
-export const openReadOnly = (path: string): OpenedReadOnly => {
-  let version = 0
-  const prepare = (database: Database): void => {
-    database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
-    database.run(`PRAGMA cache_size = ${-storeReadCacheBytes / 1024}`)
-    assertOurs(database, path)
-    version = formOf(database).version
-  }
-  const database = open(path, prepare, { readonly: true })
-  return { database, version }
-}
+export const openReadOnly = (path: string): Database =>
+  open(
+    path,
+    (database) => {
+      database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
+      database.run(`PRAGMA cache_size = ${-storeReadCacheBytes / 1024}`)
+      assertOurs(database, path)
+    },
+    { readonly: true },
+  )
 
 const open = (
   path: string,
@@ -108,7 +103,8 @@ const formQuery = `
     FROM pragma_application_id, pragma_user_version
 `
 
-const assertOurs = (database: Database, path: string): void => {
+/** Returns true if the file is new and has no tables yet. @throws NotACellarbookLog, UnsupportedLogFormat */
+const assertOurs = (database: Database, path: string): boolean => {
   let form: ReturnType<typeof formOf>
   try {
     form = formOf(database)
@@ -121,10 +117,12 @@ const assertOurs = (database: Database, path: string): void => {
   if (!isFresh && form.applicationId !== applicationId) {
     throw new NotACellarbookLog(`Cannot open "${path}" as a log: it is a database of another program`)
   }
-  if (form.version > formatVersion) {
-    const formats = `it has format ${form.version}, and this version knows up to ${formatVersion}`
-    throw new NewerLogFormat(`Cannot open "${path}": ${formats}. Run the version that wrote it, or a newer one`)
+  if (!isFresh && form.version !== formatVersion) {
+    const formats = `it has format ${form.version}, and this version supports only format ${formatVersion}`
+    const remedy = 'Run the version that wrote it, or set DATA_DIR to another folder'
+    throw new UnsupportedLogFormat(`Cannot open "${path}": ${formats}. ${remedy}`)
   }
+  return isFresh
 }
 
 const refuseSchema =
@@ -182,10 +180,9 @@ const clearStatistics = (database: Database): void => {
   if (names.length > 0) database.run('ANALYZE sqlite_schema')
 }
 
-const bringUpToDate = (database: Database, version: number): void => {
-  if (version === formatVersion) return
+const createSchema = (database: Database): void => {
   database.run('BEGIN IMMEDIATE')
-  for (const step of stepsFrom(version)) database.run(step)
+  database.run(schema)
   database.run(`PRAGMA application_id = ${applicationId}`)
   database.run(`PRAGMA user_version = ${formatVersion}`)
   database.run('COMMIT')

@@ -57,7 +57,7 @@ export type SqliteLogOptions = {
 /**
  * Opens the embedded log, which writes several appends in one commit
  * (docs/decisions/008-commits-in-groups-on-a-thread.md).
- * @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld, LogEndMissing, NotACellarbookLog, NewerLogFormat,
+ * @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld, LogEndMissing, NotACellarbookLog, UnsupportedLogFormat,
  * ChangedSchema, Outage
  */
 export const openSqliteLog = (options: SqliteLogOptions): EventLog => {

@@ -22,11 +22,11 @@ export type CheckOptions = {
   readonly acceptsSchema?: boolean
 }
 
-/** @throws NewerLogFormat, DataFolderUnwritable, LogFileBusy, or Outage if the file cannot be read */
+/** @throws UnsupportedLogFormat, DataFolderUnwritable, LogFileBusy, or Outage if the file cannot be read */
 export function* checkLogFile(options: CheckOptions): Generator<Step, CheckResult> {
   const findings = new Findings()
   const streams = new StreamFacts()
-  let seen: RowsCheck['seen'] = { rows: 0, events: 0, rowsWithoutChecksum: 0 }
+  let seen: RowsCheck['seen'] = { rows: 0, events: 0 }
   try {
     using file = new CheckedFile(options.path)
     if (options.acceptsSchema !== true) {

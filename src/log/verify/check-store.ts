@@ -29,7 +29,7 @@ export const checkStore = async (
     findings.add('undecodable', { stream, revision }, `cannot decode ${type}: ${why}. Events after it were not checked`)
   }
   const { events, streams } = order
-  return { rows: null, events, streams, rowsWithoutChecksum: 0, first: findings.first, counts: findings.counts }
+  return { rows: null, events, streams, first: findings.first, counts: findings.counts }
 }
 
 /** Returns a position after every event if the last event is unreadable. */

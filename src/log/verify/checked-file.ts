@@ -27,35 +27,23 @@ export const isDamage = (cause: unknown): cause is SQLiteError =>
 /** A log's file that is read and never changed. */
 export class CheckedFile implements Disposable {
   readonly database: Database
-  /** The version of the file's format. 0: the file has no log. */
-  readonly version: number
   readonly #names = new BoundedMap<number, string>(checkedNamesMax)
 
-  /** @throws NotACellarbookLog, NewerLogFormat, DataFolderUnwritable, LogFileBusy, Outage */
+  /** @throws NotACellarbookLog, UnsupportedLogFormat, DataFolderUnwritable, LogFileBusy, Outage */
   constructor(path: string) {
-    const { database, version } = openReadOnly(path)
-    this.database = database
-    this.version = version
+    this.database = openReadOnly(path)
   }
 
   [Symbol.dispose](): void {
     this.database.close(true)
   }
 
-  get hasChecksums(): boolean {
-    return this.version >= 4
-  }
-
   get hasTexts(): boolean {
     return canUseTexts(this.database)
   }
 
-  get hasTruncations(): boolean {
-    return this.version >= 2
-  }
-
   schemaDifferences(): readonly string[] {
-    return schemaDifferences(this.database, this.version)
+    return schemaDifferences(this.database)
   }
 
   /**
@@ -84,7 +72,6 @@ export class CheckedFile implements Disposable {
 
   /** Events of the stream before this revision are truncated. */
   keptFrom(stream: number): number {
-    if (!this.hasTruncations) return 0
     const select = 'SELECT kept_from AS keptFrom FROM truncations WHERE stream = ?'
     return this.database.query<{ keptFrom: number }, [number]>(select).get(stream)?.keptFrom ?? 0
   }

@@ -30,8 +30,6 @@ export type CheckResult = {
   readonly rows: number | null
   readonly events: number
   readonly streams: number
-  /** Rows of a version without checksums. Their columns cannot be checked. */
-  readonly rowsWithoutChecksum: number
   /** `null` if the log is sound. */
   readonly first: Damage | null
   readonly counts: DamageCounts

@@ -3,8 +3,7 @@
  *
  * The events of a stream have consecutive revisions, and the events of the log have consecutive positions. Only truncated
  * events may be missing, which lie before the mark of their stream. So the positions that are missing must be as many as
- * the revisions that are missing before marks. If more positions are missing, the end of a stream was lost. Only the
- * positions that an older version left out do not count (docs/decisions/031-rows-carry-a-checksum.md).
+ * the revisions that are missing before marks. If more positions are missing, the end of a stream was lost.
  *
  * Rows can be truncated between two steps of the check. Such rows are missing, too, and lie before a mark. But their
  * positions can be missed before their revisions are, so the two numbers can differ until the end of the log.
@@ -28,10 +27,6 @@ export type RowsCheckParts = {
 export class RowsCheck {
   readonly #parts: RowsCheckParts
   readonly #statements: ReturnType<typeof prepare>
-  /** The first position whose row must have a checksum. */
-  readonly #since: number
-  /** How many positions an older version left out. `null`: unknown, because the file is of such a version. */
-  readonly #leftOut: number | null
   #checkedTo = Number.MIN_SAFE_INTEGER
   /** The position after the last row. `NaN`: unknown, because that row is damaged. */
   #edge = 1
@@ -43,14 +38,10 @@ export class RowsCheck {
   #canReadIndex = true
   #rows = 0
   #events = 0
-  #withoutChecksum = 0
 
   constructor(parts: RowsCheckParts) {
     this.#parts = parts
     this.#statements = prepare(parts.file)
-    const { since, leftOut } = this.#readOlder()
-    this.#since = since
-    this.#leftOut = leftOut
   }
 
   /** Rows at later positions were not checked. */
@@ -58,8 +49,8 @@ export class RowsCheck {
     return this.#checkedTo
   }
 
-  get seen(): { readonly rows: number; readonly events: number; readonly rowsWithoutChecksum: number } {
-    return { rows: this.#rows, events: this.#events, rowsWithoutChecksum: this.#withoutChecksum }
+  get seen(): { readonly rows: number; readonly events: number } {
+    return { rows: this.#rows, events: this.#events }
   }
 
   get canReadIndex(): boolean {
@@ -129,9 +120,7 @@ export class RowsCheck {
     const { position, revision, count, recordedAt, body, checksum } = row
     const isBody = typeof body === 'string' || body instanceof Uint8Array
     if (!isBody || ![position, revision, count, recordedAt].every(Number.isSafeInteger)) return false
-    if (checksum !== null) return position >= this.#since && rowChecksum(row, nameChecksum) === checksum
-    this.#withoutChecksum += 1
-    return position < this.#since && position > 0 && revision >= 0 && count > 0
+    return rowChecksum(row, nameChecksum) === checksum
   }
 
   #checkOrder({ position, stream, revision, count }: Row): void {
@@ -211,34 +200,23 @@ export class RowsCheck {
       findings.add('order', {}, `the streams miss ${-lost} more events than the log`)
       return
     }
-    if (this.#leftOut === null) return
     const { from, before } = this.#firstGap ?? { from: 0, before: 0 }
     const where = `The first gap is from position ${from} to ${before - 1}`
     findings.add('missing', { position: from }, `${lost} events at the ends of streams are missing. ${where}`)
   }
 
   get #lost(): number {
-    return this.#missingPositions - this.#missingRevisions - (this.#leftOut ?? 0)
-  }
-
-  #readOlder(): { readonly since: number; readonly leftOut: number | null } {
-    const { older } = this.#statements
-    if (older === null) return { since: Number.MAX_SAFE_INTEGER, leftOut: null }
-    const [first, second] = older.all()
-    if (first !== undefined && second === undefined && Object.values(first).every(Number.isSafeInteger)) return first
-    this.#parts.findings.add('schema', {}, 'the table "checksums" does not have one row')
-    return { since: 1, leftOut: 0 }
+    return this.#missingPositions - this.#missingRevisions
   }
 }
 
 const shareOf = (position: number, end: number): number => (end === 0 ? 1 : Math.min(1, Math.max(0, position / end)))
 
-const prepare = ({ database, hasChecksums, hasTexts }: CheckedFile) => {
-  const columns = 'position, stream, revision, count, recorded_at AS recordedAt, body'
-  const checksum = hasChecksums ? 'checksum' : 'NULL AS checksum'
+const prepare = ({ database, hasTexts }: CheckedFile) => {
+  const columns = 'position, stream, revision, count, recorded_at AS recordedAt, body, checksum'
   return {
     nextRow: database.prepare<Row, [number]>(
-      `SELECT ${columns}, ${checksum} FROM events NOT INDEXED WHERE position > ? ORDER BY position LIMIT 1`,
+      `SELECT ${columns} FROM events NOT INDEXED WHERE position > ? ORDER BY position LIMIT 1`,
     ),
     lastPosition: database.prepare<{ position: number }, []>(
       'SELECT position FROM events NOT INDEXED ORDER BY position DESC LIMIT 1',
@@ -250,9 +228,6 @@ const prepare = ({ database, hasChecksums, hasTexts }: CheckedFile) => {
       ? database.prepare<{ position: number }, [number, number]>(
           "SELECT position FROM events INDEXED BY texts WHERE typeof(body) = 'text' AND position = ? AND stream = ?",
         )
-      : null,
-    older: hasChecksums
-      ? database.prepare<{ since: number; leftOut: number }, []>('SELECT since, missing AS leftOut FROM checksums')
       : null,
   }
 }

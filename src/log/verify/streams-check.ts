@@ -63,13 +63,11 @@ export function* checkEmptyStreams({ file, findings, streams }: StreamParts): Ge
   })
 }
 
-type Mark = { readonly stream: number; readonly keptFrom: number; readonly checksum: number | null }
+type Mark = { readonly stream: number; readonly keptFrom: number; readonly checksum: number }
 
 export function* checkMarks({ file, findings }: Parts): Generator<Step> {
-  if (!file.hasTruncations) return
-  const checksum = file.hasChecksums ? 'checksum' : 'NULL AS checksum'
   const select = file.database.prepare<Mark, [number, number]>(
-    `SELECT stream, kept_from AS keptFrom, ${checksum} FROM truncations WHERE stream > ? ORDER BY stream LIMIT ?`,
+    `SELECT stream, kept_from AS keptFrom, checksum FROM truncations WHERE stream > ? ORDER BY stream LIMIT ?`,
   )
   const end = file.database.prepare<{ end: number }, [number]>(
     'SELECT revision + count AS end FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1',
@@ -88,7 +86,7 @@ export function* checkMarks({ file, findings }: Parts): Generator<Step> {
 const faultOf = (mark: Mark, name: string | null, end: number): string | null => {
   if (name === null) return `the mark of truncated events is of the stream ${mark.stream}, which does not exist`
   if (!purgeableCategories.includes(categoryOf(name))) return 'events of this stream are never truncated'
-  if (mark.checksum !== null && mark.checksum !== markChecksum(name, mark)) {
+  if (mark.checksum !== markChecksum(name, mark)) {
     return 'the mark of its truncated events does not match its checksum'
   }
   return mark.keptFrom > 0 && mark.keptFrom < end ? null : 'the mark of its truncated events hides its last event'

@@ -26,7 +26,7 @@ export type VerifyParts = Pick<EndCheck, 'marks' | 'onWarning'> & {
 /**
  * Checks an embedded log, and compares its end with the files that tell how far it reached. Works beside a running
  * service, and changes no file.
- * @throws NewerLogFormat, DataFolderUnwritable, LogFileBusy, Outage
+ * @throws UnsupportedLogFormat, DataFolderUnwritable, LogFileBusy, Outage
  */
 export const verifyFile = async (logPath: string, { onProgress, ...endCheck }: VerifyParts): Promise<VerifiedLog> => {
   const missing = findMissingEnd(logPath, endCheck)

@@ -9,7 +9,6 @@ import {
   type Idempotency,
   type IdempotentAppend,
   idempotencyKeyHash,
-  type Refusals,
 } from '../../../src/domain/reading/idempotency-key.ts'
 import { readingsStream } from '../../../src/domain/stream-names.ts'
 import {
@@ -32,16 +31,11 @@ import { drivenSchedule } from '../../support/time/driven-schedule.ts'
 import { manualClock } from '../../support/time/manual-clock.ts'
 import { Cluster, makeTestKey, reading, type TestNode } from '../../support/two-nodes.ts'
 
-const idempotencyOf = (key: string, refusals: Refusals | null = null): Idempotency => ({
+const idempotencyOf = (key: string): Idempotency => ({
   keyHash: idempotencyKeyHash(key) ?? '',
   bodyHash: bodyHash(new TextEncoder().encode('body')),
-  batch: { accepted: 1, refusals },
+  batch: { accepted: 1, refusals: null },
 })
-
-const verdicts: Refusals = {
-  kind: 'verdicts',
-  items: Array.from({ length: 999 }, (_, index) => ({ index, refusal: { kind: 'invalid_value' } })),
-}
 
 /** Appends readings as another node does. Each reading has its own idempotency key. */
 const appendElsewhere = async (cluster: Cluster, keyId: string, keys: readonly string[]): Promise<void> => {
@@ -73,11 +67,11 @@ const opened = async (options: Parameters<typeof makeTestKey>[1] = {}) => {
 
 describe('RepeatMemory', () => {
   const stream = readingsStream('k1')
-  const appendOf = (key: string, revision: number, refusals: Refusals | null = null): IdempotentAppend => ({
+  const appendOf = (key: string, revision: number): IdempotentAppend => ({
     stream,
     revision,
     recordedAt: 1_000,
-    idempotency: idempotencyOf(key, refusals),
+    idempotency: idempotencyOf(key),
   })
 
   /** The index has nothing but its position, so a look-up finds only what is in memory. */
@@ -139,16 +133,14 @@ describe('RepeatMemory', () => {
     expect([find('one'), memory.foldedTo, memory.trouble]).toEqual([null, position, null])
   })
 
-  test.each([
-    ['as many entries as it may', idempotencyWaitingMax, null],
-    ['batches of the first version with as many verdicts', Math.ceil(idempotencyWaitingMax / 1_000), verdicts],
-  ])('knows nothing while it has %s', async (_, count, refusals) => {
+  test('knows nothing while it has as many entries as it may', async () => {
+    const count = idempotencyWaitingMax
     const { memory, foldedTo, hear, find } = await alone()
     for (let revision = 0; revision < count - 1; revision += 1) {
-      memory.keep(appendOf(`key ${revision}`, revision, refusals))
+      memory.keep(appendOf(`key ${revision}`, revision))
     }
     expect(find('key 0')).toBe(0)
-    memory.keep(appendOf('last', count - 1, refusals))
+    memory.keep(appendOf('last', count - 1))
     expect([find('key 0'), memory.trouble?.kind]).toEqual(['unknown', 'unusable'])
     for (let revision = 0; revision < count; revision += 1) hear()
     await foldedTo(count)

@@ -6,7 +6,7 @@ import { type AppendRow, appendChecksum, appendColumns } from '../../../src/deri
 import {
   type IdempotentAppend,
   idempotentAppendAt,
-  type Refusals,
+  type Judgement,
 } from '../../../src/domain/reading/idempotency-key.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { type DerivedHere, derivedHere } from '../../support/derived/derived-here.ts'
@@ -20,11 +20,7 @@ setDefaultTimeout(120_000)
 
 const stream = 'readings-one'
 const bounds = { readingAgeMsMax: null, readingAheadMsMax: 1, retentionMs: 2 }
-const refusals: readonly (Refusals | null)[] = [
-  null,
-  { kind: 'judgement', rejected: 9, rules: 1, atMs: 5, bounds },
-  { kind: 'verdicts', items: [{ index: 3, refusal: { kind: 'invalid_value' } }] },
-]
+const refusals: readonly (Judgement | null)[] = [null, { rejected: 9, rules: 1, atMs: 5, bounds }]
 
 /** The hashes are in the order of the numbers. */
 const keyHash = (number: number): string => number.toString(16).padStart(4, '0').repeat(16)
@@ -117,9 +113,9 @@ const copyRow = (database: Database, from: number, to: Partial<AppendRow>): void
   const row = database.query<AppendRow, [number]>(select).get(from)
   if (row === null) throw new Error(`The file has no revision ${from}`)
   const changed = { ...row, ...to }
-  const { key_hash, stream, revision, recorded_at, body_hash, batch, version } = changed
-  const values = [key_hash, stream, revision, recorded_at, body_hash, batch, version, appendChecksum(changed)]
-  database.run(`REPLACE INTO appends (${appendColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, values)
+  const { key_hash, stream, revision, recorded_at, body_hash, batch } = changed
+  const values = [key_hash, stream, revision, recorded_at, body_hash, batch, appendChecksum(changed)]
+  database.run(`REPLACE INTO appends (${appendColumns}) VALUES (?, ?, ?, ?, ?, ?, ?)`, values)
 }
 
 describe('idempotency.db', () => {
@@ -212,9 +208,7 @@ describe('idempotency.db', () => {
     ['recorded_at', 'UPDATE appends SET recorded_at = 9 WHERE revision = 4'],
     ['body_hash', `UPDATE appends SET body_hash = x'${'b1'.repeat(32)}' WHERE revision = 4`],
     ['batch', `UPDATE appends SET batch = '{"accepted":1,"refusals":null}' WHERE revision = 4`],
-    ['version', 'UPDATE appends SET version = 1 WHERE revision = 4'],
     ['checksum', 'UPDATE appends SET checksum = checksum + 1 WHERE revision = 4'],
-    ['version of a newer program', 'UPDATE appends SET version = 3 WHERE revision = 4'],
   ]
   test.each(columns)('is built again if a look-up finds another %s', async (_, sql) => {
     const one = start()

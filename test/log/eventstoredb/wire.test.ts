@@ -20,7 +20,7 @@ import {
 const codec = createCodec()
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString()
 const encoded = (stream: string, events: readonly NewEvent[]) =>
-  encodeRun(events.map((event) => proposedEventOf(stream, event, 1)))
+  encodeRun(events.map((event) => proposedEventOf(stream, event)))
 
 /** Decodes our bytes with EventStoreDB's own library, so that our encoder is tested against it. */
 const decoded = (stream: string, events: readonly NewEvent[], expected: 'none' | number = 'none') =>
@@ -72,23 +72,23 @@ describe('an append on the wire', () => {
 describe('an event in EventStoreDB', () => {
   test('of a reading has only time and schema version as metadata', () => {
     const stream = freshReadingsStream()
-    expect(proposedEventOf(stream, reading(stream, {}, 7), 1).metadata).toBe('{"schemaVersion":1,"recordedAt":7}')
+    expect(proposedEventOf(stream, reading(stream, {}, 7)).metadata).toBe('{"schemaVersion":1,"recordedAt":7}')
   })
 
   test('of a batch reading has the id of its request', () => {
     const stream = freshReadingsStream()
     const first = reading(stream, {}, 7)
     const second = { ...reading(stream, {}, 7), metadata: first.metadata }
-    expect(proposedEventOf(stream, second, 1).metadata).toBe(
+    expect(proposedEventOf(stream, second).metadata).toBe(
       `{"schemaVersion":1,"recordedAt":7,"requestId":"${first.id}"}`,
     )
   })
 
   test('has a derived UUID when its id is no UUID', () => {
-    const message = proposedEventOf(freshKeyStream(), { ...keySuspended(), id: 'one' }, 1)
+    const message = proposedEventOf(freshKeyStream(), { ...keySuspended(), id: 'one' })
     expect(message.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/)
-    expect(proposedEventOf(freshKeyStream(), { ...keySuspended(), id: 'one' }, 1).id).toBe(message.id)
-    expect(proposedEventOf(freshKeyStream(), { ...keySuspended(), id: 'two' }, 1).id).not.toBe(message.id)
+    expect(proposedEventOf(freshKeyStream(), { ...keySuspended(), id: 'one' }).id).toBe(message.id)
+    expect(proposedEventOf(freshKeyStream(), { ...keySuspended(), id: 'two' }).id).not.toBe(message.id)
   })
 
   test('of a newer schema or another program is refused by name', () => {
@@ -102,41 +102,11 @@ describe('an event in EventStoreDB', () => {
     }
   })
 
-  test('of version 1 is read with its verdicts', () => {
-    const stream = freshReadingsStream()
-    const hashes = { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32) }
-    const rejected = [{ index: 2, refusal: { kind: 'invalid_value' as const } }]
-    const event = reading(stream)
-    const { id, metadata } = event
-    const first = {
-      schemaVersion: 1,
-      recordedAt: 7,
-      ...metadata,
-      idempotency: { ...hashes, batch: { accepted: 1, rejected } },
-    }
-    const stored = {
-      id,
-      type: event.type,
-      streamName: stream,
-      revision: 0,
-      position: 1,
-      data: JSON.stringify(event.data),
-    }
-    const read = recordedEventOf(codec, stream, { ...stored, metadata: JSON.stringify(first) })
-    const idempotency = { ...hashes, batch: { accepted: 1, refusals: { kind: 'verdicts' as const, items: rejected } } }
-    expect(read.metadata).toEqual({ ...metadata, idempotency })
-    const again = proposedEventOf(stream, { ...event, metadata: { ...metadata, idempotency } }, 1).metadata
-    expect(JSON.parse(again)).toMatchObject({ idempotency: { version: 2, ...idempotency } })
-    expect(recordedEventOf(codec, stream, { ...stored, metadata: again }).metadata).toEqual(read.metadata)
-    const newer = JSON.stringify({ ...first, idempotency: { version: 3 } })
-    expect(() => recordedEventOf(codec, stream, { ...stored, metadata: newer })).toThrow('has version 3')
-  })
-
   test('needs no more bytes for an idempotency key than limits.ts counts', () => {
     const stream = freshReadingsStream()
     const most = Number.MAX_SAFE_INTEGER
     const bounds = { readingAgeMsMax: most, readingAheadMsMax: most, retentionMs: most }
-    const refusals = { kind: 'judgement' as const, rejected: 1_000, rules: 99, atMs: most, bounds }
+    const refusals = { rejected: 1_000, rules: 99, atMs: most, bounds }
     const idempotency = { keyHash: '0a'.repeat(32), bodyHash: 'b0'.repeat(32), batch: { accepted: 1_000, refusals } }
     const names = '🍷'.repeat(128)
     const data = { cellar: names, rack: names, keg: names, value: -2.2250738585072014e-308 }
@@ -152,7 +122,7 @@ describe('an event in EventStoreDB', () => {
       at === 0 ? { ...event, metadata: { ...event.metadata, idempotency } } : event,
     )
     const textOf = (events: readonly NewEvent[]): number =>
-      proposedEventOf(stream, events[0] ?? keySuspended(), 1).metadata.length
+      proposedEventOf(stream, events[0] ?? keySuspended()).metadata.length
     const unkeyedInFull = JSON.stringify({ schemaVersion: 1, recordedAt: startMs, ...readings[0]?.metadata }).length
     const more = textOf(keyed) - unkeyedInFull
     expect(more).toBeLessThanOrEqual(encodedIdempotencyBytes)

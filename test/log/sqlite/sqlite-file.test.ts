@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import {
   DataFolderHeld,
   DataFolderUnwritable,
-  NewerLogFormat,
   NotACellarbookLog,
+  UnsupportedLogFormat,
 } from '../../../src/log/data-folder.ts'
+import { formatVersion } from '../../../src/log/sqlite/schema.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { keySuspended, keySuspensions } from '../../support/logs/sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
@@ -116,14 +117,14 @@ describe('openSqliteLog()', () => {
     })
   }
 
-  test('refuses a newer format, and opens it once the format is known', async () => {
+  test.each([0, 1, formatVersion - 1, formatVersion + 1])('refuses format %i', async (version) => {
     await openSqliteLog({ dataDir: folder.path }).close()
     const path = join(folder.path, 'log.db')
-    change(path, 'PRAGMA user_version = 6')
+    change(path, `PRAGMA user_version = ${version}`)
     const fault = openFault(folder.path)
-    expect(fault).toBeInstanceOf(NewerLogFormat)
-    expect(String(fault)).toContain('it has format 6, and this version knows up to 5')
-    change(path, 'PRAGMA user_version = 5')
+    expect(fault).toBeInstanceOf(UnsupportedLogFormat)
+    expect(String(fault)).toContain(`it has format ${version}, and this version supports only format ${formatVersion}`)
+    change(path, `PRAGMA user_version = ${formatVersion}`)
     await openSqliteLog({ dataDir: folder.path }).close()
   })
 

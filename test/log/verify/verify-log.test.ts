@@ -1,13 +1,12 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkedRowsPerStep } from '../../../src/limits.ts'
 import { copyLog } from '../../../src/log/copy-log.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { ensureLogCreated } from '../../../src/log/log-identity.ts'
 import { markChecksum, nameChecksumOf, type Row, rowChecksum } from '../../../src/log/sqlite/reads/row-checksum.ts'
-import { stepsFrom } from '../../../src/log/sqlite/schema.ts'
 import { copyWal, pageBytes } from '../../../src/log/sqlite/sqlite-file.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { checkLogFile } from '../../../src/log/verify/check-log-file.ts'
@@ -22,8 +21,6 @@ import { commitsHere } from '../sqlite/commits-here.ts'
 
 let folder: TemporaryFolder
 let sound: string
-/** The same log before its truncation. */
-let whole: string
 let trials = 0
 
 const open = (dataDir: string): EventLog => openSqliteLog({ dataDir, commits: commitsHere(() => {}) })
@@ -36,7 +33,6 @@ const readings = (stream: string, count: number) => Array.from({ length: count }
 beforeAll(async () => {
   folder = temporaryFolder()
   sound = join(folder.path, 'sound')
-  whole = join(folder.path, 'whole')
   mkdirSync(sound, { mode: 0o700 })
   const log = open(sound)
   await log.append('key-one', 'none', keySuspensions(3))
@@ -48,7 +44,6 @@ beforeAll(async () => {
   await log.append('readings-one', 5, readings('readings-one', 1))
   await log.append('key-two', 0, keySuspensions(1))
   await log.close()
-  cpSync(sound, whole, { recursive: true })
   const purged = open(sound)
   await purged.truncate('readings-one', 4)
   await purged.close()
@@ -80,7 +75,6 @@ describe('a sound log', () => {
       rows: 7,
       events: 13,
       streams: 4,
-      rowsWithoutChecksum: 0,
       first: null,
       counts: {},
       arePagesChecked: true,
@@ -88,40 +82,15 @@ describe('a sound log', () => {
     expect(filesOf(sound)).toEqual(files)
   })
 
-  test('with rows of an older version is sound, and counts them', async () => {
-    const verified = await after((database) => {
-      database.run('UPDATE events SET checksum = NULL')
-      database.run('UPDATE checksums SET since = 16')
-      database.run('UPDATE truncations SET checksum = NULL')
-    })
-    expect(verified).toMatchObject({ first: null, rows: 7, rowsWithoutChecksum: 7 })
-  })
-
-  test.each([1, 2, 3])('in format %i is sound, and is not upgraded', async (version) => {
-    const dataDir = inFormat(version)
-    const files = filesOf(dataDir)
-    const rows = version === 1 ? 8 : 7
-    expect(await verify(dataDir)).toMatchObject({ first: null, rows, rowsWithoutChecksum: rows })
-    expect(filesOf(dataDir)).toEqual(files)
-  })
-
-  test.each([3, 4])('of format %i is sound if an older version left out a position', async (version) => {
-    const dataDir = inFormat(3)
-    const last = 'SELECT max(position) FROM events'
-    harmLog(dataDir, (database) => database.run(`UPDATE events SET position = position + 1 WHERE position = (${last})`))
-    if (version === 4) await open(dataDir).close()
-    expect(await verify(dataDir)).toMatchObject({ first: null, rows: 7 })
-  })
-
   test('that was copied is sound', async () => {
     const dataDir = join(folder.path, 'copied')
-    const [from, to] = [open(inFormat(3)), open(dataDir)]
+    const [from, to] = [open(copyOfSound()), open(dataDir)]
     const clock = { now: () => startMs }
     await ensureLogCreated(from, clock, seededEntropy())
     await copyLog({ from, to, clock, entropy: seededEntropy(), wait: async () => {}, onProgress: () => {} })
     await from.close()
     await to.close()
-    expect(await verify(dataDir)).toMatchObject({ first: null, rowsWithoutChecksum: 0 })
+    expect(await verify(dataDir)).toMatchObject({ first: null })
   })
 
   test('without the index of texts is sound if its schema was accepted', async () => {
@@ -203,26 +172,6 @@ const isWriteAheadLogFree = (dataDir: string): boolean => {
   return !copyWal(database, 'TRUNCATE').isBlocked
 }
 
-/** The sound log as an older version has written it. */
-const inFormat = (version: number): string => {
-  trials += 1
-  const dataDir = join(folder.path, `trial-${trials}`)
-  mkdirSync(dataDir, { mode: 0o700 })
-  const path = join(dataDir, 'log.db')
-  using database = new Database(path, { create: true })
-  chmodSync(path, 0o600)
-  database.run('PRAGMA journal_mode = WAL')
-  for (const step of stepsFrom(0).slice(0, version)) database.run(step)
-  database.run(`PRAGMA application_id = ${0x436c7262}`)
-  database.run(`PRAGMA user_version = ${version}`)
-  database.run(`ATTACH '${join(version === 1 ? whole : sound, 'log.db')}' AS newest`)
-  database.run('INSERT INTO streams SELECT * FROM newest.streams')
-  const columns = 'position, stream, revision, count, recorded_at, body'
-  database.run(`INSERT INTO events (${columns}) SELECT ${columns} FROM newest.events ORDER BY position`)
-  if (version > 1) database.run('INSERT INTO truncations SELECT stream, kept_from FROM newest.truncations')
-  return dataDir
-}
-
 type Change = { readonly title: string; readonly sql: string; readonly says: object }
 
 const changes: readonly Change[] = [
@@ -235,16 +184,6 @@ const changes: readonly Change[] = [
     title: 'two changed rows',
     sql: 'UPDATE events SET count = count + 4 WHERE position IN (6, 11)',
     says: { kind: 'row', stream: 'key-two', revision: 0, position: 6, counts: { row: 2 } },
-  },
-  {
-    title: 'a removed checksum',
-    sql: 'UPDATE events SET checksum = NULL WHERE position = 13',
-    says: { kind: 'row', stream: 'key-one', revision: 3, position: 13, counts: { row: 1 } },
-  },
-  {
-    title: 'a checksum before the first one',
-    sql: 'UPDATE checksums SET since = 5',
-    says: { kind: 'row', stream: 'key-one', revision: 0, position: 1, counts: { row: 1 } },
   },
   {
     title: 'a row missing at the end of its stream, after a truncation',
@@ -300,11 +239,6 @@ const changes: readonly Change[] = [
     title: 'a mark of no stream',
     sql: 'INSERT INTO truncations VALUES (9, 1, 7)',
     says: { kind: 'mark', stream: null, revision: 1, counts: { mark: 1 } },
-  },
-  {
-    title: 'a removed position of the first checksum',
-    sql: 'DELETE FROM checksums',
-    says: { kind: 'schema', why: 'the table "checksums" does not have one row', counts: { schema: 1 } },
   },
 ]
 

@@ -18,7 +18,7 @@ export class FileReads {
   /** @throws the errors of `openReadOnly`, Outage */
   constructor(path: string) {
     this.#path = path
-    this.#database = openReadOnly(path).database
+    this.#database = openReadOnly(path)
     try {
       this.#reads = new SqliteReads(this.#database, createCodec())
       this.#version = this.#database.prepare<{ data_version: number }, []>('PRAGMA data_version')

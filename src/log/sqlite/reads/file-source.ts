@@ -42,7 +42,7 @@ export class FileSource implements Source {
   constructor(path: string, codec: Codec = createCodec()) {
     this.#path = path
     this.#codec = codec
-    this.#database = openReadOnly(path).database
+    this.#database = openReadOnly(path)
     try {
       this.#statements = prepareReads(this.#database)
       this.#streams = new KnownStreams(this.#statements)

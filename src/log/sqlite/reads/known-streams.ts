@@ -27,9 +27,8 @@ export class KnownStreams {
 
   constructor(statements: ReadStatements) {
     this.#statements = statements
-    const { older, endBefore, startFrom } = statements
+    const { endBefore, startFrom } = statements
     this.neighbours = {
-      older: older.get() ?? { since: 1, missing: 0 },
       endBefore: (stream, revision) => endBefore.get(stream, revision)?.next_revision ?? null,
       startFrom: (stream, revision) => startFrom.get(stream, revision)?.revision ?? null,
       keptFromNow: (stream) => {
@@ -56,7 +55,7 @@ export class KnownStreams {
     if (found === null) return null
     const { name, kept_from: mark, checksum } = found
     const keptFrom = mark ?? 0
-    if (mark !== null && !this.#isSoundMark({ id, name, keptFrom }, checksum)) {
+    if (mark !== null && checksum !== markChecksum(name, { stream: id, keptFrom })) {
       const why = 'the mark of its truncated events does not match its checksum'
       throw new DamagedLog({ stream: name, revision: keptFrom, position: null }, why)
     }
@@ -69,7 +68,7 @@ export class KnownStreams {
   checked(row: Row, inOrder?: OrderCheck): KnownStream {
     const stream = this.find(row.stream)
     if (stream === null) throw noStream(row.stream, row)
-    assertUndamaged(row, stream, this.neighbours.older.since)
+    assertUndamaged(row, stream)
     inOrder?.(row, stream)
     return stream
   }
@@ -95,19 +94,7 @@ export class KnownStreams {
     if (streams.get()?.streams === streamsMet) return null
     return streamWithoutRows.get()?.name ?? null
   }
-
-  /**
-   * A mark without a checksum is of an older version, which left the event at the mark. Deleting that event later would
-   * have raised the mark, and given it a checksum. So the first row of the stream must be as old as the mark.
-   */
-  #isSoundMark({ id, name, keptFrom }: MarkedStream, checksum: number | null): boolean {
-    if (checksum !== null) return checksum === markChecksum(name, { stream: id, keptFrom })
-    const first = this.#statements.firstRow.get(id)
-    return first !== null && first.position < this.neighbours.older.since
-  }
 }
-
-type MarkedStream = Pick<KnownStream, 'id' | 'name' | 'keptFrom'>
 
 const placeOf = (id: number): number => id % storeStreamsRememberedMax
 

@@ -33,7 +33,7 @@ export const readBeginning = (parts: Parts, onEvent: (event: RecordedEvent) => v
   const position = last === null ? 0 : last.position + last.count - 1
   const reached = readTexts(parts, onEvent)
   const ends: ReadingsEnd[] = []
-  let revisions = streams.neighbours.older.missing
+  let revisions = 0
   for (const { id } of database.query<{ id: number }, []>(streamIds).iterate()) {
     const { name, category, keptFrom } = streams.get(id)
     const row = statements.lastRowOfStream.get(id)

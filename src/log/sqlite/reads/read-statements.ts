@@ -1,6 +1,5 @@
 import type { Database } from 'bun:sqlite'
 import type { Row } from './row-checksum.ts'
-import type { OlderRows } from './row-order.ts'
 
 export const columns = 'position, stream, revision, count, recorded_at AS recordedAt, body, checksum'
 
@@ -10,7 +9,6 @@ export const prepareReads = (database: Database) => ({
   pages: database.prepare<{ page_count: number }, []>('PRAGMA page_count'),
   freePages: database.prepare<{ freelist_count: number }, []>('PRAGMA freelist_count'),
   pageSize: database.prepare<{ page_size: number }, []>('PRAGMA page_size'),
-  older: database.prepare<OlderRows, []>('SELECT since, missing FROM checksums'),
   lastRow: database.prepare<Row, []>(`SELECT ${columns} FROM events ORDER BY position DESC LIMIT 1`),
   nextStream: database.prepare<{ next_stream: number | null }, []>('SELECT max(id) + 1 AS next_stream FROM streams'),
   lastRowOfStream: database.prepare<Row, [number]>(

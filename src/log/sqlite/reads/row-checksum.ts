@@ -11,8 +11,7 @@ export type Checked = {
   readonly body: string | Uint8Array
 }
 
-/** `checksum` is `null` in rows of a version without checksums. */
-export type Row = Checked & { readonly checksum: number | null }
+export type Row = Checked & { readonly checksum: number }
 
 export type StreamOfRow = { readonly name: string; readonly nameChecksum: number }
 
@@ -41,13 +40,9 @@ export const nameChecksumOf = (name: string): number => checksumOf(name)
 export const markChecksum = (name: string, mark: { readonly stream: number; readonly keptFrom: number }): number =>
   checksumOf(`${mark.stream} ${mark.keptFrom} ${name}`)
 
-/**
- * `since` is the first position of the log whose row must have a checksum.
- * @throws DamagedLog
- */
-export const assertUndamaged = (row: Row, { name, nameChecksum }: StreamOfRow, since: number): void => {
+/** @throws DamagedLog */
+export const assertUndamaged = (row: Row, { name, nameChecksum }: StreamOfRow): void => {
   const { position, revision, body, checksum } = row
-  if (checksum === null && position < since) return
   // Damage can give a column a value of another type.
   const isBody = typeof body === 'string' || body instanceof Uint8Array
   if (!isBody || rowChecksum(row, nameChecksum) !== checksum) {

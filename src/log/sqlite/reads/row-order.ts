@@ -17,11 +17,7 @@ export type StreamOfRows = {
 /** @throws DamagedLog if rows are missing before this row. Call it for each row, in the order of the read. */
 export type OrderCheck = (row: Row, stream: StreamOfRows) => void
 
-/** Rows before position `since` are of a version without checksums, which left out `missing` positions. */
-export type OlderRows = { readonly since: number; readonly missing: number }
-
 export type Neighbours = {
-  readonly older: OlderRows
   /** Returns the end of the row before `revision`: the revision after its last event. `null` if there is no such row. */
   endBefore(stream: number, revision: number): number | null
   /** Returns the revision of the first row at or after `revision`. `null` if there is no such row. */
@@ -71,8 +67,8 @@ export class LogOrder {
   /** The position of the next row. `null` before the first row of a read that began inside the log. */
   #next: number | null
   #mayRepeat = false
-  /** Positions that are missing, less those that truncations or an older version explain. */
-  #unexplained: number
+  /** Positions that are missing, less those that truncations explain. */
+  #unexplained = 0
   #gaps: Range | null = null
 
   /** `next` is where the next row should begin. `null`: the caller does not know. */
@@ -80,7 +76,6 @@ export class LogOrder {
     this.#neighbours = neighbours
     this.isWhole = next === 1
     this.#next = next
-    this.#unexplained = -neighbours.older.missing
   }
 
   /** Call this before the first row of each further page. That row can be the one at which the last page ended. */
@@ -170,13 +165,12 @@ const isTruncated = (
 ): boolean => from < before && (before <= keptFrom || before <= keptFromNow(id))
 
 const assertNoGap = (
-  { hasTruncations, older }: Neighbours,
+  { hasTruncations }: Neighbours,
   { from, before }: Range,
   { name, revision }: { readonly name: string | null; readonly revision: number },
 ): void => {
   if (from === before) return
-  const mayBeMissing = (older.missing > 0 && from < older.since) || hasTruncations()
-  if (from < before && mayBeMissing) return
+  if (from < before && hasTruncations()) return
   const why = from < before ? `the events at positions ${from} to ${before - 1} are missing` : 'two rows overlap'
   throw new DamagedLog({ stream: name, revision, position: before }, why)
 }

@@ -243,12 +243,6 @@ const changes: readonly Change[] = [
     says: 'position 10: its stream 9 does not exist',
   },
   {
-    title: 'a checksum removed',
-    sql: 'UPDATE events SET checksum = NULL WHERE position = 6',
-    read: 'key-two forwards',
-    says: 'revision 0 of "key-two", position 6: the row does not match its checksum',
-  },
-  {
     title: 'a row missing in its stream',
     sql: missing(8),
     read: 'readings-one forwards',
@@ -353,24 +347,5 @@ describe('a zeroed sector', () => {
       if (toldBy(await answersNow()).length > 0) told += 1
     }
     expect(told).toBeGreaterThan(5)
-  })
-})
-
-describe('a log of a version without checksums', () => {
-  const asBefore = (database: Database): void => {
-    database.run('UPDATE events SET checksum = NULL')
-    database.run('UPDATE checksums SET since = 18')
-  }
-
-  test('is read, and continued with checksums', async () => {
-    restore()
-    harmLog(dataDir, asBefore)
-    expect(toldBy(await answersNow())).toEqual([])
-    const log = open()
-    expect(await log.append('key-two', 1, keySuspensions(1))).toMatchObject({ outcome: 'written' })
-    expect(await log.readAll({ limit: 100 })).toHaveLength(18)
-    await log.close()
-    harmLog(dataDir, (database) => database.run('UPDATE events SET recorded_at = 7 WHERE position = 18'))
-    expect(damageOf(await answersNow(), 'key-two forwards')).toContain('revision 2 of "key-two", position 18')
   })
 })

@@ -4,11 +4,9 @@ import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NewEvent } from '../../../../src/domain/events.ts'
 import { readPageEventsMax } from '../../../../src/limits.ts'
-import { createCodec } from '../../../../src/log/codec/codec.ts'
 import { DamagedLog, type EventLog } from '../../../../src/log/event-log.ts'
 import { pagesOfLog } from '../../../../src/log/pages-of-log.ts'
 import { markChecksum } from '../../../../src/log/sqlite/reads/row-checksum.ts'
-import { stepsFrom } from '../../../../src/log/sqlite/schema.ts'
 import { openSqliteLog } from '../../../../src/log/sqlite/sqlite-log.ts'
 import { caughtUp, collect, dropped } from '../../../support/logs/collector.ts'
 import { harmLog } from '../../../support/logs/harm.ts'
@@ -17,7 +15,6 @@ import { type TemporaryFolder, temporaryFolder } from '../../../support/temporar
 import { commitsHere } from '../commits-here.ts'
 
 const streams = ['cellar-a', 'operator-a', 'key-one', 'readings-one', 'readings-two']
-const applicationId = 0x436c7262
 
 let folder: TemporaryFolder
 let dataDir: string
@@ -157,17 +154,10 @@ describe('a truncated log', () => {
     expect(await damageFound()).toEqual(Array(7).fill(expect.stringContaining(why)))
   })
 
-  test('is told if an older version seems to have left out more positions', async () => {
-    restore('truncated')
-    harmLog(dataDir, (database) => database.run('UPDATE checksums SET missing = 1'))
-    const why = 'its positions do not fit the revisions of its streams'
-    expect(await damageFound()).toEqual(Array(7).fill(expect.stringContaining(why)))
-  })
-
   test('names a mark that another program has inserted', async () => {
     restore('truncated')
     harmLog(dataDir, (database) => {
-      database.run("INSERT INTO truncations SELECT id, 1, NULL FROM streams WHERE name = 'readings-two'")
+      database.run("INSERT INTO truncations SELECT id, 1, 7 FROM streams WHERE name = 'readings-two'")
       database.run(
         "DELETE FROM events WHERE revision = 0 AND stream = (SELECT id FROM streams WHERE name = 'readings-two')",
       )
@@ -310,47 +300,5 @@ describe('the ends of streams that a node knows', () => {
     const why = `revision 0 of "${stream}": the events from revision 0 to 3 are missing`
     expect(await damagesOf(log, stream)).toEqual(Array(5).fill(expect.stringContaining(why)))
     await log.close()
-  })
-})
-
-describe('a log of format 3', () => {
-  /** Position 3 is left out, as an older version did after a failed read. */
-  const makeOld = (): void => {
-    dataDir = newDir()
-    using database = new Database(join(dataDir, 'log.db'))
-    for (const step of stepsFrom(0).slice(0, 3)) database.run(step)
-    database.run(`PRAGMA application_id = ${applicationId}`)
-    database.run('PRAGMA user_version = 3')
-    const [row] = createCodec().encode('key-one', keySuspensions(1))
-    const body = row?.body ?? ''
-    database.run("INSERT INTO streams VALUES (1, 'key-one'), (2, 'key-two')")
-    const insert = database.prepare(
-      'INSERT INTO events (position, stream, revision, count, recorded_at, body) VALUES (?, ?, ?, 1, 1, ?)',
-    )
-    for (const [position, stream, revision] of [
-      [1, 1, 0],
-      [2, 2, 0],
-      [4, 1, 1],
-      [5, 2, 1],
-    ] as const) {
-      insert.run(position, stream, revision, body)
-    }
-    insert.finalize()
-  }
-
-  test('with a left out position is read without an alarm', async () => {
-    makeOld()
-    const log = open()
-    await log.append('key-one', 1, keySuspensions(1))
-    await log.close()
-    expect(await damageFound()).toEqual(Array(7).fill('no damage'))
-  })
-
-  test('with a left out position names a row that is missing later', async () => {
-    makeOld()
-    await open().close()
-    harmLog(dataDir, (database) => database.run('DELETE FROM events WHERE position = 4'))
-    const why = '1 event is missing, but no purge has deleted it'
-    expect(await damageFound()).toEqual(Array(7).fill(expect.stringContaining(why)))
   })
 })
