@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import { timesToTry } from '../../support/long-trials.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { eventsOf, type Heard, hear, judge, type Known, removeFolder } from './judge.ts'
 import { type MadeFolders, type Moment, makeFolders, writeFiles } from './made-folders.ts'
 import { Results } from './results.ts'
 import { damagedCopy } from './trial.ts'
 
-const count = Number(process.env['DAMAGE_TRIALS'] ?? 300)
+const count = Number(process.env['DAMAGE_TRIALS'] ?? timesToTry(100, 300))
 const firstSeed = Number(process.env['DAMAGE_SEED'] ?? 19)
 
 setDefaultTimeout(300_000 + count * 5_000)
