@@ -9,7 +9,7 @@ import type { Traces } from './http/dashboard/door/refusal-traces.ts'
 import { Downloads, type DownloadTiming } from './http/dashboard/exports/downloads.ts'
 import type { LivePages } from './http/dashboard/live/live-pages.ts'
 import { type IngestWork, noChecks, noWork } from './http/ingest/api-call.ts'
-import { answerMisspeltPath, apiRoutes, batchPath, ingestHandlers, ingestPath } from './http/ingest/api-routes.ts'
+import { answerMisspeltPath, apiRoutes } from './http/ingest/api-routes.ts'
 import { CostBudgets } from './http/ingest/cost-budgets.ts'
 import { LastRefusals } from './http/ingest/last-refusals.ts'
 import type { RefusalLines } from './http/ingest/refusal-lines.ts'
@@ -56,24 +56,18 @@ export const createApp = (deps: AppDeps): App => {
   const downloads = new Downloads(core, lines, exportTiming)
   const costBudgets = new CostBudgets()
   const api = { core, lastRefusals, lastChecks, costBudgets, work, lines, refusalLines, addressOf, bodies }
-  const ingest = ingestHandlers(api)
   const routes = new Elysia({ strictPath: true })
     .onError(({ error }) => {
       lines.error('request failed', { error: thrownError(error) })
       return problemResponse(problemOf({ kind: 'internal_error' }))
     })
     .use(opsRoutes(isReady))
-    .use(apiRoutes(api, ingest))
+    .use(apiRoutes(api))
     .use(
       dashboardRoutes(
         { core, lastRefusals, lastChecks, lines, traces, reasons, logCheck, web, live, downloads, bodies },
         answerMisspeltPath(api),
       ),
     )
-  return {
-    routes,
-    bodies,
-    downloads,
-    straight: { [ingestPath]: { POST: ingest.reading }, [batchPath]: { POST: ingest.batch } },
-  }
+  return { routes, bodies, downloads }
 }

@@ -1,8 +1,14 @@
+import { problemOf, problemResponse } from './problem.ts'
+
 /**
  * Bun joins two `Host` headers with a comma. The service refuses such a request, because a proxy in front may have checked
  * only one of the two hosts (RFC 9112, section 3.2).
  */
 export const hasTwoHosts = (headers: Headers): boolean => headers.get('host')?.includes(',') === true
+
+/** Under `/api/`, `authenticate.ts` refuses them, and the refusal is counted. */
+export const refuseTwoHosts = ({ request }: { readonly request: Request }): Response | undefined =>
+  hasTwoHosts(request.headers) ? problemResponse(problemOf({ kind: 'ambiguous_host' })) : undefined
 
 /**
  * Gives the request a URL in which Elysia finds the path. Elysia searches the `/` of the path only from the URL's twelfth

@@ -1,7 +1,7 @@
 import type { AnyElysia } from 'elysia'
 import type { Downloads } from './dashboard/exports/downloads.ts'
 import { closeIfBodyIsAwaited } from './expect-header.ts'
-import { hasTwoHosts, withPlainUrl } from './host-header.ts'
+import { withPlainUrl } from './host-header.ts'
 import { problemOf, problemResponse } from './problem.ts'
 import { serverOptions, tlsOptions } from './server-options.ts'
 import type { UnfinishedBodies } from './unfinished-bodies.ts'
@@ -18,26 +18,19 @@ export type App = {
   /** Close them before the server stops, because the server waits for open downloads. */
   readonly downloads: Pick<Downloads, 'servedBy' | 'count' | 'close'>
   readonly routes: AnyElysia
-  /** The routes for readings, by path. Bun calls them without Elysia, which saves a twentieth of a reading's processor time. */
-  readonly straight: Readonly<Record<string, { readonly POST: (request: Request) => Response | Promise<Response> }>>
 }
 
 /**
- * Starts the server. Does not use Elysia's `app.listen`, which breaks routes that are registered with `.all`: Bun's router
- * would call them without Elysia's context.
+ * Starts the server. Does not use Elysia's `app.listen`, which gives routes to Bun's own router. Bun would call a route of `.all`
+ * without Elysia's context, and would close the connection of an unknown method without an answer.
  * @throws if the address is not available; the error's `code` says why, for instance `EADDRINUSE`.
  */
-export const serve = (
-  { routes, straight, bodies, downloads }: App,
-  { tls, ...address }: Address,
-): Bun.Server<unknown> => {
-  const handlers = handlersOf((request) => routes.fetch(request))
+export const serve = ({ routes, bodies, downloads }: App, { tls, ...address }: Address): Bun.Server<unknown> => {
   const server = Bun.serve({
     ...serverOptions,
     ...address,
     ...(tls !== undefined && { tls: { ...tls, ...tlsOptions } }),
-    ...handlers,
-    routes: { ...handlers.routes, ...straight },
+    ...handlersOf((request) => routes.fetch(request)),
   })
   routes.server = server
   bodies.servedBy(server)
@@ -64,10 +57,7 @@ type Handler = (request: Request) => Response | Promise<Response>
  * reaches `fetch` is a request with an unknown method, or its path begins with `//`, which no page has.
  */
 const handlersOf = (answer: Handler) => {
-  const guarded: Handler = async (request) => {
-    const response = hasTwoHosts(request.headers) ? problemResponse(twoHosts) : await answer(withPlainUrl(request))
-    return closeIfBodyIsAwaited(request, response)
-  }
+  const guarded: Handler = async (request) => closeIfBodyIsAwaited(request, await answer(withPlainUrl(request)))
   const look = { GET: guarded }
   return {
     routes: { '/*': toFetch, '/': look, '/:first': look, '/:first/*': look },
@@ -80,7 +70,5 @@ const toFetch: false = false
 
 /** Replaces the false GET by a method that no route accepts, so that the answer is a 404 or a 405 and not a page. */
 const withUnknownMethod = (request: Request): Request => Object.defineProperty(request, 'method', { value: 'UNKNOWN' })
-
-const twoHosts = problemOf({ kind: 'ambiguous_host' })
 
 const answerToBug = (): Response => problemResponse(problemOf({ kind: 'internal_error' }))

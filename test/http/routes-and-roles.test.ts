@@ -121,7 +121,7 @@ const mountedPaths = (): ReadonlySet<string> => {
   const refusalLines = new RefusalLines(lines, systemSchedule)
   const parts = { core: service.core, lines, reasons: () => [], web, live: service.live, refusalLines, traces }
   const app = createApp({ ...parts, isReady: () => true })
-  return new Set([...app.routes.routes.map(({ path }) => path), ...Object.keys(app.straight)])
+  return new Set(app.routes.routes.map(({ path }) => path))
 }
 
 /** Each path gets a key of its own, because a form may end the key. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { AssetUrls } from '../../../views/types.ts'
-import type { Route, Visit } from './visit.ts'
+import type { Visit } from './visit.ts'
 
 type Asset = {
   readonly name: string
@@ -10,7 +10,7 @@ type Asset = {
   readonly hash: string
 }
 
-export type Assets = { readonly urls: AssetUrls; readonly routes: readonly Route[] }
+export type Assets = { readonly urls: AssetUrls; readonly all: readonly Asset[] }
 
 /**
  * The address of an asset contains the hash of its content, so a changed file has another address. Browsers can keep an asset
@@ -25,10 +25,7 @@ export const loadAssets = (): Assets => {
   const all = [css, js, icon, htmx, htmxSse]
   return {
     urls: { css: urlOf(css), js: urlOf(js), icon: urlOf(icon), htmx: urlOf(htmx), htmxSse: urlOf(htmxSse) },
-    routes: all.map((asset) => ({
-      path: `/assets/${asset.name}`,
-      get: { access: 'public', answer: (visit) => serveAsset(asset, visit) },
-    })),
+    all,
   }
 }
 
@@ -51,8 +48,10 @@ const urlOf = ({ name, hash }: Asset): string => `/assets/${name}?v=${hash}`
  * `?v=` is the hash in the requested address. If it is not the hash of this file, the page came from another version of this
  * service. Then caches must ask again before they reuse this answer, because the address belongs to another content.
  */
-const serveAsset = ({ type, bytes, hash }: Asset, { query }: Visit): Response => {
-  const isThis = query.get('v') === hash
-  const cache = isThis ? 'public, max-age=31536000, immutable' : 'no-cache'
-  return new Response(bytes, { headers: { 'Content-Type': type, 'Cache-Control': cache } })
-}
+export const showAsset =
+  ({ type, bytes, hash }: Asset) =>
+  (_: unknown, { query }: Visit): Response => {
+    const isThis = query.get('v') === hash
+    const cache = isThis ? 'public, max-age=31536000, immutable' : 'no-cache'
+    return new Response(bytes, { headers: { 'Content-Type': type, 'Cache-Control': cache } })
+  }

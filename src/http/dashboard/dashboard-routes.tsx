@@ -1,93 +1,158 @@
-/**
- * Puts together the routes of pages, forms, live streams and assets. `door/door.tsx` checks each request and reads its form.
- */
+/** Every route of pages, forms, live streams and assets. `door/door.tsx` checks each request and reads its form. */
 import { Elysia } from 'elysia'
+import { paths } from '../../../views/paths.ts'
 import { pageTurnBounds } from '../../limits.ts'
-import { loadAssets } from './assets.ts'
-import { answerDashboard, type RoutedRequest } from './door/door.tsx'
+import { refuseTwoHosts } from '../host-header.ts'
+import { loadAssets, showAsset } from './assets.ts'
+import { type Door, doorOf } from './door/door.tsx'
 import { OperatorTurns } from './door/operator-turns.ts'
 import { SignInThrottle } from './door/sign-in-throttle.ts'
-import { liveRoutes } from './live/live-routes.tsx'
-import { accountRoutes } from './pages/account-routes.tsx'
-import { cellarRoutes } from './pages/cellar-routes.tsx'
-import { cellarThenRoutes } from './pages/cellar-then-routes.tsx'
-import { exportRoutes } from './pages/export-routes.tsx'
-import { guideRoutes } from './pages/guide-routes.tsx'
-import { keyListRoutes } from './pages/key-list-routes.tsx'
-import { keyRoutes } from './pages/key-routes.tsx'
-import { linkRoutes } from './pages/link-routes.tsx'
-import { logRoutes } from './pages/log-routes.tsx'
-import { operatorRoutes } from './pages/operator-routes.tsx'
-import { rotateRoutes } from './pages/rotate-routes.tsx'
-import { settingsRoutes } from './pages/settings-routes.tsx'
-import { signInRoutes } from './pages/sign-in-routes.tsx'
+import { askedByForm } from './forms/asked-by-form.ts'
+import { live, liveCellars, liveFirstReading, liveKey, liveKeys, liveLog, liveReadings } from './live/live-streams.tsx'
+import { seeOther } from './page-answers.tsx'
+import { changePassword, endOwnSessions, showAccount } from './pages/account-pages.tsx'
+import { createCellar, showCellars, showNewCellar, showReadings } from './pages/cellar-pages.tsx'
+import { showCellarThen } from './pages/cellar-then-page.tsx'
+import { exportList } from './pages/export-download.tsx'
+import { programs, showGuide, showProgram } from './pages/guide-pages.tsx'
+import { createKey, showKeys, showNewKey } from './pages/key-list-pages.tsx'
+import { confirmKeyAction, doKeyAction, saveEdit, showEdit, showKey } from './pages/key-pages.tsx'
+import { showLink, spendLink } from './pages/link-pages.tsx'
+import { explainRequest, findInLog, showEvent, showLog } from './pages/log-and-event-pages.tsx'
+import {
+  confirmChange,
+  confirmRole,
+  endSessions,
+  issueLink,
+  removeOperator,
+  setRole,
+  showOperators,
+} from './pages/operator-pages.tsx'
+import { rotate, showRotate } from './pages/rotate-pages.tsx'
+import {
+  changePolicy,
+  changeRetention,
+  rename,
+  showRetentionConfirmation,
+  showSettings,
+} from './pages/settings-pages.tsx'
+import { showSignIn, signIn, signOut } from './pages/sign-in-pages.tsx'
 import { RecentReadings } from './show/listed-readings.ts'
-import type { DashboardDeps, Route } from './visit.ts'
+import type { DashboardDeps, Visit } from './visit.ts'
 
-export type DashboardParts = Pick<
-  DashboardDeps,
-  | 'core'
-  | 'lastRefusals'
-  | 'lastChecks'
-  | 'lines'
-  | 'traces'
-  | 'reasons'
-  | 'logCheck'
-  | 'web'
-  | 'live'
-  | 'downloads'
-  | 'bodies'
->
+export type DashboardParts = Omit<DashboardDeps, 'assets' | 'recentReadings' | 'throttle' | 'turns'>
 
-/** Returns every route of the dashboard except `anyOtherPath`, which answers all unknown paths. */
-export const dashboardTable = (
-  parts: DashboardParts,
-): { readonly deps: DashboardDeps; readonly routes: readonly Route[] } => {
+/** `notForPages` is asked first about each path that has no page. It returns `null` if the page for unknown paths is right. */
+export const dashboardRoutes = (parts: DashboardParts, notForPages: (request: Request) => Promise<Response> | null) => {
   const assets = loadAssets()
-  const deps: DashboardDeps = {
+  const door = doorOf({
     ...parts,
     assets: assets.urls,
     recentReadings: new RecentReadings(),
     throttle: new SignInThrottle(),
     turns: new OperatorTurns(pageTurnBounds),
-  }
-  const routes = [
-    ...cellarRoutes(deps),
-    ...settingsRoutes(deps),
-    ...cellarThenRoutes(deps),
-    ...keyListRoutes(deps),
-    ...keyRoutes(deps),
-    ...rotateRoutes(deps),
-    ...logRoutes(deps),
-    ...accountRoutes(deps),
-    ...operatorRoutes(deps),
-    ...exportRoutes(deps),
-    ...signInRoutes(deps),
-    ...linkRoutes(deps),
-    ...guideRoutes(),
-    ...liveRoutes(deps),
-    ...assets.routes,
-  ]
-  return { deps, routes }
-}
-
-/** Matches every path that has no page. `door.tsx` answers such a path with 404. */
-const anyOtherPath: Route = { path: '/*' }
-
-type Context = {
-  readonly request: Request
-  readonly params: RoutedRequest['params']
-  readonly server: Bun.Server<unknown> | null
-}
-
-/** `notForPages` is asked first about each path that has no page. It returns `null` if the page for unknown paths is right. */
-export const dashboardRoutes = (parts: DashboardParts, notForPages: (request: Request) => Promise<Response> | null) => {
-  const { deps, routes } = dashboardTable(parts)
+  })
   const app = new Elysia({ name: 'dashboard', strictPath: true })
-  const answer = (route: Route, { request, params, server }: Context): Promise<Response> =>
-    answerDashboard(deps, route, { request, params, peerAddress: server?.requestIP(request)?.address ?? null })
-  const unread = { parse: 'none' } as const
-  for (const route of routes) app.all(route.path, (context) => answer(route, context), unread)
-  app.all(anyOtherPath.path, (context) => notForPages(context.request) ?? answer(anyOtherPath, context), unread)
-  return app
+    .onBeforeHandle(refuseTwoHosts)
+    .use(cellarPages(door))
+    .use(keyPages(door))
+    .use(logPages(door))
+    .use(operatorPages(door))
+    .use(liveStreams(door))
+    .get(paths.devicesGuide, door.operator(showGuide()))
+  for (const name of programs) app.get(paths.deviceProgram(name), door.operator(showProgram(name)))
+  for (const asset of assets.all) app.get(`/assets/${asset.name}`, door.visitor(showAsset(asset)))
+
+  const methods = Map.groupBy(app.routes, ({ path }) => path)
+  for (const [path, routes] of methods)
+    app.all(path, door.nobody(routes.flatMap(({ method }) => allowedBy(method))), unread)
+  const noPage = door.nobody([])
+  return app.all('/*', (context) => notForPages(context.request) ?? noPage(context), unread)
 }
+
+/** The door reads the bodies of forms itself, after its first checks. `guard` takes this option only with a function. */
+const unread = { parse: 'none' } as const
+
+const cellarPages = ({ operator, admin }: Door) =>
+  new Elysia().guard(unread, (pages) =>
+    pages
+      .get('/', operator(leadToCellars))
+      .get(paths.cellars, operator(showCellars))
+      .post(paths.cellars, admin(createCellar))
+      .get(paths.newCellar, admin(showNewCellar))
+      .get('/cellars/:cellar/readings', operator(showReadings))
+      .post('/cellars/:cellar/readings', operator(askedByForm('find')))
+      .get('/cellars/:cellar/then', operator(showCellarThen))
+      .get('/cellars/:cellar/settings', operator(showSettings))
+      .post('/cellars/:cellar/title', admin(rename))
+      .post('/cellars/:cellar/policy', admin(changePolicy))
+      .get('/cellars/:cellar/retention', admin(showRetentionConfirmation))
+      .post('/cellars/:cellar/retention', admin(changeRetention)),
+  )
+
+const keyPages = ({ operator, admin }: Door) =>
+  new Elysia().guard(unread, (pages) =>
+    pages
+      .get('/cellars/:cellar/keys', operator(showKeys))
+      .post('/cellars/:cellar/keys', admin(createKey))
+      .get('/cellars/:cellar/keys/new', admin(showNewKey))
+      .get('/keys/:keyId', operator(showKey))
+      .get('/keys/:keyId/edit', admin(showEdit))
+      .post('/keys/:keyId/edit', admin(saveEdit))
+      .get('/keys/:keyId/rotate', admin(showRotate))
+      .post('/keys/:keyId/rotate', admin(rotate))
+      .get('/keys/:keyId/suspend', admin(confirmKeyAction('suspend')))
+      .post('/keys/:keyId/suspend', admin(doKeyAction('suspend')))
+      .get('/keys/:keyId/resume', admin(confirmKeyAction('resume')))
+      .post('/keys/:keyId/resume', admin(doKeyAction('resume')))
+      .get('/keys/:keyId/revoke', admin(confirmKeyAction('revoke')))
+      .post('/keys/:keyId/revoke', admin(doKeyAction('revoke'))),
+  )
+
+const logPages = ({ operator }: Door) =>
+  new Elysia().guard(unread, (pages) =>
+    pages
+      .get(paths.log(), operator(showLog))
+      .post(paths.log(), operator(askedByForm('kind', 'cellar', 'key', 'actor', 'from', 'to', 'type')))
+      .get(paths.findInLog, operator(findInLog))
+      .post(paths.findInLog, operator(askedByForm('what')))
+      .get('/log/requests/:requestId', operator(explainRequest))
+      .get('/log/:stream/:revision', operator(showEvent))
+      .post(paths.exports, operator(exportList)),
+  )
+
+const operatorPages = ({ visitor, operator, admin }: Door) =>
+  new Elysia().guard(unread, (pages) =>
+    pages
+      .get(paths.account, operator(showAccount))
+      .post(paths.accountPassword, operator(changePassword))
+      .post(paths.accountSessions, operator(endOwnSessions))
+      .get(paths.operators, operator(showOperators))
+      .post(paths.operatorLinks, admin(issueLink))
+      .get('/operators/:email/role', admin(confirmRole))
+      .post('/operators/:email/role', admin(setRole))
+      .get('/operators/:email/remove', admin(confirmChange('remove')))
+      .post('/operators/:email/remove', admin(removeOperator))
+      .get('/operators/:email/sessions', admin(confirmChange('end_sessions')))
+      .post('/operators/:email/sessions', admin(endSessions))
+      .get(paths.signIn, visitor(showSignIn))
+      .post(paths.signIn, visitor(signIn))
+      .post(paths.signOut, operator(signOut))
+      .get('/link/:secret', visitor(showLink))
+      .post('/link/:secret', visitor(spendLink)),
+  )
+
+const liveStreams = ({ operator }: Door) =>
+  new Elysia().guard(unread, (pages) =>
+    pages
+      .get('/live/cellars', operator(live(liveCellars)))
+      .get('/live/cellars/:cellar/readings', operator(live(liveReadings)))
+      .get('/live/cellars/:cellar/keys', operator(live(liveKeys)))
+      .get('/live/log', operator(live(liveLog)))
+      .get('/live/keys/:keyId', operator(live(liveKey)))
+      .get('/live/keys/:keyId/first-reading', operator(live(liveFirstReading))),
+  )
+
+const leadToCellars = (_: unknown, visit: Visit): Response => seeOther(visit, paths.cellars)
+
+const allowedBy = (method: string): readonly string[] => (method === 'GET' ? ['GET', 'HEAD'] : [method])

@@ -60,18 +60,6 @@ export type Visit = {
 export type OpenSession = Session & { readonly secret: string }
 export type SignedInVisit = Visit & { readonly session: OpenSession }
 
-export type Answer = Response | Promise<Response>
-
-/** `operator` admits admins and auditors. `access` has no default, so that no route is public by mistake. */
-export type Action =
-  | { readonly access: 'public'; readonly answer: (visit: Visit) => Answer }
-  | {
-      readonly access: 'operator' | 'admin'
-      readonly answer: (visit: SignedInVisit) => Answer
-    }
-
-export type Route = { readonly path: string; readonly get?: Action; readonly post?: Action }
-
 export const askerOf = ({ session, requestId }: SignedInVisit): Asker => {
   const { email, id, linkMadeBy } = session
   return { by: { kind: 'operator', email, session: { id, linkMadeBy } }, requestId }

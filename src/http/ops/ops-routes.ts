@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { refuseTwoHosts } from '../host-header.ts'
 import { jsonHeaders, problemOf, problemResponse } from '../problem.ts'
 
 /**
@@ -7,6 +8,7 @@ import { jsonHeaders, problemOf, problemResponse } from '../problem.ts'
  */
 export const opsRoutes = (isReady: () => boolean) =>
   new Elysia({ name: 'ops' })
+    .onBeforeHandle(refuseTwoHosts)
     .get('/livez', () => yesOrNo(true))
     .all('/livez', () => onlyLook())
     .get('/readyz', () => yesOrNo(isReady()))

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { noChecks, noWork } from '../../../src/http/ingest/api-call.ts'
-import { ingestHandlers } from '../../../src/http/ingest/api-routes.ts'
+import { apiRoutes } from '../../../src/http/ingest/api-routes.ts'
 import { CostBudgets } from '../../../src/http/ingest/cost-budgets.ts'
 import { LastRefusals } from '../../../src/http/ingest/last-refusals.ts'
 import { RefusalLines } from '../../../src/http/ingest/refusal-lines.ts'
@@ -223,7 +223,7 @@ test('only a refused request without a valid key asks for the address', async ()
     return '192.0.2.1'
   }
   const lines = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-  const { reading } = ingestHandlers({
+  const routes = apiRoutes({
     core: service.core,
     lastRefusals: new LastRefusals(),
     lastChecks: noChecks(),
@@ -236,7 +236,7 @@ test('only a refused request without a valid key asks for the address', async ()
   })
   const post = async (text: string, body: string): Promise<number> => {
     const headers = { 'X-API-Key': text, 'Content-Type': 'application/json' }
-    return (await reading(new Request(`${service.url}/api/v1/ingest`, { method: 'POST', headers, body }))).status
+    return (await routes.handle(new Request(`${service.url}/api/v1/ingest`, { method: 'POST', headers, body }))).status
   }
   expect(await post(key, JSON.stringify(validReading))).toBe(200)
   expect(await post(key, '{')).toBe(400)

@@ -13,26 +13,38 @@ import { askAgain, endOfStream } from '../live/server-sent-events.ts'
 import { noticeNamed, shownNotice } from '../notice.ts'
 import { htmlPage, notFound, problemPage, seeOther } from '../page-answers.tsx'
 import { waitForTurn } from '../show/pauses.ts'
-import {
-  type Action,
-  type Answer,
-  type DashboardDeps,
-  type OpenSession,
-  type Route,
-  refusedVisitor,
-  type Visit,
-} from '../visit.ts'
+import { type DashboardDeps, type OpenSession, refusedVisitor, type SignedInVisit, type Visit } from '../visit.ts'
 import { cookieText, readCookie } from './cookies.ts'
 import { csrfMatches, csrfToken, isCrossSite } from './csrf.ts'
 import { type Origin, originOf } from './origin.ts'
 import type { DoorReason } from './refusal-traces.ts'
 import { secured } from './security-headers.ts'
 
-export type RoutedRequest = {
+type Answer = Response | Promise<Response>
+type Page<V> = (deps: DashboardDeps, visit: V) => Answer
+
+/** `operator` admits admins and auditors. `nobody` is for the methods that a path does not have. */
+type Action =
+  | { readonly access: 'visitor'; readonly answer: Page<Visit> }
+  | { readonly access: 'operator' | 'admin'; readonly answer: Page<SignedInVisit> }
+  | { readonly access: 'nobody'; readonly allow: readonly string[] }
+
+/** What Elysia gives to a handler. */
+type Routed = {
   readonly request: Request
   /** The variable parts of the path, percent-decoded. A value is `null` if its percent-encoding is not valid. */
   readonly params: Readonly<Record<string, string | null>> | undefined
-  readonly peerAddress: string | null
+  readonly server: Bun.Server<unknown> | null
+}
+type Handler = (routed: Routed) => Promise<Response>
+
+/** Makes Elysia's handlers from pages. A page can be mounted only through one of these, so none is public by mistake. */
+export type Door = {
+  visitor(page: Page<Visit>): Handler
+  operator(page: Page<SignedInVisit>): Handler
+  admin(page: Page<SignedInVisit>): Handler
+  /** Answers with 405, or with 404 if no method is allowed. */
+  nobody(allow: readonly string[]): Handler
 }
 
 /**
@@ -46,15 +58,31 @@ export type RoutedRequest = {
  * 6. The session has the role that the route needs.
  * 7. The form arrives completely. Then step 6 is repeated, because the session can end while the form arrives.
  * 8. The form has the token of the session or visitor cookie (`csrf.ts`).
+ *
+ * These checks are around the handler, and are no hooks of Elysia. A hook would end before the page is made, but a page must give
+ * back its turn (`operator-turns.ts`) even if it throws.
  */
-export const answerDashboard = async (deps: DashboardDeps, route: Route, routed: RoutedRequest): Promise<Response> => {
-  const { request } = routed
+export const doorOf = (deps: DashboardDeps): Door => {
+  const guarded =
+    (action: Action): Handler =>
+    ({ request, params, server }) =>
+      answerDashboard(deps, action, { request, params, server })
+  return {
+    visitor: (answer) => guarded({ access: 'visitor', answer }),
+    operator: (answer) => guarded({ access: 'operator', answer }),
+    admin: (answer) => guarded({ access: 'admin', answer }),
+    nobody: (allow) => guarded({ access: 'nobody', allow }),
+  }
+}
+
+const answerDashboard = async (deps: DashboardDeps, action: Action, routed: Routed): Promise<Response> => {
+  const { request, server } = routed
   if (!URL.canParse(request.url)) return secured(unreadableHost())
-  const origin = originOf(request, routed.peerAddress, deps.web)
+  const origin = originOf(request, server?.requestIP(request)?.address ?? null, deps.web)
   if (origin.trust === 'unknown_host') return secured(unknownHost())
   const visit = visitOf(deps, routed, origin)
   try {
-    return secured(await checkAndAnswer(deps, route, visit), origin)
+    return secured(await checkAndAnswer(deps, action, visit), origin)
   } catch (thrown) {
     deps.lines.error('page failed', { requestId: visit.requestId, error: thrownError(thrown) })
     if (!(thrown instanceof Outage))
@@ -64,11 +92,10 @@ export const answerDashboard = async (deps: DashboardDeps, route: Route, routed:
   }
 }
 
-const checkAndAnswer = async (deps: DashboardDeps, route: Route, visit: Visit): Promise<Response> => {
+const checkAndAnswer = async (deps: DashboardDeps, action: Action, visit: Visit): Promise<Response> => {
   const { request, origin } = visit
-  const isPost = request.method === 'POST'
   const isRead = request.method === 'GET' || request.method === 'HEAD'
-  const hasNoPage = route.get === undefined && route.post === undefined
+  const hasNoPage = action.access === 'nobody' && action.allow.length === 0
   // A POST or PUT to an unknown path probably comes from a device with a wrong path. The page about https would mislead the
   // device's developer, so the answer is 404.
   if (hasNoPage && !isRead) return notFound(visit)
@@ -77,17 +104,16 @@ const checkAndAnswer = async (deps: DashboardDeps, route: Route, visit: Visit): 
   if (hasNoPage) return notFound(visit)
   const cut = isRead ? addressWithoutSecrets(visit) : null
   if (cut !== null) return seeOther(visit, cut)
-  const action = isPost ? route.post : isRead ? route.get : undefined
-  if (action === undefined) return methodNotAllowed(visit, route)
-  if (isPost && isCrossSite(request.headers, origin.own)) {
+  if (action.access === 'nobody') return methodNotAllowed(visit, action.allow)
+  if (!isRead && isCrossSite(request.headers, origin.own)) {
     traceRefused(deps, visit, 'cross_site')
     return formExpired(visit)
   }
 
   const permission = permissionFor(deps, action, visit)
   if (!permission.isGranted) return permission.refusal
-  if (isPost) return answerForm(deps, action, visit)
-  if (action.access === 'public') return permission.answer(visit)
+  if (!isRead) return answerForm(deps, action, visit)
+  if (action.access === 'visitor') return permission.answer(visit)
   return answerInPlace(deps, action, visit)
 }
 
@@ -100,7 +126,7 @@ const addressWithoutSecrets = ({ path, query }: Visit): string | null => {
 }
 
 /** The session is checked after the wait for a place. */
-const answerInPlace = async (deps: DashboardDeps, action: Action, visit: Visit): Promise<Response> => {
+const answerInPlace = async (deps: DashboardDeps, action: Admitting, visit: Visit): Promise<Response> => {
   const { request, session, path } = visit
   const turn = { email: session?.email ?? '', signal: request.signal }
   const answer = await deps.turns.run(turn, () => answerPageInTurn(deps, action, visit))
@@ -114,7 +140,7 @@ const answerInPlace = async (deps: DashboardDeps, action: Action, visit: Visit):
  * The pages of signed-in operators wait for their own turn of the event loop, so that several pages do not delay readings.
  * Then the session is checked again, because the session can end while the page waits.
  */
-const answerPageInTurn = async (deps: DashboardDeps, action: Action, arrived: Visit): Promise<Response> => {
+const answerPageInTurn = async (deps: DashboardDeps, action: Admitting, arrived: Visit): Promise<Response> => {
   await waitForTurn()
   const visit: Visit = { ...arrived, ...currentFacts(deps, arrived) }
   const permission = permissionFor(deps, action, visit)
@@ -122,7 +148,7 @@ const answerPageInTurn = async (deps: DashboardDeps, action: Action, arrived: Vi
 }
 
 /** Checks the session again, because the session can end, or lose its role, while the form arrives. */
-const answerForm = async (deps: DashboardDeps, action: Action, arrived: Visit): Promise<Response> => {
+const answerForm = async (deps: DashboardDeps, action: Admitting, arrived: Visit): Promise<Response> => {
   const { request, origin } = arrived
   const form = await readForm(deps.bodies, request, holderOf(arrived))
   const visit: Visit = { ...arrived, ...currentFacts(deps, arrived) }
@@ -153,8 +179,10 @@ type Permission =
   | { readonly isGranted: true; readonly answer: (visit: Visit) => Answer }
   | { readonly isGranted: false; readonly refusal: Answer }
 
-const permissionFor = (deps: DashboardDeps, action: Action, visit: Visit): Permission => {
-  if (action.access === 'public') return { isGranted: true, answer: action.answer }
+type Admitting = Exclude<Action, { readonly access: 'nobody' }>
+
+const permissionFor = (deps: DashboardDeps, action: Admitting, visit: Visit): Permission => {
+  if (action.access === 'visitor') return { isGranted: true, answer: (checked) => action.answer(deps, checked) }
   const { session } = visit
   if (session === null) return { isGranted: false, refusal: signInFirst(deps, visit) }
   if (action.access === 'admin' && session.role !== 'admin') {
@@ -163,7 +191,7 @@ const permissionFor = (deps: DashboardDeps, action: Action, visit: Visit): Permi
   }
   const answer = (checked: Visit): Answer => {
     deps.core.operators.useSession(session.secret)
-    return action.answer({ ...checked, session })
+    return action.answer(deps, { ...checked, session })
   }
   return { isGranted: true, answer }
 }
@@ -187,7 +215,7 @@ const mayBeOpenElsewhere = ({ core }: DashboardDeps, { request, origin }: Visit)
   return secret !== null && !core.operators.isSessionOver(secret)
 }
 
-const visitOf = (deps: DashboardDeps, { request, params }: RoutedRequest, origin: Origin): Visit => {
+const visitOf = (deps: DashboardDeps, { request, params }: Routed, origin: Origin): Visit => {
   const url = new URL(request.url)
   const arrived = {
     request,
@@ -236,7 +264,7 @@ const sessionOf = ({ core }: DashboardDeps, request: Request, { trust }: Origin)
   return secret === null || session === null ? null : { ...session, secret }
 }
 
-const decodedParams = (params: RoutedRequest['params']): Visit['params'] =>
+const decodedParams = (params: Routed['params']): Visit['params'] =>
   Object.fromEntries(Object.entries(params ?? {}).flatMap(([name, value]) => (value === null ? [] : [[name, value]])))
 
 const portOf = ({ request }: Visit): number => Number(new URL(request.url).port) || 80
@@ -267,12 +295,8 @@ const withHeaders = (answer: Response, headers: Readonly<Record<string, string>>
   return answer
 }
 
-const methodNotAllowed = async (visit: Visit, route: Route): Promise<Response> => {
-  const answer = await problemPage(visit, { problem: 'not_found', status: 405 })
-  const allowed = [...(route.get === undefined ? [] : ['GET', 'HEAD']), ...(route.post === undefined ? [] : ['POST'])]
-  answer.headers.set('Allow', allowed.join(', '))
-  return answer
-}
+const methodNotAllowed = async (visit: Visit, allow: readonly string[]): Promise<Response> =>
+  withHeaders(await problemPage(visit, { problem: 'not_found', status: 405 }), { Allow: allow.join(', ') })
 
 /**
  * Answers a request whose `Host` header makes `request.url` an invalid URL. `originOf` cannot refuse such a host, because over

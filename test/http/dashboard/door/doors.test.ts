@@ -40,8 +40,7 @@ const mountedPaths = (): readonly string[] => {
     traces: service.traces,
   }
   const app = createApp({ ...parts, isReady: () => true })
-  return app.routes.routes
-    .map(({ path }) => path)
+  return [...new Set(app.routes.routes.map(({ path }) => path))]
     .filter((path) => !path.startsWith('/api') && path !== '/livez' && path !== '/readyz')
     .map(filledIn)
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Role } from '../../../../src/domain/events.ts'
-import { safeNext } from '../../../../src/http/dashboard/pages/sign-in-routes.tsx'
+import { safeNext } from '../../../../src/http/dashboard/pages/sign-in-pages.tsx'
 import { sessionMsMax } from '../../../../src/limits.ts'
 import { emailOf, testPassword } from '../../../support/test-operators.ts'
 import { type Service, startService, testAsker } from '../../../support/test-service.ts'

@@ -1,5 +1,4 @@
 import { ExportPage } from '../../../../views/exports/export-form.tsx'
-import { paths } from '../../../../views/paths.ts'
 import type { ExportField } from '../../../../views/types.ts'
 import { instantText } from '../../../domain/calendar.ts'
 import type { ExportFormat } from '../../../domain/events.ts'
@@ -8,14 +7,10 @@ import type { ExportedList } from '../../../export/exported-list.ts'
 import { RunningExport } from '../../../export/running-export.ts'
 import { exportValues, listNamed, typedFormat, typedList } from '../exports/export-fields.ts'
 import { type Faults, problemPage, refusedPage, toCellars } from '../page-answers.tsx'
-import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
-
-export const exportRoutes = (deps: DashboardDeps): readonly Route[] => [
-  { path: paths.exports, post: { access: 'operator', answer: (visit) => exportList(deps, visit) } },
-]
+import { askerOf, type DashboardDeps, type SignedInVisit } from '../visit.ts'
 
 /** A POST, because each export writes events, and so that no link of another site can start one. */
-const exportList = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const exportList = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { core } = deps
   const list = typedList(deps, visit)
   if (!list.ok) return refused(visit, list.refusal)

@@ -20,21 +20,9 @@ import { askHistory, historyView, requestedHistory } from '../show/history-views
 import { stateAtTyped } from '../show/key-at-instant.ts'
 import { keyViewOf } from '../show/key-views.ts'
 import { typedTime } from '../show/typed-instant.ts'
-import { askerOf, type DashboardDeps, keyInPath, type Route, type SignedInVisit } from '../visit.ts'
+import { askerOf, type DashboardDeps, keyInPath, type SignedInVisit } from '../visit.ts'
 
-export const keyRoutes = (deps: DashboardDeps): readonly Route[] => [
-  { path: '/keys/:keyId', get: { access: 'operator', answer: (visit) => showKey(deps, visit) } },
-  {
-    path: '/keys/:keyId/edit',
-    get: { access: 'admin', answer: (visit) => showEdit(deps, visit) },
-    post: { access: 'admin', answer: (visit) => saveEdit(deps, visit) },
-  },
-  confirmRoute(deps, 'suspend'),
-  confirmRoute(deps, 'resume'),
-  confirmRoute(deps, 'revoke'),
-]
-
-const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyInPath(deps, visit)
   if (key === null) return notFound(visit)
   const parts = { core: deps.core, owner: visit.session.email, nowMs: visit.nowMs }
@@ -59,7 +47,7 @@ const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
   )
 }
 
-const showEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const showEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyInPath(deps, visit)
   if (key === null) return notFound(visit)
   const notice = alreadyDone(key, 'edit')
@@ -69,7 +57,7 @@ const showEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Resp
 }
 
 /** Checks all changed fields before it saves the first. Otherwise a wrong field would leave the form half saved. */
-const saveEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const saveEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyInPath(deps, visit)
   if (key === null) return notFound(visit)
   const notice = alreadyDone(key, 'edit')
@@ -129,35 +117,31 @@ const notices: Readonly<Record<KeyAction, NoticeName>> = {
   revoke: 'key_revoked',
 }
 
-const confirmRoute = (deps: DashboardDeps, action: KeyAction): Route => ({
-  path: `/keys/:keyId/${action}`,
-  get: {
-    access: 'admin',
-    answer: async (visit) => {
-      const key = keyInPath(deps, visit)
-      if (key === null) return notFound(visit)
-      const notice = alreadyDone(key, action)
-      if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
-      return htmlPage(visit, confirmPage(deps, visit, { key, action }))
-    },
-  },
-  post: {
-    access: 'admin',
-    answer: async (visit) => {
-      const key = keyInPath(deps, visit)
-      if (key === null) return notFound(visit)
-      const acted = await deps.core.keys[action](key.keyId, visit.form('reason'), askerOf(visit))
-      if (acted.ok)
-        return seeOther(visit, paths.key(key.keyId), {
-          notice: noticeOf(action, { before: key, after: acted.value }, visit),
-        })
-      if (acted.refusal.kind === 'key_is_revoked')
-        return seeOther(visit, paths.key(key.keyId), { notice: 'key_was_revoked' })
-      const again = (faults: Faults) => confirmPage(deps, visit, { key, action, faults })
-      return refusedPage(visit, acted.refusal, { back: backToKey(key), again })
-    },
-  },
-})
+export const confirmKeyAction =
+  (action: KeyAction) =>
+  (deps: DashboardDeps, visit: SignedInVisit): Response | Promise<Response> => {
+    const key = keyInPath(deps, visit)
+    if (key === null) return notFound(visit)
+    const notice = alreadyDone(key, action)
+    if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
+    return htmlPage(visit, confirmPage(deps, visit, { key, action }))
+  }
+
+export const doKeyAction =
+  (action: KeyAction) =>
+  async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+    const key = keyInPath(deps, visit)
+    if (key === null) return notFound(visit)
+    const acted = await deps.core.keys[action](key.keyId, visit.form('reason'), askerOf(visit))
+    if (acted.ok)
+      return seeOther(visit, paths.key(key.keyId), {
+        notice: noticeOf(action, { before: key, after: acted.value }, visit),
+      })
+    if (acted.refusal.kind === 'key_is_revoked')
+      return seeOther(visit, paths.key(key.keyId), { notice: 'key_was_revoked' })
+    const again = (faults: Faults) => confirmPage(deps, visit, { key, action, faults })
+    return refusedPage(visit, acted.refusal, { back: backToKey(key), again })
+  }
 
 const noticeOf = (action: KeyAction, { before, after }: Acted, visit: SignedInVisit): NoticeName => {
   if (action === 'revoke' && after.revoked !== null && wasDoneBefore(before.revoked, after.revoked, visit))

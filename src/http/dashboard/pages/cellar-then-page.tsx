@@ -5,16 +5,9 @@ import { cellarThen } from '../show/cellar-at-instant.ts'
 import { cellarView } from '../show/cellar-views.ts'
 import { requestedPage } from '../show/paging.ts'
 import { pastInstant, typedTime } from '../show/typed-instant.ts'
-import { cellarInPath, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
+import { cellarInPath, type DashboardDeps, type SignedInVisit } from '../visit.ts'
 
-export const cellarThenRoutes = (deps: DashboardDeps): readonly Route[] => [
-  {
-    path: '/cellars/:cellar/then',
-    get: { access: 'operator', answer: (visit) => showThen(deps, visit) },
-  },
-]
-
-const showThen = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const showCellarThen = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
   const typed = typedTime(visit.query)

@@ -3,30 +3,14 @@ import { NewCellarPage } from '../../../../views/cellars/new-cellar.tsx'
 import { ReadingsPage } from '../../../../views/cellars/readings-page.tsx'
 import { paths } from '../../../../views/paths.ts'
 import { refusalsToday } from '../ask/refusals-shown.ts'
-import { askedByForm } from '../forms/asked-by-form.ts'
 import { htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther, toCellars } from '../page-answers.tsx'
 import { cellarListOf, cellarView } from '../show/cellar-views.ts'
 import { requestedPage } from '../show/paging.ts'
 import { waitForTurn } from '../show/pauses.ts'
 import { readingsOf, readingsQuery } from '../show/reading-views.ts'
-import { askerOf, cellarInPath, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
+import { askerOf, cellarInPath, type DashboardDeps, type SignedInVisit } from '../visit.ts'
 
-export const cellarRoutes = (deps: DashboardDeps): readonly Route[] => [
-  { path: '/', get: { access: 'operator', answer: (visit) => seeOther(visit, paths.cellars) } },
-  {
-    path: paths.cellars,
-    get: { access: 'operator', answer: (visit) => showCellars(deps, visit) },
-    post: { access: 'admin', answer: (visit) => createCellar(deps, visit) },
-  },
-  { path: paths.newCellar, get: { access: 'admin', answer: (visit) => htmlPage(visit, newCellarPage(visit)) } },
-  {
-    path: '/cellars/:cellar/readings',
-    get: { access: 'operator', answer: (visit) => showReadings(deps, visit) },
-    post: askedByForm('find'),
-  },
-]
-
-const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { nowMs } = visit
   const { cellars, page, pages } = await cellarListOf(deps, requestedPage(visit.query), { nowMs, pause: waitForTurn })
   await waitForTurn()
@@ -34,7 +18,10 @@ const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Promise<R
   return htmlPage(visit, <CellarsPage shell={visit.shell} {...list} logCheck={deps.logCheck()} />)
 }
 
-const createCellar = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const showNewCellar = (_: DashboardDeps, visit: SignedInVisit): Promise<Response> =>
+  htmlPage(visit, newCellarPage(visit))
+
+export const createCellar = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const input = { cellar: visit.form('cellar'), title: visit.form('title') }
   const created = await core.cellars.create(input, askerOf(visit))
   if (created.ok) return seeOther(visit, paths.keys(created.value.cellar), { notice: 'cellar_created' })
@@ -46,7 +33,7 @@ const newCellarPage = (visit: SignedInVisit, faults = noFaults): JSX.Element => 
   return <NewCellarPage shell={visit.shell} form={{ values, faults: placedFaults(values, faults) }} />
 }
 
-const showReadings = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const showReadings = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
   const { words, page, typed, ignoredWords } = readingsQuery(visit.query)

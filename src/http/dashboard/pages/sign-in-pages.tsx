@@ -5,24 +5,15 @@ import { knownBrowser, signInFrom } from '../door/browser.ts'
 import { cookieText, signedInCookies } from '../door/cookies.ts'
 import { tooManyAttempts, withPasswordAttempt } from '../door/password-attempt.ts'
 import { type Faults, htmlPage, noFaults, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
-import type { DashboardDeps, Route, SignedInVisit, Visit } from '../visit.ts'
+import type { DashboardDeps, SignedInVisit, Visit } from '../visit.ts'
 
-export const signInRoutes = (deps: DashboardDeps): readonly Route[] => [
-  {
-    path: paths.signIn,
-    get: { access: 'public', answer: (visit) => showSignIn(deps, visit) },
-    post: { access: 'public', answer: (visit) => signIn(deps, visit) },
-  },
-  { path: paths.signOut, post: { access: 'operator', answer: (visit) => signOut(deps, visit) } },
-]
-
-const showSignIn = (deps: DashboardDeps, visit: Visit): Response | Promise<Response> => {
+export const showSignIn = (deps: DashboardDeps, visit: Visit): Response | Promise<Response> => {
   const next = safeNext(visit.query.get('next') ?? '')
   if (visit.session !== null) return seeOther(visit, next)
   return htmlPage(visit, signInPage(deps, visit, { next }))
 }
 
-const signIn = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
+export const signIn = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
   const { core } = deps
   const email = visit.form('email').trim().toLowerCase()
   const next = safeNext(visit.form('next'))

@@ -7,33 +7,10 @@ import type { CommandRefusal } from '../../../domain/refusal.ts'
 import { passwordClient } from '../door/browser.ts'
 import { tooManyAttempts, withOwnPassword } from '../door/password-attempt.ts'
 import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
-import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
+import { askerOf, type DashboardDeps, type SignedInVisit } from '../visit.ts'
 
-export const operatorRoutes = (deps: DashboardDeps): readonly Route[] => [
-  {
-    path: paths.operators,
-    get: {
-      access: 'operator',
-      answer: (visit) => htmlPage(visit, operatorsPage(deps, visit, { values: emptyLink, faults: noFaults })),
-    },
-  },
-  { path: paths.operatorLinks, post: { access: 'admin', answer: (visit) => issueLink(deps, visit) } },
-  {
-    path: '/operators/:email/role',
-    get: { access: 'admin', answer: (visit) => confirmRole(deps, visit) },
-    post: { access: 'admin', answer: (visit) => setRole(deps, visit) },
-  },
-  {
-    path: '/operators/:email/remove',
-    get: { access: 'admin', answer: (visit) => confirmPage(deps, visit, 'remove') },
-    post: { access: 'admin', answer: (visit) => remove(deps, visit) },
-  },
-  {
-    path: '/operators/:email/sessions',
-    get: { access: 'admin', answer: (visit) => confirmPage(deps, visit, 'end_sessions') },
-    post: { access: 'admin', answer: (visit) => endSessions(deps, visit) },
-  },
-]
+export const showOperators = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> =>
+  htmlPage(visit, operatorsPage(deps, visit, { values: emptyLink, faults: noFaults }))
 
 const emailOf = ({ params }: SignedInVisit): string => (params['email'] ?? '').toLowerCase()
 
@@ -41,12 +18,12 @@ const emailOf = ({ params }: SignedInVisit): string => (params['email'] ?? '').t
  * Asks whether to give the operator the other role. The form holds the new role, so sending the form twice does not change the
  * role back.
  */
-const confirmRole = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const confirmRole = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const role = deps.core.projections.operators.get(emailOf(visit))?.role
   return confirmPage(deps, visit, role === 'admin' ? 'auditor' : 'admin')
 }
 
-const setRole = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const setRole = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const role = roleOf(visit.form('role'))
   if (role === null) return confirmRole(deps, visit)
   const changed = await deps.core.operators.setRole(emailOf(visit), role, askerOf(visit))
@@ -57,7 +34,7 @@ const setRole = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respo
 /**
  * The invited person can have joined after the page asked for confirmation. Then the notice says that the operator is removed.
  */
-const remove = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const removeOperator = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const wasInvited = isInvited(deps, visit)
   const removed = await deps.core.operators.remove(emailOf(visit), askerOf(visit))
   if (!removed.ok) return confirmAgain(deps, visit, { change: 'remove', refusal: removed.refusal })
@@ -66,12 +43,17 @@ const remove = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respon
 }
 
 /** Admins who end their own sessions keep the session that they use now. */
-const endSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const endSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const allBut = emailOf(visit) === visit.session.email ? visit.session.secret : null
   const ended = await deps.core.operators.endSessions(emailOf(visit), { allBut }, askerOf(visit))
   if (!ended.ok) return confirmAgain(deps, visit, { change: 'end_sessions', refusal: ended.refusal })
   return seeOther(visit, paths.operators, { notice: allBut === null ? 'sessions_ended' : 'other_sessions_ended' })
 }
+
+export const confirmChange =
+  (change: RequestedChange) =>
+  (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> =>
+    confirmPage(deps, visit, change)
 
 type RequestedChange = Exclude<AccessChange, 'withdraw' | 'end_other_sessions'>
 
@@ -113,7 +95,7 @@ const isInvited = ({ core }: DashboardDeps, visit: SignedInVisit): boolean =>
   core.projections.operators.invitations(visit.nowMs).some(({ email }) => email === emailOf(visit))
 
 /** Shows the one-time link in the answer to the POST itself, so no URL shows the link again. */
-const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const values = { email: visit.form('email'), role: visit.form('role'), own_password: '' }
   const back = { href: paths.operators, words: 'Back to operators' }
   const again = (faults: Faults) => operatorsPage(deps, visit, { values, faults })

@@ -7,19 +7,11 @@ import { rotationNotice } from '../forms/already-done.ts'
 import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { cellarView } from '../show/cellar-views.ts'
 import { keyViewOf } from '../show/key-views.ts'
-import { askerOf, type DashboardDeps, keyInPath, type Route, type SignedInVisit } from '../visit.ts'
-import { backToKey, cellarOfKey } from './key-routes.tsx'
+import { askerOf, type DashboardDeps, keyInPath, type SignedInVisit } from '../visit.ts'
+import { backToKey, cellarOfKey } from './key-pages.tsx'
 import { drawKeyId, keyShownOnce, sentKeyId } from './key-shown-once.tsx'
 
-export const rotateRoutes = (deps: DashboardDeps): readonly Route[] => [
-  {
-    path: '/keys/:keyId/rotate',
-    get: { access: 'admin', answer: (visit) => showRotate(deps, visit) },
-    post: { access: 'admin', answer: (visit) => rotate(deps, visit) },
-  },
-]
-
-const showRotate = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const showRotate = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyInPath(deps, visit)
   if (key === null) return notFound(visit)
   const notice = rotationNotice(key, visit.nowMs)
@@ -28,7 +20,7 @@ const showRotate = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Re
   return htmlPage(visit, rotatePage(deps, visit, { key, overlap, keyId: drawKeyId(deps) }))
 }
 
-const rotate = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const rotate = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyInPath(deps, visit)
   if (key === null) return notFound(visit)
   const [back, overlap] = [backToKey(key), visit.form('overlap')]

@@ -10,19 +10,10 @@ import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage } 
 import { cellarView } from '../show/cellar-views.ts'
 import { keyListOf, keyListQuery } from '../show/key-views.ts'
 import { waitForTurn } from '../show/pauses.ts'
-import { askerOf, cellarInPath, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
+import { askerOf, cellarInPath, type DashboardDeps, type SignedInVisit } from '../visit.ts'
 import { drawKeyId, keyShownOnce, sentKeyId } from './key-shown-once.tsx'
 
-export const keyListRoutes = (deps: DashboardDeps): readonly Route[] => [
-  {
-    path: '/cellars/:cellar/keys',
-    get: { access: 'operator', answer: (visit) => showKeys(deps, visit) },
-    post: { access: 'admin', answer: (visit) => createKey(deps, visit) },
-  },
-  { path: '/cellars/:cellar/keys/new', get: { access: 'admin', answer: (visit) => showNewKey(deps, visit) } },
-]
-
-const showKeys = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const showKeys = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
   const { cellar: _, ...list } = await keyListOf(
@@ -35,7 +26,7 @@ const showKeys = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Resp
   return htmlPage(visit, <KeysPage shell={visit.shell} cellar={cellarView(cellar)} {...list} baseUrl={baseUrl} />)
 }
 
-const showNewKey = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const showNewKey = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
   return htmlPage(
@@ -48,7 +39,7 @@ const showNewKey = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response
   )
 }
 
-const createKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const createKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { core } = deps
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)

@@ -1,41 +1,27 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { DocumentPage } from '../../../../views/frame/document.tsx'
-import { paths } from '../../../../views/paths.ts'
 import { noStore } from '../door/security-headers.ts'
 import { htmlPage } from '../page-answers.tsx'
-import type { Route } from '../visit.ts'
+import type { Visit } from '../visit.ts'
 
 /**
  * Shows the guide for devices, and the programs to which it links. Its HTML is not escaped. That is safe, because its only
  * source is docs/devices.md.
  */
-export const guideRoutes = (): readonly Route[] => {
+export const showGuide = (): ((_: unknown, visit: Visit) => Promise<Response>) => {
   const markdown = documentText('devices.md')
   const safeHtml = withContents(focusableBlocks(Bun.markdown.html(markdown, { headings: { ids: true } })))
-  return [
-    {
-      path: paths.devicesGuide,
-      get: {
-        access: 'operator',
-        answer: (visit) =>
-          htmlPage(visit, <DocumentPage shell={visit.shell} title="Device guide" safeHtml={safeHtml} />),
-      },
-    },
-    ...programs.map(programRoute),
-  ]
+  return (_, visit) => htmlPage(visit, <DocumentPage shell={visit.shell} title="Device guide" safeHtml={safeHtml} />)
 }
 
-const programs = ['send.c', 'send.go', 'send.mjs', 'send.py', 'send.sh', 'send_micropython.py']
+export const programs = ['send.c', 'send.go', 'send.mjs', 'send.py', 'send.sh', 'send_micropython.py']
 
 /** Browsers show a program as text. They must not run it, so its type is not that of its language. */
-const programRoute = (name: string): Route => {
+export const showProgram = (name: string): (() => Response) => {
   const text = documentText(`programs/${name}`)
   const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': noStore }
-  return {
-    path: paths.deviceProgram(name),
-    get: { access: 'operator', answer: () => new Response(text, { headers }) },
-  }
+  return () => new Response(text, { headers })
 }
 
 const documentText = (path: string): string =>

@@ -14,28 +14,14 @@ import { limitValues, typedLimit } from '../forms/key-fields.ts'
 import type { FormFields } from '../forms/read-form.ts'
 import { type Faults, htmlPage, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { cellarView } from '../show/cellar-views.ts'
-import { askerOf, cellarInPath, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
+import { askerOf, cellarInPath, type DashboardDeps, type SignedInVisit } from '../visit.ts'
 
-export const settingsRoutes = (deps: DashboardDeps): readonly Route[] => [
-  {
-    path: '/cellars/:cellar/settings',
-    get: { access: 'operator', answer: (visit) => showSettings(deps, visit) },
-  },
-  { path: '/cellars/:cellar/title', post: { access: 'admin', answer: (visit) => rename(deps, visit) } },
-  { path: '/cellars/:cellar/policy', post: { access: 'admin', answer: (visit) => changePolicy(deps, visit) } },
-  {
-    path: '/cellars/:cellar/retention',
-    get: { access: 'admin', answer: (visit) => showRetentionConfirmation(deps, visit) },
-    post: { access: 'admin', answer: (visit) => changeRetention(deps, visit) },
-  },
-]
-
-const showSettings = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const showSettings = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   return cellar === null ? notFound(visit) : htmlPage(visit, settingsPage(visit, cellar))
 }
 
-const rename = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const rename = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
   const values = { title: visit.form('title') }
@@ -50,7 +36,7 @@ const rename = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Respon
   return refusedPage(visit, renamed.refusal, { back: backTo(cellar), again })
 }
 
-const changePolicy = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const changePolicy = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
   const { form } = visit
@@ -73,7 +59,7 @@ const changePolicy = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
   return refusedPage(visit, changed.refusal, { back: backTo(cellar), again })
 }
 
-const showRetentionConfirmation = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const showRetentionConfirmation = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
   const typed = visit.query.get('days') ?? ''
@@ -82,7 +68,7 @@ const showRetentionConfirmation = async (deps: DashboardDeps, visit: SignedInVis
   return refusedPage(visit, retention.refusal, { back: backTo(cellar), again: retentionAgain(visit, cellar, typed) })
 }
 
-const changeRetention = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const changeRetention = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
   const typed = visit.form('days')

@@ -3,28 +3,20 @@ import { paths } from '../../../../views/paths.ts'
 import { passwordCharsMin } from '../../../limits.ts'
 import { passwordClient, signInFrom } from '../door/browser.ts'
 import { type Faults, htmlPage, noFaults, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
-import { type DashboardDeps, type Route, refusedVisitor, type Visit } from '../visit.ts'
-import { intoDashboard } from './sign-in-routes.tsx'
+import { type DashboardDeps, refusedVisitor, type Visit } from '../visit.ts'
+import { intoDashboard } from './sign-in-pages.tsx'
 
 /**
  * Shows and uses up one-time links. The secret is in the path, because reading a secret after a `#` would need JavaScript. So
  * log lines must not contain the path, and `Referrer-Policy` hides the path from other sites. A GET does not use up the link,
  * because mail scanners and chat programs open links. Only the POST uses up the link.
  */
-export const linkRoutes = (deps: DashboardDeps): readonly Route[] => [
-  {
-    path: '/link/:secret',
-    get: { access: 'public', answer: (visit) => showLink(deps, visit) },
-    post: { access: 'public', answer: (visit) => spendLink(deps, visit) },
-  },
-]
-
-const showLink = (deps: DashboardDeps, visit: Visit): Promise<Response> => {
+export const showLink = (deps: DashboardDeps, visit: Visit): Promise<Response> => {
   const purpose = purposeOf(deps, secretOf(visit))
   return purpose === null ? spentPage(deps, visit) : htmlPage(visit, linkPage(visit, purpose))
 }
 
-const spendLink = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
+export const spendLink = async (deps: DashboardDeps, visit: Visit): Promise<Response> => {
   const { core } = deps
   const secret = secretOf(visit)
   const purpose = purposeOf(deps, secret)

@@ -8,18 +8,15 @@ import { signInFrom } from '../door/browser.ts'
 import { signedInCookies } from '../door/cookies.ts'
 import { tooManyAttempts, withOwnPassword } from '../door/password-attempt.ts'
 import { type Back, type Faults, htmlPage, noFaults, refusedPage, seeOther } from '../page-answers.tsx'
-import { askerOf, type DashboardDeps, type Route, type SignedInVisit } from '../visit.ts'
-import { signOut } from './sign-in-routes.tsx'
+import { askerOf, type DashboardDeps, type SignedInVisit } from '../visit.ts'
+import { signOut } from './sign-in-pages.tsx'
 
-export const accountRoutes = (deps: DashboardDeps): readonly Route[] => [
-  { path: paths.account, get: { access: 'operator', answer: (visit) => htmlPage(visit, accountPage(deps, visit)) } },
-  { path: paths.accountPassword, post: { access: 'operator', answer: (visit) => changePassword(deps, visit) } },
-  { path: paths.accountSessions, post: { access: 'operator', answer: (visit) => endSessions(deps, visit) } },
-]
+export const showAccount = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> =>
+  htmlPage(visit, accountPage(deps, visit))
 
 const back: Back = { href: paths.account, words: 'Back to your account' }
 
-const changePassword = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const changePassword = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const ownPassword = visit.form('own_password')
   const newPassword = visit.form('password')
   const again = (faults: Faults): Promise<string> => accountPage(deps, visit, faults)
@@ -38,7 +35,7 @@ const changePassword = async (deps: DashboardDeps, visit: SignedInVisit): Promis
 }
 
 /** The form can hold any session id. That is safe, because the core ends only sessions of this operator. */
-const endSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const endOwnSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { email, id, secret } = visit.session
   const ended = visit.form('session')
   if (ended === id) return signOut(deps, visit)

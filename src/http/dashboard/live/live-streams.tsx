@@ -18,7 +18,7 @@ import { askHistory, requestedHistory, watchedHistory } from '../show/history-vi
 import { keyListOf, keyListQuery, keysByStatus, keyViewOf } from '../show/key-views.ts'
 import { requestedPage } from '../show/paging.ts'
 import { kegPageNumber, readingsOf, readingsQuery, readingView } from '../show/reading-views.ts'
-import { cellarInPath, type DashboardDeps, keyInPath, type Route, type SignedInVisit } from '../visit.ts'
+import { cellarInPath, type DashboardDeps, keyInPath, type SignedInVisit } from '../visit.ts'
 import type { Topic } from './live-changes.ts'
 import type { LivePage } from './live-pages.ts'
 import { askAgain, eventStreamType, pollLater, tooManyStreams } from './server-sent-events.ts'
@@ -29,24 +29,15 @@ import { askAgain, eventStreamType, pollLater, tooManyStreams } from './server-s
  */
 type PageWithoutRole = Omit<LivePage, 'name'> & { readonly name: readonly (string | number)[] }
 
-type PageOf = (visit: SignedInVisit) => PageWithoutRole | null | Promise<PageWithoutRole | null>
+type PageOf = (deps: DashboardDeps, visit: SignedInVisit) => PageWithoutRole | null | Promise<PageWithoutRole | null>
 
-export const liveRoutes = (deps: DashboardDeps): readonly Route[] => {
-  const live = (path: string, pageOf: PageOf): Route => ({
-    path,
-    get: { access: 'operator', answer: async (visit) => watch(deps, visit, await pageOf(visit)) },
-  })
-  return [
-    live('/live/cellars', (visit) => cellarsPage(deps, visit)),
-    live('/live/cellars/:cellar/readings', (visit) => readingsPage(deps, visit)),
-    live('/live/cellars/:cellar/keys', (visit) => keysPage(deps, visit)),
-    live('/live/log', (visit) => logPage(deps, visit)),
-    live('/live/keys/:keyId', (visit) => keyPage(deps, visit)),
-    live('/live/keys/:keyId/first-reading', (visit) => firstReadingPage(deps, visit)),
-  ]
-}
+/** Answers with a stream of the changes to a page. */
+export const live =
+  (pageOf: PageOf) =>
+  async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> =>
+    watch(deps, visit, await pageOf(deps, visit))
 
-const cellarsPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => {
+export const liveCellars = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => {
   const { clock, projections } = deps.core
   const page = Math.min(requestedPage(visit.query), pagesOf(projections.cellars.list().length, cellarsPerPageMax))
   return {
@@ -62,7 +53,7 @@ const cellarsPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole
   }
 }
 
-const readingsPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageWithoutRole | null> => {
+export const liveReadings = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageWithoutRole | null> => {
   const cellar = cellarInPath(deps, visit)?.cellar
   if (cellar === undefined) return null
   const owner = visit.session.email
@@ -81,7 +72,7 @@ const readingsPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<
   }
 }
 
-const keysPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole | null => {
+export const liveKeys = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole | null => {
   const cellar = cellarInPath(deps, visit)?.cellar
   if (cellar === undefined) return null
   const now = (): number => deps.core.clock.now()
@@ -99,7 +90,7 @@ const keysPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole | 
   }
 }
 
-const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageWithoutRole | null> => {
+export const liveKey = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageWithoutRole | null> => {
   const { core } = deps
   const key = keyInPath(deps, visit)
   if (key === null) return null
@@ -123,7 +114,7 @@ const keyPage = async (deps: DashboardDeps, visit: SignedInVisit): Promise<PageW
 }
 
 /** Only the newest page is live. The name of the page has no unknown kind, so its list must not depend on one. */
-const logPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => {
+export const liveLog = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => {
   const { core } = deps
   const query: LogQuery = { ...logQueryOf(visit.query), before: null, after: null, at: '', unknownKind: '' }
   return {
@@ -146,7 +137,7 @@ const readingsShown = ({ kind, type, cellar, key }: LogQuery): Topic => {
   return cellar === '' ? 'all' : { cellar }
 }
 
-const firstReadingPage = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole | null => {
+export const liveFirstReading = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole | null => {
   const key = keyInPath(deps, visit)
   if (key === null) return null
   return {

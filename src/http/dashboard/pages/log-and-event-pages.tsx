@@ -13,26 +13,14 @@ import { findByText } from '../ask/find-by-text.ts'
 import { logListOf } from '../ask/log-list.ts'
 import type { LogListParts } from '../ask/log-list-parts.ts'
 import { logQueryOf, positionOf } from '../ask/read-log-query.ts'
-import { askedByForm } from '../forms/asked-by-form.ts'
 import { htmlPage, notFound, problemPage, seeOther } from '../page-answers.tsx'
-import type { Action, DashboardDeps, Route, SignedInVisit } from '../visit.ts'
-
-export const logRoutes = (deps: DashboardDeps): readonly Route[] => [
-  {
-    path: paths.log(),
-    get: search(deps, showLog),
-    post: askedByForm('kind', 'cellar', 'key', 'actor', 'from', 'to', 'type'),
-  },
-  { path: paths.findInLog, get: search(deps, find), post: askedByForm('what') },
-  { path: '/log/requests/:requestId', get: search(deps, explain) },
-  { path: '/log/:stream/:revision', get: search(deps, showEvent) },
-]
+import type { DashboardDeps, SignedInVisit } from '../visit.ts'
 
 type Search = (deps: DashboardDeps, visit: SignedInVisit) => Promise<Response>
 
-const search = (deps: DashboardDeps, answer: Search): Action => ({
-  access: 'operator',
-  answer: async (visit) => {
+const search =
+  (answer: Search): Search =>
+  async (deps, visit) => {
     try {
       return await answer(deps, visit)
     } catch (error) {
@@ -40,8 +28,7 @@ const search = (deps: DashboardDeps, answer: Search): Action => ({
       if (error instanceof Outage && (await hasNoPosition(deps, visit))) return notFound(visit)
       throw error
     }
-  },
-})
+  }
 
 /** True if the store is well, but no event has the position in the address. */
 const hasNoPosition = async ({ core }: DashboardDeps, { query, session }: SignedInVisit): Promise<boolean> => {
@@ -56,24 +43,24 @@ const partsOf = ({ core }: DashboardDeps, { nowMs, session }: SignedInVisit): Lo
   owner: session.email,
 })
 
-const showLog = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const showLog = search(async (deps, visit) => {
   const list = await logListOf(partsOf(deps, visit), logQueryOf(visit.query))
   const isRefused = Object.keys(list.faults).length > 0
   return htmlPage(visit, <LogPage shell={visit.shell} list={list} />, isRefused ? 422 : 200)
-}
+})
 
 /** Leads to the one thing that the text means. Otherwise shows all that it can mean, or what was looked for in vain. */
-const find = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const findInLog = search(async (deps, visit) => {
   const typed = [...(visit.query.get('what') ?? '')].slice(0, logQueryCharsMax).join('')
   if (typed.trim() === '') return seeOther(visit, paths.log())
   const found = await findByText(partsOf(deps, visit), typed, positionOf(visit.query.get('after') ?? ''))
   const [only, ...others] = found.choices
   if (only !== undefined && others.length === 0) return seeOther(visit, only.href)
   return htmlPage(visit, <FoundPage shell={visit.shell} found={found} />, only === undefined ? 404 : 200)
-}
+})
 
 /** The address of an event is its receipt. If it has no event, the answer says why, as the box does. */
-const showEvent = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const showEvent = search(async (deps, visit) => {
   const { core } = deps
   const { stream = '', revision = '' } = visit.params
   if (!categories.includes(categoryOf(stream)) || !/^\d{1,15}$/.test(revision)) return notFound(visit)
@@ -85,11 +72,11 @@ const showEvent = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Res
     return htmlPage(visit, <FoundPage shell={visit.shell} found={found} />, 404)
   }
   return htmlPage(visit, <EventPage shell={visit.shell} event={eventPageView(core, event)} />)
-}
+})
 
-const explain = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+export const explainRequest = search(async (deps, visit) => {
   const requestId = (visit.params['requestId'] ?? '').toLowerCase()
   const explained = await explainRefusal(partsOf(deps, visit), requestId, positionOf(visit.query.get('after') ?? ''))
   const status = explained.kind === 'sample' || explained.kind === 'summaries' ? 200 : 404
   return htmlPage(visit, <RefusalPage shell={visit.shell} explained={explained} />, status)
-}
+})
