@@ -13,7 +13,11 @@ export const expectation = (headers: Headers): 'met' | 'awaited' | 'unknown' => 
  * Closes the connection after an answer that comes before the body, if the client may be waiting for a `100 Continue`. Such a
  * client sends no body after another answer. On an open connection, Bun would read the next request as this body.
  */
-export const closeIfBodyIsAwaited = (request: Request, response: Response): Response => {
-  if (!request.bodyUsed && expectation(request.headers) !== 'met') response.headers.set('Connection', 'close')
+export const closeIfBodyIsAwaited = async (
+  request: Request,
+  answer: Response | Promise<Response>,
+): Promise<Response> => {
+  const response = await answer
+  if (!request.bodyUsed) response.headers.set('Connection', 'close')
   return response
 }

@@ -1,6 +1,6 @@
 import type { AnyElysia } from 'elysia'
 import type { Downloads } from './dashboard/exports/downloads.ts'
-import { closeIfBodyIsAwaited } from './expect-header.ts'
+import { closeIfBodyIsAwaited, expectation } from './expect-header.ts'
 import { withPlainUrl } from './host-header.ts'
 import { problemOf, problemResponse } from './problem.ts'
 import { serverOptions, tlsOptions } from './server-options.ts'
@@ -57,7 +57,11 @@ type Handler = (request: Request) => Response | Promise<Response>
  * reaches `fetch` is a request with an unknown method, or its path begins with `//`, which no page has.
  */
 const handlersOf = (answer: Handler) => {
-  const guarded: Handler = async (request) => closeIfBodyIsAwaited(request, await answer(withPlainUrl(request)))
+  const guarded: Handler = (request) => {
+    const response = answer(withPlainUrl(request))
+    // Awaiting every response would take a turn of the microtask queue for each reading.
+    return expectation(request.headers) === 'met' ? response : closeIfBodyIsAwaited(request, response)
+  }
   const look = { GET: guarded }
   return {
     routes: { '/*': toFetch, '/': look, '/:first': look, '/:first/*': look },

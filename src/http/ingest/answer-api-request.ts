@@ -1,19 +1,16 @@
 import type { Accepted } from '../../actors/core.ts'
 import { thrownError } from '../../domain/error-message.ts'
 import type { ReadingRefusal, RejectedItem } from '../../domain/refusal.ts'
-import { closeIfBodyIsAwaited } from '../expect-header.ts'
-import { type Problem, problemOf, problemResponse } from '../problem.ts'
+import { problemOf, problemResponse } from '../problem.ts'
+import { batchBody, checkBody, successBody } from './answer-bodies.ts'
 import {
   type AnswerHeaders,
   acceptedHeaders,
   addKeyHeaders,
-  batchBody,
-  checkBody,
   keepAlive,
   plainHeaders,
   replayedHeader,
-  successBody,
-} from './accepted-answers.ts'
+} from './answer-headers.ts'
 import type { AcceptedBatch, ApiCall, ApiDeps, ApiRoute, CheckedReadings } from './api-call.ts'
 import { authenticate } from './authenticate.ts'
 import { noteRefused, noteRejected, type RefusedCall } from './note-refusals.ts'
@@ -47,19 +44,16 @@ export const answerApiRequest = async (deps: ApiDeps, request: Request, route: A
       chargeOnce(deps, call, costOfBrokenConnection)
       // The client has closed the connection. If the client reads this answer all the same, a 500 does not say that the
       // reading was stored.
-      return refusalResponse(request, problemOf(internalError), plainHeaders(requestId))
+      return problemResponse(problemOf(internalError), plainHeaders(requestId))
     }
     return result.ok ? accept(deps, call, result.value) : await refuse(deps, call, result.refusal)
   } catch (thrown) {
     lines.error('request failed', { requestId, keyId, error: thrownError(thrown) })
-    return refusalResponse(request, problemOf(internalError), plainHeaders(requestId))
+    return problemResponse(problemOf(internalError), plainHeaders(requestId))
   }
 }
 
 const internalError: ReadingRefusal = { kind: 'internal_error' }
-
-const refusalResponse = (request: Request, problem: Problem, headers: AnswerHeaders): Response =>
-  closeIfBodyIsAwaited(request, problemResponse(problem, headers))
 
 const accept = (deps: ApiDeps, call: ApiCall, result: Accepted | AcceptedBatch | CheckedReadings): Response => {
   if ('rejected' in result) {
@@ -86,7 +80,7 @@ const acceptBatch = (deps: ApiDeps, call: ApiCall, batch: AcceptedBatch): Respon
 
 const statusOfBatch = (rejected: readonly RejectedItem[]): number => (rejected.length === 0 ? 200 : 207)
 
-/** The charge is in `order-of-checks.ts`. There is no receipt, because nothing is in the log. */
+/** The charge is in `checks-after-the-key.ts`. There is no receipt, because nothing is in the log. */
 const answerCheck = (deps: ApiDeps, call: ApiCall, { count, accepted, rejected }: CheckedReadings): Response => {
   deps.lastChecks.set(call.key.keyId, deps.core.clock.now())
   const headers: AnswerHeaders = { ...plainHeaders(call.requestId), ...keepAlive }
@@ -110,7 +104,7 @@ const refuseKey = (
   const who = key === null ? { keyId: null, address: deps.addressOf(request) } : { keyId: key.keyId }
   deps.refusalLines.note({ requestId, status, code, ...who })
   if (key !== null) deps.lastRefusals.note(key.keyId, { atMs, code, isCost: false })
-  return refusalResponse(request, problem, plainHeaders(requestId))
+  return problemResponse(problem, plainHeaders(requestId))
 }
 
 const refuse = async (deps: ApiDeps, call: ApiCall, found: ReadingRefusal): Promise<Response> => {
@@ -130,10 +124,10 @@ const refuse = async (deps: ApiDeps, call: ApiCall, found: ReadingRefusal): Prom
   const headers = plainHeaders(requestId)
   const usage = await deps.core.keys.usage(keyId)
   addKeyHeaders(headers, key, usage ?? { limit: deps.core.projections.keys.effectiveLimit(key) })
-  return refusalResponse(call.request, problem, headers)
+  return problemResponse(problem, headers)
 }
 
-/** True for a wrong path or method. Then `order-of-checks.ts` has not run, so `refuse` checks the key's cost budget. */
+/** True for a wrong path or method. Then `checks-after-the-key.ts` has not run, so `refuse` checks the key's cost budget. */
 const isOfNoRoute = ({ kind }: ReadingRefusal): boolean => kind === 'not_found' || kind === 'method_not_allowed'
 
 const isKeyRefusal = ({ kind }: ReadingRefusal): boolean =>

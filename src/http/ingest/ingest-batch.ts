@@ -5,7 +5,7 @@ import type { NameCache } from '../../domain/reading/name-cache.ts'
 import { done, type ReadingRefusal } from '../../domain/refusal.ts'
 import { batchBodyBytesMax, batchEncodedBytesMax } from '../../limits.ts'
 import type { ApiDeps } from './api-call.ts'
-import { type IngestEndpoint, type IngestRoutes, ingestRoutes } from './order-of-checks.ts'
+import { type IngestEndpoint, type IngestRoutes, ingestRoutes } from './checks-after-the-key.ts'
 import { BatchParser } from './parse-batch.ts'
 
 /** `POST /api/v1/ingest/batch` and its check. Stores either all valid readings of the batch or none (docs/contract.md, "Many readings"). */

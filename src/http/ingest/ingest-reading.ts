@@ -3,7 +3,7 @@ import { policyRefusal } from '../../domain/reading/reading.ts'
 import { done } from '../../domain/refusal.ts'
 import { readingBodyBytesMax } from '../../limits.ts'
 import type { ApiDeps } from './api-call.ts'
-import { type IngestEndpoint, type IngestRoutes, ingestRoutes } from './order-of-checks.ts'
+import { type IngestEndpoint, type IngestRoutes, ingestRoutes } from './checks-after-the-key.ts'
 import { ReadingParser } from './parse-reading.ts'
 
 /** `POST /api/v1/ingest` and its check. */
