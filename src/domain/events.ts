@@ -2,7 +2,7 @@
  * The table of all events that the log can contain. `events/` has the declarations. Stored events are never rewritten. If the fields
  * of an event change after the first release, its stored form gets a new schema version (`src/log/codec/codec.ts`). Times are in ms.
  */
-import { type Static, type TObject, Type } from '@sinclair/typebox'
+import { type Static, type TNull, type TObject, type TSchema, type TUnion, Type } from '@sinclair/typebox'
 import { cellarEvents } from './events/cellar-events.ts'
 import { type Declared, type StreamKind, strict } from './events/declare-event.ts'
 import { keyEvents } from './events/key-events.ts'
@@ -27,6 +27,13 @@ export const declarationOf = (type: EventType): Declared => declaredEvents[type]
 export type TypesIn<S extends StreamKind> = {
   [T in EventType]: S extends Table[T]['in'][number] ? T : never
 }[EventType]
+
+/** The fields that a page shows as text. */
+export type TextField = { [T in EventType]: TextFieldOf<Table[T]['data']['properties']> }[EventType]
+type TextFieldOf<Fields> = {
+  [F in keyof Fields]: Fields[F] extends Shown | TUnion<[Shown, TNull]> ? F : never
+}[keyof Fields]
+type Shown = TSchema & { readonly role: 'text' }
 
 /** The types whose declarations have the mark. */
 export type TypesWith<Mark extends 'mayTakeAway' | 'comparesState'> = {

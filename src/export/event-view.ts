@@ -1,14 +1,5 @@
 import { instantText } from '../domain/calendar.ts'
-import type { RecordedEvent } from '../domain/events.ts'
-
-/** An attacker could try passwords against the hashes in these fields unnoticed, so nobody is shown them. */
-const secretFields: ReadonlySet<string> = new Set([
-  'secretHash',
-  'passwordHash',
-  'linkHash',
-  'sessionHash',
-  'deviceHash',
-])
+import { declarationOf, type RecordedEvent } from '../domain/events.ts'
 
 const redacted = '[redacted]'
 
@@ -27,7 +18,10 @@ export const eventView = (event: RecordedEvent) => ({
   metadata: event.metadata,
 })
 
-export const redactedData = ({ type, data }: RecordedEvent): object =>
-  type === 'ReadingAccepted'
-    ? data
-    : Object.fromEntries(Object.entries(data).map(([name, value]) => [name, secretFields.has(name) ? redacted : value]))
+export const redactedData = ({ type, data }: RecordedEvent): object => {
+  if (type === 'ReadingAccepted') return data
+  const { properties } = declarationOf(type).data
+  return Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [name, properties[name]?.['role'] === 'hash' ? redacted : value]),
+  )
+}

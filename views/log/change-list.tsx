@@ -1,4 +1,4 @@
-import type { Change, DurationField, TextField } from '../../src/domain/search/event-changes.ts'
+import type { Change, DurationField } from '../../src/domain/search/event-changes.ts'
 import { Name } from '../parts/name.tsx'
 import { countOf, countText } from '../parts/quantity.ts'
 import { durationWords, exactText } from '../parts/time-words.ts'
@@ -58,8 +58,6 @@ export const changeRow = (change: Change): ChangeRow => {
       return rowOf(durationNames[change.field], change, (ms) =>
         ms === null ? noDuration[change.field] : durationWords(ms),
       )
-    case 'role':
-      return rowOf('Role', change, (role) => role)
     case 'predecessor':
       return row('Rotated from', `clr_${change.keyId}_…`)
     case 'successor':
@@ -72,8 +70,6 @@ export const changeRow = (change: Change): ChangeRow => {
       return row('Deleted', purgedText(change))
     case 'purgedRecords':
       return row('Deleted', `${revisionsText(change.revisions)}; from before ${exactText(change.recordedBefore)}`)
-    case 'value':
-      return row('Value', String(change.to))
     case 'events':
       return row('Events', countText(change.to))
     case 'until':
@@ -87,7 +83,7 @@ export const changeRow = (change: Change): ChangeRow => {
     case 'otherSignIns':
       return row('Refused', refusedText(change, 'with other e-mails'))
     default:
-      return rowOf(textNames[change.field], change, (text) => (text === '' ? '(none)' : text))
+      return rowOf(textNames.get(change.field) ?? capitalized(change.field), change, (text) => text || '(none)')
   }
 }
 
@@ -103,25 +99,13 @@ const noDuration: Readonly<Record<DurationField, string>> = {
   retention: 'for ever',
 }
 
-const textNames: Readonly<Record<TextField, string>> = {
-  cellar: 'Cellar',
-  label: 'Label',
-  note: 'Note',
-  reason: 'Reason',
-  title: 'Title',
-  rack: 'Rack',
-  keg: 'Keg',
-  timestamp: 'Timestamp',
-  email: 'E-mail',
-  linkMadeBy: 'One-time link from',
-  address: 'Address',
-  browser: 'Browser',
-  difference: 'Difference',
-  finding: 'Finding',
-  recordType: 'Type',
-  filter: 'Filter',
-  why: 'Why',
-}
+/** Other texts are called as their fields are. */
+const textNames: ReadonlyMap<string, string> = new Map([
+  ['email', 'E-mail'],
+  ['linkMadeBy', 'One-time link from'],
+])
+
+const capitalized = (field: string): string => field.replace(/^./, (letter) => letter.toUpperCase())
 
 const row = (what: string, to: string): ChangeRow => ({ what, from: null, to })
 

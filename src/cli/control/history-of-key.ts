@@ -4,7 +4,6 @@ import { knownOfHistory } from '../../actors/ask/known-of-history.ts'
 import type { Core } from '../../actors/core.ts'
 import { overlapTyped } from '../../domain/amounts.ts'
 import type { Limit } from '../../domain/events.ts'
-import { assertNever } from '../../domain/refusal.ts'
 import type { KeyChange } from '../../domain/search/event-changes.ts'
 import { readPageEventsMax } from '../../limits.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
@@ -51,11 +50,6 @@ const lineOf = ({ event, changes, after }: HistoryRow): Line => ({
 
 const changeText = (change: KeyChange): string => {
   switch (change.field) {
-    case 'cellar':
-    case 'label':
-    case 'note':
-    case 'reason':
-      return fromTo(change.field, change.from, change.to)
     case 'limit':
       return fromTo('limit', change.from === undefined ? undefined : limitText(change.from), limitText(change.to))
     case 'expiresAt':
@@ -76,7 +70,7 @@ const changeText = (change: KeyChange): string => {
       return `${readings} readings deleted by the retention (${range}), accepted before ${isoOf(acceptedBefore)}, the last at ${isoOf(lastAcceptedAt)}`
     }
     default:
-      return assertNever(change)
+      return fromTo(change.field, change.from, change.to)
   }
 }
 

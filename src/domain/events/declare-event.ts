@@ -44,15 +44,17 @@ export type Declared = About & { readonly data: TObject }
 
 export const strict = { additionalProperties: false } as const
 
-export const text = (description: string) => Type.String({ description })
+/** A text that a page shows as it is (`src/domain/search/event-changes.ts`). */
+export const text = (description: string) => shown(Type.String({ description }))
+export const shown = <T extends TSchema>(schema: T) => ({ ...schema, role: 'text' as const })
 /** A text that means nothing to people. */
-export const id = (description: string) => Type.String({ description, role: 'id' })
+export const id = (description: string) => Type.String({ description })
 /** A hash of a secret. Nobody is shown it: an attacker could try passwords against it unnoticed. */
 export const hash = (description: string) => Type.String({ description, role: 'hash' })
 export const count = (description: string, minimum = 0) => Type.Integer({ minimum, description })
 export const revision = count
-export const instant = (description: string) => Type.Integer({ minimum: 0, description, role: 'instant' })
-export const duration = (description: string) => Type.Integer({ minimum: 0, description, role: 'duration' })
+export const instant = (description: string) => Type.Integer({ minimum: 0, description })
+export const duration = (description: string) => Type.Integer({ minimum: 0, description })
 /** `means` says what `null` means. */
 export const orNull = <T extends TSchema>(schema: T, means: string) =>
   Type.Union([schema, Type.Null()], { description: `${schema.description} \`null\`: ${means}.`, role: schema['role'] })

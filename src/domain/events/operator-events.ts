@@ -1,11 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { count, event, hash, id, instant, orNull, revision, strict, text } from './declare-event.ts'
+import { count, event, hash, id, instant, orNull, revision, shown, strict, text } from './declare-event.ts'
 
 const people = ['operator', 'cli'] as const
 
-export const Role = Type.Union([Type.Literal('admin'), Type.Literal('auditor')], {
-  description: 'What the operator may do: an auditor changes nothing.',
-})
+export const Role = shown(
+  Type.Union([Type.Literal('admin'), Type.Literal('auditor')], {
+    description: 'What the operator may do: an auditor changes nothing.',
+  }),
+)
 export type Role = Static<typeof Role>
 
 const passwordHash = hash('The hash of the password.')
