@@ -1,6 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { dayMs } from '../calendar.ts'
-import { count, duration, event, id, instant, Limit, orNull, revision, strict, text } from './declare-event.ts'
+import {
+  count,
+  duration,
+  event,
+  id,
+  instant,
+  Limit,
+  midnight,
+  orNull,
+  revision,
+  strict,
+  text,
+} from './declare-event.ts'
 
 const people = ['operator', 'cli'] as const
 
@@ -37,11 +48,7 @@ export const cellarEvents = {
       firstRevision: revision('The first deleted revision of the readings stream.'),
       lastRevision: revision('The last deleted revision of the readings stream.'),
       readings: count('The number of deleted readings, without deleted fences.'),
-      acceptedBefore: Type.Integer({
-        minimum: 0,
-        multipleOf: dayMs,
-        description: 'A midnight (UTC). Readings from before this midnight were old enough to be deleted.',
-      }),
+      acceptedBefore: midnight('A midnight (UTC). Readings from before this midnight were old enough to be deleted.'),
       lastAcceptedAt: instant('When the last deleted reading was accepted.'),
     },
   ),

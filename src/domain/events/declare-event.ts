@@ -1,5 +1,6 @@
 /** How an event is declared. `src/domain/events.ts` has the table of all events. */
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { dayMs } from '../calendar.ts'
 import type { recordCategories } from '../stream-names.ts'
 
 /** Where events lie: a category of streams, or one stream. `records`: any stream of records. `purged`: any stream that lost events. */
@@ -45,23 +46,29 @@ export type Declared = About & { readonly data: TObject }
 export const strict = { additionalProperties: false } as const
 
 /** A text that a page shows as it is (`src/domain/search/event-changes.ts`). */
-export const text = (description: string) => shown(Type.String({ description }))
+export const text = (description: string) => shown(Type.String({ description, title: 'text' }))
 export const shown = <T extends TSchema>(schema: T) => ({ ...schema, role: 'text' as const })
 /** A text that means nothing to people. */
-export const id = (description: string) => Type.String({ description })
+export const id = (description: string) => Type.String({ description, title: 'id' })
 /** A hash of a secret. Nobody is shown it: an attacker could try passwords against it unnoticed. */
-export const hash = (description: string) => Type.String({ description, role: 'hash' })
-export const count = (description: string, minimum = 0) => Type.Integer({ minimum, description })
-export const revision = count
-export const instant = (description: string) => Type.Integer({ minimum: 0, description })
-export const duration = (description: string) => Type.Integer({ minimum: 0, description })
+export const hash = (description: string) => Type.String({ description, title: 'hash', role: 'hash' })
+export const count = (description: string, minimum = 0) => Type.Integer({ minimum, description, title: 'number' })
+export const revision = (description: string) => Type.Integer({ minimum: 0, description, title: 'revision' })
+export const instant = (description: string) => Type.Integer({ minimum: 0, description, title: 'ms since 1970' })
+/** In UTC. */
+export const midnight = (description: string) =>
+  Type.Integer({ minimum: 0, multipleOf: dayMs, description, title: 'ms since 1970' })
+export const duration = (description: string) => Type.Integer({ minimum: 0, description, title: 'ms' })
+
 /** `means` says what `null` means. */
 export const orNull = <T extends TSchema>(schema: T, means: string) =>
   Type.Union([schema, Type.Null()], { description: `${schema.description} \`null\`: ${means}.`, role: schema['role'] })
 
-/** A rate limit: at most `readings` in any period of `windowMs`. */
 export const Limit = Type.Object(
-  { readings: Type.Integer({ minimum: 1 }), windowMs: Type.Integer({ minimum: 1 }) },
-  { ...strict, description: 'At most `readings` in any period of `windowMs`.' },
+  {
+    readings: count('At most this number of readings …', 1),
+    windowMs: Type.Integer({ minimum: 1, description: '… in any period of this length.', title: 'ms' }),
+  },
+  { ...strict, description: 'The rate limit.' },
 )
 export type Limit = Static<typeof Limit>

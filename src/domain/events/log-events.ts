@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { dayMs } from '../calendar.ts'
-import { count, event, id, orNull, revision, text } from './declare-event.ts'
+import { count, event, id, midnight, orNull, revision, text } from './declare-event.ts'
 
 export const ExportedListName = Type.Union(
   [Type.Literal('events'), Type.Literal('readings'), Type.Literal('history'), Type.Literal('keys')],
@@ -66,11 +65,7 @@ export const logEvents = {
   RecordsPurged: event({ in: ['records'], by: ['system'] }, 'Old records of the stream are deleted.', {
     firstRevision: revision('The first deleted revision.'),
     lastRevision: revision('The last deleted revision.'),
-    recordedBefore: Type.Integer({
-      minimum: 0,
-      multipleOf: dayMs,
-      description: 'A midnight (UTC). Records from before this midnight were old enough to be deleted.',
-    }),
+    recordedBefore: midnight('A midnight (UTC). Records from before this midnight were old enough to be deleted.'),
   }),
   RecordUnreadable: event(
     { in: ['records'], by: [], shown: 'placeholder' },
