@@ -511,8 +511,6 @@ export const storeReadMsPerTurnMax = 2
 export const storeWalBytesMax = 16 * 1024 * 1024
 /** If more than this waits to be copied, another program holds the copying back. A warning says so. */
 export const walHeldBytesMin = 4 * storeWalBytesMax
-/** A start reads the write-ahead log in parts of this size, to see whether it is damaged. */
-export const walReadBytes = 1024 * 1024
 /**
  * If the write-ahead log has begun anew this often since a copy was made, a start still notices the older copy. A larger number
  * would take the random salts of new files for an older copy more often. With this number, one in four million would be wrong.

@@ -11,12 +11,18 @@ import { isSystemError } from '../../domain/error-message.ts'
 import { heartbeatMs } from '../../limits.ts'
 import type { DataFolder } from '../data-folder.ts'
 import { Outage } from '../event-log.ts'
-import { isWalMagic, walFrameHeaderBytes, walHeaderBytes, walMagicBytes } from '../tail/write-ahead-log.ts'
 import type { Later } from './disk-space.ts'
 import { isMalformed } from './sqlite-faults.ts'
 import { copyWal } from './sqlite-file.ts'
 
 export type FileFacts = { readonly dev: number; readonly ino: number; readonly size: number; readonly mtimeMs: number }
+
+/** https://sqlite.org/fileformat2.html#walformat: a header, and then frames. A frame is one page with a header of its own. */
+const walHeaderBytes = 32
+const walFrameHeaderBytes = 24
+/** The header begins with this number of bytes of the magic number. Its last bit is the byte order of checksums. */
+export const walMagicBytes = 4
+const walMagic = 0x377f0682
 
 /** `headOf` returns the first bytes of a file: `walMagicBytes`, or fewer if the file is shorter. */
 export type Disk = {
@@ -215,7 +221,7 @@ const numberOf = (database: Database, pragma: 'page_size' | 'page_count'): numbe
 }
 
 const isWalHead = (head: Uint8Array): boolean =>
-  head.length === walMagicBytes && isWalMagic(new DataView(head.buffer, head.byteOffset).getUint32(0))
+  head.length === walMagicBytes && (new DataView(head.buffer, head.byteOffset).getUint32(0) | 1) === (walMagic | 1)
 
 const systemDisk: Disk = {
   factsOf: stat,

@@ -6,9 +6,17 @@ import { Database, SQLiteError } from 'bun:sqlite'
 import { closeSync, existsSync, readSync } from 'node:fs'
 import { storeBusyMsMax, walBeginningsMax } from '../../limits.ts'
 import { openFolderFile } from '../folder-file.ts'
+import { copyWal } from '../sqlite/sqlite-file.ts'
 import { type LogEnd, noEvents, readLogEnd } from './log-end.ts'
-import { readWitness, type Witness, witnessPathBeside } from './witness-file.ts'
-import { lookAtWriteAheadLog, type WalLook } from './write-ahead-log.ts'
+import {
+  readWitness,
+  saltsAt,
+  saltsBytes,
+  type WalExtent,
+  type Witness,
+  walExtentOf,
+  witnessPathBeside,
+} from './witness-file.ts'
 
 /** A file beside the log that was computed from events up to `position`. */
 export type Mark = {
@@ -29,7 +37,7 @@ export type MissingEnd = {
   readonly findings: readonly string[]
 }
 
-/** The log has lost events that were acknowledged, or its write-ahead log is damaged. */
+/** The log has lost events that were acknowledged. */
 export class LogEndMissing extends Error {
   override readonly name = 'LogEndMissing'
 }
@@ -45,15 +53,10 @@ export type EndCheck = {
 
 /**
  * Call this while the folder is held, and before anything opens the log.
- * @param look A test gives a look during which another program writes.
  * @throws LogEndMissing
  */
-export const checkLogEnd = (
-  logPath: string,
-  { acceptMissing, ...check }: EndCheck,
-  look = lookAtWriteAheadLog,
-): void => {
-  const missing = findMissingEnd(logPath, check, look)
+export const checkLogEnd = (logPath: string, { acceptMissing, ...check }: EndCheck): void => {
+  const missing = findMissingEnd(logPath, check)
   if (missing === null) return
   if (acceptMissing === undefined) throw new LogEndMissing(`${textOf(logPath, missing)}. ${remedy}`)
   if (!isEmptyOrMissing(logPath)) assertConsistent(logPath, missing)
@@ -67,35 +70,41 @@ export const checkLogEnd = (
 export const findMissingEnd = (
   logPath: string,
   { marks, onWarning }: Omit<EndCheck, 'acceptMissing'>,
-  look = lookAtWriteAheadLog,
 ): MissingEnd | null => {
   const witness = usableWitness(witnessPathBeside(logPath), onWarning)
   // SQLite deletes the write-ahead log of an empty file, so such a file is not opened. Beside a new log, other files may
   // belong to a log in EventStoreDB. Only an embedded log has a witness.
   const isEmpty = isEmptyOrMissing(logPath)
   const known = [...(witness === null ? [] : [asMark(witness)]), ...(isEmpty ? [] : (marks?.() ?? []))]
-  const wal = lookTwice(logPath, look)
-  if (wal.damage === null && known.length === 0) return null
+  if (known.length === 0) return null
   const end = isEmpty ? noEvents : reading(logPath, readLogEnd)
   // SQLite says why it cannot read the file when the log is opened, and nothing is lost by that.
-  const ofWal = walFindings(wal, witness)
-  if (end === null && ofWal.length === 0) return null
-  if (witness !== null && end !== null && end.logId !== null && end.logId !== witness.logId) {
+  if (end === null) return null
+  const ofWal = isEmpty || witness === null ? [] : walFindings(witness.wal, reading(logPath, walExtentIn(logPath)))
+  if (witness !== null && end.logId !== null && end.logId !== witness.logId) {
     onWarning?.(`"${witnessPathBeside(logPath)}" belongs to another log. It is replaced`)
   }
   return compare(end, known, ofWal)
 }
 
 /**
- * Another program can write the file during a look, and then the two looks differ. So only damage that both looks find
- * at the same place counts.
+ * What SQLite takes of the write-ahead log: the pages up to the first damaged one. It ignores the rest without a word. The salts are
+ * read last: another program can begin the write-ahead log anew meanwhile, and the counted pages belong to the older one.
  */
-const lookTwice = (logPath: string, look: (logPath: string) => WalLook): WalLook => {
-  const first = look(logPath)
-  if (first.damage === null) return first
-  const second = look(logPath)
-  return second.damage === null || second.damage === first.damage ? second : { extent: null, damage: null }
-}
+const walExtentIn =
+  (logPath: string) =>
+  (database: Database): WalExtent | null => {
+    const { pages } = copyWal(database, 'NOOP')
+    const path = `${logPath}-wal`
+    if (!existsSync(path)) return null
+    const file = openFolderFile(path, 'read')
+    try {
+      const salts = Buffer.alloc(saltsBytes)
+      return readSync(file, salts, 0, saltsBytes, saltsAt) < saltsBytes ? null : walExtentOf(salts, pages)
+    } finally {
+      closeSync(file)
+    }
+  }
 
 /** A file that cannot be read is not taken for an empty one. */
 const isEmptyOrMissing = (path: string): boolean => {
@@ -131,19 +140,15 @@ const asMark = ({ logId, position, recordedAt }: Witness): Mark => ({
   event: `written at ${timeText(recordedAt)}`,
 })
 
-const walFindings = ({ damage, extent }: WalLook, witness: Witness | null): readonly string[] => {
-  if (damage !== null) return [damage]
-  if (witness === null || extent === null) return []
-  const { wal } = witness
-  if (wal.firstSalt === 0 && wal.secondSalt === 0) return []
+const walFindings = (wal: WalExtent, extent: WalExtent | null): readonly string[] => {
+  if (extent === null || (wal.firstSalt === 0 && wal.secondSalt === 0)) return []
   const timesBegun = (wal.firstSalt - extent.firstSalt) >>> 0
   if (timesBegun > 0) return timesBegun <= walBeginningsMax ? ['its write-ahead log is an older copy'] : []
   if (wal.secondSalt !== extent.secondSalt || wal.pages <= extent.pages) return []
   return [`its write-ahead log has ${extent.pages} whole pages, and ${wal.pages} were synced`]
 }
 
-const compare = (read: LogEnd | null, known: readonly Mark[], ofWal: readonly string[]): MissingEnd | null => {
-  const end = read ?? noEvents
+const compare = (end: LogEnd, known: readonly Mark[], ofWal: readonly string[]): MissingEnd | null => {
   // Before a log has its id, the models can be of a log in EventStoreDB. Only an embedded log has a witness.
   const ahead = known.filter(
     ({ source, logId, position }) =>
@@ -155,11 +160,10 @@ const compare = (read: LogEnd | null, known: readonly Mark[], ofWal: readonly st
   ]
   if (findings.length === 0) return null
   const knownPosition = Math.max(end.position, ...ahead.map(({ position }) => position))
-  return { lastPosition: end.position, knownPosition, findings: [...findings, lastText(read)] }
+  return { lastPosition: end.position, knownPosition, findings: [...findings, lastText(end)] }
 }
 
-const lastText = (end: LogEnd | null): string => {
-  if (end === null) return 'SQLite cannot read what is left'
+const lastText = (end: LogEnd): string => {
   if (end.position === 0) return 'it has no event'
   return `its last event has position ${end.position}, written at ${timeText(end.recordedAt)}`
 }
