@@ -358,21 +358,19 @@ export const refusedSignInAddressesMax = 5
 // Summaries of refused readings
 /** After the first refusal with a code, and then after each summary. The last pause repeats. */
 export const refusalSummaryPausesMs = [10_000, 60_000, 600_000] as const
-/** A summary is appended at most this long after its refusals, unless the store is away for longer. */
+/** A summary is appended at most this long after its refusals, unless the store is away for longer or the node has no bytes left. */
 export const refusalSummaryMsMax = 900_000
 export const refusalSamplesMax = 8
 /** Keys whose refusals wait for a summary. */
 export const refusalSumsKeysMax = 1_000
 /** Samples that wait, of all keys. One takes about 400 bytes, and at most 1,500 with the longest names. */
 export const refusalSamplesOfAllKeysMax = 2_000
-/** Of one node since its start, on one day (UTC). */
-export const refusalSumsBytesPerDayMax = 64 * 1024 * 1024
-/** After this share of the day's bytes, summaries have counts, but no samples. */
-export const refusalSamplesBytesPerDayMax = refusalSumsBytesPerDayMax * (3 / 4)
-/** After this share, refusals of all keys count only in the summary of the node, which gets the rest. */
-export const refusalCountsBytesPerDayMax = refusalSumsBytesPerDayMax * (15 / 16)
-/** Bytes of summaries that a node notes before it writes them, so that it writes the note at most 1,024 times a day. */
-export const refusalBytesKeptAhead = 64 * 1024
+/**
+ * Bytes of summaries that a node earns in a day. With what it has saved up, it writes at most 64 MiB in 24 hours. Summaries of 1,000
+ * keys with one sample each need 850 KB in 10 minutes, and the node earns 350 KB: then each key has one every 25 minutes.
+ */
+export const refusalSummaryBytesPerDay = 48 * 1024 * 1024
+export const refusalSummaryBytesSavedMax = 16 * 1024 * 1024
 /** A summary counts as this number of bytes besides its data: id, type, stream, metadata and framing. */
 export const refusalSummaryBytesBesideData = 500
 /** Summaries that a node appends at the same time. With more, 1,000 due summaries would delay the readings behind them. */

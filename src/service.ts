@@ -42,7 +42,6 @@ import { drainMsMax, drainNoticeMs, heldWaitMsMax, lostNamesMax } from './limits
 import { type CertificateAndKey, listen, readCertificate } from './listen.ts'
 import { logPathIn } from './log/data-folder.ts'
 import type { EventLog } from './log/event-log.ts'
-import { refusalBytesFile } from './log/refusal-bytes-file.ts'
 import type { MissingEnd } from './log/tail/missing-end.ts'
 import type { LogLines } from './log-lines.ts'
 import { asCommandFailed, beginningOf, openDerived, openLog, openWhenFree } from './open-log.ts'
@@ -162,7 +161,6 @@ const startCore = async (
     derived,
     ...beginningOf(config, log),
     sessionIdleMs: config.sessionIdleMs,
-    refusalBytes: refusalBytesFile(config.dataDir),
     passwordJudge: judgeOnThread({
       schedule: systemSchedule,
       onFault: (why) =>

@@ -4,7 +4,6 @@ import type { KnownRevisions } from '../derived/ask/known-revisions.ts'
 import type { DerivedStore } from '../derived/derived-store.ts'
 import type { Questions } from '../derived/questions/question.ts'
 import { isRun, type LogItem, lastPositionOf } from '../domain/reading/recorded-run.ts'
-import type { KeptBytes } from '../domain/refusals/bytes-of-day.ts'
 import {
   categories,
   categoryOf,
@@ -56,8 +55,6 @@ export type CoreParts = {
   readonly derived?: Derived
   /** Default: those of the derived store. Without one, no question is answered. */
   readonly questions?: Derived['questions']
-  /** Where the node keeps how many bytes of summaries of refusals it has written today. Default: nowhere. */
-  readonly refusalBytes?: KeptBytes
   readonly schedule?: Schedule
   /** Reports a bug. Must not throw. Default: writes to stderr. */
   readonly onBug?: (bug: unknown) => void
@@ -128,7 +125,7 @@ export class Node {
     this.#registries = [this.keys, this.cellars, this.operators, this.setup]
     this.passwords = new Passwords(host, parts.passwordHasher, parts.passwordJudge)
     this.signInRecords = new SignInRecords(host)
-    this.refusalRecords = new RefusalRecords(host, parts.refusalBytes)
+    this.refusalRecords = new RefusalRecords(host)
     this.exportRecords = new RecordStream(host, exportsStream)
     this.sweeps = new Sweeps(host, this.keys)
     this.rotations = new Rotations(host, this.keys)

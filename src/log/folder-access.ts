@@ -50,7 +50,6 @@ const databases = ['log.db', 'log.lock', 'idempotency.db', 'ask.db', 'readings.d
 const fileNames: readonly string[] = [
   socketName,
   'log.witness',
-  'refusal-bytes',
   ...databases.flatMap((name) => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]),
 ]
 

@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { packageManager } from '../../package.json'
@@ -199,8 +198,6 @@ describe('a drain', () => {
       expect(sums[0]).toMatchObject({ level: 'info', addresses: [{ address: '127.0.0.1' }] })
       expect(lines.filter(({ msg }) => msg === 'request refused')).toHaveLength(single)
       expect(lines.at(-1)).toMatchObject({ msg: 'stopped' })
-      // The summary of these refusals counts for the day.
-      expect(readFileSync(join(folder.path, 'refusal-bytes'), 'utf8')).toMatch(/^\d+ \d+\n$/)
     },
     slowMs,
   )

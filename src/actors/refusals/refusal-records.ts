@@ -1,4 +1,3 @@
-import type { KeptBytes } from '../../domain/refusals/bytes-of-day.ts'
 import { isOfNode } from '../../domain/refusals/refusal-facts.ts'
 import { RefusalSums, type Summary } from '../../domain/refusals/refusal-sums.ts'
 import { nodeRefusalsStream, refusalsStream } from '../../domain/stream-names.ts'
@@ -20,9 +19,9 @@ export class RefusalRecords {
   #isWriting = false
   #isLast = false
 
-  constructor(host: Host, kept?: KeptBytes) {
+  constructor(host: Host) {
     this.#host = host
-    this.#sums = new RefusalSums({ kept })
+    this.#sums = new RefusalSums(host.clock.now())
   }
 
   get isIdle(): boolean {

@@ -3,14 +3,15 @@
  * refusal with a code. If refusals with this code go on, the next summary is due a minute later, and further ones every 10
  * minutes. A summary has all codes of the key that were refused since the last one.
  *
- * Memory is bounded: sums wait for at most `refusalSumsKeysMax` keys, with at most `refusalSamplesOfAllKeysMax` samples. So is
- * what is written in a day (`BytesOfDay`). Refusals of further keys count only in the summary of the node, which has no samples.
+ * Memory is bounded: sums wait for at most `refusalSumsKeysMax` keys, with at most `refusalSamplesOfAllKeysMax` samples. Refusals of
+ * further keys count only in the summary of the node, which has no samples. What is written is bounded, too (`SummaryBytes`): without
+ * room, summaries wait. The node's comes first, and keys take turns, so a key with many refusals does not hold up the others.
  */
 import { refusalSamplesOfAllKeysMax, refusalSumsKeysMax } from '../../limits.ts'
 import type { ReadingRefusal } from '../refusal.ts'
 import { nameFault } from '../text.ts'
-import { BytesOfDay, type KeptBytes, type TakenBytes } from './bytes-of-day.ts'
 import { refusalFacts } from './refusal-facts.ts'
+import { bytesOfSummary, SummaryBytes } from './summary-bytes.ts'
 import {
   firstPauseMs,
   type RefusalSample,
@@ -31,13 +32,7 @@ export type Refused = {
 }
 
 /** `keyId` is `null` for the summary of the node. */
-export type Summary = { readonly keyId: string | null; readonly data: RefusedReadings; readonly taken: TakenBytes }
-
-export type RefusalSumsOptions = {
-  readonly keysMax?: number
-  /** Default: the day begins anew with each object. */
-  readonly kept?: KeptBytes | undefined
-}
+export type Summary = { readonly keyId: string | null; readonly data: RefusedReadings }
 
 export class RefusalSums {
   /** Keys with refusals that wait for their summary. */
@@ -45,13 +40,13 @@ export class RefusalSums {
   /** Other keys that had a summary. The key whose summary came first is first, and gives way to a new key. */
   readonly #quiet = new Map<string, SummaryTimes>()
   #node = new WaitingRefusals(new SummaryTimes())
-  readonly #day: BytesOfDay
+  readonly #bytes: SummaryBytes
   readonly #keysMax: number
   #samples = 0
 
-  constructor({ keysMax = refusalSumsKeysMax, kept }: RefusalSumsOptions = {}) {
+  constructor(nowMs: number, keysMax: number = refusalSumsKeysMax) {
     this.#keysMax = keysMax
-    this.#day = new BytesOfDay(kept)
+    this.#bytes = new SummaryBytes(nowMs)
   }
 
   /** The number of keys that take memory. */
@@ -64,7 +59,7 @@ export class RefusalSums {
   }
 
   /** Returns what waits, and goes on holding it. */
-  waiting(): readonly Omit<Summary, 'taken'>[] {
+  waiting(): readonly Summary[] {
     const ofKeys = Array.from(this.#keys, ([keyId, sums]) => ({ keyId, data: sums.summary() }))
     return this.#node.isEmpty ? ofKeys : [...ofKeys, { keyId: null, data: this.#node.summary() }]
   }
@@ -72,7 +67,7 @@ export class RefusalSums {
   /** A refusal without a key (`null`) counts for the node. */
   note(keyId: string | null, refused: Refused): void {
     const { atMs, code, count } = refused
-    const key = this.#ofKey(keyId, atMs)
+    const key = this.#ofKey(keyId)
     const sums = key ?? this.#node
     sums.count(code, count, atMs)
     if (key === null || this.#samples >= refusalSamplesOfAllKeysMax || !key.wantsSample(code)) return
@@ -82,34 +77,29 @@ export class RefusalSums {
   }
 
   /**
-   * Returns at most `summariesMax` summaries that are due, and no longer holds them. With `isLast`, all summaries are due. If an
-   * append fails, give its summary back.
+   * Returns at most `summariesMax` summaries that are due, and no longer holds them. With `isLast`, all summaries are due and
+   * none waits for room. If an append fails, give its summary back.
    */
   take(
     nowMs: number,
     { summariesMax, isLast }: { readonly summariesMax: number; readonly isLast: boolean },
   ): Summary[] {
     const due: Summary[] = []
-    for (const [keyId, sums] of this.#keys) {
-      if (due.length === summariesMax) return due
-      if (!isLast && sums.dueMs > nowMs) continue
-      const summary = this.#takeKey(keyId, sums, nowMs)
-      if (summary !== null) due.push(summary)
+    for (const [keyId, sums] of [[null, this.#node] as const, ...this.#keys]) {
+      if (due.length === summariesMax) break
+      if (sums.isEmpty || (!isLast && sums.dueMs > nowMs)) continue
+      const data = sums.summary()
+      if (!isLast && !this.#bytes.take(bytesOfSummary(data), nowMs)) break
+      this.#release(keyId, sums, nowMs)
+      due.push({ keyId, data })
     }
-    if (due.length === summariesMax || (!isLast && this.#node.dueMs > nowMs) || this.#node.isEmpty) return due
-    const data = this.#node.summary()
-    const taken = this.#day.take('node', data, nowMs)
-    if (taken === null) return due
-    this.#node.tell(nowMs)
-    this.#node = new WaitingRefusals(this.#node.times)
-    due.push({ keyId: null, data, taken })
     return due
   }
 
   /** Merges a summary that was not appended with what came since. It is due again after the first pause. */
-  giveBack({ keyId, data, taken }: Summary, nowMs: number): void {
-    this.#day.giveBack(taken)
-    const key = this.#ofKey(keyId, nowMs)
+  giveBack({ keyId, data }: Summary, nowMs: number): void {
+    this.#bytes.add(bytesOfSummary(data))
+    const key = this.#ofKey(keyId)
     const sums = key ?? this.#node
     const hasRoom = key !== null && this.#samples + data.samples.length <= refusalSamplesOfAllKeysMax
     this.#samples -= key?.samples ?? 0
@@ -119,8 +109,8 @@ export class RefusalSums {
   }
 
   /** Returns `null` if the refusal counts for the node. */
-  #ofKey(keyId: string | null, nowMs: number): WaitingRefusals | null {
-    if (keyId === null || this.#day.isFullForKeys(nowMs)) return null
+  #ofKey(keyId: string | null): WaitingRefusals | null {
+    if (keyId === null) return null
     const waiting = this.#keys.get(keyId)
     if (waiting !== undefined) return waiting
     const times = this.#quiet.get(keyId)
@@ -137,20 +127,15 @@ export class RefusalSums {
     return oldest !== undefined && this.#quiet.delete(oldest)
   }
 
-  /** Returns `null` if the day has no room for the summary, which then counts for the node. */
-  #takeKey(keyId: string, sums: WaitingRefusals, nowMs: number): Summary | null {
+  #release(keyId: string | null, sums: WaitingRefusals, nowMs: number): void {
+    sums.tell(nowMs)
+    if (keyId === null) {
+      this.#node = new WaitingRefusals(sums.times)
+      return
+    }
     this.#keys.delete(keyId)
     this.#quiet.set(keyId, sums.times)
     this.#samples -= sums.samples
-    sums.tell(nowMs)
-    const data = sums.summary()
-    const withSamples = this.#day.take('samples', data, nowMs)
-    if (withSamples !== null) return { keyId, data, taken: withSamples }
-    const counts = { ...data, samples: [] }
-    const taken = this.#day.take('counts', counts, nowMs)
-    if (taken !== null) return { keyId, data: counts, taken }
-    this.#node.add(counts, nowMs)
-    return null
   }
 }
 

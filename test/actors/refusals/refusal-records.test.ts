@@ -11,6 +11,9 @@ setDefaultTimeout(600_000)
 
 const [tenSeconds, minute, tenMinutes] = [10_000, 60_000, 600_000]
 
+/** After this time, a node has earned the bytes for summaries of 1,000 keys. */
+const hour = 3_600_000
+
 const pass = async ({ clock }: Cluster, nodes: readonly TestNode[], ms: number): Promise<void> => {
   for (let passedMs = 0; passedMs < ms; passedMs += heartbeatMs) {
     clock.advance(heartbeatMs)
@@ -110,6 +113,7 @@ describe('summaries of refusals', () => {
   test('merge while the store is away, for 1,000 keys and the node', async () => {
     const cluster = new Cluster()
     const node = await cluster.open()
+    cluster.clock.advance(hour)
     node.faults.goAway()
     const keys = refusalSumsKeysMax + 500
     let noted = 0
@@ -132,6 +136,7 @@ describe('summaries of refusals', () => {
   test('are appended a few at a time, and delay no reading', async () => {
     const cluster = new Cluster()
     const node = await cluster.open()
+    cluster.clock.advance(hour)
     const keyId = await makeTestKey(node)
     for (let key = 0; key < 100; key += 1) refuse(node, `key-${key}`)
     const held = node.faults.hold('before')
@@ -179,6 +184,7 @@ describe('summaries of refusals', () => {
   test('are lost if they cause a bug, and the next ones are written', async () => {
     const cluster = new Cluster()
     const node = await cluster.open()
+    cluster.clock.advance(hour)
     refuse(node, 'a', { count: 0.5 })
     for (let key = 0; key < 2 * refusalAppendsAtOnce; key += 1) refuse(node, `key-${key}`)
     await pass(cluster, [node], tenSeconds)

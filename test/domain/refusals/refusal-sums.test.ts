@@ -1,15 +1,13 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
-import { dayOf } from '../../../src/domain/calendar.ts'
-import type { KeptBytes, TakenBytes } from '../../../src/domain/refusals/bytes-of-day.ts'
+import { dayMs } from '../../../src/domain/calendar.ts'
 import { RefusalSums, type Refused, type Summary } from '../../../src/domain/refusals/refusal-sums.ts'
 import {
-  refusalBytesKeptAhead,
-  refusalCountsBytesPerDayMax,
   refusalSamplesMax,
   refusalSamplesOfAllKeysMax,
   refusalSummaryBytesBesideData,
-  refusalSumsBytesPerDayMax,
+  refusalSummaryBytesPerDay,
+  refusalSummaryBytesSavedMax,
   refusalSumsKeysMax,
 } from '../../../src/limits.ts'
 
@@ -17,6 +15,8 @@ import {
 setDefaultTimeout(600_000)
 
 const startMs = Date.UTC(2026, 2, 1, 12)
+/** The node has run for a day, so it has saved up bytes. */
+const begunMs = startMs - dayMs
 const [tenSeconds, minute, tenMinutes] = [10_000, 60_000, 600_000]
 
 const refused = (atMs: number, code = 'INVALID_NAME', more: Partial<Refused> = {}): Refused => ({
@@ -42,7 +42,7 @@ const countsOf = (summaries: readonly Summary[]) =>
 
 describe('RefusalSums', () => {
   test('sums up a code after 10 s, a minute later, and then every 10 minutes', () => {
-    const sums = new RefusalSums()
+    const sums = new RefusalSums(begunMs)
     const told: number[] = []
     let count = 0
     for (let atMs = 0; atMs <= 3_000_000; atMs += 500) {
@@ -63,7 +63,7 @@ describe('RefusalSums', () => {
   })
 
   test('begins again with 10 s after a code was quiet for 10 minutes', () => {
-    const sums = new RefusalSums()
+    const sums = new RefusalSums(begunMs)
     sums.note('a', refused(0))
     expect(take(sums, startMs + tenSeconds - 1)).toEqual([])
     expect(countsOf(take(sums, startMs + tenSeconds))).toEqual([['a', { INVALID_NAME: 1 }]])
@@ -78,7 +78,7 @@ describe('RefusalSums', () => {
   })
 
   test('writes few summaries of a key that is refused for a day', () => {
-    const sums = new RefusalSums()
+    const sums = new RefusalSums(begunMs)
     let summaries = 0
     for (let atMs = 0; atMs < 86_400_000; atMs += 61_000) {
       summaries += take(sums, startMs + atMs).length
@@ -89,7 +89,7 @@ describe('RefusalSums', () => {
   })
 
   test('sums up a new code after 10 s, together with what else waits', () => {
-    const sums = new RefusalSums()
+    const sums = new RefusalSums(begunMs)
     sums.note('a', refused(0))
     take(sums, startMs + tenSeconds)
     sums.note('a', refused(12_000))
@@ -107,7 +107,7 @@ describe('RefusalSums', () => {
   })
 
   test('keeps the first samples, and at least one for each code', () => {
-    const sums = new RefusalSums()
+    const sums = new RefusalSums(begunMs)
     for (let index = 0; index < 20; index += 1) sums.note('a', refused(index))
     sums.note('a', refused(20, 'INVALID_TYPE'))
     sums.note('a', refused(21, 'INVALID_VALUE'))
@@ -123,7 +123,7 @@ describe('RefusalSums', () => {
   })
 
   test('keeps valid names of racks and kegs, and no invalid ones', () => {
-    const sums = new RefusalSums()
+    const sums = new RefusalSums(begunMs)
     sums.note('a', refused(0, 'TIMESTAMP_TOO_OLD', { names: { rack: 'rack-17', keg: 'hop\u0000' } }))
     sums.note('a', refused(1, 'INVALID_NAME', { names: { rack: ' ', keg: 'x'.repeat(129) } }))
     const [summary] = take(sums, startMs + tenSeconds)
@@ -134,7 +134,7 @@ describe('RefusalSums', () => {
   })
 
   test('merges a summary that was given back with what came since', () => {
-    const sums = new RefusalSums()
+    const sums = new RefusalSums(begunMs)
     sums.note('a', refused(0))
     const taken = take(sums, startMs + tenSeconds)
     sums.note('a', refused(11_000))
@@ -148,24 +148,24 @@ describe('RefusalSums', () => {
   })
 
   test('holds sums of at most 1,000 keys, and counts the others for the node', () => {
-    const sums = new RefusalSums()
+    const sums = new RefusalSums(begunMs)
     for (let key = 0; key < refusalSumsKeysMax; key += 1) sums.note(`key-${key}`, refused(0))
     sums.note('one more', refused(0))
     sums.note('key-0', refused(1))
     expect(sums.size).toBe(refusalSumsKeysMax)
     const taken = take(sums, startMs + tenSeconds)
     expect(ofKeys(taken)).toHaveLength(refusalSumsKeysMax)
-    expect(countsOf(taken).at(-1)).toEqual([null, { INVALID_NAME: 1 }])
+    expect(countsOf(taken)[0]).toEqual([null, { INVALID_NAME: 1 }])
     // Keys that wait for nothing give way.
     for (let key = 0; key < refusalSumsKeysMax; key += 1) sums.note(`new-${key}`, refused(10_001))
     expect(sums.size).toBe(refusalSumsKeysMax)
     giveBack(sums, taken.slice(0, 3), startMs + 10_002)
     const merged = take(sums, startMs + tenMinutes)
-    expect(countsOf(merged).at(-1)).toEqual([null, { INVALID_NAME: 4 }])
+    expect(countsOf(merged)[0]).toEqual([null, { INVALID_NAME: 4 }])
   })
 
   test('sums up for the node by code, without samples', () => {
-    const sums = new RefusalSums()
+    const sums = new RefusalSums(begunMs)
     sums.note(null, refused(0, 'KEY_UNKNOWN'))
     sums.note(null, refused(5, 'KEY_UNKNOWN'))
     const [summary, ...others] = take(sums, startMs + tenSeconds)
@@ -179,7 +179,7 @@ describe('RefusalSums', () => {
   })
 
   test('hands out a bounded number at once, and all of them at the end', () => {
-    const sums = new RefusalSums()
+    const sums = new RefusalSums(begunMs)
     for (let key = 0; key < 10; key += 1) sums.note(`key-${key}`, refused(0))
     sums.note(null, refused(0))
     const sizes = [8, 8, 8].map((summariesMax) => sums.take(startMs, { summariesMax, isLast: true }).length)
@@ -187,7 +187,7 @@ describe('RefusalSums', () => {
   })
 
   test('holds at most 2,000 samples of all keys, also of summaries that come back', () => {
-    const sums = new RefusalSums()
+    const sums = new RefusalSums(begunMs)
     const samplesOf = (summaries: readonly Summary[]) =>
       summaries.reduce((sum, { data }) => sum + data.samples.length, 0)
     const noteAll = (atMs: number): void => {
@@ -205,114 +205,59 @@ describe('RefusalSums', () => {
     expect(merged.every(({ data }) => data.counts[0]?.count === 6)).toBe(true)
   })
 
-  test('leaves out the samples when the day is full, until the next day', () => {
-    const sums = new RefusalSums()
-    const long = { names: { rack: 'r'.repeat(128), keg: 'k'.repeat(128) } }
-    let bytes = 0
-    let withoutSamples = 0
-    let atMs = 0
-    for (let round = 0; withoutSamples === 0; round += 1) {
-      for (let key = 0; key < 200; key += 1) {
-        for (let sample = 0; sample < 8; sample += 1)
-          sums.note(`${round}-${key}`, refused(atMs, `CODE_${sample}`, long))
-      }
-      atMs += tenSeconds
-      for (const { data } of take(sums, startMs + atMs)) {
-        if (data.samples.length === 0) withoutSamples += 1
-        else bytes += JSON.stringify(data).length
-      }
-    }
-    expect(bytes).toBeLessThanOrEqual(refusalSumsBytesPerDayMax)
-    const nextDayMs = 86_400_000
-    sums.note('next day', refused(nextDayMs))
-    expect(take(sums, startMs + nextDayMs + tenSeconds)[0]?.data.samples).toHaveLength(1)
-  })
-
-  test('writes at most 64 MiB a day, though 10,000 keys are always refused', () => {
-    const sums = new RefusalSums()
-    const dayStartMs = Date.UTC(2026, 2, 2) - startMs
+  test('writes at most 64 MiB in a day, and each key has its turn', () => {
+    const sums = new RefusalSums(begunMs)
     const names = { rack: 'r'.repeat(128), keg: 'k'.repeat(128) }
-    const perDay = [0, 0]
-    let [noted, told, withoutSamples] = [0, 0, 0]
-    const read = (summaries: readonly Summary[], day: number): void => {
+    const told = new Map<string | null, number>()
+    let [noted, bytes] = [0, 0]
+    const read = (summaries: readonly Summary[]): void => {
       for (const summary of summaries) {
-        told += countOf(summary)
-        if (summary.keyId !== null && summary.data.samples.length === 0) withoutSamples += 1
-        perDay[day] = (perDay[day] ?? 0) + JSON.stringify(summary.data).length + refusalSummaryBytesBesideData
+        bytes += JSON.stringify(summary.data).length + refusalSummaryBytesBesideData
+        told.set(summary.keyId, (told.get(summary.keyId) ?? 0) + countOf(summary))
       }
     }
-    for (let second = 0; second < 86_400 + 60; second += 30) {
-      const atMs = dayStartMs + second * 1_000
-      read(take(sums, startMs + atMs), second < 86_400 ? 0 : 1)
-      // A tenth of the keys is refused in each round, so other keys get the slots.
-      for (let key = 0; key < 1_000; key += 1) {
-        sums.note(`key-${((second / 30) * 1_000 + key) % 10_000}`, refused(atMs, `CODE_${key % 3}`, { names }))
+    for (let atMs = 0; atMs < dayMs; atMs += 30_000) {
+      read(take(sums, startMs + atMs))
+      for (let key = 0; key < refusalSumsKeysMax; key += 1) {
+        // One key is refused a hundred times as often as each other.
+        sums.note(`key-${key}`, refused(atMs, `CODE_${key % 3}`, { names, count: key === 0 ? 100 : 1 }))
       }
-      noted += 1_000
+      sums.note(null, refused(atMs))
+      noted += refusalSumsKeysMax + 100
     }
-    read(sums.take(startMs + dayStartMs + 86_500_000, { summariesMax: 10_000, isLast: true }), 1)
-    expect(perDay[0]).toBeLessThanOrEqual(refusalSumsBytesPerDayMax)
-    expect(perDay[0]).toBeGreaterThan(refusalCountsBytesPerDayMax * 0.99)
-    expect(perDay[1]).toBeGreaterThan(1_000_000)
-    expect(withoutSamples).toBeGreaterThan(1_000)
-    expect(told).toBe(noted)
+    expect(bytes).toBeLessThanOrEqual(refusalSummaryBytesSavedMax + refusalSummaryBytesPerDay)
+    expect(bytes).toBeGreaterThan(refusalSummaryBytesPerDay)
+    read(sums.take(startMs + dayMs, { summariesMax: 10_000, isLast: true }))
+    expect(told.size).toBe(refusalSumsKeysMax + 1)
+    expect([...told.values()].reduce((sum, count) => sum + count)).toBe(noted)
   })
 
-  test('writes at most 64 MiB a day, though the node crashes after each summary', () => {
-    const dayMs = Date.UTC(2026, 2, 2) - startMs
-    let used: TakenBytes | null = null
-    let saved = 0
-    const kept: KeptBytes = {
-      load: () => used,
-      save: (bytes) => {
-        used = bytes
-        saved += 1
-      },
-    }
-    let written = 0
-    const live = (beginMs: number): readonly Summary[] => {
-      const sums = new RefusalSums({ kept })
+  test('gives a node that starts again and again only what it earns while it runs', () => {
+    let bytes = 0
+    for (let beginMs = 0; beginMs < dayMs; beginMs += tenSeconds) {
+      const sums = new RefusalSums(startMs + beginMs)
       for (let key = 0; key < 100; key += 1) sums.note(`key-${key}`, refused(beginMs))
-      return take(sums, startMs + beginMs + tenSeconds)
-    }
-    for (let start = 0; start < 2_000; start += 1) {
-      for (const { data } of live(dayMs + start)) {
-        written += JSON.stringify(data).length + refusalSummaryBytesBesideData
+      for (const { data } of take(sums, startMs + beginMs + tenSeconds)) {
+        bytes += JSON.stringify(data).length + refusalSummaryBytesBesideData
       }
     }
-    expect(written).toBeLessThanOrEqual(refusalSumsBytesPerDayMax)
-    expect(written).toBeGreaterThan(refusalSumsBytesPerDayMax / 4)
-    expect(saved).toBeLessThanOrEqual(refusalSumsBytesPerDayMax / refusalBytesKeptAhead)
-    expect(live(dayMs + 1_000)).toEqual([])
-    const nextDayMs = dayMs + 24 * 3_600_000
-    expect(ofKeys(live(nextDayMs))).toHaveLength(100)
-    expect(used).toMatchObject({ day: dayOf(startMs + nextDayMs) })
+    expect(bytes).toBeLessThanOrEqual(refusalSummaryBytesPerDay)
+    expect(bytes).toBeGreaterThan(refusalSummaryBytesPerDay / 2)
   })
 
-  test('counts a full day for the node, whose own summary also ends at the bound', () => {
-    const sums = new RefusalSums()
-    const long = 'X'.repeat(20_000)
-    let atMs = 0
-    for (let isFull = false; !isFull; atMs += tenSeconds) {
-      for (let key = 0; key < refusalSumsKeysMax; key += 1) sums.note(`${atMs}-${key}`, refused(atMs, long))
-      isFull = ofKeys(take(sums, startMs + atMs + tenSeconds)).length < refusalSumsKeysMax
-    }
-    // This summary would fit, but all keys are full until the day ends.
-    sums.note('a', refused(atMs, 'LATE'))
-    const later = take(sums, startMs + atMs + tenSeconds)
-    expect(countsOf(later)).toEqual([[null, expect.objectContaining({ LATE: 1 })]])
-    // Even the node has no room if its summaries have as many bytes as are left.
-    for (let round = 0; round < 100; round += 1) {
-      atMs += 2 * tenSeconds
-      for (let code = 0; code < 2_000; code += 1) sums.note(null, refused(atMs, `CODE_${round}_${code}`))
-      take(sums, startMs + atMs + tenSeconds)
-    }
-    expect(take(sums, startMs + atMs + tenMinutes)).toEqual([])
-    expect(take(sums, startMs + 86_400_000).map(({ keyId }) => keyId)).toEqual([null])
+  test('keeps a summary that finds no room, and writes it later', () => {
+    const sums = new RefusalSums(startMs)
+    for (let key = 0; key < 100; key += 1) sums.note(`key-${key}`, refused(0))
+    sums.note(null, refused(0))
+    const first = take(sums, startMs + tenSeconds)
+    expect(first[0]?.keyId).toBeNull()
+    expect(first.length).toBeLessThan(20)
+    const later = take(sums, startMs + tenMinutes)
+    expect(first.length + later.length).toBe(101)
   })
 
   test('counts the bytes of a summary once, however often it is given back', () => {
-    const sums = new RefusalSums()
+    const sums = new RefusalSums(begunMs)
     for (let key = 0; key < refusalSumsKeysMax; key += 1) sums.note(`key-${key}`, refused(0))
     for (let round = 1; round < 500; round += 1) {
       const taken = take(sums, startMs + round * tenSeconds)
@@ -332,7 +277,7 @@ describe('RefusalSums', () => {
     })
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 60 }), (steps) => {
-        const sums = new RefusalSums({ keysMax: 3 })
+        const sums = new RefusalSums(begunMs, 3)
         let [nowMs, noted, counted] = [0, 0, 0]
         for (const { key, code, count: many, passedMs, isAway } of steps) {
           nowMs += passedMs

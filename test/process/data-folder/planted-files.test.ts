@@ -2,7 +2,6 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openFolderFile } from '../../../src/log/folder-file.ts'
-import { refusalBytesFile } from '../../../src/log/refusal-bytes-file.ts'
 import { cellarbook, newFolder } from '../../support/cellarbook.ts'
 
 setDefaultTimeout(600_000)
@@ -26,16 +25,7 @@ const plant = {
 }
 const kinds = ['link', 'pipe'] as const
 
-const names = [
-  'log.db',
-  'log.db-wal',
-  'log.lock',
-  'log.witness',
-  'refusal-bytes',
-  'idempotency.db',
-  'ask.db',
-  'readings.db',
-]
+const names = ['log.db', 'log.db-wal', 'log.lock', 'log.witness', 'idempotency.db', 'ask.db', 'readings.db']
 
 test('a damaged log.lock stops the start with 78, which says to delete it', async () => {
   const { dataDir } = sharedFolder()
@@ -59,10 +49,7 @@ describe('a link or a pipe in the place of a file of the data folder', () => {
 
   test.each(kinds)('is not opened after the start either: %s', (kind) => {
     const { dataDir, outside } = sharedFolder()
-    for (const name of ['refusal-bytes', 'other']) plant[kind](join(dataDir, name), outside)
-    const bytes = refusalBytesFile(dataDir)
-    bytes.save({ day: 1, bytes: 1 })
-    expect(bytes.load()).toBeNull()
+    plant[kind](join(dataDir, 'other'), outside)
     for (const access of ['read', 'update', 'replace'] as const) {
       expect(() => openFolderFile(join(dataDir, 'other'), access)).toThrow(expect.objectContaining({ syscall: 'open' }))
     }
