@@ -358,7 +358,7 @@ export const refusedSignInAddressesMax = 5
 // Summaries of refused readings
 /** After the first refusal with a code, and then after each summary. The last pause repeats. */
 export const refusalSummaryPausesMs = [10_000, 60_000, 600_000] as const
-/** A summary is appended at most this long after its refusals, unless the store is away for longer or the node has no bytes left. */
+/** A summary is appended at most this long after its refusals, unless the store is away for longer, or there is no room. */
 export const refusalSummaryMsMax = 900_000
 export const refusalSamplesMax = 8
 /** Keys whose refusals wait for a summary. */
@@ -366,8 +366,8 @@ export const refusalSumsKeysMax = 1_000
 /** Samples that wait, of all keys. One takes about 400 bytes, and at most 1,500 with the longest names. */
 export const refusalSamplesOfAllKeysMax = 2_000
 /**
- * Bytes of summaries that a node earns in a day. With what it has saved up, it writes at most 64 MiB in 24 hours. Summaries of 1,000
- * keys with one sample each need 850 KB in 10 minutes, and the node earns 350 KB: then each key has one every 25 minutes.
+ * Bytes of summaries that a node earns in a day. With what it has saved up, it writes at most 64 MiB in 24 hours. If 1,000 keys
+ * are always refused, each has a summary every 25 minutes.
  */
 export const refusalSummaryBytesPerDay = 48 * 1024 * 1024
 export const refusalSummaryBytesSavedMax = 16 * 1024 * 1024
@@ -451,8 +451,6 @@ export const clockDifferenceMsMax = 1_000
  * it must be a multiple of `heartbeatMs`.
  */
 export const clockCalmMs = 60_000
-/** Keys that one line names. Their readings wait until the clock reaches the time of the key's last reading. */
-export const keysAheadNamesMax = 5
 /** The line about lost changes names at most this many keys, and this many cellars. */
 export const lostNamesMax = 1_000
 /** If an event of another node arrives more than this after it was recorded, the node reports a lag. */

@@ -303,8 +303,7 @@ const tellDerived = (told: DerivedTold, lines: LogLines): void => {
 
 const tellTimes = (told: TimesTold, lines: LogLines): void => {
   const [level, text] = timesLines[told.kind]
-  const keys = 'keys' in told ? { keys: told.keys.join(', '), areMore: told.areMore } : {}
-  lines[level](text, 'byMs' in told ? { byMs: told.byMs, ...keys } : {})
+  lines[level](text, 'byMs' in told ? { byMs: told.byMs } : {})
 }
 
 const timesLines: Readonly<Record<TimesTold['kind'], readonly [level: 'info' | 'warn', text: string]>> = {
@@ -313,10 +312,6 @@ const timesLines: Readonly<Record<TimesTold['kind'], readonly [level: 'info' | '
   doubted: [
     'warn',
     'the clock is over a day ahead of the newest event or of its earlier time: no readings are purged for a day, or until it is set back',
-  ],
-  keys_ahead: [
-    'warn',
-    'the limit of these keys is used up until the clock reaches the time of their last reading: the clock was ahead, and was set back',
   ],
   leapt: ['warn', 'the clock jumped ahead: it is trusted after it has kept that time for five seconds'],
   ahead_no_more: ['info', 'events are no longer ahead of the clock'],

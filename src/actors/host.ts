@@ -41,8 +41,6 @@ export class Host {
    * sees a new number looks up its limit again.
    */
   limitsEpoch = 0
-  /** Called when a key's window is full until the clock has reached the time of the key's last reading. */
-  onKeyAhead: (keyId: string, aheadMs: number) => void = () => {}
   isStopping = false
   /** True when the actors have stopped. A failed append is then not retried, so that the node can end. */
   gaveUp = false

@@ -133,7 +133,6 @@ export class Node {
     const newestMs = (): number => this.#newest?.recordedAt ?? host.clock.now()
     this.retention = new Retention(host, this.cellars, { newestMs, onTimes })
     this.#clockWatch = new ClockWatch(host, onTimes)
-    host.onKeyAhead = (keyId, byMs) => this.#clockWatch.seeKey(keyId, byMs)
     this.#onBroken = parts.onBroken ?? throwUncaught
     this.sweeps.recall()
     this.rotations.recall()

@@ -108,11 +108,11 @@ export class KeyActor {
   usage(heardTo = -1): Usage | null | Promise<Usage | null> {
     // During an append, `heardTo` can name this node's own readings. They are counted already, so no read is needed.
     const isEnough = this.#streams.checkLoaded() && (this.#run !== null || !this.#streams.orderNews(heardTo))
-    if (isEnough) return this.#streams.tellUsage()
+    if (isEnough) return this.#streams.usage
     this.#wake()
     return this.#mailbox
       .waitForLoading(this.#host.beat)
-      .then(() => (this.#streams.checkLoaded() ? this.#streams.tellUsage() : null))
+      .then(() => (this.#streams.checkLoaded() ? this.#streams.usage : null))
   }
 
   /** Answers as `accept` would answer now, but reserves, records and appends nothing. */

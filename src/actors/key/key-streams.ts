@@ -152,28 +152,13 @@ export class KeyStreams {
 
   /**
    * Returns `null` if so many readings can be stored at `now`, the time of this key. Reserves nothing. The state must be
-   * loaded. Tells the host if the window is full and the key's time is ahead of the clock.
+   * loaded.
    */
   refusalOf(readings: number, now: number): ReadingRefusal | null {
     const { key, limit } = this
     const refusal = admit(key, this.readings, { limit, now, readings })
     if (refusal?.kind !== 'rate_limited') return refusal
-    return { ...refusal, retryAfterMs: this.#untilMs(refusal.retryAfterMs, this.#tellAhead()) }
-  }
-
-  /** Returns the same as `usage`. Tells the host if the window is full and the key's time is ahead of the clock. */
-  tellUsage(): Usage | null {
-    const { usage } = this
-    if (usage !== null && usage.used >= usage.limit.readings) this.#tellAhead()
-    return usage
-  }
-
-  /** Returns how many ms the key's time is ahead of the clock. */
-  #tellAhead(): number {
-    const { key, now } = this
-    const aheadMs = now - this.#host.clock.now()
-    if (key !== null && aheadMs > 0) this.#host.onKeyAhead(key.keyId, aheadMs)
-    return aheadMs
+    return { ...refusal, retryAfterMs: this.#untilMs(refusal.retryAfterMs, this.now - this.#host.clock.now()) }
   }
 
   /** Decides about so many readings, and reserves nothing. The state must be loaded. */

@@ -1,21 +1,13 @@
 import type { LogItem } from '../../domain/reading/recorded-run.ts'
-import { clockCalmMs, clockDifferenceMsMax, heartbeatMs, keysAheadNamesMax, lagCalmMs, lagMsMax } from '../../limits.ts'
+import { clockCalmMs, clockDifferenceMsMax, heartbeatMs, lagCalmMs, lagMsMax } from '../../limits.ts'
 import type { Host } from '../host.ts'
 
 /**
  * - `ahead`: an event has a time in the future. `late`: an event arrives more than `lagMsMax` after its time.
  * - `leapt`: this node's clock jumped ahead, so the node does not use its time yet.
  * - `doubted`: this node's clock is far ahead, so the node purges nothing.
- * - `keys_ahead`: the last readings of these keys have a time in the future, and their windows are full until then.
- *   `byMs` is the longest such time. `areMore`: other keys wait, too.
  */
 export type TimesTold =
-  | {
-      readonly kind: 'keys_ahead'
-      readonly byMs: number
-      readonly keys: readonly string[]
-      readonly areMore: boolean
-    }
   | { readonly kind: 'ahead' | 'late' | 'leapt' | 'doubted'; readonly byMs: number }
   | { readonly kind: 'ahead_no_more' | 'late_no_more' | 'leapt_no_more' | 'doubted_no_more' }
 
@@ -29,7 +21,6 @@ export class ClockWatch {
   readonly #ahead: Warning
   readonly #late: Warning
   readonly #leapt: Warning
-  readonly #keysAhead: KeysAhead
   #isCaughtUp = false
 
   constructor(host: Host, onTimes: (told: TimesTold) => void) {
@@ -42,7 +33,6 @@ export class ClockWatch {
     this.#ahead = warning('ahead', clockCalmMs)
     this.#late = warning('late', lagCalmMs)
     this.#leapt = warning('leapt', heartbeatMs)
-    this.#keysAhead = new KeysAhead(onTimes)
   }
 
   /**
@@ -66,46 +56,12 @@ export class ClockWatch {
     if (lateMs > lagMsMax && this.#isCaughtUp) this.#late.see(lateMs, this.#host.beat)
   }
 
-  /** Call this when a key must wait until the clock reaches the time of its last reading. */
-  seeKey(keyId: string, byMs: number): void {
-    if (byMs > clockDifferenceMsMax) this.#keysAhead.see(keyId, byMs)
-  }
-
   onBeat(): void {
-    this.#keysAhead.onBeat(this.#host.beat)
     this.#ahead.onBeat(this.#host.beat)
     this.#late.onBeat(this.#host.beat)
     const leapMs = this.#host.clock.leapMs()
     if (leapMs > 0) this.#leapt.see(leapMs, this.#host.beat)
     this.#leapt.onBeat(this.#host.beat)
-  }
-}
-
-/** Names the waiting keys in one line at most every `clockCalmMs`, because each of their requests is seen. */
-class KeysAhead {
-  readonly #onTimes: (told: TimesTold) => void
-  readonly #keys = new Set<string>()
-  #byMs = 0
-  #areMore = false
-  #toldBeat = Number.NEGATIVE_INFINITY
-
-  constructor(onTimes: (told: TimesTold) => void) {
-    this.#onTimes = onTimes
-  }
-
-  see(keyId: string, byMs: number): void {
-    if (this.#keys.size < keysAheadNamesMax) this.#keys.add(keyId)
-    else if (!this.#keys.has(keyId)) this.#areMore = true
-    this.#byMs = Math.max(this.#byMs, byMs)
-  }
-
-  onBeat(beat: number): void {
-    if (this.#keys.size === 0 || beat - this.#toldBeat < clockCalmMs / heartbeatMs) return
-    this.#onTimes({ kind: 'keys_ahead', byMs: this.#byMs, keys: [...this.#keys], areMore: this.#areMore })
-    this.#toldBeat = beat
-    this.#keys.clear()
-    this.#byMs = 0
-    this.#areMore = false
   }
 }
 

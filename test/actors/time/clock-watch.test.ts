@@ -4,7 +4,6 @@ import {
   clockDifferenceMsMax,
   clockStandMs,
   heartbeatMs,
-  keysAheadNamesMax,
   lagCalmMs,
   lagMsMax,
 } from '../../../src/limits.ts'
@@ -64,68 +63,6 @@ describe('an event from the future', () => {
     await postOn(one)
     expect(other.times.map(({ kind }) => kind)).toEqual(['ahead'])
     expect(other.core.log.health()).toEqual({ ok: true })
-  })
-})
-
-describe('a key that waits for its own future', () => {
-  const hourMs = 3_600_000
-  const limit = { readings: 1, windowMs: 60_000 }
-
-  /** Keys with a full window an hour ahead of the clock, which was set back. */
-  const waitingKeys = async (count: number, aheadMs = hourMs) => {
-    const { one, cluster } = await openTwo(0)
-    const keys: string[] = []
-    for (let made = 0; made < count; made += 1) keys.push(await makeTestKey(one, { limit }))
-    cluster.clock.leap(aheadMs)
-    one.core.keys.usage(keys[0] ?? '')
-    cluster.clock.advance(clockStandMs)
-    for (const key of keys) expect(await one.post(key)).toMatchObject([{ ok: true }])
-    cluster.clock.leap(-aheadMs)
-    const postAll = async (): Promise<void> => {
-      for (const key of keys) expect(await one.post(key)).toMatchObject([{ ok: false }])
-    }
-    const told = () => one.times.filter(({ kind }) => kind === 'keys_ahead')
-    return { one, keys, postAll, told }
-  }
-
-  test('is named by one line a minute while it is refused', async () => {
-    const { one, keys, postAll, told } = await waitingKeys(1)
-    const line = { kind: 'keys_ahead' as const, byMs: hourMs, keys, areMore: false }
-    await postAll()
-    await one.schedule.advance(heartbeatMs)
-    expect(told()).toEqual([line])
-    await postAll()
-    await one.schedule.advance(clockCalmMs - heartbeatMs)
-    expect(told()).toHaveLength(1)
-    await one.schedule.advance(heartbeatMs)
-    expect(told()).toHaveLength(2)
-    await one.schedule.advance(2 * clockCalmMs)
-    expect(told()).toHaveLength(2)
-  })
-
-  test('is named with four others at most', async () => {
-    for (const [count, areMore] of [
-      [keysAheadNamesMax, false],
-      [keysAheadNamesMax + 1, true],
-    ] as const) {
-      const { one, keys, postAll, told } = await waitingKeys(count)
-      await postAll()
-      await one.schedule.advance(heartbeatMs)
-      expect(told()).toEqual([{ kind: 'keys_ahead', byMs: hourMs, keys: keys.slice(0, keysAheadNamesMax), areMore }])
-    }
-  })
-
-  test('is named past a second, and not at a second', async () => {
-    for (const [aheadMs, lines] of [
-      [0, 0],
-      [clockDifferenceMsMax, 0],
-      [clockDifferenceMsMax + 1, 1],
-    ] as const) {
-      const { one, postAll, told } = await waitingKeys(1, aheadMs)
-      await postAll()
-      await one.schedule.advance(heartbeatMs)
-      expect(told()).toHaveLength(lines)
-    }
   })
 })
 
