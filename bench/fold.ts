@@ -100,9 +100,11 @@ const runOf = ({ keyId, cellar, revision }: FilledKey, { shape, number, names, n
     const keg = (revision + index) % kegsPerKey
     const rack = `rack-${number}-${Math.floor(keg / 10)}`
     const value = Math.round(400 + 50 * Math.sin((revision + index) / 997)) / 100
-    if (shape.isBatch) builder.push(names.named(rack), names.named(`keg-${keg}`), value, secondOf(nowMs), null)
-    else {
-      const readings = { cellar, rack, keg: `keg-${keg}`, value, timestamp: secondText(secondOf(nowMs)) }
+    const timeMs = secondOf(nowMs)
+    if (shape.isBatch) {
+      builder.push({ rack: names.named(rack), keg: names.named(`keg-${keg}`), value, timeMs, text: null })
+    } else {
+      const readings = { cellar, rack, keg: `keg-${keg}`, value, timestamp: secondText(timeMs) }
       requests.push({ requestId: systemEntropy.uuid(), readings, idempotency: null })
     }
   }

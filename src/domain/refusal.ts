@@ -1,4 +1,5 @@
 import type { Limit, Role } from './events.ts'
+import type { NameField, ReadingField } from './reading/fields.ts'
 
 /**
  * `http/problem.ts` has the text and the HTTP status of each refusal. A refusal contains no text of the request, so answers and
@@ -103,8 +104,6 @@ export type JsonPart = 'text' | 'number' | 'word' | 'object' | 'list'
 
 export type RejectedItem = { readonly index: number; readonly refusal: ItemRefusal }
 
-export type NameField = 'cellar' | 'rack' | 'keg'
-export type ReadingField = NameField | 'value' | 'timestamp'
 export type NameFault = 'blank' | 'outer_space' | 'too_long' | 'control_character' | 'lone_surrogate'
 
 export type CommandRefusal =

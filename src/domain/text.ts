@@ -15,20 +15,20 @@ import {
 import { assertNever, type CommandRefusal, done, type NameFault, type Outcome, refused } from './refusal.ts'
 
 /**
- * Checks the name of a cellar, rack or keg (docs/contract.md, "Names"). It runs three times for every reading, so it creates no
+ * Checks a name in a reading, or of a cellar (docs/contract.md, "Names"). It runs three times for every reading, so it creates no
  * objects for printable ASCII.
  */
-export const nameFault = (text: string): NameFault | null => {
+export const nameFault = (text: string, codePointsMax = nameCodePointsMax): NameFault | null => {
   const { length } = text
   for (let at = 0; at < length; at += 1) {
     const code = text.charCodeAt(at)
-    if (code < 0x20 || code > 0x7e) return unicodeFault(text, nameCodePointsMax)
+    if (code < 0x20 || code > 0x7e) return unicodeFault(text, codePointsMax)
   }
   if (length === 0) return 'blank'
   if (text.charCodeAt(0) === 0x20 || text.charCodeAt(length - 1) === 0x20) {
     return text.trim() === '' ? 'blank' : 'outer_space'
   }
-  return length > nameCodePointsMax ? 'too_long' : null
+  return length > codePointsMax ? 'too_long' : null
 }
 
 export type FieldRefusal = Extract<CommandRefusal, { readonly kind: 'invalid_field' }>

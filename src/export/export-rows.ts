@@ -1,6 +1,7 @@
 /** Writes the rows of an export. The heads of CSV are fixed, because programs rely on them: add columns only at the end. */
 import { instantText } from '../domain/calendar.ts'
 import type { ExportedListName, ExportFormat, RecordedEvent } from '../domain/events.ts'
+import { optionalFields, requiredFields } from '../domain/reading/fields.ts'
 import { actorText } from '../domain/search/event-filter.ts'
 import { keyIdOf } from '../domain/stream-names.ts'
 import { visibleJson } from '../hidden-characters.ts'
@@ -15,13 +16,10 @@ const readingHead = [
   'id',
   'key',
   'recordedAt',
-  'cellar',
-  'rack',
-  'keg',
-  'value',
-  'timestamp',
+  ...requiredFields,
   'requestId',
-] as const
+  ...optionalFields,
+]
 const keyHead = [
   'id',
   'cellar',
@@ -75,10 +73,7 @@ const readingCells = ({ position, stream, revision, ...event }: RecordedEvent<'R
   event.id,
   keyIdOf(stream),
   instantText(event.recordedAt),
-  event.data.cellar,
-  event.data.rack,
-  event.data.keg,
-  event.data.value,
-  event.data.timestamp,
+  ...requiredFields.map((field) => event.data[field] ?? null),
   event.metadata.requestId,
+  ...optionalFields.map((field) => event.data[field] ?? null),
 ]

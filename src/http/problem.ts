@@ -1,6 +1,7 @@
 /** Gives each refusal its HTTP status and text. The rules for texts to devices are in docs/contract.md, "One reading". */
 import { dayMs, secondText } from '../domain/calendar.ts'
-import type { CommandRefusal, ReadingField, ReadingRefusal, RejectedItem } from '../domain/refusal.ts'
+import { requiredFields } from '../domain/reading/fields.ts'
+import type { CommandRefusal, ReadingRefusal, RejectedItem } from '../domain/refusal.ts'
 import {
   batchReadingsMax,
   batchStructuralCharsMax,
@@ -137,17 +138,16 @@ const ageWords = (ms: number): string => (ms % dayMs === 0 ? count(ms / dayMs, '
 /** Rounds up, because a device that retries too early is refused again. At least 1: with 0, devices would retry in a loop. */
 const retryAfterSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000))
 
-const everyField: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
-const fiveFields = list(everyField)
+const neededFields = list(requiredFields)
 const sendAgain = `send the request again after ${count(unavailableRetryAfterSeconds, 'second')}`
 const inSeveralBatches = 'send them in several batches'
 
 const bodyWords: Record<CodedOf<'invalid_body'>['what'], string> = {
-  reading: `body must be one JSON object: send ${fiveFields} as its fields.`,
+  reading: `body must be one JSON object: send ${neededFields} as its fields.`,
   batch: 'body must be one JSON object with a list: send {"readings":[…]}.',
   nesting: `body must have at most ${jsonNestingMax} levels of nesting: send each reading as a plain JSON object.`,
   structure: `body must have at most ${readingStructuralCharsMax} of the characters {}[]:, outside strings: send one reading, without other data.`,
-  item: `reading must be a JSON object: send ${fiveFields} as its fields.`,
+  item: `reading must be a JSON object: send ${neededFields} as its fields.`,
 }
 
 const tooLargeWords: Record<CodedOf<'payload_too_large'>['what'], (bytesMax: number) => string> = {
@@ -188,7 +188,7 @@ export const deviceProblems: {
   missing_field: {
     status: 400,
     words: ({ fields }) =>
-      `${list(fields)} ${fields.length === 1 ? 'is' : 'are'} missing: every reading needs ${fiveFields}.`,
+      `${list(fields)} ${fields.length === 1 ? 'is' : 'are'} missing: every reading needs ${neededFields}.`,
   },
   invalid_type: {
     status: 400,
@@ -197,7 +197,7 @@ export const deviceProblems: {
         ? `${field} must be a JSON number: send it without quotes, or ${skipReading}.`
         : `${field} must be a JSON string: send it in quotes.`,
   },
-  invalid_name: { status: 400, words: ({ field, fault }) => `${field} ${nameWords[fault]}` },
+  invalid_name: { status: 400, words: ({ field, fault }) => `${field} ${nameWords(field)[fault]}` },
   invalid_value: {
     status: 400,
     words: `value must be finite, from -1.7976931348623157e308 to 1.7976931348623157e308: ${skipReading}.`,

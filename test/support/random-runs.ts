@@ -1,7 +1,7 @@
 import fc from 'fast-check'
+import type { Reading } from '../../src/domain/reading/fields.ts'
 import type { Idempotency } from '../../src/domain/reading/idempotency-key.ts'
 import { NameCache } from '../../src/domain/reading/name-cache.ts'
-import type { Reading } from '../../src/domain/reading/reading.ts'
 import { ReadingRun, type RunRequest } from '../../src/domain/reading/recorded-run.ts'
 import { columnsOf } from './logs/columns-of.ts'
 

@@ -1,14 +1,9 @@
 import { Type } from '@sinclair/typebox'
-import { count, event, id, instant, orNull, revision, shown, strict, text } from './declare-event.ts'
+import { readingProperties } from '../reading/fields.ts'
+import { count, event, id, instant, orNull, revision, strict, text } from './declare-event.ts'
 
 export const readingEvents = {
-  ReadingAccepted: event({ in: ['readings'], by: ['key'] }, 'A reading was accepted.', {
-    cellar: text('The identifier of the cellar.'),
-    rack: text('The rack, as the device named it.'),
-    keg: text('The keg, as the device named it.'),
-    value: shown(Type.Number({ description: 'What the device measured.' })),
-    timestamp: text('When the device measured it, as the device wrote it.'),
-  }),
+  ReadingAccepted: event({ in: ['readings'], by: ['key'] }, 'A reading was accepted.', readingProperties),
   ReadingsSealed: event(
     { in: ['readings'], by: ['operator', 'cli'], kind: 'keys' },
     'The readings stream ended for ever, because the key is revoked. No event can follow.',

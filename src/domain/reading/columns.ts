@@ -1,6 +1,7 @@
 import { batchReadingsMax, columnSlabReadingsMin, unusedColumnSlabsMax } from '../../limits.ts'
 import { secondText } from '../calendar.ts'
-import type { Reading } from './reading.ts'
+import type { Reading } from './fields.ts'
+import type { ParsedReading } from './reading.ts'
 import { bytesAtMost, encodedBytes } from './reading-size.ts'
 
 /** The name of a cellar, a rack or a keg. Readings with equal names usually share one `Name`, but need not. */
@@ -22,6 +23,17 @@ export class Name {
     this.utf8 = utf8
     this.isPlain = JSON.stringify(text).length === text.length + 2
   }
+}
+
+/** A reading without its cellar, which all readings of a batch share. */
+export type ReadingOfBatch = {
+  readonly rack: Name
+  readonly keg: Name
+  readonly value: number
+  /** The timestamp in ms since 1970, rounded down. */
+  readonly timeMs: number
+  /** The timestamp if it has another form than `YYYY-MM-DDThh:mm:ssZ`, otherwise `null` (`textToKeep`). */
+  readonly text: string | null
 }
 
 /** Lists as long as the largest batch. Large batches use them in turn, because new lists would keep the garbage collector busy. */
@@ -101,6 +113,14 @@ export class ReadingColumns {
     return this.texts?.[index] ?? secondText(this.timesMs[index] ?? 0)
   }
 
+  /** Returns `null` if there is no reading at this index. */
+  namedAt(index: number): ReadingOfBatch | null {
+    const [rack, keg] = [this.racks[index], this.kegs[index]]
+    if (index >= this.count || rack === undefined || keg === undefined) return null
+    const [value, timeMs] = [this.values[index] ?? 0, this.timesMs[index] ?? 0]
+    return { rack, keg, value, timeMs, text: this.texts?.[index] ?? null }
+  }
+
   /** Makes an object of one reading, for code that is not on the way of every reading. */
   readingAt(index: number): Reading {
     return {
@@ -154,8 +174,8 @@ export class ColumnsBuilder {
     return this.#count
   }
 
-  /** `text` is the timestamp if it has another form than `YYYY-MM-DDThh:mm:ssZ`, otherwise `null`. */
-  push(rack: Name, keg: Name, value: number, timeMs: number, text: string | null): void {
+  /** Copies the fields, so the caller can use the object again. */
+  push({ rack, keg, value, timeMs, text }: ReadingOfBatch): void {
     const at = this.#count
     const slab = this.#begun
     if (at === batchReadingsMax) throw new RangeError(`Cannot hold more than ${batchReadingsMax} readings of a batch`)
@@ -172,10 +192,8 @@ export class ColumnsBuilder {
 
   /** Adds one of the readings of another batch. Does nothing if that batch has no reading at this index. */
   copy(from: ReadingColumns, index: number): void {
-    const rack = from.racks[index]
-    const keg = from.kegs[index]
-    if (index >= from.count || rack === undefined || keg === undefined) return
-    this.push(rack, keg, from.values[index] ?? 0, from.timesMs[index] ?? 0, from.texts?.[index] ?? null)
+    const reading = from.namedAt(index)
+    if (reading !== null) this.push(reading)
   }
 
   finish(): ReadingColumns {
@@ -208,6 +226,12 @@ const partOf = ({ racks, kegs, values, timesMs }: Slab, count: number): Slab => 
   values: values.slice(0, count),
   timesMs: timesMs.slice(0, count),
 })
+
+/** `named` finds the `Name` of a text. */
+export const ofBatch = ({ reading, timestampMs }: ParsedReading, named: (text: string) => Name): ReadingOfBatch => {
+  const { rack, keg, value, timestamp } = reading
+  return { rack: named(rack), keg: named(keg), value, timeMs: timestampMs, text: textToKeep(timestamp) }
+}
 
 /** The text that columns keep of a valid timestamp: `null` for the form `YYYY-MM-DDThh:mm:ssZ`, which follows from the time. */
 export const textToKeep = (timestamp: string): string | null =>

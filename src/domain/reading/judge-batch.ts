@@ -1,6 +1,6 @@
 import { batchReadingsMax } from '../../limits.ts'
 import { done, type ItemRefusal, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../refusal.ts'
-import { ColumnsBuilder, type Name, type ReadingColumns, textToKeep } from './columns.ts'
+import { ColumnsBuilder, type Name, ofBatch, type ReadingColumns, type ReadingOfBatch } from './columns.ts'
 import type { NameCache } from './name-cache.ts'
 import { cellarRefusal, type ParsedReading, parseReading, policyRefusal, type TimestampPolicy } from './reading.ts'
 
@@ -45,9 +45,9 @@ export class BatchItems {
     return this.#columns.count + this.#rejected.length
   }
 
-  /** Adds a valid reading. `text` is its timestamp if the columns must keep the text (`textToKeep`), otherwise `null`. */
-  add(rack: Name, keg: Name, value: number, timeMs: number, text: string | null): void {
-    this.#columns.push(rack, keg, value, timeMs, text)
+  /** Adds a valid reading. */
+  add(reading: ReadingOfBatch): void {
+    this.#columns.push(reading)
   }
 
   /** Adds an item that can be valid or not. */
@@ -57,9 +57,7 @@ export class BatchItems {
       this.#rejected.push({ index: this.count, refusal: item.refusal })
       return
     }
-    const { rack, keg, value, timestamp } = item.value.reading
-    const text = textToKeep(timestamp)
-    this.#columns.push(this.#names.named(rack), this.#names.named(keg), value, item.value.timestampMs, text)
+    this.#columns.push(ofBatch(item.value, (name) => this.#names.named(name)))
   }
 
   finish(): ParsedBatch {

@@ -1,8 +1,6 @@
 import { secondText } from '../calendar.ts'
-import type { Name } from './columns.ts'
-import type { Reading } from './reading.ts'
-
-type Named = Pick<NamedReading, 'cellarName' | 'rackName' | 'kegName' | 'value' | 'timeMs' | 'text'>
+import type { Name, ReadingOfBatch } from './columns.ts'
+import type { Reading } from './fields.ts'
 
 /**
  * A single reading that was read from the log, with `Name`s as in columns. Columns of one reading would take several times as long,
@@ -13,15 +11,13 @@ export class NamedReading implements Reading {
   readonly rackName: Name
   readonly kegName: Name
   readonly value: number
-  /** The timestamp in ms since 1970, rounded down. */
   readonly timeMs: number
-  /** The timestamp if it has another form than `YYYY-MM-DDThh:mm:ssZ`, otherwise `null`. */
   readonly text: string | null
 
-  constructor({ cellarName, rackName, kegName, value, timeMs, text }: Named) {
+  constructor(cellarName: Name, { rack, keg, value, timeMs, text }: ReadingOfBatch) {
     this.cellarName = cellarName
-    this.rackName = rackName
-    this.kegName = kegName
+    this.rackName = rack
+    this.kegName = keg
     this.value = value
     this.timeMs = timeMs
     this.text = text

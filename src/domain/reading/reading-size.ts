@@ -1,31 +1,37 @@
 import { encodedReadingBytesBesideData } from '../../limits.ts'
-import type { Reading } from './reading.ts'
+import { fieldNames, nameFields, optionalFields, type Reading, type ReadingField, requiredFields } from './fields.ts'
 
 /**
  * A quick estimate, never below `encodedBytes`. `length` counts UTF-16 code units, and each takes at most 3 bytes in UTF-8.
  * Names have no control characters and no lone surrogates, so JSON escapes only quotes and backslashes. These then take 2
  * bytes. A number takes at most 24 bytes.
  */
-export const encodedBytesAtMost = ({ cellar, rack, keg, timestamp }: Reading): number =>
-  bytesAtMost(1, { nameChars: cellar.length + rack.length + keg.length, timestampChars: timestamp.length })
+export const encodedBytesAtMost = (reading: Reading): number => {
+  let nameChars = 0
+  for (const field of nameFields) nameChars += (reading[field] ?? '').length
+  return bytesAtMost(1, { nameChars, timestampChars: reading.timestamp.length })
+}
 
 /** The same for several readings, from the sums of the lengths of their texts. */
 export const bytesAtMost = (
   readings: number,
   { nameChars, timestampChars }: { readonly nameChars: number; readonly timestampChars: number },
-): number => 3 * nameChars + timestampChars + readings * (24 + fieldNameBytes + encodedReadingBytesBesideData)
+): number => 3 * nameChars + timestampChars + readings * (24 + bytesOfAllFields + encodedReadingBytesBesideData)
 
-const fieldNameBytes = '{"cellar":"","rack":"","keg":"","value":,"timestamp":""}'.length
+/** Of `{"cellar":"","rack":"","keg":"","value":,"timestamp":""}`. */
+const bytesBesideValues = (fields: readonly ReadingField[]): number =>
+  JSON.stringify(Object.fromEntries(fields.map((field) => [field, '']))).length - '""'.length
+
+const bytesOfAllFields = bytesBesideValues(fieldNames)
+const bytesOfRequiredFields = bytesBesideValues(requiredFields)
 
 /** Counts without writing the JSON: writing 1 MB would stop all other requests for 26 ms. */
-export const encodedBytes = ({ cellar, rack, keg, value, timestamp }: Reading): number =>
-  jsonBytes(cellar) +
-  jsonBytes(rack) +
-  jsonBytes(keg) +
-  String(value).length +
-  timestamp.length +
-  fieldNameBytes +
-  encodedReadingBytesBesideData
+export const encodedBytes = (reading: Reading): number => {
+  let bytes = bytesOfRequiredFields + String(reading.value).length + reading.timestamp.length
+  for (const field of nameFields) bytes += jsonBytes(reading[field] ?? '')
+  for (const field of optionalFields) if (reading[field] !== undefined) bytes += `,"${field}":""`.length
+  return bytes + encodedReadingBytesBesideData
+}
 
 /**
  * Counts quotes and backslashes twice, because JSON writes a backslash before each. JSON also escapes control characters

@@ -1,18 +1,8 @@
-import type { CellarPolicy, EventData } from '../events.ts'
-import {
-  done,
-  type ItemRefusal,
-  type NameFault,
-  type NameField,
-  type Outcome,
-  type ReadingField,
-  refused,
-} from '../refusal.ts'
+import type { CellarPolicy } from '../events.ts'
+import { done, type ItemRefusal, type Outcome, refused } from '../refusal.ts'
 import { nameFault } from '../text.ts'
+import { type NameField, type Reading, type ReadingField, readingFields, requiredFields } from './fields.ts'
 import { parseTimestamp } from './timestamp.ts'
-
-/** A reading as the device sent it. The log stores it unchanged. */
-export type Reading = EventData<'ReadingAccepted'>
 
 export type ParsedReading = { readonly reading: Reading; readonly timestampMs: number }
 
@@ -21,43 +11,38 @@ export const parseReading = (json: unknown): Outcome<ParsedReading, ItemRefusal>
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     return refused({ kind: 'invalid_body', what: 'reading' })
   }
-  const body: Partial<Record<ReadingField, unknown>> = json
-  const cellar = own(body, 'cellar')
-  const rack = own(body, 'rack')
-  const keg = own(body, 'keg')
-  const value = own(body, 'value')
-  const timestamp = own(body, 'timestamp')
-  if (
-    cellar === undefined ||
-    rack === undefined ||
-    keg === undefined ||
-    value === undefined ||
-    timestamp === undefined
-  ) {
-    return refused({ kind: 'missing_field', fields: fieldsInOrder.filter((field) => own(body, field) === undefined) })
-  }
+  for (const field of requiredFields) if (own(json, field) === undefined) return missingFields(json)
 
-  if (typeof cellar !== 'string') return wrongType.cellar
-  const cellarFault = nameFault(cellar)
-  if (cellarFault !== null) return wrongName('cellar', cellarFault)
+  const cellar = nameIn(json, 'cellar')
+  if (typeof cellar !== 'string') return cellar
+  const rack = nameIn(json, 'rack')
+  if (typeof rack !== 'string') return rack
+  const keg = nameIn(json, 'keg')
+  if (typeof keg !== 'string') return keg
 
-  if (typeof rack !== 'string') return wrongType.rack
-  const rackFault = nameFault(rack)
-  if (rackFault !== null) return wrongName('rack', rackFault)
-
-  if (typeof keg !== 'string') return wrongType.keg
-  const kegFault = nameFault(keg)
-  if (kegFault !== null) return wrongName('keg', kegFault)
-
+  const value = own(json, 'value')
   if (typeof value !== 'number') return wrongType.value
   if (!Number.isFinite(value)) return refused({ kind: 'invalid_value' })
 
+  const timestamp = own(json, 'timestamp')
   if (typeof timestamp !== 'string') return wrongType.timestamp
   const timestampMs = parseTimestamp(timestamp)
   if (typeof timestampMs === 'string') return refused({ kind: 'invalid_timestamp', fault: timestampMs })
 
   return done({ reading: { cellar, rack, keg, value, timestamp }, timestampMs })
 }
+
+type Refused = { readonly ok: false; readonly refusal: ItemRefusal }
+
+const nameIn = (body: object, field: NameField): string | Refused => {
+  const name = own(body, field)
+  if (typeof name !== 'string') return wrongType[field]
+  const fault = nameFault(name, readingFields[field].codePointsMax)
+  return fault === null ? name : refused({ kind: 'invalid_name', field, fault })
+}
+
+const missingFields = (body: object): Refused =>
+  refused({ kind: 'missing_field', fields: requiredFields.filter((field) => own(body, field) === undefined) })
 
 /** A key can store readings of its own cellar only. */
 export const cellarRefusal = (reading: Reading, cellar: string): ItemRefusal | null =>
@@ -77,22 +62,18 @@ export const policyRefusal = (timestampMs: number, policy: TimestampPolicy, now:
   return null
 }
 
-const fieldsInOrder: readonly ReadingField[] = ['cellar', 'rack', 'keg', 'value', 'timestamp']
-
 /** Ignores fields of the object's prototype, because the device did not send such fields. */
-const own = (body: Partial<Record<ReadingField, unknown>>, field: ReadingField): unknown =>
-  Object.hasOwn(body, field) ? body[field] : undefined
+const own = (body: object, field: ReadingField): unknown =>
+  Object.hasOwn(body, field) ? Reflect.get(body, field) : undefined
 
-const typeRefusal = (field: ReadingField, expected: 'string' | 'number') =>
-  refused<ItemRefusal>({ kind: 'invalid_type', field, expected })
+const typeRefusal = (field: ReadingField, expected: 'string' | 'number'): Refused =>
+  refused({ kind: 'invalid_type', field, expected })
 
 /** Made once, because a faulty device can send a wrong type in each item of a batch. */
-const wrongType = {
+const wrongType: Readonly<Record<ReadingField, Refused>> = {
   cellar: typeRefusal('cellar', 'string'),
   rack: typeRefusal('rack', 'string'),
   keg: typeRefusal('keg', 'string'),
   value: typeRefusal('value', 'number'),
   timestamp: typeRefusal('timestamp', 'string'),
 }
-
-const wrongName = (field: NameField, fault: NameFault) => refused<ItemRefusal>({ kind: 'invalid_name', field, fault })

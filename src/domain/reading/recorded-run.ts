@@ -1,9 +1,9 @@
 import type { Metadata, NewEvent, RecordedEvent } from '../events.ts'
 import { readingId } from '../uuid.ts'
 import { countOf, isBatch, type Readings } from './columns.ts'
+import type { Reading } from './fields.ts'
 import type { Idempotency } from './idempotency-key.ts'
 import { NamedReading } from './named-reading.ts'
-import type { Reading } from './reading.ts'
 
 /** One request of a run: a single reading, or a batch. The id of its first reading is `requestId`. */
 export type RunRequest = {

@@ -1,4 +1,5 @@
-import type { ReadingField, ReadingRefusal } from '../refusal.ts'
+import type { ReadingField } from '../reading/fields.ts'
+import type { ReadingRefusal } from '../refusal.ts'
 
 /** What a refusal says about the request, without any text of the request. */
 export type RefusalFacts = {

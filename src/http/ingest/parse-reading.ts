@@ -1,7 +1,7 @@
-import { secondText } from '../../domain/calendar.ts'
 import { Name } from '../../domain/reading/columns.ts'
+import type { Reading } from '../../domain/reading/fields.ts'
 import { NameCache } from '../../domain/reading/name-cache.ts'
-import { cellarRefusal, type ParsedReading, parseReading, type Reading } from '../../domain/reading/reading.ts'
+import { cellarRefusal, type ParsedReading, parseReading } from '../../domain/reading/reading.ts'
 import { done, type Outcome, type ReadingRefusal } from '../../domain/refusal.ts'
 import type { IngestWork } from './api-call.ts'
 import { parseJson } from './json/parse-json.ts'
@@ -36,9 +36,7 @@ export class ReadingParser {
     scanner.begin(body, this.#cellar.utf8)
     const end = scanner.scan(pastSpace(body, 0))
     if (end === odd || pastSpace(body, end) !== body.length) return null
-    const { rack, keg, value, timeMs, text } = scanner
-    const timestamp = text ?? secondText(timeMs)
-    return { reading: { cellar, rack: rack.text, keg: keg.text, value, timestamp }, timestampMs: timeMs }
+    return { reading: scanner.reading(cellar), timestampMs: scanner.timeMs }
   }
 
   /** Parses a body in any form. It also says why a body is refused. */

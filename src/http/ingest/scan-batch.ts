@@ -6,6 +6,7 @@
  * whitespace. There can be a few other fields with simple values, but no escapes. The scanner refuses nothing. An item in another form goes through
  * `JSON.parse` alone. If the rest of the body has another form, `scan` returns `null`, and the caller parses the whole body.
  */
+import { isOptional, nameFields, requiredFields } from '../../domain/reading/fields.ts'
 import type { BatchItems, ParsedBatch } from '../../domain/reading/judge-batch.ts'
 import type { NameCache } from '../../domain/reading/name-cache.ts'
 import {
@@ -55,7 +56,7 @@ export class BatchScanner {
       at = reading.scan(first)
       if (at !== odd) {
         this.#otherFields += reading.otherFields
-        items.add(reading.rack, reading.keg, reading.value, reading.timeMs, reading.text)
+        items.add(reading)
       } else {
         at = this.#parseOddItem(body, first)
         if (at === odd) return odd
@@ -130,7 +131,7 @@ const isTail = (body: Uint8Array, from: number): boolean => {
 
 const quotedReadings = Buffer.from('"readings"')
 const structuralCharsAround = '{:[]}'.length
-const structuralCharsOfReading = '{:,:,:,:,:}'.length
+const structuralCharsOfReading = '{}'.length + 2 * requiredFields.length - 1
 const structuralCharsOfField = ',:'.length
-const namesOfReading = 3
+const namesOfReading = nameFields.filter((field) => !isOptional(field)).length
 const [comma, colon, openBracket, closeBracket, openBrace, closeBrace] = [0x2c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d]

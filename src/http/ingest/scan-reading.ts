@@ -1,4 +1,6 @@
-import { Name } from '../../domain/reading/columns.ts'
+import { secondText } from '../../domain/calendar.ts'
+import { Name, type ReadingOfBatch } from '../../domain/reading/columns.ts'
+import type { Reading } from '../../domain/reading/fields.ts'
 import { hashStep, type NameCache } from '../../domain/reading/name-cache.ts'
 import { parseTimestamp } from '../../domain/reading/timestamp.ts'
 import { nameCodePointsMax, scannedNumberBytesMax, scannedOtherFieldsMax } from '../../limits.ts'
@@ -12,7 +14,7 @@ const none = new Name('')
  * Reads a single reading, or one item of a batch, from the bytes of the body. Fields of this object hold what was found, because
  * a new object for each reading would take more time than the scan.
  */
-export class ReadingScanner {
+export class ReadingScanner implements ReadingOfBatch {
   readonly #names: NameCache
   #body: Uint8Array = none.utf8
   #cellar: Uint8Array = none.utf8
@@ -20,7 +22,6 @@ export class ReadingScanner {
   keg = none
   value = 0
   timeMs = 0
-  /** The timestamp, or `null` if it has the form `YYYY-MM-DDThh:mm:ssZ`. */
   text: string | null = null
   /** Fields that a reading does not have. They are ignored, but the bounds of the whole body count them. */
   otherFields = 0
@@ -39,6 +40,12 @@ export class ReadingScanner {
   begin(body: Uint8Array, cellar: Uint8Array): void {
     this.#body = body
     this.#cellar = cellar
+  }
+
+  /** The reading that was found. `cellar` is the cellar of the key. */
+  reading(cellar: string): Reading {
+    const timestamp = this.text ?? secondText(this.timeMs)
+    return { cellar, rack: this.rack.text, keg: this.keg.text, value: this.value, timestamp }
   }
 
   /** Returns the index behind the reading that begins at `from`, or `odd`. */

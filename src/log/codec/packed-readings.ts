@@ -20,17 +20,16 @@
  */
 
 import { ByteReader, ByteWriter } from '../../bytes/bytes.ts'
-import { readName, readText, type WrittenTexts, writeName, writeText } from '../../bytes/packed-text.ts'
+import { readName, readText, writeText } from '../../bytes/packed-text.ts'
 import type { EventData, Metadata, RecordedEvent } from '../../domain/events.ts'
 import { isBatch, type ReadingColumns } from '../../domain/reading/columns.ts'
+import type { Reading } from '../../domain/reading/fields.ts'
 import type { Idempotency } from '../../domain/reading/idempotency-key.ts'
-import type { Reading } from '../../domain/reading/reading.ts'
 import type { ReadingRun, RunRequest } from '../../domain/reading/recorded-run.ts'
 import { parseTimestamp } from '../../domain/reading/timestamp.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
 import { readingId, uuidBytes, uuidText } from '../../domain/uuid.ts'
 import { bufferedRowBytesMin } from '../../limits.ts'
-import { SeededMap } from '../../seeded-map.ts'
 import { readIdempotency, writeIdempotency } from './packed-idempotency.ts'
 import type { RowBuffers } from './row-buffers.ts'
 import { RowNames } from './row-names.ts'
@@ -61,8 +60,13 @@ const writer = new ByteWriter()
 
 export const packReadings = (stream: string, readings: readonly ReadingToPack[]): Uint8Array => {
   const keyId = keyIdOf(stream)
-  const names: WrittenTexts = new SeededMap()
-  const row: Row = { keyId, names, recordedAt: readings[0]?.recordedAt ?? 0, requestId: null, ofRequest: 0 }
+  const row: Row = {
+    keyId,
+    names: new RowNames(writer),
+    recordedAt: readings[0]?.recordedAt ?? 0,
+    requestId: null,
+    ofRequest: 0,
+  }
   writer.begin()
   writer.byte(format)
   writer.byte(0)
@@ -96,27 +100,38 @@ export const packRun = (run: ReadingRun, buffers: RowBuffers): PackedRun => {
 
 type InRow = { readonly recordedAt: number; readonly names: RowNames }
 
-const packSingle = (
-  { cellar, rack, keg, value, timestamp }: Reading,
-  { requestId, idempotency }: RunRequest,
-  { recordedAt, names }: InRow,
-): void => {
-  const timeMs = timestamp.length === contractTimestampChars ? parseTimestamp(timestamp) : 'form'
+const packSingle = (reading: Reading, { requestId, idempotency }: RunRequest, { recordedAt, names }: InRow): void => {
+  const timeMs = packedTimeOf(reading)
   const id = uuidBytes(requestId)
   writer.byte(
-    (id === null ? flags.idIsText : 0) |
-      (typeof timeMs === 'string' ? flags.timestampIsText : 0) |
-      (idempotency === null ? 0 : flags.hasIdempotency),
+    (id === null ? flags.idIsText : 0) | flagsOfData(timeMs) | (idempotency === null ? 0 : flags.hasIdempotency),
   )
   if (id === null) writeText(writer, requestId)
   else writer.bytes(id)
+  packData(reading, timeMs, { recordedAt, names })
+  if (idempotency !== null) writeIdempotency(writer, idempotency)
+}
+
+/** Returns `null` if the row must have the text of the timestamp. */
+const packedTimeOf = ({ timestamp }: Reading): number | null => {
+  const timeMs = timestamp.length === contractTimestampChars ? parseTimestamp(timestamp) : 'form'
+  return typeof timeMs === 'string' ? null : timeMs
+}
+
+const flagsOfData = (timeMs: number | null): number => (timeMs === null ? flags.timestampIsText : 0)
+
+/** `packColumns` writes the same from columns, in which an object for each reading would double the time. */
+const packData = (
+  { cellar, rack, keg, value, timestamp }: Reading,
+  timeMs: number | null,
+  { recordedAt, names }: InRow,
+): void => {
   names.write(cellar)
   names.write(rack)
   names.write(keg)
   writer.float64(value)
-  if (typeof timeMs === 'string') writeText(writer, timestamp)
+  if (timeMs === null) writeText(writer, timestamp)
   else writer.signedVarint(timeMs / 1_000 - secondsOf(recordedAt))
-  if (idempotency !== null) writeIdempotency(writer, idempotency)
 }
 
 const packColumns = (
@@ -146,7 +161,7 @@ const noId = new Uint8Array(16)
 
 type Row = {
   readonly keyId: string | null
-  readonly names: WrittenTexts
+  readonly names: RowNames
   /** `recordedAt` of the previous reading in the row. For the next reading, only the difference is stored. */
   recordedAt: number
   /**
@@ -163,14 +178,13 @@ const pack = (reading: ReadingToPack, row: Row): void => {
   const movedOnMs = reading.recordedAt - row.recordedAt
   const isOfBatch = isNextOfBatch(reading, row)
   const id = isOfBatch ? null : uuidBytes(reading.id)
-  const isContractForm = data.timestamp.length === contractTimestampChars
-  const instantMs = isContractForm ? parseTimestamp(data.timestamp) : 'form'
+  const timeMs = packedTimeOf(data)
   const isUsual = isOfBatch || isUsualMetadata(metadata, row.keyId, reading.id)
   const idempotency = isUsual ? metadata.idempotency : undefined
   writer.byte(
     (movedOnMs === 0 ? 0 : flags.movedOn) |
       (id === null && !isOfBatch ? flags.idIsText : 0) |
-      (typeof instantMs === 'string' ? flags.timestampIsText : 0) |
+      flagsOfData(timeMs) |
       (isUsual ? 0 : flags.hasMetadata) |
       (isOfBatch ? flags.isOfBatch : 0) |
       (idempotency === undefined ? 0 : flags.hasIdempotency),
@@ -178,12 +192,7 @@ const pack = (reading: ReadingToPack, row: Row): void => {
   if (movedOnMs !== 0) writer.signedVarint(movedOnMs)
   if (id !== null) writer.bytes(id)
   else if (!isOfBatch) writeText(writer, reading.id)
-  writeName(writer, data.cellar, row.names)
-  writeName(writer, data.rack, row.names)
-  writeName(writer, data.keg, row.names)
-  writer.float64(data.value)
-  if (typeof instantMs === 'string') writeText(writer, data.timestamp)
-  else writer.signedVarint(instantMs / 1_000 - secondsOf(reading.recordedAt))
+  packData(data, timeMs, { recordedAt: reading.recordedAt, names: row.names })
   if (!isUsual) writeText(writer, JSON.stringify(metadata))
   if (idempotency !== undefined) writeIdempotency(writer, idempotency)
   row.recordedAt = reading.recordedAt

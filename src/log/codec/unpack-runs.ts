@@ -1,6 +1,12 @@
 import { ByteReader } from '../../bytes/bytes.ts'
 import { readText } from '../../bytes/packed-text.ts'
-import { ColumnsBuilder, type ReadingColumns, textToKeep } from '../../domain/reading/columns.ts'
+import {
+  ColumnsBuilder,
+  Name,
+  type ReadingColumns,
+  type ReadingOfBatch,
+  textToKeep,
+} from '../../domain/reading/columns.ts'
 import type { Idempotency } from '../../domain/reading/idempotency-key.ts'
 import type { NameCache } from '../../domain/reading/name-cache.ts'
 import { NamedReading } from '../../domain/reading/named-reading.ts'
@@ -28,9 +34,8 @@ const ofFurther = flags.isOfBatch | flags.timestampIsText
 export class RunUnpacker {
   readonly #names: ReadNames
   readonly #columns = new ColumnsBuilder()
-  /** The timestamp that `#readTime` has read. */
-  #timeMs = 0
-  #timeText: string | null = null
+  /** What `#readPoint` has read last. One object for all readings. */
+  readonly #point: Point = { rack: noName, keg: noName, value: 0, timeMs: 0, text: null }
 
   constructor(names: NameCache) {
     this.#names = new ReadNames(names)
@@ -80,49 +85,50 @@ export class RunUnpacker {
 
   #readReading(reader: ByteReader, flagBits: number, seconds: number): NamedReading | null {
     const cellarName = this.#names.read(reader)
-    const rackName = this.#names.read(reader)
-    const kegName = this.#names.read(reader)
-    const value = reader.float64()
-    if (!this.#readTime(reader, flagBits, seconds)) return null
-    return new NamedReading({ cellarName, rackName, kegName, value, timeMs: this.#timeMs, text: this.#timeText })
+    return this.#readPoint(reader, flagBits, seconds) ? new NamedReading(cellarName, this.#point) : null
   }
 
   /** Reads the further readings of a batch that begins with `reading`. */
   #readFurther(reader: ByteReader, { reading, seconds, countMax }: Begun): ReadingColumns | null {
-    const { cellarName, rackName, kegName, value, timeMs, text } = reading
+    const { cellarName } = reading
     const { bytes } = reader
     const columns = this.#columns
     columns.begin(cellarName)
-    columns.push(rackName, kegName, value, timeMs, text)
+    columns.push(this.#point)
     while (columns.count < countMax && ((bytes[reader.at] ?? 0) & flags.isOfBatch) !== 0) {
       const flagBits = reader.byte()
       if ((flagBits & ~ofFurther) !== 0 || this.#names.read(reader) !== cellarName) return null
-      const rack = this.#names.read(reader)
-      const keg = this.#names.read(reader)
-      const value = reader.float64()
-      if (!this.#readTime(reader, flagBits, seconds)) return null
-      columns.push(rack, keg, value, this.#timeMs, this.#timeText)
+      if (!this.#readPoint(reader, flagBits, seconds)) return null
+      columns.push(this.#point)
     }
     return columns.finish()
   }
 
-  /** Returns false for a text that is no timestamp. */
-  #readTime(reader: ByteReader, flagBits: number, seconds: number): boolean {
+  /** Reads all fields but the cellar. Returns false for a timestamp that is none. */
+  #readPoint(reader: ByteReader, flagBits: number, seconds: number): boolean {
+    const point = this.#point
+    point.rack = this.#names.read(reader)
+    point.keg = this.#names.read(reader)
+    point.value = reader.float64()
     if ((flagBits & flags.timestampIsText) === 0) {
       const second = seconds + reader.signedVarint()
       assertInYears(second)
-      this.#timeMs = second * 1_000
-      this.#timeText = null
+      point.timeMs = second * 1_000
+      point.text = null
       return true
     }
     const text = readText(reader)
     const timeMs = parseTimestamp(text)
     if (typeof timeMs === 'string') return false
-    this.#timeMs = timeMs
-    this.#timeText = textToKeep(text)
+    point.timeMs = timeMs
+    point.text = textToKeep(text)
     return true
   }
 }
+
+type Point = { -readonly [F in keyof ReadingOfBatch]: ReadingOfBatch[F] }
+
+const noName = new Name('')
 
 type Begun = { readonly reading: NamedReading; readonly seconds: number; readonly countMax: number }
 

@@ -3,7 +3,7 @@
  * or id is not stored, to save space.
  */
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
-import type { Reading } from '../../domain/reading/reading.ts'
+import type { Reading } from '../../domain/reading/fields.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
 import { isUuid, uuidOf } from '../../domain/uuid.ts'
 import { type Codec, schemaVersion } from '../codec/codec.ts'

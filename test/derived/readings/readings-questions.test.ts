@@ -6,7 +6,7 @@ import {
   recentReadings,
   silentSince,
 } from '../../../src/derived/readings/readings-questions.ts'
-import type { Reading } from '../../../src/domain/reading/reading.ts'
+import type { Reading } from '../../../src/domain/reading/fields.ts'
 import { type LogItem, ReadingRun, RecordedRun } from '../../../src/domain/reading/recorded-run.ts'
 import { columnsOf } from '../../support/logs/columns-of.ts'
 import { answerOf } from '../../support/readings/expected-readings.ts'

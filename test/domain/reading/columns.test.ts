@@ -6,7 +6,9 @@ const cellar = new Name('wine')
 
 const pushMany = (builder: ColumnsBuilder, count: number, name: string): void => {
   builder.begin(cellar)
-  for (let index = 0; index < count; index += 1) builder.push(new Name(name), new Name(name), index, 0, null)
+  for (let index = 0; index < count; index += 1) {
+    builder.push({ rack: new Name(name), keg: new Name(name), value: index, timeMs: 0, text: null })
+  }
 }
 
 const columnsWith = (count: number, builder = new ColumnsBuilder()): ReadingColumns => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { encodedBytesExceed } from '../../../src/domain/reading/columns.ts'
-import type { Reading } from '../../../src/domain/reading/reading.ts'
+import type { Reading } from '../../../src/domain/reading/fields.ts'
 import { encodedBytesAtMost } from '../../../src/domain/reading/reading-size.ts'
 import { encodedReadingBytesBesideData } from '../../../src/limits.ts'
 import { columnsOf } from '../../support/logs/columns-of.ts'

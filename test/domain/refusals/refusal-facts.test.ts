@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import type { ReadingField, ReadingRefusal } from '../../../src/domain/refusal.ts'
+import type { ReadingField } from '../../../src/domain/reading/fields.ts'
+import type { ReadingRefusal } from '../../../src/domain/refusal.ts'
 import { refusalFacts } from '../../../src/domain/refusals/refusal-facts.ts'
 
 const cases: readonly (readonly [ReadingRefusal, ReadingField | null, string | null])[] = [

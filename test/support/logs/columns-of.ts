@@ -1,5 +1,5 @@
-import { ColumnsBuilder, Name, type ReadingColumns, textToKeep } from '../../../src/domain/reading/columns.ts'
-import type { Reading } from '../../../src/domain/reading/reading.ts'
+import { ColumnsBuilder, Name, ofBatch, type ReadingColumns } from '../../../src/domain/reading/columns.ts'
+import type { Reading } from '../../../src/domain/reading/fields.ts'
 import { parseTimestamp } from '../../../src/domain/reading/timestamp.ts'
 
 /**
@@ -12,10 +12,11 @@ export const columnsOf = (
 ): ReadingColumns => {
   const builder = new ColumnsBuilder()
   builder.begin(nameOf(readings[0]?.cellar ?? ''))
-  for (const { rack, keg, value, timestamp } of readings) {
-    const timeMs = parseTimestamp(timestamp)
-    if (typeof timeMs === 'string') throw new Error(`Cannot hold "${timestamp}": it is no timestamp`)
-    builder.push(nameOf(rack), nameOf(keg), value, timeMs, textToKeep(timestamp))
+  for (const reading of readings) {
+    const { timestamp } = reading
+    const timestampMs = parseTimestamp(timestamp)
+    if (typeof timestampMs === 'string') throw new Error(`Cannot hold "${timestamp}": it is no timestamp`)
+    builder.push(ofBatch({ reading, timestampMs }, nameOf))
   }
   return builder.finish()
 }

@@ -61,8 +61,8 @@ const toGuide = { words: 'Read the device guide', href: paths.devicesGuide }
 
 /** Says which rule the request broke. `null` if the code says all. */
 export const ruleWords = ({ code, field, rule }: Sample): string | null => {
-  if (code === 'INVALID_NAME' && rule !== null && isIn(nameWords, rule))
-    return `${field ?? 'A name'} ${nameWords[rule]}`
+  const words = nameWords(field)
+  if (code === 'INVALID_NAME' && rule !== null && isIn(words, rule)) return `${field ?? 'A name'} ${words[rule]}`
   if (code === 'INVALID_TIMESTAMP' && rule !== null && isIn(timestampWords, rule)) return timestampWords[rule]
   if (code === 'INVALID_TYPE' && rule !== null) return `${field ?? 'A field'} must be a JSON ${rule}.`
   if (code === 'MISSING_FIELD' && field !== null) return `${field} is missing.`

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { fieldNames, readingFields } from '../../../domain/reading/fields.ts'
 import { batchNamesMax, jsonNestingMax } from '../../../limits.ts'
 
 export type StructureFault = 'too_deep' | 'too_many' | 'too_many_names'
@@ -136,29 +137,28 @@ const name = 1
 const timestamp = 2
 const noText = 3
 
-/** No two names of fields have the same length. `fieldNamed` needs that, because it finds a field by the length of its name. */
+const roleOf = { name, timestamp, number: noText } as const
 const fields = new Map([
-  ['cellar', name],
-  ['rack', name],
-  ['keg', name],
-  ['value', noText],
-  ['timestamp', timestamp],
   ['readings', noText],
+  ...fieldNames.map((field) => [field, roleOf[readingFields[field].kind]] as const),
 ])
-const knownByLength: readonly (Uint8Array | undefined)[] = Array.from({ length: 10 }, (_, length) => {
-  for (const known of fields.keys()) if (known.length === length) return Buffer.from(known)
-  return undefined
-})
-const fieldByLength = Uint8Array.from({ length: 10 }, (_, length) => {
-  for (const [known, field] of fields) if (known.length === length) return field
-  return unused
-})
+const nameCharsMax = Math.max(...Array.from(fields.keys(), ({ length }) => length))
+/** At the index of each length: the fields whose names have it. */
+const fieldsByLength = Array.from({ length: nameCharsMax + 1 }, (_, length) =>
+  Array.from(fields, ([text, role]) => ({ utf8: Buffer.from(text), role })).filter(
+    ({ utf8 }) => utf8.length === length,
+  ),
+)
 
 const fieldNamed = (body: Uint8Array, from: number, end: number): number => {
-  const known = knownByLength[end - from]
-  if (known === undefined) return fieldEscaped(body, from, end)
-  for (let at = 0; at < known.length; at += 1) if (body[from + at] !== known[at]) return fieldEscaped(body, from, end)
-  return fieldByLength[known.length] ?? unused
+  const known = fieldsByLength[end - from]
+  if (known !== undefined) for (const { utf8, role } of known) if (isAt(body, from, utf8)) return role
+  return fieldEscaped(body, from, end)
+}
+
+const isAt = (body: Uint8Array, from: number, utf8: Uint8Array): boolean => {
+  for (let at = 0; at < utf8.length; at += 1) if (body[from + at] !== utf8[at]) return false
+  return true
 }
 
 /** Finds a field whose name is written with escapes, as `JSON.parse` does: `"c\u0065llar"` means `"cellar"`. */
@@ -182,8 +182,8 @@ const hasEscape = (body: Uint8Array, from: number, end: number): boolean => {
   return false
 }
 
-/** The longest name, `timestamp`, has nine characters. Each character can be written as an escape of 6 bytes, like `\u0074`. */
-const escapedNameBytesMax = 9 * 6
+/** Each character can be written as an escape of 6 bytes, like `\u0074`. */
+const escapedNameBytesMax = nameCharsMax * 6
 
 /**
  * The number that four hexadecimal digits stand for. It is negative if one of the four characters is not a hexadecimal digit.

@@ -23,7 +23,9 @@ const useLists = (many: number): readonly (number | undefined)[] =>
     const builder = new ColumnsBuilder()
     const name = new Name('name')
     builder.begin(name)
-    for (let index = 0; index < columnSlabReadingsMin; index += 1) builder.push(name, name, 0, 0, null)
+    for (let index = 0; index < columnSlabReadingsMin; index += 1) {
+      builder.push({ rack: name, keg: name, value: 0, timeMs: 0, text: null })
+    }
     return builder.finish().values.at(-1)
   })
 
