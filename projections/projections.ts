@@ -57,8 +57,8 @@ class FoldedProjections implements Projections {
 
   #foldEvent(event: RecordedEvent): void {
     if (event.type === 'ReadingAccepted') this.readings.foldAccepted(event)
-    else if (isIn('operator-setup', event) && event.stream === setupStream) this.operators.foldSetup(event)
     else if (isIn('key', event)) this.keys.fold(event)
+    else if (isIn('operator-setup', event) && event.stream === setupStream) this.operators.foldSetup(event)
     else if (isIn('cellar', event)) this.cellars.fold(event)
     else if (isIn('operator', event)) this.operators.fold(event)
     else if (isIn('readings', event)) this.readings.foldBarrier(event)
