@@ -9,22 +9,22 @@ type Stream = {
   readonly stream: string
   readonly keyId: string
   revision: number
-  /** Where the last reading is. `lastUsedAt` is when it was accepted. All are -1 before the first reading. */
+  /** All are -1 before the first reading. */
   lastReading: number
   lastPosition: number
   lastUsedAt: number
   barriers: readonly Barrier[]
-  /** How many barriers `accepted` leaves out. `barriers` has only the last ones. */
+  /** `barriers` has only the last ones. */
   barriersSincePurge: number
   purged: Purged | null
   /**
-   * The first revision after the newest gap. A gap is a range of revisions that this node never got. 0: there is no
-   * gap. If no purge explains the gap, `gaps` returns the key.
+   * The first revision after the newest range that this node never got, or 0. If no purge explains the gap, `gaps` returns
+   * the key.
    */
   missingBefore: number
 }
 
-/** Holds the usage of each key. Readings are folded before each answer to a device, so folding must be fast. */
+/** Readings are folded before each answer to a device, so folding must be fast. */
 export class AcceptedReadings implements ReadingQueries {
   readonly #streams = new Map<string, Stream>()
 
@@ -54,9 +54,8 @@ export class AcceptedReadings implements ReadingQueries {
   }
 
   /**
-   * The resulting state does not depend on whether this node folded the purged readings. So all nodes show the same.
-   * Only the last `barriersPerKeyMax` seals and fences (docs/protocol.md) are known, so older seals and fences count as
-   * readings here.
+   * The state does not depend on whether this node folded the purged readings, so all nodes show the same. Only the last
+   * `barriersPerKeyMax` seals and fences (docs/protocol.md) are known, so older ones count as readings.
    */
   foldPurged(event: RecordedEvent<'ReadingsPurged'>): void {
     const { keyId, lastRevision, readings } = event.data
@@ -111,7 +110,7 @@ export class AcceptedReadings implements ReadingQueries {
     return this.#streamOfKey(keyId)?.barriers ?? []
   }
 
-  /** An actor and a subscription can deliver the same reading, so a part of the readings can have been folded before. */
+  /** An actor and a subscription can deliver the same reading, so a part can have been folded before. */
   #accept(stream: Stream, { first, count, position, recordedAt }: Accepted): void {
     const revision = first + count - 1
     if (revision <= stream.revision) return
@@ -146,7 +145,7 @@ export class AcceptedReadings implements ReadingQueries {
   }
 }
 
-/** `position` is that of the last reading. */
+/** The position of the last reading. */
 type Accepted = {
   readonly first: number
   readonly count: number
@@ -154,11 +153,11 @@ type Accepted = {
   readonly recordedAt: number
 }
 
-/** Each revision is a reading or a barrier. Missing ones count as readings, because a purge has deleted them. */
+/** Missing revisions count as readings, because a purge has deleted them. */
 const acceptedOf = ({ revision, barriersSincePurge, purged }: Stream): number =>
   (purged?.readings ?? 0) + revision + 1 - (purged?.keptFrom ?? 0) - barriersSincePurge
 
-/** Notes missing revisions without an error, because they can have been purged (`gaps`). */
+/** No error, because they can have been purged (`gaps`). */
 const noteGap = (stream: Stream, revision: number): void => {
   if (revision > stream.revision + 1) stream.missingBefore = revision
 }

@@ -19,19 +19,19 @@ export type HistoryRow = {
   readonly after: KeyAt & { readonly status: KeyStatus; readonly key: KeyState }
 }
 
-/** The key at an instant. `status` and `key` are `null` at a time before the key was created. */
+/** `null` before the key was created. */
 export type KeyAt = {
   readonly status: KeyStatus | null
-  /** The status and its cause, for the command line. */
+  /** For the command line. */
   readonly reason: string
   readonly key: KeyState | null
-  /** The event that led to the status. For an expired key, the event that set this expiry. `null` if there is no such key. */
+  /** For an expired key, the event that set this expiry. */
   readonly decidedBy: AuditEvent | null
 }
 
 /**
- * The oldest row is first. `events` can be in any order, but must include all events of the key's stream. `changes` and `after` are
- * made when they are asked for, because a page shows only some rows.
+ * Oldest first. `events` can be in any order, but must include all of the key's stream. `changes` and `after` are made when
+ * they are asked for, because a page shows only some rows.
  */
 export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] => {
   const rows: HistoryRow[] = []
@@ -57,8 +57,8 @@ export const historyOf = (events: readonly AuditEvent[]): readonly HistoryRow[] 
 }
 
 /**
- * Returns the key's state at `atMs`. An event counts from its own millisecond on, and a key expires even without a
- * `KeyExpired` event. A time after `nowMs` is refused, because the key can still be revoked before that time.
+ * An event counts from its own millisecond on. A key expires even without a `KeyExpired` event. A time after `nowMs` is
+ * refused, because the key can still be revoked before it.
  */
 export const stateAt = (events: readonly AuditEvent[], atMs: number, nowMs: number): Typed<KeyAt> => {
   const past = notInFuture(atMs, nowMs)
@@ -79,13 +79,12 @@ const stateThen = (events: readonly AuditEvent[], atMs: number): KeyAt => {
   return { ...notYet, reason, decidedBy: created }
 }
 
-/** The events that decide the status of the key. */
 type Trail = {
   readonly key: KeyState | null
   readonly activated: AuditEvent | null
   readonly expirySet: AuditEvent | null
   readonly suspended: AuditEvent | null
-  /** The seal. Without a seal, the event `KeyRevoked`. */
+  /** The seal, or else `KeyRevoked`. */
   readonly ended: AuditEvent | null
 }
 
@@ -162,10 +161,7 @@ export const byText = (by: By): string => {
   }
 }
 
-/**
- * Also names the person who made the link that set the password, because that person can have signed in with the
- * password.
- */
+/** Also names the person who made the link that set the password, who can have signed in with it. */
 const operatorText = ({ email, session }: Extract<By, { readonly kind: 'operator' }>): string =>
   session === undefined || session.linkMadeBy === null
     ? email

@@ -45,7 +45,7 @@ export class CellarList implements CellarQueries {
   }
 }
 
-/** In the normal form D, "Ä" is an "A" with a mark. So it comes before "B", and large letters beside small ones. */
+/** In the normal form D, "Ä" is an "A" with a mark, so it comes before "B". */
 const byTitle = (cellars: Iterable<CellarState>): readonly CellarState[] =>
   Array.from(cellars, (cellar) => [orderKey(cellar.title.normalize('NFD').toLowerCase()), cellar] as const)
     .sort(([a, { cellar }], [b, other]) => (a < b || (a === b && cellar < other.cellar) ? -1 : 1))

@@ -6,14 +6,11 @@ import { isNext } from './next-revision.ts'
 import { PastNames } from './past-names.ts'
 import type { CellarQueries, KeyQueries } from './queries.ts'
 
-/** Holds every key, even a revoked key. Each request of a device looks up its key here. */
 export class KeyDirectory implements KeyQueries {
   readonly #cellars: CellarQueries
   readonly #byId = new Map<string, KeyState>()
   readonly #pastLabels = new PastNames()
-  /**
-   * The ids of each cellar's keys. A page asks for them twice a second. So they are sorted again only if a key was added.
-   */
+  /** A page asks for them twice a second, so they are sorted only if a key was added. */
   readonly #ofCellar = new Map<string, { readonly keyIds: string[]; isSorted: boolean }>()
 
   constructor(cellars: CellarQueries) {
@@ -53,7 +50,7 @@ export class KeyDirectory implements KeyQueries {
     return [...this.#byId.values()].sort(newestFirst)
   }
 
-  /** The lengths are compared first, so that a look through a million keys makes few new strings. */
+  /** Lengths first, so that a look through a million keys makes few new strings. */
   labelled(label: string): readonly KeyState[] {
     const wanted = label.toLowerCase()
     const found: KeyState[] = []
@@ -82,5 +79,5 @@ export class KeyDirectory implements KeyQueries {
   }
 }
 
-/** Keys of the same millisecond are sorted by id, so that the order of folding does not matter. */
+/** Then by id, so that the order of folding does not matter. */
 const newestFirst = (a: KeyState, b: KeyState): number => b.created.at - a.created.at || (a.keyId < b.keyId ? -1 : 1)

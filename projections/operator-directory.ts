@@ -17,10 +17,7 @@ export class OperatorDirectory implements OperatorQueries {
   readonly #byStream = new Map<string, OperatorState>()
   readonly #byEmail = new Map<string, OperatorState>()
   readonly #streamOfSession = new Map<string, string>()
-  /**
-   * The hashes of ended sessions, which must not look like sessions that another node began a moment ago.
-   * `#streamOfSession` contains neither. A restart forgets these hashes.
-   */
+  /** They must not look like sessions that another node began a moment ago: `#streamOfSession` contains neither. */
   readonly #ended = new BoundedMap<string, true>(endedSessionsMax)
   readonly #streamOfLink = new Map<string, string>()
   #setup: SetupState = noSetup
@@ -112,8 +109,7 @@ export class OperatorDirectory implements OperatorQueries {
   }
 
   /**
-   * A used setup link works again for the same e-mail until `OperatorAdded` is written, because a node can die between
-   * `OperatorLinkUsed` and `OperatorAdded`.
+   * A used setup link works again for the same e-mail until `OperatorAdded` is written, because a node can die before that.
    */
   #setupLink(linkHash: string, now: number): IssuedLink | null {
     const link = setupLink(this.#setup, linkHash, now)

@@ -22,28 +22,27 @@ import { UnfinishedBodies } from './http/unfinished-bodies.ts'
 export type AppDeps = {
   readonly core: Core
   readonly lines: RequestLines
-  /** True if the node accepts readings of every kind and is not stopping. `/readyz` gives this answer. */
+  /** For readings of every kind, and not stopping. `/readyz` gives this answer. */
   readonly isReady: () => boolean
   readonly reasons: DashboardParts['reasons']
-  /** Default: this node does not check its log. */
+  /** Default: no check. */
   readonly logCheck?: DashboardParts['logCheck']
   readonly web: WebConfig
-  /** Close `live` before the server stops, because the server waits for open live pages. */
+  /** Close it before the server, which waits for open live pages. */
   readonly live: LivePages
-  /** Close `refusalLines` and `traces` after the last answer, so that their log lines count every refusal. */
+  /** Close both after the last answer, so that their log lines count every refusal. */
   readonly refusalLines: RefusalLines
   readonly traces: Traces
-  /** Tests pass this object to count the work that each request causes. */
+  /** For tests: the work that each request causes. */
   readonly work?: IngestWork
-  /** Timers for the checks of unfinished bodies. Default: system timers. */
   readonly bodySchedule?: Schedule
-  /** Default: exports rest between their pages, and have system timers. */
+  /** Default: rests between pages, and system timers. */
   readonly exportTiming?: DownloadTiming
 }
 
 /**
- * Elysia applies the error hook only to routes that are added after it, so the hook comes first. The dashboard comes last,
- * because it answers all paths that no other route answers.
+ * Elysia applies the error hook only to routes that are added after it. The dashboard comes last, because it answers all
+ * other paths.
  */
 export const createApp = (deps: AppDeps): App => {
   const { core, lines, isReady, reasons, web, live, refusalLines, traces, work = noWork(), bodySchedule } = deps

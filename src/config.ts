@@ -1,7 +1,4 @@
-/**
- * Checks the texts of the environment variables, and reports all wrong values together. Files and host names are checked later,
- * by the code that uses them.
- */
+/** Reports all wrong values together. Files and host names are checked later, by the code that uses them. */
 import { isIP } from 'node:net'
 import { durationTyped, parseDurationMs } from './domain/amounts.ts'
 import { type EventStoreSettings, parseEventStore } from './eventstore-url.ts'
@@ -18,28 +15,22 @@ export type LogLevel = (typeof logLevels)[number]
 
 export type Config = {
   readonly host: string
-  /** 0 means any free port. */
+  /** 0: any free port. */
   readonly port: number
   readonly dataDir: string
   readonly diskReserveBytes: number
   readonly sessionIdleMs: number
-  /** `null` means that the service uses the embedded log. */
+  /** `null`: the embedded log. */
   readonly eventStore: EventStoreSettings | null
-  /**
-   * The address for browsers, without a slash at the end. `null` means that browsers use the address on which the service
-   * listens.
-   */
+  /** For browsers, without a slash at the end. `null`: the address on which the service listens. */
   readonly publicUrl: string | null
-  /**
-   * IP addresses of proxies. An `X-Forwarded-For` header from any other address is ignored, because any client can invent such
-   * a header.
-   */
+  /** `X-Forwarded-For` from any other address is ignored, because any client can invent it. */
   readonly trustedProxies: readonly string[]
   readonly tls: { readonly certPath: string; readonly keyPath: string } | null
   readonly logLevel: LogLevel
   readonly allowInsecureHttp: boolean
   readonly allowSharedDataDir: boolean
-  /** How to call this program on a command line, in the form in which it was started. */
+  /** How to call this program, in the form in which it was started. */
   readonly program: string
 }
 
@@ -52,10 +43,7 @@ export type Environment = { readonly [name: string]: string | undefined }
 type Fault = { readonly fault: string }
 type Parsed<T> = { readonly value: T } | Fault
 
-/**
- * Each fault names the variable and its rule. It also shows the value if the value cannot contain a password. An empty variable
- * counts as not set.
- */
+/** A fault shows the value only if it cannot contain a password. An empty variable counts as not set. */
 export const parseConfig = (environment: Environment): ParsedConfig => {
   const faults: string[] = []
   const take = <T>(parsed: Parsed<T>, otherwise: T): T => {
@@ -148,7 +136,7 @@ const parsePublicUrl = (value: string | null): Parsed<string | null> => {
     !value.includes('#') &&
     !value.includes('@')
   if (isOrigin) return { value: url.origin }
-  // The text before the "@" can be a password, so the error does not show the value.
+  // The text before the "@" can be a password.
   const shown = value.includes('@') ? '(not shown)' : value
   return wrong(
     'PUBLIC_URL',
@@ -181,13 +169,13 @@ const parseSwitch = (name: string, value: string | null): Parsed<boolean> => {
   return value === '1' ? { value: true } : wrong(name, value, 'it must be 1 or 0')
 }
 
-/** Returns the address for browsers: `PUBLIC_URL`, or else the local address. */
+/** `PUBLIC_URL`, or else the local address. */
 export const baseUrlOf = (config: Config, port: number = config.port): string => {
   if (config.publicUrl !== null) return config.publicUrl
   return localUrlOf(config, port)
 }
 
-/** Returns the address on this machine. 0.0.0.0 and :: become localhost, because browsers cannot open either of the two. */
+/** Browsers cannot open 0.0.0.0 and ::, so these become localhost. */
 export const localUrlOf = (config: Config, port: number): string => {
   const scheme = config.tls === null ? 'http' : 'https'
   const isWildcard = config.host === '0.0.0.0' || config.host === '::'

@@ -1,4 +1,3 @@
-/** Starts the daily check of the log, and says what it has found. */
 import type { LogCheckView } from '../views/types.ts'
 import type { Clock } from './clock.ts'
 import type { Later } from './log/sqlite/disk-space.ts'
@@ -7,7 +6,7 @@ import { damageCountsText, damageText } from './log/verify/damage.ts'
 import type { LogLines } from './log-lines.ts'
 
 export type DailyCheck = {
-  /** The damage that a check has found since the start, or `null`. */
+  /** Found since the start. */
   damage(): string | null
   view(): LogCheckView
   stop(): Promise<void>
@@ -15,11 +14,10 @@ export type DailyCheck = {
 
 export type DailyCheckParts = {
   readonly logPath: string
-  /** True if a person has accepted a changed schema of the file. */
+  /** A person has accepted a changed schema of the file. */
   readonly acceptsSchema?: boolean
   readonly clock: Clock
   readonly lines: LogLines
-  /** Default: system timers. */
   readonly later?: Later
 }
 

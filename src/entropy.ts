@@ -1,13 +1,13 @@
-/** Randomness is a parameter, so that tests can use a seed. */
+/** A parameter, so that tests can use a seed. */
 export type Entropy = {
-  /** Returns a random UUID (version 4), for events and logs. */
+  /** Version 4. */
   uuid(): string
   /**
-   * Returns a UUID of version 7, which says its instant: `atMs` in its first 48 bits (`requestIdFacts`). No two requests have the
-   * same id, on any node and after any restart (`requestIds`). The id is a name, not a secret: whoever sees one can guess others.
+   * Version 7: `atMs` in its first 48 bits (`requestIdFacts`). Unique on any node and after any restart (`requestIds`). Not
+   * a secret: whoever sees one can guess others.
    */
   requestId(atMs: number): string
-  /** Returns bytes that nobody can predict, for API keys and links. */
+  /** Nobody can predict them. */
   bytes(count: number): Uint8Array
 }
 
@@ -60,7 +60,7 @@ export const requestIds = (bytes: Entropy['bytes']): Entropy['requestId'] => {
 
 const hexDigits = Buffer.from('0123456789abcdef')
 
-/** The most ids that a part gets in one ms: 12 bits count them. */
+/** 12 bits count the ids of one ms. */
 const idsOfPartMax = 2 ** 12
 
 const systemBytes = (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count))

@@ -1,13 +1,13 @@
-/** Parses `EVENTSTORE_URL`. An error never shows the URL, because the URL can contain a password. */
+/** An error never shows `EVENTSTORE_URL`, which can contain a password. */
 import { isIP } from 'node:net'
 
 export type EventStoreEndpoint = { readonly host: string; readonly port: number }
 
 export type EventStoreSettings = {
   readonly endpoints: readonly EventStoreEndpoint[]
-  /** True: the node asks the endpoints which server is the leader. False: the node connects to the only endpoint. */
+  /** The node asks the endpoints which server is the leader. */
   readonly discovers: boolean
-  /** `null` means that connections do not use TLS. */
+  /** `null`: no TLS. */
   readonly tls: {
     readonly caPath: string | null
     readonly certPath: string | null
@@ -92,10 +92,7 @@ const optionsOf = (query: string): Options => {
   return { tls: tls === 'true' ? { caPath, certPath, keyPath } : null }
 }
 
-/**
- * Several services can share one EventStoreDB, each with another prefix. The rules below ensure that no service takes streams
- * of another service for its own.
- */
+/** Services that share one EventStoreDB have different prefixes. These rules keep each from the streams of another. */
 const faultOfPrefix = (prefix: string): string | null => {
   if (!/^[A-Za-z0-9_.]{0,63}-?$/.test(prefix) || prefix === '-') {
     return 'it must be up to 63 letters, digits, "_" or ".", and may end with one "-"'

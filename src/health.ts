@@ -1,4 +1,4 @@
-/** Lists what is wrong with this node, for `/readyz`, log lines and pages. */
+/** For `/readyz`, log lines and pages. */
 import type { HealthReason } from '../views/types.ts'
 import type { IndexTrouble } from './actors/repeats/repeat-memory.ts'
 import type { Schedule } from './actors/schedule.ts'
@@ -11,7 +11,7 @@ export type ReasonKind = 'log_away' | LogTroubleKind | RefusedKind | `index_${In
 
 export type Reason = HealthReason & {
   readonly kind: ReasonKind
-  /** With `nothing`, the reason is only a warning: `/readyz` still says ready. */
+  /** With `nothing`, `/readyz` still says ready. */
   readonly refuses: 'readings' | 'readings with an idempotency key' | 'nothing'
 }
 
@@ -19,9 +19,9 @@ export type HealthParts = {
   readonly log: Pick<EventLog, 'health' | 'troubles'>
   readonly indexTrouble: () => IndexTrouble | null
   readonly bodyTroubles: () => readonly BodyTrouble[]
-  /** The damage that the daily check has found, or `null`. Default: none. */
+  /** Found by the daily check. */
   readonly damage?: () => string | null
-  /** Why few file descriptors are free, or `null`. Default: `null`. */
+  /** Why few file descriptors are free. */
   readonly descriptors?: () => string | null
 }
 
@@ -41,13 +41,10 @@ export const reasonsOf = ({ log, indexTrouble, bodyTroubles, damage, descriptors
   ]
 }
 
-/** True if the node takes readings of every kind. If not, `/readyz` answers 503, so that load balancers use other nodes. */
+/** If not, `/readyz` answers 503, so that load balancers use other nodes. */
 export const isReady = (reasons: readonly Reason[]): boolean => reasons.every(({ refuses }) => refuses === 'nothing')
 
-/**
- * Writes a log line when a problem of the node begins and when it ends, because answers to devices do not name the problem.
- * Returns a function that ends the watching.
- */
+/** When a problem begins and ends, because answers to devices do not name it. */
 export const watchHealth = (reasons: () => readonly Reason[], lines: LogLines, schedule: Schedule): (() => void) => {
   let known = new Map<ReasonKind, Reason>()
   const look = (): void => {
@@ -91,7 +88,7 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     remedy: 'Check the disk. Readings continue automatically when the log can be read again.',
   },
   damaged: {
-    // A load balancer would otherwise take the whole node away for the damage of one key.
+    // A load balancer would take the whole node away for the damage of one key.
     refuses: 'nothing',
     what: 'The event log is damaged.',
     meanwhile: 'Requests that need the damaged events are refused with 503. All others are served.',
@@ -117,8 +114,7 @@ const words: Readonly<Record<ReasonKind, Omit<Reason, 'kind' | 'why'>>> = {
     remedy: 'If the keys named in the cause are leaked, suspend or revoke them. Then readings continue automatically.',
   },
   batches: {
-    // A few leaked keys can fill the memory for batches. If the node were not ready then, a load balancer would also stop
-    // sending single readings.
+    // A few leaked keys can fill the memory for batches. Single readings must still come.
     refuses: 'nothing',
     what: 'Unfinished request bodies use all the memory reserved for batches.',
     meanwhile: 'Batches over 16 KiB are refused with 503 OVERLOADED. Single readings are still stored.',

@@ -1,28 +1,25 @@
 /**
- * Hidden characters can make one name look like another, or control a terminal. Pages mark hidden characters
- * (`views/parts/name.tsx`). Terminals and log lines show escapes like `\u200b`. Some emoji contain hidden characters that join
- * their parts. These joining characters stay, because without them the emoji becomes another picture.
+ * Hidden characters can make one name look like another, or control a terminal. Pages mark them (`views/parts/name.tsx`).
+ * Terminals and log lines show escapes like `\u200b`. Those that join the parts of an emoji stay, because without them it
+ * becomes another picture.
  */
 const emoji = String.raw`\p{RGI_Emoji}`
-/** Matches one character of Unicode's list of invisible characters, or another character that looks empty. */
+/** Unicode's list of invisible characters, and others that look empty. */
 const hidden = String.raw`[\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb\u2800]`
-/** A combining mark, such as an accent, without a letter is drawn over the text before the name. */
+/** An accent without a letter is drawn over the text before the name. */
 const leadingMark = String.raw`(?<=^|\s|${hidden})\p{M}+`
 
 const hiddenAnywhere = new RegExp(`${hidden}|(?:^|\\s)\\p{M}`, 'v')
 const emojiOrHidden = new RegExp(`(${emoji})|${hidden}|${leadingMark}`, 'gv')
 const emojiOrSteering = new RegExp(`(${emoji})|${hidden}|${leadingMark}|\\p{Cc}`, 'gv')
 
-/** If `hidden` is true, the piece is one hidden character, which a page marks. */
+/** A page marks a hidden piece. */
 export type NamePiece = { readonly text: string; readonly hidden: boolean }
 
-/**
- * A quick check. If the result is false, the name has no hidden character, so `piecesOf` is not needed. The result is also true
- * for some emoji, which need no mark.
- */
+/** Quick. False: `piecesOf` is not needed. Also true for some emoji, which need no mark. */
 export const mayHide = (name: string): boolean => hiddenAnywhere.test(name)
 
-/** Control characters count as visible, because names have none, and the line breaks of notes must stay. */
+/** Control characters count as visible: names have none, and the line breaks of notes must stay. */
 export const piecesOf = (name: string): readonly NamePiece[] => {
   const pieces: NamePiece[] = []
   let shownTo = 0
@@ -36,11 +33,10 @@ export const piecesOf = (name: string): readonly NamePiece[] => {
   return pieces
 }
 
-/** Returns text like `U+200B`. */
 export const codeOf = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 
-/** Returns text like `cellar[U+200B]`, for titles, in which a page cannot mark a character. */
+/** Like `cellar[U+200B]`, for titles, in which a page cannot mark a character. */
 export const plainName = (name: string): string =>
   mayHide(name)
     ? piecesOf(name)
@@ -48,10 +44,10 @@ export const plainName = (name: string): string =>
         .join('')
     : name
 
-/** Nearly every line of an export is such a text, in which the long expression would find nothing. */
+/** Nearly every line of an export, in which the long expression would find nothing. */
 const isPrintableAscii = /^[ -~]*$/
 
-/** Escapes hidden and control characters. A line of JSON keeps its meaning, because a parser turns the escapes back. */
+/** A line of JSON keeps its meaning, because a parser turns the escapes back. */
 export const escapeHidden = (text: string): string =>
   isPrintableAscii.test(text)
     ? text
@@ -60,12 +56,10 @@ export const escapeHidden = (text: string): string =>
 const escapedUnits = (text: string): string =>
   Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
 
-/** Use this function for text from people, devices or the store, in which a line break could fake a line of output. */
+/** For text from people, devices or the store, in which a line break could fake a line of output. */
 export const visibleText = (text: string): string => escapeHidden(text.toWellFormed())
 
-/**
- * Keeps line breaks. Use it only for text that this program writes: in other text a line break could fake a line of output.
- */
+/** Keeps line breaks: only for text that this program writes. */
 export const visibleLines = (text: string): string => text.split('\n').map(visibleText).join('\n')
 
 export const visibleJson = (value: unknown): string => escapeHidden(JSON.stringify(value))

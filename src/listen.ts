@@ -8,7 +8,7 @@ import { type App, serve } from './http/serve.ts'
 
 export type CertificateAndKey = { readonly cert: string; readonly key: string }
 
-/** Returns `null` if TLS is not used. @throws CommandFailed */
+/** `null`: no TLS. @throws CommandFailed */
 export const readCertificate = ({ tls }: Config): CertificateAndKey | null => {
   if (tls === null) return null
   const pair = readPair(tls)
@@ -28,10 +28,7 @@ const readPair = ({ certPath, keyPath }: NonNullable<Config['tls']>): Certificat
   }
 }
 
-/**
- * Says the cause in words, because the TLS library's message is only a code:
- * `error:0900006e:PEM routines:OPENSSL_internal:NO_START_LINE`.
- */
+/** The TLS library's message is only a code: `error:0900006e:PEM routines:OPENSSL_internal:NO_START_LINE`. */
 const certificateFault = ({ message }: Error): string => {
   if (/KEY_(VALUES|TYPE)_MISMATCH/.test(message)) return 'the key belongs to another certificate'
   if (/BAD_DECRYPT|PASSWORD/.test(message)) return 'the key has a passphrase. Use a key without one'
@@ -49,8 +46,8 @@ export const listen = (app: App, config: Config, tls: CertificateAndKey | null):
 }
 
 /**
- * If a host name is unknown, Bun's error code depends on the machine: EINVAL, ENOTCONN, ENOENT, EAGAIN. So for a host name, any
- * code that is not about the port or the process means an unknown name.
+ * For an unknown host name, Bun's error code depends on the machine: EINVAL, ENOTCONN, ENOENT, EAGAIN. So any code that is
+ * not about the port or the process means that.
  */
 export const listenFault = (error: Error, host: string): string => {
   const code = codeOf(error)
@@ -64,8 +61,8 @@ export const listenFault = (error: Error, host: string): string => {
 }
 
 /**
- * EINVAL means a link-local IPv6 address without its network interface: `fe80::1` and not `fe80::1%eth0`. EAFNOSUPPORT means
- * that IPv6 is switched off.
+ * EINVAL: a link-local IPv6 address without its interface, `fe80::1` and not `fe80::1%eth0`. EAFNOSUPPORT: IPv6 is switched
+ * off.
  */
 const addressCodes: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EINVAL', 'EAFNOSUPPORT'])
 const processCodes: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS'])

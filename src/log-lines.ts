@@ -38,9 +38,8 @@ export const createLogLines = (stream: Writable, level: LogLevel): LogLines => {
 }
 
 /**
- * Drops lines if their reader is slow or gone, so that waiting lines do not fill the memory. Counts the waiting bytes itself:
- * Bun's stdout always says 0 for `writableLength`. With pino's own destination, a process would never end if the reader of its
- * lines were gone.
+ * Drops lines if their reader is slow or gone, so that they do not fill the memory. Bun's stdout always says 0 for
+ * `writableLength`. With pino's own destination, a process would never end if its reader were gone.
  */
 const boundedLines = (stream: Writable, tellDropped: (lines: number) => void): pino.DestinationStream => {
   let isGone = false

@@ -1,4 +1,4 @@
-/** Runs the command line. Except for the modules of threads, this is the only file with side effects at import. */
+/** Except for the modules of threads, the only file with side effects at import. */
 
 import { setTimeout as wait } from 'node:timers/promises'
 import { version } from '../package.json' with { type: 'json' }
@@ -25,22 +25,22 @@ import { startService } from './service.ts'
 
 const output = createOutput(process.stdout)
 
-/** Prints an unexpected error. Bun itself would print control characters unescaped, and a terminal would obey them. */
+/** Bun would print control characters unescaped, and a terminal would obey them. */
 const tellBug = (thrown: unknown): void => {
   const { message, stack = '' } = thrownError(thrown)
   const frames = stack.slice(stack.indexOf('\n    at '))
   process.stderr.write(`cellarbook: a bug ended the command: ${visibleText(message)}${visibleLines(frames)}\n`)
 }
 
-/** Runs after an error that nothing caught. `serve` replaces this function, to write a log line too. */
+/** `serve` replaces it, to write a log line too. */
 let endAfterBug = async (thrown: unknown): Promise<never> => {
   tellBug(thrown)
   process.exit(exitCodes.refused)
 }
 
 /**
- * Runs when the files of the log were deleted, replaced or truncated. Ends the process and closes nothing: closing deletes or
- * writes files by their path, and another process may own these files by now. `serve` replaces this function.
+ * Closes nothing: closing deletes or writes files by their path, and another process may own these by now. `serve` replaces
+ * it.
  */
 let endAfterLoss = async (why: string): Promise<never> => {
   process.stderr.write(`cellarbook: ${visibleText(why)}\n`)
@@ -57,8 +57,8 @@ process.on('unhandledRejection', (thrown) => endAfterBug(thrown))
 
 const serve: ProgramDeps['serve'] = async (config, options) => {
   const lines = createLogLines(process.stdout, config.logLevel)
-  // A bug outside of requests can leave wrong state in memory, with which the node could accept wrong readings. So the process
-  // ends, and the next start computes the state from the log again.
+  // A bug outside of requests can leave wrong state in memory, with which the node could accept wrong readings. The next
+  // start computes it from the log again.
   endAfterBug = async (thrown) => {
     lines.error('a bug outside of requests ended the service', { error: thrownError(thrown) })
     process.stderr.write(`cellarbook: a bug ended the service: ${visibleText(messageOf(thrown))}\n`)
@@ -79,7 +79,7 @@ const serve: ProgramDeps['serve'] = async (config, options) => {
   })
   const parts = { clock: systemClock, entropy: systemEntropy, lines, screen: process.stderr, onLost }
   const service = await Promise.race([startService(config, options, parts), stopped.then(() => null)])
-  // The process was told to stop during its start, so there are no open requests to answer.
+  // Told to stop during the start, so there are no open requests.
   if (service === null) return exitCodes.done
   lines.info('draining', { because: await stopped })
   await service.drain()
@@ -92,10 +92,7 @@ const perform: ProgramDeps['perform'] = async (config, operation) => {
   return performAnywhere(operation, placeOf(config))
 }
 
-/**
- * Call this before using the socket in the data folder. Another user who can write to the folder can have created a false
- * socket there.
- */
+/** Before using the socket in the data folder: another user who can write there can have created a false one. */
 const tellFolderWarnings = ({ dataDir, allowSharedDataDir: allowShared }: Config): void => {
   try {
     const warnings = checkDataFolder(dataDir, { allowShared })

@@ -57,19 +57,19 @@ import { type VerifiedLog, type VerifyParts, verifyFile, verifyStore } from './l
 export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveBytes' | 'allowSharedDataDir'>
 
 export type OpeningParts = Naming & {
-  /** False refuses a place without a log. Default: a log is created there. */
+  /** False refuses a place without a log. */
   readonly mayCreate?: boolean
-  /** Accepts a changed schema of the SQLite file, and gets the differences. Default: such a file is refused. */
+  /** Gets the differences. Default: such a file is refused. */
   readonly acceptSchema?: ((differences: readonly string[]) => void) | undefined
-  /** Accepts a log that has lost its end, and gets what is missing. Default: such a log is refused. */
+  /** Gets what is missing. Default: a log that has lost its end is refused. */
   readonly acceptMissing?: ((missing: MissingEnd) => void) | undefined
-  /** Called with a warning if other users can read or write the data folder, but the folder is used nevertheless. */
+  /** Other users can read or write the folder, which is used nevertheless. */
   readonly onFolderWarning?: ((warning: string) => void) | undefined
-  /** Called when the files of the embedded log were deleted, replaced or truncated while they were open. */
+  /** The files were deleted, replaced or truncated while they were open. */
   readonly onLost?: ((why: string) => void) | undefined
 }
 
-/** Opens the log, and gives a new log its id. @throws CommandFailed, and the errors that `asCommandFailed` knows. */
+/** Gives a new log its id. @throws CommandFailed, and the errors that `asCommandFailed` knows. */
 export const openLog = async (
   config: LogConfig,
   { acceptSchema, acceptMissing, onFolderWarning, onLost, mayCreate = true, ...naming }: OpeningParts,
@@ -104,8 +104,8 @@ export const openLog = async (
 }
 
 /**
- * Without this error, a command with a wrong place would say that the key does not exist. Or it would create a log there, and
- * no other log could be copied to that place.
+ * Otherwise a command with a wrong place would say that the key does not exist. Or it would create a log there, and no
+ * other log could be copied there.
  */
 const noLogIn = ({ dataDir, eventStore }: LogConfig): CommandFailed => {
   const [place, remedy] =
@@ -117,8 +117,7 @@ const noLogIn = ({ dataDir, eventStore }: LogConfig): CommandFailed => {
 }
 
 /**
- * Tries again during an outage. After the election of a leader, EventStoreDB answers reads before it takes appends. Without
- * retries, a start at that moment would fail.
+ * After the election of a leader, EventStoreDB answers reads before it takes appends. A start at that moment would fail.
  */
 const patiently = async (waitMsMax: number, work: () => Promise<void>): Promise<void> => {
   const untilMs = performance.now() + waitMsMax
@@ -133,17 +132,14 @@ const patiently = async (waitMsMax: number, work: () => Promise<void>): Promise<
 }
 
 export type WaitParts = {
-  /** True if a service answers on the socket of the data folder. Such a service will not end soon. */
+  /** Such a service will not end soon. */
   readonly isServed: () => Promise<boolean>
-  /** Called once, before the first wait. */
+  /** Once, before the first wait. */
   readonly onWait: (why: string) => void
   readonly wait?: (ms: number) => Promise<void>
 }
 
-/**
- * Calls `open` until no command and no other program uses the log, but for `heldWaitMsMax` at most.
- * @throws the errors of `open`
- */
+/** For `heldWaitMsMax` at most. @throws the errors of `open` */
 export const openWhenFree = async <T>(
   open: () => Promise<T>,
   { isServed, onWait, wait = Bun.sleep }: WaitParts,
@@ -175,7 +171,7 @@ const openEngine = async (config: LogConfig, options: EngineOptions): Promise<Ev
       marks: () => modelMarks(dataDir),
       ...options,
     })
-  // With EventStoreDB, the data folder has no log. But it has this node's socket, so only one process can use the folder.
+  // With EventStoreDB, the folder has no log, but this node's socket, so only one process can use it.
   const folder = holdDataFolder(dataDir, { hasLog: false, allowShared, onWarning: options.onFolderWarning })
   try {
     return await openEventStore({ settings: eventStore, onClosed: () => folder.release() })
@@ -185,20 +181,18 @@ const openEngine = async (config: LogConfig, options: EngineOptions): Promise<Ev
   }
 }
 
-/** Loads the code for EventStoreDB only if needed, because loading takes 0.1 s and 5 MB. */
+/** Loading takes 0.1 s and 5 MB, so only if needed. */
 const openEventStore = async (options: EventStoreLogOptions): Promise<EventLog> => {
   const { openEventStoreLog } = await import('./log/eventstoredb/eventstoredb-log.ts')
   return openEventStoreLog(options)
 }
 
-/** `place` is a data folder, or `eventstore` for the store at EVENTSTORE_URL. */
 export type LogPlace = OpenOptions &
   Pick<OpeningParts, 'onLost'> & { readonly place: string; readonly role: 'from' | 'to' }
 
 /**
- * Opens a log for a copy, and creates no log id, because the copy does that. Refuses a URL on the command line: other users can
- * see the command line, and a URL can contain a password.
- * @throws CommandFailed
+ * Creates no log id, because the copy does that. Refuses a URL, which can contain a password: other users can see the
+ * command line. @throws CommandFailed
  */
 export const openLogPlace = async (
   { place, role, ...options }: LogPlace,
@@ -223,7 +217,7 @@ export const openLogPlace = async (
 
 const eventStorePlace = 'eventstore'
 
-/** Reads the whole log and changes nothing. @throws the errors that `asCommandFailed` knows */
+/** Changes nothing. @throws the errors that `asCommandFailed` knows */
 export const verifyLog = async (
   { dataDir, eventStore }: LogConfig,
   parts: Omit<VerifyParts, 'marks'>,
@@ -265,7 +259,6 @@ export type DerivedParts = Naming & {
   readonly onQuestionFault: (why: string) => void
 }
 
-/** The read models of a node, folded from the log on a thread. */
 export const openDerived = async (
   { dataDir, eventStore }: LogConfig,
   log: EventLog,
@@ -290,13 +283,13 @@ export const openDerived = async (
   }
 }
 
-/** Another connection has met the fault. Only damage is surely a fault of the log. What else the log meets itself, its troubles name. */
+/** Another connection has met the fault. Only damage is surely a fault of the log. Its troubles name all else. */
 const meet = (log: EventLog, fault: Error): void => {
   if (fault instanceof DamagedLog) log.noteDamage?.(fault)
   else if (!(fault instanceof StillSearching)) void log.readAll({ direction: 'backwards', limit: 1 }).catch(() => {})
 }
 
-/** Turns an error with a known cause into a `CommandFailed`. Any other error is a bug, and is returned unchanged. */
+/** Any error without a known cause is a bug, and is returned unchanged. */
 export const asCommandFailed = (error: unknown): unknown => {
   if (!(error instanceof Error)) return error
   const exitCode = exitCodeOf(error)

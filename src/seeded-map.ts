@@ -1,17 +1,15 @@
 /**
- * A map for keys that strangers choose, such as the names of racks. In the JavaScript engine, the hash of a text has no
- * seed. So strangers can make thousands of names of one hash, and a `Map` compares all of them at each look-up. A secret
- * prefix does not help, because such names have one hash behind every prefix.
- *
- * Here each character is multiplied by a random number of its place, and the hash is the sum. So two different names have one
- * hash with a probability of at most 2^-17. The order and the results of the map do not depend on the random numbers.
+ * For keys that strangers choose, such as the names of racks. JavaScript's hash of a text has no seed. So strangers can
+ * make thousands of names of one hash, and a `Map` compares all of them at each look-up. A secret prefix does not help,
+ * because such names have one hash behind every prefix. Here each character is multiplied by a random number of its place,
+ * and the hash is the sum. So two names have one hash with a probability of at most 2^-17.
  */
 export class SeededMap<Value> {
   readonly #entries = new Map<number, Entry<Value>>()
   readonly #hash: (key: string) => number
   #size = 0
 
-  /** `hash` is a parameter only for tests. */
+  /** `hash` is for tests. */
   constructor(hash: (key: string) => number = seededHash) {
     this.#hash = hash
   }
@@ -47,7 +45,7 @@ export class SeededMap<Value> {
   }
 }
 
-/** `next` has the same hash. There is almost never one. */
+/** `next` has the same hash. */
 type Entry<Value> = { readonly key: string; value: Value; readonly next: Entry<Value> | undefined }
 
 const find = <Value>(first: Entry<Value> | undefined, key: string): Entry<Value> | undefined => {
@@ -59,7 +57,7 @@ const find = <Value>(first: Entry<Value> | undefined, key: string): Entry<Value>
 const without = <Value>(first: Entry<Value> | undefined, key: string): Entry<Value> | undefined =>
   first === undefined || first.key === key ? first?.next : { ...first, next: without(first.next, key) }
 
-/** A name has at most 128 code points, so at most 256 UTF-16 units. A longer text would use the numbers again. */
+/** A name has at most 256 UTF-16 units. A longer text would use the numbers again. */
 const places = 256
 const seeds = crypto.getRandomValues(new Int32Array(places))
 const [lengthSeed = 0] = crypto.getRandomValues(new Int32Array(1))
@@ -75,6 +73,6 @@ export const seededHash = (text: string): number => {
 /** Odd, so that no bit of the first text is lost. */
 const pairSeed = (crypto.getRandomValues(new Int32Array(1))[0] ?? 0) | 1
 
-/** For a key of two texts, such as a rack and a keg. */
+/** Such as a rack and a keg. */
 export const seededHashOfPair = (first: string, second: string): number =>
   (Math.imul(seededHash(first), pairSeed) + seededHash(second)) | 0

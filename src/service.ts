@@ -1,4 +1,4 @@
-/** Starts the service: the log, then the actors, the app and the sockets. These parts end in the opposite order. */
+/** The parts end in the opposite order. */
 
 import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -51,14 +51,12 @@ export type ServiceParts = {
   readonly clock: MachineClock
   readonly entropy: Entropy
   readonly lines: LogLines
-  /** Writes to stderr. */
   readonly screen: Screen
-  /** Called when the files of the log were deleted, replaced or truncated. Must end the process and close nothing. */
+  /** The files were deleted, replaced or truncated. Must end the process and close nothing. */
   readonly onLost: (why: string) => void
 }
 
 export type RunningService = {
-  /** Answers open requests, then closes the log. */
   drain(): Promise<void>
 }
 
@@ -75,12 +73,12 @@ export const startService = async (
   }
 }
 
-/** The parts in `started` end in the opposite order of their start, also if the start fails half-way. */
+/** `started` ends in the opposite order, also if the start fails half-way. */
 const start = async (config: Config, options: ServeOptions, parts: ServiceParts): Promise<RunningService> => {
   await using started = new AsyncDisposableStack()
   const starting: Starting = { ...parts, config, started }
   const { lines } = parts
-  // Reads the certificate first: reading the log can take minutes, and a wrong certificate should be reported before.
+  // First: reading the log can take minutes, and a wrong certificate should be reported before.
   const certificate = readCertificate(config)
 
   const { demo } = options
@@ -95,7 +93,7 @@ const start = async (config: Config, options: ServeOptions, parts: ServiceParts)
     const devices = await startDemo({ core, url: localUrlOf(config, port) })
     started.defer(() => devices.stop())
   }
-  // This last `defer` runs first when the service stops, so /readyz answers 503 before any part ends.
+  // The last `defer` runs first, so /readyz answers 503 before any part ends.
   started.defer(async () => {
     health.isDraining = true
     await check?.stop()
@@ -126,7 +124,7 @@ const startLog = async (
   return log
 }
 
-/** These functions report no trouble until the parts that they ask have started. */
+/** They report no trouble until the parts that they ask have started. */
 type Health = {
   indexTrouble: () => IndexTrouble | null
   bodyTroubles: () => readonly BodyTrouble[]
@@ -191,7 +189,7 @@ const startDerived = async (starting: Starting, log: EventLog) => {
   return derived
 }
 
-/** EventStoreDB keeps its own checksums, so only the embedded log is checked. */
+/** EventStoreDB keeps its own checksums. */
 const startCheck = (
   { config, clock, lines, started }: Starting,
   health: Health,
@@ -245,9 +243,9 @@ const startSockets = ({ config, lines, started }: Starting, { core, app, certifi
   const context = { questions: core.questions, core: async () => core, linkUrl }
   const onLeft = (why: string): void => lines.warn('cannot remove the command socket: the next start does', { why })
   const control = startControlServer({ dataDir: config.dataDir, context, onBug: tellBug(lines), onLeft })
-  // Both sockets stop at the same time, so that a long answer on one does not delay the other.
+  // At the same time, so that a long answer on one does not delay the other.
   started.defer(() => Promise.all([drainServer(server, app), control.stop()]).then(() => {}))
-  // Live pages and exports end before the server stops, because the server would wait for them. The last `defer` runs first.
+  // The server would wait for live pages and exports. The last `defer` runs first.
   started.defer(() => {
     app.live.close()
     return app.downloads.close()
@@ -320,10 +318,7 @@ const timesLines: Readonly<Record<TimesTold['kind'], readonly [level: 'info' | '
   doubted_no_more: ['info', 'readings are purged by the clock again'],
 }
 
-/**
- * First asks each client to close its connection, and still answers requests. A device would take a cut connection for a
- * failure.
- */
+/** First asks each client to close its connection: a device would take a cut connection for a failure. */
 const drainServer = async (server: Bun.Server<unknown>, app: App): Promise<void> => {
   askToCloseConnections(server, app)
   await wait(drainNoticeMs)
@@ -340,7 +335,7 @@ type Welcome = {
   linkUrl(secret: string): string
 }
 
-/** Prints the link only on a terminal. Anyone who has the link can become an admin, and a file would keep it. */
+/** Only on a terminal: anyone who has the link can become an admin, and a file would keep it. */
 const welcome = async ({ core, screen, dataDir, program, baseUrl, linkUrl }: Welcome): Promise<void> => {
   screen.write(`Cellarbook listens on ${visibleText(baseUrl)}\n`)
   if (core.projections.operators.list().length > 0) return
@@ -355,7 +350,7 @@ const welcome = async ({ core, screen, dataDir, program, baseUrl, linkUrl }: Wel
     screen.write(`Open this link once to become the first admin:\n\n  ${visibleText(linkUrl(link.value.secret))}\n\n`)
 }
 
-/** Returns `DATA_DIR=…`, so that the printed command finds this service from another shell. */
+/** So that the printed command finds this service from another shell. */
 const folderFor = (dataDir: string): string => {
   const path = resolve(dataDir)
   return path === resolve(dataDirDefault) ? '' : `DATA_DIR=${shellWord(path)} `

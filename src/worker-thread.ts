@@ -2,21 +2,18 @@ import { closeSync, openSync } from 'node:fs'
 
 export type ThreadParts<FromThread> = {
   readonly module: URL
-  /** True makes the thread collect its garbage sooner, to save memory. Default: false. */
+  /** Collects garbage sooner, to save memory. */
   readonly hasSmallHeap?: boolean
   readonly onMessage: (message: FromThread) => void
-  /** Called when an uncaught error has ended the thread. Messages that wait for an answer never get one. */
+  /** An uncaught error has ended the thread. Messages that wait for an answer never get one. */
   readonly onFault: (why: string) => void
-  /** Called when the thread has ended for any reason. */
+  /** For any reason. */
   readonly onEnd?: () => void
 }
 
-/**
- * Runs a module on its own thread. When told to close, the module must post `closed` as its last message, because
- * `close` waits for this message.
- */
+/** When told to close, the module must post `closed` as its last message, because `close` waits for it. */
 export class WorkerThread<ToThread, FromThread> {
-  /** `null` if the thread could not start. */
+  /** `null`: the thread could not start. */
   readonly #worker: Worker | null
   readonly #closed = Promise.withResolvers<void>()
   #hasFailed = false
@@ -44,15 +41,12 @@ export class WorkerThread<ToThread, FromThread> {
     if (onEnd !== undefined) this.#worker.addEventListener('close', onEnd)
   }
 
-  /** `moved` are buffers of the message that only the thread can use from now on. They are not copied. */
+  /** `moved` are buffers that only the thread can use from now on. */
   post(message: ToThread, moved: readonly ArrayBuffer[] = []): void {
     this.#worker?.postMessage(message, [...moved])
   }
 
-  /**
-   * Posts `last`, which tells the module to finish. Waits until the module posts `closed` or fails, and then ends the
-   * thread.
-   */
+  /** `last` tells the module to finish. */
   async close(last: ToThread): Promise<void> {
     if (!this.#hasFailed) {
       this.post(last)
@@ -61,7 +55,6 @@ export class WorkerThread<ToThread, FromThread> {
     this.end()
   }
 
-  /** Ends the thread immediately, even in the middle of its work. */
   end(): void {
     this.#worker?.terminate()
   }
@@ -83,7 +76,7 @@ const canStart = (): boolean => {
   }
 }
 
-/** Bun reports an error with lines of source code before its message, and with a stack. Operators see only the message. */
+/** Bun's report has source code before its message, and a stack. Operators see only the message. */
 const withoutSource = (report: string): string =>
   report
     .split('\n')

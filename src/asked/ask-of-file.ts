@@ -16,7 +16,7 @@ type FileParts = Pick<SearchParts, 'progress' | 'turn' | 'onDamage'> & {
   readonly log: Pick<LogReads, 'read'>
 }
 
-/** Asks `ask.db` on the thread for questions. The main thread has waited for the follower already. */
+/** The main thread has waited for the follower already. */
 export const askOfFile = ({ readers, log, progress, turn, onDamage }: FileParts): Ask => {
   const orFault = <T>(use: () => T): T => {
     try {

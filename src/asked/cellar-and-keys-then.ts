@@ -8,7 +8,6 @@ import { logSearchMs } from '../limits.ts'
 export type ThenWanted = { readonly cellar: string; readonly keyIds: readonly string[]; readonly atMs: number }
 
 export type CellarThen = {
-  /** `null`: there was no such cellar then, or it is not known. */
   readonly cellar: CellarState | null
   readonly isKnown: boolean
   /** In the order of `keyIds`. `null`: not known. */
@@ -16,7 +15,7 @@ export type CellarThen = {
   readonly isCutOff: boolean
 }
 
-/** Folds the streams of the cellar and of the keys up to the instant. After `logSearchMs`, it reads no further key. */
+/** After `logSearchMs`, reads no further key. */
 export const cellarThen = async (
   { log, passedMs }: SearchReads,
   { cellar, keyIds, atMs }: ThenWanted,

@@ -1,4 +1,4 @@
-/** All that the page of one event shows, but for names, which the event loop knows. */
+/** But for names, which the event loop knows. */
 import { type AuditEvent, type KeyAt, stateAt } from '../../projections/audit-trail.ts'
 import { eventsOfSameRequest, stateBefore } from '../actors/search/event-context.ts'
 import { ifUsable } from '../actors/search/if-usable.ts'
@@ -16,9 +16,9 @@ type Neighbours = { readonly before: Place | null; readonly after: Place | null 
 export type EventInContext = {
   readonly event: RecordedEvent
   readonly before: StateBefore
-  /** The key right after the event. `null`: the event is of no key, or too many events lie before it. */
+  /** `null`: the event is of no key, or too many events lie before it. */
   readonly keyAfter: KeyAt | null
-  /** The other events of the request: at most `sameRequestShownMax` of all `count`. */
+  /** At most `sameRequestShownMax` of all `count`. */
   readonly sameRequest: {
     readonly events: readonly RecordedEvent[]
     readonly count: number
@@ -26,11 +26,11 @@ export type EventInContext = {
   }
   readonly inStream: Neighbours
   readonly inLog: Neighbours
-  /** The sign-in of the session that asked for the event. Such records are deleted after some time. */
+  /** Such records are deleted after some time. */
   readonly signIn: RecordedEvent<'SignInSeen'> | null
 }
 
-/** Returns `null` if the stream has no such revision. @throws Outage, UndecodableEvent */
+/** `null`: no such revision. @throws Outage, UndecodableEvent */
 export const eventInContext = async (
   { log, ask }: SearchReads,
   { stream, revision }: Place,
@@ -49,7 +49,7 @@ export const eventInContext = async (
   }
 }
 
-/** The key's stream was read for `stateBefore` already. A key has few events, so reading them again costs less than passing them on. */
+/** A key has few events, so reading them again costs less than passing them on. */
 const keyAfter = async (log: LogReads, event: RecordedEvent): Promise<KeyAt | null> => {
   const keyId = keyOfEvent(event)
   if (keyId === null) return null

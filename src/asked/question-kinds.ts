@@ -24,7 +24,6 @@ import { type HistoryWanted, type KeyHistory, keyHistory } from './rows-of-histo
 
 export type CellarReadings = { readonly kegs: FoundKegs; readonly recent: readonly ReadingPlace[] }
 
-/** One page of the kegs of a cellar, and the readings of the cellar that were accepted last. */
 const cellarReadings: ModelQuestion<KegsWanted, CellarReadings> = {
   model: readingsKind,
   *answer(database, wanted) {
@@ -36,7 +35,6 @@ const ofLog = <Wanted, Answer>(
   search: (reads: SearchReads, wanted: Wanted) => Promise<Answer>,
 ): SearchQuestion<Wanted, Answer> => ({ model: askModel, search })
 
-/** A question to `ask.db` alone. */
 const ofIndex = <Wanted, Answer>(answer: (ask: Ask, wanted: Wanted) => Promise<Answer>) =>
   ofLog(({ ask }, wanted: Wanted): Promise<Answer> => {
     if (ask === null) throw new AskBusy('Cannot count events: this process has no ask.db')
@@ -52,12 +50,11 @@ const since = async ({ log, ask }: SearchReads, atMs: number) => {
   return { event, before: before?.position ?? null }
 }
 
-/** Every question of people. */
 export const questionKinds = {
   cellarReadings,
-  /** One page of a list of events, or as much of it as is found in a short time. */
+  /** What is found in a short time. */
   findEvents: ofLog((reads, wanted: ListWanted) => listHere(reads, wanted)),
-  /** Events for an export or the command line, oldest first. */
+  /** Oldest first. */
   readEvents: ofLog((reads, wanted: Omit<RowsWanted, 'format'>) => eventsOfList(reads, wanted)),
   exportPage: ofLog((reads, wanted: RowsWanted) => exportRows(reads, wanted)),
   eventsAt: ofLog(({ log }, places: readonly PlaceInLog[]) => eventsAt(log, places)),

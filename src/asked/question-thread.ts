@@ -1,4 +1,4 @@
-/** This thread answers the questions of pages and exports. Only a thread may import this file, because the code below runs at import. */
+/** Only a thread may import this file, because the code below runs at import. */
 import { constants } from 'node:os'
 import { serveQuestions } from '../derived/questions/serve-questions.ts'
 import { yieldProcessor } from '../log/verify/yield-processor.ts'

@@ -7,7 +7,7 @@ import { inTurns } from './search-sources.ts'
 
 type Options = { readonly ask?: Ask | null; readonly passedMs?: () => number }
 
-/** Answers from the log alone, on the thread of the caller: for a command that no running service performs. */
+/** On the thread of the caller: for a command that no running service performs. */
 export const questionsOfLog = (
   log: LogReads,
   { ask = null, passedMs = () => performance.now() }: Options = {},

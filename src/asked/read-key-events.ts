@@ -21,7 +21,7 @@ export const readKeyEvents = async (
   return events
 }
 
-/** No reading comes after a seal, so the seals of a key are at the end of its readings. */
+/** No reading comes after a seal. */
 export const sealsOf = async (log: Reads, keyId: string): Promise<readonly AuditEvent[]> => {
   const last = await log.read(readingsStream(keyId), { direction: 'backwards', limit: tailEventsMax })
   return last.filter((event) => event.type === 'ReadingsSealed')

@@ -1,4 +1,3 @@
-/** What was true of a key when a request was refused. */
 import { type KeyAt, stateAt } from '../../projections/audit-trail.ts'
 import { statesBefore } from '../actors/search/event-context.ts'
 import { firstRevision } from '../actors/search/first-revision.ts'
@@ -14,20 +13,19 @@ import { limitThen } from './rows-of-history.ts'
 export type RefusedWanted = {
   readonly keyId: string
   readonly cellar: string
-  /** The instant of the refusal. */
   readonly atMs: number
   readonly nowMs: number
-  /** The times of the seals and fences among the key's readings. `null`: the readings need not be counted. */
+  /** Of the seals and fences. `null`: the readings need not be counted. */
   readonly barriersMs: readonly number[] | null
 }
 
 export type RefusedThen = {
   readonly key: KeyAt | null
-  /** `null` if it is not known. */
+  /** `null`: not known. */
   readonly limit: Limit | null
-  /** The readings of the key in the rate window that ended then. */
+  /** In the rate window that ended then. */
   readonly used: number | null
-  /** The changes of the key and its cellar shortly before, newest first. */
+  /** Shortly before, newest first. */
   readonly changes: readonly { readonly event: RecordedEvent; readonly before: StateBefore }[]
 }
 

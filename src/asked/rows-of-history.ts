@@ -12,13 +12,12 @@ import { readKeyEvents } from './read-key-events.ts'
 
 export type HistoryWanted = {
   readonly keyId: string
-  /** The last revision of the key that the node has folded. */
+  /** The last that the node has folded. */
   readonly revision: number
-  /** The seals, the fences and the last purge. To find these in the log would mean to read all of the key's readings. */
+  /** To find these in the log would mean to read all of the key's readings. */
   readonly also: readonly AuditEvent[]
-  /** True also lists internal events. */
   readonly isEverything: boolean
-  /** Which page of `perPage` requests. Default: the newest first. */
+  /** Default: the newest first. */
   readonly page: { readonly number: number; readonly perPage: number; readonly isOldestFirst?: boolean }
   /** An instant whose state is wanted. `null`: none. */
   readonly atMs: number | null
@@ -26,19 +25,17 @@ export type HistoryWanted = {
 }
 
 export type KeyHistory = Paged<readonly HistoryRow[]> & {
-  /** The number of internal events. */
   readonly internal: number
-  /** The key at the wanted instant. */
   readonly atInstant: Typed<KeyThen> | null
 }
 
 export type KeyThen = {
   readonly state: KeyAt
   readonly decidedBy: HistoryRow | null
-  /** The last event up to the instant, and the first one after it, without internal ones. */
+  /** Without internal ones. */
   readonly previous: HistoryRow | null
   readonly next: HistoryRow | null
-  /** The limit that applied then. `null`: it is not known, or there was no key. */
+  /** `null`: not known, or no key. */
   readonly limit: Limit | null
 }
 
@@ -49,7 +46,7 @@ export const keyHistory = async ({ log }: SearchReads, wanted: HistoryWanted): P
   const shown = rows.filter(({ event }) => wanted.isEverything || !isInternal(event))
   const { page, atMs } = wanted
   const requests = requestsOf(shown)
-  // The clone calls the getters of the rows. If one throws, only this question fails.
+  // The clone calls the getters of the rows, so if one throws, only this question fails.
   return structuredClone({
     ...pageOf(page.isOldestFirst === true ? requests : requests.toReversed(), page.number, page.perPage),
     internal: rows.filter(({ event }) => isInternal(event)).length,
@@ -58,8 +55,8 @@ export const keyHistory = async ({ log }: SearchReads, wanted: HistoryWanted): P
 }
 
 /**
- * A server of a shared store can be behind for a moment. Only a history says what is true now. Other questions are about the time up
- * to an event or an instant, so they send no revision.
+ * A server of a shared store can be behind for a moment. Only a history says what is true now, so other questions send no
+ * revision.
  */
 const wholeKeyEvents = async (log: SearchReads['log'], { keyId, revision }: HistoryWanted) => {
   for (let waitedMs = 0; ; waitedMs += eventStoreShowMs) {
@@ -75,8 +72,8 @@ const wholeKeyEvents = async (log: SearchReads['log'], { keyId, revision }: Hist
 }
 
 /**
- * A fence only says when every node had a change. Every other event changes what is true of the key. Even a seal does: if a node
- * dies behind it, the revocation comes much later.
+ * A fence only says when every node had a change. Every other event changes what is true of the key. Even a seal does: if a
+ * node dies behind it, the revocation comes much later.
  */
 const isInternal = ({ type }: AuditEvent): boolean => declarationOf(type).shown === 'internal'
 
@@ -114,7 +111,7 @@ const keyThen = async (
   }
 }
 
-/** A key without a limit of its own has the limit that its cellar had then. `null` if that is not known. */
+/** `null`: the limit of its cellar then is not known. */
 export const limitThen = async (
   log: SearchReads['log'],
   { limit, cellar }: Pick<KeyState, 'limit' | 'cellar'>,

@@ -11,7 +11,7 @@ import { Outage, type Reached } from '../log/event-log.ts'
 import { type OpenReads, openReads } from '../log/open-source.ts'
 import { askOfFile } from './ask-of-file.ts'
 
-/** What searches on the thread read: the log, with a connection that is opened when the first search needs it, and `ask.db`. */
+/** The connection to the log is opened when the first search needs it. */
 export const openSearches: SearchSources = (source, readers) =>
   searchesIn({ open: (reached) => openReads(source, reached), lags: source.eventStore !== null }, readers)
 
@@ -47,7 +47,7 @@ export const searchesIn = ({ open: openLog, lags }: SearchedLog, readers: ModelR
 
 type OfQuestion = Pick<SearchParts, 'turn' | 'isPatient' | 'passedMs'>
 
-/** Each read of a question waits for the question's turn. A page waits for one read for `logReadMs` at most. */
+/** A page waits for one read for `logReadMs` at most. */
 export const inTurns = (reads: () => Promise<LogReads>, lags: boolean) => {
   const cellars = new BoundedMap<string, string>(searchedKeysMax)
   return ({ turn, isPatient, passedMs }: OfQuestion): Omit<SearchReads, 'ask'> => {

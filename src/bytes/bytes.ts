@@ -1,28 +1,20 @@
 /**
- * Turns numbers and texts into bytes and back, for packed rows of readings (`log/codec`).
- */
-
-/**
- * A large number is written as its low 28 bits, in four bytes, and its high bits. The operators `&` and `>>` are fast,
- * but use only the lowest 32 bits of a number. The operator `%` would need no parts, but it takes ten times as long,
- * because for large numbers it calls the C library.
+ * `&` and `>>` are fast, but use only the lowest 32 bits, so a large number is written in two parts. `%` would take ten
+ * times as long, because for large numbers it calls the C library.
  */
 const lowBytes = 4
 const lowWeight = 2 ** 28
 
-/** Up to this length, a loop copies bytes faster than `set`, which is a call of the engine. Most names are short. */
+/** Up to this length, a loop is faster than `set`, which is a call of the engine. Most names are short. */
 const shortBytesMax = 32
 
-/**
- * Writes one row after another into one buffer, so that a row needs no new memory. The buffer grows when needed. Only a row
- * that is handed over takes the buffer with it, and the caller brings another (`handOver`).
- */
+/** One buffer for all rows, so that a row needs no new memory. Only a row that is handed over takes the buffer with it. */
 export class ByteWriter {
   #bytes: Uint8Array = new Uint8Array(4_096)
   #view = new DataView(this.#bytes.buffer)
   #length = 0
 
-  /** Starts a new row. The bytes of an unfinished row are dropped. */
+  /** Drops an unfinished row. */
   begin(): void {
     this.#length = 0
   }
@@ -31,10 +23,7 @@ export class ByteWriter {
     return this.#length
   }
 
-  /**
-   * Returns the bytes without copying them. The next row overwrites these bytes, so the caller must use them before it
-   * calls `begin`.
-   */
+  /** No copy: the next row overwrites these bytes. */
   get written(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)
   }
@@ -43,7 +32,7 @@ export class ByteWriter {
     return this.#bytes.slice(0, this.#length)
   }
 
-  /** Returns the bytes in their buffer, without a copy. The buffer then belongs to the caller, and the writer uses `next`. */
+  /** No copy: the buffer then belongs to the caller, and the writer uses `next`. */
   handOver(next: Uint8Array): Uint8Array {
     const { written } = this
     this.#bytes = next
@@ -57,17 +46,14 @@ export class ByteWriter {
     this.#bytes[this.#length++] = value
   }
 
-  /** `value` is from 0 to 2^53 - 1. Each byte holds seven bits, the lowest bits first, so small numbers are short. */
+  /** From 0 to 2^53 - 1. Seven bits a byte, the lowest first. */
   varint(value: number): void {
     this.#need(8)
     if (value < 128) this.#bytes[this.#length++] = value
     else this.#longVarint(value)
   }
 
-  /**
-   * `value` is from -2^52 to 2^52 - 1. Negative numbers are stored as odd numbers and the others as even numbers, so
-   * that a small negative number is short too.
-   */
+  /** From -2^52 to 2^52 - 1. Negative numbers are odd and others even, so that a small negative number is short too. */
   signedVarint(value: number): void {
     this.varint(value < 0 ? -2 * value - 1 : 2 * value)
   }
@@ -86,10 +72,7 @@ export class ByteWriter {
     this.#length += length
   }
 
-  /**
-   * Returns false and writes nothing if the text has a character that is not ASCII. The caller must then write the text
-   * in another encoding.
-   */
+  /** Returns false and writes nothing if a character is not ASCII. */
   ascii(text: string): boolean {
     this.#need(text.length)
     const bytes = this.#bytes
@@ -107,7 +90,7 @@ export class ByteWriter {
     this.#length = length
   }
 
-  /** Not part of `varint`, because the engine inlines `varint` only while it is short. */
+  /** Apart, because the engine inlines `varint` only while it is short. */
   #longVarint(value: number): void {
     const high = (value / lowWeight) | 0
     let rest = (value - high * lowWeight) | 0
@@ -134,7 +117,7 @@ export class ByteWriter {
   }
 }
 
-/** A view of the bytes that are read would take most of the time that a row with one reading takes. */
+/** A view of the bytes would take most of the time of a row with one reading. */
 const float64Bytes = new Uint8Array(8)
 const float64View = new DataView(float64Bytes.buffer)
 
@@ -180,7 +163,7 @@ export class ByteReader {
     return float64View.getFloat64(0, true)
   }
 
-  /** Returns the offset of the first skipped byte, so that the caller can read the skipped bytes there. */
+  /** Returns where the skipped bytes begin. */
   skip(count: number): number {
     const from = this.at
     if (from + count > this.bytes.length) throw new RangeError('it ends too early')

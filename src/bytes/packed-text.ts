@@ -1,7 +1,6 @@
 /**
- * A packed text begins with one number, which holds its kind and its length in bytes. Then the bytes of the text
- * follow. A JavaScript text can contain half of a surrogate pair (one of the two UTF-16 units of an emoji, for example).
- * UTF-8 cannot hold such a half. So this text is stored as UTF-16, and nothing is lost.
+ * One number holds the kind and the length in bytes. The bytes follow. UTF-8 cannot hold half of a surrogate pair, so such
+ * a text is stored as UTF-16, and nothing is lost.
  */
 import { internedNameBytesMax, internedNamesMax } from '../limits.ts'
 import type { SeededMap } from '../seeded-map.ts'
@@ -10,10 +9,7 @@ import type { ByteReader, ByteWriter } from './bytes.ts'
 export const kinds = { utf8: 0, seenBefore: 1, utf16: 2 } as const
 const kindBits = 4
 
-/**
- * Holds the names that a row already contains, numbered from 0. A name that occurs again is written as its number, to
- * save space.
- */
+/** The names of a row, numbered from 0. A repeated name is written as its number. */
 export type WrittenTexts = SeededMap<number>
 
 export const writeText = (writer: ByteWriter, text: string): void => {
@@ -27,13 +23,11 @@ export const writeText = (writer: ByteWriter, text: string): void => {
   writer.bytes(bytes)
 }
 
-/** Writes a text that is already in UTF-8. */
 export const writeUtf8 = (writer: ByteWriter, utf8: Uint8Array): void => {
   writer.varint(utf8.length * kindBits + kinds.utf8)
   writer.bytes(utf8)
 }
 
-/** Refers to a name that the row already contains. */
 export const writeNumber = (writer: ByteWriter, number: number): void =>
   writer.varint(number * kindBits + kinds.seenBefore)
 
@@ -71,7 +65,7 @@ export const readName = (reader: ByteReader, seen: string[]): string => {
 
 type Header = { readonly kind: number; readonly from: number; readonly length: number }
 
-/** `length` is in bytes. For a repeated name, `length` is the number of the earlier name, and no bytes follow. */
+/** In bytes. For a repeated name, the number of the earlier one, and no bytes follow. */
 export const readHeader = (reader: ByteReader): Header => {
   const header = reader.varint()
   const kind = header % kindBits
@@ -94,8 +88,8 @@ export const decodeText = (bytes: Uint8Array, kind: number): string => {
 
 type Interned = { readonly bytes: Uint8Array; readonly text: string }
 
-// A hash table of decoded names. A replay of the log reads the same names a million times. A look-up is faster than
-// decoding, and all readings with a name share one string in memory.
+// A replay reads the same names a million times. A look-up is faster than decoding, and all readings with a name share one
+// string.
 const internTable = new Array<Interned | undefined>(internedNamesMax).fill(undefined)
 
 const interned = (bytes: Uint8Array, from: number, length: number): string => {

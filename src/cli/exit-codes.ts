@@ -1,4 +1,4 @@
-/** Scripts rely on the numbers of exit codes, so do not change a number. */
+/** Scripts rely on the numbers. */
 export const exitCodes = {
   done: 0,
   refused: 1,
@@ -10,10 +10,9 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** `message` is written to stderr; `null` means that nothing is written. */
+/** For stderr. `null`: nothing. */
 export type End = { readonly exitCode: ExitCode; readonly message: string | null }
 
-/** Ends a command with `message` on stderr. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed'
   constructor(

@@ -14,7 +14,7 @@ import type { Line } from './show/lines.ts'
 import { ReaderGone } from './show/output.ts'
 import { eventText, jsonText } from './show/text-for-people.ts'
 
-/** Returns the exit code. Throws only if the program has a bug. */
+/** Throws only for a bug. */
 export const runProgram = async (words: readonly string[], deps: ProgramDeps): Promise<ExitCode> => {
   let exitCode: ExitCode = exitCodes.done
   const finish = (end: End): void => {
@@ -41,7 +41,7 @@ const throwIfNotHelp = (error: unknown): void => {
   if (!(error instanceof CommanderError && error.exitCode === 0)) throw error
 }
 
-/** A help text goes to `help`, because Commander itself would not notice that stdout cannot be written. */
+/** A help text goes to `help`: Commander would not notice that stdout cannot be written. */
 const createProgram = (runner: Runner, help: string[]): Command => {
   const { screen, version } = runner.deps
   const program = new Command('cellarbook')
@@ -91,7 +91,7 @@ const addServeCommand = (program: Command, runner: Runner): void => {
     })
 }
 
-/** Accepts several words, as in `help key create`. Commander's own help command accepts only one word. */
+/** Accepts several words, as in `help key create`. Commander's own accepts only one. */
 const addHelpCommand = (program: Command): void => {
   program
     .command('help')
@@ -150,8 +150,8 @@ const createRunner = (deps: ProgramDeps, finish: (end: End) => void): Runner => 
 }
 
 /**
- * Writes events and JSON lines immediately, so that a large log is never held in memory. Other lines are kept, because a table
- * needs the width of every row.
+ * Writes events and JSON lines immediately, so that a large log is never held in memory. A table needs the width of every
+ * row, so it is kept.
  */
 const present = async (
   deps: ProgramDeps,

@@ -2,15 +2,14 @@ import { readFileSync } from 'node:fs'
 import { launcherLookMs, sameSignalMsMax } from '../limits.ts'
 
 export type Hangup = {
-  /** True if people see the service on a terminal. Then SIGHUP says that the terminal was closed, so the service stops. */
+  /** Then SIGHUP says that the terminal was closed, so the service stops. */
   readonly isOnTerminal: boolean
-  /** Called at a SIGHUP without a terminal. The service goes on: scripts send this signal to programs after a change of files. */
+  /** Scripts send SIGHUP to programs after a change of files, so the service goes on. */
   readonly onIgnored: () => void
 }
 
 /**
- * Resolves at the first SIGTERM or SIGINT, or when npx has ended (`onNpxGone`). A second signal ends the process at once, but
- * is ignored within `sameSignalMsMax`, because one Ctrl-C can arrive twice.
+ * A second signal ends the process at once, but is ignored within `sameSignalMsMax`, because one Ctrl-C can arrive twice.
  */
 export const untilStopped = ({ isOnTerminal, onIgnored }: Hangup): Promise<string> =>
   new Promise((resolve) => {
@@ -30,8 +29,8 @@ export const untilStopped = ({ isOnTerminal, onIgnored }: Hangup): Promise<strin
   })
 
 /**
- * npx runs `sh`, `sh` runs `bun start`, and `bun start` runs this process. `sh` does not pass on the signal that npx gets. So
- * the service stops when `sh`, its grandparent, is gone.
+ * npx runs `sh`, `sh` runs `bun start`, and `bun start` runs this process. `sh` does not pass on the signal that npx gets.
+ * So the service stops when `sh` is gone.
  */
 const onNpxGone = (tell: () => void): void => {
   const shell = parentOf(process.ppid)
@@ -52,7 +51,7 @@ const parentOf = (processId: number): number | null => {
   return parent === undefined ? null : Number(parent)
 }
 
-/** Returns `null` if the process cannot be read. Only Linux has /proc. */
+/** Only Linux has /proc. */
 const readProcess = (processId: number, file: 'status' | 'cmdline'): string | null => {
   try {
     return readFileSync(`/proc/${processId}/${file}`, 'utf8')

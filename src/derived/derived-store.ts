@@ -11,7 +11,7 @@ import {
 import type { FollowerEvents, FollowerHandle, FromFollower, InLog, ModelProgress } from './follower-messages.ts'
 
 export type DerivedParts = {
-  /** Starts the follower: on a thread of its own, or in this one for tests. */
+  /** On a thread of its own, or in this one for tests. */
   readonly start: (events: FollowerEvents) => FollowerHandle
   /** `null`: the log cannot say it now. */
   readonly isInLog: (head: FoldedTo) => Promise<InLog>
@@ -28,11 +28,10 @@ export type DerivedTold =
 
 const unknown: ModelProgress = { position: null, isBehind: true, trouble: null }
 
-/** The derived store as the main thread sees it. */
 export class DerivedStore {
   readonly #parts: DerivedParts
   readonly #progress = new Map<string, ModelProgress>()
-  /** Numbers the openings of each file. A reader with another number must open the file again. */
+  /** A reader with another number must open the file again. */
   readonly #openings = new Map<string, number>()
   #openingsCount = 0
   readonly #listeners = new Map<string, () => void>()
@@ -40,7 +39,6 @@ export class DerivedStore {
   #ids = 0
   #follower: FollowerHandle | null = null
   #published = -1
-  /** The follower was told of all up to this position. */
   #told = -1
   #forgetTelling: (() => void) | null = null
   #restartMs = modelRetryPauseMs
@@ -64,15 +62,14 @@ export class DerivedStore {
     this.#tell()
   }
 
-  /** The log has published events up to this position. */
   published(position: number): void {
     this.#published = Math.max(this.#published, position)
     if (this.#forgetTelling === null) this.#tell()
   }
 
   /**
-   * Resolves when the file of the model includes all that this node has received, so that a page can show what its form has
-   * changed. Returns false if it gives up after a while. Does not wait for a model that is behind.
+   * Resolves when the file includes all that this node has received, so that a page can show what its form has changed.
+   * Returns false if it gives up. Does not wait for a model that is behind.
    */
   async upTo(model: string): Promise<boolean> {
     const { isBehind, trouble, position } = this.progress(model)
@@ -93,13 +90,13 @@ export class DerivedStore {
     })
   }
 
-  /** Asks for a flush as soon as the model has folded this position, however far behind it is. */
+  /** Flushes as soon as the model has folded this position, however far behind it is. */
   hurry(model: string, position: number): void {
     this.#ids += 1
     this.#follower?.post({ kind: 'upTo', id: this.#ids, model, position })
   }
 
-  /** Calls the listener when the progress of the model has changed, or when its file was opened. A model has one listener. */
+  /** A model has one listener. */
   listen(model: string, listener: () => void): void {
     this.#listeners.set(model, listener)
   }
@@ -113,7 +110,6 @@ export class DerivedStore {
     return this.#openings.get(model) ?? null
   }
 
-  /** Call it when a reader has found damage in the file that was opened with this number. */
   rebuild(model: string, opening: number, why: string): void {
     if (this.opening(model) !== opening) return
     this.#openings.delete(model)

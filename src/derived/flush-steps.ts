@@ -1,10 +1,10 @@
 import { modelRowsPerStep } from '../limits.ts'
 
-/** Counts the rows that a flush writes, so that all its loops together give way after the same number of rows. */
+/** All loops of a flush together give way after the same number of rows. */
 export class FlushSteps {
   #rows = 0
 
-  /** Call it after each row, and yield if it returns true. A statement that changes no row counts as one. */
+  /** A statement that changes no row counts as one. */
   isFull(rows = 1): boolean {
     this.#rows += rows
     if (this.#rows < modelRowsPerStep) return false

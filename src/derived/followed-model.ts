@@ -37,22 +37,19 @@ export type FollowedParts = {
 }
 
 /**
- * One model of the follower, with its file. After a fault, the model is dropped, and its file is opened again after a pause. What was
- * folded and not flushed is then read from the log again.
+ * After a fault, the model is dropped, and its file is opened again after a pause. What was folded and not flushed is then
+ * read from the log again.
  */
 export class FollowedModel {
   readonly #parts: FollowedParts
   readonly #path: string
-  /** The open file. */
   #database: ModelDatabase | null = null
   #opened: Opened | null = null
   #mustDelete: string | null = null
-  /** The head's event was found in the log once. */
   #isSound = false
   #isAsking = false
   #checking: Checking | null = null
   #isChecked = false
-  /** It is known where the fold begins. */
   #isBegun = false
   #isEnded = false
   #head: FoldedTo | null = null
@@ -63,9 +60,8 @@ export class FollowedModel {
   #caughtUpAtMs = 0
   #retryAtMs = 0
   #pauseMs = 0
-  /** The greatest position that somebody waits for. */
   #wanted = -1
-  /** It ends when a flush succeeds, or when there is nothing to flush. */
+  /** Ends when a flush succeeds, or when there is nothing to flush. */
   #fileTrouble: string | null = null
   #logTrouble: string | null = null
   #progress: ModelProgress = { position: null, isBehind: true, trouble: null }
@@ -79,7 +75,6 @@ export class FollowedModel {
     return this.#parts.kind.name
   }
 
-  /** True if the model can fold now. */
   get isReady(): boolean {
     return this.#opened !== null && this.#isBegun && this.#retryAtMs <= this.#parts.passedMs()
   }
@@ -95,7 +90,6 @@ export class FollowedModel {
     return isWanted && kind.keptMs !== undefined ? { nowMs: now(), keptMs: kind.keptMs } : null
   }
 
-  /** The log is read after this position. */
   get position(): number | null {
     return this.#scannedTo
   }
@@ -124,12 +118,10 @@ export class FollowedModel {
     return this.#parts.passedMs() - this.#flushedAtMs >= this.#parts.kind.flushEveryMs
   }
 
-  /** Flush as soon as this position is folded. */
   want(position: number): void {
     this.#wanted = Math.max(this.#wanted, position)
   }
 
-  /** True if everything up to this position is in the file. */
   hasFlushed(position: number): boolean {
     return this.#opened !== null && (this.#scannedTo ?? -1) >= position && this.#last === this.#head
   }
@@ -139,7 +131,7 @@ export class FollowedModel {
     this.#isBegun = true
   }
 
-  /** Opens the file if it is closed and its pause is over. If the file is being checked, the check goes on for a few ms. */
+  /** If the file is being checked, the check goes on for a few ms. */
   openIfDue(): void {
     if (this.#checking !== null) {
       this.#checkOn(this.#checking)
@@ -154,7 +146,6 @@ export class FollowedModel {
     }
   }
 
-  /** The answer to `isInLog`. */
   hear(isInLog: InLog): void {
     this.#isAsking = false
     if (isInLog === null) {
@@ -194,7 +185,7 @@ export class FollowedModel {
     })
   }
 
-  /** Flushes in one piece what was folded, and closes the file. */
+  /** Flushes in one piece. */
   end(): void {
     while (this.#opened !== null && (this.#steps !== null || this.#last !== this.#head)) this.flushStep()
     this.#close()
@@ -301,7 +292,7 @@ export class FollowedModel {
     this.#tell({ isBehind: true })
   }
 
-  /** Only the first time without a pause. A disk that fails can spoil each new file: that must not take a core for ever. */
+  /** Only the first time without a pause: a disk that spoils each new file must not take a core for ever. */
   #deleteSoon(why: string): void {
     this.#mustDelete = why
     this.#pause(this.#pauseMs, modelAnewPauseMsMax)

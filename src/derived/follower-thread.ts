@@ -1,4 +1,4 @@
-/** The thread of the follower. Only a thread may import this file, because the code below runs at import. */
+/** Only a thread may import this file, because the code below runs at import. */
 import { constants } from 'node:os'
 import { openSource } from '../log/open-source.ts'
 import { yieldProcessor } from '../log/verify/yield-processor.ts'
@@ -13,8 +13,8 @@ declare const self: Worker
 const tell = (message: FromFollower | 'closed'): void => self.postMessage(message)
 
 /**
- * Readings and pages go first, but the follower must not starve beside them: its models would fall behind. With this priority, it gets
- * at least a tenth of a core.
+ * Readings and pages go first, but the follower must not starve beside them. With this priority, it gets at least a tenth
+ * of a core.
  */
 const open = async (config: FollowerConfig): Promise<Follower> => {
   yieldProcessor(constants.priority.PRIORITY_BELOW_NORMAL)
@@ -42,6 +42,6 @@ self.onmessage = ({ data }: MessageEvent<ToFollowerThread>): void => {
     opened.catch(endThread)
     return
   }
-  // Messages that come while the source is opened wait for it, in their order.
+  // Messages that come while the source is opened wait for it.
   opened?.then((follower) => (data.kind === 'close' ? follower.close() : follower.receive(data))).catch(endThread)
 }

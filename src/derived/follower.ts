@@ -1,8 +1,7 @@
 /**
- * Follows the log, and folds it into the models of the derived store. Models at the same position share each page. A model that is
- * behind, for example a new one, gets one page for each page of the others. So they never wait for it. Of several models that are
- * behind, the first kind is the first to catch up. While all are behind, an urgent model goes on alone. The others wait for a flush
- * only for a short time. Then its model falls behind.
+ * Models at the same position share each page. A model that is behind gets one page for each page of the others, so they
+ * never wait for it. Of several that are behind, the first kind catches up first. While all are behind, an urgent model
+ * goes on alone. The others wait for a flush only for a short time. Then its model falls behind.
  */
 import { followerFlushMsMax, followerIdleMs, followerPollMsMin } from '../limits.ts'
 import { Outage, UndecodableEvent } from '../log/event-log.ts'
@@ -14,9 +13,9 @@ import type { ModelKind } from './model.ts'
 
 export type FollowerParts = {
   readonly dataDir: string
-  /** A file of another log is deleted, because positions of another log mean other events. */
+  /** Positions of another log mean other events. */
   readonly logId: string
-  /** When the log was finished as a copy (ms). The copied events of a day can be in any order. `null`: it is no copy. */
+  /** The copied events of a day can be in any order. `null`: it is no copy. */
   readonly copiedMs: number | null
   readonly kinds: readonly ModelKind[]
   readonly source: Source
@@ -34,12 +33,10 @@ export class Follower {
   readonly #copiedMs: number | null
   readonly #passedMs: () => number
   #asked: readonly Asked[] = []
-  /** The log has published events up to this position. */
   #published = -1
   #pollMs = followerPollMsMin
   #isClosing = false
   #wake = (): void => {}
-  /** A message has come since the last rest. */
   #isWoken = false
 
   constructor({ source, tell, kinds, copiedMs, ...parts }: FollowerParts) {
@@ -63,7 +60,7 @@ export class Follower {
     this.#wake()
   }
 
-  /** Follows until `close`. Rejects for a bug. */
+  /** Rejects for a bug. */
   async run(): Promise<void> {
     while (!this.#isClosing) await this.#round()
     // The last events of the node. A model that is behind goes on at the next start.
@@ -131,7 +128,7 @@ export class Follower {
     }
   }
 
-  /** Folds one page, up to the leaders' position, so that the model shares their pages from there on. */
+  /** Stops at the leaders' position, so that the model shares their pages from there on. */
   async #catchUp(model: FollowedModel, leadersAt: number): Promise<void> {
     if (model.mustFlush) return model.flushStep()
     const page = await this.#read([model])
@@ -173,7 +170,7 @@ export class Follower {
     this.#asked = this.#asked.filter((asked) => !isDone(asked))
   }
 
-  /** A store can deliver events later than it has published them, so the follower then asks again soon. */
+  /** A store can deliver events later than it has published them. */
   async #rest(position: number): Promise<void> {
     if (!this.#isWoken && !this.#isClosing) {
       const isWaiting = this.#published > position

@@ -1,4 +1,4 @@
-/** The file of one read model: its tables, and the head, which says how far the log is folded into it. */
+/** The head says how far the log is folded into the file. */
 import { Database, type SQLQueryBindings } from 'bun:sqlite'
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { modelBusyMsMax, modelCacheKib } from '../limits.ts'
 import { makeFolderFile } from '../log/folder-file.ts'
 import type { ModelKind } from './model.ts'
 
-/** The file is of another format or of another log. Then it is deleted, like a damaged one. */
+/** Then the file is deleted, like a damaged one. */
 export class ModelUnusable extends Error {
   override readonly name = 'ModelUnusable'
 }
@@ -37,7 +37,6 @@ export class ModelDatabase extends Database {
     return statement
   }
 
-  /** Undoes what is not committed. */
   end(): void {
     for (const statement of this.#statements) statement.finalize()
     this.close(true)
@@ -50,7 +49,6 @@ type HeadRow = Omit<FoldedTo, 'id'> & { readonly event_id: string; readonly chec
 export const isOfLog = (database: Database, logId: string): boolean =>
   database.query<{ id: string }, []>('SELECT id FROM of_log').get()?.id === logId
 
-/** `null`: nothing is folded yet. @throws ModelUnusable, SQLiteError */
 export const readHead = (database: Database): FoldedTo | null => {
   const row = database.query<HeadRow, []>('SELECT position, stream, revision, event_id, checksum FROM head').get()
   if (row === null) return null
@@ -69,9 +67,8 @@ const headChecksum = ({ position, stream, revision, id }: FoldedTo): number =>
   checksumOf(`${position} ${stream} ${revision} ${id}`)
 
 /**
- * Opens the file, and creates it if it is missing. With `synchronous = NORMAL`, a power failure can lose the last flushes. The head
- * is written in the same transaction as the rows, so the file then names an older event.
- * @throws ModelUnusable, SQLiteError, or a system error
+ * With `synchronous = NORMAL`, a power failure can lose the last flushes. The head is written in the same transaction as
+ * the rows, so the file then names an older event. @throws ModelUnusable, SQLiteError, or a system error
  */
 export const openModelFile = (path: string, kind: ModelKind, logId: string): ModelDatabase => {
   makeFolderFile(path)
@@ -109,10 +106,9 @@ const createTables = (database: Database, { tables, format }: ModelKind, logId: 
   database.run('COMMIT')
 }
 
-/** Changes when another file takes the place of the file. `null`: there is none. */
+/** Changes when another file takes its place. */
 export const inodeOf = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.ino ?? null
 
-/** @throws a system error */
 export const deleteModelFile = (path: string): void => {
   for (const each of [path, `${path}-wal`, `${path}-shm`]) rmSync(each, { force: true })
 }

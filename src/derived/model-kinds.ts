@@ -4,9 +4,9 @@ import type { ModelKind } from './model.ts'
 import { readingsKind } from './readings/readings-model.ts'
 import { repeatsModel } from './repeats/repeats-model.ts'
 
-/** The models that the follower keeps. Requests are refused while the first one is behind, so it comes first. */
+/** Requests are refused while the first one is behind, so it comes first. */
 export const modelKinds: readonly ModelKind[] = [repeatsModel, askModel, readingsKind]
 
-/** The embedded log has an index of what a start needs. A store that nodes share has none. */
+/** Only the embedded log has an index of what a start needs. */
 export const modelKindsFor = ({ isShared }: { readonly isShared: boolean }): readonly ModelKind[] =>
   isShared ? [...modelKinds, beginningModel] : modelKinds

@@ -4,7 +4,7 @@ import type { Mark } from '../log/tail/missing-end.ts'
 import { ModelUnusable, modelPath, readHead } from './model-file.ts'
 import { modelKinds } from './model-kinds.ts'
 
-/** Returns the last event of each model that has one, and that can be read. The follower builds a damaged one again. */
+/** Leaves out a damaged model, which the follower builds again. */
 export const modelMarks = (dataDir: string): readonly Mark[] => modelKinds.flatMap(({ name }) => markOf(dataDir, name))
 
 const markOf = (dataDir: string, name: string): readonly Mark[] => {

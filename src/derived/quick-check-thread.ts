@@ -1,4 +1,4 @@
-/** Looks for damage in the files of the models. Only a thread may import this file, because the code below runs at import. */
+/** Only a thread may import this file, because the code below runs at import. */
 import { Database, SQLiteError } from 'bun:sqlite'
 import { isMalformed } from '../log/sqlite/sqlite-faults.ts'
 import { yieldProcessor } from '../log/verify/yield-processor.ts'

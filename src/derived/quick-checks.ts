@@ -12,8 +12,8 @@ type QuickCheckParts = ToQuickCheck & {
 }
 
 /**
- * Checks the files of the models soon after the start, and then once a day. A check reads a whole file in one piece, so it has a thread of
- * its own, which then ends. The returned function ends the checks.
+ * Soon after the start, then once a day. A check reads a whole file in one piece, so it has a thread of its own. The
+ * returned function ends the checks.
  */
 export const startQuickChecks = ({ store, schedule, dataDir, models }: QuickCheckParts): (() => void) => {
   let thread: WorkerThread<ToQuickCheck, QuickChecked> | null = null
@@ -31,7 +31,6 @@ export const startQuickChecks = ({ store, schedule, dataDir, models }: QuickChec
         left -= 1
         if (left === 0) thread?.end()
       },
-      // The next check is tomorrow.
       onFault: () => thread?.end(),
     })
     thread.post({ dataDir, models })

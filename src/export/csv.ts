@@ -1,13 +1,13 @@
 /**
- * Writes CSV by RFC 4180: a comma between cells, CR LF after each row, and quotes around a cell that needs them. A spreadsheet
- * runs a text that begins like a formula. So such a text gets an apostrophe in front, which spreadsheets do not show. In some countries,
- * spreadsheets split rows at semicolons, and then ignore our quotes. So a formula after a semicolon, a tab or a line break gets an apostrophe too.
+ * RFC 4180. A spreadsheet runs a text that begins like a formula. So it gets an apostrophe in front, which spreadsheets do
+ * not show. Some split rows at semicolons, and ignore our quotes. So a formula after a semicolon, a tab or a line break
+ * gets an apostrophe too.
  */
 
-/** `null` is an empty cell. A number stays a number, even a negative one, because no number is a formula. */
+/** No number is a formula, even a negative one. */
 export type Cell = string | number | null
 
-/** Besides the ASCII characters, some spreadsheets accept their full-width forms. */
+/** Some spreadsheets also accept the full-width forms. */
 const formulaBegin = /^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=["\s]{0,8}[=+\-@\uff1d\uff0b\uff0d\uff20])/g
 const mustBeQuoted = /[",\r\n]/
 

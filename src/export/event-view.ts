@@ -3,10 +3,7 @@ import { declarationOf, type RecordedEvent } from '../domain/events.ts'
 
 const redacted = '[redacted]'
 
-/**
- * An event as `log read --json` and exports show it. `position` is a string, because no program may calculate with it: each
- * log numbers its positions differently.
- */
+/** `position` is a string, because no program may calculate with it: each log numbers its positions differently. */
 export const eventView = (event: RecordedEvent) => ({
   position: String(event.position),
   stream: event.stream,

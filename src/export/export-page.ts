@@ -1,4 +1,4 @@
-/** One page of the rows of an export, as text. The thread for questions makes it, so that an export takes nothing from readings. */
+/** Made on the thread for questions, so that an export takes nothing from readings. */
 import { type LogSearch, searchLog } from '../actors/search/search-log.ts'
 import type { ExportFormat, RecordedEvent } from '../domain/events.ts'
 import { assertNever } from '../domain/refusal.ts'
@@ -7,40 +7,36 @@ import { keyStream } from '../domain/stream-names.ts'
 import { exportPageMs, readPageEventsMax } from '../limits.ts'
 import { eventRow } from './export-rows.ts'
 
-/** Events that somebody takes out of the log, in the order of their positions, oldest first. */
+/** Oldest first. */
 export type EventList =
   | {
       readonly list: 'events'
       readonly filter: LogPart
-      /** True if single readings are left out. Default: false. */
       readonly isWithoutReadings?: boolean
     }
-  /** `null` takes the readings of every rack or keg. */
   | {
       readonly list: 'readings'
       readonly filter: LogPart
       readonly rack: string | null
       readonly keg: string | null
     }
-  /** The changes of the key in `filter.key`, as its page shows them. Only `since` and `until` apply besides. */
+  /** As the key's page shows them. Only `since` and `until` apply besides. */
   | { readonly list: 'history'; readonly filter: LogPart & { readonly key: string } }
 
 export type RowsWanted = {
-  /** The rows are behind `filter.from`, and go on up to `filter.to`. Default: up to the event that is the last one now. */
+  /** The rows are behind `filter.from`, up to `filter.to`. Default: up to the event that is the last one now. */
   readonly list: EventList
   readonly format: ExportFormat
-  /** Further events of a history. To find these in the log would mean to read all of the key's readings. */
+  /** To find these in the log would mean to read all of the key's readings. */
   readonly also: readonly RecordedEvent[]
 }
 
 export type ExportedRows = {
   readonly text: string
   readonly rows: number
-  /** The position of the first event that was read. `null`: none was. */
   readonly first: number | null
-  /** The next page begins behind this position. `null`: this was the last page. */
+  /** `null`: this was the last page. */
   readonly reached: number | null
-  /** The last position of the export. */
   readonly to: number
 }
 
@@ -55,8 +51,8 @@ export const exportRows = async (reads: Reads, { format, ...wanted }: RowsWanted
 }
 
 /**
- * Ends with `readPageEventsMax` events, or after `exportPageMs`. So a page can have no events. The caller gives `to` with the next
- * pages, so that the export of a busy log ends. @throws Outage, UndecodableEvent
+ * Ends with `readPageEventsMax` events, or after `exportPageMs`, so a page can have none. The caller gives `to` with the
+ * next pages, so that the export of a busy log ends. @throws Outage, UndecodableEvent
  */
 export const eventsOfList = async (reads: Reads, { list, also }: Omit<RowsWanted, 'format'>): Promise<ListedEvents> => {
   const beganMs = reads.passedMs()
@@ -136,6 +132,6 @@ const merged = (
     (a, b) => a.position - b.position,
   )
 
-/** Those of the events that are of the time of a filter. */
+/** Within the times of the filter. */
 export const ofTime = (events: readonly RecordedEvent[], { since, until }: LogPart): readonly RecordedEvent[] =>
   events.filter(({ recordedAt }) => matches({ ...anyEvent, recordedAt }, { ...anyEvent, since, until }))

@@ -1,4 +1,4 @@
-/** Writes the rows of an export. The heads of CSV are fixed, because programs rely on them: add columns only at the end. */
+/** Programs rely on the heads of CSV: add columns only at the end. */
 import { instantText } from '../domain/calendar.ts'
 import type { ExportedListName, ExportFormat, RecordedEvent } from '../domain/events.ts'
 import { optionalFields, requiredFields } from '../domain/reading/fields.ts'
@@ -42,7 +42,6 @@ const csvHeads: Readonly<Record<ExportedListName, readonly string[]>> = {
   keys: keyHead,
 }
 
-/** The text before the first row. */
 export const headOf = (list: ExportedListName, format: ExportFormat): string =>
   format === 'csv' ? csvRow(csvHeads[list]) : ''
 

@@ -9,22 +9,20 @@ import { type EventList, type ExportedRows, ofTime, type RowsWanted } from './ex
 import { headOf } from './export-rows.ts'
 import { keyRow } from './key-row.ts'
 
-/** What somebody takes out of the log. */
 export type ExportedList = EventList | { readonly list: 'keys'; readonly cellar: string | null }
 
-/** `share` is the part of the log that is done, from 0 to 1; it is 0 for lists that are short. A page can have no rows. */
+/** `share` is the part of the log that is done, from 0 to 1; 0 for short lists. A page can have no rows. */
 export type ExportPage = { readonly text: string; readonly rows: number; readonly share: number }
 
-/** What an export reads. */
 export type ExportedCore = Pick<Core, 'clock' | 'projections' | 'questions'>
 
 export type Exporting = {
   readonly core: ExportedCore
   readonly list: ExportedList
   readonly format: ExportFormat
-  /** True if the rows are added to a file that has its head already. Default: false. */
+  /** The rows are added to a file that has its head. */
   readonly isResumed?: boolean
-  /** Whose export it is: the questions of owners take turns. */
+  /** The questions of owners take turns. */
   readonly owner: string
   /** Repeats a read that meets a short outage. */
   readonly patient: <T>(read: () => Promise<T>) => Promise<T>
@@ -59,7 +57,6 @@ const between = (list: EventList, range: { readonly from: number; readonly to: n
 const rowsOf = async ({ core, owner, list }: Exporting, wanted: RowsWanted): Promise<ExportedRows> =>
   answerOf(await core.questions.ask('exportPage', wanted, { owner, isAtOnce: wanted.list !== list, isPatient: true }))
 
-/** The seals, the fences and the last purge of a key. */
 const knownOf = (
   core: ExportedCore,
   filter: Extract<EventList, { readonly list: 'history' }>['filter'],
@@ -77,7 +74,7 @@ async function* pagesOfKeys({ core, cellar, format }: KeyList): AsyncGenerator<E
   }
 }
 
-/** The fields that are set, as people type them, for the record of the export. */
+/** As people type them. */
 export const filterWords = (list: ExportedList): Readonly<Record<string, string>> => {
   if (list.list === 'keys') return list.cellar === null ? {} : { cellar: list.cellar }
   const { since, until, ...rest } = list.filter

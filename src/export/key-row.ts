@@ -5,7 +5,6 @@ import { visibleJson } from '../hidden-characters.ts'
 import { csvRow } from './csv.ts'
 import { keyView } from './key-view.ts'
 
-/** The head is with those of the other lists (`export-rows.ts`). */
 export const keyRow = (core: Pick<Core, 'clock' | 'projections'>, format: ExportFormat) => {
   return (state: KeyState): string => {
     const view = keyView(core, state)

@@ -3,7 +3,7 @@ import { instantText } from '../domain/calendar.ts'
 import type { KeyState } from '../domain/key.ts'
 import { keyStatus } from '../domain/key-refusal.ts'
 
-/** A key as `key list --json` and exports show it. `key` is the whole API key, right after it was made. */
+/** `key` is the whole API key, right after it was made. */
 export const keyView = (core: Pick<Core, 'clock' | 'projections'>, state: KeyState, key?: string) => {
   const usage = core.projections.readings.usage(state.keyId)
   return {

@@ -11,13 +11,13 @@ import { type Exporting, type ExportPage, filterWords, pagesOf } from './exporte
 export type ExportOrder = Omit<Exporting, 'core' | 'owner' | 'patient'> & {
   readonly core: Core
   readonly asker: Asker
-  /** The address of the client; `null` on the command line. */
+  /** `null` on the command line. */
   readonly address: string | null
-  /** How an outage of the store is waited for. Default: with the timers of the machine. */
+  /** Default: with the timers of the machine. */
   readonly patience?: Omit<Patience, 'isWanted'>
 }
 
-/** Why an export ends before its last row. The words are in the log. */
+/** The words are in the log. */
 export const cutOffWords = {
   clientLeft: 'the client left',
   clientTooSlow: 'the client was too slow',
@@ -30,10 +30,7 @@ export const machineTime: Omit<Patience, 'isWanted'> = {
   passedMs: () => performance.now(),
 }
 
-/**
- * One export, from its first record to its last (`LogExported`). It reads a page only when it is asked for one. Its owner must
- * call `cutOff` when nobody wants the rest.
- */
+/** From its first record to its last (`LogExported`). Its owner must call `cutOff` when nobody wants the rest. */
 export class RunningExport {
   readonly #core: Core
   readonly #asker: Asker
@@ -52,7 +49,7 @@ export class RunningExport {
     this.#begunRevision = begunRevision
     const patience = { ...machineTime, ...order.patience, isWanted: () => this.#ending === null }
     this.#patience = patience
-    // A page outlasts a short outage of the store, so that an export does not break off.
+    // A page outlasts a short outage of the store.
     this.#pages = pagesOf({ ...order, owner: actorText(order.asker.by), patient: patiently(patience) })
   }
 
@@ -73,21 +70,19 @@ export class RunningExport {
     return recorded.ok ? done(new RunningExport(order, begun, recorded.value)) : recorded
   }
 
-  /** Rows that were handed over. */
   get rows(): number {
     return this.#rows
   }
 
-  /** `null` if the export was not cut off. */
   get cutOffWhy(): string | null {
     return this.#cutOffWhy
   }
 
-  /** Returns `null` when all rows were handed over, or when the export was cut off. @throws Outage, UndecodableEvent */
+  /** `null`: all rows were handed over, or the export was cut off. @throws Outage, UndecodableEvent */
   async next(): Promise<ExportPage | null> {
     if (this.#ending !== null) return null
     const step = await this.#read()
-    // The export can be cut off while a page is read.
+    // A cut-off can come while a page is read.
     if (this.#ending !== null) return null
     if (step.done === true) {
       await this.#end('complete', null)
@@ -97,7 +92,7 @@ export class RunningExport {
     return step.value
   }
 
-  /** Records the end. Does nothing if the export has ended. Returns a refusal if the end could not be recorded. */
+  /** Returns a refusal if the end could not be recorded. */
   cutOff(why: string): Promise<Outcome<number, CommandRefusal>> {
     return this.#end('cut_off', why)
   }
@@ -126,8 +121,8 @@ export class RunningExport {
   }
 
   /**
-   * The client can leave while the store is unavailable, so the end is tried again for a while. Never rejects, because nobody
-   * waits for some calls of `cutOff`: a bug would end the process. `recordExport` reports a bug itself.
+   * The client can leave while the store is unavailable, so the end is tried again for a while. Never rejects, because
+   * nobody waits for some calls: `recordExport` reports a bug itself.
    */
   async #recordEnd(end: EventData<'LogExported'>): Promise<Outcome<number, CommandRefusal>> {
     const { passedMs, pause } = this.#patience

@@ -9,17 +9,15 @@ export type Judged = { readonly weakness: Weakness | null } | 'failed'
 
 export type JudgeParts = {
   readonly schedule: Schedule
-  /** Called if the thread gave no judgement. `why` never contains the password, so it can be logged. */
+  /** `why` never contains the password, so it can be logged. */
   readonly onFault: (why: string) => void
-  /** The module that the thread runs. A test gives a module that fails. */
   readonly thread?: URL
 }
 
 /**
- * First looks for the e-mail and names of cellars in the password, because the dictionary would miss some of them. Then
- * a thread compares the password with the dictionary. The answer comes after the thread has ended, so that its memory
- * is free before the password is hashed. If the thread fails, only the names are checked, because people must still be
- * able to choose a password.
+ * First looks for the e-mail and names of cellars, because the dictionary would miss some. The answer comes after the
+ * thread has ended, so that its memory is free before the password is hashed. If the thread fails, only the names are
+ * checked: people must still be able to choose a password.
  */
 export const judgeOnThread = (parts: JudgeParts): PasswordJudge => {
   const { schedule, onFault, thread = new URL('./judge-thread.ts', import.meta.url) } = parts
@@ -33,7 +31,7 @@ export const judgeOnThread = (parts: JudgeParts): PasswordJudge => {
   }
 }
 
-/** Returns a text with the reason if the thread gave no judgement. */
+/** A text is why the thread gave no judgement. */
 const ask = (question: ToJudge, module: URL, schedule: Schedule): Promise<Exclude<Judged, 'failed'> | string> => {
   const ended = Promise.withResolvers<Exclude<Judged, 'failed'> | string>()
   let answer: Awaited<typeof ended.promise> = 'the thread ended without an answer'
@@ -44,7 +42,7 @@ const ask = (question: ToJudge, module: URL, schedule: Schedule): Promise<Exclud
       answer = judged === 'failed' ? 'the judgement threw an error' : judged
       thread.end()
     },
-    // `why` cannot contain the password: `judge-thread.ts` catches its own errors, so only loading the module can fail.
+    // `judge-thread.ts` catches its own errors, so only loading the module can fail, and `why` cannot contain the password.
     onFault: (why) => {
       answer = `the thread failed: ${why}`
       thread.end()
@@ -54,8 +52,7 @@ const ask = (question: ToJudge, module: URL, schedule: Schedule): Promise<Exclud
       ended.resolve(answer)
     },
   })
-  // The timer starts after `new WorkerThread`, which throws if the system refuses a thread. An earlier timer would have
-  // no thread to end.
+  // After `new WorkerThread`, which throws if the system refuses a thread: an earlier timer would have no thread to end.
   const forget = schedule.after(passwordJudgementMsMax, () => {
     thread.end()
     ended.resolve(`the thread had not ended after ${passwordJudgementMsMax} ms`)

@@ -1,6 +1,6 @@
 /**
- * This thread judges one password by a dictionary and then ends, because the dictionary takes too much memory to keep.
- * Only a thread may import this file, because the code below runs at import.
+ * The dictionary takes too much memory to keep, so the thread judges one password and ends. Only a thread may import this
+ * file, because the code below runs at import.
  */
 import { ZxcvbnFactory, type ZxcvbnResult } from '@zxcvbn-ts/core'
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common'
@@ -14,7 +14,7 @@ self.onmessage = ({ data }: MessageEvent<ToJudge>): void => {
   self.postMessage(judged(data))
 }
 
-/** Returns `failed` instead of the error, because the error's message could contain the password. */
+/** The error's message could contain the password. */
 const judged = ({ password, context }: ToJudge): Judged => {
   try {
     const judge = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })

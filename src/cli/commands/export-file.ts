@@ -7,7 +7,6 @@ import { LastExported } from '../control/export-operation.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 
 export type ExportFile = {
-  /** `null` if the file has no event yet. */
   readonly last: LastExported | null
   /** Writes at the end of the file. @throws CommandFailed, for example if the disk is full */
   append(text: string): Promise<void>
@@ -18,8 +17,8 @@ export type ExportFile = {
 type Opened = { readonly path: string; readonly file: FileHandle }
 
 /**
- * Creates the file, which only its owner can read. With `resume`, continues a file that exists: cuts off a line that is not
- * complete, and returns the last event. @throws CommandFailed
+ * Only the owner can read the file. With `resume`, cuts off a line that is not complete, and returns the last event.
+ * @throws CommandFailed
  */
 export const openExportFile = async (
   path: string,
@@ -34,7 +33,6 @@ export const openExportFile = async (
   throw failed(path, 'it exists already. Choose another name, or add --resume to go on')
 }
 
-/** Returns `null` if the file is missing (`r+`), or exists already (`wx`). */
 const openAt = async (path: string, flags: 'r+' | 'wx'): Promise<FileHandle | null> => {
   try {
     return await open(path, flags, 0o600)
@@ -90,7 +88,7 @@ const continued = async ({ path, file }: Opened, format: ExportFormat): Promise<
     format === 'csv'
       ? lastOfCsv(path, tail.toString('utf8', begin, end))
       : lastOfJson(path, tail.toString('utf8', begin, end))
-  // A file that holds only the head of the table is written anew.
+  // A file that holds only the head is written anew.
   const kept = last === null ? 0 : from + end
   await file.truncate(kept)
   return exportFile({ path, file }, { last, size: kept })

@@ -5,7 +5,6 @@ import { actorOption, eventTypeOption, instantOption, keyIdArgument, positionOpt
 
 const instantForms = '2026-03-01T10:14:07Z, with an offset like +01:00, a day, or seconds since 1970'
 
-/** The filters of `log read` and `log export`. */
 export const addFilterOptions = (command: Command): Command =>
   command
     .option('--stream <name>', 'only this stream, like key-7Qp2xK9a or readings-7Qp2xK9a')

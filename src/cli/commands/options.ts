@@ -8,7 +8,7 @@ import { meaningsOf } from '../../domain/search/what-to-find.ts'
 import type { Typed } from '../../domain/text.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 
-/** If the option is missing, its value is `''`. The help shows the word `instead` as the default, because `''` is invisible. */
+/** The help shows `instead` as the default, because `''`, the value of a missing option, is invisible. */
 export const textOption = (flags: string, description: string, instead = 'none'): Option =>
   new Option(flags, description).default('', instead)
 
@@ -27,8 +27,8 @@ export const acceptMissingFlag = [
 
 export const durationOption = (text: string): number => parsedValue(parseDurationMs(text, 'duration'))
 /**
- * Parses the text of an option, or returns 'none' if the text is `word`. Commander, the library that reads the options, takes
- * `null` for a missing option. So `orNull` turns 'none' into `null` only after commander has read all options.
+ * Commander takes `null` for a missing option. So `orNull` turns 'none' into `null` only after commander has read all
+ * options.
  */
 export const orNone =
   <T>(parse: (text: string) => T, word = 'none') =>
@@ -45,8 +45,8 @@ const parsedValue = <T>(typed: Typed<T>): T => {
 }
 
 /**
- * Accepts the id of a key, or `clr_7Qp2mZ4k_…` as pages show the key. For a whole key, throws an error of our own, because
- * commander's error would print the secret.
+ * Accepts the id of a key, or `clr_7Qp2mZ4k_…`. For a whole key, the error is our own, because commander's would print the
+ * secret.
  */
 export const keyIdArgument = (text: string): string => {
   const [, keyId] = /^clr_([0-9A-Za-z]{8})(?:_…?)?$/.exec(text) ?? []
@@ -73,7 +73,7 @@ export const actorOption = (text: string): string => {
   return parsedValue(parseActor(text))
 }
 
-/** Returns the text as it is, because the process that looks it up finds out again what the text means. */
+/** The process that looks the text up finds out again what it means. */
 export const whatArgument = (text: string): string => {
   assertNoWholeKey(text)
   if (meaningsOf(text).length > 0) return text

@@ -11,16 +11,15 @@ import type { JsonOption } from './options.ts'
 export type ProgramDeps = {
   readonly version: string
   readonly environment: Environment
-  /** Writes only the result, to stdout, so that other programs can read it. */
+  /** Only the result, so that other programs can read it. */
   readonly output: Output
-  /** Writes progress, notes and errors to stderr. */
   readonly screen: Screen
   readonly now: () => number
   serve(config: Config, options: ServeOptions): Promise<ExitCode>
-  /** Runs the operation in the running service. If no service runs, opens the log and runs the operation in this process. */
+  /** In the running service, or else in this process. */
   perform(config: Config, operation: Operation): Promise<AsyncGenerator<Line, End>>
   copyLog(config: Config, copy: LogCopy): Promise<LogDigest>
-  /** Calls `onProgress` while it reads. @throws CommandFailed if the log cannot be checked */
+  /** @throws CommandFailed if the log cannot be checked */
   verifyLog(config: Config, onProgress: (progress: VerifyProgress) => void): Promise<VerifiedLog>
 }
 
@@ -30,7 +29,7 @@ export type ServeOptions = {
   readonly acceptMissingEvents: boolean
 }
 
-/** `from` and `to` are each a data folder, or the word `eventstore`, which means the store at EVENTSTORE_URL. */
+/** Each is a data folder, or `eventstore`, which means the store at EVENTSTORE_URL. */
 export type LogCopy = {
   readonly from: string
   readonly to: string
@@ -48,9 +47,9 @@ export type Runner = {
 
 export type Presentation = {
   readonly json: boolean
-  /** Returns the text for stdout, without the last line break. '' prints nothing. */
+  /** Without the last line break. '' prints nothing. */
   text(lines: readonly Line[]): string
-  /** Returns a note for stderr, printed after the result. */
+  /** For stderr, after the result. */
   note?(lines: readonly Line[]): string | null
 }
 

@@ -6,9 +6,9 @@ import { decodeFrame, encodeOperation, socketPathOf } from './control-protocol.t
 import type { Operation } from './operations.ts'
 
 /**
- * Returns `null` if no service listens. Sends nothing to a socket of another user (root is trusted), because that user could
- * read the command and fake the answer.
- * @throws CommandFailed, for example if the answer ends early. Then nobody knows whether the change is stored.
+ * `null`: no service listens. Sends nothing to a socket of another user (root is trusted), who could read the command and
+ * fake the answer. @throws CommandFailed, for example if the answer ends early. Then nobody knows whether the change is
+ * stored.
  */
 export const askService = async (
   dataDir: string,
@@ -21,9 +21,7 @@ export const askService = async (
   return response?.body ? answerOf(response.body) : null
 }
 
-/**
- * True if a process listens on the socket of the data folder, even if that process does not answer. Sends no operation.
- */
+/** Also true if the process does not answer. */
 export const isServed = async (dataDir: string): Promise<boolean> => {
   try {
     const signal = AbortSignal.timeout(servedAnswerMsMax)
@@ -52,8 +50,8 @@ const assertOwnSocket = (path: string, look: Look): void => {
 const rootId = 0
 
 /**
- * Returns `null` if the path cannot be read: opening the socket then fails too, and says why. Does not follow a symbolic link,
- * so a link in the place of the socket is refused.
+ * `null`: the path cannot be read. Opening the socket then fails too, and says why. A symbolic link in the place of the
+ * socket is refused.
  */
 const lookAt: Look = (path) => {
   try {
@@ -66,7 +64,7 @@ const lookAt: Look = (path) => {
 const post = async (dataDir: string, body: string): Promise<Response | null> => {
   const unix = socketPathOf(dataDir)
   try {
-    // `log read` can send nothing for a long time while it looks for a rare event. By default, `fetch` waits only 5 minutes.
+    // `log read` can be silent for long while it looks for a rare event. By default, `fetch` waits only 5 minutes.
     return await fetch('http://cellarbook/', { method: 'POST', unix, body, timeout: false })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
@@ -77,10 +75,10 @@ const post = async (dataDir: string, body: string): Promise<Response | null> => 
   }
 }
 
-/** With these error codes of `fetch`, no service listens. ECONNREFUSED: a killed process has left its socket behind. */
+/** ECONNREFUSED: a killed process has left its socket behind. */
 const nobodyThere: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED'])
 
-/** With these error codes of `fetch`, the data folder cannot be used, and the operation was not sent. */
+/** With these codes, the operation was not sent. */
 const unfitFolder: ReadonlyMap<string, string> = new Map([
   ['ENOTDIR', 'it is not a folder'],
   ['EACCES', 'this user has no permission to use it'],

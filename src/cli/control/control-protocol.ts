@@ -1,6 +1,6 @@
 /**
- * A command talks to the running service over HTTP. The request holds one operation as JSON. Each line of the answer is one
- * frame: a line of the result, or the `end`. Without an `end` frame, the service stopped before the answer was complete.
+ * The request holds one operation as JSON. Each line of the answer is one frame: a line of the result, or the `end`.
+ * Without an `end`, the service stopped before the answer was complete.
  */
 import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
@@ -25,7 +25,7 @@ const operationCheck = TypeCompiler.Compile(Operation)
 
 export const encodeFrame = (frame: Frame): string => `${JSON.stringify(frame)}\n`
 
-/** Returns `null` if this program does not know the frame, because the service has another version. */
+/** `null`: the service has another version. */
 export const decodeFrame = (text: string): Frame | null => decoded(text, frameCheck)
 
 export const encodeOperation = (operation: Operation): string => JSON.stringify(operation)

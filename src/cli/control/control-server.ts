@@ -7,30 +7,28 @@ import { decodeOperation, encodeFrame, type Frame, socketPathOf } from './contro
 import { type OperationContext, perform } from './operations.ts'
 
 export type ControlServer = {
-  /** Waits until the running commands have ended, but at most `drainMsMax`. */
   stop(): Promise<void>
 }
 
 export type ControlServerOptions = {
   readonly dataDir: string
   readonly context: OperationContext
-  /** Called with the error of a bug. The client is told only that there was a bug. */
+  /** The client is told only that there was a bug. */
   onBug(error: unknown): void
-  /** Called if the socket cannot be removed, for example on a read-only disk. Default: no call. */
+  /** The socket cannot be removed, for example on a read-only disk. */
   onLeft?(why: string): void
 }
 
 /**
- * Bun does not tell which user connects to the socket, so every client is trusted. The mode of the socket (0600) and the mode
- * of the folder keep other users out.
- * @throws CommandFailed if the socket cannot be created
+ * Bun does not tell which user connects, so every client is trusted. The modes of the socket (0600) and of the folder keep
+ * other users out. @throws CommandFailed if the socket cannot be created
  */
 export const startControlServer = ({ dataDir, context, onBug, onLeft }: ControlServerOptions): ControlServer => {
   const path = socketPathOf(dataDir)
-  // The mask sets the mode when the socket is created. Other users could connect before a later chmod.
+  // Other users could connect before a later chmod.
   const maskBefore = process.umask(0o177)
   try {
-    // This process holds the lock of the data folder, so an existing socket belongs to a killed process and can be removed.
+    // This process holds the lock of the data folder, so an existing socket belongs to a killed process.
     removeIfThere(path)
     const stopping = new AbortController()
     const server = listen(path, { context, onBug, stopping: stopping.signal })
@@ -73,8 +71,8 @@ const listen = (path: string, { context, onBug, stopping }: Listening) =>
   })
 
 /**
- * A pager like `less` can stop reading for hours. Bun ends a silent answer after 10 s, even with `server.timeout(request, 0)`.
- * Bun's types allow `idleTimeout` only for a server on a port, not on a Unix socket. So the type here is `object`.
+ * A pager like `less` can stop reading for hours. Bun ends a silent answer after 10 s, even with `server.timeout(request,
+ * 0)`. Bun's types allow `idleTimeout` only for a server on a port.
  */
 const neverIdle: object = { idleTimeout: 0 }
 
@@ -105,8 +103,8 @@ async function* framesOf(
 const pieceCharsMin = 32 * 1024
 
 /**
- * Produces frames only as fast as the client reads. Otherwise the answer to a slow client would fill the memory. A frame waits
- * for further frames for `lineWaitMs` at most. `left` is aborted when the client has closed the connection.
+ * Produces frames only as fast as the client reads, so that a slow client does not fill the memory. `left` is aborted when
+ * the client has closed the connection.
  */
 const bodyOf = (frames: AsyncGenerator<string, void>, left: AbortController): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder()
@@ -137,7 +135,7 @@ const bodyOf = (frames: AsyncGenerator<string, void>, left: AbortController): Re
   })
 }
 
-/** An error of the file system or of a socket. Its `code` is like `EACCES`. */
+/** Of the file system or of a socket. */
 const isSystemError = (cause: unknown): cause is Error => cause instanceof Error && 'code' in cause
 
 const removeIfThere = (path: string): void => rmSync(path, { force: true })

@@ -7,7 +7,7 @@ export const done: End = { exitCode: exitCodes.done, message: null }
 export const refusedEnd = (refusal: CommandRefusal, prefix = ''): End => {
   const { status, text: words } = commandProblemOf(refusal)
   const message = prefix + words
-  // After some refusals with status 503, the change can be stored. The exit code `unreachable` tells a script to check.
+  // After some refusals with status 503, the change can be stored, so a script must check.
   return { exitCode: status === 503 ? exitCodes.unreachable : exitCodes.refused, message }
 }
 

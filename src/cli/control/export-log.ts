@@ -12,7 +12,6 @@ import type { ExportOperation } from './export-operation.ts'
 export type ExportParts = {
   readonly core: Core
   readonly asker: Asker
-  /** Aborted when nobody reads the answer any more, or when the service stops. The reason says which. */
   readonly signal: AbortSignal
 }
 
@@ -27,7 +26,7 @@ export async function* exportLog(parts: ExportParts, operation: ExportOperation)
   const begun = await RunningExport.begin(order)
   if (!begun.ok) return refusedEnd(begun.refusal)
   const running = begun.value
-  // When the client leaves, nobody asks for the next line. So the rest of this function, and its `finally`, do not run.
+  // When the client leaves, nobody asks for the next line, so the rest and `finally` do not run.
   const leave = (): void => void running.cutOff(String(signal.reason))
   signal.addEventListener('abort', leave)
   if (signal.aborted) leave()

@@ -5,10 +5,9 @@ import { eventTypes } from '../../domain/events.ts'
 
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const text = Type.String()
-/** A time in ms since 1970. It is negative for a time before 1970. */
+/** Ms since 1970, negative before. */
 const instant = Type.Integer()
 
-/** The fields of `LogPart`. */
 export const filterFields = {
   stream: orNull(text),
   type: orNull(Type.Union(eventTypes.map((type) => Type.Literal(type)))),
@@ -22,7 +21,7 @@ export const filterFields = {
   until: orNull(instant),
 }
 
-/** The last event in the file of an export that was cut off. */
+/** Of an export that was cut off. */
 export const LastExported = Type.Object({
   position: text,
   stream: text,
@@ -38,7 +37,7 @@ export const ExportOperation = Type.Object({
   filter: Type.Object(filterFields),
   rack: orNull(text),
   keg: orNull(text),
-  /** The export goes on after this event. `null` begins anew. */
+  /** `null` begins anew. */
   after: orNull(LastExported),
 })
 export type ExportOperation = Static<typeof ExportOperation>

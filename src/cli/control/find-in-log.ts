@@ -16,20 +16,16 @@ import { isoOf, type Line } from '../show/lines.ts'
 
 export type FindParts = {
   readonly questions: Core['questions']
-  /** Aborted when nobody reads the answer any more. */
   readonly signal: AbortSignal
-  /** Returns `null` if there is no key with this id. */
   keyLine(keyId: string): Promise<Line | null>
 }
 
-/** A command waits for a long search. */
 type Asking = Pick<FindParts, 'questions'> & { readonly options: AskOptions }
 
 type Found = { readonly lines: readonly Line[]; readonly note: string | null }
-/** Says what was looked for in vain. */
 type Missing = { readonly missing: string }
 
-/** Yields the events or the key that `what` can mean (`meaningsOf`). The end says what was looked for if nothing was found. */
+/** The end says what was looked for if nothing was found. */
 export async function* findInLog(what: string, parts: FindParts): AsyncGenerator<Line, End> {
   const missing: string[] = []
   for (const meaning of meaningsOf(what)) {
@@ -120,7 +116,6 @@ const findId = async ({ questions, options }: Asking, id: string): Promise<Found
   return { missing: inLog.isComplete ? about : `${about}; ${limit}` }
 }
 
-/** Returns `null` if no refusals were counted at this time. */
 const findRefused = async ({ questions, options }: Asking, id: string, atMs: number): Promise<Found | null> => {
   // The id is made when the request begins. The request is refused later, when its body has come.
   const filter = { ...anyEvent, type: 'ReadingsRefused', since: atMs, until: atMs + recordedSkewMsMax + 1 } as const

@@ -10,7 +10,7 @@ import { type End, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
 import { isoOf } from '../show/lines.ts'
 
-/** `askedMs` is the instant whose status is reported; `null` means now. Refuses an instant in the future. */
+/** `askedMs`: `null` means now. Refuses an instant in the future. */
 export async function* keyHistory(core: Core, keyId: string, askedMs: number | null): AsyncGenerator<Line, End> {
   const nowMs = core.clock.now()
   const atMs = askedMs ?? nowMs

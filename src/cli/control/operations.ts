@@ -1,4 +1,3 @@
-/** Performs all operations of the command line, in the running service or without one. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { Invitation } from '../../../projections/queries.ts'
 import type { Asker, Core } from '../../actors/core.ts'
@@ -26,7 +25,7 @@ import { readLogLines } from './read-log.ts'
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const text = Type.String()
 const ms = Type.Integer({ minimum: 0 })
-/** A time in ms since 1970. It is negative for a time before 1970. */
+/** Ms since 1970, negative before. */
 const instant = Type.Integer()
 
 const keyChanges = Type.Partial(Type.Object({ label: text, note: text, limit: orNull(Limit), expiresAt: orNull(ms) }))
@@ -35,7 +34,7 @@ export const Operation = Type.Union([
   Type.Object({ op: Type.Literal('create_cellar'), cellar: text, title: text }),
   Type.Object({ op: Type.Literal('list_cellars') }),
   Type.Object({ op: Type.Literal('rename_cellar'), cellar: text, title: text }),
-  /** `isConfirmed` is true if the admin accepts that readings are deleted (`--yes`). */
+  /** `isConfirmed` accepts that readings are deleted (`--yes`). */
   Type.Object({
     op: Type.Literal('cellar_policy'),
     cellar: text,
@@ -73,14 +72,14 @@ export type Operation = Static<typeof Operation>
 
 export type OperationContext = {
   readonly questions: Core['questions']
-  /** Call this only if needed: without a running service, opening the core can mean reading the whole log. */
+  /** Without a running service, this can mean reading the whole log. */
   core(): Promise<Core>
   linkUrl(secret: string): string
-  /** True if no other process can append to the log while the command runs. Default: false. */
+  /** No other process can append to the log meanwhile. */
   readonly isAlone?: boolean
 }
 
-/** `signal` ends a command that would go on for ever, like `log read --follow`. Throws only if the program has a bug. */
+/** `signal` ends a command that would go on for ever. Throws only for a bug. */
 export async function* perform(
   operation: Operation,
   context: OperationContext,
@@ -176,10 +175,7 @@ async function* cellarPolicy(
   return yield* oneCellar(core, await core.cellars.changePolicy(name, changes, asker))
 }
 
-/**
- * Returns `null` if the new retention deletes no more readings than the current one. Also returns `null` for an invalid
- * retention, because `changePolicy` refuses it.
- */
+/** `null`: no more readings are deleted than now. Also for an invalid retention, which `changePolicy` refuses. */
 const retentionWarning = ({ policy }: CellarState, retentionMs: number | null, nowMs: number): string | null => {
   if (retentionMs === null || !retentionWithin(retentionMs).ok) return null
   const before = policy.retentionMs
@@ -197,8 +193,8 @@ async function* listKeys(core: Core, cellar: string | null): AsyncGenerator<Line
 }
 
 /**
- * By default, the first operator becomes an admin, and a later one becomes an auditor. While there is no operator, the link
- * needs no e-mail: the person who opens the link then chooses one.
+ * By default, the first operator becomes an admin, and a later one an auditor. While there is no operator, the person who
+ * opens the link chooses an e-mail.
  */
 async function* issueLink(
   core: Core,

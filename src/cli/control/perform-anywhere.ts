@@ -9,11 +9,10 @@ import { type Operation, perform } from './operations.ts'
 export type Place = {
   readonly dataDir: string
   /**
-   * Returns `held` if another process has the log open. @throws CommandFailed if the folder cannot be used, or if there is no log
-   * and `mayCreate` is false.
+   * `held`: another process has the log open. @throws CommandFailed if the folder cannot be used, or if there is no log and
+   * `mayCreate` is false.
    */
   openLog(options: { readonly mayCreate: boolean }): Promise<EventLog | 'held'>
-  /** Answers from the log alone, in this process. */
   questionsOf(log: EventLog): Core['questions']
   openCore(log: EventLog, questions: Core['questions']): Promise<Core>
   linkUrl(secret: string): string
@@ -21,9 +20,8 @@ export type Place = {
 }
 
 /**
- * Asks the running service to perform the operation. If no service answers, opens the log in this process. If another process
- * has the log open, that process is another command, or a service that is still starting. So this function tries again for a
- * limited time.
+ * If no service answers, opens the log in this process. A process that has it open is another command, or a service that is
+ * still starting. So this tries again for a limited time.
  */
 export const performAnywhere = async (operation: Operation, place: Place): Promise<AsyncGenerator<Line, End>> => {
   for (let waitedMs = 0; waitedMs <= heldWaitMsMax; waitedMs += heldRetryMs) {

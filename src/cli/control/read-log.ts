@@ -15,13 +15,11 @@ import { done, refusedEnd } from './ends.ts'
 
 export type LogToRead = {
   readonly questions: Core['questions']
-  /** True if no other process can append to the log while this command reads it. Default: false. */
+  /** No other process can append to the log meanwhile. */
   readonly isAlone?: boolean
-  /** Aborted when nobody reads the answer any more, or when the service stops. */
   readonly signal: AbortSignal
 }
 
-/** With `follow`, goes on with new events until the signal. */
 export async function* readLogLines(
   { questions, isAlone = false, signal }: LogToRead,
   { follow, ...filter }: LogPart & { readonly follow: boolean },
@@ -48,7 +46,6 @@ const isEmpty = async (questions: Core['questions'], stream: string): Promise<bo
 
 const byCli = { owner: 'cli', isAtOnce: true, isPatient: true }
 
-/** Returns false at once when the signal is aborted. */
 const isPaused = (signal: AbortSignal): Promise<boolean> =>
   wait(followPauseMs, undefined, { signal }).then(
     () => true,
@@ -64,9 +61,9 @@ const endOfFollowing = (isAlone: boolean, position: number | null): End =>
       }
 
 /**
- * Reads up to the event that is the last one now. Otherwise, reading a busy log would never end. Then reads what has come
- * meanwhile, as long as `pause` returns true. Outlasts a short outage, as an export does. Returns the position of the last
- * event that was read, whether it matched or not.
+ * Reads up to the event that is the last one now: otherwise, reading a busy log would never end. Then reads what has come
+ * meanwhile, as long as `pause` returns true. Outlasts a short outage. Returns the position of the last event that was
+ * read, whether it matched or not.
  */
 export async function* followLog(
   { questions, signal }: Pick<LogToRead, 'questions' | 'signal'>,

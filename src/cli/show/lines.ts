@@ -1,4 +1,4 @@
-/** The lines of the answer to a command. Times are ISO 8601 with milliseconds. */
+/** Times are ISO 8601 with milliseconds. */
 import { type Static, Type } from '@sinclair/typebox'
 import { CellarPolicy } from '../../domain/events/cellar-events.ts'
 import { Limit } from '../../domain/events/declare-event.ts'
@@ -14,14 +14,14 @@ const CellarView = Type.Object({
   title: Type.String(),
   keys: Type.Integer(),
   createdAt: Type.String(),
-  /** Durations are in ms. `null` means that the cellar has no such rule. */
+  /** Durations are in ms. */
   policy: CellarPolicy,
 })
 export type CellarView = Static<typeof CellarView>
 
 const KeyView = Type.Object({
   id: Type.String(),
-  /** The whole API key. Only the answers to `key create` and `key rotate` have this field. */
+  /** Only after `key create` and `key rotate`. */
   key: Type.Optional(Type.String()),
   cellar: Type.String(),
   label: Type.String(),
@@ -31,10 +31,10 @@ const KeyView = Type.Object({
   expiresAt: textOrNull,
   createdAt: Type.String(),
   lastUsedAt: textOrNull,
-  /** The id of the key that this key replaces, and the id of the key that the last rotation of this key created. */
+  /** The keys that this key replaces, and that its last rotation created. */
   predecessor: Type.Optional(Type.String()),
   successor: Type.Optional(Type.String()),
-  /** Only `key rotate` has this field: the id of the unused successor that the new key replaces. */
+  /** Only after `key rotate`: the unused successor that the new key replaces. */
   replaced: Type.Optional(Type.String()),
 })
 export type KeyView = Static<typeof KeyView>
@@ -47,14 +47,14 @@ const OperatorView = Type.Object({
   email: Type.String(),
   role: Type.Union([Role, Type.Null()]),
   addedAt: textOrNull,
-  /** Only `operator list` has this field, for a person who has an unused one-time link and no account. */
+  /** Only in `operator list`: an unused one-time link, without an account. */
   invitation: Type.Optional(Type.Object({ role: Role, expiresAt: Type.String() })),
 })
 export type OperatorView = Static<typeof OperatorView>
 
 /**
- * Hashes of secrets are redacted. `position` is a string, because no program may calculate with it: each log numbers its
- * positions differently.
+ * Hashes are redacted. `position` is a string, because no program may calculate with it: each log numbers its positions
+ * differently.
  */
 const EventView = Type.Object({
   position: Type.String(),
@@ -76,7 +76,7 @@ const HistoryView = Type.Object({
   recordedAt: Type.String(),
   by: By,
   changes: Type.Array(Type.String()),
-  /** The status of the key immediately after the event, and the reason for that status. */
+  /** Immediately after the event. */
   status: KeyStatus,
   reason: Type.String(),
 })
@@ -91,7 +91,7 @@ const StateView = Type.Object({
 })
 export type StateView = Static<typeof StateView>
 
-/** `text` is a piece of the exported file. `rows` counts all rows so far, and `share` is the part that is done, from 0 to 1. */
+/** `rows` counts all so far. `share` is the part that is done, from 0 to 1. */
 const ExportedPage = Type.Object({ text: Type.String(), rows: Type.Integer(), share: Type.Number() })
 
 export const Line = Type.Union([

@@ -2,14 +2,13 @@ import { visibleText } from '../../hidden-characters.ts'
 import { progressLineMs, progressRedrawMs } from '../../limits.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 
-/** Writes to stdout. `write` waits for a slow reader, so that a large log does not fill the memory. */
+/** `write` waits for a slow reader, so that a large log does not fill the memory. */
 export type Output = {
   /** @throws ReaderGone if the reader closed the pipe (`| head`), CommandFailed if the disk is full */
   write(text: string): Promise<void>
   flush(): Promise<void>
 }
 
-/** The reader has closed the pipe, because it has seen enough. The command has not failed. */
 export class ReaderGone extends Error {
   override readonly name = 'ReaderGone'
 }
@@ -47,7 +46,7 @@ export const createOutput = (stream: NodeJS.WriteStream): Output => {
   }
 }
 
-/** Progress goes to stderr, because stdout is only for the result. */
+/** On stderr, because stdout is only for the result. */
 export type Progress = {
   /** Skips the line if the last line was written a moment ago. */
   show(line: string): void
@@ -56,7 +55,7 @@ export type Progress = {
 
 export type Screen = { readonly isTTY?: boolean; write(text: string): unknown }
 
-/** Redraws one line on a terminal. A file gets a line only every few seconds, because it keeps every line. */
+/** A terminal gets one line again and again. A file keeps every line, so it gets one only every few seconds. */
 export const createProgress = (screen: Screen, now: () => number): Progress => {
   const isTerminal = screen.isTTY === true
   const everyMs = isTerminal ? progressRedrawMs : progressLineMs

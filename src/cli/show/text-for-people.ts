@@ -7,7 +7,7 @@ import type { CellarView, EventView, HistoryView, KeyView, Line, LinkView, Opera
 
 export const jsonText = (line: Line): string => visibleJson(line.value)
 
-/** Uses fixed column widths, because events are printed one by one, before the widest cell is known. */
+/** Fixed widths, because events are printed before the widest cell is known. */
 export const eventText = (event: EventView): string =>
   [
     visibleText(event.position).padStart(8),
@@ -120,7 +120,7 @@ const linkMakerText = (madeBy: string): string =>
 
 const limitText = (limit: Limit): string => `${limit.readings}/${limit.windowMs / 1_000}`
 
-/** Pads each cell by its width on a terminal, because some characters take two columns there. */
+/** By the width on a terminal, where some characters take two columns. */
 export const formatTable = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
   const cells = [head, ...rows].map((row) => row.map(visibleText))
   const widths = head.map((_, column) => Math.max(...cells.map((row) => Bun.stringWidth(row[column] ?? ''))))

@@ -8,7 +8,7 @@ export type DemoOptions = {
 }
 
 export type Demo = {
-  /** Stops the devices, and resolves after the answer to their last request. */
+  /** Resolves after the answer to the last request. */
   stop(): Promise<void>
 }
 
@@ -16,8 +16,8 @@ const cellar = 'demo-cellar'
 const label = 'Demo devices'
 
 /**
- * Each start creates a new key and revokes the earlier one. The demo cannot use the earlier key again: only its hash is stored.
- * @throws Error if the new key is refused
+ * Revokes the key of the earlier start, which cannot be used again: only its hash is stored. @throws Error if the new key
+ * is refused
  */
 export const startDemo = async ({ core, url }: DemoOptions): Promise<Demo> => {
   const asker = systemAsker(core)

@@ -10,7 +10,7 @@ export type SimulateOptions = {
   readonly devices: number
   readonly ratePerSecond: number
   readonly batch: number
-  /** `null` means that the devices run until `interrupted`. */
+  /** `null`: until `interrupted`. */
   readonly durationMs: number | null
   readonly interrupted: AbortSignal
   readonly progress: Progress

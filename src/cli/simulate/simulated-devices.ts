@@ -7,21 +7,21 @@ export type DevicesOptions = {
   readonly key: string
   readonly cellar: string
   readonly devices: number
-  /** The number of readings per second of all devices together. */
+  /** Of all devices together. */
   readonly ratePerSecond: number
-  /** The number of readings in one request. With 1, each reading is sent alone, not in a batch. */
+  /** With 1, each reading is sent alone, not in a batch. */
   readonly batch: number
   readonly stop: AbortSignal
-  /** True for the demo, which connects to an address that the certificate does not name. */
+  /** For the demo, whose address the certificate does not name. */
   readonly trustAnyCertificate?: boolean
-  /** Returns a number from 0 to 1. */
+  /** From 0 to 1. */
   random(): number
   now(): number
 }
 
 export type Tally = {
   accepted: number
-  /** The number of refused readings by error code, or by HTTP status if the answer has no code. */
+  /** By error code, or by HTTP status if the answer has no code. */
   readonly refused: Map<string, number>
   unanswered: number
   lastFault: string | null
@@ -29,7 +29,6 @@ export type Tally = {
 
 export const newTally = (): Tally => ({ accepted: 0, refused: new Map(), unanswered: 0, lastFault: null })
 
-/** Runs all devices until `stop`, and updates `tally` after each answer. */
 export const runDevices = async (options: DevicesOptions, tally: Tally): Promise<void> => {
   const pauseMs = (options.devices / options.ratePerSecond) * 1_000
   const devices = Array.from({ length: options.devices }, (_, index) => runDevice(options, tally, { index, pauseMs }))
@@ -48,7 +47,7 @@ const runDevice = async (
   { index, pauseMs }: { readonly index: number; readonly pauseMs: number },
 ): Promise<void> => {
   const rack = `rack-${String(index + 1).padStart(2, '0')}`
-  // Each device begins at a random time, so that the devices do not all send at the same time.
+  // So the devices do not all send at the same time.
   let nextAtMs = options.now() + options.random() * pauseMs
   let collected: object[] = []
   for (let count = index; ; count++) {
@@ -61,14 +60,14 @@ const runDevice = async (
     const isFull = collected.length === options.batch
     const retryAfterMs = isFull ? await post(collected, options, tally) : 0
     if (isFull) collected = []
-    // A late device skips readings. Otherwise it would send all missed readings in one burst.
+    // A late device would send all missed readings in one burst.
     nextAtMs = Math.max(nextAtMs + pauseMs, options.now() + retryAfterMs)
   }
 }
 
 const timestampOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
-/** Returns false if the devices were stopped before `atMs`. */
+/** False: stopped before. */
 const waitUntil = async (atMs: number, { stop, now }: DevicesOptions): Promise<boolean> => {
   try {
     await wait(Math.max(0, atMs - now()), undefined, { signal: stop })
@@ -79,7 +78,7 @@ const waitUntil = async (atMs: number, { stop, now }: DevicesOptions): Promise<b
   }
 }
 
-/** Sends one request. Returns how long the device must wait before the next one, in ms. */
+/** Returns the ms to wait before the next request. */
 const post = async (readings: readonly object[], options: DevicesOptions, tally: Tally): Promise<number> => {
   const isBatch = options.batch > 1
   let response: Response
@@ -90,7 +89,7 @@ const post = async (readings: readonly object[], options: DevicesOptions, tally:
       body: JSON.stringify(isBatch ? { readings } : readings[0]),
       // A redirect would send the API key to another address.
       redirect: 'error',
-      // `stop` does not abort an open request, because its readings can be stored already and must be counted.
+      // `stop` does not abort a request, because its readings can be stored already and must be counted.
       signal: AbortSignal.timeout(simulatedPostMsMax),
       ...(options.trustAnyCertificate === true ? { tls: { rejectUnauthorized: false } } : {}),
     })

@@ -1,6 +1,6 @@
 /**
- * Folds events for `ask.db`. Readings come by far most often, so folding one must cost almost nothing. So counts are added up in
- * memory until the next flush. The counters of keys are kept for the flush after that, because new ones each time would be garbage.
+ * Folding a reading must cost almost nothing, so counts are added up in memory until the next flush. The counters of keys
+ * are kept for the flush after that, because new ones each time would be garbage.
  */
 
 import { Tally } from '../../domain/ask/tally.ts'
@@ -15,14 +15,13 @@ import type { CountCode, FoldedPlace, HourCount, MinuteCount, MinutePosition, Se
 import { type CellarNames, placeOf } from '../../log/event-place.ts'
 import type { Forgotten } from './purged-counts.ts'
 
-/** Counts of minutes. Refusals are `null` until there is one, because a map takes more memory than all else. */
+/** Refusals are `null` until there is one, because a map takes more memory than all else. */
 type Counts = { accepted: Tally; refused: Map<CountCode, Tally> | null }
 
-/** Accepted readings of a key in one hour. There can be 10,000 such objects, so they are small. */
+/** There can be 10,000 such objects, so they are small. */
 type OfKey = {
   readonly keyId: string
   readonly cellar: string | null
-  /** The counts of its cellar's minutes. */
   readonly ofCellar: Counts
   hour: number
   accepted: number
@@ -37,14 +36,12 @@ export type Folded = {
   readonly minuteCounts: readonly MinuteCount[]
   readonly hourCounts: readonly HourCount[]
   readonly seen: Iterable<SeenRack>
-  /** Applied after the fields above. */
   readonly forgotten: readonly Forgotten[]
 }
 
 type Lists = {
   readonly places: FoldedPlace[]
   readonly minutes: MinutePosition[]
-  /** Refusals, and accepted readings of keys that have come to another hour. */
   readonly hourCounts: HourCount[]
   readonly seen: OfKey[]
   readonly forgotten: Forgotten[]
@@ -52,7 +49,6 @@ type Lists = {
 
 export class AskFold {
   readonly #cellars: CellarNames
-  /** The latest minute of all events so far. */
   #lastMinute: number
   /** Older counts would be deleted at once. */
   #countedFromMs = { minutes: 0, hours: 0 }
@@ -69,7 +65,7 @@ export class AskFold {
     this.#lastMinute = lastMinute
   }
 
-  /** About how many rows the next flush writes. A place counts as `askPlaceEntries`. */
+  /** About how many rows the next flush writes. */
   get entries(): number {
     return this.#entries
   }
@@ -78,7 +74,6 @@ export class AskFold {
     for (const item of items) this.#foldOne(item)
   }
 
-  /** Returns what was folded since the last call. */
   take(nowMs: number): Folded {
     const minuteCounts = this.#takeMinuteCounts()
     for (const key of this.#keys.values()) this.#takeHour(key)
@@ -109,7 +104,6 @@ export class AskFold {
     else this.#foldOther(item)
   }
 
-  /** All readings of a run have the same key and the same time. */
   #foldRun({ run }: RecordedRun): void {
     const { recordedAt, requests, count } = run
     const key = this.#keyOf(run.keyId)
@@ -169,7 +163,7 @@ export class AskFold {
     key.accepted = 0
   }
 
-  /** Nobody asks for the counts of an unknown cellar. The same hour can come twice, because the index adds up the counts. */
+  /** The same hour can come twice, because the index adds up the counts. */
   #addHour({ keyId, cellar }: OfKey, count: Omit<HourCount, 'key' | 'cellar'>): void {
     if (cellar !== null) this.#lists.hourCounts.push({ cellar, key: keyId, ...count })
   }
@@ -251,7 +245,7 @@ function* entriesOf(counts: Counts): Generator<readonly [code: CountCode, at: nu
   for (const [code, tally] of counts.refused) for (const [at, count] of tally.entries()) yield [code, at, count]
 }
 
-/** Makes the rows one by one when they are written, because there can be thousands. */
+/** One by one when they are written, because there can be thousands. */
 function* takeSeen(keys: readonly OfKey[]): Generator<SeenRack> {
   for (const key of keys) {
     const { racks } = key
@@ -262,7 +256,6 @@ function* takeSeen(keys: readonly OfKey[]): Generator<SeenRack> {
 
 const noLists = (): Lists => ({ places: [], minutes: [], hourCounts: [], seen: [], forgotten: [] })
 
-/** What a purge has deleted from the log, or `null` if the event is no purge. */
 const forgottenBy = (event: RecordedEvent, cellars: CellarNames): Forgotten | null => {
   if (event.type === 'ReadingsPurged') {
     const { keyId: key, cellar, lastRevision, acceptedBefore: beforeMs } = event.data

@@ -14,7 +14,7 @@ import { PlaceRows } from './place-rows.ts'
 import { PurgedCounts } from './purged-counts.ts'
 import { SeenRows } from './seen-rows.ts'
 
-/** For the questions of people: where events lie that are no readings, counts, and when each rack was last seen. */
+/** For the questions of people. */
 export const askModel: ModelKind = {
   name: 'ask',
   format: formatVersion,
@@ -32,7 +32,6 @@ class AskModel implements Model {
   readonly #purged: PurgedCounts
   readonly #fold: AskFold
   readonly #steps = new FlushSteps()
-  /** The cellars of keys and of cellars' streams that were created since the last flush, by stream. */
   readonly #created = new Map<string, string>()
 
   constructor(database: Database) {
@@ -74,7 +73,7 @@ class AskModel implements Model {
     this.#created.clear()
   }
 
-  /** Also deletes old counts. A count that is too old already is not added: a new file reads old events, too. */
+  /** A count that is too old already is not added: a new file reads old events, too. */
   *#addMinutes({ minuteCounts }: Folded, first: number): Generator<void> {
     const cellars = new Set<number>()
     yield* this.#steps.each(minuteCounts, (each) => {

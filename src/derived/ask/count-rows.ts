@@ -4,7 +4,6 @@ import { allCellars } from '../../log/ask-index/ask-schema.ts'
 import type { HourCount, MinuteCount } from '../../log/ask-index.ts'
 import type { NameNumbers } from './name-numbers.ts'
 
-/** Adds to the counts of cellars and of keys: the tables `minute_counts` and `hour_counts`. */
 export class CountRows {
   readonly #names: NameNumbers
   readonly #addToMinute: Statement<unknown, [number, number, number, number]>
@@ -37,7 +36,7 @@ export class CountRows {
     return number
   }
 
-  /** Takes a deleted count of a cellar from the count of all cellars. The old counts of all cellars may be deleted already. */
+  /** The old counts of all cellars may be deleted already. */
   takeFromAll({ minute, code, count }: MinuteCountRow): void {
     this.#takeFromMinute.run(count, allCellars, minute, code)
     this.#deleteEmpty.run(allCellars, minute, code)

@@ -7,7 +7,6 @@ import { askModel } from './ask-model.ts'
 /** What `ask.db` says of the log before the follower opens it, and perhaps deletes it. */
 export type KnownRevisions = {
   readonly head: FoldedTo
-  /** The last revision of a stream without readings, or `null`. */
   lastRevision(stream: string): number | null
   close(): void
 }

@@ -4,7 +4,7 @@ import { askNamesCachedMax } from '../../limits.ts'
 
 type Numbered = { readonly id: number }
 
-/** Gives each name the next number. Names are never deleted. */
+/** Names are never deleted. */
 export class NameNumbers {
   readonly #find: Statement<Numbered, [string]>
   readonly #insert: Statement<unknown, [string]>

@@ -2,12 +2,11 @@ import type { Database, Statement } from 'bun:sqlite'
 import { askOthersTrimmed, modelRowsPerStep } from '../../limits.ts'
 import type { FlushSteps } from '../flush-steps.ts'
 
-/** A table of counts whose old rows are deleted a few keys or cellars at a time, because reading the whole table takes long. */
+/** Old rows are deleted a few keys or cellars at a time, because reading the whole table takes long. */
 export class OldCounts {
   readonly #deleteOld: Statement<unknown, [number, number, number]>
   readonly #next: Statement<{ readonly owner: number }, [number]>
   readonly #steps: FlushSteps
-  /** The last key or cellar whose turn it was. */
   #last = -1
 
   constructor(database: Database, table: 'minute_counts' | 'hour_counts', steps: FlushSteps) {
@@ -20,7 +19,7 @@ export class OldCounts {
     this.#next = database.prepare(`SELECT ${owner} AS owner FROM ${table} WHERE ${owner} > ? ORDER BY ${owner} LIMIT 1`)
   }
 
-  /** Deletes at most `rowsMax` rows, first those of the touched owners, then those of a few others. */
+  /** At most `rowsMax` rows, first those of the touched owners, then those of a few others. */
   *trim(touched: ReadonlySet<number>, before: number, rowsMax: number): Generator<void> {
     let left = rowsMax
     for (const owner of touched) left -= yield* this.#delete(owner, before, left)
@@ -32,7 +31,6 @@ export class OldCounts {
     }
   }
 
-  /** Returns how many rows it has deleted. */
   *#delete(owner: number, before: number, rowsMax: number): Generator<void, number> {
     for (let left = rowsMax; left > 0; ) {
       const atOnce = Math.min(left, modelRowsPerStep)

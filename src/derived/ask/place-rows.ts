@@ -5,7 +5,6 @@ import { idNumber } from '../../log/ask-index/id-number.ts'
 import type { FoldedPlace, MinutePosition } from '../../log/ask-index.ts'
 import type { NameNumbers } from './name-numbers.ts'
 
-/** Writes where events lie: the tables `places` and `minutes`. */
 export class PlaceRows {
   readonly #names: NameNumbers
   readonly #insert: Statement
@@ -36,7 +35,7 @@ export class PlaceRows {
     return this.#lastMinute.get()?.minute ?? -1
   }
 
-  /** The first event of a key's or a cellar's stream names the cellar. `null`: it is not in the table. */
+  /** The first event of a key's or a cellar's stream names the cellar. */
   cellarOfStream(stream: string): string | null {
     const number = this.#names.find(stream)
     return number === null ? null : (this.#cellarOf.get(number)?.name ?? null)

@@ -7,8 +7,8 @@ import type { NameNumbers } from './name-numbers.ts'
 import type { SeenRows } from './seen-rows.ts'
 
 /**
- * A purge has deleted the events of `stream` before revision `keptFrom`. With `counts`, what was counted of the key (and of its
- * cellar) before the midnight `beforeMs` is deleted too: accepted readings, or refusals.
+ * With `counts`, what was counted of the key (and of its cellar) before the midnight `beforeMs` is deleted too: accepted
+ * readings, or refusals.
  */
 export type Forgotten = {
   readonly stream: string
@@ -23,7 +23,6 @@ export type Forgotten = {
 
 type Parts = { readonly names: NameNumbers; readonly counts: CountRows; readonly seen: SeenRows }
 
-/** Deletes the counts of purged events. */
 export class PurgedCounts {
   readonly #parts: Parts
   readonly #forgetHours: Readonly<Record<'accepted' | 'refused', Statement<unknown, [number, number]>>>

@@ -3,7 +3,6 @@ import { askSeenEvictedAtOnce, askSeenRacksMax } from '../../limits.ts'
 import type { SeenRack } from '../../log/ask-index.ts'
 import type { NameNumbers } from './name-numbers.ts'
 
-/** Writes when each rack was last seen: the table `seen`. */
 export class SeenRows {
   readonly #names: NameNumbers
   readonly #count: Statement<{ readonly count: number }, []>
@@ -34,7 +33,7 @@ export class SeenRows {
     this.#deleteBefore.run(key, minute)
   }
 
-  /** Deletes the pairs that were seen longest ago, if there are too many. Equal minutes are deleted in the order of key and rack. */
+  /** Equal minutes are deleted in the order of key and rack. */
   evict(): void {
     const tooMany = (this.#count.get()?.count ?? 0) - askSeenRacksMax
     if (tooMany > 0) this.#evict.run(Math.max(tooMany, askSeenEvictedAtOnce))

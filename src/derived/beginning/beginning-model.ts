@@ -33,8 +33,9 @@ const tables = `
 `
 
 /**
- * What a start needs in place of the whole log. It has all events that are neither readings nor records, and how far each stream of
- * readings goes. EventStoreDB cannot list these. A start decides by this file, so its rows have checksums, and the checksums have a sum.
+ * What a start needs in place of the whole log: all events that are neither readings nor records, and how far readings go.
+ * EventStoreDB cannot list these. A start decides by this file, so its rows have checksums, and the
+ * checksums have a sum.
  */
 export const beginningModel: ModelKind = {
   name: 'beginning',
@@ -66,7 +67,7 @@ type EndRow = {
   readonly checksum: number
 }
 
-/** Yields now and then. @throws ModelUnusable, SQLiteError */
+/** @throws ModelUnusable, SQLiteError */
 export function* readBeginning(
   database: Database,
   onEvent: (event: RecordedEvent) => void,

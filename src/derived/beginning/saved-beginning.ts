@@ -13,7 +13,7 @@ export type SavedBeginningParts = {
   readonly find: (head: FoldedTo) => Promise<RecordedEvent | 'purged' | null>
 }
 
-/** Returns `null` if there is no file yet. The follower begins one. @throws BeginningUnusable, and the errors of `find` */
+/** `null`: there is no file yet. @throws BeginningUnusable, and the errors of `find` */
 export const readSavedBeginning = async (
   { dataDir, logId, find }: SavedBeginningParts,
   onEvent: (event: RecordedEvent) => void,

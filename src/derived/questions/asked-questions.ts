@@ -18,13 +18,9 @@ export type QuestionParts<Kinds extends QuestionKinds> = {
   readonly kinds: Kinds
   readonly source: QuestionSource
   readonly store: Pick<DerivedStore, 'upTo' | 'progress' | 'opening' | 'rebuild'>
-  /** How far the subscription of this node has come (`EventLog.reached`). */
   readonly reached: () => Reached | null
-  /** A clock in ms that is never set back. */
   readonly passedMs: () => number
-  /** Called with the fault of a log that a search has met. */
   readonly onLogFault?: (fault: Error) => void
-  /** Called when the thread has ended by a fault. */
   readonly onFault: (why: string) => void
 }
 
@@ -37,7 +33,6 @@ export const questionsOnThread = <Kinds extends QuestionKinds>(
   module: URL,
 ): Questions<Kinds> => new AskedQuestions(parts, (told) => new WorkerThread({ module, hasSmallHeap: true, ...told }))
 
-/** Answers on the thread of the caller. */
 export const questionsHere = <Kinds extends QuestionKinds>(
   parts: QuestionParts<Kinds>,
   openSources?: SearchSources,
@@ -46,7 +41,7 @@ export const questionsHere = <Kinds extends QuestionKinds>(
 type Asked = Omit<AskedQuestion, 'id'>
 
 type Waiting = {
-  /** A method, because TypeScript then accepts that each question waits for an answer of its own type. */
+  /** A method, so that each question can wait for an answer of its own type. */
   settle(ended: Ended): void
   readonly onDamage: (why: string) => void
 }
@@ -56,7 +51,6 @@ type Asking = { readonly signal: AbortSignal | undefined; readonly onDamage: (wh
 class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
   readonly #parts: QuestionParts<Kinds>
   readonly #start: (told: Told) => Answerer
-  /** The open questions by their numbers. */
   readonly #open = new Map<number, Waiting>()
   #lastId = 0
   #answerer: Answerer | null = null
@@ -129,7 +123,7 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
     return ended
   }
 
-  /** A thread that fails at once must not be started for each question. So a new one is started `questionRestartMsMin` later. */
+  /** A thread that fails at once must not be started for each question. */
   #ready(): Answerer | null {
     if (this.#answerer !== null || this.#isClosed) return this.#answerer
     const nowMs = this.#parts.passedMs()

@@ -1,4 +1,4 @@
-/** Gives turns, one in each turn of the event loop. Owners take turns too, so one with many questions delays no other one. */
+/** One turn in each turn of the event loop. Owners take turns, so one with many questions delays no other one. */
 export class FairTurns {
   /** The owner whose turn is next is first. No owner has an empty list. */
   readonly #waiting = new Map<string, (() => void)[]>()

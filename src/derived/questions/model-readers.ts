@@ -13,7 +13,7 @@ export type ModelFolder = { readonly dataDir: string; readonly logId: string }
 
 type Reader = { readonly inode: number; readonly database: Database }
 
-/** Read-only connections to the models' files: one for each model, opened when the first question needs it. */
+/** Read-only. Each is opened when the first question needs it. */
 export class ModelReaders {
   readonly #folder: ModelFolder
   readonly #readers = new Map<string, Reader>()
@@ -25,7 +25,7 @@ export class ModelReaders {
   /** @throws ModelNotReady, ModelUnusable, SQLiteError */
   open(model: Pick<ModelKind, 'name' | 'format'>): { readonly database: Database; readonly asOf: AsOf } {
     const path = modelPath(this.#folder.dataDir, model.name)
-    // The follower deletes a file in which it does not trust. A connection would go on to read the deleted file.
+    // The follower deletes a file in which it does not trust, and a connection would go on to read it.
     const inode = inodeOf(path)
     const known = this.#readers.get(model.name)
     if (known !== undefined && known.inode !== inode) {

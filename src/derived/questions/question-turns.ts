@@ -26,9 +26,8 @@ export type AskedQuestion = {
   readonly reached: Reached | null
 }
 
-/** What a search is given: where it reads, when it has its turns, and whom it tells that the model's file is damaged. */
 export type SearchParts = Pick<AskedQuestion, 'isPatient' | 'progress' | 'reached'> & {
-  /** Rejects with `QuestionOver` when nobody waits for the answer any more. */
+  /** Rejects with `QuestionOver`. */
   readonly turn: () => Promise<void>
   readonly passedMs: () => number
   readonly onDamage: (why: string) => void
@@ -36,7 +35,6 @@ export type SearchParts = Pick<AskedQuestion, 'isPatient' | 'progress' | 'reache
 
 export type OpenSearch = (parts: SearchParts) => SearchReads
 
-/** Nobody waits for the answer any more. */
 export class QuestionOver extends Error {
   override readonly name = 'QuestionOver'
 }
@@ -50,7 +48,7 @@ type TurnsParts = {
   readonly passedMs: () => number
 }
 
-/** Answers all open questions in turn, one step of each. So a question that takes a minute holds no other one up. */
+/** One step of each open question in turn, so a question that takes a minute holds no other one up. */
 export class QuestionTurns {
   readonly #parts: TurnsParts
   readonly #turns = new FairTurns()
@@ -78,7 +76,6 @@ export class QuestionTurns {
     })
   }
 
-  /** Ends a question without an answer. */
   end(id: number): void {
     this.#open.delete(id)
   }

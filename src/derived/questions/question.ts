@@ -6,26 +6,25 @@ import type { ModelKind } from '../model.ts'
 
 type NamedModel = Pick<ModelKind, 'name' | 'format'>
 
-/** A question to one model. `answer` must yield every few ms, because all open questions take turns on one thread. */
+/** `answer` must yield every few ms, because all open questions take turns on one thread. */
 export type ModelQuestion<Parameters, Answer> = {
   readonly model: NamedModel
   answer(database: Database, parameters: Parameters): Generator<void, Answer>
 }
 
-/** What a search reads. `ask` makes it shorter. Each read waits for its turn. */
+/** Each read waits for its turn. */
 export type SearchReads = {
   readonly log: LogReads
-  /** `null` in a process without a derived store: then only the log itself is searched. */
+  /** `null` in a process without a derived store. */
   readonly ask: Ask | null
-  /** Returns `null` if there is no such key. */
   readonly cellarOfKey: (keyId: string) => Promise<string | null>
   /** True if the asker waits as long as the search takes. */
   readonly isPatient: boolean
-  /** Time in ms, without the time in which the search waited for its turns. */
+  /** Without the time in which the search waited for its turns. */
   readonly passedMs: () => number
 }
 
-/** A search in the log. `model` is what `ask` asks. */
+/** `model` is what `ask` asks. */
 export type SearchQuestion<Parameters, Answer> = {
   readonly model: NamedModel
   search(reads: SearchReads, parameters: Parameters): Promise<Answer>
@@ -33,7 +32,6 @@ export type SearchQuestion<Parameters, Answer> = {
 
 export type QuestionKind<Parameters, Answer> = ModelQuestion<Parameters, Answer> | SearchQuestion<Parameters, Answer>
 
-/** The kinds of questions, by name. */
 export type QuestionKinds = Readonly<Record<string, QuestionKind<unknown, unknown>>>
 
 export type ParametersOf<Kind> =
@@ -49,7 +47,7 @@ export type AnswerOf<Kind> =
       ? Answer
       : never
 
-/** The last event that the model had folded when its answer began. `null`: it had folded none, or the answer is of the log. */
+/** The last event that the model had folded when its answer began. `null`: none, or the answer is of the log. */
 export type AsOf = Pick<FoldedTo, 'position' | 'stream' | 'revision'> | null
 
 export type Answered<Answer> =
@@ -57,42 +55,38 @@ export type Answered<Answer> =
       readonly kind: 'answered'
       readonly answer: Answer
       readonly asOf: AsOf
-      /** True while the model lacks events that this node has received some time ago. */
       readonly isBehind: boolean
     }
   /** The model has no file yet, or is built again. */
   | { readonly kind: 'not_ready' }
-  /** Too many questions are open, the thread or the disk has failed, or the asker has gone. A later try can succeed. */
+  /** A later try can succeed. */
   | { readonly kind: 'not_now' }
 
 export type AskOptions = {
-  /** Aborted when nobody waits for the answer any more. The question then ends. */
   readonly signal?: AbortSignal | undefined
-  /** The e-mail of an operator, or `cli`. Owners take turns, so that an owner with many questions delays no other one. */
+  /** The e-mail of an operator, or `cli`. */
   readonly owner: string
-  /** True does not wait until the model has what this node has received. Default: false. */
+  /** Does not wait until the model has what this node has received. */
   readonly isAtOnce?: boolean | undefined
   /**
-   * True for callers that wait: an export, or a command. Default: a search ends after `logSearchMs`, and a read that finds nothing
-   * in `logReadMs` throws StillSearching.
+   * For callers that wait: an export, or a command. Default: a search ends after `logSearchMs`, and a read that finds
+   * nothing in `logReadMs` throws StillSearching.
    */
   readonly isPatient?: boolean | undefined
 }
 
-/** Asks the models on the disk, and the log. The answers come from a thread, so that no question delays a reading. */
+/** The answers come from a thread, so that no question delays a reading. */
 export type Questions<Kinds extends QuestionKinds> = {
   /**
-   * The answer has all that this node had received before. Rejects if the question has a bug. A search also rejects with the
-   * errors of a read of the log.
+   * The answer has all that this node had received before. Rejects if the question has a bug, and with the errors of a read
+   * of the log.
    */
   ask<Name extends keyof Kinds & string>(
     name: Name,
     parameters: ParametersOf<Kinds[Name]>,
     options: AskOptions,
   ): Promise<Answered<AnswerOf<Kinds[Name]>>>
-  /** Answers all open questions with `not_now`. */
   close(): Promise<void>
 }
 
-/** What the main thread knows of a model when it asks. */
 export type KnownProgress = Pick<AskProgress, 'isBehind' | 'trouble'>

@@ -15,7 +15,6 @@ export type ToQuestionThread =
 
 export type FromQuestionThread =
   | { readonly kind: 'ended'; readonly id: number; readonly ended: Ended }
-  /** The file of the question's model is damaged. */
   | { readonly kind: 'damaged'; readonly id: number; readonly why: string }
 
 export type QuestionThread = {
@@ -23,7 +22,6 @@ export type QuestionThread = {
   postMessage(message: FromQuestionThread | 'closed'): void
 }
 
-/** Opens what searches read. */
 export type SearchSources = (
   source: QuestionSource,
   readers: ModelReaders,

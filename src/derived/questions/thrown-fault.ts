@@ -1,6 +1,6 @@
 import { DamagedLog, type DamagedPlace, Outage, StillSearching, UndecodableEvent } from '../../log/event-log.ts'
 
-/** An error of a read, as data that can be sent to another thread. */
+/** As data that can be sent to another thread. */
 export type ThrownFault =
   | { readonly of: 'searching'; readonly lookedTo: number | null }
   | { readonly of: 'damage'; readonly place: DamagedPlace; readonly why: string }
@@ -18,7 +18,7 @@ export type ThrownFault =
       readonly why: string
     }
 
-/** Returns `null` for an error that is a bug. */
+/** `null`: the error is a bug. */
 export const faultData = (error: unknown): ThrownFault | null => {
   if (error instanceof StillSearching) return { of: 'searching', lookedTo: error.lookedTo }
   if (error instanceof DamagedLog) return { of: 'damage', place: error.place, why: error.why }

@@ -15,18 +15,15 @@ import {
 } from './levels.ts'
 
 /**
- * A cell has the buckets of neighbouring kegs for one minute or hour, in order of the kegs' numbers. A row for each bucket would
- * take five times as much time and three times as much disk.
+ * A cell has the buckets of neighbouring kegs for one minute or hour. A row for each bucket would take five times as much
+ * time and three times as much disk.
  */
 export const cellOf = (keg: number): number => Math.floor(keg / kegsPerCell)
 
-/** Reads the buckets of a cell one by one. */
 export class CellReader {
   readonly numbers = new Float64Array(numbersPerBucket)
   readonly #reader: ByteReader
-  /** The keg's number in the cell. */
   keg = 0
-  /** Where the bytes of the bucket begin and end. */
   from = 0
   to = 0
 
@@ -58,7 +55,7 @@ export class CellReader {
     return true
   }
 
-  /** Reads on up to the bucket of this keg, which must not be before the bucket that was read last. */
+  /** The keg must not be before the bucket that was read last. */
   find(keg: number): boolean {
     const within = keg % kegsPerCell
     while (this.next()) if (this.keg >= within) return this.keg === within
@@ -66,7 +63,6 @@ export class CellReader {
   }
 }
 
-/** Merges buckets into the cell that the file has. */
 export class CellWriter {
   readonly #bytes = new ByteWriter()
   #stored: Uint8Array | null = null

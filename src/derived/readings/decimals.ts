@@ -1,11 +1,11 @@
 import type { ByteReader, ByteWriter } from '../../bytes/bytes.ts'
 
-// Most values have few decimals, and most times are whole. So a number is written as a whole number of thousandths if it is exactly
-// that, which takes 3 bytes, not 8. The lowest bit says which of both it is.
+// Most values have few decimals, and most times are whole. So a number that is a whole number of thousandths is written as
+// that, in 3 bytes, not 8. The lowest bit tells the two apart.
 const thousandths = 1_000
 const thousandthsMax = 2 ** 50
 
-/** Writes a number. A negative zero becomes zero. */
+/** A negative zero becomes zero. */
 export const writeDecimal = (bytes: ByteWriter, value: number): void => {
   const whole = Math.round(value * thousandths)
   if (whole / thousandths === value && Math.abs(whole) < thousandthsMax) {

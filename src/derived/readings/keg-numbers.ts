@@ -1,9 +1,8 @@
 /**
- * The numbers of one keg. They lie in a part of a large array from `from` on (`KegSlots`), because 100,000 objects with lists
- * would take several times as much memory. The constants are the places in this part. Times are in ms.
- *
- * All that a keg remembers is ordered by the readings' own time, and by position if the times are equal. So it does not matter
- * whether older readings were folded, and a model that is built from a purged log equals one that grew.
+ * The numbers of one keg lie in a part of a large array, from `from` on. 100,000 objects with lists would take several times as
+ * much memory. The constants are the places in this part. Times are in ms. All is ordered by the readings' own
+ * time, then by position. So it does not matter whether older readings were folded, and a model that is built from a purged
+ * log equals one that grew.
  */
 import { ByteReader, ByteWriter } from '../../bytes/bytes.ts'
 import { arrivalsPerKegMax, pointsPerKegMax } from '../../limits.ts'
@@ -13,42 +12,39 @@ export const kegNumber = 0
 export const cellarNumber = 1
 /** The latest reading by its own time. `-Infinity`: none yet. */
 export const latestMs = 2
-/** The nanoseconds of its timestamp that `latestMs` does not include. */
+/** What `latestMs` does not include. */
 export const latestNanoseconds = 3
 export const latestPosition = 4
 export const latestRevision = 5
 export const latestRecordedAt = 6
 export const latestValue = 7
-/** 1: the numbers differ from the file. */
 export const isDirty = 8
-/** 1: the file has the keg. */
 export const isStored = 9
-/** The slot of the keg that followed the last time. */
+/** The keg that followed the last time. */
 export const nextSeen = 10
 /** The next slot with the same hash of the names. */
 export const nextOfHash = 11
-/** The last of the keg's closed buckets in `RollUps`. */
+/** A place in `RollUps`. */
 export const lastClosed = 12
 const pointCount = 13
 const arrivalCount = 14
-/** If the list is full, it is a ring, and the oldest point is here, counted in points. */
+/** If the list is full, it is a ring, and the oldest point is here. */
 const firstPoint = 15
 /** Pairs of a time and a value, oldest first. */
 const points = 16
-/** Pairs of the highest time of a request's readings and the request's acceptance, sorted by the first, then by the second. */
+/** Pairs of the highest time of a request's readings and the request's acceptance. */
 const arrivals = points + 2 * pointsPerKegMax
 export const buckets = arrivals + 2 * arrivalsPerKegMax
 
-/** What all functions here change or read. */
 export type Keg = { readonly numbers: Float64Array; readonly from: number }
 
 /**
- * A point's time has no more than 10 bits for the part of a ms, because a number holds no more beside today's ms. Rounded down,
- * so that a time before a purge stays before it.
+ * A number has only 10 bits for the part of a ms beside today's ms. Rounded down, so that a time before a purge stays
+ * before it.
  */
 export const pointTime = (ms: number, nanoseconds: number): number => ms + Math.floor((nanoseconds * 1024) / 1e6) / 1024
 
-/** Adds a point behind those of the same or an earlier time. A full list drops its oldest point. */
+/** A full list drops its oldest point. */
 export const addPoint = (keg: Keg, time: number, value: number): void => {
   const { numbers, from } = keg
   const count = numbers[from + pointCount] ?? 0
@@ -65,7 +61,6 @@ export const addPoint = (keg: Keg, time: number, value: number): void => {
   insertPair(numbers, { first: from + points, count: from + pointCount, max: pointsPerKegMax }, time, value)
 }
 
-/** Turns the ring so that the oldest point is first. */
 const straighten = ({ numbers, from }: Keg): void => {
   const first = numbers[from + firstPoint] ?? 0
   if (first === 0) return
@@ -77,7 +72,7 @@ const straighten = ({ numbers, from }: Keg): void => {
 
 type Pairs = { readonly first: number; readonly count: number }
 
-/** Inserts a pair behind those with the same or a lower first number. A full list drops its first pair. */
+/** Goes behind those with the same or a lower first number. A full list drops its first pair. */
 const insertPair = (
   numbers: Float64Array,
   pairs: Pairs & { readonly max: number },
@@ -102,7 +97,7 @@ const insertPair = (
   numbers[at + 1] = other
 }
 
-/** Notes a reading of the request that was accepted at `accepted`. Readings of one request count once, with their highest time. */
+/** Readings of one request count once, with their highest time. */
 export const addArrival = ({ numbers, from }: Keg, time: number, accepted: number): void => {
   const first = from + arrivals
   const count = numbers[from + arrivalCount] ?? 0
@@ -132,7 +127,6 @@ const copyPair = (numbers: Float64Array, from: number, to: number): void => {
   numbers[to + 1] = numbers[from + 1] ?? 0
 }
 
-/** Forgets all that is before `ms`. Returns true if anything was. */
 export const forgetBefore = (keg: Keg, ms: number): boolean => {
   straighten(keg)
   const { numbers, from } = keg
@@ -151,7 +145,6 @@ const forgetPairs = (numbers: Float64Array, { count, first, ms }: Pairs & { read
   return forgotten
 }
 
-/** The time from which on the keg remembers anything, in whole ms. */
 export const oldestOf = ({ numbers, from }: Keg): number =>
   Math.floor(
     Math.min(numbers[from + points + 2 * (numbers[from + firstPoint] ?? 0)] ?? 0, numbers[from + arrivals] ?? 0),
@@ -159,7 +152,7 @@ export const oldestOf = ({ numbers, from }: Keg): number =>
 
 export const lastAcceptedOf = (keg: Keg): number => Math.max(...acceptedOf(keg))
 
-/** The lower median of the pauses between the remembered requests. `null`: there are fewer than two requests. */
+/** The lower median of the pauses. `null`: there are fewer than two requests. */
 export const usualPauseOf = (keg: Keg): number | null => {
   const accepted = acceptedOf(keg)
   const pauses = accepted.slice(1).map((ms, index) => ms - (accepted[index] ?? 0))
@@ -174,10 +167,7 @@ const acceptedOf = ({ numbers, from }: Keg): number[] => {
   return accepted.sort((a, b) => a - b)
 }
 
-/**
- * The remembered points, or requests, as bytes: the pairs from the newest one on. Most of them are whole ms and have few decimals,
- * so they take a third of their size in memory.
- */
+/** From the newest one on. Most are whole ms and have few decimals, so they take a third of their size in memory. */
 export const pointBytes = (keg: Keg): Uint8Array => {
   straighten(keg)
   return pairBytes(keg, points, pointCount)
@@ -223,5 +213,4 @@ const pairsOf = (stored: Uint8Array): number[] => {
   return newestFirst.reverse()
 }
 
-/** The values of stored points, oldest first. */
 export const valuesOf = (stored: Uint8Array): readonly number[] => pairsOf(stored).filter((_, index) => index % 2 === 1)

@@ -8,22 +8,17 @@ const slotsPerBlock = 2 ** slotsPerBlockBits
 
 export type KegOfCellar = { readonly cellar: number; readonly rack: string; readonly keg: string }
 
-/**
- * The kegs in memory, by number of their slot. The numbers of a keg lie in blocks (`keg-numbers.ts`). Strangers choose the names,
- * so the hash is a seeded one.
- */
+/** The numbers of a keg lie in blocks (`keg-numbers.ts`). Strangers choose the names, so the hash is a seeded one. */
 export class KegSlots {
   readonly racks: string[] = []
   readonly kegs: string[] = []
-  /** The key of the latest reading. */
   readonly keyIds: string[] = []
-  /** The timestamp of the latest reading, or `null` for the form `YYYY-MM-DDThh:mm:ssZ`. */
+  /** `null` for the form `YYYY-MM-DDThh:mm:ssZ`. */
   readonly timestamps: (string | null)[] = []
   readonly #parts: Keg[] = []
   readonly #firstOfHash = new Map<number, number>()
   readonly #free: number[] = []
 
-  /** The number of kegs in memory. */
   get size(): number {
     return this.#parts.length - this.#free.length
   }

@@ -1,12 +1,12 @@
 import { hourMs, minuteMs } from '../../domain/calendar.ts'
 
-/** The tables of points, one for each length of a bucket. A bucket's `time` is its number since 1970. */
+/** A bucket's `time` is its number since 1970. */
 export const levels = [
   { table: 'minutes', ms: minuteMs },
   { table: 'hours', ms: hourMs },
 ] as const
 
-/** The places of a bucket's numbers. `firstAt` and `lastAt` are ms since the bucket's beginning. */
+/** `firstAt` and `lastAt` are ms since the bucket's beginning. */
 export const bucketTime = 0
 export const bucketCount = 1
 export const bucketMin = 2
@@ -16,11 +16,10 @@ export const bucketFirst = 5
 export const bucketFirstAt = 6
 export const bucketLast = 7
 export const bucketLastAt = 8
-/** 1: the bucket differs from the file. */
 export const isBucketDirty = 9
 export const numbersPerBucket = 10
 
-/** `cell` is the number of a group of kegs, `buckets` has their numbers (`cells.ts`). */
+/** `buckets` has the numbers of the cell's kegs (`cells.ts`). */
 export const levelTables = levels
   .map(
     ({ table }) => `

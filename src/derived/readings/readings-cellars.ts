@@ -4,7 +4,10 @@ import type { KegOfCellar } from './keg-slots.ts'
 import { RecentReadings } from './recent-readings.ts'
 import type { SilentKegs } from './silent-kegs.ts'
 
-/** `kept_from_ms` is the midnight of the last purge. `kegs_made` is the number of the next keg. Numbers are never used again. `kept` has one row. */
+/**
+ * `kept_from_ms` is the midnight of the last purge. `kegs_made` is the number of the next keg, and is never used again.
+ * `kept` has one row.
+ */
 export const cellarTable = `
   CREATE TABLE cellars (
     number INTEGER PRIMARY KEY,
@@ -23,12 +26,10 @@ export type ReadingsCellar = {
   kegsMade: number
   /** Kegs that the file may still have, by number. */
   readonly gone: Map<number, KegOfCellar>
-  /** Readings that were accepted before this time (ms) are purged. `null`: none are. */
   keptFromMs: number | null
-  /** Readings with an earlier timestamp (ms) are not folded. */
   timesFromMs: number
   isDirty: boolean
-  /** True if the file can still have readings from before the last purge. */
+  /** The file can still have readings from before the last purge. */
   isPurged: boolean
   readonly recent: RecentReadings
   silent: SilentKegs | null
@@ -66,7 +67,6 @@ export class ReadingsCellars {
     return cellar
   }
 
-  /** Returns false if nothing changes. */
   keepFrom(cellar: ReadingsCellar, acceptedMs: number): boolean {
     if (cellar.keptFromMs !== null && acceptedMs <= cellar.keptFromMs) return false
     cellar.keptFromMs = acceptedMs
@@ -107,8 +107,8 @@ export class ReadingsCellars {
 }
 
 /**
- * A purge deletes readings that were accepted before a midnight. Their timestamps can be a little later (`futureSkewMsMax`). So
- * the models forget all times up to an hour after it: a whole hour, because points of hours cannot be divided.
+ * Timestamps can be a little later than the acceptance (`futureSkewMsMax`). So the models forget all times up to an hour
+ * after the purge's midnight: a whole hour, because points of hours cannot be divided.
  */
 const timesFrom = (keptFromMs: number | null): number =>
   keptFromMs === null ? Number.NEGATIVE_INFINITY : keptFromMs + retentionMarginMs

@@ -40,7 +40,6 @@ import { RollUps } from './roll-ups.ts'
 import { SilentKegs } from './silent-kegs.ts'
 import { kegTables, type LastOfKeg, StoredKegs } from './stored-kegs.ts'
 
-/** The kegs of all cellars: their latest readings, their points for each minute and hour, and the last readings of each cellar. */
 export const readingsKind: ModelKind = {
   name: 'readings',
   format: 2,
@@ -58,7 +57,6 @@ class ReadingsModel implements Model {
   readonly #rollUps: RollUps
   readonly #recent: StoredRecent
   #dirty: number[] = []
-  /** The slot of the keg that each key, or the key that is folded now, has used last. */
   readonly #slotsOfKeys = new Map<string, number>()
   #slotBefore: number | null = null
   readonly #arriving: Arriving = {
@@ -80,7 +78,7 @@ class ReadingsModel implements Model {
     this.#kegs = new StoredKegs(database, this.#slots)
     this.#rollUps = new RollUps(database, this.#slots, this.#steps)
     this.#recent = new StoredRecent(database)
-    // Without a transaction, each look-up in the file would begin and end one, which takes ten times as long as the look-up.
+    // Without a transaction, a look-up takes ten times as long.
     this.#foldAll = database.transaction((items: readonly LogItem[]) => {
       for (const item of items) this.#foldItem(item)
     })
@@ -161,7 +159,7 @@ class ReadingsModel implements Model {
     this.#takeTime(timesMs[index] ?? 0, texts?.[index] ?? null)
   }
 
-  /** @throws Error for an invalid timestamp, which should have been refused before the reading was stored */
+  /** @throws Error for an invalid timestamp, which should have been refused before */
   #takeReading(reading: Reading): void {
     const arriving = this.#arriving
     arriving.rack = reading.rack
@@ -203,7 +201,7 @@ class ReadingsModel implements Model {
     if (cellar.kegCount > kegsPerCellarMax) this.#forgetSilentKeg(cellar)
   }
 
-  /** Many devices send their kegs in the same order each time, so the keg that followed the last time is tried first. */
+  /** Many devices send their kegs in the same order each time. */
   #slotOf(cellar: ReadingsCellar, named: KegOfCellar): number {
     const slots = this.#slots
     const before = this.#slotBefore
@@ -255,8 +253,7 @@ class ReadingsModel implements Model {
   }
 
   /**
-   * The cellar forgets the keg whose latest reading is the oldest. By the time of acceptance, a model that is built from a purged
-   * log could forget another keg.
+   * By the time of the readings. By that of acceptance, a model that is built from a purged log could forget another keg.
    */
   #forgetSilentKeg(cellar: ReadingsCellar): void {
     cellar.silent ??= this.#silentKegsOf(cellar)
@@ -292,7 +289,7 @@ class ReadingsModel implements Model {
     }
   }
 
-  /** Its points of minutes and hours stay until they expire or are purged. Nobody finds them, because its number is never used again. */
+  /** Its points stay until they expire or are purged. Nobody finds them, because its number is never used again. */
   #forgetKeg(cellar: ReadingsCellar, { number, rack, keg }: LastOfKeg): void {
     const named = { cellar: cellar.number, rack, keg }
     const slot = this.#slots.find(named)
@@ -307,7 +304,7 @@ class ReadingsModel implements Model {
     cellar.isDirty = true
   }
 
-  /** All keys of a cellar are purged up to the same midnight, so only the first of these events changes anything. */
+  /** All keys of a cellar are purged up to the same midnight. */
   #purge({ cellar: name, acceptedBefore }: EventData<'ReadingsPurged'>): void {
     const cellar = this.#cellars.named(name)
     if (!this.#cellars.keepFrom(cellar, acceptedBefore)) return

@@ -1,7 +1,4 @@
-/**
- * Questions on the model of readings. Each is a generator that yields every few ms, because all questions take turns on one
- * thread. The database can be a connection that only reads.
- */
+/** Each yields every few ms, because all questions take turns on one thread. The database can be read-only. */
 import type { Database } from 'bun:sqlite'
 import { dayMs, hourMs, minuteMs } from '../../domain/calendar.ts'
 import { hasWords } from '../../domain/search/keg-words.ts'
@@ -13,16 +10,14 @@ import { valuesOf } from './keg-numbers.ts'
 import { bucketCount, bucketFirst, bucketLast, bucketMax, bucketMin, bucketSum } from './levels.ts'
 import { timestampOf } from './stored-kegs.ts'
 
-/** A keg with its latest reading by the reading's own time. Times are in ms. */
 export type ShownKeg = {
   readonly rack: string
   readonly keg: string
   readonly latest: LatestReading
-  /** The last values by the reading's own time, oldest first, at most `pointsPerKegMax`. */
+  /** Oldest first, at most `pointsPerKegMax`. */
   readonly values: readonly number[]
-  /** When a reading of the keg was accepted last. */
   readonly acceptedMs: number
-  /** The usual pause between two requests with readings of the keg. `null`: fewer than two requests are known. */
+  /** `null`: fewer than two requests are known. */
   readonly pauseMs: number | null
 }
 
@@ -39,7 +34,7 @@ export type LatestReading = {
 
 export type KegsWanted = {
   readonly cellar: string
-  /** In lower case. Each of them must occur in the rack's or in the keg's name. */
+  /** In lower case. Each must occur in the rack's or in the keg's name. */
   readonly words: readonly string[]
   /** From 1. A page after the last one gives the last one. */
   readonly page: number
@@ -50,7 +45,6 @@ export type FoundKegs = {
   readonly kegs: readonly ShownKeg[]
   readonly page: number
   readonly pages: number
-  /** The number of kegs that have the words. */
   readonly found: number
   readonly all: number
 }
@@ -62,7 +56,7 @@ export function* findKegs(
 ): Generator<void, FoundKegs> {
   const cellar = cellarNamed(database, name)
   if (cellar === null) return { kegs: [], page: 1, pages: 1, found: 0, all: 0 }
-  // SQLite knows lower case only of ASCII, so the names are compared here.
+  // SQLite knows lower case only of ASCII.
   const isWanted = (keg: KegName): boolean => hasWords(keg, words)
   const matches = words.length === 0 ? null : yield* kegsThat(database, cellar.number, isWanted)
   const found = matches?.length ?? cellar.kegs
@@ -93,7 +87,6 @@ const namesFrom = (
     )
     .all(cellar, perPage, from)
 
-/** In order of their names. */
 function* kegsThat(
   database: Database,
   cellar: number,
@@ -171,7 +164,6 @@ const placeOf = (database: Database, { cellar, rack, keg }: KegName & { readonly
     )
     .get(cellar, orderKey(rack), orderKey(keg))
 
-/** A place in the log. */
 export type ReadingPlace = {
   readonly stream: string
   readonly keyId: string
@@ -180,7 +172,7 @@ export type ReadingPlace = {
   readonly recordedAt: number
 }
 
-/** The readings that were accepted last, newest first, at most `latestReadingsPerCellarMax`. */
+/** Newest first, at most `latestReadingsPerCellarMax`. */
 export const recentReadings = (database: Database, cellar: string): readonly ReadingPlace[] =>
   database
     .query<{ recorded_ms: number; position: number; key_id: string; revision: number }, [string]>(
@@ -200,26 +192,23 @@ export type ChartWanted = KegName & {
   readonly cellar: string
   /** Included. Rounded down to the chart's step. */
   readonly fromMs: number
-  /** Not included. */
   readonly toMs: number
 }
 
 export type Chart = {
-  /** Each point stands for this time. */
   readonly stepMs: number
   /** Oldest first. Times without readings have no point. */
   readonly points: readonly ChartPoint[]
 }
 
 export type ChartPoint = {
-  /** The beginning of the point's time. */
   readonly timeMs: number
   readonly count: number
   readonly min: number
   readonly max: number
   /** `null`: the sum of the values is too large for a number. */
   readonly mean: number | null
-  /** The values of the first and of the last reading by the reading's own time. */
+  /** By the reading's own time. */
   readonly first: number
   readonly last: number
 }
@@ -291,7 +280,6 @@ export type SilentWanted = { readonly cellar: string; readonly sinceMs: number; 
 export type SilentKegs = {
   /** Those that are silent for longest come first. */
   readonly kegs: readonly ShownKeg[]
-  /** The number of all silent kegs. */
   readonly found: number
 }
 

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { latestReadingsPerCellarMax } from '../../limits.ts'
 
-/** Ordered by acceptance, as purges are. So it does not matter whether purged readings were folded. */
+/** Ordered by acceptance, as purges are, so it does not matter whether purged readings were folded. */
 export const recentTable = `
   CREATE TABLE recent (
     cellar INTEGER NOT NULL,
@@ -19,10 +19,9 @@ export type RecentReading = {
   readonly revision: number
 }
 
-/** With more, the readings that cannot be among the last ones are dropped. */
+/** With more, those that cannot be among the last ones are dropped. */
 const waitingMax = 16 * latestReadingsPerCellarMax
 
-/** The last readings of one cellar that are not in the file yet. */
 export class RecentReadings {
   #waiting: RecentReading[] = []
 
@@ -45,7 +44,6 @@ export class RecentReadings {
 const lastOf = (readings: readonly RecentReading[]): RecentReading[] =>
   readings.toSorted((a, b) => a.recordedAt - b.recordedAt || a.position - b.position).slice(-latestReadingsPerCellarMax)
 
-/** The table `recent`. */
 export class StoredRecent {
   readonly #insert: Statement
   readonly #cut: Statement

@@ -21,20 +21,18 @@ import {
   numbersPerBucket,
 } from './levels.ts'
 
-// A closed bucket has the numbers of a bucket, then these.
 const rowLevel = numbersPerBucket
 const rowCellar = numbersPerBucket + 1
 const rowKeg = numbersPerBucket + 2
-/** The bucket of the same keg that was closed before: its place plus 1, or 0. */
+/** The place of the keg's bucket that was closed before, plus 1, or 0. */
 const rowBefore = numbersPerBucket + 3
 const numbersPerRow = numbersPerBucket + 4
 
-/** Closed buckets of a keg by level and time, down to the place `upTo`. */
 type LateBuckets = { upTo: number; readonly places: Map<number, number> }
 
 /**
- * Counts, sums and so on of each keg for each minute and hour. Each keg has one open bucket of each level in memory. Buckets are
- * written whole, because sums of parts would differ from the sum of all values in their order.
+ * Each keg has one open bucket of each level in memory. Buckets are written whole, because sums of parts would differ from
+ * the sum of all values in their order.
  */
 export class RollUps {
   readonly #slots: KegSlots
@@ -54,7 +52,7 @@ export class RollUps {
     this.#tables = levels.map(({ table }) => tableOf(database, table))
   }
 
-  /** About how many rows the next flush writes, if half of each cell changes. */
+  /** A guess: half of each cell changes. */
   get pending(): number {
     return this.#closedCount / (kegsPerCell / 2)
   }
@@ -63,7 +61,7 @@ export class RollUps {
     return Number.isFinite(this.#firstMinute) ? this.#firstMinute : null
   }
 
-  /** The caller must call it before it sets the keg's latest reading. */
+  /** Call it before setting the keg's latest reading. */
   add(slot: number, arriving: Arriving): void {
     const keg = this.#slots.of(slot)
     const { numbers, from } = keg
@@ -82,7 +80,6 @@ export class RollUps {
     }
   }
 
-  /** Forgets the keg's buckets before this time, of all levels, as the next flush deletes them in the file. */
   forgetBefore({ numbers, from }: Keg, beforeMs: number): void {
     for (const [level, { ms }] of levels.entries()) {
       const at = from + buckets + level * numbersPerBucket
@@ -98,14 +95,12 @@ export class RollUps {
     }
   }
 
-  /** Call it before the slot is released. */
   release(slot: number): void {
     const keg = this.#slots.of(slot)
     for (let level = 0; level < levels.length; level += 1) this.#close(keg, level)
     this.#late.delete(slot)
   }
 
-  /** Adds the keg's open buckets to those that `write` writes. They stay open. */
   save(keg: Keg): void {
     const { numbers, from } = keg
     for (let level = 0; level < levels.length; level += 1) {
@@ -125,7 +120,7 @@ export class RollUps {
     this.#late.clear()
   }
 
-  /** Call it before the buckets are written, because it also says which minutes are not worth writing. */
+  /** Call it before the buckets are written: it also says which minutes are not worth writing. */
   *expire(cellars: Iterable<{ readonly number: number }>, nowMs: number): Generator<void> {
     this.#firstMinute = Math.floor((nowMs - minutesKeptMs) / minuteMs)
     const [minutes] = this.#tables
@@ -160,7 +155,7 @@ export class RollUps {
     numbers[from + lastClosed] = this.#closedCount
   }
 
-  /** Opens a bucket that was closed, or that is in the file. Returns false if there is none. */
+  /** Opens a bucket that was closed, or that is in the file. */
   #recall(slot: number, level: number, time: number): boolean {
     const { numbers, from } = this.#slots.of(slot)
     const at = from + buckets + level * numbersPerBucket
@@ -169,7 +164,6 @@ export class RollUps {
       const closed = row * numbersPerRow
       if (this.#closed[closed + bucketCount] === 0) return false
       numbers.set(this.#closed.subarray(closed, closed + numbersPerBucket), at)
-      // The open bucket takes its place.
       this.#closed[closed + bucketCount] = 0
       return true
     }
@@ -182,7 +176,7 @@ export class RollUps {
     return true
   }
 
-  /** The closed buckets by level, cellar and time. In this order, most rows are added at the end of their table. */
+  /** In this order, most rows are added at the end of their table. */
   *#groups(): Generator<void, readonly BucketGroup[]> {
     const groups = new Map<string, BucketGroup>()
     let last: BucketGroup | null = null
@@ -230,7 +224,7 @@ export class RollUps {
     }
   }
 
-  /** All closed buckets of the keg. A late reading can come with each of many, so each is entered only once. */
+  /** A late reading can come with each of many, so each is entered only once. */
   #closedOf(slot: number): ReadonlyMap<number, number> {
     const { numbers, from } = this.#slots.of(slot)
     const newest = numbers[from + lastClosed] ?? 0
@@ -275,7 +269,6 @@ type BucketGroup = {
   readonly level: number
   readonly cellar: number
   readonly time: number
-  /** The number of each bucket's keg, and its place. */
   readonly rows: number[]
 }
 

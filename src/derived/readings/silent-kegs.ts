@@ -1,6 +1,6 @@
 import type { LastOfKeg } from './stored-kegs.ts'
 
-/** The kegs of a full cellar, sorted by their latest readings, oldest last. It is made anew after each flush. */
+/** Of a full cellar, oldest last. Made anew after each flush. */
 export class SilentKegs {
   readonly #kegs: LastOfKeg[]
 
@@ -20,8 +20,8 @@ export class SilentKegs {
   }
 
   /**
-   * Takes away the keg that is silent for longest. `now` returns the keg as it is now, or `null` if it is gone. A keg that had a
-   * newer reading meanwhile goes back to its place.
+   * `now` returns the keg as it is now, or `null` if it is gone. A keg that had a newer reading meanwhile goes back to its
+   * place.
    */
   take(now: (keg: LastOfKeg) => LastOfKeg | null): LastOfKeg | null {
     for (let keg = this.#kegs.pop(); keg !== undefined; keg = this.#kegs.pop()) {

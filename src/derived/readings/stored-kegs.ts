@@ -23,8 +23,8 @@ import {
 import type { KegOfCellar, KegSlots } from './keg-slots.ts'
 
 /**
- * Order keys are different for different names, so they also find a keg. `points` and `arrivals` are pairs of numbers
- * (`keg-numbers.ts`). `timestamp` is NULL for the form `YYYY-MM-DDThh:mm:ssZ`, which follows from `time_ms`.
+ * Order keys are different for different names, so they also find a keg. `timestamp` is NULL for the form
+ * `YYYY-MM-DDThh:mm:ssZ`, which follows from `time_ms`.
  */
 export const kegTables = `
   CREATE TABLE kegs (
@@ -54,7 +54,6 @@ export const kegTables = `
     PRIMARY KEY (cellar, keg)
   ) STRICT, WITHOUT ROWID;`
 
-/** A keg's name and the place of its latest reading in the order of time. */
 export type LastOfKeg = {
   readonly number: number
   readonly rack: string
@@ -78,7 +77,6 @@ type StoredKeg = Omit<StoredLast, 'number' | 'rack' | 'keg'> & {
   readonly arrivals: Uint8Array
 }
 
-/** The tables `kegs` and `latest`. */
 export class StoredKegs {
   readonly #slots: KegSlots
   readonly #find: Statement<{ readonly number: number }, [number, string, string]>
@@ -105,9 +103,9 @@ export class StoredKegs {
     this.#deleteLatest = database.prepare('DELETE FROM latest WHERE cellar = ? AND keg = ?')
   }
 
-  /** Takes the keg into memory. Returns `null` if the file does not have it, or has it with a number in `gone`. */
+  /** `null`: the file does not have it, or has it with a number in `gone`. */
   load(named: KegOfCellar, gone: { has(number: number): boolean }): number | null {
-    // Not one query of both tables: Bun takes 40 µs for a row with many columns that is not there.
+    // Not one query of both tables: Bun takes 40 µs for a missing row with many columns.
     const found = this.#find.get(named.cellar, orderKey(named.rack), orderKey(named.keg))
     if (found === null || gone.has(found.number)) return null
     const stored = this.#latest.get(named.cellar, found.number)
@@ -168,7 +166,6 @@ export class StoredKegs {
     return this.#lasts.all(cellar).map(lastOf)
   }
 
-  /** The kegs that remember anything before this time. */
   older(cellar: number, ms: number): readonly LastOfKeg[] {
     return this.#older.all(cellar, ms).map(lastOf)
   }

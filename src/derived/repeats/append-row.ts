@@ -1,6 +1,6 @@
 import { checksumOf, seedOf } from '../../bytes/checksum.ts'
 
-/** The columns of a row of `appends` that its checksum covers: all others. */
+/** All columns that the row's checksum covers. */
 export type ChecksummedAppend = {
   readonly key_hash: Uint8Array
   readonly stream: string

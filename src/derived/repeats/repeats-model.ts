@@ -1,6 +1,6 @@
 /**
- * The model of idempotency keys: where the requests of the last day are stored that had one. A wrong row could make a wrong decision.
- * So, unlike other models, it has a checksum in each row, and it sums them: without the sum, a deleted row would leave no trace.
+ * Where the requests of the last day with an idempotency key are stored. A wrong row could make a wrong decision. So each
+ * row has a checksum, and the sum of them shows a deleted row.
  */
 import type { Database, Statement } from 'bun:sqlite'
 import { checksumOf } from '../../bytes/checksum.ts'
@@ -68,7 +68,6 @@ class RepeatsModel implements Model {
   #appends: IdempotentAppend[] = []
   #position: number
   #total: RowsTotal
-  /** The latest time (ms) of the log so far. */
   #newestMs: number
 
   constructor(database: Database) {
@@ -109,7 +108,7 @@ class RepeatsModel implements Model {
     if (last !== undefined) this.#position = lastPositionOf(last)
   }
 
-  /** Also deletes old rows: some more than it adds, so that a file with too many gets shorter. */
+  /** Deletes some more rows than it adds, so that a file with too many gets shorter. */
   *flush(nowMs: number): Generator<void> {
     const forgetBeforeMs = Math.min(nowMs, this.#newestMs) - keptMs
     const appends = this.#appends.filter(({ recordedAt }) => recordedAt >= forgetBeforeMs)
@@ -177,8 +176,8 @@ const totalIn = (database: Database): RowsTotal => {
 }
 
 /**
- * Reads the whole file, and returns the damage that it finds. `quick_check` finds pages that are used twice, which a later write
- * would damage. Only the sum of all rows tells that a row was deleted, or that its hash was changed.
+ * `quick_check` finds pages that are used twice, which a later write would damage. Only the sum of all rows tells that a
+ * row was deleted, or that its hash was changed.
  */
 function* damageIn(database: Database): Generator<void, string | null> {
   const found = String(database.query('PRAGMA quick_check(1)').values()[0]?.[0])
@@ -201,7 +200,7 @@ function* damageIn(database: Database): Generator<void, string | null> {
 /** 3 ms. */
 const rowsPerCheckStep = 4_096
 
-/** `quick_check` does not compare rows of a table without row ids, and a search finds no row that is out of order. */
+/** `quick_check` does not compare rows without row ids, and a search finds no row that is out of order. */
 const isBefore = (one: AppendRow, two: AppendRow): boolean => {
   const order = Buffer.compare(one.key_hash, two.key_hash)
   return order < 0 || (order === 0 && one.stream < two.stream)

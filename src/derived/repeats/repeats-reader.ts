@@ -12,7 +12,7 @@ import { repeatsModel } from './repeats-model.ts'
 
 type Store = Pick<DerivedStore, 'opening' | 'progress' | 'rebuild' | 'listen' | 'hurry'>
 
-/** Reads `idempotency.db` on the event loop: a look-up reads one or two rows. */
+/** On the event loop: a look-up reads one or two rows. */
 export class RepeatsReader implements RepeatsIndex {
   readonly #path: string
   readonly #store: Store
@@ -64,7 +64,7 @@ export class RepeatsReader implements RepeatsIndex {
     if (this.#opened?.opening === opening) return this.#opened
     this.close()
     this.#opened = new Opened(this.#path, opening)
-    // Somebody can have put an older copy in the place of the file that the follower writes.
+    // Somebody can have put an older copy in its place.
     if (this.#opened.position < (this.foldedTo ?? 0)) throw new ModelUnusable('it was replaced while it was in use')
     return this.#opened
   }

@@ -1,13 +1,13 @@
-/** Sums of the checksums of a table's rows. A deleted or inserted row changes them. */
+/** A deleted or inserted row changes the sum. */
 
-/** The number of rows, and the sum of their checksums modulo 2^53. */
+/** The sum is modulo 2^53. */
 export type RowsTotal = { readonly count: number; readonly sum: number }
 
 export const emptyTotal: RowsTotal = { count: 0, sum: 0 }
 
 const modulus = 2 ** 53
 
-/** No step is greater than 2^53, so that every number stays exact. */
+/** No step is greater than 2^53, so every number stays exact. */
 export const totalWith = ({ count, sum }: RowsTotal, checksum: number): RowsTotal => {
   const left = modulus - checksum
   return { count: count + 1, sum: sum < left ? sum + checksum : sum - left }
