@@ -2,13 +2,12 @@ import type { KeyStatus } from '../src/domain/key-refusal.ts'
 import type { LogQuery } from './log/log-types.ts'
 
 /**
- * Writes the name of a cellar as one part of a path. Browsers resolve `.` and `..` in a path, even as `%2e%2e`. So
- * these two names get a `~` in front, and so does a name that begins with `~`.
+ * Browsers resolve `.` and `..` in a path, even as `%2e%2e`. So these two names get a `~` in front, and so does a name that
+ * begins with `~`.
  */
 export const cellarSegment = (cellar: string): string =>
   encodeURIComponent(/^(\.{1,2}$|~)/.test(cellar) ? `~${cellar}` : cellar)
 
-/** The reverse of `cellarSegment`, for a part that is already percent-decoded. */
 export const cellarOfSegment = (decoded: string): string => (decoded.startsWith('~') ? decoded.slice(1) : decoded)
 
 const listQuery = (status: KeyStatus, page: number): string =>
@@ -39,7 +38,7 @@ const logQuery = (query: Partial<LogQuery>): string => {
 export const paths = {
   signIn: '/sign-in',
   signOut: '/sign-out',
-  /** GET shows the form for a password, and POST uses up the link. */
+  /** GET shows the form, and POST uses up the link. */
   link: (secret: string) => `/link/${encodeURIComponent(secret)}`,
   cellars: '/cellars',
   cellarsPage: (page: number) => `/cellars${queryOf(pageQuery(page))}`,
@@ -47,7 +46,7 @@ export const paths = {
   cellar: (cellar: string, find = '', page = 1) =>
     `/cellars/${cellarSegment(cellar)}/readings${readingsQuery(find, page)}`,
   settings: (cellar: string) => `/cellars/${cellarSegment(cellar)}/settings`,
-  /** `at` is an instant like `2026-03-01T10:14:07.042Z`. Without it, the page only asks for the instant. */
+  /** Without `at`, an instant like `2026-03-01T10:14:07.042Z`, the page only asks for it. */
   cellarThen: (cellar: string, at = '', page = 1) =>
     `/cellars/${cellarSegment(cellar)}/then${queryOf([...(at === '' ? [] : [`at=${encodeURIComponent(at)}`]), ...pageQuery(page)])}`,
   rename: (cellar: string) => `/cellars/${cellarSegment(cellar)}/title`,
@@ -69,16 +68,16 @@ export const paths = {
   /** With an instant, the browser scrolls to it. */
   log: (query: Partial<LogQuery> = {}) => `/log${logQuery(query)}${(query.at ?? '') === '' ? '' : '#at'}`,
   findInLog: '/log/find',
-  /** `after` is a position behind which the search goes on. */
+  /** The search goes on behind `after`. */
   found: (what: string, after: number | null = null) =>
     `/log/find?what=${encodeURIComponent(what)}${after === null ? '' : `&after=${after}`}`,
   event: (stream: string, revision: number) => `/log/${encodeURIComponent(stream)}/${revision}`,
-  /** Explains why a request was refused. */
+  /** Why a request was refused. */
   refusedRequest: (requestId: string, after: number | null = null) =>
     `/log/requests/${encodeURIComponent(requestId)}${after === null ? '' : `?after=${after}`}`,
   account: '/account',
   accountPassword: '/account/password',
-  /** POST ends one session of the operator, or all except the session that sends the form. */
+  /** POST ends one session, or all except the one that sends the form. */
   accountSessions: '/account/sessions',
   operators: '/operators',
   operatorLinks: '/operators/links',
@@ -86,10 +85,9 @@ export const paths = {
   operatorRole: (email: string) => `/operators/${encodeURIComponent(email)}/role`,
   removeOperator: (email: string) => `/operators/${encodeURIComponent(email)}/remove`,
   operatorSessions: (email: string) => `/operators/${encodeURIComponent(email)}/sessions`,
-  /** POST answers with a download. */
   exports: '/exports',
   devicesGuide: '/docs/devices',
-  /** The guide links to a program by `programs/NAME`, so that its links also work in the repository. */
+  /** The guide links to `programs/NAME`, so that its links also work in the repository. */
   deviceProgram: (name: string): string => `/docs/programs/${name}`,
   liveCellars: (page = 1) => `/live/cellars${queryOf(pageQuery(page))}`,
   liveReadings: (cellar: string, find = '', page = 1) =>

@@ -52,7 +52,7 @@ export const CellarFrame = (props: {
 
 export const Breadcrumbs = (props: {
   readonly cellar: { readonly cellar: string; readonly title: string } | null
-  /** The page of the cellar that this page belongs to. Default: the keys. */
+  /** Default: the keys. */
   readonly tab?: 'keys' | 'settings'
   readonly apiKey?: { readonly keyId: string; readonly label: string }
 }): JSX.Element => (

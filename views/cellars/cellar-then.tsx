@@ -11,7 +11,6 @@ import type { CellarThen, CellarView, KeyRowThen, Shell } from '../types.ts'
 import { CellarFrame } from './cellar-frame.tsx'
 import { CellarFacts } from './settings-page.tsx'
 
-/** Shows the settings and the keys of a cellar as they were at an instant. */
 export const CellarThenPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView

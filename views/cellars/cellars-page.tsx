@@ -8,16 +8,15 @@ import type { CellarRow, LogCheckView, Shell } from '../types.ts'
 import { LogCheck } from './log-check.tsx'
 
 type ListProps = {
-  /** The cellars of this page, sorted by title. */
   readonly cellars: readonly CellarRow[]
-  /** The number of this page, counted from 1. */
+  /** From 1. */
   readonly page: number
   readonly pages: number
 }
 
 type PageProps = ListProps & {
   readonly shell: Shell
-  /** `null` if this node does not check its log, because EventStoreDB keeps the log. */
+  /** `null`: EventStoreDB keeps the log, so this node does not check it. */
   readonly logCheck: LogCheckView | null
 }
 

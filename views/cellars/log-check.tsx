@@ -5,7 +5,6 @@ import { countText } from '../parts/quantity.ts'
 import { Ago } from '../parts/time.tsx'
 import type { LogCheckView } from '../types.ts'
 
-/** The result of the last check of this node's whole event log. */
 export const LogCheck = (props: { readonly check: LogCheckView; readonly nowMs: number }): JSX.Element => {
   const { check, nowMs } = props
   return (

@@ -3,9 +3,8 @@ import { paths } from '../paths.ts'
 import { javascriptCheck, pythonCheck, type Snippet, shellCheck, shellReading } from './snippets.ts'
 
 /**
- * Each language begins with a check, so a mistake leaves no reading in the cellar. `checkLabel` is above the command that checks.
- * These snippets name the environment variable that holds the key, and never contain the key. So a copied snippet reveals no
- * secret.
+ * Each language begins with a check, so a mistake leaves no reading in the cellar. The snippets name the environment
+ * variable that holds the key, so a copied snippet reveals no secret.
  */
 export const ReadingSnippets = (props: { readonly snippet: Snippet; readonly checkLabel: string }): JSX.Element => (
   <>

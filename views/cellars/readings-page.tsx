@@ -16,12 +16,12 @@ export const ReadingsPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly kegs: KegListView
-  /** The search text as the operator typed it. A search uses only its first words; `ignoredWords` are the rest. */
+  /** A search uses only the first words; `ignoredWords` are the rest. */
   readonly typed: string
   readonly ignoredWords: readonly string[]
   readonly readings: readonly ReadingView[]
   readonly state: ReadingsState
-  /** Decides what the page advises while the cellar has no readings. */
+  /** Decides the advice while the cellar has no readings. */
   readonly hasActiveKey: boolean
   readonly refusals: RefusalsToday
 }): JSX.Element => (
@@ -135,7 +135,7 @@ const NoReadings = (props: {
   </div>
 )
 
-/** The form is outside the live part of the page, so that no update disturbs typing. */
+/** Outside the live part of the page, so that no update disturbs typing. */
 const FindKegs = (props: {
   readonly cellar: string
   readonly csrf: string

@@ -9,7 +9,7 @@ import { paths } from '../paths.ts'
 import type { CellarView, Form, RetentionField, Shell } from '../types.ts'
 import { Breadcrumbs } from './cellar-frame.tsx'
 
-/** The form uses GET, because sending it changes nothing: the next page asks for confirmation. */
+/** By GET, because sending it changes nothing: the next page asks for confirmation. */
 export const RetentionForm = (props: {
   readonly cellar: CellarView
   readonly form: Form<RetentionField>
@@ -39,9 +39,9 @@ export const RetentionForm = (props: {
 export const ConfirmRetentionPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
-  /** The new retention; `null` means that readings are never deleted. */
+  /** `null`: readings are never deleted. */
   readonly retentionMs: number | null
-  /** Readings accepted before this time will be deleted; `null` if none will be deleted. */
+  /** `null`: no readings will be deleted. */
   readonly purgeBefore: number | null
   readonly form: Form<RetentionField>
 }): JSX.Element => {
@@ -97,7 +97,6 @@ const WhatGoes = (props: { readonly retentionMs: number; readonly purgeBefore: n
   </>
 )
 
-/** Returns a text like `for 365 days`, or `for ever`. */
 export const keptText = (retentionMs: number | null): string =>
   retentionMs === null ? 'for ever' : `for ${daysText(retentionMs)}`
 

@@ -19,7 +19,7 @@ export const SettingsPage = (props: {
   readonly rename: EditForm<'title'>
   readonly policy: EditForm<PolicyField>
   readonly retention: Form<RetentionField>
-  /** The limit of a key if neither the key nor its cellar has a limit. */
+  /** Without a limit of the key or its cellar. */
   readonly defaultLimit: Limit
 }): JSX.Element => (
   <CellarFrame shell={props.shell} cellar={props.cellar} tab="settings" title="Settings">
@@ -93,10 +93,7 @@ export const CellarFacts = (props: {
   )
 }
 
-/**
- * The service refuses readings that are older than the maximum age, or older than the retention. So the page shows the smaller
- * of the two.
- */
+/** The service refuses readings that are older than either, so the page shows the smaller. */
 const ageText = (ageMsMax: number | null, retentionMs: number | null): string => {
   const bounds = [ageMsMax, retentionMs].filter((bound) => bound !== null)
   return bounds.length === 0 ? 'No maximum' : durationWords(Math.min(...bounds))

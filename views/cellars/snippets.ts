@@ -1,9 +1,7 @@
 /**
- * Commands and programs that send a first reading. Names are quoted for each language, because a cellar can be called
- * `'; rm -rf ~ #`.
- *
- * Inside JSON, quotes, backslashes and invisible characters become `\uXXXX`, so no shell can interpret them. The shell
- * fish, for example, interprets `\\` even within single quotes.
+ * Names are quoted for each language, because a cellar can be called `'; rm -rf ~ #`. Inside JSON, quotes, backslashes and
+ * invisible characters become `\uXXXX`, so no shell can interpret them. The shell fish, for example, interprets `\\` even
+ * within single quotes.
  */
 const isPlain = (character: string): boolean =>
   !/['"\\<>&\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u.test(character)
@@ -16,32 +14,29 @@ const hex = (code: number, digits: number): string => code.toString(16).padStart
 const quotedBy = (escaped: (character: string) => string, text: string): string =>
   `"${[...text].map((character) => (isPlain(character) ? character : escaped(character))).join('')}"`
 
-/** Returns a JSON string with its quotes. JavaScript reads it as the same string. */
 export const jsonString = (text: string): string => quotedBy(unitEscape, text)
 
-/** Python needs `\U` for characters above U+FFFF, because Python never joins two `\u` escapes to one character. */
+/** Python never joins two `\u` escapes to one character, so characters above U+FFFF need `\U`. */
 export const pythonString = (text: string): string =>
   quotedBy((character) => {
     const code = character.codePointAt(0) ?? 0
     return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`
   }, text)
 
-/** Returns one word for a POSIX shell. Between single quotes, only the single quote is special. */
+/** Between single quotes, only the single quote is special. */
 export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 export type Snippet = {
-  /** The address of this service, without a final slash, like `https://cellars.example`. */
+  /** Without a final slash. */
   readonly baseUrl: string
   readonly cellar: string
 }
 
 const ingestUrl = (baseUrl: string): string => `${baseUrl}/api/v1/ingest`
-/** Judges a reading as `ingestUrl` does, and stores nothing (docs/contract.md, "Check without storing"). */
+/** Stores nothing (docs/contract.md, "Check without storing"). */
 const checkUrl = (baseUrl: string): string => `${ingestUrl(baseUrl)}/check`
 
-/**
- * Only these lines contain the key. All other snippets name the variable instead, so a page can show them at any time.
- */
+/** Only these lines contain the key, so a page can show the other snippets at any time. */
 export const shellKey = (key: string): string => `CELLARBOOK_KEY=${shellWord(key)}\nexport CELLARBOOK_KEY`
 
 export const shellCheck = (snippet: Snippet): string => shellRequest(checkUrl(snippet.baseUrl), snippet)
@@ -58,8 +53,7 @@ const shellRequest = (url: string, { cellar }: Snippet): string => {
 }
 
 /**
- * Needs only Python 3 and its standard library. Checks the reading, because a first try can have mistakes. A comment in
- * the program says how to store it.
+ * Only the standard library. A check, because a first try can have mistakes. A comment in the program says how to store.
  */
 export const pythonCheck = ({ baseUrl, cellar }: Snippet): string => `import json, os, urllib.error, urllib.request
 from datetime import datetime, timezone
@@ -84,10 +78,7 @@ except urllib.error.HTTPError as refusal:
     answer = refusal
 print(answer.status, answer.read().decode())`
 
-/**
- * For Node, Bun and Deno. Checks the reading, like `pythonCheck`. With `redirect: 'manual'`, `fetch` does not follow a redirect, which could send the key to
- * another host.
- */
+/** For Node, Bun and Deno. With `redirect: 'manual'`, `fetch` sends the key to no other host. */
 export const javascriptCheck = ({
   baseUrl,
   cellar,

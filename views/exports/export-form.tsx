@@ -7,19 +7,19 @@ import type { ExportField, Form, Shell } from '../types.ts'
 
 type ExportFormProps = {
   readonly shell: Shell
-  /** The lists that the operator can choose from. The first is chosen already. */
+  /** The first is chosen already. */
   readonly lists: readonly ExportedListName[]
-  /** The filter of this page. Its fields are sent, but not shown. */
+  /** Sent, but not shown. */
   readonly filter: Readonly<Partial<Record<ExportField, string>>>
-  /** The fields that the operator can fill in. */
+  /** For the operator to fill in. */
   readonly fields: readonly ExportField[]
-  /** The format that is chosen already. Default: JSON lines. */
+  /** Chosen already. Default: JSON lines. */
   readonly format?: ExportFormat
   /** Default: an empty form. */
   readonly form?: Form<ExportField>
 }
 
-/** `data-download` keeps the form usable, because the page stays open while the browser downloads the answer. */
+/** `data-download` keeps the form usable, because the page stays open during the download. */
 export const ExportForm = (props: ExportFormProps): JSX.Element => (
   <details class="card export">
     <summary>Export</summary>
@@ -27,7 +27,7 @@ export const ExportForm = (props: ExportFormProps): JSX.Element => (
   </details>
 )
 
-/** Shows the form again after a refusal. */
+/** After a refusal. */
 export const ExportPage = (props: ExportFormProps): JSX.Element => (
   <Layout shell={props.shell} title="Export" narrow>
     <h1>Export</h1>

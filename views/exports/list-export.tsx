@@ -5,7 +5,7 @@ import { attribute } from '../parts/name.tsx'
 import { paths } from '../paths.ts'
 import type { Shell } from '../types.ts'
 
-/** Exports what a list of the Log page shows. The list has its filter already, so the operator only chooses the format. */
+/** The list has its filter already, so the operator only chooses the format. */
 export const ListExports = (props: { readonly shell: Shell; readonly exported: ListExport }): JSX.Element => {
   const { shell, exported } = props
   const { readings: _, ...filter } = exported.filter
@@ -28,7 +28,7 @@ export const ListExports = (props: { readonly shell: Shell; readonly exported: L
   )
 }
 
-/** The list of a key shows no readings, but people want those of the same time too. A type or an actor leaves them out. */
+/** People want readings of the same time too. A type or an actor leaves them out. */
 const hidesReadingsOfKey = ({ filter }: ListExport): boolean =>
   filter.readings === 'no' && filter.key !== undefined && filter.actor === undefined
 

@@ -2,8 +2,7 @@ import type { Shell } from '../types.ts'
 import { Layout } from './layout.tsx'
 
 /**
- * Shown for plain http from another machine, if `ALLOW_INSECURE_HTTP` is not set. The list begins with the solution that
- * suits most people.
+ * For plain http from another machine, if `ALLOW_INSECURE_HTTP` is not set. The solution that suits most people is first.
  */
 export const InsecurePage = (props: { readonly shell: Shell; readonly port: number }): JSX.Element => (
   <Layout shell={props.shell} title="Sign-in needs https" narrow>

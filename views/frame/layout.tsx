@@ -1,12 +1,8 @@
 /**
- * Views are pure functions from plain data (`types.ts`) to HTML, without clock and I/O. Every page works without
- * JavaScript: forms are plain POSTs with `_csrf`.
- *
- * kitajs escapes the text of an element only if the element has the attribute `safe`. So every element with dynamic
- * text has `safe`. Typed text in an attribute goes through `attribute()`.
- *
- * Live pages get server-sent events. Each message holds one HTML fragment. The function that renders the fragment in the
- * page also renders the message. The event `end` tells the page to stop: the session has ended, or the role has changed.
+ * Views are pure functions from plain data (`types.ts`) to HTML. Every page works without JavaScript: forms are plain POSTs
+ * with `_csrf`. kitajs escapes the text of an element only with the attribute `safe`, so every element with dynamic text
+ * has it. Typed text in an attribute goes through `attribute()`. A live message holds one HTML fragment, rendered by the
+ * same function as in the page. The event `end` tells the page to stop: the session has ended, or the role has changed.
  */
 import type { Children } from '@kitajs/html'
 import { plainName } from '../../src/hidden-characters.ts'
@@ -19,10 +15,7 @@ import { Wordmark } from './logo.tsx'
 
 export type Section = 'cellars' | 'log' | 'operators' | 'guide' | 'account'
 
-/**
- * The Content-Security-Policy (CSP) forbids inline styles, so htmx must not add its own. htmx accepts only the extensions
- * named here, and the pages need only `sse`.
- */
+/** The Content-Security-Policy forbids the styles that htmx would add. htmx accepts only the extensions named here. */
 const htmxConfig = JSON.stringify({ includeIndicatorCSS: false, extensions: 'sse', history: false })
 
 export const Layout = (props: {

@@ -1,4 +1,4 @@
-/** Draws the vault of a cellar with the lines of a book. CSS sets the colour of the last line. */
+/** The vault of a cellar with the lines of a book. CSS sets the colour of the last line. */
 export const Logo = (): JSX.Element => (
   <svg class="logo" viewBox="0 0 32 32" width="32" height="32" aria-hidden="true" focusable="false">
     <path

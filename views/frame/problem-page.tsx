@@ -22,11 +22,10 @@ export type PageProblem =
   | 'storage_full'
   | 'internal_error'
 
-/** Says what happened, whether anything was changed, and what to do. */
 export const ProblemPage = (props: {
   readonly shell: Shell
   readonly problem: PageProblem
-  /** The log lines of the service contain this id too, so a person can find the request in the log. */
+  /** Log lines contain this id too. */
   readonly requestId: string
   readonly back: { readonly href: string; readonly words: string }
 }): JSX.Element => {

@@ -4,9 +4,8 @@ import { paths } from '../paths.ts'
 import type { KeyView, PredecessorView } from '../types.ts'
 
 /**
- * This page shows no command to send a reading, because the first reading with the new key decides when the old key
- * stops. The overlap is how long the old key then still works. If the overlap is 0, one test reading would stop every
- * device that uses the old key.
+ * Shows no command to send a reading: the first reading with the new key decides when the old key stops. With an overlap of
+ * 0, one test reading would stop every device that uses the old key.
  */
 export const AfterRotation = (props: {
   readonly apiKey: KeyView
@@ -94,7 +93,7 @@ const NextSteps = ({ predecessor, overlapMs }: Ending): JSX.Element => (
   </section>
 )
 
-/** Shown if another admin rotated the old key again, or revoked the new key, before the service rendered this page. */
+/** Another admin rotated the old key again, or revoked the new one, before this page was rendered. */
 const EndsNothing = ({ predecessor }: { readonly predecessor: PredecessorView }): JSX.Element => (
   <section class="card warn" aria-labelledby="old-key-title">
     <h2 id="old-key-title">This key does not stop the old key</h2>

@@ -10,7 +10,7 @@ import type { CellarView, Form, KeyView, Shell } from '../types.ts'
 
 export type KeyAction = 'suspend' | 'resume' | 'revoke'
 
-/** If the last reading is at most this old, the page warns that the key is in use. */
+/** With a last reading at most this old, the page warns that the key is in use. */
 const inUseMs = 5 * 60_000
 
 export const ConfirmPage = (props: {
@@ -18,7 +18,7 @@ export const ConfirmPage = (props: {
   readonly cellar: CellarView
   readonly apiKey: KeyView
   readonly action: KeyAction
-  /** True if the expiry of the key has passed. A suspended key can be expired too: after resuming, it needs a later expiry. */
+  /** A suspended key can be expired too: after resuming, it needs a later expiry. */
   readonly isExpired: boolean
   readonly form: Form<'reason'>
 }): JSX.Element => {

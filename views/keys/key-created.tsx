@@ -20,10 +20,7 @@ export const KeyCreatedPage = (props: {
   readonly cellar: CellarView
   readonly apiKey: KeyView
   readonly secretText: string
-  /**
-   * The unused key of an earlier rotation, which this rotation replaces; `null` if there is none. The page names that key,
-   * because another admin can have created it after this admin opened the form.
-   */
+  /** The unused key that this rotation replaces. Another admin can have created it after this admin opened the form. */
   readonly replaced: Pick<KeyView, 'keyId' | 'label' | 'created'> | null
   readonly baseUrl: string
 }): JSX.Element => {
@@ -111,7 +108,7 @@ const Replaced = ({ keyId, label, created }: Pick<KeyView, 'keyId' | 'label' | '
   </section>
 )
 
-/** Shows that the page waits for the first reading. When the reading arrives, a live update replaces this element. */
+/** A live update replaces this element when the reading arrives. */
 export const FirstReading = (props: { readonly keyId: string; readonly reading: ReadingView | null }): JSX.Element => {
   if (props.reading === null) {
     return (

@@ -12,9 +12,9 @@ export const NewKeyPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly form: Form<NewKeyField>
-  /** The id of the new key. It is chosen before the form is sent, so a form that is sent twice creates only one key. */
+  /** Chosen before the form is sent, so a form that is sent twice creates only one key. */
   readonly keyId: string
-  /** The limit that a key of this cellar has if the form sets none. */
+  /** If the form sets none. */
   readonly cellarLimit: Limit
 }): JSX.Element => (
   <Layout shell={props.shell} title={`Create New Key · ${props.cellar.title}`} section="cellars" narrow>

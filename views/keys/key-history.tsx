@@ -49,7 +49,7 @@ export const KeyHistory = ({ keyId, history }: HistoryProps): JSX.Element => (
   </section>
 )
 
-/** Internal events say how a change came into force. Without them the history is shorter, and tells what people did. */
+/** Internal events say how a change came into force. Without them, the history tells what people did. */
 const InternalEvents = ({ keyId, history }: HistoryProps): JSX.Element => {
   if (history.internal === 0) return ''
   const many = countOf(history.internal, 'internal event is', 'internal events are')
@@ -110,7 +110,7 @@ const Line = ({ line, keyId }: { readonly line: HistoryLine; readonly keyId: str
   </div>
 )
 
-/** The sentence names the operator. Another person whose link set the password can have acted in the operator's name. */
+/** Another person whose link set the password can have acted in the operator's name. */
 const PasswordMaker = ({ by }: { readonly by: HistoryEntry['by'] }): JSX.Element =>
   by.kind === 'operator' && (by.session?.linkMadeBy ?? null) !== null ? (
     <span class="under">

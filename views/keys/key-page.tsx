@@ -22,9 +22,8 @@ export const KeyPage = (props: {
   readonly cellar: CellarView
   readonly apiKey: KeyView
   readonly history: HistoryView
-  /** The state of the key at the time in `?at=`; `null` without `?at=`. */
+  /** `null` without `?at=`. */
   readonly stateAt: StateAt | null
-  /** The last summaries of refusals of the key. */
   readonly refusals: readonly EventRow[]
 }): JSX.Element => {
   const { apiKey, shell } = props
@@ -52,10 +51,7 @@ export const KeyPage = (props: {
   )
 }
 
-/**
- * A live update replaces two parts of the page. The form between the two parts is not replaced, because somebody may be
- * typing in it.
- */
+/** Replaces two parts of the page. In the form between them, somebody may be typing. */
 export const KeyPush = (props: {
   readonly apiKey: KeyView
   readonly history: HistoryView

@@ -8,7 +8,7 @@ import { paths } from '../paths.ts'
 import type { CellarView, Form, KeyView, RotateField, Shell } from '../types.ts'
 import { KeyId, KeyLink } from './rotation-state.tsx'
 
-/** One choice of how long the old key keeps working. `typed` is the value that the form sends. */
+/** `typed` is the value that the form sends. */
 type Overlap = { readonly typed: string; readonly ms: number }
 
 export const RotateKeyPage = (props: {
@@ -17,7 +17,7 @@ export const RotateKeyPage = (props: {
   readonly apiKey: KeyView
   readonly form: Form<RotateField>
   readonly overlaps: readonly Overlap[]
-  /** The id of the new key. It is chosen before the form is sent, so a form that is sent twice creates only one key. */
+  /** Chosen before the form is sent, so a form that is sent twice creates only one key. */
   readonly keyId: string
 }): JSX.Element => {
   const { apiKey, form } = props
@@ -70,10 +70,7 @@ export const RotateKeyPage = (props: {
   )
 }
 
-/**
- * Names the unused key of an earlier rotation, so that the admin can decide about it. Perhaps a device will soon use that
- * key, or perhaps nobody saved its text.
- */
+/** So that the admin can decide: a device may soon use that key, or perhaps nobody saved its text. */
 const Replaced = (props: { readonly apiKey: KeyView }): JSX.Element => {
   const { successor } = props.apiKey
   if (successor === null || successor.label === null || successor.usedAt !== null) return ''

@@ -18,9 +18,9 @@ type ListProps = {
   readonly cellar: string
   readonly status: KeyStatus
   readonly counts: KeyCounts
-  /** The keys of this status and page, newest first. */
+  /** Newest first. */
   readonly keys: readonly KeyView[]
-  /** The number of this page, counted from 1. */
+  /** From 1. */
   readonly page: number
   readonly pages: number
   readonly nowMs: number
@@ -35,7 +35,6 @@ export const KeysPage = (props: {
   readonly keys: readonly KeyView[]
   readonly page: number
   readonly pages: number
-  /** The address of this service, for the example commands. */
   readonly baseUrl: string
 }): JSX.Element => {
   const isAdmin = props.shell.operator?.role === 'admin'
@@ -72,7 +71,7 @@ export const KeysPage = (props: {
   )
 }
 
-/** This help stays on the page, because devices can be added months later. */
+/** Stays on the page, because devices can be added months later. */
 const HowToSend = (props: { readonly snippet: Snippet }): JSX.Element => (
   <details class="card">
     <summary>How to send a reading</summary>

@@ -108,14 +108,14 @@ export const PendingEnd = (props: { readonly apiKey: KeyView }): JSX.Element => 
   return <span class="under" safe>{`rotated: ${end}`}</span>
 }
 
-/** While the new key is unused, the page of the old key shows this text. It says when the old key stops. */
+/** On the page of the old key, while the new key is unused. */
 const pendingText = ({ keyId, awaitedId, overlapMs }: SuccessorView, expiresAt: number | null): string => {
   if (awaitedId === keyId) return `not used yet; this key ${stopsText(overlapMs, 'the new key')}`
   if (awaitedId === null) return `revoked before its first use, so this key ${keepsWorkingText(expiresAt)}`
   return `revoked before its first use; this key ${stopsText(overlapMs, knownPart(awaitedId))}`
 }
 
-/** While the new key is unused, the page of the new key shows this text. It says when the old key stops. */
+/** On the page of the new key, while it is unused. */
 const oldKeyStopsText = ({ keyId, awaitedId, overlapMs }: SuccessorView): string => {
   if (awaitedId === keyId) return stopsText(overlapMs, 'this key')
   if (awaitedId === null) return 'keeps working: this key was revoked before its first use'

@@ -6,12 +6,12 @@ import { paths } from '../paths.ts'
 import type { Form, SetPasswordField, Shell } from '../types.ts'
 
 export type LinkPurpose =
-  /** The link names no e-mail, so the person who opens it chooses one. `isFirst` is true if there is no account yet. */
+  /** The person who opens the link chooses an e-mail. `isFirst`: there is no account yet. */
   | { readonly kind: 'set_up'; readonly role: Role; readonly isFirst: boolean }
   | { readonly kind: 'join'; readonly email: string; readonly role: Role }
   | { readonly kind: 'reset'; readonly email: string }
 
-/** Opening the page does not use up the link, because mail scanners open links. Only setting a password uses it up. */
+/** Mail scanners open links, so only setting a password uses the link up. */
 export const LinkPage = (props: {
   readonly shell: Shell
   readonly secret: string
@@ -69,7 +69,7 @@ export const LinkPage = (props: {
   )
 }
 
-/** The link decides the e-mail, so nobody can edit this field. It is still a field, because password managers read it. */
+/** The link decides the e-mail. It is a field, because password managers read it. */
 const GivenEmail = (props: { readonly email: string }): JSX.Element => (
   <div class="field">
     <label for="field-email">E-mail</label>

@@ -5,7 +5,7 @@ import { Ago, Instant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import type { SessionRow } from '../types.ts'
 
-/** The value of the form field `session` that ends all sessions except the one that sends the form. */
+/** Ends all sessions except the one that sends the form. */
 export const otherSessions = 'others'
 
 export const OpenSessions = (props: {

@@ -5,7 +5,7 @@ import { attribute, Name } from '../parts/name.tsx'
 import { paths } from '../paths.ts'
 import type { OperatorRow, Shell } from '../types.ts'
 
-/** `end_other_sessions` is for admins who end their own sessions: the session that they use now stays open. */
+/** `end_other_sessions` is for admins who end their own: the session that they use stays open. */
 export type AccessChange = Role | 'remove' | 'withdraw' | 'end_sessions' | 'end_other_sessions'
 
 export const ConfirmAccessPage = (props: {
@@ -74,7 +74,7 @@ const unknownChange = (change: never): never => {
 
 type Words = {
   readonly title: string
-  /** The page joins `verb`, the e-mail and `object` to a question, like `Make … an admin?`. */
+  /** The question is like `Make … an admin?`. */
   readonly verb: string
   readonly object: string
   readonly button: string

@@ -8,7 +8,7 @@ import { Day, Instant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import type { Form, InvitationRow, LinkField, OperatorRow, Shell } from '../types.ts'
 
-/** Only admins see the actions in the table and the form for one-time links. */
+/** Only admins see the actions and the form for one-time links. */
 export const OperatorsPage = (props: {
   readonly shell: Shell
   readonly operators: readonly OperatorRow[]
@@ -188,7 +188,7 @@ const RoleField = (props: { readonly form: Form<LinkField> }): JSX.Element => (
 
 const roles = ['admin', 'auditor'] as const
 
-/** Only this page shows the one-time link. Never store the link, because anyone who has the link can set the password. */
+/** Never store the link, because anyone who has it can set the password. */
 export const OperatorLinkPage = (props: {
   readonly shell: Shell
   readonly email: string

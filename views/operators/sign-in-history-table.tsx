@@ -5,7 +5,6 @@ import { Instant } from '../parts/time.tsx'
 import type { PlaceView, SignInHistoryRow } from '../types.ts'
 
 export const SignInHistory = (props: {
-  /** The e-mail of the account that the page shows. */
   readonly email: string
   readonly rows: readonly SignInHistoryRow[] | null
 }): JSX.Element => (

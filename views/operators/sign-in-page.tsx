@@ -7,14 +7,10 @@ import type { Form, Shell, SignInField } from '../types.ts'
 export const SignInPage = (props: {
   readonly shell: Shell
   readonly form: Form<SignInField>
-  /**
-   * The path to open after the sign-in. The server checks this path after the sign-in, because anyone can change a
-   * hidden field.
-   */
+  /** The path to open. The server checks it after the sign-in, because anyone can change a hidden field. */
   readonly next: string
-  /** True if this service has no account yet. */
+  /** There is no account yet. */
   readonly isFresh: boolean
-  /** How to call this program on a command line. */
   readonly program: string
 }): JSX.Element => (
   <Layout shell={props.shell} title="Sign in" narrow>

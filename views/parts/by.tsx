@@ -22,8 +22,8 @@ export const ByWhom = (props: { readonly by: By }): JSX.Element => {
 }
 
 /**
- * Names the operator. If the password was set with a one-time link from somebody else, also names that person. That person
- * can have opened the link, and can have acted in the operator's name.
+ * If somebody else made the one-time link for the password, that person can have opened it. Then they can have acted in
+ * the operator's name.
  */
 const Operator = (props: { readonly by: Extract<By, { readonly kind: 'operator' }> }): JSX.Element => {
   const { email, session } = props.by
@@ -42,10 +42,7 @@ const Operator = (props: { readonly by: Extract<By, { readonly kind: 'operator' 
 const LinkMaker = (props: { readonly madeBy: string }): JSX.Element =>
   props.madeBy === 'cli' ? <span>the command line</span> : <Name text={props.madeBy} />
 
-/**
- * Says who created a one-time link. A link that somebody else created is marked, because that person can have used the
- * link.
- */
+/** Somebody else who created the link can have used it. */
 export const LinkMark = (props: { readonly madeBy: string; readonly isOwn: boolean }): JSX.Element =>
   props.isOwn ? (
     <span class="under">your own link</span>

@@ -1,7 +1,7 @@
 import type { Children } from '@kitajs/html'
 import { Csrf, FormFault } from './field.tsx'
 
-/** Asks before an action. With JavaScript, `assets/app.js` finds this card by its id, and shows it in a dialog. */
+/** `assets/app.js` finds this card by its id, and shows it in a dialog. */
 export const ConfirmCard = (props: {
   readonly title: Children
   readonly children: Children

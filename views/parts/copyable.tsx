@@ -1,11 +1,11 @@
-/** The button is hidden until `assets/app.js` shows it, because copying needs JavaScript. */
+/** Hidden until `assets/app.js` shows it, because copying needs JavaScript. */
 export const Copyable = (props: {
   readonly id: string
   readonly label: string
   readonly text: string
-  /** The last word on the button, like `key` in `Copy key`. */
+  /** Like `key` in `Copy key`. */
   readonly what: string
-  /** True for a key or a link: one click selects the whole text. */
+  /** One click selects the whole text. */
   readonly secret?: boolean
 }): JSX.Element => (
   <div class={props.secret ? 'copyable secret' : 'copyable'}>

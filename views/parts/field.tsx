@@ -7,8 +7,8 @@ export const Csrf = (props: { readonly token: string }): JSX.Element => (
 )
 
 /**
- * A form that only asks, so its answer has an address. `app.js` cuts off the secrets of keys and sends the form by GET. Without
- * JavaScript, the form is sent by POST, and the service cuts them off (`asked-by-form.ts`).
+ * A form that only asks, so its answer has an address. `app.js` cuts off the secrets of keys and sends the form by GET.
+ * Without JavaScript, it is sent by POST, and the service cuts them off (`asked-by-form.ts`).
  */
 export const AskForm = (props: {
   readonly action: string
@@ -23,8 +23,8 @@ export const AskForm = (props: {
 )
 
 /**
- * Holds the values that the form showed when it was opened, so that only edited fields are saved. `autocomplete` is
- * off: if the browser changed this field, untouched fields would look edited.
+ * The values at the opening of the form, so that only edited fields are saved. With `autocomplete`, untouched fields would
+ * look edited.
  */
 export const Shown = (props: { readonly text: string }): JSX.Element => (
   <input type="hidden" name="_shown" value={attribute(props.text)} autocomplete="off" />
@@ -35,7 +35,7 @@ type Wording = {
   readonly hint?: string
 }
 
-/** With the role `alert`, a screen reader reads this text at once, even if the text is far from the button. */
+/** A screen reader reads an `alert` at once, even far from the button. */
 export const FormFault = (props: { readonly fault: string | undefined }): JSX.Element =>
   props.fault === undefined ? (
     ''
@@ -50,16 +50,13 @@ export const TextField = <Field extends string>(
     readonly form: Form<Field>
     readonly name: Field
     readonly type?: 'text' | 'email' | 'date'
-    /**
-     * True if phones must show a keyboard of digits. The type stays `text`, so that a refused input can be shown as it was
-     * typed.
-     */
+    /** Phones show a keyboard of digits. The type stays `text`, so that a refused input can be shown as it was typed. */
     readonly numeric?: boolean
     readonly required?: boolean
     readonly autofocus?: boolean
     readonly autocomplete?: string
     readonly placeholder?: string
-    /** Leaves out the word "optional", because the heading of the group already says it. */
+    /** Without the word "optional", which the heading of the group says. */
     readonly quiet?: boolean
   },
 ): JSX.Element => {
@@ -115,7 +112,7 @@ export const PasswordField = (
   </FieldFrame>
 )
 
-/** The HTML parser drops the first newline of a textarea. One newline is added, so that the parser drops none of the note. */
+/** The HTML parser drops the first newline of a textarea, so one is added. */
 export const NoteField = <Field extends string>(
   props: Wording & { readonly form: Form<Field>; readonly name: Field; readonly rows: number },
 ): JSX.Element => {

@@ -1,7 +1,7 @@
 import type { Limit } from '../../src/domain/events.ts'
 import { countText, limitText } from './quantity.ts'
 
-/** The Content-Security-Policy forbids inline styles, so an SVG attribute sets the width of the bar. */
+/** The Content-Security-Policy forbids inline styles, so an SVG attribute sets the width. */
 export const UsageMeter = (props: { readonly used: number | null; readonly limit: Limit }): JSX.Element => {
   if (props.used === null) {
     return (

@@ -2,8 +2,8 @@ import { escapeHtml } from '@kitajs/html'
 import { codeOf, mayHide, piecesOf } from '../../src/hidden-characters.ts'
 
 /**
- * Shows a text that a person or device chose. With `<bdi>`, Hebrew or Arabic cannot change the order of the words
- * beside it. Hidden characters become visible, because with them two different names could look the same.
+ * For a text that a person or device chose. With `<bdi>`, Hebrew or Arabic cannot change the order of the words beside it.
+ * With hidden characters, two different names could look the same.
  */
 export const Name = (props: { readonly text: string; readonly class?: string }): JSX.Element =>
   mayHide(props.text) ? (
@@ -27,8 +27,5 @@ const HiddenCharacter = (props: { readonly character: string }): JSX.Element => 
   )
 }
 
-/**
- * Prepares a typed text for an attribute, where kitajs escapes only quotes. Otherwise the browser would show a typed
- * `&quot;` as `"`.
- */
+/** In an attribute, kitajs escapes only quotes, so the browser would show a typed `&quot;` as `"`. */
 export const attribute = (text: string): string => text.replaceAll('&', '&amp;')

@@ -1,6 +1,6 @@
 export type PillLook = 'active' | 'expired' | 'suspended' | 'revoked'
 
-/** A state has a word, a colour and a shape, so that nobody depends on the colour alone. */
+/** A word, a colour and a shape, so that nobody depends on the colour alone. */
 export const Pill = (props: { readonly look: PillLook; readonly word: string }): JSX.Element => (
   <span class={`pill ${props.look}`}>
     <svg viewBox="0 0 10 10" width="10" height="10" aria-hidden="true" focusable="false">

@@ -2,11 +2,11 @@ const width = 120
 const height = 30
 const inset = 3
 
-/** A small line chart of a keg's last values, in the order of acceptance. */
+/** In the order of acceptance. */
 export const Sparkline = (props: { readonly values: readonly number[] }): JSX.Element => {
   const { values } = props
   if (values.length === 0) return ''
-  // Each value is halved before the subtraction, because the difference of two very large numbers can be infinite.
+  // Halved, because the difference of two very large numbers can be infinite.
   const low = Math.min(...values) / 2
   const span = Math.max(...values) / 2 - low
   const points = values.map((value, index) => ({

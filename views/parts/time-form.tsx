@@ -2,12 +2,12 @@ import { attribute, Name } from './name.tsx'
 import { isoText, secondText } from './time-words.ts'
 
 /**
- * Asks for an instant. The form uses GET, so that the answer has an address that an operator can send to others. What is typed
- * counts before what is chosen, so the first field is blank beside an answer.
+ * By GET, so that the answer has an address to send to others. What is typed counts before what is chosen, so the first
+ * field is blank beside an answer.
  */
 export const TimeForm = (props: {
   readonly action: string
-  /** The instant of the answer beside the form; `null` without an answer. */
+  /** `null` without an answer. */
   readonly at: number | null
   /** What was typed, if it was refused. */
   readonly refused: { readonly typed: string; readonly rule: string } | null
@@ -47,5 +47,5 @@ export const TimeForm = (props: {
   </>
 )
 
-/** The picker takes an instant without its milliseconds and its zone. */
+/** The picker takes no milliseconds and no zone. */
 const secondChars = 'YYYY-MM-DDThh:mm:ss'.length

@@ -1,4 +1,4 @@
-/** These functions write instants as text, in UTC. */
+/** All in UTC. */
 export const dayMs = 86_400_000
 
 /** Like `2026-03-01T12:00:07.042Z`, for the attribute `datetime`. */
@@ -21,10 +21,7 @@ export const exactText = (ms: number): string => `${dateText(ms)} ${exactClockTe
 
 const relative = new Intl.RelativeTimeFormat('en')
 
-/**
- * Like `12 seconds ago` or `in 3 days`. The script `assets/app.js` must use the same steps, because it updates this
- * text.
- */
+/** Like `12 seconds ago` or `in 3 days`. `assets/app.js` updates this text, so it must use the same steps. */
 export const relativeText = (atMs: number, nowMs: number): string => {
   const seconds = Math.trunc((atMs - nowMs) / 1_000)
   const distance = Math.abs(seconds)

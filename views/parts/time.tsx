@@ -1,6 +1,5 @@
 import { clockText, dateText, exactClockText, exactText, isoText, relativeText } from './time-words.ts'
 
-/** Shows the time to the second. */
 export const Instant = (props: { readonly at: number }): JSX.Element => (
   <time datetime={isoText(props.at)} title={exactText(props.at)}>
     <span safe>{dateText(props.at)}</span> <span safe>{`${clockText(props.at)} UTC`}</span>
@@ -13,14 +12,13 @@ export const Day = (props: { readonly at: number }): JSX.Element => (
   </time>
 )
 
-/** Shows the time to the millisecond. */
 export const ExactInstant = (props: { readonly at: number }): JSX.Element => (
   <time datetime={isoText(props.at)} title={exactText(props.at)}>
     <span safe>{dateText(props.at)}</span> <span safe>{exactClockText(props.at)}</span>
   </time>
 )
 
-/** Like `5 minutes ago`. The script `assets/app.js` keeps this text current. */
+/** `assets/app.js` keeps this text current. */
 export const Ago = (props: { readonly at: number; readonly nowMs: number }): JSX.Element => (
   <time datetime={isoText(props.at)} title={exactText(props.at)} data-relative safe>
     {relativeText(props.at, props.nowMs)}
