@@ -1,9 +1,6 @@
 /**
- * The interface of the actors: every request that the rest of the program can make to them. Imports no actor.
- *
- * A command returns a refusal, or `done` when its events are durable. The refusal `not_confirmed` means that the
- * outcome is unknown: the events can still be stored. A promise rejects only for a bug, except where a comment says
- * otherwise.
+ * Imports no actor. A command returns a refusal, or `done` when its events are durable. The refusal `not_confirmed` means
+ * that the events can still be stored. A promise rejects only for a bug, except where a comment says otherwise.
  */
 import type { Projections } from '../../projections/queries.ts'
 import type { questionKinds } from '../asked/question-kinds.ts'
@@ -25,7 +22,7 @@ export type Asker = { readonly by: By; readonly requestId: string }
 type Answer<T> = Promise<Outcome<T, CommandRefusal>>
 
 export type Cellars = {
-  /** If `title` is blank, the cellar's identifier becomes its title. */
+  /** A blank `title` becomes the cellar's identifier. */
   create(input: { readonly cellar: string; readonly title: string }, asker: Asker): Answer<CellarState>
   rename(cellar: string, title: string, asker: Asker): Answer<CellarState>
   changePolicy(cellar: string, changes: Partial<CellarPolicy>, asker: Asker): Answer<CellarState>
@@ -33,37 +30,36 @@ export type Cellars = {
 
 export type NewKey = {
   readonly cellar: string
-  /** If the label is blank, the key gets a numbered label such as "Key 3". */
+  /** A blank label becomes one like "Key 3". */
   readonly label: string
   readonly note: string
   readonly limit: Limit | null
-  /** In ms. `null` if the key never expires. */
+  /** In ms. `null`: never. */
   readonly expiresAt: number | null
-  /** A form sets this id, so that sending the form twice makes one key. Default: random. */
+  /** Sending a form twice then makes one key. Default: random. */
   readonly keyId?: string
 }
 
 export type Rotating = {
-  /** How long the old key works after the first use of the new key: one of `rotationOverlapsMs`. */
+  /** After the first use of the new key: one of `rotationOverlapsMs`. */
   readonly overlapMs: number
-  /** The new key's id. A form sets this id, so that sending the form twice makes one key. */
+  /** Sending a form twice then makes one key. */
   readonly successorId?: string
 }
 
 export type CreatedKey = { readonly key: string; readonly state: KeyState }
 
 /**
- * `replaced` is an unused earlier successor, which still works until an admin revokes it. `null` if there is none, or
- * if this node does not know that key yet.
+ * `replaced` is an unused earlier successor, which works until an admin revokes it. `null`: none, or this node does not
+ * know it yet.
  */
 export type RotatedKey = CreatedKey & { readonly replaced: KeyState | null }
 
 export type Keys = {
-  /** Only the answer contains the full text of the key. The log stores a hash, so the text cannot be shown again. */
+  /** The log stores a hash, so only this answer has the text of the key. */
   create(input: NewKey, asker: Asker): Answer<CreatedKey>
   /**
-   * Makes a key with the same label, note, limit and expiry. The old key works until `overlapMs` after the first use of
-   * the new key.
+   * With the same label, note, limit and expiry. The old key works until `overlapMs` after the first use of the new key.
    */
   rotate(keyId: string, rotating: Rotating, asker: Asker): Answer<RotatedKey>
   /** A field that is missing in `text` keeps its value. */
@@ -75,21 +71,15 @@ export type Keys = {
   /** Answers when no node can accept a reading of the key any more. */
   revoke(keyId: string, reason: string, asker: Asker): Answer<KeyState>
 
-  /**
-   * Appends all readings of the request, or none. The ids of the events come from `requestId`, so each request needs a
-   * new id. The promise never rejects.
-   */
+  /** All readings or none. The ids of the events come from `requestId`, so each request needs a new one. Never rejects. */
   accept(keyId: string, readings: Readings, requestId: string): Promise<Outcome<Accepted, ReadingRefusal>>
-  /** Like `accept`, for a request with an `Idempotency-Key` (docs/protocol.md, "Idempotency"). */
+  /** For an `Idempotency-Key` (docs/protocol.md, "Idempotency"). */
   acceptIdempotent(
     keyId: string,
     readings: Readings,
     request: IdempotentRequest,
   ): Promise<Outcome<Accepted, ReadingRefusal>>
-  /**
-   * Answers as `accept` would answer now to a request with `count` readings. Stores, reserves and records nothing
-   * (docs/contract.md, "Check without storing").
-   */
+  /** As `accept` would answer now. Stores, reserves and records nothing (docs/contract.md, "Check without storing"). */
   check(keyId: string, count: number): Promise<Outcome<Checked, ReadingRefusal>>
   /**
    * True if a request with this hash of an idempotency key has stored readings, or is under way on this node. A repeat
@@ -108,28 +98,27 @@ export type Keys = {
 export type IdempotentRequest = {
   readonly requestId: string
   readonly idempotency: Idempotency
-  /** A refusal by the checks before the actor; `null` if they passed. A repeat gets its first answer instead. */
+  /** By the checks before the actor. A repeat gets its first answer instead. */
   readonly refusal: ReadingRefusal | null
 }
 
 export type Accepted = {
   readonly stream: string
-  /** Revisions of the first and the last reading. */
   readonly first: number
   readonly last: number
-  /** Time of acceptance in ms. */
+  /** In ms. */
   readonly recordedAt: number
   readonly usage: Usage
-  /** For a repeat: what the log stored with the first request. `null` if this request is no repeat. */
+  /** What the log stored with the first request. `null`: no repeat. */
   readonly repeats: Idempotency | null
 }
 
-/** What `accept` would answer about readings that are only checked. `usage` does not count them. */
+/** `usage` does not count them. */
 export type Checked = Pick<Accepted, 'recordedAt' | 'usage'>
 
 export type Usage = {
   readonly limit: Limit
-  /** Readings in the window: stored, or admitted and not stored yet. */
+  /** Stored, or admitted and not stored yet. */
   readonly used: number
   /** Ms until the oldest reading leaves the window. 0 if the window is empty. */
   readonly resetMs: number
@@ -137,15 +126,13 @@ export type Usage = {
   readonly retryAfterMs: number
 }
 
-/** The client that sent a password. The order in which passwords are hashed depends on it (`operator/passwords.ts`). */
+/** Decides the order in which passwords are hashed (`operator/passwords.ts`). */
 export type PasswordClient = {
   /** An IPv4 address, or the first 48 bits of an IPv6 address. Networks take turns in the queue of passwords. */
   readonly network: string
-  /**
-   * True for a client with an open session, an unspent link or a known browser. Known clients come before strangers.
-   */
+  /** With an open session, an unspent link or a known browser. Known clients come before strangers. */
   readonly isKnown: boolean
-  /** This signal is aborted when the client disconnects. The waiting password is then dropped. */
+  /** Aborted when the client disconnects. The waiting password is then dropped. */
   readonly signal?: AbortSignal
 }
 
@@ -154,7 +141,6 @@ export type Session = {
   readonly id: string
   readonly email: string
   readonly role: Role
-  /** `startedAt` and `expiresAt` are in ms. */
   readonly startedAt: number
   readonly expiresAt: number
   /**
@@ -163,8 +149,7 @@ export type Session = {
    */
   readonly linkMadeBy: string | null
   /**
-   * Revision of the event `SignInSeen`, which holds the sign-in's address and browser (`signInPlaces`). `null` if the
-   * session is older than such events.
+   * Of `SignInSeen`, which holds the address and browser (`signInPlaces`). `null`: the session is older than such events.
    */
   readonly seenRevision: number | null
 }
@@ -185,33 +170,24 @@ export type SignedIn = {
    */
   readonly deviceSecret: string
   readonly session: Session
-  /**
-   * True if another person made a link for this account, and the link was made or used within 30 days. The dashboard then
-   * warns the operator.
-   */
+  /** Another person made a link for this account, which was made or used within 30 days. The dashboard then warns. */
   readonly isToldOfLink: boolean
 }
 
-/** `email` is `null` if no account has the e-mail that was typed. */
+/** `email` is `null` if no account has it. */
 export type RefusedSignIn = {
   readonly email: string | null
   readonly reason: 'failed' | 'throttled'
   readonly address: string
 }
 
-/**
- * With `id`, only the session with this id ends. With `allBut`, all sessions end except the session with this secret.
- * If `allBut` is `null`, all sessions end.
- */
+/** `id`: only this session ends. `allBut`: all but the one with this secret. */
 export type EndingSessions = { readonly id: string } | { readonly allBut: string | null }
 
 export type OwnPassword = { readonly password: string; readonly client?: PasswordClient }
 
 export type SignIns = {
-  /**
-   * Also ends the browser's earlier session. An unknown e-mail takes as long as a known one, so the answer does not
-   * show which accounts exist.
-   */
+  /** Also ends the browser's earlier session. An unknown e-mail takes as long as a known one. */
   signIn(
     input: { readonly email: string; readonly password: string },
     from: SignInFrom,
@@ -232,13 +208,10 @@ export type SignIns = {
   useSession(sessionSecret: string): void
   signOut(sessionSecret: string, requestId: string): Answer<null>
   isKnownDevice(email: string, deviceSecret: string): boolean
-  /**
-   * Returns the oldest session first. `lastUsedAt` (ms) is the last use on this node; `null` if this node has seen no
-   * use.
-   */
+  /** Oldest first. `lastUsedAt` (ms) is of this node. */
   openSessions(email: string): readonly (Session & { readonly lastUsedAt: number | null })[]
   endSessions(email: string, which: EndingSessions, asker: Asker): Answer<null>
-  /** Counts the refusal. The counts are written together later, so that a flood of attempts writes few events. */
+  /** Counts are written together later, so that a flood writes few events. */
   signInRefused(refused: RefusedSignIn): void
 }
 
@@ -251,12 +224,9 @@ export type Operators = SignIns & {
     input: { readonly email: string | null; readonly role: Role; readonly own?: OwnPassword },
     asker: Asker,
   ): Answer<{ readonly secret: string; readonly expiresAt: number }>
-  /**
-   * Returns what the link is for. `null` if the link is used, expired or unknown. `isNew` is true if there is no
-   * account yet.
-   */
+  /** `null`: used, expired or unknown. `isNew`: there is no account yet. */
   link(secret: string): { readonly email: string | null; readonly role: Role; readonly isNew: boolean } | null
-  /** Adds the operator, or sets the operator's new password and ends all their sessions. */
+  /** Also ends all sessions of the operator. */
   spendLink(
     input: {
       readonly secret: string
@@ -269,29 +239,29 @@ export type Operators = SignIns & {
   /** Refuses to make the last admin an auditor. */
   setRole(email: string, role: Role, asker: Asker): Answer<{ readonly email: string }>
   /**
-   * Deletes an account with its sessions and links, or an invitation. Refuses to delete the last admin. Another node
-   * accepts the operator's sessions until that node receives the event.
+   * An account with its sessions and links, or an invitation. Never the last admin. Another node accepts the sessions until
+   * it receives the event.
    */
   remove(email: string, asker: Asker): Answer<{ readonly email: string }>
 }
 
 export type RefusedRequest = {
-  /** The key whose secret matched, whatever its state. `null` if there was none. */
+  /** Whatever its state. */
   readonly keyId: string | null
   readonly requestId: string
   readonly atMs: number
   readonly code: string
   readonly refusal: ReadingRefusal
-  /** The names in the body. `null` if the body was not read. */
+  /** `null`: the body was not read. */
   readonly names: { readonly rack: string; readonly keg: string } | null
-  /** Refused readings of a batch with the same code are noted together. */
+  /** Those of a batch with the same code are noted together. */
   readonly count: number
 }
 
 export type Refusals = {
-  /** Counts the refusal. The counts are written together later, so that a flood of requests writes few events. */
+  /** Counts are written together later, so that a flood writes few events. */
   note(refused: RefusedRequest): void
-  /** What this node has refused and not yet written. `keyId` is `null` for what is not of one key. */
+  /** Not yet written. `keyId` is `null` for what is not of one key. */
   waiting(): readonly { readonly keyId: string | null; readonly data: EventData<'ReadingsRefused'> }[]
 }
 
@@ -306,17 +276,16 @@ export type Core = {
   readonly keys: Keys
   readonly operators: Operators
   readonly refusals: Refusals
-  /** Records the beginning or the end of an export. Returns the record's revision in `exports-log`. */
   recordExport(data: EventData<'LogExported'>, asker: Asker): Answer<number>
-  /** How far `ask.db` is. `null` if this node has none. */
+  /** `null`: this node has no `ask.db`. */
   indexProgress(): ModelProgress | null
-  /** All that people ask of the log and of the models. In a service, a thread answers. */
+  /** In a service, a thread answers. */
   readonly questions: Questions<typeof questionKinds>
   /**
    * Calls `listener` with the events and runs of all nodes, after the projections have folded them. A node with an
    * `ask.db` also calls it with records, which nothing folds. Events of one stream come in order. An event can come twice, so a second call with it must do no harm. The returned function ends the calls.
    */
   onFolded(listener: FoldListener): () => void
-  /** Refuses new requests, and waits up to `drainMsMax` for requests under way. Does not close the log. */
+  /** Waits up to `drainMsMax` for requests under way. Does not close the log. */
   drain(): Promise<void>
 }

@@ -18,7 +18,7 @@ export const readingRefusalOf = (outage: Outage): ReadingRefusal => {
 
 const storageFull: ReadingRefusal = { kind: 'storage_full' }
 
-/** Returns the refusal if the disk is full, otherwise `null`. Callers check this first, so that a refusal costs no work. */
+/** If the disk is full. Asked first, so that a refusal costs no work. */
 export const storageRefusal = (log: Pick<EventLog, 'refusesReadings'>): ReadingRefusal | null =>
   log.refusesReadings === true ? storageFull : null
 

@@ -4,7 +4,6 @@ import type { Host } from './host.ts'
 
 export type Actor = {
   usedBeat: number
-  /** True if no request waits or is under way. */
   readonly isIdle: boolean
   /** Refuses requests that came in heartbeat `beat` or earlier. */
   answerOverdue(beat: number): void
@@ -12,10 +11,9 @@ export type Actor = {
   stop(): void
 }
 
-/** The answer to a command if the registry has no room for its actor. */
 export const busy = refused({ kind: 'busy' } as const)
 
-/** The actors of one kind. An actor is made when needed, and dropped when idle for `actorIdleMs`. */
+/** An actor is made when needed, and dropped when idle for `actorIdleMs`. */
 export class Registry<A extends Actor> {
   readonly #actors = new Map<string, A>()
   readonly #make: (name: string) => A
@@ -68,10 +66,7 @@ export class Registry<A extends Actor> {
     return actor
   }
 
-  /**
-   * Makes room by dropping an idle actor. Prefers an actor that was not used in this heartbeat, because a recently used
-   * actor is probably needed again soon.
-   */
+  /** Prefers an actor that was not used in this heartbeat: a recently used one is probably needed again. */
   #dropIdle(): boolean {
     let idle: string | null = null
     for (const [name, actor] of this.#actors) {

@@ -1,7 +1,7 @@
 export type Schedule = {
   /** Calls `run` at the end of this turn of the event loop. */
   soon(run: () => void): void
-  /** Calls `run` after `ms`. The returned function cancels the call. The timer does not keep the process alive. */
+  /** The returned function cancels the call. The timer does not keep the process alive. */
   after(ms: number, run: () => void): () => void
 }
 

@@ -7,7 +7,7 @@ export const answerOf = <Answer>(answered: Answered<Answer>): Answer => {
   throw new Outage('Cannot answer questions about the log now', 'not_written', 'unavailable')
 }
 
-/** True if the answer can lack something, so that its reader must be told. */
+/** The answer can lack something, so its reader must be told. */
 export const isLate = (answered: Answered<unknown>): boolean => answered.kind !== 'answered' || answered.isBehind
 
 /** For a part of a page that can be left out. */

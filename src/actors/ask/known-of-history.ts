@@ -1,7 +1,6 @@
 import type { HistoryWanted } from '../../asked/rows-of-history.ts'
 import type { Core } from '../core.ts'
 
-/** What the node has in memory of a key's history. */
 export const knownOfHistory = (
   { projections: { keys, readings } }: Pick<Core, 'projections'>,
   keyId: string,

@@ -27,8 +27,7 @@ type Naming = {
 }
 
 /**
- * The actor of a cellar. It also creates the cellar's keys one after the other, so that it can count them for their
- * limit and their default labels.
+ * Also creates the cellar's keys one after the other, so that it can count them for their limit and their default labels.
  */
 export class CellarActor extends StreamActor<CellarState | null> {
   constructor(stream: string, host: Host) {
@@ -50,8 +49,7 @@ export class CellarActor extends StreamActor<CellarState | null> {
   }
 
   /**
-   * Records which readings are purged. Skips a key that another node has purged meanwhile, because `firstRevision` is
-   * then no longer the first revision that the key has kept.
+   * Skips a key that another node has purged meanwhile: `firstRevision` is then no longer the first that the key has kept.
    */
   purge(command: PurgeReadings): Answer<null> {
     return this.ask(async () => {

@@ -3,13 +3,13 @@ import type { KeyState } from '../../domain/key.ts'
 import type { Host } from '../host.ts'
 
 /**
- * Goes through all keys once a day, a few in each run. After a change of a cellar, another round follows, because the cellar can
- * keep its readings for a shorter time now.
+ * All keys once a day, a few in each run. After a change of a cellar, another round follows, because the cellar can keep
+ * its readings for a shorter time now.
  */
 export class KeyRounds {
   readonly #host: Host
   #round: Iterator<KeyState> | null = null
-  /** A key whose work was not finished. The next run begins with it. */
+  /** Its work was not finished, so the next run begins with it. */
   #again: KeyState | null = null
   #rounds = 0
   #begunAt = ''
@@ -18,7 +18,6 @@ export class KeyRounds {
     this.#host = host
   }
 
-  /** True in the first round of this process. */
   get isFirst(): boolean {
     return this.#rounds === 1
   }

@@ -14,8 +14,8 @@ import { RecordRetention } from './record-retention.ts'
 
 export type Purging = {
   /**
-   * Returns the time (ms) of the newest event at the node's start. If this node's clock is far ahead of that time, the
-   * clock can be wrong. The first run then purges nothing, because a purge cannot be undone.
+   * In ms, at the node's start. If this node's clock is far ahead of that, it can be wrong, so the first run purges
+   * nothing: a purge cannot be undone.
    */
   newestMs(): number
   onTimes(told: TimesTold): void
@@ -29,19 +29,11 @@ export type Purging = {
 export class Retention {
   readonly #host: Host
   readonly #cellars: Registry<CellarActor>
-  /**
-   * Keys whose readings must be truncated, with the first revision to keep. `null` until the first run fills the map.
-   */
+  /** With the first revision to keep. `null` until the first run. */
   #untruncated: Map<string, number> | null = null
-  /**
-   * For each cellar, a time in ms. Readings that were accepted before this time are already purged, so a run with the
-   * same time skips the cellar.
-   */
+  /** By cellar, in ms. A run with the same time skips the cellar. */
   readonly #doneBefore = new Map<string, number>()
-  /**
-   * Keys whose readings are missing without a purge event. The value is true once the missing readings were reported as
-   * a bug.
-   */
+  /** Missing without a purge event. True: reported as a bug. */
   #gaps: ReadonlyMap<string, boolean> = new Map()
   #running: Promise<void> | null = null
   readonly #purging: Purging
@@ -178,10 +170,7 @@ export class Retention {
     if (purged !== null) this.#untruncated?.set(keyId, purged.keptFrom)
   }
 
-  /**
-   * The first call returns all keys with purged readings, because an earlier process can have stopped before the
-   * truncation.
-   */
+  /** At first all keys with purged readings, because an earlier process can have stopped before the truncation. */
   #toTruncate(): readonly (readonly [string, number])[] {
     if (this.#untruncated !== null) return [...this.#untruncated]
     const { readings } = this.#host.projections
@@ -189,10 +178,7 @@ export class Retention {
     return [...this.#untruncated]
   }
 
-  /**
-   * Reports missing readings as a bug, but only when two runs in a row find them missing. By the second run, the purge
-   * events of other nodes have arrived.
-   */
+  /** Only when two runs in a row find them missing: by then, the purge events of other nodes have arrived. */
   #tellGaps(): void {
     const before = this.#gaps
     const gaps = this.#host.projections.readings.gaps()

@@ -26,10 +26,7 @@ type Due = DueDate & { readonly first: RecordedEvent; readonly end: number }
  */
 export class RecordRetention {
   readonly #host: Host
-  /**
-   * For each stream of all nodes, a time in ms. Records from before this time are already purged, so a run with the same time skips
-   * the stream.
-   */
+  /** By stream of all nodes, in ms. A run with the same time skips the stream. */
   readonly #doneBefore = new Map<string, number>()
   readonly #refusals: KeyRounds
 
@@ -38,10 +35,7 @@ export class RecordRetention {
     this.#refusals = new KeyRounds(host)
   }
 
-  /**
-   * Call this method only while the clock is trusted (`time/purge-clock.ts`), because a purge cannot be undone.
-   * @throws Outage
-   */
+  /** Only while the clock is trusted (`time/purge-clock.ts`), because a purge cannot be undone. @throws Outage */
   async run(now: number): Promise<void> {
     for (const { stream, keptMs } of nodeStreams) {
       if (this.#host.isStopping) return
@@ -54,7 +48,6 @@ export class RecordRetention {
     await this.#runKeys(now)
   }
 
-  /** If a purge fails, the next run tries it again. Damage of one key does not stop the purges of all others. */
   async #runKeys(now: number): Promise<void> {
     for (const { keyId, cellar } of this.#refusals.next(now, refusalStreamsPerSweepMax)) {
       if (this.#host.isStopping) return
@@ -69,7 +62,7 @@ export class RecordRetention {
     }
   }
 
-  /** Returns false if another node has appended to the stream first: a later run must try again. */
+  /** False: another node has appended first, so a later run must try again. */
   async #purge(date: DueDate, { isFirst }: { readonly isFirst: boolean }): Promise<boolean> {
     const { stream } = date
     const [first, second] = await this.#host.log.read(stream, { limit: 2 })
@@ -82,7 +75,7 @@ export class RecordRetention {
     return end === first.revision || this.#purgeDue({ ...date, first, end })
   }
 
-  /** Returns false if another node has appended to the stream first. The next run tries again. */
+  /** False: another node has appended first, so the next run tries again. */
   async #purgeDue({ stream, first, end, keptMs, recordedBefore }: Due): Promise<boolean> {
     const { last, purgedTo } = await this.#lastPurge(stream, Math.min(first.recordedAt, recordedBefore) + keptMs)
     if (purgedTo < end) {
@@ -100,7 +93,7 @@ export class RecordRetention {
     return true
   }
 
-  /** Returns the revision after the last record that must be purged, or `from` if there is no such record. */
+  /** The revision after the last record to purge, or `from`. */
   async #endOf(date: DueDate, from: number): Promise<number> {
     const scan = { end: from, isBehindYounger: false }
     for (let next = from; ; ) {

@@ -17,18 +17,15 @@ export type KeyChanges = {
 
 export type ChangeRefused = {
   readonly refusal: CommandRefusal
-  /** The fields of the part that was refused. Empty if the change was refused before its first part. */
+  /** Empty: refused before the first part. */
   readonly refused: KeyPart
   readonly done: KeyPart
 }
 
-/** The fields that one event changes. */
+/** Of one event. */
 export type KeyPart = readonly (keyof KeyChanges)[]
 
-/**
- * Appends one event for each part of the change. After a failure the caller can send the same change again: parts that
- * are already stored append nothing.
- */
+/** One event for each part. After a failure, the same change can be sent again: stored parts append nothing. */
 export const changeKeyInParts = async (
   core: Core,
   { keyId, changes }: { readonly keyId: string; readonly changes: KeyChanges },
@@ -37,7 +34,7 @@ export const changeKeyInParts = async (
   let key = core.projections.keys.get(keyId)
   const refusedWhole = (refusal: CommandRefusal) => refused({ refusal, refused: [], done: [] })
   if (key === null) return refusedWhole({ kind: 'key_not_found' })
-  // Checks the expiry before any part is changed. Otherwise a refused expiry would leave the change half done.
+  // Otherwise a refused expiry would leave the change half done.
   const { expiresAt = null } = changes
   if (isExpired({ expiresAt }, core.clock.now())) return refusedWhole({ kind: 'expiry_in_past', isNew: false })
   const isDone: (keyof KeyChanges)[] = []

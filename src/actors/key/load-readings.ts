@@ -7,7 +7,7 @@ import { narrowTo } from '../stream/narrow-event.ts'
 type ReadingsEvent = RecordedEvent<ReadingsEventType>
 type EventAt = Pick<ReadingsEvent, 'stream' | 'revision' | 'recordedAt'>
 
-/** Returns the newest `tailEventsMax` events of a readings stream, oldest first. */
+/** At most `tailEventsMax`, oldest first. */
 export const readTail = async (log: EventLog, stream: string): Promise<readonly ReadingsEvent[]> => {
   const page = await log.read(stream, { direction: 'backwards', limit: tailEventsMax })
   return page.map((event) => narrowTo('readings', event)).reverse()
@@ -43,10 +43,7 @@ export const loadReadings = async (
   return state
 }
 
-/**
- * Finds the first event of a stream that was recorded at `fromMs` or later. `last` is an event of the same stream, also
- * recorded at `fromMs` or later.
- */
+/** `last` is an event of the same stream, also recorded at `fromMs` or later. */
 export const firstSince = async (log: EventLog, last: EventAt, fromMs: number): Promise<EventAt> => {
   let found = last
   let low = 0
@@ -88,7 +85,7 @@ const countRun = async (
   state.revision = end.revision - 1
 }
 
-/** Returns the event at `revision`. If that event was purged, returns the next event that is left. */
+/** If it was purged, the next event that is left. */
 export const eventAt = async (log: EventLog, stream: string, revision: number): Promise<EventAt> => {
   const [event] = await log.read(stream, { from: revision, limit: 1 })
   if (event === undefined) throw new Error(`Cannot read revision ${revision} of "${stream}": later ones were read`)

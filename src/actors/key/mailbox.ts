@@ -32,7 +32,7 @@ export class ReadingsRequest implements RunRequest {
   constructor(
     readonly readings: Readings,
     readonly requestId: string,
-    /** The heartbeat in which the request came, so that it can be refused after a timeout. */
+    /** For the timeout. */
     readonly beat: number,
   ) {
     this.count = countOf(readings)
@@ -80,10 +80,7 @@ export class IdempotentReadingsRequest extends ReadingsRequest {
   }
 }
 
-/**
- * A command that waits for its answer. A timeout refuses the command. If the command has already begun, it still runs to
- * its end, but its result is ignored.
- */
+/** After a timeout, a command that has begun runs to its end, but its result is ignored. */
 export class CommandRequest<T = unknown> {
   readonly answer: Promise<Outcome<T, CommandRefusal>>
   settled = false
@@ -132,10 +129,7 @@ export class CommandRequest<T = unknown> {
 
 type WaitingCommand = Pick<CommandRequest, 'perform' | 'refuse' | 'fail' | 'beat'>
 
-/**
- * The commands, the readings, and the pages and checks that wait for an actor. Commands have their own limit and are taken first, so waiting
- * readings never delay or refuse a revocation.
- */
+/** Commands have their own limit and are taken first, so waiting readings never delay or refuse a revocation. */
 export class Mailbox {
   #commands: WaitingCommand[] = []
   #performing: WaitingCommand | null = null
@@ -161,7 +155,7 @@ export class Mailbox {
     return this.#loading !== null
   }
 
-  /** Answers when the actor has read the log. False if the read failed or took too long. */
+  /** False: the read failed or took too long. */
   waitForLoading(beat: number): Promise<boolean> {
     this.#loading ??= { ...Promise.withResolvers<boolean>(), beat }
     return this.#loading.promise
@@ -200,7 +194,7 @@ export class Mailbox {
     this.#readingsCount = readingsOf(this.#requests)
   }
 
-  /** Performs the oldest command. An outage becomes a refusal. @throws a bug of the command. */
+  /** An outage becomes a refusal. @throws a bug of the command. */
   async performNext(): Promise<void> {
     const command = this.#commands.shift()
     if (command === undefined) return
@@ -274,8 +268,8 @@ export class Mailbox {
   }
 
   /**
-   * Refuses requests and commands that came in heartbeat `beat` or earlier. Returns the number of refused readings, so
-   * that the caller can give back their places in the rate window. A command that has begun runs to its end.
+   * Of heartbeat `beat` or earlier. Returns the number of refused readings, whose places in the rate window the caller
+   * gives back. A command that has begun runs to its end.
    */
   answerOverdue(beat: number): number {
     if (this.#performing !== null && this.#performing.beat <= beat) this.#performing.refuse({ kind: 'not_confirmed' })

@@ -16,13 +16,9 @@ import type { KeyActor } from './key-actor.ts'
 export class Rotations {
   readonly #host: Host
   readonly #keys: Registry<KeyActor>
-  /** Maps the readings stream of an unused successor to the id of its old key. */
   readonly #waitingForUse = new Map<string, string>()
   readonly #toEnd = new Map<string, 'waiting' | 'under_way'>()
-  /**
-   * False while the node reads the log at its start. Meanwhile the node ends no key, because a later event in the log
-   * can show that the key has already ended.
-   */
+  /** While the log is read at the start, no key ends: a later event can show that it has already ended. */
   #isLogFolded = false
 
   constructor(host: Host, keys: Registry<KeyActor>) {
@@ -30,9 +26,7 @@ export class Rotations {
     this.#keys = keys
   }
 
-  /**
-   * Finds unfinished rotations in the projections. The subscription delivers only later events.
-   */
+  /** The subscription delivers only later events. */
   recall(): void {
     for (const { keyId, revoked, rotation } of this.#host.projections.keys.list()) {
       if (rotation === null || rotation.superseded !== null) continue
@@ -50,7 +44,7 @@ export class Rotations {
     this.#passOnUse(keyId)
   }
 
-  /** Called for every reading of every key, so this method must be fast. */
+  /** For every reading of every key, so it must be fast. */
   hearReading(stream: string): void {
     if (this.#waitingForUse.size > 0) this.#used(stream)
   }
@@ -127,10 +121,7 @@ export class Rotations {
     return null
   }
 
-  /**
-   * Returns the first reading; `null` if there is none. Skips fence events (docs/protocol.md), which can come before
-   * it.
-   */
+  /** Skips fence events, which can come before it. */
   async #firstReadingIn(stream: string): Promise<RecordedEvent | null> {
     let from = 0
     while (true) {

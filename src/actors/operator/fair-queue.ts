@@ -1,11 +1,8 @@
 type Bounds = { readonly waitingMax: number; readonly perOwnerMax: number }
 
-/**
- * A queue in which the owners of items take turns: networks or operators. So an owner with many items delays the next item of another
- * owner by one item only.
- */
+/** Owners take turns, so one with many items delays the next item of another by one item only. */
 export class FairQueue<T> {
-  /** The first entry is the owner whose turn is next. No owner has an empty list. */
+  /** The owner whose turn is next is first. No owner has an empty list. */
   readonly #byOwner = new Map<string, readonly T[]>()
   readonly #bounds: Bounds
   #size = 0

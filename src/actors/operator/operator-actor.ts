@@ -10,7 +10,7 @@ import { StreamActor } from '../stream/stream-actor.ts'
 
 type Answer<T> = Promise<Outcome<T, CommandRefusal>>
 
-/** The actor of one operator. An invited e-mail also has an actor, before its account exists. */
+/** An invited e-mail also has one, before its account exists. */
 export class OperatorActor extends StreamActor<OperatorState | null> {
   constructor(stream: string, host: Host) {
     const evolve = (state: OperatorState | null, event: RecordedEvent) =>
@@ -24,7 +24,6 @@ export class OperatorActor extends StreamActor<OperatorState | null> {
   }
 }
 
-/** The actor of this log's set-up links, which add the first admin. */
 export class SetupActor extends StreamActor<SetupState> {
   constructor(host: Host) {
     const evolve = (state: SetupState, event: RecordedEvent) => evolveSetup(state, narrowTo('operator-setup', event))

@@ -63,7 +63,6 @@ export class Passwords {
     this.#judge = judge
   }
 
-  /** Refuses a new password that is easy to guess. */
   hash({ email, password }: NewPassword, client: PasswordClient = unknownClient): Answer<string> {
     return this.#ask(async () => {
       const weakness = await this.#judge(password, { email, names: this.#namesOfCellars() })

@@ -19,9 +19,8 @@ export class Sessions {
   readonly #host: Host
   readonly #operators: Registry<OperatorActor>
   readonly #idleMs: number
-  /** Time of the last use on this node, in ms, by session hash. */
   readonly #lastUsedAt = new BoundedMap<string, number>(sessionUsesMax)
-  /** Hashes of sessions whose renewal is being written, so that it is not written twice. */
+  /** So that no renewal is written twice. */
   readonly #renewing = new Set<string>()
 
   constructor(host: Host, operators: Registry<OperatorActor>, idleMs: number) {
@@ -65,7 +64,7 @@ export class Sessions {
     if (idleAt - session.idleAt >= this.#idleMs / sessionRenewalDivisor) void this.#renew(session, idleAt)
   }
 
-  /** The time (ms) at which a session ends if nobody uses it after `now`. */
+  /** If nobody uses it after `now`. */
   idleAt(now: number, expiresAt: number): number {
     return Math.min(now + this.#idleMs, expiresAt)
   }

@@ -50,10 +50,7 @@ export const signInHistory = async (log: Reads, email: string): Promise<readonly
   return Promise.all(shown.map((row) => withPlace(log, places, row)))
 }
 
-/**
- * Maps the revision of each sign-in's record to the sign-in's address and browser. Leaves out purged records.
- * @throws Outage
- */
+/** By revision of the sign-in's record. Leaves out purged ones. @throws Outage */
 export const signInPlaces = async (
   log: Reads,
   revisions: readonly number[],

@@ -31,12 +31,11 @@ export class SignInRecords {
     return this.#records.isIdle
   }
 
-  /** Records the sign-in's address and browser. Returns the record's revision. */
   seen(data: EventData<'SignInSeen'>, asker: Asker): Promise<Outcome<number, CommandRefusal>> {
     return this.#records.append({ type: 'SignInSeen', data }, asker)
   }
 
-  /** Counts the refusal. `writeRefused` writes the counts together, so that a flood of attempts writes few events. */
+  /** `writeRefused` writes the counts together, so that a flood writes few events. */
   refused({ email, reason, address }: RefusedSignIn): void {
     this.#sums ??= { from: this.#host.clock.now(), accounts: new Map(), others: { failed: 0, throttled: 0 } }
     const { accounts, others } = this.#sums
@@ -55,9 +54,7 @@ export class SignInRecords {
     if (this.#host.beat % (refusedSignInsToldMs / heartbeatMs) === 0) void this.writeRefused()
   }
 
-  /**
-   * Writes the counted refusals as one event. If nothing was written, the counts are kept and added to the next event.
-   */
+  /** As one event. If it fails, the counts are added to the next one. */
   async writeRefused(): Promise<void> {
     const sums = this.#sums
     if (sums === null || this.#isWriting) return

@@ -1,18 +1,17 @@
-/** Counts the accepted readings of each minute, with the position at which the minute begins. */
 import { minuteMs } from '../../domain/calendar.ts'
 import { minuteRowsMs, minutesCountedPerTurn } from '../../limits.ts'
 import type { Ask } from './ask-db.ts'
 
 export type MinutePage = {
   readonly direction: 'forwards' | 'backwards'
-  /** A position; `null`: the end of the log. */
+  /** `null`: the end of the log. */
   readonly from: number | null
-  /** The last position that the page shows; `null`: the other end of the log. */
+  /** Included. `null`: the other end of the log. */
   readonly to: number | null
   readonly limit: number
 }
 
-/** The identifier of a cellar; `null`: all cellars together. */
+/** `null`: all cellars together. */
 type Counted = string | null
 
 export type MinutesWanted = {

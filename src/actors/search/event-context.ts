@@ -1,4 +1,3 @@
-/** What a page says beside an event: the states before it, and the other events of the same request. */
 import type { RecordedEvent } from '../../domain/events.ts'
 import { isKeyId } from '../../domain/key-format.ts'
 import { keyOfEvent } from '../../domain/search/event-filter.ts'
@@ -9,9 +8,8 @@ import type { EventLog } from '../../log/event-log.ts'
 import { type LogReads, unlessSearching } from './patient-reads.ts'
 
 /**
- * Folds what was recorded before `event` of the key, the cellar or the operator that the event is about. If these are more than
- * `stateBeforeEventsMax` events, returns `unknownBefore`: a page then says only the new values.
- * @throws Outage, UndecodableEvent
+ * `unknownBefore` if these are more than `stateBeforeEventsMax`: a page then says only the new values. @throws Outage,
+ * UndecodableEvent
  */
 export const stateBefore = async (log: Pick<EventLog, 'read'>, event: RecordedEvent): Promise<StateBefore> => {
   const [state = unknownBefore] = await statesBefore(log, [event])
@@ -19,9 +17,8 @@ export const stateBefore = async (log: Pick<EventLog, 'read'>, event: RecordedEv
 }
 
 /**
- * Returns the state before each of the events, like `stateBefore`. Reads a stream only once for all its events. When `isOver` becomes
- * true, the states that are not folded yet are `unknownBefore`.
- * @throws Outage, UndecodableEvent
+ * Reads a stream only once for all its events. When `isOver` becomes true, the rest is `unknownBefore`. @throws Outage,
+ * UndecodableEvent
  */
 export const statesBefore = async (
   log: Pick<EventLog, 'read'>,
@@ -36,7 +33,6 @@ export const statesBefore = async (
   return sought.map(({ state, isOneLimit }) => (isOneLimit ? (state ?? unknownBefore) : unknownBefore))
 }
 
-/** The state before one event. `null`: not found yet. */
 class SoughtState {
   readonly event: RecordedEvent
   state: StateBefore | null = null
@@ -58,9 +54,8 @@ const changesLimitDuring = (one: RecordedEvent, event: RecordedEvent): boolean =
   event.type === 'ReadingsRefused' && one.type === 'KeyLimitChanged' && one.recordedAt > event.data.from
 
 /**
- * Folds what was recorded in the stream of a key, a cellar or an operator up to `atMs`. Returns `unknownBefore` if these are more
- * than `stateBeforeEventsMax` events, or if `isOver` becomes true.
- * @throws Outage, UndecodableEvent
+ * `unknownBefore` if there are more than `stateBeforeEventsMax`, or if `isOver` becomes true. @throws Outage,
+ * UndecodableEvent
  */
 export const stateAtInstant = async (
   log: Pick<EventLog, 'read'>,
@@ -109,9 +104,9 @@ const isBefore = (one: RecordedEvent, event: RecordedEvent): boolean =>
   event.type === 'ReadingsRefused' ? one.recordedAt <= event.data.to : one.position < event.position
 
 export type SameRequest = {
-  /** The events of the request, also `event` itself, in the order of the log. */
+  /** Also `event` itself, in the order of the log. */
   readonly events: readonly RecordedEvent[]
-  /** False if an event of the request can lie further away than the events that were compared. */
+  /** An event of the request can lie further away than those that were compared. */
   readonly isComplete: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Finds events by what people hold in their hands. Each function throws Outage and UndecodableEvent. */
+/** By what people hold in their hands. All throw Outage and UndecodableEvent. */
 import type { RecordedEvent } from '../../domain/events.ts'
 import { logReadPageEvents, readPageEventsMax, requestSearchEventsMax, requestSearchMs } from '../../limits.ts'
 import { Outage, StillSearching } from '../../log/event-log.ts'
@@ -6,7 +6,6 @@ import type { Ask } from './ask-db.ts'
 import type { LogReads } from './patient-reads.ts'
 import { positionBefore } from './position-of-instant.ts'
 
-/** Returns `null` if no event has this position. */
 export const eventAt = async (log: LogReads, position: number): Promise<RecordedEvent | null> => {
   try {
     const [before] = await log.readAll({ from: position, direction: 'backwards', limit: 1 })
@@ -39,12 +38,12 @@ export const isNoPosition = async (log: LogReads, position: number): Promise<boo
 export type Receipt = { readonly stream: string; readonly first: number; readonly last: number }
 
 export type OfReceipt =
-  /** `events` can be only some of the receipt's, if the others were deleted. */
+  /** Only some of the receipt's, if the others were deleted. */
   | { readonly kind: 'found'; readonly events: readonly RecordedEvent[] }
   | { readonly kind: 'no_stream' }
   /** The stream ends before the receipt. */
   | { readonly kind: 'not_written'; readonly lastRevision: number }
-  /** The retention has deleted the events: the stream begins after the receipt. */
+  /** By the retention: the stream begins after the receipt. */
   | { readonly kind: 'deleted'; readonly firstRevision: number }
 
 export const eventsOfReceipt = async (log: LogReads, { stream, first, last }: Receipt): Promise<OfReceipt> => {
@@ -58,22 +57,20 @@ export const eventsOfReceipt = async (log: LogReads, { stream, first, last }: Re
   return { kind: 'found', events }
 }
 
-/** `ask` makes the search shorter. `null`: only the log is searched. */
+/** `null`: only the log is searched. */
 export type Searched = { readonly log: LogReads; readonly ask: Pick<Ask, 'positionOfMinute'> | null }
 
 export type OfId = {
-  /** The event with this id, or all events of the request with this id, in the order of the log. */
+  /** In the order of the log. */
   readonly events: readonly RecordedEvent[]
-  /** The number of events that were compared. */
   readonly searched: number
   /** False if the search ended at `requestSearchEventsMax`, or in `isOver`: the event can lie further on. */
   readonly isComplete: boolean
-  /** The last event that was compared. `null`: none was. */
+  /** `null`: nothing was compared. */
   readonly lookedTo: Pick<RecordedEvent, 'position' | 'recordedAt'> | null
 }
 
 export type SearchNear = {
-  /** The instant that the id says. */
   readonly atMs: number
   /** A position behind which an ended search goes on. Default: where events of the instant begin. */
   readonly after?: number | null

@@ -6,7 +6,6 @@ import { type LogSearch, searchLog } from './search-log.ts'
 import type { SearchPage } from './search-page.ts'
 
 export type ListParts = Omit<LogSearch, 'isWithoutReadings'> & {
-  /** True if the search must end with what it has. */
   readonly isOver: () => boolean
 }
 
@@ -28,7 +27,7 @@ export type ListEnd =
 export const wantsReadings = ({ kind, type, key, cellar, actor }: LogFilter): boolean =>
   (kind === 'readings' || type === 'ReadingAccepted') && (key !== null || cellar !== null || actor !== null)
 
-/** Lists events for the Log page. @throws Outage, UndecodableEvent */
+/** @throws Outage, UndecodableEvent */
 export const listEvents = async (parts: ListParts, filter: LogFilter, page: ListPage): Promise<Listed> => {
   const { limit } = page
   const wanted = { ...page, pageEvents: logReadPageEvents, limit: Math.min(limit, listedAtOnceMax) }

@@ -12,14 +12,13 @@ import type { LogReads } from './patient-reads.ts'
 export type ListWanted = {
   readonly filter: LogFilter
   readonly page: ListPage
-  /** Further events whose states before are wanted. They are not in the log yet. Default: none. */
+  /** Not in the log yet. */
   readonly also?: readonly RecordedEvent[]
 }
 
 /** `before`: what was before the events of `also`, then before those that were found. */
 export type ListedHere = Listed & {
   readonly before: readonly StateBefore[]
-  /** `ask.db` could be used. */
   readonly isIndexed: boolean
 }
 
@@ -29,7 +28,7 @@ export type HereParts = Omit<ListParts, 'isOver' | 'onUnusable'> & {
   readonly isPatient?: boolean
 }
 
-/** Lists events. @throws Outage, UndecodableEvent */
+/** @throws Outage, UndecodableEvent */
 export const listHere = async (parts: HereParts, { filter, page, also = [] }: ListWanted): Promise<ListedHere> => {
   let isIndexed = parts.ask !== null
   const search: ListParts = {
@@ -70,16 +69,16 @@ const comparedStates = async (
 export type IdWanted = {
   /** In lower case. */
   readonly id: string
-  /** The instant that the id says. `null`: it says none. */
+  /** `null`: the id says none. */
   readonly atMs: number | null
   /** A position behind which an ended search goes on. `null`: the search begins. */
   readonly after: number | null
 }
 
 export type FoundId = {
-  /** How far `ask.db` is. `null`: there is none. */
+  /** `null`: there is none. */
   readonly index: AskProgress | null
-  /** The event with this id, or all events of the request with this id, except readings. */
+  /** In the order of the log, without readings. */
   readonly changes: readonly RecordedEvent[]
   /** What the log has. Only requests of keys accept readings, so it is not searched for others. `null`: it was not searched. */
   readonly inLog: OfId | null

@@ -7,7 +7,7 @@ import { atOnce, type SearchPage } from './search-page.ts'
 
 type Parts = { readonly filter: Pick<LogFilter, 'since' | 'until'>; readonly page: SearchPage }
 
-/** Yields the events of a few streams in the order of the log: those between the positions of `page`, at the time of the filter. */
+/** In the order of the log, between the positions of `page`, at the time of the filter. */
 export async function* mergedStreams(
   log: LogReads,
   streams: readonly string[],
@@ -56,7 +56,6 @@ class StreamReader {
     return reader
   }
 
-  /** The next event; `undefined` at the end of the stream, or of what is wanted. */
   get event(): RecordedEvent | undefined {
     const event = this.#events[this.#index]
     return event === undefined || this.#isPast(event) ? undefined : event

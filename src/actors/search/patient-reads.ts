@@ -1,7 +1,6 @@
 import { exportOutageMsMax, exportRetryPauseMs } from '../../limits.ts'
 import { DamagedLog, type EventLog, Outage, StillSearching } from '../../log/event-log.ts'
 
-/** What a search needs of the log. */
 export type LogReads = Pick<EventLog, 'read' | 'readAll' | 'lags'>
 
 /** For a part of a page that can be left out. */
@@ -16,9 +15,8 @@ export const unlessSearching = async <T>(read: Promise<T>, otherwise: T): Promis
 
 export type Patience = {
   readonly pause: (ms: number) => Promise<void>
-  /** Ms on a clock that is never set back. */
+  /** On a clock that is never set back. */
   readonly passedMs: () => number
-  /** False if nobody waits for the answer any more. */
   readonly isWanted: () => boolean
 }
 

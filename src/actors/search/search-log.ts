@@ -1,6 +1,6 @@
 /**
- * Searches the log for lists, exports and the command line. `ask.db` says where events lie that are no readings. Readings of one
- * key come from its stream. All else comes from the log, page by page, and so does what `ask.db` does not have yet.
+ * `ask.db` says where events lie that are no readings. Readings of one key come from its stream. All else comes from the
+ * log, page by page, and so does what `ask.db` does not have yet.
  */
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
@@ -19,9 +19,9 @@ export type LogSearch = {
   readonly log: LogReads
   /** `null`: only the log itself is read. */
   readonly ask: Ask | null
-  /** True leaves out single readings. Default: false. */
+  /** Without single readings. */
   readonly isWithoutReadings?: boolean
-  /** Returns `null` if there is no such key. Default: the first event of the key says its cellar. */
+  /** `null`: no such key. Default: the first event of the key says its cellar. */
   readonly cellarOfKey?: (keyId: string) => string | null | Promise<string | null>
   /** Called if `ask.db` turns out to be damaged or locked. The search goes on in the log. */
   readonly onUnusable?: () => void
@@ -80,7 +80,6 @@ export async function* searchLog(
   yield* searchItself(search, filter, { ...page, from })
 }
 
-/** True if the filter wants only single readings. */
 const isOfReadings = ({ type, kind }: LogFilter): boolean => type === 'ReadingAccepted' || kind === 'readings'
 
 /** `ask.db` has no readings. Only keys ask for readings. */
@@ -92,7 +91,6 @@ const canFindReadings = ({ isWithoutReadings = false }: LogSearch, { type, kind,
 
 const keyOfActor = (actor: string | null): string | null => /^clr_([^@]+)$/.exec(actor ?? '')?.[1] ?? null
 
-/** Searches without `ask.db`. */
 async function* searchItself(
   search: LogSearch,
   filter: LogFilter,
@@ -114,7 +112,7 @@ async function* searchItself(
   }
 }
 
-/** Returns `null` if events of any stream can match. */
+/** `null`: events of any stream can match. */
 const streamsOf = async (filter: LogFilter, cellars: CellarsOfKeys): Promise<readonly string[] | null> => {
   const { stream, key } = filter
   if (stream !== null) return [stream]
@@ -145,7 +143,7 @@ class CellarsOfKeys {
     this.#search = search
   }
 
-  /** Returns `null` if there is no such key. */
+  /** `null`: no such key. */
   async of(keyId: string): Promise<string | null> {
     const { log, cellarOfKey } = this.#search
     if (cellarOfKey !== undefined) return cellarOfKey(keyId)

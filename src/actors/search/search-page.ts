@@ -5,11 +5,11 @@ export type SearchPage = {
   readonly from: number | null
   /** The search ends at this position. Forwards, the event there belongs to it. Default: the other end of the log. */
   readonly to?: number | null
-  /** How many events one read of the log takes. */
+  /** Of one read of the log. */
   readonly pageEvents: number
   /** With a lower number, a read takes no more events that match. Default: `pageEvents`. */
   readonly limit?: number
 }
 
-/** The number of events that a read takes if most of them match. */
+/** If most of them match. */
 export const atOnce = ({ pageEvents, limit = pageEvents }: SearchPage): number => Math.min(limit, pageEvents)

@@ -10,19 +10,13 @@ export type Append = {
 }
 
 export type AppendOptions = {
-  /**
-   * If true, retries even if the store says that nothing was written. Used after an earlier event is stored, so that no
-   * change stays half done.
-   */
+  /** Retries even if nothing was written: after an earlier event is stored, no change may stay half done. */
   readonly mustFinish: boolean
-  /**
-   * Called at most once, when the first try has failed and a second try will follow. The caller can then refuse new
-   * requests, which would only wait.
-   */
+  /** At most once, before a second try. The caller can then refuse new requests, which would only wait. */
   readonly onDoubt?: () => void
 }
 
-/** How long to wait before the next try. Random, so that several nodes do not retry together. */
+/** Random, so that several nodes do not retry together. */
 export const retryPauseMs = (tries: number, host: Host): number => {
   const fullMs = Math.min(storeRetryPauseMsMax, storeRetryPauseMsMin * 2 ** Math.min(tries, 16))
   return Math.ceil(fullMs * (0.5 + host.chance() / 2))
