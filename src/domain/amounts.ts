@@ -1,6 +1,4 @@
-/**
- * Parses and writes durations and limits as people type them, like `90m` (90 minutes) and `6000/60` (6,000 readings per 60 s).
- */
+/** As people type them, like `90m` (90 minutes) and `6000/60` (6,000 readings per 60 s). */
 import {
   durationMsMax,
   keyLimitReadingsMax,
@@ -26,7 +24,7 @@ export const parseDurationMs = (text: string, field: string): Typed<number> => {
   )
 }
 
-/** Writes `1d` or `90m`, with the largest unit that gives a whole number. */
+/** With the largest unit that gives a whole number. */
 export const durationTyped = (ms: number): string => {
   const [unit = 's', lengthMs = 1_000] = Object.entries(unitMs).findLast(([, length]) => ms % length === 0) ?? []
   return `${ms / lengthMs}${unit}`
@@ -40,10 +38,7 @@ export const overlapWithin = (overlapMs: number): Typed<number> =>
     ? done(overlapMs)
     : invalidField('overlap', `The overlap must be one of ${rotationOverlapsMs.map(overlapTyped).join(', ')}.`)
 
-/**
- * An overlap is the time for which a rotated key still works. One day is written as `24h`, because docs/contract.md, "Keys"
- * names the overlaps in this form.
- */
+/** How long a rotated key still works. One day is `24h`, as in docs/contract.md, "Keys". */
 export const overlapTyped = (ms: number): string => {
   if (ms === 0) return '0'
   return ms === unitMs['d'] ? '24h' : durationTyped(ms)
@@ -54,7 +49,7 @@ export const parseLimit = (text: string): Typed<Limit> => {
   return limitWithin({ readings: Number(readings), windowMs: Number(seconds) * 1_000 })
 }
 
-/** `null` is valid: a key then has the limit of its cellar, and a cellar the default limit. */
+/** `null`: the limit of the cellar, or the default limit. */
 export const limitWithin = <L extends Limit | null>(limit: L): Typed<L> => {
   if (limit === null) return done(limit)
   const { readings, windowMs } = limit
@@ -67,7 +62,7 @@ export const limitWithin = <L extends Limit | null>(limit: L): Typed<L> => {
   )
 }
 
-/** Accepts only whole days, because readings are deleted once a day. `null` keeps readings for ever. */
+/** Only whole days, because readings are deleted once a day. `null`: for ever. */
 export const retentionWithin = <R extends number | null>(retentionMs: R): Typed<R> => {
   if (retentionMs === null) return done(retentionMs)
   const isWhole = retentionMs % retentionMsMin === 0

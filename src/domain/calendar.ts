@@ -1,7 +1,4 @@
-/**
- * Converts between days, dates and instants in UTC, in the years 0000 to 9999. Dates are never read by `new Date(text)`, which
- * turns 30 February into March.
- */
+/** In UTC, in the years 0000 to 9999. Dates are never read by `new Date(text)`, which turns 30 February into March. */
 import { retentionMarginMs, retentionMsMin } from '../limits.ts'
 
 export const minuteMs = 60_000
@@ -9,29 +6,22 @@ export const hourMs = 3_600_000
 export const dayMs = 86_400_000
 const daySeconds = 86_400
 
-/** Minutes since 1970, rounded down. */
 export const minuteOf = (ms: number): number => Math.floor(ms / minuteMs)
 
-/** Hours since 1970, rounded down. */
 export const hourOf = (ms: number): number => Math.floor(ms / hourMs)
 
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
 
 /**
- * Readings that were accepted before the returned time (ms) are deleted. This time is always a midnight (UTC), so each key
- * loses readings at most once a day. A reading stays at most a day and `retentionMarginMs` longer than `retentionMs`. The
- * margin is needed because the clocks of nodes can differ.
+ * Always a midnight (UTC), so each key loses readings at most once a day. A reading stays at most a day and
+ * `retentionMarginMs` longer than `retentionMs`: the clocks of nodes can differ.
  */
 export const purgeBefore = (now: number, retentionMs: number): number =>
   Math.max(0, Math.floor((now - retentionMs - retentionMarginMs) / retentionMsMin) * retentionMsMin)
 
-/** Writes `2026-03-01T12:00:07.042Z`. */
 export const instantText = (ms: number): string => new Date(ms).toISOString()
 
-/**
- * Writes `2026-03-01T12:00:07Z`, rounded down. Most readings are of the last seconds, so the texts of up to `keptSeconds` seconds
- * are kept. Otherwise each reading would need a new text.
- */
+/** Rounded down. Most readings are of the last seconds, so their texts are kept. */
 export const secondText = (ms: number): string => {
   const second = Math.floor(ms / 1_000)
   const at = second & (keptSeconds - 1)
@@ -61,7 +51,7 @@ const dateText = (day: number): string => instantText(day * dayMs).slice(0, 10)
 
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
 
-// Keeps the date of the last text, because most readings have timestamps of the same day.
+// Most readings have timestamps of the same day.
 let last = { day: 0, date: dateText(0) }
 
 /**

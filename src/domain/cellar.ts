@@ -2,10 +2,7 @@ import type { By, CellarPolicy, Decided, EventData, RecordedEvent, TypesIn } fro
 import { sameLimit } from './key.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
-/**
- * The state of a cellar, computed from the events of the stream `cellar-<digest>`. `cellar` is the identifier that devices
- * send. The identifier never changes.
- */
+/** Of the stream `cellar-<digest>`. `cellar` is the identifier that devices send, and never changes. */
 export type CellarState = {
   readonly cellar: string
   readonly title: string
@@ -29,10 +26,7 @@ export type CellarCommand =
   | { readonly type: 'RenameCellar'; readonly title: string }
   /** A missing field is not changed, so two admins can change two fields at the same time. */
   | { readonly type: 'ChangeCellarPolicy'; readonly changes: Partial<CellarPolicy> }
-  /**
-   * `purges` was computed for this `retentionMs`. If the retention of the cellar was changed after that, nothing is deleted,
-   * because the new retention can keep the readings.
-   */
+  /** If the retention is no longer this `retentionMs`, nothing is deleted: the new one can keep the readings. */
   | {
       readonly type: 'PurgeReadings'
       readonly purges: readonly Purge[]
@@ -44,7 +38,7 @@ export type CellarEventType = TypesIn<'cellar'>
 
 export type DecidedCellar = Decided<CellarEventType>
 
-/** Returns no events if the command changes nothing. */
+/** No events: nothing changes. */
 export const decideCellar = (
   cellar: CellarState | null,
   command: CellarCommand,
@@ -65,7 +59,6 @@ export const decideCellar = (
     }
     case 'PurgeReadings': {
       const { purges, acceptedBefore, retentionMs } = command
-      // A changed retention can keep the readings in `purges` longer, so nothing is deleted.
       if (cellar.policy.retentionMs !== retentionMs) return done([])
       const common = { cellar: cellar.cellar, acceptedBefore }
       return done(purges.map((purge) => ({ type: 'ReadingsPurged', data: { ...common, ...purge } })))

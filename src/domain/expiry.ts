@@ -2,7 +2,7 @@ import { parseTimestamp } from './reading/timestamp.ts'
 import { done } from './refusal.ts'
 import { invalidField, type Typed } from './text.ts'
 
-/** A key, link or session is already expired in the millisecond `expiresAt` itself. `null`: it never expires. */
+/** Expired already in the millisecond `expiresAt`. `null`: never. */
 export const isExpired = ({ expiresAt }: { readonly expiresAt: number | null }, nowMs: number): boolean =>
   expiresAt !== null && nowMs >= expiresAt
 
@@ -12,10 +12,7 @@ const expiresAtMax = 253_402_300_799_000
 const expiryRule =
   'The expiry must be a date that exists, like 2026-03-31 (valid until the end of that day, UTC), or a time in UTC, like 2026-03-31T18:00:00Z.'
 
-/**
- * A date without a time means the end of that day, UTC. The result (ms) can be in the past, so the caller must compare it with
- * the clock.
- */
+/** A date alone means the end of that day, UTC. The result (ms) can be in the past. */
 export const parseExpiry = (text: string): Typed<number> => {
   const typed = text.trim()
   const isDate = /^\d{4}-\d{2}-\d{2}$/.test(typed)

@@ -27,7 +27,7 @@ const underscore = 95
 export type MadeKey = {
   readonly key: string
   readonly keyId: string
-  /** SHA-256 of the secret's characters: 64 lower-case hex digits. */
+  /** 64 lower-case hex digits. */
   readonly secretHash: string
 }
 
@@ -58,14 +58,11 @@ const checksumOf = (body: string): string => {
 
 export type ParsedKey = {
   readonly keyId: string
-  /** SHA-256 of the secret's characters: 32 bytes. */
+  /** 32 bytes. */
   readonly secretHash: Uint8Array
 }
 
-/**
- * Returns `null` if the text is not a key. It runs for every request, so it computes the slower SHA-256 only after the checksum
- * was right.
- */
+/** `null`: no key. For every request, so the slower SHA-256 comes only after the checksum was right. */
 export const parseKey = (text: string): ParsedKey | null => {
   if (text.length !== keyChars || !text.startsWith(prefix) || text.charCodeAt(idEnd) !== underscore) return null
   for (let at = idStart; at < secretEnd; at += 1) {
@@ -84,10 +81,7 @@ export const parseKey = (text: string): ParsedKey | null => {
   return { keyId: text.slice(idStart, idEnd), secretHash }
 }
 
-/**
- * Compares in constant time. Otherwise an attacker could learn parts of the hash from the time of the answer. `storedHash` is
- * 64 hex digits.
- */
+/** In constant time: otherwise an attacker could learn parts of the hash. `storedHash` is 64 hex digits. */
 export const secretMatches = (parsed: ParsedKey, storedHash: string): boolean => {
   if (storedHash.length !== 64 || stored.write(storedHash, 'hex') !== 32) return false
   return timingSafeEqual(parsed.secretHash, stored)

@@ -6,8 +6,8 @@ export const keyStatuses = ['active', 'expired', 'suspended', 'revoked'] as cons
 export type KeyStatus = (typeof keyStatuses)[number]
 
 /**
- * Decides which status counts if several apply, such as suspended and expired (docs/contract.md, "Keys"). `isSealed` is true
- * after a `ReadingsSealed` event. The key then counts as revoked, even if a node died before it appended `KeyRevoked`.
+ * Which status counts if several apply (docs/contract.md, "Keys"). After a `ReadingsSealed` event, the key counts as
+ * revoked, even if a node died before it appended `KeyRevoked`.
  */
 export const keyStatus = (key: KeyState, now: number, isSealed = false): KeyStatus => {
   if (isSealed || key.revoked !== null) return 'revoked'
@@ -22,7 +22,7 @@ const refusalOfStatus: Readonly<Record<Exclude<KeyStatus, 'active'>, ReadingRefu
   revoked: { kind: 'key_invalid', why: 'revoked' },
 }
 
-/** Returns `null` if the key can store readings at `now` (ms). */
+/** `null`: the key can store readings at `now`. */
 export const refusalOfKey = (key: KeyState | null, isSealed: boolean, now: number): ReadingRefusal | null => {
   if (key === null) return unknown
   const status = keyStatus(key, now, isSealed)

@@ -11,21 +11,17 @@ import {
 import { isExpired } from './expiry.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
-/** Says who changed a key, when (ms) and why. */
 export type Attribution = { readonly at: number; readonly by: By; readonly reason: string }
 
 export type Rotation = {
-  /** The id of the new key. If the rotation stopped before `KeyCreated`, no key has this id. */
+  /** If the rotation stopped before `KeyCreated`, no key has this id. */
   readonly successorId: string
   readonly overlapMs: number
-  /** The first use of the new key, and the expiry that this use gave to the old key. `null`: the new key was not used yet. */
+  /** The first use of the new key, and the expiry that it gave to the old key. */
   readonly superseded: { readonly usedAt: number; readonly expiresAt: number } | null
 }
 
-/**
- * The state of a key, computed from the stream `key-<id>`. A `KeyExpired` event can come long after the expiry, so call
- * `keyStatus` to know whether the key is expired.
- */
+/** Of the stream `key-<id>`. A `KeyExpired` event can come long after the expiry, so ask `keyStatus`. */
 export type KeyState = {
   readonly keyId: string
   readonly cellar: string
@@ -34,25 +30,20 @@ export type KeyState = {
   readonly secretHash: string
   readonly limit: Limit | null
   readonly expiresAt: number | null
-  /**
-   * The old key, if this key was created by a rotation. This key replaces the old key only if the old key's `rotation` names
-   * this key. A second rotation can name another key instead.
-   */
+  /** This key replaces the old one only if the old key's `rotation` names it. A second rotation can name another key. */
   readonly predecessorId: string | null
   readonly rotation: Rotation | null
   readonly created: Attribution
   readonly suspended: Attribution | null
   readonly revoked: Attribution | null
-  /**
-   * `expiresAt` of the last `KeyExpired` event, so that no node writes the same event again. `null`: there is no such event.
-   */
+  /** So that no node writes the same `KeyExpired` again. */
   readonly expiryRecorded: number | null
   readonly revision: number
 }
 
 export type KeyCommand =
   | ({ readonly type: 'CreateKey' } & EventData<'KeyCreated'>)
-  /** A field that is missing in the command is not changed. */
+  /** A missing field is not changed. */
   | { readonly type: 'RelabelKey'; readonly label?: string; readonly note?: string }
   | { readonly type: 'SetKeyLimit'; readonly limit: Limit | null }
   | { readonly type: 'SetKeyExpiry'; readonly expiresAt: number | null }
@@ -72,7 +63,7 @@ export type KeyEventType = TypesIn<'key'>
 
 export type DecidedKey = Decided<KeyEventType>
 
-/** Returns no events if the command changes nothing. `now` is in ms. */
+/** No events: nothing changes. */
 export const decideKey = (
   key: KeyState | null,
   command: KeyCommand,
@@ -142,7 +133,7 @@ const decideRotation = (
 ): Outcome<readonly DecidedKey[], CommandRefusal> => {
   const { rotation } = key
   if (rotation?.successorId === successorId) {
-    // A command with another `overlapMs` changes the same rotation, but only until the successor is used.
+    // Another `overlapMs` changes the same rotation, but only until the successor is used.
     if (rotation.overlapMs === overlapMs || rotation.superseded !== null) return done([])
   }
   const refusal = rotationRefusal(key, now)
@@ -154,10 +145,7 @@ export type RotationRefusal = Extract<
   { readonly kind: 'key_is_revoked' | 'key_is_superseded' | 'key_is_expired' }
 >
 
-/**
- * A suspended key can be rotated. An expired key cannot be rotated, because the new key gets the same expiry, and so would
- * be expired too.
- */
+/** A suspended key can be rotated. An expired key cannot: the new key would be expired too. */
 export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | null => {
   const { rotation, revoked } = key
   if (revoked !== null) return { kind: 'key_is_revoked' }
@@ -165,14 +153,11 @@ export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | n
   return isExpired(key, now) ? { kind: 'key_is_expired' } : null
 }
 
-/**
- * True if the new key (the successor) was used, and this key got no later expiry after that use. Then this key cannot be
- * rotated again.
- */
+/** The new key was used, and this key got no later expiry since. Then it cannot be rotated again. */
 export const isEnding = ({ rotation, expiresAt }: KeyState): boolean =>
   rotation !== null && rotation.superseded !== null && expiresAt !== null && expiresAt <= rotation.superseded.expiresAt
 
-/** Returns the key that replaces this key. `null`: the key was not rotated, or the rotation stopped before `KeyCreated`. */
+/** `null`: not rotated, or the rotation stopped before `KeyCreated`. */
 export const followerOf = (key: KeyState, get: (keyId: string) => KeyState | null): KeyState | null => {
   const named = key.rotation === null ? null : get(key.rotation.successorId)
   return named?.predecessorId === key.keyId ? named : null
@@ -228,8 +213,7 @@ export const evolveKey = (key: KeyState | null, event: RecordedEvent<KeyEventTyp
 }
 
 /**
- * True if the key loses a right. A fence event must then follow before the answer, so that other nodes stop too
- * (docs/protocol.md, "Taking a right away").
+ * A fence event must then follow before the answer, so that other nodes stop too (docs/protocol.md, "Taking a right away").
  */
 export const takesAway = (event: DecidedKey, key: KeyState, effectiveLimit: Limit, cellarLimit: Limit): boolean => {
   if (!mayTakeAway(event)) return false

@@ -1,16 +1,10 @@
-/**
- * Saved state, such as a model, names the log that it was computed from. The state of another log would show other keys
- * and readings, so a node must not use it.
- */
+/** Saved state names its log: that of another log would show other keys and readings. */
 import type { RecordedEvent } from './events.ts'
 import { countOf } from './reading/columns.ts'
 import { isRun, itemCount, type LogItem, lastPositionOf, type RecordedRun } from './reading/recorded-run.ts'
 import { readingId } from './uuid.ts'
 
-/**
- * `events` are all events of the stream `cellarbook-log`. A copied log has an id of its own, because its events have other
- * positions than the source.
- */
+/** A copied log has an id of its own, because its events have other positions. */
 export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
   let id: string | null = null
   for (const event of events) {
@@ -20,12 +14,10 @@ export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
   return id
 }
 
-/** The last event that the saved state includes. A node that starts with this state reads the log after this event. */
+/** A node that starts with the saved state reads the log after this event. */
 export type FoldedTo = Pick<RecordedEvent, 'position' | 'stream' | 'revision' | 'id'>
 
-/**
- * Names the last event of the item. Copies four fields, because a reference to the item would keep its readings in memory.
- */
+/** Copies four fields: a reference to the item would keep its readings in memory. */
 export const foldedToOf = (item: LogItem): FoldedTo => {
   const { stream } = item
   const position = lastPositionOf(item)

@@ -5,15 +5,14 @@ import { makerOf, type OperatorLink } from './operator.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 /**
- * The links for the first admin, computed from the stream `operator-setup`. The first use of a link ends all other links,
- * because each link could make another admin. A link is printed in a terminal, and others can still see it there.
+ * Of the stream `operator-setup`. The first use of a link ends all others, because each could make another admin. A link is
+ * printed in a terminal, where others can still see it.
  */
 export type SetupState = {
-  /** Unused links, oldest first. */
+  /** Oldest first. */
   readonly links: readonly OperatorLink[]
-  /** The last used link. It works again for the same e-mail, because a node can die before it appends `OperatorAdded`. */
+  /** It works again for the same e-mail, because a node can die before it appends `OperatorAdded`. */
   readonly spent: (OperatorLink & { readonly email: string }) | null
-  /** `null` before the first event. */
   readonly revision: number | null
 }
 
@@ -27,7 +26,7 @@ export type SetupEventType = TypesIn<'operator-setup'>
 
 export type DecidedSetup = Decided<SetupEventType>
 
-/** Returns no events if the link was already used for this e-mail. `now` is in ms. */
+/** No events: already used for this e-mail. */
 export const decideSetup = (
   setup: SetupState,
   command: SetupCommand,
@@ -50,7 +49,7 @@ export const decideSetup = (
   }
 }
 
-/** Returns the link if it works at `now` (ms). A link with an `email` was used, and works for that e-mail only. */
+/** A link with an `email` was used, and works for that e-mail only. */
 export const setupLink = (
   { links, spent }: SetupState,
   linkHash: string,

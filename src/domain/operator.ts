@@ -15,7 +15,7 @@ export type OperatorSession = {
   readonly sessionHash: string
   readonly startedAt: number
   readonly expiresAt: number
-  /** The session ends at this time if it is not used before. */
+  /** If it is not used before. */
   readonly idleAt: number
   readonly deviceHash: string | null
   readonly seenRevision: number | null
@@ -33,18 +33,15 @@ export type LinkFromOther = {
   readonly usedAt: number | null
 }
 
-/**
- * The state of an operator, computed from the stream `operator-<digest>`. `account` is `null` if the operator is only invited,
- * or was removed.
- */
+/** Of the stream `operator-<digest>`. `account` is `null` if the operator is only invited, or was removed. */
 export type OperatorState = {
   readonly email: string
   readonly account: OperatorAccountState | null
   /** Oldest first. */
   readonly links: readonly OperatorLink[]
-  /** Oldest first. Some can be expired, because expired sessions are dropped only at the next sign-in. */
+  /** Oldest first. Expired ones are dropped only at the next sign-in. */
   readonly sessions: readonly OperatorSession[]
-  /** True if there ever was an account, even a removed one. A set-up link cannot create a removed account again. */
+  /** Even if the account was removed. A set-up link cannot create it again. */
   readonly wasAdded: boolean
   readonly revision: number
 }
@@ -65,11 +62,11 @@ export type OperatorAccountState = {
   readonly linksFromOthers: readonly LinkFromOther[]
 }
 
-/** The number of other admins. The last admin can neither be removed nor lose the admin role. */
+/** The last admin can neither be removed nor lose the role. */
 type Remaining = { readonly otherAdmins: number }
 
 export type OperatorCommand =
-  /** If the operator already has an account, `role` is ignored, because a link must not change a role. */
+  /** With an account, `role` is ignored: a link must not change a role. */
   | {
       readonly type: 'IssueOperatorLink'
       /**
@@ -88,10 +85,8 @@ export type OperatorCommand =
       readonly linkHash: string
       readonly passwordHash: string
     }
-  /** Creates the account after a set-up link was used with this e-mail. */
   | ({ readonly type: 'AddOperator' } & EventData<'OperatorAdded'>)
   | ({ readonly type: 'SetOperatorRole'; readonly role: Role } & Remaining)
-  /** Removes an operator, or withdraws an invitation. */
   | ({ readonly type: 'RemoveOperator' } & Remaining)
   /**
    * The caller has compared the typed password with `passwordHash`. `endsSessionHash` is the browser's earlier session, which
@@ -126,7 +121,7 @@ export type DecidedOperator = Decided<OperatorEventType>
 
 type Decision = Outcome<readonly DecidedOperator[], CommandRefusal>
 
-/** Returns no events if the command changes nothing. `now` is in ms. */
+/** No events: nothing changes. */
 export const decideOperator = (operator: OperatorState | null, command: OperatorCommand, now: number): Decision => {
   const account = operator?.account ?? null
   switch (command.type) {

@@ -1,11 +1,10 @@
-/** Adds up counts of minutes or hours. The times mostly grow, so adding to the last time is the fast path. */
+/** The times mostly grow, so adding to the last time is the fast path. */
 export class Tally {
   #at = -1
   #count = 0
-  /** Counts of other times. `null` if there are none. */
   #others: Map<number, number> | null = null
 
-  /** Returns true if the tally had no count of this time before. */
+  /** True: the tally had no count of this time before. */
   add(at: number, count: number): boolean {
     if (at === this.#at) {
       this.#count += count
@@ -14,7 +13,7 @@ export class Tally {
     return this.#addToOther(at, count)
   }
 
-  /** Times with their counts. Each time occurs once. */
+  /** Each time occurs once. */
   *entries(): Generator<readonly [at: number, count: number]> {
     if (this.#others !== null) yield* this.#others
     if (this.#count > 0) yield [this.#at, this.#count]
