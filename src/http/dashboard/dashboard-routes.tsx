@@ -1,4 +1,5 @@
 /** Every route of pages, forms, live streams and assets. `door/door.tsx` checks each request and reads its form. */
+import { html } from '@elysiajs/html'
 import { Elysia } from 'elysia'
 import { paths } from '../../../views/paths.ts'
 import { pageTurnBounds } from '../../limits.ts'
@@ -53,6 +54,7 @@ export const dashboardRoutes = (parts: DashboardParts, notForPages: (request: Re
     turns: new OperatorTurns(pageTurnBounds),
   })
   const app = new Elysia({ name: 'dashboard', strictPath: true })
+    .use(asHtml())
     .onBeforeHandle(refuseTwoHosts)
     .use(cellarPages(door))
     .use(keyPages(door))
@@ -70,11 +72,14 @@ export const dashboardRoutes = (parts: DashboardParts, notForPages: (request: Re
   return app.all('/*', (context) => notForPages(context.request) ?? noPage(context), unread)
 }
 
+/** Only pages are HTML: guessing would take other answers that begin with `<` for pages. */
+const asHtml = () => html({ autoDetect: false, autoDoctype: false, contentType: 'text/html; charset=utf-8' })
+
 /** The door reads the bodies of forms itself, after its first checks. `guard` takes this option only with a function. */
 const unread = { parse: 'none' } as const
 
 const cellarPages = ({ operator, admin }: Door) =>
-  new Elysia().guard(unread, (pages) =>
+  new Elysia().use(asHtml()).guard(unread, (pages) =>
     pages
       .get('/', operator(leadToCellars))
       .get(paths.cellars, operator(showCellars))
@@ -91,7 +96,7 @@ const cellarPages = ({ operator, admin }: Door) =>
   )
 
 const keyPages = ({ operator, admin }: Door) =>
-  new Elysia().guard(unread, (pages) =>
+  new Elysia().use(asHtml()).guard(unread, (pages) =>
     pages
       .get('/cellars/:cellar/keys', operator(showKeys))
       .post('/cellars/:cellar/keys', admin(createKey))
@@ -110,7 +115,7 @@ const keyPages = ({ operator, admin }: Door) =>
   )
 
 const logPages = ({ operator }: Door) =>
-  new Elysia().guard(unread, (pages) =>
+  new Elysia().use(asHtml()).guard(unread, (pages) =>
     pages
       .get(paths.log(), operator(showLog))
       .post(paths.log(), operator(askedByForm('kind', 'cellar', 'key', 'actor', 'from', 'to', 'type')))
@@ -122,7 +127,7 @@ const logPages = ({ operator }: Door) =>
   )
 
 const operatorPages = ({ visitor, operator, admin }: Door) =>
-  new Elysia().guard(unread, (pages) =>
+  new Elysia().use(asHtml()).guard(unread, (pages) =>
     pages
       .get(paths.account, operator(showAccount))
       .post(paths.accountPassword, operator(changePassword))
@@ -143,7 +148,7 @@ const operatorPages = ({ visitor, operator, admin }: Door) =>
   )
 
 const liveStreams = ({ operator }: Door) =>
-  new Elysia().guard(unread, (pages) =>
+  new Elysia().use(asHtml()).guard(unread, (pages) =>
     pages
       .get('/live/cellars', operator(live(liveCellars)))
       .get('/live/cellars/:cellar/readings', operator(live(liveReadings)))

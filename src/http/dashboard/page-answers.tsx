@@ -12,10 +12,11 @@ import type { Visit } from './visit.ts'
  * once.
  */
 export const htmlPage = async (visit: Visit, page: JSX.Element, status = 200): Promise<Response> => {
-  const headers = new Headers({ 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': noStore })
-  for (const cookie of visit.cookies) headers.append('Set-Cookie', cookie)
-  if (visit.shell.notice !== null) headers.append('Set-Cookie', noticeCookie(visit, null))
-  return new Response(await page, { status, headers })
+  const answer = await visit.show(page, status)
+  answer.headers.set('Cache-Control', noStore)
+  for (const cookie of visit.cookies) answer.headers.append('Set-Cookie', cookie)
+  if (visit.shell.notice !== null) answer.headers.append('Set-Cookie', noticeCookie(visit, null))
+  return answer
 }
 
 type Redirect = { readonly notice?: NoticeName; readonly cookies?: readonly string[] }

@@ -50,6 +50,8 @@ export type Visit = {
   readonly session: OpenSession | null
   readonly shell: Shell
   readonly notice: NoticeName | null
+  /** Elysia gives the answer this status when it sends it: until then, the answer says 200. */
+  readonly show: (page: JSX.Element, status: number) => Promise<Response>
   /**
    * The `Set-Cookie` headers that a page must send: a new `visitor` cookie, if the browser has neither this cookie nor a
    * session.

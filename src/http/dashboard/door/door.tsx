@@ -35,6 +35,9 @@ type Routed = {
   /** The variable parts of the path, percent-decoded. A value is `null` if its percent-encoding is not valid. */
   readonly params: Readonly<Record<string, string | null>> | undefined
   readonly server: Bun.Server<unknown> | null
+  readonly set: { status?: number | string }
+  /** Of `@elysiajs/html`. */
+  readonly html: (page: JSX.Element) => string | Response | Promise<string | Response>
 }
 type Handler = (routed: Routed) => Promise<Response>
 
@@ -65,8 +68,8 @@ export type Door = {
 export const doorOf = (deps: DashboardDeps): Door => {
   const guarded =
     (action: Action): Handler =>
-    ({ request, params, server }) =>
-      answerDashboard(deps, action, { request, params, server })
+    (routed) =>
+      answerDashboard(deps, action, routed)
   return {
     visitor: (answer) => guarded({ access: 'visitor', answer }),
     operator: (answer) => guarded({ access: 'operator', answer }),
@@ -215,7 +218,7 @@ const mayBeOpenElsewhere = ({ core }: DashboardDeps, { request, origin }: Visit)
   return secret !== null && !core.operators.isSessionOver(secret)
 }
 
-const visitOf = (deps: DashboardDeps, { request, params }: Routed, origin: Origin): Visit => {
+const visitOf = (deps: DashboardDeps, { request, params, set, html }: Routed, origin: Origin): Visit => {
   const url = new URL(request.url)
   const arrived = {
     request,
@@ -225,6 +228,11 @@ const visitOf = (deps: DashboardDeps, { request, params }: Routed, origin: Origi
     query: url.searchParams,
     params: decodedParams(params),
     form: noFields,
+    show: async (page: JSX.Element, status: number) => {
+      set.status = status
+      const answer = await html(page)
+      return answer instanceof Response ? answer : new Response(answer)
+    },
     notice: noticeNamed(readCookie(request.headers, 'notice', origin.trust)),
   }
   return { ...arrived, ...currentFacts(deps, arrived) }
