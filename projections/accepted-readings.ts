@@ -2,8 +2,13 @@ import type { RecordedEvent } from '../src/domain/events.ts'
 import type { ReadingsEnd } from '../src/domain/reading/readings-end.ts'
 import type { RecordedRun } from '../src/domain/reading/recorded-run.ts'
 import { keyIdOf, readingsStream } from '../src/domain/stream-names.ts'
-import { barriersPerKeyMax } from '../src/limits.ts'
 import type { Barrier, KeyUsage, Purged, ReadingQueries } from './queries.ts'
+
+/**
+ * Seal and fence events (docs/protocol.md) of one key that stay in memory. Only commands of admins cause such events, so they
+ * are few.
+ */
+export const barriersPerKeyMax = 1_000
 
 type Stream = {
   readonly stream: string

@@ -9,9 +9,11 @@ import {
 } from '../src/domain/operator.ts'
 import { evolveSetup, noSetup, type SetupEventType, type SetupState, setupLink } from '../src/domain/operator-setup.ts'
 import { setupStream } from '../src/domain/stream-names.ts'
-import { endedSessionsMax } from '../src/limits.ts'
 import { isNext } from './next-revision.ts'
 import type { Invitation, IssuedLink, OpenSession, OperatorAccount, OperatorQueries } from './queries.ts'
+
+/** Ended sessions that stay in memory (100 KB), so that a page of an ended session is told to stop asking for updates. */
+export const endedSessionsMax = 1_000
 
 export class OperatorDirectory implements OperatorQueries {
   readonly #byStream = new Map<string, OperatorState>()

@@ -1,4 +1,5 @@
-import { pastNamesMax } from '../src/limits.ts'
+/** Earlier names of a key or a cellar that a node remembers. The Log shows the id in place of an older name. */
+export const pastNamesMax = 20
 
 /** Ended with the event at `until`. */
 type PastName = { readonly name: string; readonly until: number }

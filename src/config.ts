@@ -2,13 +2,14 @@
 import { isIP } from 'node:net'
 import { durationTyped, parseDurationMs } from './domain/amounts.ts'
 import { type EventStoreSettings, parseEventStore } from './eventstore-url.ts'
-import {
-  diskReserveBytesDefault,
-  diskReserveBytesMin,
-  sessionIdleMsDefault,
-  sessionIdleMsMin,
-  sessionMsMax,
-} from './limits.ts'
+import { sessionIdleMsDefault, sessionMsMax } from './limits.ts'
+
+export const sessionIdleMsMin = 60_000
+/**
+ * Default of `DISK_RESERVE`. Readings are refused if the free disk space and the log's empty pages together are less than this.
+ */
+export const diskReserveBytesDefault = 256 * 1024 * 1024
+const diskReserveBytesMin = 64 * 1024 * 1024
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]

@@ -3,7 +3,8 @@ import type { Writable } from 'node:stream'
 import pino from 'pino'
 import type { LogLevel } from './config.ts'
 import { escapeHidden } from './hidden-characters.ts'
-import { logLinesBytesMax } from './limits.ts'
+
+export const logLinesBytesMax = 4 * 1024 * 1024
 
 type Facts = { readonly [name: string]: string | number | boolean | null | Error | Counts }
 

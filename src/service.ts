@@ -38,7 +38,7 @@ import { watchDescriptors } from './http/descriptor-watch.ts'
 import { RefusalLines } from './http/ingest/refusal-lines.ts'
 import { boundErrorLines } from './http/request-lines.ts'
 import { type App, askToCloseConnections } from './http/serve.ts'
-import { drainMsMax, drainNoticeMs, heldWaitMsMax, lostNamesMax } from './limits.ts'
+import { drainMsMax, drainNoticeMs, heldWaitMsMax } from './limits.ts'
 import { type CertificateAndKey, listen, readCertificate } from './listen.ts'
 import { logPathIn } from './log/data-folder.ts'
 import type { EventLog } from './log/event-log.ts'
@@ -46,6 +46,9 @@ import type { MissingEnd } from './log/tail/missing-end.ts'
 import type { LogLines } from './log-lines.ts'
 import { asCommandFailed, beginningOf, openDerived, openLog, openWhenFree } from './open-log.ts'
 import { judgeOnThread } from './password-judge/judge-on-thread.ts'
+
+/** The line about lost changes names at most this many keys, and this many cellars. */
+const lostNamesMax = 1_000
 
 export type ServiceParts = {
   readonly clock: MachineClock

@@ -1,6 +1,6 @@
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { diskReserveBytesDefault } from '../src/config.ts'
 import { parseEventStore } from '../src/eventstore-url.ts'
-import { diskReserveBytesDefault } from '../src/limits.ts'
 import { openLog } from '../src/open-log.ts'
 import { type LogServer, startLogServer } from './support/log-server/server.ts'
 import { freshPrefix } from './support/logs/event-store-log.ts'

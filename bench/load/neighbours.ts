@@ -1,6 +1,7 @@
 import { makeKey, makeKeyId } from '../../src/domain/key-format.ts'
 import { systemEntropy } from '../../src/entropy.ts'
-import { batchBodyBytesMax, batchReadingsMax, keyLimitDefault } from '../../src/limits.ts'
+import { batchBodyBytesMax } from '../../src/http/ingest/ingest-batch.ts'
+import { batchReadingsMax, keyLimitDefault } from '../../src/limits.ts'
 import { table } from '../figures.ts'
 import { createKey, type EmptyService, type ServiceOptions, startEmptyService } from '../servers.ts'
 import {

@@ -1,4 +1,5 @@
-import { batchReadingsMax, kegsPerCellarMax } from '../../src/limits.ts'
+import { kegsPerCellarMax } from '../../src/derived/readings/readings-model.ts'
+import { batchReadingsMax } from '../../src/limits.ts'
 import { ofOneHash } from './worst-bodies.ts'
 
 export type RackNames = { readonly what: string; readonly rack: (number: number) => string }

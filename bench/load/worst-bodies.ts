@@ -3,17 +3,12 @@
  * the form.
  */
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
-import {
-  batchBodyBytesMax,
-  batchNamesMax,
-  batchReadingsMax,
-  batchStructuralCharsMax,
-  jsonNestingMax,
-  nameCodePointsMax,
-  packedBodyBytesMax,
-  readingBodyBytesMax,
-  visitorFormBodyBytesMax,
-} from '../../src/limits.ts'
+import { visitorFormBodyBytesMax } from '../../src/http/dashboard/forms/read-form.ts'
+import { batchStructuralCharsMax, jsonNestingMax, readingBodyBytesMax } from '../../src/http/http-bounds.ts'
+import { packedBodyBytesMax } from '../../src/http/ingest/checks-after-the-key.ts'
+import { batchBodyBytesMax } from '../../src/http/ingest/ingest-batch.ts'
+import { batchNamesMax } from '../../src/http/ingest/json/json-structure.ts'
+import { batchReadingsMax, nameCodePointsMax } from '../../src/limits.ts'
 
 export type WorstBody = {
   readonly name: string

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { batchBodyBytesMax } from '../../src/limits.ts'
+import { batchBodyBytesMax } from '../../src/http/ingest/ingest-batch.ts'
 import { median, table } from '../figures.ts'
 import { AnswerReader, inChunks } from '../load/load-process.ts'
 import {

@@ -14,7 +14,7 @@ import {
   lifecycleCategories,
 } from '../domain/stream-names.ts'
 import type { Entropy } from '../entropy.ts'
-import { drainLookMs, drainMsMax, expirySweepMs, heartbeatMs, requestWaitMsMax } from '../limits.ts'
+import { drainMsMax, heartbeatMs } from '../limits.ts'
 import type { EventLog, ReadBeginning, Subscription } from '../log/event-log.ts'
 import type { RepeatsIndex } from '../log/repeats-index.ts'
 import { CellarActor } from './cellar/cellar-actor.ts'
@@ -36,6 +36,10 @@ import type { LostChanges } from './start/lost-changes.ts'
 import { follow } from './stream/follow.ts'
 import { RecordStream } from './stream/record-stream.ts'
 import { ClockWatch, type TimesTold } from './time/clock-watch.ts'
+
+export const requestWaitMsMax = 5_000
+export const expirySweepMs = 60_000
+const drainLookMs = 10
 
 export type Derived = {
   /** Starts with the node, and stops with it. */

@@ -1,6 +1,9 @@
 import { refused } from '../domain/refusal.ts'
-import { actorIdleMs, actorsMax, heartbeatMs } from '../limits.ts'
+import { heartbeatMs } from '../limits.ts'
 import type { Host } from './host.ts'
+
+const actorsMax = 20_000
+export const actorIdleMs = 5 * 60_000
 
 export type Actor = {
   usedBeat: number

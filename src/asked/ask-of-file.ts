@@ -6,10 +6,12 @@ import { askModel } from '../derived/ask/ask-model.ts'
 import { ModelUnusable } from '../derived/model-file.ts'
 import { ModelNotReady, type ModelReaders } from '../derived/questions/model-readers.ts'
 import type { SearchParts } from '../derived/questions/question-turns.ts'
-import { questionTurnMs } from '../limits.ts'
 import { AskQueries } from '../log/ask-index/queries/ask-queries.ts'
 import { AskBusy, AskUnusable } from '../log/ask-index.ts'
 import { isPassing } from '../log/sqlite/sqlite-faults.ts'
+
+/** A question to `ask.db` takes steps for this time in each of its turns on the thread for questions. */
+const questionTurnMs = 1
 
 type FileParts = Pick<SearchParts, 'progress' | 'turn' | 'onDamage'> & {
   readonly readers: ModelReaders

@@ -7,8 +7,11 @@ import type { SearchReads } from '../derived/questions/question.ts'
 import type { RecordedEvent } from '../domain/events.ts'
 import { anyEvent, keyOfEvent } from '../domain/search/event-filter.ts'
 import type { StateBefore } from '../domain/search/state-before.ts'
-import { sameRequestShownMax, signInsSearchedMax } from '../limits.ts'
 import { readKeyEvents, sealsOf } from './read-key-events.ts'
+
+const sameRequestShownMax = 20
+/** Sign-ins that are compared with the session of an event. */
+const signInsSearchedMax = 50
 
 type Place = Pick<RecordedEvent, 'stream' | 'revision'>
 type Neighbours = { readonly before: Place | null; readonly after: Place | null }

@@ -6,9 +6,13 @@ import type { SearchReads } from '../derived/questions/question.ts'
 import type { Limit, RecordedEvent } from '../domain/events.ts'
 import { nothingBefore, type StateBefore, stateAfter, unknownBefore } from '../domain/search/state-before.ts'
 import { cellarStream, readingsStream } from '../domain/stream-names.ts'
-import { changesBeforeRefusalMax, changesBeforeRefusalMs, readPageEventsMax } from '../limits.ts'
+import { readPageEventsMax } from '../limits.ts'
 import { readKeyEvents, sealsOf } from './read-key-events.ts'
 import { limitThen } from './rows-of-history.ts'
+
+/** How long before a refusal changes of its key are told. */
+const changesBeforeRefusalMs = 24 * 3_600_000
+const changesBeforeRefusalMax = 5
 
 export type RefusedWanted = {
   readonly keyId: string

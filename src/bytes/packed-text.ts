@@ -2,9 +2,11 @@
  * One number holds the kind and the length in bytes. The bytes follow. UTF-8 cannot hold half of a surrogate pair, so such
  * a text is stored as UTF-16, and nothing is lost.
  */
-import { internedNameBytesMax, internedNamesMax } from '../limits.ts'
 import type { SeededMap } from '../seeded-map.ts'
 import type { ByteReader, ByteWriter } from './bytes.ts'
+
+const internedNamesMax = 8_192
+const internedNameBytesMax = 512
 
 export const kinds = { utf8: 0, seenBefore: 1, utf16: 2 } as const
 const kindBits = 4

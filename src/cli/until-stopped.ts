@@ -1,5 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { launcherLookMs, sameSignalMsMax } from '../limits.ts'
+
+/**
+ * One Ctrl-C can arrive twice: from the terminal, and from npx or bun, which pass it on. A second one in this time is ignored.
+ */
+export const sameSignalMsMax = 500
+const launcherLookMs = 250
 
 export type Hangup = {
   /** Then SIGHUP says that the terminal was closed, so the service stops. */

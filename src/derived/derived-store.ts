@@ -1,14 +1,17 @@
 import type { Schedule } from '../actors/schedule.ts'
 import type { FoldedTo } from '../domain/log-reference.ts'
 import { assertNever } from '../domain/refusal.ts'
-import {
-  followerRestartMsMax,
-  followerStopMsMax,
-  followerToldEveryMs,
-  followerUpToMsMax,
-  modelRetryPauseMs,
-} from '../limits.ts'
+import { modelRetryPauseMs } from '../limits.ts'
 import type { FollowerEvents, FollowerHandle, FromFollower, InLog, ModelProgress } from './follower-messages.ts'
+
+/** The main thread tells the follower at most so often that the log has published events. */
+export const followerToldEveryMs = 50
+/** A page waits this long for a model to include what its form has changed. */
+export const followerUpToMsMax = 1_000
+/** At its end, the node waits this long for the last flushes. What is missing is read at the next start. */
+export const followerStopMsMax = 2_000
+/** After a crash of the follower's thread, the pauses before it starts again double up to this one. They begin anew after this time without a crash. */
+export const followerRestartMsMax = 600_000
 
 export type DerivedParts = {
   /** On a thread of its own, or in this one for tests. */

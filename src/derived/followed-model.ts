@@ -2,13 +2,7 @@ import { SQLiteError } from 'bun:sqlite'
 import { isSystemError, messageOf } from '../domain/error-message.ts'
 import { type FoldedTo, foldedToOf } from '../domain/log-reference.ts'
 import { lastPositionOf } from '../domain/reading/recorded-run.ts'
-import {
-  modelAnewPauseMsMax,
-  modelBehindMs,
-  modelPendingMax,
-  modelRetryPauseMs,
-  modelRetryPauseMsMax,
-} from '../limits.ts'
+import { modelRetryPauseMs } from '../limits.ts'
 import type { Beginning, SourcePage } from '../log/source.ts'
 import { isPassing } from '../log/sqlite/sqlite-faults.ts'
 import type { FromFollower, InLog, ModelProgress } from './follower-messages.ts'
@@ -23,6 +17,15 @@ import {
   readHead,
   writeHead,
 } from './model-file.ts'
+
+/** A model is flushed when about this number of rows waits. A row takes about 150 bytes. */
+const modelPendingMax = 16_384
+/** A model counts as behind if it has not met the end of the log for this time. */
+export const modelBehindMs = 2_000
+/** If the flushes of a model fail again and again, for example because the disk is full, the pauses double up to this one. */
+export const modelRetryPauseMsMax = 10_000
+/** If the file of a model is lost again and again, the pauses before it is built anew double up to this one. */
+export const modelAnewPauseMsMax = 600_000
 
 type Checking = { readonly database: ModelDatabase; readonly steps: Generator<void, string | null> }
 type Opened = { readonly inode: number | null; readonly database: ModelDatabase; readonly model: Model }

@@ -3,13 +3,22 @@
  * never wait for it. Of several that are behind, the first kind catches up first. While all are behind, an urgent model
  * goes on alone. The others wait for a flush only for a short time. Then its model falls behind.
  */
-import { followerFlushMsMax, followerIdleMs, followerPollMsMin } from '../limits.ts'
 import { Outage, UndecodableEvent } from '../log/event-log.ts'
 import { nextTurn } from '../log/pages-of-log.ts'
 import type { Source, SourcePage } from '../log/source.ts'
 import { FollowedModel } from './followed-model.ts'
 import type { FromFollower, ToFollower } from './follower-messages.ts'
 import type { ModelKind } from './model.ts'
+
+/**
+ * The models wait this long for the flush of one of them, which is longer than usual flushes. Then they go on without it: idempotency keys
+ * must not wait in memory for the flush of a large purge.
+ */
+export const followerFlushMsMax = 500
+/** The follower asks the log again after this time if it has not got events that were published. Then the pauses double. */
+const followerPollMsMin = 10
+/** The follower asks the log after this time even if nothing was published, and looks whether a flush is due. */
+const followerIdleMs = 1_000
 
 export type FollowerParts = {
   readonly dataDir: string

@@ -4,9 +4,13 @@ import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { checksumOf } from '../bytes/checksum.ts'
 import type { FoldedTo } from '../domain/log-reference.ts'
-import { modelBusyMsMax, modelCacheKib } from '../limits.ts'
 import { makeFolderFile } from '../log/folder-file.ts'
 import type { ModelKind } from './model.ts'
+
+/** Pages of a model's file that the follower keeps in memory, in KiB. */
+const modelCacheKib = 1_024
+/** How long the follower waits for another program that has locked the file of a model. */
+const modelBusyMsMax = 1_000
 
 /** Then the file is deleted, like a damaged one. */
 export class ModelUnusable extends Error {

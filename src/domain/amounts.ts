@@ -1,16 +1,12 @@
 /** As people type them, like `90m` (90 minutes) and `6000/60` (6,000 readings per 60 s). */
-import {
-  durationMsMax,
-  keyLimitReadingsMax,
-  keyWindowMsMax,
-  keyWindowMsMin,
-  retentionMsMin,
-  rotationOverlapsMs,
-} from '../limits.ts'
+import { keyLimitReadingsMax, keyWindowMsMax, keyWindowMsMin, retentionMsMin, rotationOverlapsMs } from '../limits.ts'
 import { dayMs } from './calendar.ts'
 import type { Limit } from './events.ts'
 import { done } from './refusal.ts'
 import { invalidField, type Typed } from './text.ts'
+
+/** A hundred years. A longer duration is a typing error. */
+export const durationMsMax = 36_500 * 86_400_000
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: dayMs }
 

@@ -1,7 +1,15 @@
-import { devicesPerOperatorMax, linksOpenMax, linksToldMax, sessionIdChars, sessionsPerOperatorMax } from '../limits.ts'
+import { linksOpenMax } from '../limits.ts'
 import type { By, Decided, EventData, RecordedEvent, Role, TypesIn } from './events.ts'
 import { isExpired } from './expiry.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
+
+export const sessionsPerOperatorMax = 20
+/** Number of hex digits of a session's hash. These digits identify the session in the log and on pages, without its secret. */
+const sessionIdChars = 16
+/** Browsers that the service knows from earlier sign-ins of one operator. A further browser replaces the oldest. */
+export const devicesPerOperatorMax = 20
+/** One-time links that other people created for an operator, and that each sign-in reports to the operator. */
+export const linksToldMax = 5
 
 /** The first use of a link ends all links of the account, because each of these links could set the password again. */
 export type OperatorLink = {

@@ -2,17 +2,14 @@
  * Rules for names and for text that people type. Lengths are in code points, which clients in every programming language can
  * count.
  */
-import {
-  cellarTitleCodePointsMax,
-  emailCharsMax,
-  labelCodePointsMax,
-  nameCodePointsMax,
-  noteCodePointsMax,
-  passwordBytesMax,
-  passwordCharsMin,
-  reasonCodePointsMax,
-} from '../limits.ts'
+import { nameCodePointsMax, passwordBytesMax, passwordCharsMin } from '../limits.ts'
 import { assertNever, type CommandRefusal, done, type NameFault, type Outcome, refused } from './refusal.ts'
+
+const labelCodePointsMax = 80
+const noteCodePointsMax = 500
+const reasonCodePointsMax = 300
+const cellarTitleCodePointsMax = 120
+const emailCharsMax = 254
 
 /**
  * Checks a name in a reading, or of a cellar (docs/contract.md, "Names"). It runs three times for every reading, so it creates no

@@ -1,5 +1,15 @@
-import { guessedWordCharsMin, ownPartCharsMin } from '../limits.ts'
 import { type FieldRefusal, invalidField } from './text.ts'
+
+/**
+ * Shorter parts of an e-mail or of a cellar's name are not looked for in a new password, because many good passwords contain
+ * such parts.
+ */
+const guessedWordCharsMin = 3
+/**
+ * A new password that contains an e-mail or the name of a cellar needs this number of other letters and digits.
+ * Attackers try such names first.
+ */
+const ownPartCharsMin = 8
 
 /** `names` are the names of the cellars. An attacker who knows the service tries such words first. */
 export type PasswordContext = { readonly email: string; readonly names: readonly string[] }

@@ -4,8 +4,11 @@ import type { ExportFormat, RecordedEvent } from '../domain/events.ts'
 import { assertNever } from '../domain/refusal.ts'
 import { anyEvent, type LogFilter, type LogPart, matches } from '../domain/search/event-filter.ts'
 import { keyStream } from '../domain/stream-names.ts'
-import { exportPageMs, readPageEventsMax } from '../limits.ts'
+import { readPageEventsMax } from '../limits.ts'
 import { eventRow } from './export-rows.ts'
+
+/** A page of an export ends after this time on the thread for questions. Other questions have their turns meanwhile. */
+export const exportPageMs = 200
 
 /** Oldest first. */
 export type EventList =

@@ -4,10 +4,12 @@ import type { Core } from '../actors/core.ts'
 import { instantText } from '../domain/calendar.ts'
 import type { ExportFormat, RecordedEvent } from '../domain/events.ts'
 import { withoutSecrets } from '../domain/text.ts'
-import { exportPageKeys } from '../limits.ts'
 import { type EventList, type ExportedRows, ofTime, type RowsWanted } from './export-page.ts'
 import { headOf } from './export-rows.ts'
 import { keyRow } from './key-row.ts'
+
+/** Keys that an export writes in one turn of the event loop. */
+const exportPageKeys = 200
 
 export type ExportedList = EventList | { readonly list: 'keys'; readonly cellar: string | null }
 

@@ -5,8 +5,11 @@ import { messageOf } from '../domain/error-message.ts'
 import type { EventData } from '../domain/events.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../domain/refusal.ts'
 import { actorText } from '../domain/search/event-filter.ts'
-import { exportEndMsMax, exportRetryPauseMs } from '../limits.ts'
+import { exportRetryPauseMs } from '../limits.ts'
 import { type Exporting, type ExportPage, filterWords, pagesOf } from './exported-list.ts'
+
+/** The end of an export is recorded again for this time while the store is unavailable. A stop of the service waits for it. */
+export const exportEndMsMax = 5_000
 
 export type ExportOrder = Omit<Exporting, 'core' | 'owner' | 'patient'> & {
   readonly core: Core

@@ -1,6 +1,9 @@
 import type { Schedule } from '../actors/schedule.ts'
 import { Trouble } from '../domain/trouble.ts'
-import { bodyHoldersToldMax, bodyHolderToldBytesMin, overloadedLooksMin, troubleLookMs } from '../limits.ts'
+import { overloadedLooksMin, troubleLookMs } from '../limits.ts'
+
+export const bodyHolderToldBytesMin = 1024 * 1024
+export const bodyHoldersToldMax = 5
 
 /**
  * Says which request bodies of devices are refused, because the memory for unfinished bodies is full. `bodies`: all bodies,

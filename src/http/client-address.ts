@@ -1,5 +1,5 @@
 import { isIP, isIPv6 } from 'node:net'
-import { headerPartsMax } from '../limits.ts'
+import { headerPartsMax } from './http-bounds.ts'
 
 export type CameFrom = {
   /** An IP address, or an empty text if the address is not known. */

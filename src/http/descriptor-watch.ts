@@ -5,7 +5,10 @@
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import type { Schedule } from '../actors/schedule.ts'
 import { Trouble } from '../domain/trouble.ts'
-import { descriptorsFreeMin, heartbeatMs, troubleCalmLooks } from '../limits.ts'
+import { heartbeatMs, troubleCalmLooks } from '../limits.ts'
+
+/** With fewer free file descriptors, idle connections are closed. The files and threads of the service need a few of them. */
+const descriptorsFreeMin = 32
 
 export type DescriptorWatch = {
   /** Says why few descriptors are free, or `null`. */

@@ -2,18 +2,18 @@
 import { dayMs, secondText } from '../domain/calendar.ts'
 import { requiredFields } from '../domain/reading/fields.ts'
 import type { CommandRefusal, ReadingRefusal, RejectedItem } from '../domain/refusal.ts'
+import { batchReadingsMax, idempotencyKeyCharsMax } from '../limits.ts'
+import { nameWords, timestampWords } from './field-words.ts'
 import {
-  batchReadingsMax,
   batchStructuralCharsMax,
   bodyBytesPerSecondMin,
   bodyGraceMs,
-  idempotencyKeyCharsMax,
   jsonNestingMax,
   readingStructuralCharsMax,
-  unavailableRetryAfterSeconds,
-} from '../limits.ts'
-import { nameWords, timestampWords } from './field-words.ts'
+} from './http-bounds.ts'
 import { malformedJsonWords, skipReading } from './malformed-json-words.ts'
+
+const unavailableRetryAfterSeconds = 1
 
 export type Problem = {
   readonly status: number

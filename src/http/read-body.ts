@@ -1,6 +1,12 @@
-import { bodyInOnePieceBytesMax, bodyReservedBytesMin } from '../limits.ts'
+import { bodyReservedBytesMin } from './http-bounds.ts'
 import { nextTurn } from './own-turns.ts'
 import type { BodyHolder, UnfinishedBodies, UnfinishedBody } from './unfinished-bodies.ts'
+
+/**
+ * A body up to this size is read in one piece, which takes 0.1 ms less than a stream. A usual batch of 1,000 readings has
+ * 105 KB, so it is read in one piece, too.
+ */
+export const bodyInOnePieceBytesMax = 128 * 1024
 
 /**
  * `overloaded`: other unfinished bodies have reserved all memory of this client or of all clients of its kind. `client_gone`:

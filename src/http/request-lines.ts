@@ -1,5 +1,8 @@
 import type { Schedule } from '../actors/schedule.ts'
-import { errorLineMs, errorLinesMax } from '../limits.ts'
+
+/** Errors that are logged in full in each `errorLineMs`. Further errors are only counted. A stack trace has 1 to 2 KB. */
+export const errorLinesMax = 10
+export const errorLineMs = 1_000
 
 /** Writes log lines about requests. A line contains names, numbers and codes, never a header, a body or an API key. */
 export type RequestLines = {

@@ -1,4 +1,4 @@
-import { connectionIdleSecondsMax } from '../limits.ts'
+import { connectionIdleSecondsMax } from './http-bounds.ts'
 
 /** TLS 1.2 uses only ciphers with forward secrecy: a private key that is stolen later cannot decrypt recorded traffic. */
 export const tlsOptions = {

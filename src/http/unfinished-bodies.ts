@@ -1,23 +1,42 @@
 import { type Schedule, systemSchedule } from '../actors/schedule.ts'
+import { BodyMemoryTrouble, type BodyTrouble } from './body-memory-trouble.ts'
 import {
   bodyBytesPerSecondMin,
   bodyGraceMs,
-  bodyHeartbeatMs,
-  bodyHoldersKeptMax,
   bodyReservedBytesMin,
   connectionIdleSecondsMax,
-  continueWaitMs,
-  deviceBodiesBytesMax,
-  deviceLargeBodiesBytesMax,
-  keyBodiesBytesMax,
-  operatorFormsBytesMax,
-  operatorsFormsBytesMax,
   readingBodyBytesMax,
-  visitorAddressFormsBytesMax,
-  visitorsFormsBytesMax,
-} from '../limits.ts'
-import { BodyMemoryTrouble, type BodyTrouble } from './body-memory-trouble.ts'
+} from './http-bounds.ts'
 import { ownTurns } from './own-turns.ts'
+
+export const keyBodiesBytesMax = 16 * 1024 * 1024
+export const deviceBodiesBytesMax = 64 * 1024 * 1024
+/**
+ * Memory for unfinished bodies over `readingBodyBytesMax`. The rest of `deviceBodiesBytesMax` stays free for single readings.
+ */
+export const deviceLargeBodiesBytesMax = 56 * 1024 * 1024
+/** Memory for unfinished forms of one signed-in operator. The next bound is for all operators together. */
+export const operatorFormsBytesMax = 1024 * 1024
+export const operatorsFormsBytesMax = 16 * 1024 * 1024
+/** Memory for unfinished forms of visitors from one IPv4 address or IPv6 /64. The next bound is for all visitors together. */
+export const visitorAddressFormsBytesMax = 128 * 1024
+export const visitorsFormsBytesMax = 4 * 1024 * 1024
+/**
+ * A client that waits for a `100 Continue` must send the first byte of its body within this time, if Bun does not send the
+ * `100`. Apache's HTTP client sends its body after it has waited for 3 s.
+ */
+export const continueWaitMs = 5_000
+/**
+ * How often unfinished bodies are checked. Each check restarts Bun's idle timers, which would otherwise close connections with
+ * an unfinished body.
+ */
+export const bodyHeartbeatMs = 5_000
+/**
+ * Each key, operator or address that sends a body has an entry in memory. Usually a heartbeat removes the entries without bodies,
+ * because removing and adding a busy key for each reading would be slow. With more entries than this number, an entry is removed
+ * as soon as its last body ends.
+ */
+export const bodyHoldersKeptMax = 10_000
 
 /**
  * Each pool has a bound of its own, so that a flood of one kind of body leaves memory for the others. `devices`: bodies of the

@@ -2,17 +2,21 @@ import type { Clock } from '../clock.ts'
 import type { NewEvent, RecordedEvent } from '../domain/events.ts'
 import { logStream } from '../domain/stream-names.ts'
 import type { Entropy } from '../entropy.ts'
-import {
-  copyAppendBytesMax,
-  copyAppendEventsMax,
-  copyRetriesMax,
-  copyRetryPauseMs,
-  readPageEventsMax,
-} from '../limits.ts'
+import { readPageEventsMax } from '../limits.ts'
 import { DamagedLog, type EventLog, Outage } from './event-log.ts'
 import { digestLog, type LogDigest } from './log-digest.ts'
 import { beginCopy, endCopy } from './log-identity.ts'
 import { pagesOfLog } from './pages-of-log.ts'
+
+/**
+ * Size of one append to the copy, as JSON. No log stores an append in a form larger than JSON, so SQLite and EventStoreDB both
+ * accept this size.
+ */
+export const copyAppendBytesMax = 800_000
+export const copyAppendEventsMax = 1_000
+/** Retries while a log is unavailable: five minutes. Then the copying ends, and a later command can continue it. */
+const copyRetriesMax = 600
+const copyRetryPauseMs = 500
 
 /**
  * The copy stopped, and its target must not be used. `cellarbook log copy` prints the message, so it is written for a

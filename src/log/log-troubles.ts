@@ -1,7 +1,10 @@
 import { Trouble } from '../domain/trouble.ts'
-import { overloadedLooksMin, survivedFsyncLooks, troubleCalmLooks } from '../limits.ts'
+import { overloadedLooksMin, troubleCalmLooks } from '../limits.ts'
 import { type LogTrouble, type LogTroubleKind, Outage } from './event-log.ts'
 import type { QueueRoom, Share } from './queue-room.ts'
+
+/** A failed fsync whose retry succeeded is reported for this number of checks: an hour. */
+export const survivedFsyncLooks = 3_600
 
 export class LogTroubles {
   readonly #full = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: troubleCalmLooks })

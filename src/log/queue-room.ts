@@ -1,6 +1,14 @@
 import { ReadingRun } from '../domain/reading/recorded-run.ts'
-import { logQueueBytesMax, logQueueChangesBytesMax, logQueueChangesMax, logQueueReadingsMax } from '../limits.ts'
 import { Outage, type ToAppend } from './event-log.ts'
+
+export const logQueueReadingsMax = 65_536
+export const logQueueBytesMax = 16 * 1024 * 1024
+/**
+ * Waiting changes: events that are neither readings nor summaries of refused ones. They have room of their own, so that waiting
+ * readings never keep out a revocation.
+ */
+export const logQueueChangesMax = 4_096
+export const logQueueChangesBytesMax = 4 * 1024 * 1024
 
 export type Share = {
   readonly events: number

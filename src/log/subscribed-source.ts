@@ -1,9 +1,12 @@
 import type { RecordedEvent } from '../domain/events.ts'
 import { isRun, itemCount, type LogItem, lastPositionOf } from '../domain/reading/recorded-run.ts'
 import { isRecordStream } from '../domain/stream-names.ts'
-import { readPageEventsMax, sourceWaitingEventsMax } from '../limits.ts'
+import { readPageEventsMax } from '../limits.ts'
 import type { EventLog, Subscription } from './event-log.ts'
 import type { Beginning, Source, SourcePage } from './source.ts'
+
+/** Events that wait for a slow reader of a subscription, at about 1 KB each. With more, they are read when the reader asks. */
+export const sourceWaitingEventsMax = 10_000
 
 /** What a subscription has delivered, and nobody has asked for yet. */
 type Live = {

@@ -1,8 +1,13 @@
 import type { PasswordJudge } from '../actors/operator/passwords.ts'
 import type { Schedule } from '../actors/schedule.ts'
 import { type PasswordContext, type Weakness, weaknessByNames } from '../domain/weak-password.ts'
-import { passwordJudgementMsMax } from '../limits.ts'
 import { WorkerThread } from '../worker-thread.ts'
+
+/**
+ * Comparing a new password with the dictionary usually takes 100 ms. If it takes longer than this, the password is compared
+ * only with the e-mail and the names of cellars.
+ */
+export const passwordJudgementMsMax = 2_000
 
 export type ToJudge = { readonly password: string; readonly context: PasswordContext }
 export type Judged = { readonly weakness: Weakness | null } | 'failed'

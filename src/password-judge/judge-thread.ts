@@ -5,8 +5,12 @@
 import { ZxcvbnFactory, type ZxcvbnResult } from '@zxcvbn-ts/core'
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common'
 import { guessedWords, type Weakness } from '../domain/weak-password.ts'
-import { passwordGuessesMin, passwordJudgedCharsMax } from '../limits.ts'
 import type { Judged, ToJudge } from './judge-on-thread.ts'
+
+/** Only this number of characters at the start of a password is compared with the dictionary. More would take too long. */
+export const passwordJudgedCharsMax = 64
+/** A new password is refused if an attacker would need fewer guesses than this to find it. */
+const passwordGuessesMin = 10_000_000_000
 
 declare const self: Worker
 

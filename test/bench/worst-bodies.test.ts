@@ -1,21 +1,20 @@
 import { expect, test } from 'bun:test'
 import { gunzipSync } from 'node:zlib'
 import { structuralCharsOf, type WorstBody, worstBodies } from '../../bench/load/worst-bodies.ts'
+import { durationMsMax } from '../../src/domain/amounts.ts'
 import { encodedBytesExceed } from '../../src/domain/reading/columns.ts'
 import { BatchItems, judgeBatch, parseBatch } from '../../src/domain/reading/judge-batch.ts'
 import { NameCache } from '../../src/domain/reading/name-cache.ts'
 import { parseReading } from '../../src/domain/reading/reading.ts'
+import { visitorFormBodyBytesMax } from '../../src/http/dashboard/forms/read-form.ts'
 import {
-  batchBodyBytesMax,
-  batchEncodedBytesMax,
   batchStructuralCharsMax,
-  durationMsMax,
   jsonNestingMax,
-  packedBodyBytesMax,
   readingBodyBytesMax,
   readingStructuralCharsMax,
-  visitorFormBodyBytesMax,
-} from '../../src/limits.ts'
+} from '../../src/http/http-bounds.ts'
+import { packedBodyBytesMax } from '../../src/http/ingest/checks-after-the-key.ts'
+import { batchBodyBytesMax, batchEncodedBytesMax } from '../../src/http/ingest/ingest-batch.ts'
 
 const cellar = 'wine-berlin'
 const bytesMax = { reading: readingBodyBytesMax, batch: batchBodyBytesMax, form: visitorFormBodyBytesMax } as const

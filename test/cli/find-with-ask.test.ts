@@ -1,18 +1,13 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { Ask } from '../../src/actors/search/ask-db.ts'
+import { requestSearchMs } from '../../src/actors/search/find-events.ts'
 import { type LogSearch, searchLog } from '../../src/actors/search/search-log.ts'
 import { questionsOfLog } from '../../src/asked/questions-of-log.ts'
 import { findInLog } from '../../src/cli/control/find-in-log.ts'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
 import { type LogPart, wholeLog } from '../../src/domain/search/event-filter.ts'
 import { refusalsStream } from '../../src/domain/stream-names.ts'
-import {
-  logReadPageEvents,
-  readPageEventsMax,
-  refusalSummaryMsMax,
-  requestSearchMs,
-  summariesSearchedMax,
-} from '../../src/limits.ts'
+import { logReadPageEvents, readPageEventsMax, refusalSummaryMsMax, summariesSearchedMax } from '../../src/limits.ts'
 import { AskBusy, AskUnusable } from '../../src/log/ask-index.ts'
 import { Outage, StillSearching } from '../../src/log/event-log.ts'
 import { type DerivedHere, derivedHere } from '../support/derived/derived-here.ts'

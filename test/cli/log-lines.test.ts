@@ -2,8 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
-import { logLinesBytesMax } from '../../src/limits.ts'
-import { createLogLines } from '../../src/log-lines.ts'
+import { createLogLines, logLinesBytesMax } from '../../src/log-lines.ts'
 import { gather, newFolder, root } from '../support/cellarbook.ts'
 
 const folder = newFolder()

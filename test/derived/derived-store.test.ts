@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { DerivedStore, type DerivedTold } from '../../src/derived/derived-store.ts'
-import type { FollowerEvents, InLog, ModelProgress, ToFollower } from '../../src/derived/follower-messages.ts'
 import {
+  DerivedStore,
+  type DerivedTold,
   followerRestartMsMax,
   followerStopMsMax,
   followerToldEveryMs,
   followerUpToMsMax,
-  modelRetryPauseMs,
-} from '../../src/limits.ts'
+} from '../../src/derived/derived-store.ts'
+import type { FollowerEvents, InLog, ModelProgress, ToFollower } from '../../src/derived/follower-messages.ts'
+import { modelRetryPauseMs } from '../../src/limits.ts'
 import { drivenSchedule } from '../support/time/driven-schedule.ts'
 
 /** A store whose follower is the test. */

@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 import { askModel } from '../../src/derived/ask/ask-model.ts'
 import { readingsKind } from '../../src/derived/readings/readings-model.ts'
+import { minutesKeptMs } from '../../src/derived/readings/roll-ups.ts'
 import { secondText } from '../../src/domain/calendar.ts'
 import { keyStream, readingsStream } from '../../src/domain/stream-names.ts'
-import { minutesKeptMs, modelRowsPerStep } from '../../src/limits.ts'
+import { modelRowsPerStep } from '../../src/limits.ts'
 import { modelHere } from '../support/derived/model-here.ts'
 import { Recorder } from '../support/recorder.ts'
 

@@ -2,14 +2,10 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { modelAnewPauseMsMax, modelBehindMs, modelRetryPauseMsMax } from '../../src/derived/followed-model.ts'
+import { followerFlushMsMax } from '../../src/derived/follower.ts'
 import { modelPath } from '../../src/derived/model-file.ts'
-import {
-  followerFlushMsMax,
-  modelAnewPauseMsMax,
-  modelBehindMs,
-  modelRetryPauseMs,
-  modelRetryPauseMsMax,
-} from '../../src/limits.ts'
+import { modelRetryPauseMs } from '../../src/limits.ts'
 import { type EventLog, Outage } from '../../src/log/event-log.ts'
 import type { Source } from '../../src/log/source.ts'
 import { type FollowedHere, followedHere, type Harm, positionsModel } from '../support/derived/followed-here.ts'

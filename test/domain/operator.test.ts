@@ -3,11 +3,14 @@ import type { By, RecordedEvent, Role } from '../../src/domain/events.ts'
 import {
   type DecidedOperator,
   decideOperator,
+  devicesPerOperatorMax,
   type EndedSessions,
   evolveOperator,
+  linksToldMax,
   type OperatorCommand,
   type OperatorEventType,
   type OperatorState,
+  sessionsPerOperatorMax,
 } from '../../src/domain/operator.ts'
 import {
   type DecidedSetup,
@@ -18,7 +21,7 @@ import {
   type SetupEventType,
   type SetupState,
 } from '../../src/domain/operator-setup.ts'
-import { devicesPerOperatorMax, linksOpenMax, linksToldMax, sessionsPerOperatorMax } from '../../src/limits.ts'
+import { linksOpenMax } from '../../src/limits.ts'
 
 const start = Date.UTC(2026, 2, 1, 12)
 const hour = 3_600_000

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { cameFrom, networkOf, siteOf } from '../../src/http/client-address.ts'
-import { headerPartsMax } from '../../src/limits.ts'
+import { headerPartsMax } from '../../src/http/http-bounds.ts'
 
 const from = (peer: string | null, headers: Readonly<Record<string, string>>, trusted: readonly string[] = []) =>
   cameFrom(new Headers(headers), peer, trusted)

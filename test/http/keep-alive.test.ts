@@ -3,9 +3,9 @@
  * do not wait 75 s: after an update of Bun, try by hand that a connection still answers then.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { keepAliveSecondsMin } from '../../src/http/ingest/answer-headers.ts'
 import { askToCloseConnections } from '../../src/http/serve.ts'
 import { serverOptions } from '../../src/http/server-options.ts'
-import { keepAliveSecondsMin } from '../../src/limits.ts'
 import { type Service, startService, validReading } from '../support/test-service.ts'
 
 let service: Service

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { boundErrorLines } from '../../src/http/request-lines.ts'
-import { errorLineMs, errorLinesMax } from '../../src/limits.ts'
+import { boundErrorLines, errorLineMs, errorLinesMax } from '../../src/http/request-lines.ts'
 import { startService, validReading } from '../support/test-service.ts'
 import { drivenSchedule } from '../support/time/driven-schedule.ts'
 

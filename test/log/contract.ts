@@ -4,10 +4,12 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { NewEvent, RecordedEvent } from '../../src/domain/events.ts'
+import { columnSlabReadingsMin } from '../../src/domain/reading/columns.ts'
 import { ReadingRun } from '../../src/domain/reading/recorded-run.ts'
 import { foldedCategories, recordCategories } from '../../src/domain/stream-names.ts'
-import { columnSlabReadingsMin, readPageEventsMax, trimEventsMax } from '../../src/limits.ts'
+import { readPageEventsMax } from '../../src/limits.ts'
 import { type AppendResult, type EventLog, type ExpectedRevision, Outage } from '../../src/log/event-log.ts'
+import { trimEventsMax } from '../../src/log/sqlite/sqlite-commits.ts'
 import { caughtUp, collect, dropped, hasEvents } from '../support/logs/collector.ts'
 import { columnsOf } from '../support/logs/columns-of.ts'
 import {

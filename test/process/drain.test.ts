@@ -2,7 +2,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { packageManager } from '../../package.json'
-import { sameSignalMsMax } from '../../src/limits.ts'
+import { sameSignalMsMax } from '../../src/cli/until-stopped.ts'
 import {
   cellarbook,
   environmentOf,

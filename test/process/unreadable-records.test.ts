@@ -1,7 +1,7 @@
 /** A node of a newer version wrote records that this version does not know. This version must still start and serve. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { recordsKeptMs } from '../../src/actors/cellar/record-retention.ts'
 import { dayMs } from '../../src/domain/calendar.ts'
-import { recordsKeptMs } from '../../src/limits.ts'
 import { visitor } from '../http/dashboard/visitor.ts'
 import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
 import { type LogServer, startLogServer } from '../support/log-server/server.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { barriersPerKeyMax } from '../../projections/accepted-readings.ts'
 import { createProjections } from '../../projections/projections.ts'
 import type { EventData } from '../../src/domain/events.ts'
-import { barriersPerKeyMax } from '../../src/limits.ts'
 import { Recorder } from '../support/recorder.ts'
 
 const noon = Date.UTC(2026, 2, 1, 12)

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { PastNames } from '../../projections/past-names.ts'
-import { pastNamesMax } from '../../src/limits.ts'
+import { PastNames, pastNamesMax } from '../../projections/past-names.ts'
 
 /** The name 'name 0' ends at position 10, 'name 1' at position 20, and so on. */
 const renamed = (times: number): PastNames => {

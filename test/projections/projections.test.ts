@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { endedSessionsMax } from '../../projections/operator-directory.ts'
 import { createProjections } from '../../projections/projections.ts'
 import { cellarStream, operatorStream, setupStream } from '../../src/domain/stream-names.ts'
-import { endedSessionsMax, keyLimitDefault } from '../../src/limits.ts'
+import { keyLimitDefault } from '../../src/limits.ts'
 import { type Draft, Recorder } from '../support/recorder.ts'
 import { snapshotOf } from '../support/snapshot.ts'
 

@@ -1,8 +1,8 @@
 /** Tests how many appends the log sends at once, and which server of a cluster it chooses. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { NewEvent } from '../../src/domain/events.ts'
-import { eventStoreAppendsOutMax } from '../../src/limits.ts'
 import { type AppendResult, type EventLog, Outage } from '../../src/log/event-log.ts'
+import { eventStoreAppendsOutMax } from '../../src/log/eventstoredb/appends.ts'
 import { startLogCluster } from '../support/log-server/cluster.ts'
 import { type LogServer, startLogServer } from '../support/log-server/server.ts'
 import { caughtUp, collect } from '../support/logs/collector.ts'

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, te
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { logStream } from '../../src/domain/stream-names.ts'
-import { eventStoreAppendBytesMax } from '../../src/limits.ts'
+import { eventStoreAppendBytesMax } from '../../src/log/eventstoredb/eventstoredb-bounds.ts'
 import { cellarbook, newFolder, startProcess } from '../support/cellarbook.ts'
 import { selfSigned } from '../support/certificate.ts'
 import { startLogCluster } from '../support/log-server/cluster.ts'

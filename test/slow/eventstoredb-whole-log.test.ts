@@ -2,14 +2,11 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { readingsStream } from '../../src/domain/stream-names.ts'
-import {
-  eventStoreSearchWindowEvents,
-  readPageEventsMax,
-  retentionMarginMs,
-  storeScansKeptMax,
-} from '../../src/limits.ts'
+import { readPageEventsMax, retentionMarginMs } from '../../src/limits.ts'
 import { copyLog } from '../../src/log/copy-log.ts'
 import { type EventLog, type ReadAllOptions, StillSearching } from '../../src/log/event-log.ts'
+import { eventStoreSearchWindowEvents } from '../../src/log/eventstoredb/requests.ts'
+import { storeScansKeptMax } from '../../src/log/eventstoredb/store-reads.ts'
 import { ensureLogCreated } from '../../src/log/log-identity.ts'
 import { paths } from '../../views/paths.ts'
 import { download, exportTests, lastEnd, revisionsIn } from '../http/dashboard/exports/downloading.ts'

@@ -4,7 +4,6 @@ import { decideKey, evolveKey } from '../../domain/key.ts'
 import { keyIdBytes, makeKey, makeKeyId, secretBytes } from '../../domain/key-format.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
 import { keyStream } from '../../domain/stream-names.ts'
-import { keyIdTriesMax, keysPerCellarMax } from '../../limits.ts'
 import { askedBy, systemAsker } from '../asked-by.ts'
 import type { Asker, CreatedKey, NewKey } from '../core.ts'
 import type { Host } from '../host.ts'
@@ -13,6 +12,10 @@ import { havingWritten } from '../outage-refusals.ts'
 import { appendUntilKnown } from '../stream/append-until-known.ts'
 import { narrowTo } from '../stream/narrow-event.ts'
 import { StreamActor } from '../stream/stream-actor.ts'
+
+export const keysPerCellarMax = 10_000
+/** Tries to find an unused random id for a new key. Ids have 47 random bits, so even a second try is very unlikely. */
+const keyIdTriesMax = 3
 
 type Answer<T> = Promise<Outcome<T, CommandRefusal>>
 

@@ -2,7 +2,6 @@ import { purgeBefore } from '../../domain/calendar.ts'
 import type { Purge } from '../../domain/cellar.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { cellarStream, readingsStream } from '../../domain/stream-names.ts'
-import { purgesPerAppendMax } from '../../limits.ts'
 import { DamagedLog, Outage } from '../../log/event-log.ts'
 import type { Host } from '../host.ts'
 import { eventAt, firstSince } from '../key/load-readings.ts'
@@ -11,6 +10,9 @@ import type { TimesTold } from '../time/clock-watch.ts'
 import { PurgeClock } from '../time/purge-clock.ts'
 import type { CellarActor } from './cellar-actor.ts'
 import { RecordRetention } from './record-retention.ts'
+
+/** Purges (one per key) that a cellar writes in one append. So many take about 200 KB, and EventStoreDB takes 1 MiB. */
+export const purgesPerAppendMax = 256
 
 export type Purging = {
   /**

@@ -1,12 +1,16 @@
 import { purgeBefore } from '../../domain/calendar.ts'
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { nodeRefusalsStream, refusalsStream, signInsStream } from '../../domain/stream-names.ts'
-import { readPageEventsMax, recordsKeptMs, refusalStreamsPerSweepMax, retentionMarginMs } from '../../limits.ts'
+import { readPageEventsMax, retentionMarginMs } from '../../limits.ts'
 import { DamagedLog } from '../../log/event-log.ts'
 import { askedBy, systemAsker } from '../asked-by.ts'
 import type { Host } from '../host.ts'
 import { appendUntilKnown } from '../stream/append-until-known.ts'
 import { KeyRounds } from './key-rounds.ts'
+
+export const recordsKeptMs = { signins: 30 * 24 * 3_600_000, refusals: 30 * 24 * 3_600_000 } as const
+/** Keys whose refusals one run of the retention looks at. A run comes each minute, so a day is enough for 360,000 keys. */
+export const refusalStreamsPerSweepMax = 256
 
 type PurgedStream = { readonly stream: string; readonly keptMs: number }
 

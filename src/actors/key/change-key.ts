@@ -2,7 +2,7 @@ import type { Metadata } from '../../domain/events.ts'
 import { type DecidedKey, decideKey, type KeyCommand, type KeyState, takesAway } from '../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
 import { derivedId } from '../../domain/uuid.ts'
-import { conflictRetriesMax, sealTriesMax } from '../../limits.ts'
+import { conflictRetriesMax } from '../../limits.ts'
 import { type ExpectedRevision, Outage } from '../../log/event-log.ts'
 import { askedBy } from '../asked-by.ts'
 import type { Asker } from '../core.ts'
@@ -11,6 +11,12 @@ import { havingWritten } from '../outage-refusals.ts'
 import { retryPauseMs } from '../stream/append-until-known.ts'
 import { readFrom } from '../stream/read-stream.ts'
 import type { Draft, KeyStreams } from './key-streams.ts'
+
+/**
+ * After this number of failed tries to append a seal event (docs/protocol.md), a revocation first suspends the key, so that
+ * busy nodes stop writing.
+ */
+export const sealTriesMax = 8
 
 /** `onDoubt` is called when it is unknown if an append was stored. The actor then refuses readings, which would only wait. */
 export type KeyWork = { readonly host: Host; readonly streams: KeyStreams; readonly onDoubt: () => void }

@@ -4,13 +4,13 @@ import { foldRun } from '../../domain/reading/admission.ts'
 import { countOf, type Readings } from '../../domain/reading/columns.ts'
 import { ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
-import { appendBytesMax, appendReadingsMax, conflictRetriesMax, storeRetriesMax } from '../../limits.ts'
+import { conflictRetriesMax } from '../../limits.ts'
 import { type AppendResult, Outage } from '../../log/event-log.ts'
 import type { Asker, IdempotentRequest, Usage } from '../core.ts'
 import type { Host } from '../host.ts'
 import { commandRefusalOf, readingRefusalOf } from '../outage-refusals.ts'
 import { IdempotentRequests } from '../repeats/idempotent-requests.ts'
-import { retryPauseMs } from '../stream/append-until-known.ts'
+import { retryPauseMs, storeRetriesMax } from '../stream/append-until-known.ts'
 import {
   type ChangeKey,
   changeKey,
@@ -26,6 +26,9 @@ import { acknowledge, type Run } from './reading-run.ts'
 import { recordExpiry } from './record-expiry.ts'
 import { StreamSharing } from './stream-sharing.ts'
 
+export const appendBytesMax = 512 * 1024
+export const appendReadingsMax = 4_096
+
 type KeyAnswer = ReturnType<typeof changeKey>
 
 const storeUnavailable: ReadingRefusal = { kind: 'store_unavailable' }
@@ -33,12 +36,9 @@ const internalError: ReadingRefusal = { kind: 'internal_error' }
 const runBounds = { readingsMax: appendReadingsMax, bytesMax: appendBytesMax }
 
 /**
- * The only writer of one key's streams on this node. At most one append of readings is under way.
- *
- * - Fast path: `accept` admits or refuses a reading at once, without an async function. At the end of the event loop's
- *   turn, one append takes all admitted readings.
- * - Slow path: loads the state and runs commands. Readings that arrive meanwhile wait, and are admitted or refused when
- *   the slow path ends.
+ * The only writer of one key's streams on this node. At most one append of readings is under way. - Fast path: `accept`
+ * admits or refuses at once, without an async function. At the end of the turn, one append takes all admitted readings. -
+ * Slow path: loads the state and runs commands. Readings that arrive meanwhile wait until it ends.
  */
 export class KeyActor {
   usedBeat = 0
@@ -57,7 +57,7 @@ export class KeyActor {
   #mustJudge = false
   #isOnSlowPath = false
   #isFlushDue = false
-  /** True while it is unknown whether a command's append was stored. Readings are refused until the store answers. */
+  /** Until the store answers, readings are refused. */
   #isInDoubt = false
   #conflictsInARow = 0
 
@@ -86,7 +86,7 @@ export class KeyActor {
     return request.answer
   }
 
-  /** Like `accept`, for a request with an idempotency key: a repeat gets the first answer again. */
+  /** A repeat gets the first answer again. */
   acceptIdempotent(readings: Readings, request: IdempotentRequest): Promise<ReadingAnswer> {
     try {
       const answer = this.#earlyAnswer(countOf(readings), request)
@@ -115,7 +115,7 @@ export class KeyActor {
       .then(() => (this.#streams.checkLoaded() ? this.#streams.usage : null))
   }
 
-  /** Answers as `accept` would answer now, but reserves, records and appends nothing. */
+  /** Reserves, records and appends nothing. */
   async check(count: number): Promise<CheckAnswer> {
     const full = this.#noRoomFor(count)
     if (full !== null) return refused(full)
@@ -195,7 +195,7 @@ export class KeyActor {
     return refusal === null ? null : refused(refusal)
   }
 
-  /** True if readings must be refused: they would only wait, because an append of unknown outcome blocks later appends. */
+  /** Readings would only wait, because an append of unknown outcome blocks later appends. */
   get #isStuck(): boolean {
     return this.#run?.isDoubtful === true && !this.#host.log.health().ok
   }
@@ -235,7 +235,6 @@ export class KeyActor {
     this.#host.flushSoon(this)
   }
 
-  /** Begins the next append or the slow path. Called again when the append or the slow path ends. */
   #advance(): void {
     if (this.#run !== null || this.#isOnSlowPath) return
     const mayAppend = this.#mailbox.hasReadings && !this.#sharing.isPausing
@@ -248,7 +247,7 @@ export class KeyActor {
     let taken: readonly ReadingsRequest[] = []
     try {
       const { key, readings, readingsStream, now } = this.#streams
-      // The key can have changed or expired since the readings were admitted. One check is enough for all: they share the key.
+      // One check is enough for all readings: they share the key.
       const refusal = refusalOfKey(key, readings.sealed !== null, now)
       if (refusal !== null) {
         this.#releaseWaiting()

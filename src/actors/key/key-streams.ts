@@ -3,14 +3,7 @@ import { evolveKey, type KeyEventType, type KeyState } from '../../domain/key.ts
 import { admit, foldReadings, noReadings, type ReadingsState } from '../../domain/reading/admission.ts'
 import { done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { keyStream, readingsStream } from '../../domain/stream-names.ts'
-import {
-  catchUpPagesMax,
-  heartbeatMs,
-  keyLimitDefault,
-  readPageEventsMax,
-  repeatsGapPagesMax,
-  usageCatchUpMs,
-} from '../../limits.ts'
+import { heartbeatMs, keyLimitDefault, readPageEventsMax } from '../../limits.ts'
 import { type AppendResult, type ExpectedRevision, Outage } from '../../log/event-log.ts'
 import type { Checked, Usage } from '../core.ts'
 import type { Host } from '../host.ts'
@@ -18,6 +11,22 @@ import { type AppendOptions, appendUntilKnown } from '../stream/append-until-kno
 import { narrowTo } from '../stream/narrow-event.ts'
 import { readFrom } from '../stream/read-stream.ts'
 import { loadReadings, readTail } from './load-readings.ts'
+
+/**
+ * Pages of a key's readings that are read at once for idempotency keys that the index does not have yet. If more are missing, the
+ * request is refused, and the next one reads on.
+ */
+const repeatsGapPagesMax = 100
+/**
+ * Pages of other nodes' readings that an actor reads one by one. If there are more, the actor drops its state and loads it from
+ * the end of the stream, because that reads fewer events.
+ */
+export const catchUpPagesMax = 3
+/**
+ * An open page makes an actor read other nodes' readings at most once in this time, so that pages cause few reads. The actor
+ * counts this time in heartbeats, so it must be a multiple of `heartbeatMs`.
+ */
+export const usageCatchUpMs = 2_000
 
 /** An event that is not appended yet. The append adds `recordedAt`. */
 export type Draft<T extends KeyEventType | 'ReadingsSealed' | 'ReadingsFenced'> = {

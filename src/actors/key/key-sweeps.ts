@@ -1,11 +1,17 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import { isExpiryToRecord, type KeyState } from '../../domain/key.ts'
 import { keyIdOf } from '../../domain/stream-names.ts'
-import { heartbeatMs, revocationFinishMs } from '../../limits.ts'
+import { heartbeatMs } from '../../limits.ts'
 import type { Host } from '../host.ts'
 import type { Registry } from '../registry.ts'
 import type { KeyActor } from './key-actor.ts'
 import { recordExpiry } from './record-expiry.ts'
+
+/**
+ * Another node finishes a revocation that is incomplete after this time. The node counts this time in heartbeats, so it must be
+ * a multiple of `heartbeatMs`.
+ */
+export const revocationFinishMs = 2_000
 
 /**
  * Finishes revocations whose node died after the seal event (docs/protocol.md, "Taking a right away"). Records expiries

@@ -3,10 +3,18 @@ import type { Idempotency } from '../../domain/reading/idempotency-key.ts'
 import { encodedBytesAtMost } from '../../domain/reading/reading-size.ts'
 import type { RunRequest } from '../../domain/reading/recorded-run.ts'
 import { type CommandRefusal, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
-import { encodedIdempotencyBytes, mailboxCommandsMax, mailboxReadingsMax, mailboxRequestsMax } from '../../limits.ts'
 import { Outage } from '../../log/event-log.ts'
 import type { Accepted, IdempotentRequest } from '../core.ts'
 import { commandRefusalOf } from '../outage-refusals.ts'
+
+/**
+ * Bytes that an append reserves for an idempotency key. As JSON, its hashes and the facts of its batch take at most 375 bytes.
+ */
+export const encodedIdempotencyBytes = 380
+export const mailboxRequestsMax = 4_096
+/** Readings that wait for one actor: 64 full batches, about 25 MB. Further readings are refused. */
+export const mailboxReadingsMax = 65_536
+export const mailboxCommandsMax = 64
 
 export type ReadingAnswer = Outcome<Accepted, ReadingRefusal>
 

@@ -1,5 +1,21 @@
-import { farTurnEveryMs, farTurnMs, givingWayMsMax, heartbeatMs, sharedStreamMs } from '../../limits.ts'
+import { heartbeatMs } from '../../limits.ts'
 import type { Flushable, Host } from '../host.ts'
+
+/**
+ * The longest pause in which a node lets another node append to the same stream. Without pauses, one node wins every conflict.
+ */
+export const givingWayMsMax = 100
+/**
+ * A busy node pauses for this time. So nodes far from EventStoreDB, with a round trip up to half of this time, can append, too.
+ */
+export const farTurnMs = 50
+/** How often a busy node pauses for `farTurnMs`, which takes at most a twelfth of its time. */
+const farTurnEveryMs = 600
+/**
+ * How long after a conflict in a stream a node still makes pauses for other nodes. The node counts this time in heartbeats, so
+ * it must be a multiple of `heartbeatMs`.
+ */
+export const sharedStreamMs = 5_000
 
 /**
  * Pauses this node's appends to a stream, so that other nodes can append to the same stream. After a conflict the pause

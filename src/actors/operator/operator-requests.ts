@@ -3,13 +3,14 @@ import { sessionIdOf } from '../../domain/operator.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
 import { operatorStream, setupStream } from '../../domain/stream-names.ts'
 import { parseEmail, parsePassword } from '../../domain/text.ts'
-import { linkMsMax } from '../../limits.ts'
 import type { Asker, Operators, OwnPassword, PasswordClient, SignIns } from '../core.ts'
 import type { Host } from '../host.ts'
 import { busy, type Registry } from '../registry.ts'
 import type { OperatorActor, SetupActor } from './operator-actor.ts'
 import { hashOf, newSecret } from './operator-secrets.ts'
 import type { Passwords } from './passwords.ts'
+
+export const linkMsMax = 24 * 3_600_000
 
 type Actors = {
   readonly operators: Registry<OperatorActor>

@@ -1,17 +1,22 @@
 import type { CommandRefusal, Outcome } from '../../domain/refusal.ts'
 import { done } from '../../domain/refusal.ts'
 import { type PasswordContext, type Weakness, weaknessByNames, weakPassword } from '../../domain/weak-password.ts'
-import {
-  knownPasswordsWaitingMax,
-  passwordBytesMax,
-  passwordCellarsMax,
-  passwordsWaitingMax,
-  passwordsWaitingPerNetworkMax,
-} from '../../limits.ts'
+import { passwordBytesMax } from '../../limits.ts'
 import type { PasswordClient } from '../core.ts'
 import type { Host } from '../host.ts'
 import { CommandRequest } from '../key/mailbox.ts'
 import { FairQueue } from './fair-queue.ts'
+
+export const passwordCellarsMax = 1_000
+/**
+ * Passwords from unknown browsers that wait to be hashed. A hash takes 80 ms, so 64 take about 5 s, the longest wait of a
+ * request (`requestWaitMsMax`).
+ */
+export const passwordsWaitingMax = 64
+/** Passwords from known browsers and signed-in people that wait to be hashed. They are hashed before all others. */
+export const knownPasswordsWaitingMax = 16
+/** Passwords from one IPv4 address or IPv6 /48 that wait to be hashed. Known and unknown browsers are counted separately. */
+export const passwordsWaitingPerNetworkMax = 4
 
 /**
  * A password for an unknown e-mail is compared with this hash. So the time of the answer does not show whether an

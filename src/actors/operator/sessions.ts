@@ -4,12 +4,15 @@ import { isExpired } from '../../domain/expiry.ts'
 import { type OperatorSession, sessionIdOf } from '../../domain/operator.ts'
 import { type CommandRefusal, done, type Outcome } from '../../domain/refusal.ts'
 import { operatorStream } from '../../domain/stream-names.ts'
-import { sessionRenewalDivisor, sessionUsesMax } from '../../limits.ts'
 import type { Asker, Session, SignIns } from '../core.ts'
 import type { Host } from '../host.ts'
 import { busy, type Registry } from '../registry.ts'
 import type { OperatorActor } from './operator-actor.ts'
 import { hashOf } from './operator-secrets.ts'
+
+/** A used session is renewed in the log at most once in a fourth of its idle time, because each renewal is an event. */
+export const sessionRenewalDivisor = 4
+const sessionUsesMax = 10_000
 
 /**
  * Knows when each session was last used on this node. Other nodes and this node's next start need the time of use from

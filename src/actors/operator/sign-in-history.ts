@@ -1,8 +1,15 @@
 import type { By, RecordedEvent } from '../../domain/events.ts'
 import { makerOf, sessionIdOf } from '../../domain/operator.ts'
 import { operatorStream, signInsStream } from '../../domain/stream-names.ts'
-import { refusedSignInAddressesMax, signInHistoryEventsMax, signInHistoryRowsMax } from '../../limits.ts'
+import { refusedSignInAddressesMax } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
+
+/**
+ * Events that the account page reads from the operator's stream, and as many from the stream `signins-node`. That
+ * stream has the addresses and browsers of all sign-ins.
+ */
+const signInHistoryEventsMax = 1_000
+export const signInHistoryRowsMax = 50
 
 export type SignInPlace = { readonly address: string; readonly browser: string }
 

@@ -1,11 +1,15 @@
 import type { Decided, EventData } from '../../domain/events.ts'
 import type { CommandRefusal, Outcome } from '../../domain/refusal.ts'
 import { signInsStream } from '../../domain/stream-names.ts'
-import { heartbeatMs, refusedSignInAccountsMax, refusedSignInAddressesMax, refusedSignInsToldMs } from '../../limits.ts'
+import { heartbeatMs, refusedSignInAddressesMax } from '../../limits.ts'
 import { systemAsker } from '../asked-by.ts'
 import type { Asker, RefusedSignIn } from '../core.ts'
 import type { Host } from '../host.ts'
 import { RecordStream } from '../stream/record-stream.ts'
+
+export const refusedSignInsToldMs = 60_000
+/** Accounts that one event about refused sign-ins names. Others are only counted. */
+export const refusedSignInAccountsMax = 50
 
 type SignInRecord = Decided<'SignInSeen' | 'SignInsRefused'>
 type Counts = { failed: number; throttled: number }

@@ -2,7 +2,7 @@ import { type EndedSessions, sessionIdOf } from '../../domain/operator.ts'
 import { done, refused } from '../../domain/refusal.ts'
 import { operatorStream } from '../../domain/stream-names.ts'
 import { parseEmail, parsePassword } from '../../domain/text.ts'
-import { linksToldMsMax, sessionMsMax } from '../../limits.ts'
+import { sessionMsMax } from '../../limits.ts'
 import type { Asker, EndingSessions, SignedIn, SignInFrom, SignIns } from '../core.ts'
 import type { Host } from '../host.ts'
 import { busy, type Registry } from '../registry.ts'
@@ -11,6 +11,8 @@ import { deviceMadeAt, hashOf, newDeviceSecret, newSecret } from './operator-sec
 import type { Passwords } from './passwords.ts'
 import { askerIn, Sessions, shownSession } from './sessions.ts'
 import type { SignInRecords } from './sign-in-records.ts'
+
+export const linksToldMsMax = 30 * 86_400_000
 
 type Actors = {
   readonly operators: Registry<OperatorActor>

@@ -1,13 +1,15 @@
 import { isOfNode } from '../../domain/refusals/refusal-facts.ts'
 import { RefusalSums, type Summary } from '../../domain/refusals/refusal-sums.ts'
 import { nodeRefusalsStream, refusalsStream } from '../../domain/stream-names.ts'
-import { refusalAppendsAtOnce } from '../../limits.ts'
 import { Outage } from '../../log/event-log.ts'
 import { systemAsker } from '../asked-by.ts'
 import type { RefusedRequest } from '../core.ts'
 import type { Host } from '../host.ts'
 import { storageRefusal } from '../outage-refusals.ts'
 import { appendRecord } from '../stream/append-record.ts'
+
+/** Summaries that a node appends at the same time. With more, 1,000 due summaries would delay the readings behind them. */
+export const refusalAppendsAtOnce = 8
 
 /**
  * Writes what this node refused as summaries: for each key in the stream `refusals-<keyId>`, and for the node in the stream

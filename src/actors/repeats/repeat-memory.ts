@@ -1,14 +1,16 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import { type IdempotentAppend, idempotentAppendAt, isForgotten } from '../../domain/reading/idempotency-key.ts'
-import {
-  heartbeatMs,
-  idempotencyMarginMs,
-  idempotencyMs,
-  idempotencyStartMsMax,
-  idempotencyWaitingMax,
-} from '../../limits.ts'
+import { heartbeatMs, idempotencyMarginMs, idempotencyMs } from '../../limits.ts'
 import type { RepeatsIndex } from '../../log/repeats-index.ts'
 import type { Host } from '../host.ts'
+
+/**
+ * Idempotency keys that can wait in memory until the follower has committed them: 56 MB, at 850 bytes each. If more wait, requests
+ * with an idempotency key are refused until there is room.
+ */
+export const idempotencyWaitingMax = 65_536
+/** A start waits at most this time for the index of idempotency keys. To check a large file, or to build it again, takes longer. */
+export const idempotencyStartMsMax = 20_000
 
 /**
  * - `folding`: the index of idempotency keys is being built from the log.

@@ -1,6 +1,8 @@
 import { minuteMs } from '../../domain/calendar.ts'
-import { minuteRowsMs, minutesCountedPerTurn } from '../../limits.ts'
+import { minuteRowsMs } from '../../limits.ts'
 import type { Ask } from './ask-db.ts'
+
+const minutesCountedPerTurn = 60
 
 export type MinutePage = {
   readonly direction: 'forwards' | 'backwards'

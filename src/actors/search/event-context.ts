@@ -3,9 +3,14 @@ import { isKeyId } from '../../domain/key-format.ts'
 import { keyOfEvent } from '../../domain/search/event-filter.ts'
 import { nothingBefore, type StateBefore, stateAfter, unknownBefore } from '../../domain/search/state-before.ts'
 import { categoryOf, keyIdOf, keyStream } from '../../domain/stream-names.ts'
-import { logReadPageEvents, sameRequestEventsMax, stateBeforeEventsMax } from '../../limits.ts'
+import { logReadPageEvents } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
 import { type LogReads, unlessSearching } from './patient-reads.ts'
+
+/** Events that are folded for the state before an event. Most streams of keys, cellars and operators are much shorter. */
+export const stateBeforeEventsMax = 10_000
+/** Events on each side of an event in which its page looks for the same request, by one read. A batch has no more readings. */
+const sameRequestEventsMax = 1_000
 
 /**
  * `unknownBefore` if these are more than `stateBeforeEventsMax`: a page then says only the new values. @throws Outage,

@@ -1,10 +1,15 @@
 /** By what people hold in their hands. All throw Outage and UndecodableEvent. */
 import type { RecordedEvent } from '../../domain/events.ts'
-import { logReadPageEvents, readPageEventsMax, requestSearchEventsMax, requestSearchMs } from '../../limits.ts'
+import { logReadPageEvents, readPageEventsMax } from '../../limits.ts'
 import { Outage, StillSearching } from '../../log/event-log.ts'
 import type { Ask } from './ask-db.ts'
 import type { LogReads } from './patient-reads.ts'
 import { positionBefore } from './position-of-instant.ts'
+
+/** The events of a request are recorded within this time. A reading is answered after 5 s at most. */
+export const requestSearchMs = 60_000
+/** A minute of events at the highest rate. Comparing them takes some seconds. */
+export const requestSearchEventsMax = 1_000_000
 
 export const eventAt = async (log: LogReads, position: number): Promise<RecordedEvent | null> => {
   try {

@@ -1,9 +1,12 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import type { LogFilter } from '../../domain/search/event-filter.ts'
-import { listedAtOnceMax, logReadPageEvents } from '../../limits.ts'
+import { logReadPageEvents } from '../../limits.ts'
 import { StillSearching } from '../../log/event-log.ts'
 import { type LogSearch, searchLog } from './search-log.ts'
 import type { SearchPage } from './search-page.ts'
+
+/** Events that a search reads before it looks at the time again. Each can lie in another part of the log. */
+const listedAtOnceMax = 50
 
 export type ListParts = Omit<LogSearch, 'isWithoutReadings'> & {
   readonly isOver: () => boolean

@@ -1,13 +1,16 @@
 import { declarationOf, type RecordedEvent } from '../../domain/events.ts'
 import type { LogFilter } from '../../domain/search/event-filter.ts'
 import { type StateBefore, unknownBefore } from '../../domain/search/state-before.ts'
-import { logComparedMs, logReadPageEvents, logSearchMs } from '../../limits.ts'
+import { logReadPageEvents, logSearchMs } from '../../limits.ts'
 import type { AskProgress } from './ask-db.ts'
 import { statesBefore } from './event-context.ts'
 import { eventsOfId, type OfId } from './find-events.ts'
 import { ifUsable } from './if-usable.ts'
 import { type Listed, type ListPage, type ListParts, listEvents } from './list-events.ts'
 import type { LogReads } from './patient-reads.ts'
+
+/** Then the page of a list stops to fold what was before its events. The other rows say only the new values. */
+const logComparedMs = 50
 
 export type ListWanted = {
   readonly filter: LogFilter

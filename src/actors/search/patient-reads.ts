@@ -1,5 +1,8 @@
-import { exportOutageMsMax, exportRetryPauseMs } from '../../limits.ts'
+import { exportRetryPauseMs } from '../../limits.ts'
 import { DamagedLog, type EventLog, Outage, StillSearching } from '../../log/event-log.ts'
+
+/** An export waits for the store for this time. An election, or one late answer to a ping, takes less. */
+export const exportOutageMsMax = 30_000
 
 export type LogReads = Pick<EventLog, 'read' | 'readAll' | 'lags'>
 

@@ -15,17 +15,16 @@ import { minuteMs } from '../../domain/calendar.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { keyOfEvent } from '../../domain/search/event-filter.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
-import {
-  instantPagesMax,
-  instantStreamsMax,
-  logReadPageEvents,
-  readPageEventsMax,
-  recordedSkewMsMax,
-} from '../../limits.ts'
+import { logReadPageEvents, readPageEventsMax, recordedSkewMsMax } from '../../limits.ts'
 import { AskBusy, AskUnusable, type MinutePosition } from '../../log/ask-index.ts'
 import type { Ask } from './ask-db.ts'
 import { firstRevision } from './first-revision.ts'
 import type { LogReads } from './patient-reads.ts'
+
+/** Streams along which the search for an instant goes ahead at once. */
+const instantStreamsMax = 16
+/** Pages that the search reads one after the other when the streams of a page did not lead further. */
+const instantPagesMax = 16
 
 /** `null`: only the log itself is searched, which takes many more reads. */
 type Minutes = Pick<Ask, 'positionOfMinute'> | null

@@ -1,7 +1,12 @@
 import type { NewEvent } from '../../domain/events.ts'
-import { storeRetriesMax, storeRetryPauseMsMax, storeRetryPauseMsMin } from '../../limits.ts'
+import { storeRetryPauseMsMax } from '../../limits.ts'
 import { type AppendResult, type ExpectedRevision, Outage } from '../../log/event-log.ts'
 import type { Host } from '../host.ts'
+
+/** First pause before an append with an unknown outcome is sent again. The pause doubles up to `storeRetryPauseMsMax`. */
+const storeRetryPauseMsMin = 10
+/** Retries of an append with an unknown outcome, for about an hour. Then the actor reads the log again to learn the outcome. */
+export const storeRetriesMax = 3_600
 
 export type Append = {
   readonly stream: string

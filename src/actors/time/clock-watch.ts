@@ -1,6 +1,21 @@
 import type { LogItem } from '../../domain/reading/recorded-run.ts'
-import { clockCalmMs, clockDifferenceMsMax, heartbeatMs, lagCalmMs, lagMsMax } from '../../limits.ts'
+import { heartbeatMs } from '../../limits.ts'
 import type { Host } from '../host.ts'
+
+/** If the time of an event is more than this ahead of this node's clock, the node warns that the clocks of nodes differ. */
+export const clockDifferenceMsMax = 1_000
+/**
+ * A clock warning ends after this time without an event that is ahead of the clock. The node counts this time in heartbeats, so
+ * it must be a multiple of `heartbeatMs`.
+ */
+export const clockCalmMs = 60_000
+/** If an event of another node arrives more than this after it was recorded, the node reports a lag. */
+export const lagMsMax = 5_000
+/**
+ * After this time without a late event, the node no longer reports a lag. The node counts this time in heartbeats, so it must
+ * be a multiple of `heartbeatMs`.
+ */
+export const lagCalmMs = 10_000
 
 /**
  * - `ahead`: an event has a time in the future. `late`: an event arrives more than `lagMsMax` after its time.

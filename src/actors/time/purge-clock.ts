@@ -1,4 +1,6 @@
-import { clockDoubtMs, clockLeapMsMax } from '../../limits.ts'
+/** If the clock jumps further ahead than this, nothing is purged for `clockDoubtMs`. A wrong clock would purge too much. */
+export const clockLeapMsMax = 24 * 3_600_000
+export const clockDoubtMs = 24 * 3_600_000
 
 /**
  * A purge cannot be undone, so no purge runs while the clock is in doubt. The clock is in doubt if it is more than a day

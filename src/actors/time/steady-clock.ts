@@ -1,5 +1,8 @@
 import type { Clock, MachineClock } from '../../clock.ts'
-import { clockStandMs, clockStepMsMax } from '../../limits.ts'
+
+/** A clock that jumps further ahead than this is trusted only when it has stayed ahead for `clockStandMs`. */
+export const clockStepMsMax = 1_000
+export const clockStandMs = 5_000
 
 /**
  * The clock with which the node judges readings and gives events their times (docs/decisions/017-clocks.md). It is the

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { ExportFormat } from '../../domain/events.ts'
 import type { LogPart } from '../../domain/search/event-filter.ts'
-import { progressBarChars } from '../../limits.ts'
 import { cutOffEnd } from '../control/ends.ts'
 import type { ExportOperation } from '../control/export-operation.ts'
 import { CommandFailed, type End, exitCodes } from '../exit-codes.ts'
@@ -10,6 +9,8 @@ import { createProgress } from '../show/output.ts'
 import { type ExportFile, openExportFile } from './export-file.ts'
 import { addFilterOptions, filterOf } from './filter-options.ts'
 import type { ProgramDeps, Runner } from './runner.ts'
+
+const progressBarChars = 24
 
 type ExportOptions = Partial<LogPart> & {
   readonly list: ExportOperation['list']

@@ -2,9 +2,11 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { Value } from '@sinclair/typebox/value'
 import { messageOf } from '../../domain/error-message.ts'
 import type { ExportFormat } from '../../domain/events.ts'
-import { exportTailBytes } from '../../limits.ts'
 import { LastExported } from '../control/export-operation.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
+
+/** `log export --resume` looks for the last event in the last bytes of the file. One event takes less. */
+const exportTailBytes = 4 * 1024 * 1024
 
 export type ExportFile = {
   readonly last: LastExported | null

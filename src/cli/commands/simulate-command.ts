@@ -3,12 +3,15 @@ import { type Command, Option } from 'commander'
 import { baseUrlOf } from '../../config.ts'
 import { messageOf } from '../../domain/error-message.ts'
 import { visibleJson } from '../../hidden-characters.ts'
-import { batchReadingsMax, simulatedDevicesMax, simulatedRateMax } from '../../limits.ts'
+import { batchReadingsMax } from '../../limits.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 import { createProgress } from '../show/output.ts'
 import { simulate } from '../simulate/simulate.ts'
 import { countOption, durationOption, type JsonOption, jsonFlag, numberOption } from './options.ts'
 import type { Runner } from './runner.ts'
+
+const simulatedDevicesMax = 10_000
+const simulatedRateMax = 100_000
 
 type SimulateOptions = JsonOption & {
   readonly cellar: string

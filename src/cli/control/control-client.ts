@@ -1,9 +1,11 @@
 import { lstatSync, type Stats } from 'node:fs'
-import { servedAnswerMsMax } from '../../limits.ts'
 import { CommandFailed, type End, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
 import { decodeFrame, encodeOperation, socketPathOf } from './control-protocol.ts'
 import type { Operation } from './operations.ts'
+
+/** A start asks the socket of a held data folder for this time at most. */
+const servedAnswerMsMax = 1_000
 
 /**
  * `null`: no service listens. Sends nothing to a socket of another user (root is trusted), who could read the command and

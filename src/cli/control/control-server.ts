@@ -1,10 +1,15 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { cutOffWords } from '../../export/running-export.ts'
-import { drainMsMax, lineWaitMs, operationBytesMax } from '../../limits.ts'
+import { drainMsMax } from '../../limits.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 import { decodeOperation, encodeFrame, type Frame, socketPathOf } from './control-protocol.ts'
 import { type OperationContext, perform } from './operations.ts'
+
+/** Size of one command as JSON. Every command line is shorter, so this bound refuses no real command. */
+export const operationBytesMax = 8 * 1024 * 1024
+/** A line of an answer that waits for further lines is sent after this time. */
+const lineWaitMs = 50
 
 export type ControlServer = {
   stop(): Promise<void>

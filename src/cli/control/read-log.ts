@@ -8,10 +8,12 @@ import { cellarStream, keyStream } from '../../domain/stream-names.ts'
 import { eventView } from '../../export/event-view.ts'
 import type { EventList, ListedEvents } from '../../export/export-page.ts'
 import { machineTime } from '../../export/running-export.ts'
-import { followPauseMs } from '../../limits.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
 import { done, refusedEnd } from './ends.ts'
+
+/** How often `log read --follow` looks for new events. */
+const followPauseMs = 250
 
 export type LogToRead = {
   readonly questions: Core['questions']

@@ -1,6 +1,8 @@
 import { visibleText } from '../../hidden-characters.ts'
-import { progressLineMs, progressRedrawMs } from '../../limits.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
+
+export const progressRedrawMs = 200
+export const progressLineMs = 5_000
 
 /** `write` waits for a slow reader, so that a large log does not fill the memory. */
 export type Output = {

@@ -1,6 +1,6 @@
-import { progressRedrawMs } from '../../limits.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import type { Progress } from '../show/output.ts'
+import { progressRedrawMs } from '../show/output.ts'
 import { newTally, runDevices, type Tally } from './simulated-devices.ts'
 
 export type SimulateOptions = {

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { messageOf } from '../../domain/error-message.ts'
-import { simulatedPostMsMax } from '../../limits.ts'
+
+const simulatedPostMsMax = 10_000
 
 export type DevicesOptions = {
   readonly url: string

@@ -10,10 +10,18 @@ import { isBatch, type Name } from '../../domain/reading/columns.ts'
 import { isRun, type LogItem, type RecordedRun } from '../../domain/reading/recorded-run.ts'
 import { keyOfEvent } from '../../domain/search/event-filter.ts'
 import { keyIdOf, readingsStream } from '../../domain/stream-names.ts'
-import { askHoursKeptMs, askKeysKeptMax, askMinutesKeptMs, askPlaceEntries } from '../../limits.ts'
 import type { CountCode, FoldedPlace, HourCount, MinuteCount, MinutePosition, SeenRack } from '../../log/ask-index.ts'
 import { type CellarNames, placeOf } from '../../log/event-place.ts'
 import type { Forgotten } from './purged-counts.ts'
+
+/** The place of an event takes as much memory as this number of other entries, and counts as so many. */
+const askPlaceEntries = 8
+/** Keys whose counters the node keeps from one change of `ask.db` to the next: about 100 bytes each. */
+export const askKeysKeptMax = 16_384
+/** Counts of cellars are kept for each minute of this time. */
+export const askMinutesKeptMs = 48 * 3_600_000
+/** Counts of keys are kept for each hour of this time. */
+export const askHoursKeptMs = 30 * 24 * 3_600_000
 
 /** Refusals are `null` until there is one, because a map takes more memory than all else. */
 type Counts = { accepted: Tally; refused: Map<CountCode, Tally> | null }

@@ -2,17 +2,21 @@ import type { Database } from 'bun:sqlite'
 import { hourOf, minuteOf } from '../../domain/calendar.ts'
 import type { LogItem } from '../../domain/reading/recorded-run.ts'
 import { keyStream } from '../../domain/stream-names.ts'
-import { askHoursKeptMs, askMinutesKeptMs, askTrimmedAtOnceMax, askWriteEveryMs } from '../../limits.ts'
 import { formatVersion, tables } from '../../log/ask-index/ask-schema.ts'
 import { FlushSteps } from '../flush-steps.ts'
 import type { Model, ModelKind } from '../model.ts'
-import { AskFold, type Folded } from './ask-fold.ts'
+import { AskFold, askHoursKeptMs, askMinutesKeptMs, type Folded } from './ask-fold.ts'
 import { CountRows } from './count-rows.ts'
 import { NameNumbers } from './name-numbers.ts'
 import { OldCounts } from './old-counts.ts'
 import { PlaceRows } from './place-rows.ts'
 import { PurgedCounts } from './purged-counts.ts'
 import { SeenRows } from './seen-rows.ts'
+
+/** How often `ask.db` is flushed if nobody asks. */
+const askWriteEveryMs = 10_000
+/** A change also deletes old counts: at most this number more than it adds. So a long index gets shorter. */
+const askTrimmedAtOnceMax = 2_000
 
 /** For the questions of people. */
 export const askModel: ModelKind = {

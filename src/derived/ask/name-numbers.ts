@@ -1,6 +1,8 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { BoundedMap } from '../../domain/bounded-map.ts'
-import { askNamesCachedMax } from '../../limits.ts'
+
+/** Names of keys, streams and so on whose numbers the follower keeps in memory: about 100 bytes each. */
+const askNamesCachedMax = 16_384
 
 type Numbered = { readonly id: number }
 

@@ -1,6 +1,9 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { askOthersTrimmed, modelRowsPerStep } from '../../limits.ts'
+import { modelRowsPerStep } from '../../limits.ts'
 import type { FlushSteps } from '../flush-steps.ts'
+
+/** Each change also looks for old counts of this number of keys and of cellars, in turn, which it does not name. */
+const askOthersTrimmed = 8
 
 /** Old rows are deleted a few keys or cellars at a time, because reading the whole table takes long. */
 export class OldCounts {

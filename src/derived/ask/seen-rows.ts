@@ -1,7 +1,11 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { askSeenEvictedAtOnce, askSeenRacksMax } from '../../limits.ts'
 import type { SeenRack } from '../../log/ask-index.ts'
 import type { NameNumbers } from './name-numbers.ts'
+
+/** Pairs of a key and a rack. Beyond this number, the pairs that were seen longest ago are deleted. */
+export const askSeenRacksMax = 100_000
+/** Pairs are deleted in groups, because finding the oldest ones reads the whole table: 40 ms. */
+const askSeenEvictedAtOnce = 5_000
 
 export class SeenRows {
   readonly #names: NameNumbers

@@ -4,13 +4,17 @@ import type { RecordedEvent } from '../../domain/events.ts'
 import type { ReadingsEnd } from '../../domain/reading/readings-end.ts'
 import { isRun, itemCount, type LogItem, lastPositionOf } from '../../domain/reading/recorded-run.ts'
 import { categoryOf, isRecordStream, readingsCategory } from '../../domain/stream-names.ts'
-import { beginningFlushEveryMs, beginningRowsPerCheckStep } from '../../limits.ts'
 import { type Codec, createCodec } from '../../log/codec/codec.ts'
 import { UndecodableEvent } from '../../log/event-log.ts'
 import { FlushSteps } from '../flush-steps.ts'
 import type { Model, ModelKind } from '../model.ts'
 import { ModelUnusable } from '../model-file.ts'
 import { emptyTotal, type RowsTotal, totalWith, totalWithout } from '../repeats/rows-total.ts'
+
+/** What is not flushed when the process dies, the next start reads from EventStoreDB. */
+const beginningFlushEveryMs = 10_000
+/** The rows that are read at once: about 5 ms. */
+const beginningRowsPerCheckStep = 1_000
 
 const tables = `
   CREATE TABLE events (

@@ -1,4 +1,3 @@
-import { questionRestartMsMin, questionsOpenMax } from '../../limits.ts'
 import type { Reached } from '../../log/event-log.ts'
 import { WorkerThread } from '../../worker-thread.ts'
 import type { DerivedStore } from '../derived-store.ts'
@@ -13,6 +12,11 @@ import {
   type ToQuestionThread,
 } from './serve-questions.ts'
 import { faultFrom } from './thrown-fault.ts'
+
+/** Open questions of a node. Each holds its parameters and one statement: a few KB. */
+export const questionsOpenMax = 256
+/** If the thread for questions fails at once, it is started again this rarely. */
+export const questionRestartMsMin = 1_000
 
 export type QuestionParts<Kinds extends QuestionKinds> = {
   readonly kinds: Kinds

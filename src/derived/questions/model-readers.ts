@@ -1,8 +1,12 @@
 import { Database } from 'bun:sqlite'
-import { questionBusyMsMax, questionCacheKib } from '../../limits.ts'
 import type { ModelKind } from '../model.ts'
 import { inodeOf, isOfLog, modelPath, readHead } from '../model-file.ts'
 import type { AsOf } from './question.ts'
+
+/** The thread for questions waits this long for a file that another program has locked. */
+const questionBusyMsMax = 100
+/** Pages of each model that the thread for questions keeps in memory, in KiB. */
+export const questionCacheKib = 1_024
 
 /** The model has no file yet, or a file of another format or log, which the follower replaces. */
 export class ModelNotReady extends Error {

@@ -1,5 +1,4 @@
 import { ByteReader, ByteWriter } from '../../bytes/bytes.ts'
-import { kegsPerCell } from '../../limits.ts'
 import { readDecimal, writeDecimal } from './decimals.ts'
 import {
   bucketCount,
@@ -13,6 +12,9 @@ import {
   isBucketDirty,
   numbersPerBucket,
 } from './levels.ts'
+
+/** Kegs whose points of a minute or an hour share a row. With more, a row would not fit into a quarter of a page of the file. */
+export const kegsPerCell = 32
 
 /**
  * A cell has the buckets of neighbouring kegs for one minute or hour. A row for each bucket would take five times as much

@@ -5,8 +5,11 @@
  * log equals one that grew.
  */
 import { ByteReader, ByteWriter } from '../../bytes/bytes.ts'
-import { arrivalsPerKegMax, pointsPerKegMax } from '../../limits.ts'
 import { readDecimal, writeDecimal } from './decimals.ts'
+
+/** Requests of a keg that are remembered, to know its usual pause. */
+const arrivalsPerKegMax = 6
+const pointsPerKegMax = 24
 
 export const kegNumber = 0
 export const cellarNumber = 1

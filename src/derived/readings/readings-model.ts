@@ -6,13 +6,7 @@ import { NamedReading } from '../../domain/reading/named-reading.ts'
 import { isRun, type LogItem, type RecordedRun } from '../../domain/reading/recorded-run.ts'
 import { nanosecondsPastMs, parseTimestamp } from '../../domain/reading/timestamp.ts'
 import { keyIdOf } from '../../domain/stream-names.ts'
-import {
-  futureSkewMsMax,
-  kegsInMemoryMax,
-  kegsPerCellarMax,
-  latestReadingsPerCellarMax,
-  readingsFlushEveryMs,
-} from '../../limits.ts'
+import { futureSkewMsMax } from '../../limits.ts'
 import { FlushSteps } from '../flush-steps.ts'
 import type { Model, ModelKind } from '../model.ts'
 import type { Arriving } from './arriving.ts'
@@ -35,10 +29,17 @@ import {
 import { type KegOfCellar, KegSlots } from './keg-slots.ts'
 import { levelTables } from './levels.ts'
 import { cellarTable, type ReadingsCellar, ReadingsCellars } from './readings-cellars.ts'
-import { recentTable, StoredRecent } from './recent-readings.ts'
+import { latestReadingsPerCellarMax, recentTable, StoredRecent } from './recent-readings.ts'
 import { RollUps } from './roll-ups.ts'
 import { SilentKegs } from './silent-kegs.ts'
 import { kegTables, type LastOfKeg, StoredKegs } from './stored-kegs.ts'
+
+/** Pages that show readings ask for what they need at once. So this only bounds what is folded again after a crash. */
+const readingsFlushEveryMs = 10_000
+/** Kegs that stay in memory after a flush: about 900 bytes each. A further keg is read from the file when it is used. */
+export const kegsInMemoryMax = 16_384
+/** Kegs of one cellar. A further keg makes the cellar forget one. */
+export const kegsPerCellarMax = 10_000
 
 export const readingsKind: ModelKind = {
   name: 'readings',

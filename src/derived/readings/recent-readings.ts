@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { latestReadingsPerCellarMax } from '../../limits.ts'
+
+export const latestReadingsPerCellarMax = 50
 
 /** Ordered by acceptance, as purges are, so it does not matter whether purged readings were folded. */
 export const recentTable = `

@@ -1,9 +1,9 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { minuteMs } from '../../domain/calendar.ts'
-import { kegsPerCell, minutesKeptMs, modelRowsPerStep } from '../../limits.ts'
+import { modelRowsPerStep } from '../../limits.ts'
 import type { FlushSteps } from '../flush-steps.ts'
 import type { Arriving } from './arriving.ts'
-import { CellReader, CellWriter, cellOf } from './cells.ts'
+import { CellReader, CellWriter, cellOf, kegsPerCell } from './cells.ts'
 import { buckets, cellarNumber, type Keg, kegNumber, lastClosed, latestMs } from './keg-numbers.ts'
 import type { KegSlots } from './keg-slots.ts'
 import {
@@ -20,6 +20,9 @@ import {
   levels,
   numbersPerBucket,
 } from './levels.ts'
+
+/** Points of a minute are kept for this time. Points of an hour are kept as long as readings. */
+export const minutesKeptMs = 48 * 3_600_000
 
 const rowLevel = numbersPerBucket
 const rowCellar = numbersPerBucket + 1

@@ -8,19 +8,21 @@ import { countOf } from '../../domain/reading/columns.ts'
 import { type IdempotentAppend, idempotentAppendAt } from '../../domain/reading/idempotency-key.ts'
 import { isRun, type LogItem, lastPositionOf, type RecordedRun } from '../../domain/reading/recorded-run.ts'
 import { isRecordStream } from '../../domain/stream-names.ts'
-import {
-  idempotencyForgottenAtOnceMax,
-  idempotencyMarginMs,
-  idempotencyMs,
-  modelRowsPerStep,
-  repeatsFlushEveryMs,
-} from '../../limits.ts'
+import { idempotencyMarginMs, idempotencyMs, modelRowsPerStep } from '../../limits.ts'
 import { hashBytesOf } from '../../log/codec/packed-idempotency.ts'
 import { FlushSteps } from '../flush-steps.ts'
 import type { Model, ModelKind } from '../model.ts'
 import { ModelUnusable, readHead } from '../model-file.ts'
 import { type AppendRow, appendChecksum, appendColumns, isUndamaged } from './append-row.ts'
 import { emptyTotal, type RowsTotal, totalWith, totalWithout } from './rows-total.ts'
+
+/** New idempotency keys wait in memory for about this time, and for the next heartbeat. */
+const repeatsFlushEveryMs = 250
+/**
+ * A flush of new idempotency keys also deletes expired ones: at most this number more than it adds. So a long index gets
+ * shorter.
+ */
+export const idempotencyForgottenAtOnceMax = 2_000
 
 const keptMs = idempotencyMs + idempotencyMarginMs
 

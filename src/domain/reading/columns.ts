@@ -1,8 +1,13 @@
-import { batchReadingsMax, columnSlabReadingsMin, unusedColumnSlabsMax } from '../../limits.ts'
+import { batchReadingsMax } from '../../limits.ts'
 import { secondText } from '../calendar.ts'
 import type { Reading } from './fields.ts'
 import type { ParsedReading } from './reading.ts'
 import { bytesAtMost, encodedBytes } from './reading-size.ts'
+
+/** Lists for 1,000 readings, 32 KB each, that no batch uses now. With more than this number, the rest is collected. */
+export const unusedColumnSlabsMax = 32
+/** A smaller batch gets lists of its own length. So a batch takes at most twice the memory that its readings need. */
+export const columnSlabReadingsMin = batchReadingsMax / 2
 
 /** The name of a cellar, a rack or a keg. Readings with equal names usually share one `Name`, but need not. */
 export class Name {

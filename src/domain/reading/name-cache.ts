@@ -1,6 +1,10 @@
-import { nameCacheSetBits, nameCacheWays } from '../../limits.ts'
 import { nameFault } from '../text.ts'
 import { Name } from './columns.ts'
+
+/** Names of racks, kegs and cellars in memory: 2 to the power of this number of sets, with `nameCacheWays` names in each. */
+const nameCacheSetBits = 12
+/** With more, a search takes longer. With fewer, names in use replace each other. 16,384 names take at most 20 MB. */
+export const nameCacheWays = 4
 
 let caches = 0
 

@@ -1,5 +1,10 @@
-import { encodedReadingBytesBesideData } from '../../limits.ts'
 import { fieldNames, nameFields, optionalFields, type Reading, type ReadingField, requiredFields } from './fields.ts'
+
+/**
+ * `batchEncodedBytesMax` counts this number of bytes for each event besides its data: id, type, metadata and framing take at
+ * most 360.
+ */
+export const encodedReadingBytesBesideData = 400
 
 /**
  * A quick estimate, never below `encodedBytes`. `length` counts UTF-16 code units, and each takes at most 3 bytes in UTF-8.

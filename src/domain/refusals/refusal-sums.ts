@@ -7,7 +7,6 @@
  * further keys count only in the summary of the node, which has no samples. What is written is bounded, too (`SummaryBytes`): without
  * room, summaries wait. The node's comes first, and keys take turns, so a key with many refusals does not hold up the others.
  */
-import { refusalSamplesOfAllKeysMax, refusalSumsKeysMax } from '../../limits.ts'
 import type { ReadingRefusal } from '../refusal.ts'
 import { nameFault } from '../text.ts'
 import { refusalFacts } from './refusal-facts.ts'
@@ -19,6 +18,11 @@ import {
   SummaryTimes,
   WaitingRefusals,
 } from './waiting-refusals.ts'
+
+/** Keys whose refusals wait for a summary. */
+export const refusalSumsKeysMax = 1_000
+/** Samples that wait, of all keys. One takes about 400 bytes, and at most 1,500 with the longest names. */
+export const refusalSamplesOfAllKeysMax = 2_000
 
 export type Refused = {
   readonly requestId: string

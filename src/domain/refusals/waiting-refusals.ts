@@ -1,5 +1,8 @@
-import { refusalSamplesMax, refusalSummaryPausesMs } from '../../limits.ts'
 import type { EventData } from '../events.ts'
+
+/** After the first refusal with a code, and then after each summary. The last pause repeats. */
+const refusalSummaryPausesMs = [10_000, 60_000, 600_000] as const
+export const refusalSamplesMax = 8
 
 export type RefusedReadings = EventData<'ReadingsRefused'>
 export type RefusalSample = RefusedReadings['samples'][number]

@@ -2,7 +2,6 @@
 import { html } from '@elysiajs/html'
 import { Elysia } from 'elysia'
 import { paths } from '../../../views/paths.ts'
-import { pageTurnBounds } from '../../limits.ts'
 import { refuseTwoHosts } from '../host-header.ts'
 import { loadAssets, showAsset } from './assets.ts'
 import { type Door, doorOf } from './door/door.tsx'
@@ -40,6 +39,17 @@ import {
 import { showSignIn, signIn, signOut } from './pages/sign-in-pages.tsx'
 import { RecentReadings } from './show/listed-readings.ts'
 import type { DashboardDeps, Visit } from './visit.ts'
+
+/**
+ * Pages that are made at once. A browser asks for at most six at once over HTTP/1.1. Each page in progress
+ * delays those of other operators by a piece of work in each turn of the event loop.
+ */
+export const pageTurnBounds = {
+  runningMax: 64,
+  runningPerOperatorMax: 4,
+  waitingMax: 512,
+  waitingPerOperatorMax: 32,
+} as const
 
 export type DashboardParts = Omit<DashboardDeps, 'assets' | 'recentReadings' | 'throttle' | 'turns'>
 

@@ -1,8 +1,13 @@
 import type { Accepted, Usage } from '../../actors/core.ts'
 import type { Limit } from '../../domain/events.ts'
 import type { KeyState } from '../../domain/key.ts'
-import { keepAliveSecondsMin } from '../../limits.ts'
 import { jsonHeaders } from '../problem.ts'
+
+/**
+ * Answers to stored readings promise this time to an idle connection (`Keep-Alive: timeout=75`). So a device that sends once a
+ * minute keeps its connection.
+ */
+export const keepAliveSecondsMin = 75
 
 export type AnswerHeaders = Record<string, string>
 

@@ -2,12 +2,14 @@ import type { Accepted, Checked, Core } from '../../actors/core.ts'
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { KeyState } from '../../domain/key.ts'
 import type { Outcome, ReadingRefusal, RejectedItem } from '../../domain/refusal.ts'
-import { lastChecksMax } from '../../limits.ts'
 import type { RequestLines } from '../request-lines.ts'
 import type { UnfinishedBodies } from '../unfinished-bodies.ts'
 import type { CostBudgets } from './cost-budgets.ts'
 import type { LastRefusals } from './last-refusals.ts'
 import type { RefusalLines } from './refusal-lines.ts'
+
+/** Keys whose last check stays in memory. A further key replaces the key that was checked longest ago. */
+const lastChecksMax = 10_000
 
 export type ApiDeps = {
   readonly core: Core

@@ -1,14 +1,22 @@
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Limit } from '../../domain/events.ts'
 import type { ReadingRefusal } from '../../domain/refusal.ts'
-import {
-  costBudgetsMax,
-  costBytesPerRequest,
-  costLimitDivisor,
-  costRequestsPerSecondMax,
-  costRequestsPerSecondMin,
-  costSavedMsMax,
-} from '../../limits.ts'
+
+/**
+ * A key may send requests that store nothing, such as refused ones, at a tenth of its rate limit. The next two bounds limit
+ * this rate.
+ */
+const costLimitDivisor = 10
+const costRequestsPerSecondMin = 100
+const costRequestsPerSecondMax = 10_000
+/** For each request that a cost budget allows, it also allows this number of bytes of unpacked bodies. */
+const costBytesPerRequest = 640
+const costSavedMsMax = 60_000
+/**
+ * Keys whose cost budget stays in memory, at 100 bytes each. A further key replaces the key that was charged longest ago, which
+ * then has a full budget again.
+ */
+const costBudgetsMax = 10_000
 
 /**
  * The cost of a request. `bytes` is the size of its unpacked body, or `costPerPackedByte` times that of its packed body, if that is

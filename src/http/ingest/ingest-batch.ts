@@ -3,10 +3,13 @@ import { encodedBytesExceed } from '../../domain/reading/columns.ts'
 import { type JudgedBatch, judgeBatch, timelessItems } from '../../domain/reading/judge-batch.ts'
 import type { NameCache } from '../../domain/reading/name-cache.ts'
 import { done, type ReadingRefusal } from '../../domain/refusal.ts'
-import { batchBodyBytesMax, batchEncodedBytesMax } from '../../limits.ts'
 import type { ApiDeps } from './api-call.ts'
 import { type IngestEndpoint, type IngestRoutes, ingestRoutes } from './checks-after-the-key.ts'
 import { BatchParser } from './parse-batch.ts'
+
+export const batchBodyBytesMax = 1024 * 1024
+/** Size of all events of a batch as JSON. EventStoreDB refuses an append over 1 MiB. */
+export const batchEncodedBytesMax = 1_000_000
 
 /** `POST /api/v1/ingest/batch` and its check. Stores either all valid readings of the batch or none (docs/contract.md, "Many readings"). */
 export const ingestBatch = (deps: ApiDeps, names: NameCache): IngestRoutes => {

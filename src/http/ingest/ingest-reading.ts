@@ -1,7 +1,7 @@
 import type { NameCache } from '../../domain/reading/name-cache.ts'
 import { policyRefusal } from '../../domain/reading/reading.ts'
 import { done } from '../../domain/refusal.ts'
-import { readingBodyBytesMax } from '../../limits.ts'
+import { readingBodyBytesMax } from '../http-bounds.ts'
 import type { ApiDeps } from './api-call.ts'
 import { type IngestEndpoint, type IngestRoutes, ingestRoutes } from './checks-after-the-key.ts'
 import { ReadingParser } from './parse-reading.ts'

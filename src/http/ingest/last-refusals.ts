@@ -1,5 +1,7 @@
 import { BoundedMap } from '../../domain/bounded-map.ts'
-import { lastRefusalsMax } from '../../limits.ts'
+
+/** Keys whose last refusal stays in memory. A further key replaces the key that was refused longest ago. */
+const lastRefusalsMax = 10_000
 
 export type LastRefusal = {
   readonly atMs: number

@@ -1,8 +1,10 @@
 import type { Schedule } from '../../actors/schedule.ts'
-import { refusalLineCountersMax, refusalLineMs, refusalLineNamesMax } from '../../limits.ts'
 import { networkOf } from '../client-address.ts'
+import { refusalLineCountersMax, refusalLineNamesMax } from '../http-bounds.ts'
 import type { RequestLines } from '../request-lines.ts'
 import { FrequentNames } from './frequent-names.ts'
+
+export const refusalLineMs = 1_000
 
 export type RefusedRequest = { readonly requestId: string; readonly status: number; readonly code: string } & (
   | { readonly keyId: string }

@@ -1,8 +1,17 @@
 import type { KeyState } from '../../domain/key.ts'
 import type { ReadingRefusal, RejectedItem } from '../../domain/refusal.ts'
-import { costItemsPerRequest, costPerPackedByte, storedReadingBytesMax } from '../../limits.ts'
 import type { AcceptedBatch, ApiCall, ApiDeps } from './api-call.ts'
 import type { Cost } from './cost-budgets.ts'
+
+/** A byte of a gzip body costs as much as this number of plain bytes, because unpacking can take as long as parsing those. */
+const costPerPackedByte = 8
+/** This number of refused readings in a batch costs as much as one refused request, because they share one HTTP request. */
+const costItemsPerRequest = 100
+/**
+ * For each stored reading of a batch, this number of body bytes costs nothing. A valid reading takes more bytes only if its
+ * JSON has escapes, spaces or unknown fields.
+ */
+export const storedReadingBytesMax = 2_048
 
 /** Returns what a refused request costs the key's budget (docs/devices.md, "Requests that store nothing"). */
 export const costOfRefusal = (refusal: ReadingRefusal, call: ApiCall): Cost => {

@@ -9,16 +9,19 @@
 import { isOptional, nameFields, requiredFields } from '../../domain/reading/fields.ts'
 import type { BatchItems, ParsedBatch } from '../../domain/reading/judge-batch.ts'
 import type { NameCache } from '../../domain/reading/name-cache.ts'
-import {
-  batchItemsPerOddItem,
-  batchNamesMax,
-  batchOddItemsMax,
-  batchReadingsMax,
-  batchStructuralCharsMax,
-  oddItemBytesMax,
-} from '../../limits.ts'
-import { endOfValue, limitPart, type StructureCounts } from './json/json-structure.ts'
+import { batchReadingsMax } from '../../limits.ts'
+import { batchStructuralCharsMax } from '../http-bounds.ts'
+import { batchNamesMax, endOfValue, limitPart, type StructureCounts } from './json/json-structure.ts'
 import { odd, pastSpace, ReadingScanner } from './scan-reading.ts'
+
+/**
+ * Items of a batch that may be parsed alone, because they have an unusual form. One in `batchItemsPerOddItem` items may be parsed
+ * alone, too. With more, `JSON.parse` reads the whole body, which is then faster.
+ */
+export const batchOddItemsMax = 16
+export const batchItemsPerOddItem = 4
+/** Such an item is longer only if it has unused data. Then the whole body is parsed, so that its data is read only once. */
+export const oddItemBytesMax = 4 * 1024
 
 export class BatchScanner {
   readonly #items: BatchItems

@@ -3,7 +3,15 @@ import { Name, type ReadingOfBatch } from '../../domain/reading/columns.ts'
 import type { Reading } from '../../domain/reading/fields.ts'
 import { hashStep, type NameCache } from '../../domain/reading/name-cache.ts'
 import { parseTimestamp } from '../../domain/reading/timestamp.ts'
-import { nameCodePointsMax, scannedNumberBytesMax, scannedOtherFieldsMax } from '../../limits.ts'
+import { nameCodePointsMax } from '../../limits.ts'
+
+/** A number of a batch that the scanner reads. Encoders write at most 25 characters. */
+export const scannedNumberBytesMax = 32
+/**
+ * A reading can have this number of other fields, which are ignored. With more, the bound on structural characters
+ * (`readingStructuralCharsMax`) could be exceeded: a reading has 11, and each other field adds 2.
+ */
+export const scannedOtherFieldsMax = 10
 
 /** The scanner cannot read this. It may be valid all the same. */
 export const odd = -1

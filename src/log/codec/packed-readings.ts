@@ -29,11 +29,13 @@ import type { ReadingRun, RunRequest } from '../../domain/reading/recorded-run.t
 import { parseTimestamp } from '../../domain/reading/timestamp.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
 import { readingId, uuidBytes, uuidText } from '../../domain/uuid.ts'
-import { bufferedRowBytesMin } from '../../limits.ts'
 import { readIdempotency, writeIdempotency } from './packed-idempotency.ts'
 import type { RowBuffers } from './row-buffers.ts'
 import { RowNames } from './row-names.ts'
 import { timestampText } from './timestamp-text.ts'
+
+/** A smaller row gets memory of its own, because a copy of it takes little time. */
+const bufferedRowBytesMin = 8 * 1024
 
 export const format = 1
 export const flags = {

@@ -1,4 +1,7 @@
-import { rowBufferBytes, rowBuffersMax } from '../../limits.ts'
+/** Buffers for packed rows on their way to the commit thread. With more rows, each further row gets memory of its own. */
+export const rowBuffersMax = 16
+/** For a batch of 1,000 readings. A buffer grows to at most 1 MiB if a row needs it, and keeps its size. */
+const rowBufferBytes = 64 * 1024
 
 /**
  * Memory for large packed rows. A row keeps its buffer until the log has written it. Then a later row uses the buffer. New memory

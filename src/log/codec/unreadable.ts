@@ -1,7 +1,9 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import { isRecordStream } from '../../domain/stream-names.ts'
-import { unreadableTypeCharsMax, unreadableWhyCharsMax } from '../../limits.ts'
 import { UndecodableEvent } from '../event-log.ts'
+
+export const unreadableTypeCharsMax = 100
+export const unreadableWhyCharsMax = 300
 
 export type Unread = {
   readonly stream: string

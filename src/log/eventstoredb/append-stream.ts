@@ -3,11 +3,16 @@ import { type UUID, WrongExpectedVersion } from '@eventstore/db-client/generated
 import { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb'
 import type { ClientDuplexStream } from '@grpc/grpc-js'
 import type { EventStoreEndpoint } from '../../eventstore-url.ts'
-import { eventStoreAppendMsMax } from '../../limits.ts'
 import type { ExpectedRevision } from '../event-log.ts'
 import { callFaultOf } from './call-faults.ts'
 import type { Link } from './store-link.ts'
 import { encodeAppend } from './wire.ts'
+
+/**
+ * Without an answer in this time, the outcome of an append is unknown. In an election, EventStoreDB sometimes never answers. A
+ * second try must fit into `requestWaitMsMax`. A shorter pause of EventStoreDB, as on a busy machine, refuses nothing.
+ */
+const eventStoreAppendMsMax = 2_000
 
 export type AppendAnswer =
   /**

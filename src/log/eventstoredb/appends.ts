@@ -1,10 +1,17 @@
-import { eventStoreAppendsOutMax, eventStoreLookMs, troubleLookMs } from '../../limits.ts'
+import { troubleLookMs } from '../../limits.ts'
 import { type ExpectedRevision, Outage } from '../event-log.ts'
 import type { LogTroubles } from '../log-troubles.ts'
 import { QueueRoom } from '../queue-room.ts'
 import { type AppendAnswer, AppendStream } from './append-stream.ts'
 import type { Connection } from './connection.ts'
 import type { Link } from './store-link.ts'
+
+export const eventStoreAppendsOutMax = 64
+/**
+ * How often appends without an answer are checked. `troubleLookMs` is counted in these checks, so it must be a multiple of this
+ * time.
+ */
+const eventStoreLookMs = 100
 
 export type StoreAppend = {
   readonly streamName: string

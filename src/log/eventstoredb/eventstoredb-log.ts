@@ -3,14 +3,7 @@ import { ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { logStream } from '../../domain/stream-names.ts'
 import { isDerivedId } from '../../domain/uuid.ts'
 import type { EventStoreSettings } from '../../eventstore-url.ts'
-import {
-  eventStoreAppendBytesMax,
-  eventStoreReadMsMax,
-  eventStoreShowMs,
-  readPageEventsMax,
-  storeWritesFailLooks,
-  truncationKeptMs,
-} from '../../limits.ts'
+import { eventStoreShowMs, readPageEventsMax } from '../../limits.ts'
 import { type Codec, createCodec } from '../codec/codec.ts'
 import {
   type AppendResult,
@@ -40,6 +33,7 @@ import {
 } from '../storable.ts'
 import { Appends } from './appends.ts'
 import { Connection } from './connection.ts'
+import { eventStoreAppendBytesMax, eventStoreReadMsMax } from './eventstoredb-bounds.ts'
 import { createReads, type Reads } from './store-reads.ts'
 import { StreamNames } from './store-streams.ts'
 import { StoreSubscription } from './store-subscription.ts'
@@ -47,6 +41,14 @@ import { proposedEventOf, recordedEventOf, type StoredEvent } from './stored-eve
 import { Truncations } from './truncation.ts'
 import { UnreadRevisions } from './unread-revisions.ts'
 import { encodeRun } from './wire.ts'
+
+/** A search or an export on EventStoreDB asks again after this time whether a stream was truncated. */
+const truncationKeptMs = 1_000
+/**
+ * Failed writes to EventStoreDB are reported after this number of checks in a row. The election of a leader takes less time, so
+ * it is not reported.
+ */
+const storeWritesFailLooks = 3
 
 export type EventStoreLogOptions = {
   readonly settings: EventStoreSettings

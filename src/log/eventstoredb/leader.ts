@@ -4,10 +4,12 @@ import { Empty, StreamIdentifier, UUID } from '@eventstore/db-client/generated/s
 import { AppendReq } from '@eventstore/db-client/generated/streams_pb'
 import { type ServiceError, status } from '@grpc/grpc-js'
 import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-url.ts'
-import { eventStoreAppendBytesMax, eventStoreAskMsMax } from '../../limits.ts'
 import { type CallFault, callFaultOf, noLeaderKnown } from './call-faults.ts'
+import { eventStoreAppendBytesMax } from './eventstoredb-bounds.ts'
 import { readAll, readBackwards, readEvents } from './requests.ts'
 import { type Access, deadlineIn, Link } from './store-link.ts'
+
+const eventStoreAskMsMax = 1_000
 
 /**
  * The oldest supported version of EventStoreDB. Earlier versions do not report when a filtered subscription has

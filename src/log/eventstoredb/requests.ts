@@ -1,10 +1,12 @@
 import { Empty, StreamIdentifier } from '@eventstore/db-client/generated/shared_pb'
 import { ReadReq } from '@eventstore/db-client/generated/streams_pb'
 import type { ClientReadableStream } from '@grpc/grpc-js'
-import { eventStoreRetryPauseMs, eventStoreSearchWindowEvents } from '../../limits.ts'
+import { eventStoreRetryPauseMs } from '../../limits.ts'
 import { decodeResponse } from './responses.ts'
 import { deadlineIn, type Link } from './store-link.ts'
 import type { StoredEvent } from './stored-events.ts'
+
+export const eventStoreSearchWindowEvents = 1_024
 
 type Page = { readonly from: number | null; readonly limit: number }
 

@@ -6,7 +6,11 @@ import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb'
 import { Channel, type ChannelCredentials, credentials, Metadata } from '@grpc/grpc-js'
 import { messageOf } from '../../domain/error-message.ts'
 import type { EventStoreEndpoint, EventStoreSettings } from '../../eventstore-url.ts'
-import { eventStoreKeepAliveMs, eventStoreKeepAliveTimeoutMs, eventStoreMessageBytesMax } from '../../limits.ts'
+import {
+  eventStoreKeepAliveMs,
+  eventStoreKeepAliveTimeoutMs,
+  eventStoreMessageBytesMax,
+} from './eventstoredb-bounds.ts'
 import { StoreMisfit } from './start-faults.ts'
 
 export type Access = {

@@ -1,13 +1,22 @@
 import type { RecordedEvent } from '../../domain/events.ts'
-import { eventStoreReadMsMax, eventStoreScanMsMax, readPageEventsMax, storeScansKeptMax } from '../../limits.ts'
+import { readPageEventsMax } from '../../limits.ts'
 import { Outage, type Reached, type ReadAllOptions, type ReadOptions, StillSearching } from '../event-log.ts'
 import { callFaultOf } from './call-faults.ts'
 import type { Connection } from './connection.ts'
+import { eventStoreReadMsMax } from './eventstoredb-bounds.ts'
 import * as requests from './requests.ts'
 import type { Link } from './store-link.ts'
 import type { StreamNames } from './store-streams.ts'
 import type { StoredEvent } from './stored-events.ts'
 import type { Truncations } from './truncation.ts'
+
+/**
+ * A read of all streams can take this time: EventStoreDB can skip millions of events silently. Pings show that EventStoreDB
+ * still runs.
+ */
+const eventStoreScanMsMax = 600_000
+/** Reads that have found nothing in their time, and go on (`store-reads.ts`). Each keeps a thread of EventStoreDB busy. */
+export const storeScansKeptMax = 4
 
 export type Reads = {
   read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]>

@@ -1,15 +1,19 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import type { LogItem } from '../../domain/reading/recorded-run.ts'
 import type { EventStoreEndpoint } from '../../eventstore-url.ts'
-import { eventStoreReadMsMax, eventStoreRetryPauseMs, eventStoreUnheardMsMax } from '../../limits.ts'
+import { eventStoreRetryPauseMs } from '../../limits.ts'
 import { type Subscriber, UndecodableEvent } from '../event-log.ts'
 import type { Connection } from './connection.ts'
+import { eventStoreReadMsMax } from './eventstoredb-bounds.ts'
 import { readAll, readEvents, subscribeToAll } from './requests.ts'
 import { decodeResponse, MalformedAnswer, type Response } from './responses.ts'
 import { Link } from './store-link.ts'
 import { streamOfMetadata } from './store-streams.ts'
 import type { StoredEvent } from './stored-events.ts'
 import { SubscriptionStream } from './subscription-stream.ts'
+
+/** If EventStoreDB does not confirm a subscription in this time, the node reports a failure. */
+const eventStoreUnheardMsMax = 5_000
 
 export type StoreSubscriptionParts = {
   readonly connection: Connection

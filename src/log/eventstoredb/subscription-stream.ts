@@ -1,12 +1,13 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2'
 import type { EventStoreEndpoint } from '../../eventstore-url.ts'
 import {
-  eventStoreHearingBytes,
   eventStoreKeepAliveMs,
   eventStoreKeepAliveTimeoutMs,
   eventStoreMessageBytesMax,
-} from '../../limits.ts'
+} from './eventstoredb-bounds.ts'
 import type { Access } from './store-link.ts'
+
+const eventStoreHearingBytes = 1024 * 1024
 
 export type StreamReceiver = {
   /** `bytes` is a part of a larger buffer. Use `bytes` only during this call, and copy what must be kept. */

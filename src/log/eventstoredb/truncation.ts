@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import { categoryOf, purgeableCategories } from '../../domain/stream-names.ts'
-import { conflictRetriesMax, storeStreamsRememberedMax, truncationReadsMax } from '../../limits.ts'
+import { conflictRetriesMax, storeStreamsRememberedMax } from '../../limits.ts'
 import { Outage } from '../event-log.ts'
 import type { Appends } from './appends.ts'
 import { metadataNameOf, type StreamNames } from './store-streams.ts'
 import type { StoredEvent } from './stored-events.ts'
 import { encodeRun } from './wire.ts'
+
+/** Streams whose truncation is asked for at once, before a page of the whole log is returned. */
+const truncationReadsMax = 64
 
 export type TruncationParts = {
   readonly names: StreamNames

@@ -1,4 +1,11 @@
-import { commitRegionBytes, groupsUnderWayMax } from '../../limits.ts'
+import { groupsUnderWayMax } from '../../limits.ts'
+
+/**
+ * Shared memory for each commit group under way. It holds eight full batches with names of 32 characters. JavaScriptCore counts
+ * it as part of the heap, so more would cause more collections of the whole heap. A larger group gets memory of its own, up to
+ * `logQueueBytesMax` and 48 bytes for each row.
+ */
+export const commitRegionBytes = 512 * 1024
 
 /**
  * Memory that the event loop and the commit thread share, as one region for each commit group under way. The event loop

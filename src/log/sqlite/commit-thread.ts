@@ -3,11 +3,12 @@
  * this file, because the code below runs at import.
  */
 
-import { checkpointRetryPauseMs } from '../../limits.ts'
 import { WitnessWriter } from '../tail/witness-writer.ts'
 import { type CommitVerdict, SqliteCommits } from './sqlite-commits.ts'
 import { openForWriting } from './sqlite-file.ts'
 import type { CommitThreadWork, FromCommitThread, ToCommitThread } from './threaded-commits.ts'
+
+const checkpointRetryPauseMs = 1_000
 
 declare const self: Worker
 

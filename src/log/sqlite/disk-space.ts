@@ -3,15 +3,25 @@ import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { messageOf } from '../../domain/error-message.ts'
 import { Trouble } from '../../domain/trouble.ts'
-import {
-  diskAnswerMsMax,
-  diskBytesPerSecondMax,
-  diskFreeBytesMin,
-  diskLookMs,
-  diskLookMsMin,
-  diskRecoveryBytes,
-  troubleCalmLooks,
-} from '../../limits.ts'
+import { troubleCalmLooks } from '../../limits.ts'
+
+/**
+ * Readings are refused below this free disk space, even if the log has empty pages. Other events, like revocations, need this
+ * space.
+ */
+export const diskFreeBytesMin = 64 * 1024 * 1024
+/**
+ * After a full disk, readings are stored again when the free space is this much above `DISK_RESERVE` and `diskFreeBytesMin`.
+ * Without this margin, readings would soon be refused again.
+ */
+export const diskRecoveryBytes = 16 * 1024 * 1024
+export const diskLookMs = 1_000
+/** The shortest pause between two checks of the free disk space, when the disk is nearly full. */
+export const diskLookMsMin = 50
+/** If a check of the free disk space takes longer than this, the node warns that the free space is unknown. */
+export const diskAnswerMsMax = 5_000
+/** The log never writes faster than this. The disk is checked again before writing at this rate could fill it. */
+export const diskBytesPerSecondMax = 128 * 1024 * 1024
 
 /** Calls `run` after `ms` milliseconds. Returns a function that cancels the call. */
 export type Later = (ms: number, run: () => void) => () => void

@@ -4,7 +4,9 @@
  */
 import { Database, SQLiteError } from 'bun:sqlite'
 import { purgeableCategories } from '../../domain/stream-names.ts'
-import { schemaDifferencesMax, schemaNameCharsMax } from '../../limits.ts'
+
+export const schemaDifferencesMax = 20
+export const schemaNameCharsMax = 80
 
 /** Raise it with each change of the schema. A file of another format is refused. */
 export const formatVersion = 6

@@ -1,10 +1,12 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
 import { messageOf } from '../../domain/error-message.ts'
-import { trimEventsMax } from '../../limits.ts'
 import { eachRow, type PackedGroup, type SharedGroup, streamsOf } from './packed-group.ts'
 import { rowChecksum } from './reads/row-checksum.ts'
 import { copyWal } from './sqlite-file.ts'
 import { WalCopying, type WalPages } from './wal-copying.ts'
+
+/** Truncated events that one transaction deletes. With more, appends would wait too long for the transaction. */
+export const trimEventsMax = 256
 
 export type CommitVerdict =
   /** If only the second COMMIT succeeded, the disk may be damaged. Then `survived` says why the first COMMIT failed. */

@@ -1,9 +1,14 @@
 import { Database, SQLiteError } from 'bun:sqlite'
-import { storeBusyMsMax, storeReadCacheBytes, storeWriteCacheBytes } from '../../limits.ts'
+import { storeBusyMsMax } from '../../limits.ts'
 import { ChangedSchema, DataFolderUnwritable, NotACellarbookLog, UnsupportedLogFormat } from '../data-folder.ts'
 import { Outage } from '../event-log.ts'
 import { formatVersion, schema, schemaDifferences, statisticsTables } from './schema.ts'
 import { faultOf } from './sqlite-faults.ts'
+
+/** SQLite's page cache for writing. It can be small, because the operating system caches the file, too. */
+const storeWriteCacheBytes = 4 * 1024 * 1024
+/** SQLite's page cache for reading. It can be small: only searches for the ends of streams use a page more than once. */
+const storeReadCacheBytes = 1 * 1024 * 1024
 
 /** "Clrb" in ASCII. This id in the file marks a Cellarbook log, and the Unix command `file` shows it. */
 const applicationId = 0x436c7262

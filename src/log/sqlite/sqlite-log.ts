@@ -2,7 +2,7 @@ import { type Database, SQLiteError } from 'bun:sqlite'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { isRun, lastPositionOf, ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { isRecordStream } from '../../domain/stream-names.ts'
-import { groupsUnderWayMax, overlapRetriesMax, readPageEventsMax, troubleLookMs } from '../../limits.ts'
+import { groupsUnderWayMax, readPageEventsMax, troubleLookMs } from '../../limits.ts'
 import { type Codec, createCodec } from '../codec/codec.ts'
 import { type DataFolder, holdDataFolder } from '../data-folder.ts'
 import {
@@ -37,6 +37,12 @@ import { SqliteStaging, type Staged, type StagedAppend } from './sqlite-staging.
 import { commitOnThread } from './threaded-commits.ts'
 import { answer, recordedBy, refuseReadings, type Waiting, type WaitingGroup } from './waiting-appends.ts'
 
+/**
+ * Retries of a commit group after another program has written rows at the same positions. If the last retry meets such rows
+ * too, the appends of the group fail.
+ */
+const overlapRetriesMax = 1
+
 export type SqliteLogOptions = {
   readonly dataDir: string
   /** True accepts a data folder in which other users of the machine can change files. Default: false. */
@@ -55,10 +61,8 @@ export type SqliteLogOptions = {
 } & Pick<EndCheck, 'marks' | 'acceptMissing'>
 
 /**
- * Opens the embedded log, which writes several appends in one commit
- * (docs/decisions/008-commits-in-groups-on-a-thread.md).
- * @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld, LogEndMissing, NotACellarbookLog, UnsupportedLogFormat,
- * ChangedSchema, Outage
+ * Opens the embedded log (docs/decisions/008-commits-in-groups-on-a-thread.md). @throws DataFolderUnwritable,
+ * DataFolderShared, DataFolderHeld, LogEndMissing, NotACellarbookLog, UnsupportedLogFormat, ChangedSchema, Outage
  */
 export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
   const { dataDir, allowSharedFolder: allowShared = false, onFolderWarning: onWarning } = options
@@ -96,7 +100,7 @@ class SqliteLog implements EventLog {
   #room = new QueueRoom()
   #underWay = 0
   #stagedEpoch = 0
-  /** Resolves when the appends of the newest commit group are answered. The next group is answered only after that. */
+  /** Resolves when the newest commit group is answered. The next group is answered only after that. */
   #lastGroup: Promise<void> = Promise.resolve()
   #truncations: Promise<void> = Promise.resolve()
   #publishedTo: number
@@ -207,8 +211,8 @@ class SqliteLog implements EventLog {
     await this.#truncations
     this.#subscriptions.dropAll(new Outage('The log was closed', 'not_written', 'closed'))
     await this.#commits.close()
-    // Closing the last connection copies the write-ahead log into the file. If the write-ahead log was truncated, that
-    // would destroy the file. So the connection of a lost log stays open.
+    // Closing the last connection copies the write-ahead log into the file. If it was truncated, that would destroy the
+    // file.
     await this.#watch.look()
     if (this.#watch.lost !== null) return
     this.#database.close(true)
@@ -230,9 +234,6 @@ class SqliteLog implements EventLog {
     })
   }
 
-  /**
-   * Called while the log is unreadable. Without this read, a broken disk would seem healthy as soon as nobody reads.
-   */
   #testRead(): void {
     try {
       this.#readOrOutage('the log', () => this.#reads.ends())
@@ -277,7 +278,7 @@ class SqliteLog implements EventLog {
       for (const [index, staged] of (await this.#commitGroup(group, before)).entries())
         answer(group.appends[index], staged)
     } catch (cause) {
-      // This group can fail before the previous group is answered. Groups are answered in order, so this one waits.
+      // This group can fail before the previous one is answered.
       await before
       for (const append of group.appends) append.reject(cause)
     }
@@ -293,8 +294,7 @@ class SqliteLog implements EventLog {
     if (stoppedBy !== null) throw stopped(stoppedBy)
     for (let tries = 1; ; tries += 1) {
       const staged = this.#readOrOutage('where streams end', () => this.#staging.stage(group.appends))
-      // If this group is staged again, the next group under way has outdated positions. `#stagedEpoch` stays old until
-      // that group is staged again too, so no new group starts.
+      // Until that group is staged again too, no new group starts.
       if (tries === 1 || this.#underWay === 1) this.#stagedEpoch = staged.epoch
       const verdict = await this.#verdictOf(staged, before)
       if (this.#watch.lost !== null) throw new Outage(this.#watch.lost, 'unknown', 'unavailable')
@@ -311,8 +311,8 @@ class SqliteLog implements EventLog {
   }
 
   /**
-   * A group that writes no row, for example because each append is a conflict, is not sent to the commit thread. But
-   * its outcomes depend on the earlier groups: if one fails, this group is staged again.
+   * Without rows, nothing goes to the commit thread. But the outcomes depend on the earlier groups: if one fails, this
+   * group is staged again.
    */
   async #verdictOf({ packed, epoch }: Staged, before: Promise<void>): Promise<CommitVerdict> {
     const verdict = packed === null ? null : this.#commits.commit(packed)
@@ -350,8 +350,8 @@ class SqliteLog implements EventLog {
     while (!this.#isClosed && this.#readOrOutage('the log', () => this.#reads.hasRowsToTrim(id))) {
       this.#assertWritten(await this.#commits.trim(trimming))
     }
-    // The write-ahead log also holds the deleted records. Emptying the write-ahead log fails while another program
-    // reads the file. No retry is needed: the next purge, or closing the log, empties it too.
+    // The write-ahead log holds the deleted records, too. Emptying it fails while another program reads the file: then the
+    // next purge, or closing the log, does it.
     if (isErased && !this.#isClosed) await this.#commits.emptyWriteAheadLog()
   }
 

@@ -1,6 +1,13 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
-import { storeWalBytesMax, walHeldBytesMin } from '../../limits.ts'
 import { copyWal, pageBytes, type WalCopy } from './sqlite-file.ts'
+
+/**
+ * At this size, SQLite's write-ahead log is copied into the log's file, which takes 5 ms. With a quarter of this size, copying
+ * would take three times as much time in total.
+ */
+export const storeWalBytesMax = 16 * 1024 * 1024
+/** If more than this waits to be copied, another program holds the copying back. A warning says so. */
+const walHeldBytesMin = 4 * storeWalBytesMax
 
 /** How many pages the write-ahead log has, and how many of them were copied into the log's file. */
 export type WalPages = Pick<WalCopy, 'pages' | 'copied'>

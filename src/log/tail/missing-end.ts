@@ -4,7 +4,7 @@
  */
 import { Database, SQLiteError } from 'bun:sqlite'
 import { closeSync, existsSync, readSync } from 'node:fs'
-import { storeBusyMsMax, walBeginningsMax } from '../../limits.ts'
+import { storeBusyMsMax } from '../../limits.ts'
 import { openFolderFile } from '../folder-file.ts'
 import { copyWal } from '../sqlite/sqlite-file.ts'
 import { type LogEnd, noEvents, readLogEnd } from './log-end.ts'
@@ -17,6 +17,12 @@ import {
   walExtentOf,
   witnessPathBeside,
 } from './witness-file.ts'
+
+/**
+ * If the write-ahead log has begun anew this often since a copy was made, a start still notices the older copy. A larger number
+ * would take the random salts of new files for an older copy more often. With this number, one in four million would be wrong.
+ */
+const walBeginningsMax = 1_000
 
 /** A file beside the log that was computed from events up to `position`. */
 export type Mark = {

@@ -1,7 +1,6 @@
 /** Checks a file of the embedded log, in steps that are short transactions. Nothing is changed. */
 import { SQLiteError } from 'bun:sqlite'
 import { messageOf } from '../../domain/error-message.ts'
-import { checkedPageFaultsMax } from '../../limits.ts'
 import type { Codec } from '../codec/codec.ts'
 import { NotACellarbookLog } from '../data-folder.ts'
 import { Outage } from '../event-log.ts'
@@ -11,6 +10,9 @@ import { checkIndex } from './index-check.ts'
 import { RowsCheck } from './rows-check.ts'
 import { StreamFacts } from './stream-facts.ts'
 import { checkEmptyStreams, checkMarks, checkNames, checkStreams } from './streams-check.ts'
+
+/** SQLite names at most this number of damaged pages. */
+const checkedPageFaultsMax = 100
 
 export type CheckOptions = {
   readonly path: string

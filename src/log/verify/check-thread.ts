@@ -3,10 +3,14 @@
  * thread may import this file, because the code below runs at import.
  */
 import { messageOf } from '../../domain/error-message.ts'
-import { checkedBytesPerSecondMax, checkRestFactor } from '../../limits.ts'
 import type { FromCheckThread, ToCheckThread } from './background-check.ts'
 import { checkLogFile } from './check-log-file.ts'
 import { yieldProcessor } from './yield-processor.ts'
+
+/** The daily check reads at most 16 MB a second, so that it leaves the disk to the service. */
+const checkedBytesPerSecondMax = 16_000_000
+/** The daily check rests at least this many times as long as it works. So it uses at most a fifth of a processor core. */
+const checkRestFactor = 4
 
 declare const self: Worker
 

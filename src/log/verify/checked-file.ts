@@ -1,9 +1,11 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
 import { BoundedMap } from '../../domain/bounded-map.ts'
-import { checkedNamesMax } from '../../limits.ts'
 import { canUseTexts, schemaDifferences } from '../sqlite/schema.ts'
 import { isMalformed } from '../sqlite/sqlite-faults.ts'
 import { openReadOnly } from '../sqlite/sqlite-file.ts'
+
+/** Names of streams that a check keeps in memory. */
+const checkedNamesMax = 256
 
 /** What one step of a check has done. Between two steps, nothing is locked, and the file can change. */
 export type Step = {

@@ -3,10 +3,12 @@
  * has as many entries of a stream as the stream has rows, it has no other entries. Only if the numbers differ, each entry
  * is compared with its row, because that takes much longer. Of texts there are few, so each is compared.
  */
-import { checkedBytesBesideBody, checkedIndexEntriesPerStep } from '../../limits.ts'
+import { checkedBytesBesideBody } from '../../limits.ts'
 import { type CheckedFile, revisionsIndex, type Step } from './checked-file.ts'
 import type { Findings } from './damage.ts'
 import type { StreamFacts } from './stream-facts.ts'
+
+const checkedIndexEntriesPerStep = 512
 
 export type IndexCheckParts = {
   readonly file: CheckedFile

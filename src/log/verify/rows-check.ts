@@ -8,13 +8,15 @@
  * Rows can be truncated between two steps of the check. Such rows are missing, too, and lie before a mark. But their
  * positions can be missed before their revisions are, so the two numbers can differ until the end of the log.
  */
-import { checkedBytesBesideBody, checkedRowsPerStep, checkedStepBytes } from '../../limits.ts'
+import { checkedBytesBesideBody, checkedRowsPerStep } from '../../limits.ts'
 import type { Codec } from '../codec/codec.ts'
 import { UndecodableEvent } from '../event-log.ts'
 import { nameChecksumOf, type Row, rowChecksum } from '../sqlite/reads/row-checksum.ts'
 import { type CheckedFile, isDamage, revisionsIndex, type Step } from './checked-file.ts'
 import type { Findings } from './damage.ts'
 import type { StreamFacts } from './stream-facts.ts'
+
+const checkedStepBytes = 256 * 1024
 
 export type RowsCheckParts = {
   readonly file: CheckedFile

@@ -1,4 +1,8 @@
-import { checkedStreamIdGapMax } from '../../limits.ts'
+/**
+ * Ids of streams are consecutive, but damage can have deleted some. An id that is further from the last one counts as damaged,
+ * because a check takes 24 bytes for each id.
+ */
+const checkedStreamIdGapMax = 1_024
 
 /**
  * What a check knows about each stream, by the stream's id. Ids are consecutive numbers from 1 on, so the facts are in

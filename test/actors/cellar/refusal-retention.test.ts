@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { recordsKeptMs, refusalStreamsPerSweepMax } from '../../../src/actors/cellar/record-retention.ts'
 import { nodeRefusalsStream, refusalsStream } from '../../../src/domain/stream-names.ts'
-import { recordsKeptMs, refusalStreamsPerSweepMax, retentionMarginMs, retentionMsMin } from '../../../src/limits.ts'
+import { retentionMarginMs, retentionMsMin } from '../../../src/limits.ts'
 import { DamagedLog, type EventLog, Outage } from '../../../src/log/event-log.ts'
 import { passingLog } from '../../support/logs/passing-log.ts'
 import { readingsRefused } from '../../support/logs/sample-events.ts'

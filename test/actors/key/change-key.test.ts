@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { mailboxCommandsMax } from '../../../src/actors/key/mailbox.ts'
+import { requestWaitMsMax } from '../../../src/actors/node.ts'
 import { readingsStream } from '../../../src/domain/stream-names.ts'
-import { mailboxCommandsMax, requestWaitMsMax } from '../../../src/limits.ts'
 import { eventsToAppend } from '../../../src/log/storable.ts'
 import { asker, Cluster, makeTestKey, reading, typesOf } from '../../support/two-nodes.ts'
 

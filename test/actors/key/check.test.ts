@@ -1,7 +1,9 @@
 /** docs/contract.md, "Check without storing": what the actor of the key answers, and when it waits. */
 import { beforeEach, describe, expect, test } from 'bun:test'
 import type { Keys } from '../../../src/actors/core.ts'
-import { heartbeatMs, mailboxReadingsMax, requestWaitMsMax } from '../../../src/limits.ts'
+import { mailboxReadingsMax } from '../../../src/actors/key/mailbox.ts'
+import { requestWaitMsMax } from '../../../src/actors/node.ts'
+import { heartbeatMs } from '../../../src/limits.ts'
 import { Outage } from '../../../src/log/event-log.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode } from '../../support/two-nodes.ts'
 

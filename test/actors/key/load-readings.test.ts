@@ -1,13 +1,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import {
-  appendReadingsMax,
-  conflictRetriesMax,
-  mailboxRequestsMax,
-  rateWindowSlots,
-  requestWaitMsMax,
-  tailEventsMax,
-} from '../../../src/limits.ts'
+import { appendReadingsMax } from '../../../src/actors/key/key-actor.ts'
+import { mailboxRequestsMax } from '../../../src/actors/key/mailbox.ts'
+import { requestWaitMsMax } from '../../../src/actors/node.ts'
+import { conflictRetriesMax, rateWindowSlots, tailEventsMax } from '../../../src/limits.ts'
 import { eventsToAppend } from '../../../src/log/storable.ts'
 import { acceptedIn } from '../../simulation/naive.ts'
 import { columnsOf } from '../../support/logs/columns-of.ts'

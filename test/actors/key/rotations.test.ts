@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { expirySweepMs } from '../../../src/actors/node.ts'
 import type { Outcome } from '../../../src/domain/refusal.ts'
-import { expirySweepMs, heartbeatMs, rotationOverlapsMs } from '../../../src/limits.ts'
+import { heartbeatMs, rotationOverlapsMs } from '../../../src/limits.ts'
 import { asker, Cluster, cellar, makeTestKey, reading, type TestNode, typesOf } from '../../support/two-nodes.ts'
 
 const hourMs = 3_600_000

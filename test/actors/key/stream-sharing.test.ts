@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { givingWayMsMax, heartbeatMs, sharedStreamMs } from '../../../src/limits.ts'
+import { givingWayMsMax, sharedStreamMs } from '../../../src/actors/key/stream-sharing.ts'
+import { heartbeatMs } from '../../../src/limits.ts'
 import { asker, Cluster, makeTestKey, reading, type TestNode } from '../../support/two-nodes.ts'
 
 /** Both nodes have posted readings. `one` wrote last, after a conflict with `other`. */

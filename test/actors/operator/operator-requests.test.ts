@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { Operators } from '../../../src/actors/core.ts'
+import { linkMsMax } from '../../../src/actors/operator/operator-requests.ts'
 import { nobodysPasswordHash } from '../../../src/actors/operator/passwords.ts'
-import { linkMsMax, sessionIdleMsDefault, sessionMsMax } from '../../../src/limits.ts'
+import { sessionIdleMsDefault, sessionMsMax } from '../../../src/limits.ts'
 import { fromSomewhere } from '../../support/test-operators.ts'
 import { asker, Cluster } from '../../support/two-nodes.ts'
 

@@ -4,18 +4,16 @@ import type { PasswordClient } from '../../../src/actors/core.ts'
 import { Host } from '../../../src/actors/host.ts'
 import {
   judgeByNames,
+  knownPasswordsWaitingMax,
   type PasswordHasher,
   type PasswordJudge,
   Passwords,
-} from '../../../src/actors/operator/passwords.ts'
-import { type CellarState, noPolicy } from '../../../src/domain/cellar.ts'
-import { refused } from '../../../src/domain/refusal.ts'
-import {
-  knownPasswordsWaitingMax,
   passwordCellarsMax,
   passwordsWaitingMax,
   passwordsWaitingPerNetworkMax,
-} from '../../../src/limits.ts'
+} from '../../../src/actors/operator/passwords.ts'
+import { type CellarState, noPolicy } from '../../../src/domain/cellar.ts'
+import { refused } from '../../../src/domain/refusal.ts'
 import { heldHasher } from '../../support/held-hasher.ts'
 import { createMemoryLog } from '../../support/logs/memory-log.ts'
 import { seededEntropy } from '../../support/seeded-entropy.ts'

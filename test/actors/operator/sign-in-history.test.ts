@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { type SignInRow, signInHistory } from '../../../src/actors/operator/sign-in-history.ts'
+import { type SignInRow, signInHistory, signInHistoryRowsMax } from '../../../src/actors/operator/sign-in-history.ts'
+import { refusedSignInsToldMs } from '../../../src/actors/operator/sign-in-records.ts'
 import type { NewEvent } from '../../../src/domain/events.ts'
 import { operatorStream } from '../../../src/domain/stream-names.ts'
-import { refusedSignInAddressesMax, refusedSignInsToldMs, signInHistoryRowsMax } from '../../../src/limits.ts'
+import { refusedSignInAddressesMax } from '../../../src/limits.ts'
 import { addOperators, emailOf, fromSomewhere, testPassword } from '../../support/test-operators.ts'
 import { asker, Cluster, type TestNode } from '../../support/two-nodes.ts'
 

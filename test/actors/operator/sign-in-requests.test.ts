@@ -1,18 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import type { Asker, SignedIn, SignInFrom } from '../../../src/actors/core.ts'
 import { type OpenCore, openCore } from '../../../src/actors/open-core.ts'
+import { sessionRenewalDivisor } from '../../../src/actors/operator/sessions.ts'
 import { signInHistory, signInPlaces } from '../../../src/actors/operator/sign-in-history.ts'
+import { refusedSignInAccountsMax, refusedSignInsToldMs } from '../../../src/actors/operator/sign-in-records.ts'
+import { linksToldMsMax } from '../../../src/actors/operator/sign-in-requests.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import { operatorStream, signInsStream } from '../../../src/domain/stream-names.ts'
-import {
-  linksToldMsMax,
-  refusedSignInAccountsMax,
-  refusedSignInAddressesMax,
-  refusedSignInsToldMs,
-  sessionIdleMsDefault,
-  sessionMsMax,
-  sessionRenewalDivisor,
-} from '../../../src/limits.ts'
+import { refusedSignInAddressesMax, sessionIdleMsDefault, sessionMsMax } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { passingLog } from '../../support/logs/passing-log.ts'
 import { seededEntropy } from '../../support/seeded-entropy.ts'

@@ -1,8 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { RefusedRequest } from '../../../src/actors/core.ts'
+import { refusalAppendsAtOnce } from '../../../src/actors/refusals/refusal-records.ts'
 import type { EventData } from '../../../src/domain/events.ts'
+import { refusalSumsKeysMax } from '../../../src/domain/refusals/refusal-sums.ts'
 import { nodeRefusalsStream, refusalsStream } from '../../../src/domain/stream-names.ts'
-import { heartbeatMs, refusalAppendsAtOnce, refusalSumsKeysMax } from '../../../src/limits.ts'
+import { heartbeatMs } from '../../../src/limits.ts'
 import { collect } from '../../support/logs/collector.ts'
 import { Cluster, makeTestKey, type TestNode } from '../../support/two-nodes.ts'
 

@@ -2,7 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { createProjections } from '../../../projections/projections.ts'
 import { Host } from '../../../src/actors/host.ts'
 import { openCore } from '../../../src/actors/open-core.ts'
-import { RepeatMemory } from '../../../src/actors/repeats/repeat-memory.ts'
+import {
+  idempotencyStartMsMax,
+  idempotencyWaitingMax,
+  RepeatMemory,
+} from '../../../src/actors/repeats/repeat-memory.ts'
 import type { NewEvent } from '../../../src/domain/events.ts'
 import {
   bodyHash,
@@ -11,14 +15,7 @@ import {
   idempotencyKeyHash,
 } from '../../../src/domain/reading/idempotency-key.ts'
 import { readingsStream } from '../../../src/domain/stream-names.ts'
-import {
-  heartbeatMs,
-  idempotencyMarginMs,
-  idempotencyMs,
-  idempotencyStartMsMax,
-  idempotencyWaitingMax,
-  readPageEventsMax,
-} from '../../../src/limits.ts'
+import { heartbeatMs, idempotencyMarginMs, idempotencyMs, readPageEventsMax } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { FakeRepeatsIndex } from '../../support/fake-repeats-index.ts'
 import { columnsOf } from '../../support/logs/columns-of.ts'

@@ -1,16 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import type { IdempotentRequest } from '../../../src/actors/core.ts'
+import { appendBytesMax } from '../../../src/actors/key/key-actor.ts'
+import { encodedIdempotencyBytes } from '../../../src/actors/key/mailbox.ts'
+import { requestWaitMsMax } from '../../../src/actors/node.ts'
+import { clockStandMs } from '../../../src/actors/time/steady-clock.ts'
 import { bodyHash, idempotencyKeyHash } from '../../../src/domain/reading/idempotency-key.ts'
 import { encodedBytesAtMost } from '../../../src/domain/reading/reading-size.ts'
-import {
-  appendBytesMax,
-  clockStandMs,
-  encodedIdempotencyBytes,
-  heartbeatMs,
-  idempotencyMs,
-  readPageEventsMax,
-  requestWaitMsMax,
-} from '../../../src/limits.ts'
+import { heartbeatMs, idempotencyMs, readPageEventsMax } from '../../../src/limits.ts'
 import { countToAppend } from '../../../src/log/storable.ts'
 import { FakeRepeatsIndex } from '../../support/fake-repeats-index.ts'
 import { columnsOf } from '../../support/logs/columns-of.ts'

@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { eventsOfSameRequest, stateBefore, statesBefore } from '../../../src/actors/search/event-context.ts'
+import {
+  eventsOfSameRequest,
+  stateBefore,
+  stateBeforeEventsMax,
+  statesBefore,
+} from '../../../src/actors/search/event-context.ts'
 import type { EventType, RecordedEvent } from '../../../src/domain/events.ts'
 import { unknownBefore } from '../../../src/domain/search/state-before.ts'
-import { batchReadingsMax, stateBeforeEventsMax } from '../../../src/limits.ts'
+import { batchReadingsMax } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { openFreshLog, storeUrl } from '../../support/logs/engine.ts'
 import { openAt } from '../../support/logs/event-store-log.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { type Patience, patiently } from '../../../src/actors/search/patient-reads.ts'
-import { exportOutageMsMax, exportRetryPauseMs } from '../../../src/limits.ts'
+import { exportOutageMsMax, type Patience, patiently } from '../../../src/actors/search/patient-reads.ts'
+import { exportRetryPauseMs } from '../../../src/limits.ts'
 import { DamagedLog, Outage } from '../../../src/log/event-log.ts'
 
 const away = new Outage('the store is away', 'not_written', 'unavailable')

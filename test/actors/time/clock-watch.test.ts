@@ -1,12 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  clockCalmMs,
-  clockDifferenceMsMax,
-  clockStandMs,
-  heartbeatMs,
-  lagCalmMs,
-  lagMsMax,
-} from '../../../src/limits.ts'
+import { clockCalmMs, clockDifferenceMsMax, lagCalmMs, lagMsMax } from '../../../src/actors/time/clock-watch.ts'
+import { clockStandMs } from '../../../src/actors/time/steady-clock.ts'
+import { heartbeatMs } from '../../../src/limits.ts'
 import { manualClock } from '../../support/time/manual-clock.ts'
 import { Cluster, makeTestKey } from '../../support/two-nodes.ts'
 

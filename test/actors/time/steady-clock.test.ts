@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { SteadyClock } from '../../../src/actors/time/steady-clock.ts'
-import { clockStandMs, clockStepMsMax } from '../../../src/limits.ts'
+import { clockStandMs, clockStepMsMax, SteadyClock } from '../../../src/actors/time/steady-clock.ts'
 import { manualClock } from '../../support/time/manual-clock.ts'
 
 const opened = () => {

@@ -1,9 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type QuestionParts, questionsHere, questionsOnThread } from '../../../src/derived/questions/asked-questions.ts'
+import {
+  type QuestionParts,
+  questionRestartMsMin,
+  questionsHere,
+  questionsOnThread,
+  questionsOpenMax,
+} from '../../../src/derived/questions/asked-questions.ts'
 import type { Questions } from '../../../src/derived/questions/question.ts'
-import { questionRestartMsMin, questionsOpenMax } from '../../../src/limits.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { makeNumbers, moveHead, numberQuestions } from './number-questions.ts'
 

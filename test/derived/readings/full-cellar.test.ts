@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { readingsKind } from '../../../src/derived/readings/readings-model.ts'
+import { kegsInMemoryMax, kegsPerCellarMax, readingsKind } from '../../../src/derived/readings/readings-model.ts'
 import { findKegs, kegNamed } from '../../../src/derived/readings/readings-questions.ts'
 import type { Reading } from '../../../src/domain/reading/fields.ts'
 import { ReadingRun, RecordedRun } from '../../../src/domain/reading/recorded-run.ts'
-import { kegsInMemoryMax, kegsPerCellarMax } from '../../../src/limits.ts'
 import { columnsOf } from '../../support/logs/columns-of.ts'
 import { answerOf } from '../../support/readings/expected-readings.ts'
 import {

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { ColumnsBuilder, Name, type ReadingColumns } from '../../../src/domain/reading/columns.ts'
-import { batchReadingsMax, columnSlabReadingsMin, unusedColumnSlabsMax } from '../../../src/limits.ts'
+import {
+  ColumnsBuilder,
+  columnSlabReadingsMin,
+  Name,
+  type ReadingColumns,
+  unusedColumnSlabsMax,
+} from '../../../src/domain/reading/columns.ts'
+import { batchReadingsMax } from '../../../src/limits.ts'
 
 const cellar = new Name('wine')
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Name } from '../../../src/domain/reading/columns.ts'
-import { hashStep, NameCache } from '../../../src/domain/reading/name-cache.ts'
-import { nameCacheWays } from '../../../src/limits.ts'
+import { hashStep, NameCache, nameCacheWays } from '../../../src/domain/reading/name-cache.ts'
 
 const find = (cache: NameCache, bytes: Uint8Array): Name | null =>
   cache.find(bytes, 0, bytes.length, bytes.reduce(hashStep, 0))

@@ -2,8 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { encodedBytesExceed } from '../../../src/domain/reading/columns.ts'
 import type { Reading } from '../../../src/domain/reading/fields.ts'
-import { encodedBytesAtMost } from '../../../src/domain/reading/reading-size.ts'
-import { encodedReadingBytesBesideData } from '../../../src/limits.ts'
+import { encodedBytesAtMost, encodedReadingBytesBesideData } from '../../../src/domain/reading/reading-size.ts'
 import { columnsOf } from '../../support/logs/columns-of.ts'
 
 const name = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 128 }), fc.constantFrom('"'.repeat(9), '\\', '🍷', 'ß'))

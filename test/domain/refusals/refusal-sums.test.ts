@@ -1,15 +1,19 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { dayMs } from '../../../src/domain/calendar.ts'
-import { RefusalSums, type Refused, type Summary } from '../../../src/domain/refusals/refusal-sums.ts'
 import {
-  refusalSamplesMax,
+  RefusalSums,
+  type Refused,
   refusalSamplesOfAllKeysMax,
+  refusalSumsKeysMax,
+  type Summary,
+} from '../../../src/domain/refusals/refusal-sums.ts'
+import {
   refusalSummaryBytesBesideData,
   refusalSummaryBytesPerDay,
   refusalSummaryBytesSavedMax,
-  refusalSumsKeysMax,
-} from '../../../src/limits.ts'
+} from '../../../src/domain/refusals/summary-bytes.ts'
+import { refusalSamplesMax } from '../../../src/domain/refusals/waiting-refusals.ts'
 
 // The default timeout of 5 s is too short on a busy CPU.
 setDefaultTimeout(600_000)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { BodyMemoryTrouble } from '../../../src/http/body-memory-trouble.ts'
-import { bodyHoldersToldMax, bodyHolderToldBytesMin, overloadedLooksMin, troubleLookMs } from '../../../src/limits.ts'
+import { BodyMemoryTrouble, bodyHoldersToldMax, bodyHolderToldBytesMin } from '../../../src/http/body-memory-trouble.ts'
+import { overloadedLooksMin, troubleLookMs } from '../../../src/limits.ts'
 import { drivenSchedule } from '../../support/time/driven-schedule.ts'
 
 /** Each entry of `held` is the number of bytes that one key reserves. Returns the cause that the service reports. */

@@ -1,16 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { watchHealth } from '../../../src/health.ts'
+import { bodyReservedBytesMin, readingBodyBytesMax } from '../../../src/http/http-bounds.ts'
+import { batchBodyBytesMax } from '../../../src/http/ingest/ingest-batch.ts'
 import {
-  batchBodyBytesMax,
-  bodyReservedBytesMin,
   deviceBodiesBytesMax,
   deviceLargeBodiesBytesMax,
-  heartbeatMs,
   keyBodiesBytesMax,
-  overloadedLooksMin,
-  readingBodyBytesMax,
-  troubleLookMs,
-} from '../../../src/limits.ts'
+} from '../../../src/http/unfinished-bodies.ts'
+import { heartbeatMs, overloadedLooksMin, troubleLookMs } from '../../../src/limits.ts'
 import { answerOf, expectRefusal } from '../../support/answers.ts'
 import { type RawConnection, rawConnect } from '../../support/raw-http.ts'
 import { type Service, validReading } from '../../support/test-service.ts'

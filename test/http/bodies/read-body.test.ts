@@ -1,24 +1,27 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { type BodyFault, readBody } from '../../../src/http/read-body.ts'
-import { type BodyHolder, type BodyPool, UnfinishedBodies } from '../../../src/http/unfinished-bodies.ts'
 import {
-  batchBodyBytesMax,
   bodyBytesPerSecondMin,
   bodyGraceMs,
-  bodyHeartbeatMs,
-  bodyHoldersKeptMax,
-  bodyInOnePieceBytesMax,
   bodyReservedBytesMin,
   connectionIdleSecondsMax,
+  readingBodyBytesMax,
+} from '../../../src/http/http-bounds.ts'
+import { batchBodyBytesMax } from '../../../src/http/ingest/ingest-batch.ts'
+import { type BodyFault, bodyInOnePieceBytesMax, readBody } from '../../../src/http/read-body.ts'
+import {
+  type BodyHolder,
+  type BodyPool,
+  bodyHeartbeatMs,
+  bodyHoldersKeptMax,
   deviceBodiesBytesMax,
   deviceLargeBodiesBytesMax,
   keyBodiesBytesMax,
   operatorFormsBytesMax,
   operatorsFormsBytesMax,
-  readingBodyBytesMax,
+  UnfinishedBodies,
   visitorAddressFormsBytesMax,
   visitorsFormsBytesMax,
-} from '../../../src/limits.ts'
+} from '../../../src/http/unfinished-bodies.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../support/time/driven-schedule.ts'
 
 let schedule: DrivenSchedule

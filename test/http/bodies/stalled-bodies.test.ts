@@ -1,15 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { BodyPool } from '../../../src/http/unfinished-bodies.ts'
 import {
-  batchBodyBytesMax,
   bodyGraceMs,
-  bodyHeartbeatMs,
-  bodyInOnePieceBytesMax,
   bodyReservedBytesMin,
   connectionIdleSecondsMax,
-  keyBodiesBytesMax,
   readingBodyBytesMax,
-} from '../../../src/limits.ts'
+} from '../../../src/http/http-bounds.ts'
+import { batchBodyBytesMax } from '../../../src/http/ingest/ingest-batch.ts'
+import { bodyInOnePieceBytesMax } from '../../../src/http/read-body.ts'
+import type { BodyPool } from '../../../src/http/unfinished-bodies.ts'
+import { bodyHeartbeatMs, keyBodiesBytesMax } from '../../../src/http/unfinished-bodies.ts'
 import { acceptedReadings, answerOf, expectRefusal } from '../../support/answers.ts'
 import { onlyAnswer, type RawAnswer, type RawConnection, rawConnect } from '../../support/raw-http.ts'
 import { type Service, startService, validReading } from '../../support/test-service.ts'

@@ -1,16 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { formBodyBytesMax, visitorFormBodyBytesMax } from '../../../src/http/dashboard/forms/read-form.ts'
+import { bodyBytesPerSecondMin, bodyGraceMs, bodyReservedBytesMin } from '../../../src/http/http-bounds.ts'
 import {
-  bodyBytesPerSecondMin,
-  bodyGraceMs,
   bodyHeartbeatMs,
-  bodyReservedBytesMin,
-  formBodyBytesMax,
   operatorFormsBytesMax,
   operatorsFormsBytesMax,
   visitorAddressFormsBytesMax,
-  visitorFormBodyBytesMax,
   visitorsFormsBytesMax,
-} from '../../../src/limits.ts'
+} from '../../../src/http/unfinished-bodies.ts'
 import { paths } from '../../../views/paths.ts'
 import { onlyAnswer, type RawAnswer, type RawConnection, rawConnect } from '../../support/raw-http.ts'
 import type { Service } from '../../support/test-service.ts'

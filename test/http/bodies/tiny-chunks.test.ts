@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readingBodyBytesMax, visitorFormBodyBytesMax } from '../../../src/limits.ts'
+import { visitorFormBodyBytesMax } from '../../../src/http/dashboard/forms/read-form.ts'
+import { readingBodyBytesMax } from '../../../src/http/http-bounds.ts'
 import { onlyAnswer, rawConnect } from '../../support/raw-http.ts'
 import { type Service, startService, validReading } from '../../support/test-service.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
-import { bodyInOnePieceBytesMax } from '../../../src/limits.ts'
+import { bodyInOnePieceBytesMax } from '../../../src/http/read-body.ts'
 import { mostInOneTurn } from '../../support/most-in-one-turn.ts'
 import { type Service, startService, validReading } from '../../support/test-service.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { RefusedSignIn } from '../../../src/actors/core.ts'
 import { operatorStream, signInsStream } from '../../../src/domain/stream-names.ts'
-import { signInAttemptsMax, signInWindowMs } from '../../../src/limits.ts'
+import { signInAttemptsMax, signInWindowMs } from '../../../src/http/dashboard/door/sign-in-throttle.ts'
 import { paths } from '../../../views/paths.ts'
 import { openFreshLog } from '../../support/logs/engine.ts'
 import { type FaultyLog, faultyLog } from '../../support/logs/faulty-log.ts'

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
-import { keysAskedAtOnceMax, pageTurnBounds } from '../../../src/limits.ts'
+import { pageTurnBounds } from '../../../src/http/dashboard/dashboard-routes.tsx'
+import { keysAskedAtOnceMax } from '../../../src/http/dashboard/show/cellar-views.ts'
 import { paths } from '../../../views/paths.ts'
 import { mostInOneTurn } from '../../support/most-in-one-turn.ts'
 import { type Service, testCellar, validReading } from '../../support/test-service.ts'

@@ -1,12 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { linkMsMax } from '../../../src/actors/operator/operator-requests.ts'
 import { readingsStream } from '../../../src/domain/stream-names.ts'
-import {
-  cellarsPerPageMax,
-  historyRowsPerPageMax,
-  keysPerPageMax,
-  keysThenPerPageMax,
-  linkMsMax,
-} from '../../../src/limits.ts'
+import { keysThenPerPageMax } from '../../../src/http/dashboard/show/cellar-at-instant.ts'
+import { cellarsPerPageMax } from '../../../src/http/dashboard/show/cellar-views.ts'
+import { historyRowsPerPageMax } from '../../../src/http/dashboard/show/history-views.ts'
+import { keysPerPageMax } from '../../../src/http/dashboard/show/key-views.ts'
 import { paths } from '../../../views/paths.ts'
 import { emailOf, testPassword } from '../../support/test-operators.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../support/test-service.ts'

@@ -1,6 +1,7 @@
 /** docs/contract.md, "Check without storing". */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { batchReadingsMax, readingBodyBytesMax } from '../../../src/limits.ts'
+import { readingBodyBytesMax } from '../../../src/http/http-bounds.ts'
+import { batchReadingsMax } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
 import {
   type Answer,

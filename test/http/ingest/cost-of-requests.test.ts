@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { packedBodyBytesMax, readingBodyBytesMax, storedReadingBytesMax } from '../../../src/limits.ts'
+import { readingBodyBytesMax } from '../../../src/http/http-bounds.ts'
+import { packedBodyBytesMax } from '../../../src/http/ingest/checks-after-the-key.ts'
+import { storedReadingBytesMax } from '../../../src/http/ingest/request-costs.ts'
 import {
   type Answer,
   answerOf,

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { refusalLineCountersMax, refusalLineNamesMax } from '../../../src/http/http-bounds.ts'
 import { noChecks, noWork } from '../../../src/http/ingest/api-call.ts'
 import { apiRoutes } from '../../../src/http/ingest/api-routes.ts'
 import { CostBudgets } from '../../../src/http/ingest/cost-budgets.ts'
 import { LastRefusals } from '../../../src/http/ingest/last-refusals.ts'
-import { RefusalLines } from '../../../src/http/ingest/refusal-lines.ts'
-import { refusalLineCountersMax, refusalLineMs, refusalLineNamesMax } from '../../../src/limits.ts'
+import { RefusalLines, refusalLineMs } from '../../../src/http/ingest/refusal-lines.ts'
 import {
   type LoggedLine,
   type Service,

@@ -1,21 +1,18 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { BatchItems, type ParsedBatch } from '../../../src/domain/reading/judge-batch.ts'
 import { NameCache } from '../../../src/domain/reading/name-cache.ts'
+import { batchStructuralCharsMax, jsonNestingMax } from '../../../src/http/http-bounds.ts'
 import { noWork } from '../../../src/http/ingest/api-call.ts'
+import { batchNamesMax } from '../../../src/http/ingest/json/json-structure.ts'
 import { BatchParser } from '../../../src/http/ingest/parse-batch.ts'
-import { BatchScanner } from '../../../src/http/ingest/scan-batch.ts'
 import {
+  BatchScanner,
   batchItemsPerOddItem,
-  batchNamesMax,
   batchOddItemsMax,
-  batchReadingsMax,
-  batchStructuralCharsMax,
-  jsonNestingMax,
-  nameCodePointsMax,
   oddItemBytesMax,
-  scannedNumberBytesMax,
-  scannedOtherFieldsMax,
-} from '../../../src/limits.ts'
+} from '../../../src/http/ingest/scan-batch.ts'
+import { scannedNumberBytesMax, scannedOtherFieldsMax } from '../../../src/http/ingest/scan-reading.ts'
+import { batchReadingsMax, nameCodePointsMax } from '../../../src/limits.ts'
 
 const names = new NameCache()
 const scanner = new BatchScanner(new BatchItems(names), names)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
+import { batchBodyBytesMax } from '../../../src/http/ingest/ingest-batch.ts'
 import { limitStructure } from '../../../src/http/ingest/json/json-structure.ts'
-import { batchBodyBytesMax } from '../../../src/limits.ts'
 import { answerOf, expectAccepted, expectBatch, expectRefusal } from '../../support/answers.ts'
 import { type Service, startService, validReading } from '../../support/test-service.ts'
 

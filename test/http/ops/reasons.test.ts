@@ -1,18 +1,13 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import { diskReserveBytesDefault } from '../../../src/config.ts'
 import { watchHealth } from '../../../src/health.ts'
-import {
-  diskLookMs,
-  diskReserveBytesDefault,
-  heartbeatMs,
-  logQueueReadingsMax,
-  overloadedLooksMin,
-  survivedFsyncLooks,
-  troubleCalmLooks,
-  troubleLookMs,
-} from '../../../src/limits.ts'
+import { heartbeatMs, overloadedLooksMin, troubleCalmLooks, troubleLookMs } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
+import { survivedFsyncLooks } from '../../../src/log/log-troubles.ts'
+import { logQueueReadingsMax } from '../../../src/log/queue-room.ts'
+import { diskLookMs } from '../../../src/log/sqlite/disk-space.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { commitsHere, failedFsync, outOfSpace } from '../../log/sqlite/commits-here.ts'
 import { answerOf, expectRefusal } from '../../support/answers.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { askFoundAtOnceMax, askPlacesOfIdMax, askRowsAtOnceMax } from '../../../src/limits.ts'
+import { askFoundAtOnceMax, askRowsAtOnceMax } from '../../../src/limits.ts'
 import { AskQueries } from '../../../src/log/ask-index/queries/ask-queries.ts'
+import { askPlacesOfIdMax } from '../../../src/log/ask-index/queries/places-of-id.ts'
 import type { FoldedPlace, MinuteCount } from '../../../src/log/ask-index.ts'
 import { AskTables } from '../../support/logs/ask-tables.ts'
 

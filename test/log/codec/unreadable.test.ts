@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { recordCategories } from '../../../src/domain/stream-names.ts'
-import { unreadableTypeCharsMax, unreadableWhyCharsMax } from '../../../src/limits.ts'
 import { createCodec, type StoredRow } from '../../../src/log/codec/codec.ts'
+import { unreadableTypeCharsMax, unreadableWhyCharsMax } from '../../../src/log/codec/unreadable.ts'
 import { UndecodableEvent } from '../../../src/log/event-log.ts'
 import { assertStorable } from '../../../src/log/storable.ts'
 import { keySuspended, recordsPurged, startMs } from '../../support/logs/sample-events.ts'

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2'
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
 import { credentials, Metadata } from '@grpc/grpc-js'
-import { eventStoreMessageBytesMax } from '../../../src/limits.ts'
+import { eventStoreMessageBytesMax } from '../../../src/log/eventstoredb/eventstoredb-bounds.ts'
 import { SubscriptionStream } from '../../../src/log/eventstoredb/subscription-stream.ts'
 
 const slowMs = 60_000

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { commitRegionBytes, groupsUnderWayMax } from '../../../src/limits.ts'
-import { CommitRegions } from '../../../src/log/sqlite/commit-regions.ts'
+import { groupsUnderWayMax } from '../../../src/limits.ts'
+import { CommitRegions, commitRegionBytes } from '../../../src/log/sqlite/commit-regions.ts'
 
 describe('CommitRegions', () => {
   test('has one region for each group under way, and no more', () => {

@@ -1,18 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { diskReserveBytesDefault } from '../../../src/config.ts'
+import { troubleCalmLooks } from '../../../src/limits.ts'
 import {
+  DiskSpace,
   diskAnswerMsMax,
   diskBytesPerSecondMax,
   diskFreeBytesMin,
   diskLookMs,
   diskLookMsMin,
   diskRecoveryBytes,
-  diskReserveBytesDefault,
-  storeWalBytesMax,
-  trimEventsMax,
-  troubleCalmLooks,
-} from '../../../src/limits.ts'
-import { DiskSpace, type FileRoom } from '../../../src/log/sqlite/disk-space.ts'
+  type FileRoom,
+} from '../../../src/log/sqlite/disk-space.ts'
+import { trimEventsMax } from '../../../src/log/sqlite/sqlite-commits.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
+import { storeWalBytesMax } from '../../../src/log/sqlite/wal-copying.ts'
 import { reading } from '../../support/logs/sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
 import { drivenSchedule } from '../../support/time/driven-schedule.ts'

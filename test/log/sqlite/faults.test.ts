@@ -2,17 +2,17 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { appendReadingsMax } from '../../../src/actors/key/key-actor.ts'
+import { type EventLog, Outage } from '../../../src/log/event-log.ts'
 import {
-  appendReadingsMax,
   logQueueBytesMax,
   logQueueChangesBytesMax,
   logQueueChangesMax,
   logQueueReadingsMax,
-  storeWalBytesMax,
-  trimEventsMax,
-} from '../../../src/limits.ts'
-import { type EventLog, Outage } from '../../../src/log/event-log.ts'
+} from '../../../src/log/queue-room.ts'
+import { trimEventsMax } from '../../../src/log/sqlite/sqlite-commits.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
+import { storeWalBytesMax } from '../../../src/log/sqlite/wal-copying.ts'
 import { caughtUp, collect } from '../../support/logs/collector.ts'
 import { appendPlainRow } from '../../support/logs/plain-rows.ts'
 import { keySuspended, keySuspensions, reading, readingsRefused } from '../../support/logs/sample-events.ts'

@@ -2,17 +2,14 @@ import type { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
+import { unusedColumnSlabsMax } from '../../../src/domain/reading/columns.ts'
 import { ReadingRun } from '../../../src/domain/reading/recorded-run.ts'
 import { keyStream } from '../../../src/domain/stream-names.ts'
-import {
-  batchReadingsMax,
-  logQueueReadingsMax,
-  readPageEventsMax,
-  rowBuffersMax,
-  unusedColumnSlabsMax,
-} from '../../../src/limits.ts'
+import { batchReadingsMax, readPageEventsMax } from '../../../src/limits.ts'
 import { type Codec, createCodec, type NewRow } from '../../../src/log/codec/codec.ts'
+import { rowBuffersMax } from '../../../src/log/codec/row-buffers.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
+import { logQueueReadingsMax } from '../../../src/log/queue-room.ts'
 import type { CommitVerdict } from '../../../src/log/sqlite/sqlite-commits.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { columnsOf } from '../../support/logs/columns-of.ts'

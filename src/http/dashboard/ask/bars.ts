@@ -3,8 +3,10 @@ import { paths } from '../../../../views/paths.ts'
 import { answerOr } from '../../../actors/ask/answer-of.ts'
 import { hourMs, instantText, minuteMs } from '../../../domain/calendar.ts'
 import type { LogFilter } from '../../../domain/search/event-filter.ts'
-import { barsMax, minuteRowsMs } from '../../../limits.ts'
+import { minuteRowsMs } from '../../../limits.ts'
 import type { LogListParts } from './log-list-parts.ts'
+
+const barsMax = 60
 
 /** Bars of these lengths begin at round times. */
 const barsMs = [1, 2, 5, 10, 15, 30, 60].map((minutes) => minutes * minuteMs)

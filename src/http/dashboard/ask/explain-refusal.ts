@@ -18,7 +18,7 @@ import type { RefusalSample } from '../../../domain/refusals/waiting-refusals.ts
 import { anyEvent, keyOfEvent } from '../../../domain/search/event-filter.ts'
 import { requestIdFacts } from '../../../domain/search/request-id.ts'
 import { nothingBefore } from '../../../domain/search/state-before.ts'
-import { refusalSummaryMsMax, summariesOfferedMax, summariesSearchedMax } from '../../../limits.ts'
+import { refusalSummaryMsMax, summariesSearchedMax } from '../../../limits.ts'
 import { namesAt } from '../show/event-names.ts'
 import { statusThen } from '../show/status-then.ts'
 import { byView } from './by-view.ts'
@@ -26,6 +26,8 @@ import type { LogListParts } from './log-list-parts.ts'
 import { remedyOf, ruleWords } from './refusal-remedies.ts'
 import { statusOfCode } from './status-of-code.ts'
 import { isWritten, type Summary, unwrittenRefusals, writtenAmong } from './unwritten-refusals.ts'
+
+const summariesOfferedMax = 20
 
 /** `after` is the position behind which an ended search goes on. @throws Outage, UndecodableEvent */
 export const explainRefusal = async (

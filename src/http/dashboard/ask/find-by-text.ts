@@ -15,8 +15,14 @@ import { likeText } from '../../../domain/search/like-text.ts'
 import { instantExamples } from '../../../domain/search/near-instant.ts'
 import { requestIdFacts } from '../../../domain/search/request-id.ts'
 import { type Time, thingAndTime } from '../../../domain/search/thing-and-time.ts'
-import { labelChoicesMax, namesOfferedMax, racksComparedMax } from '../../../limits.ts'
 import type { LogListParts } from './log-list-parts.ts'
+
+/** Keys with the same label that the box of the Log page offers. `Key 1` can be the label of a key in each cellar. */
+export const labelChoicesMax = 20
+/** Cellars, and racks, that the box offers for a part of a name. */
+const namesOfferedMax = 10
+/** Pairs of a key and a rack that the box looks at. Several keys can have sent the same rack. */
+const racksComparedMax = 100
 
 type Choice = FoundView['choices'][number]
 /** `missing` says what was not found, or not shown. */

@@ -5,7 +5,9 @@
 import type { LogRow, MinuteRow, StretchRow } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
 import { dayOf, instantText, minuteMs } from '../../../domain/calendar.ts'
-import { minuteRowsShownMax } from '../../../limits.ts'
+
+/** Rows of single minutes on a page. Further minutes between two events are one row. */
+export const minuteRowsShownMax = 60
 
 type Stretch = [MinuteRow, ...MinuteRow[]]
 

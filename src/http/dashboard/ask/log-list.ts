@@ -9,16 +9,20 @@ import { hourMs } from '../../../domain/calendar.ts'
 import { declarationOf, eventTypes, type RecordedEvent } from '../../../domain/events.ts'
 import { kindOf, periodOf } from '../../../domain/search/event-filter.ts'
 import { type StateBefore, unknownBefore } from '../../../domain/search/state-before.ts'
-import { cellarsSuggestedMax, logEventsPerPageMax, minuteRowsPerPageMax, minuteRowsShownMax } from '../../../limits.ts'
 import { exportOfList } from '../exports/export-of-list.ts'
 import { namesAt } from '../show/event-names.ts'
 import { barsOf } from './bars.ts'
 import { byView } from './by-view.ts'
-import { foldMinutes } from './fold-minutes.ts'
+import { foldMinutes, minuteRowsShownMax } from './fold-minutes.ts'
 import type { LogListParts } from './log-list-parts.ts'
 import { type MinuteRows, minuteRows, showsMinutes } from './minute-rows.ts'
 import { type JudgedQuery, judgeQuery } from './read-log-query.ts'
-import { isWritten, type Summary, unwrittenRefusals, writtenAmong } from './unwritten-refusals.ts'
+import { isWritten, logEventsPerPageMax, type Summary, unwrittenRefusals, writtenAmong } from './unwritten-refusals.ts'
+
+/** Minutes that a page counts, for each cellar one. Then the page ends, even if it has few events. */
+export const minuteRowsPerPageMax = 600
+/** Cellars that the filter of the Log page suggests. */
+const cellarsSuggestedMax = 200
 
 /** Makes the list for an address of the Log page. @throws Outage, UndecodableEvent */
 export const logListOf = async (parts: LogListParts, query: LogQuery): Promise<LogListView> => {

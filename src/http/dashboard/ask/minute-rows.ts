@@ -10,8 +10,10 @@ import type { CountedMinute, MinutePage } from '../../../actors/search/count-min
 import type { AskOptions } from '../../../derived/questions/question.ts'
 import { instantText, minuteMs } from '../../../domain/calendar.ts'
 import type { LogFilter } from '../../../domain/search/event-filter.ts'
-import { cellarsCountedByMinuteMax } from '../../../limits.ts'
 import type { LogListParts } from './log-list-parts.ts'
+
+/** With more cellars, readings of all cellars together are one row a minute. */
+const cellarsCountedByMinuteMax = 20
 
 /** `isFull`: further minutes of the page were not counted. `isLate`: the newest readings may not be counted. */
 export type MinuteRows = { readonly rows: readonly MinuteRow[]; readonly isFull: boolean; readonly isLate: boolean }

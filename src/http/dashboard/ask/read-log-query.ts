@@ -4,7 +4,9 @@ import { isEventType } from '../../../domain/events.ts'
 import { isKeyId } from '../../../domain/key-format.ts'
 import { type LogFilter, parseActor } from '../../../domain/search/event-filter.ts'
 import { parseInstantNear } from '../../../domain/search/near-instant.ts'
-import { logQueryCharsMax } from '../../../limits.ts'
+
+/** A text in the address of the Log page. */
+export const logQueryCharsMax = 300
 
 export const logQueryOf = (query: URLSearchParams): LogQuery => {
   const text = (name: string): string => [...(query.get(name) ?? '').trim()].slice(0, logQueryCharsMax).join('')

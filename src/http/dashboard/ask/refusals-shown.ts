@@ -6,10 +6,14 @@ import { answerOr, isLate } from '../../../actors/ask/answer-of.ts'
 import { dayMs, hourMs, instantText } from '../../../domain/calendar.ts'
 import { anyEvent } from '../../../domain/search/event-filter.ts'
 import { refusalsStream } from '../../../domain/stream-names.ts'
-import { lastRefusalsShownMax, refusalRowsMax } from '../../../limits.ts'
 import { eventRows } from './log-list.ts'
 import type { LogListParts } from './log-list-parts.ts'
 import { unwrittenRefusals } from './unwritten-refusals.ts'
+
+/** Rows of refusals on the page of a cellar. */
+const refusalRowsMax = 10
+/** Summaries on the page of a key. */
+const lastRefusalsShownMax = 3
 
 /** Returns the refusals since midnight (UTC), the most frequent first. */
 export const refusalsToday = async ({ core, owner, nowMs }: LogListParts, cellar: string): Promise<RefusalsToday> => {

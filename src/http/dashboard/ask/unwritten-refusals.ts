@@ -7,8 +7,9 @@ import type { Core } from '../../../actors/core.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
 import { type LogFilter, matches } from '../../../domain/search/event-filter.ts'
 import { nodeRefusalsStream, refusalsStream } from '../../../domain/stream-names.ts'
-import { logEventsPerPageMax } from '../../../limits.ts'
 import { placeOf } from '../../../log/event-place.ts'
+
+export const logEventsPerPageMax = 50
 
 export type Summary = RecordedEvent<'ReadingsRefused'>
 

@@ -1,10 +1,12 @@
 import Bowser from 'bowser'
 import type { PasswordClient, SignInFrom } from '../../../actors/core.ts'
 import { withoutSecrets } from '../../../domain/text.ts'
-import { browserCharsMax, userAgentCharsMax } from '../../../limits.ts'
 import { siteOf } from '../../client-address.ts'
 import type { DashboardDeps, Visit } from '../visit.ts'
 import { readCookie } from './cookies.ts'
+
+const userAgentCharsMax = 300
+const browserCharsMax = 80
 
 /**
  * `isKnown` is true for a client with an open session, a one-time link or a known browser. Passwords wait in a queue until

@@ -1,7 +1,9 @@
 import type { SignedIn } from '../../../actors/core.ts'
-import { deviceMsMax, headerPartsMax } from '../../../limits.ts'
+import { headerPartsMax } from '../../http-bounds.ts'
 import type { Visit } from '../visit.ts'
 import type { Trust } from './origin.ts'
+
+const deviceMsMax = 400 * 86_400_000
 
 /**
  * The reasons for the names and the attributes of the dashboard's cookies:

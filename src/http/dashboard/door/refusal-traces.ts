@@ -1,11 +1,15 @@
 import type { RefusedSignIn } from '../../../actors/core.ts'
 import type { Schedule } from '../../../actors/schedule.ts'
 import { operatorStream } from '../../../domain/stream-names.ts'
-import { refusalLineCountersMax, refusalLineNamesMax, traceLineMs, traceLinesMax } from '../../../limits.ts'
 import { networkOf } from '../../client-address.ts'
+import { refusalLineCountersMax, refusalLineNamesMax } from '../../http-bounds.ts'
 import { FrequentNames } from '../../ingest/frequent-names.ts'
 import type { RequestLines } from '../../request-lines.ts'
 import type { ThrottledAttempt } from './sign-in-throttle.ts'
+
+/** Log lines about refused sign-ins, forms and links in each `traceLineMs`. The last of them sums up further refusals. */
+export const traceLinesMax = 10
+export const traceLineMs = 1_000
 
 /**
  * `busy`: too many passwords were waiting, so this one was not compared. `wrong_own_password`: a signed-in operator had to

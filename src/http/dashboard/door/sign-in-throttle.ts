@@ -11,8 +11,21 @@
  *
  * With wrong passwords, strangers can lock an account for unknown browsers. A one-time link still works then.
  */
-import { signInAttemptsMax, signInSiteAttemptsMax, signInSubjectsMax, signInWindowMs } from '../../../limits.ts'
 import { networkOf, siteOf } from '../../client-address.ts'
+
+/** Failed sign-ins that are allowed in `signInWindowMs` for one account, known browser, IPv4 address or IPv6 /64. */
+export const signInAttemptsMax = 10
+/**
+ * Failed sign-ins that are allowed in `signInWindowMs` from one IPv6 /48. This bound is higher than that of a /64, because a
+ * /48 can belong to thousands of customers.
+ */
+export const signInSiteAttemptsMax = 40
+export const signInWindowMs = 15 * 60_000
+/**
+ * Addresses whose failed sign-ins are counted in memory. The same bound holds for IPv6 /48 networks and for e-mails without an
+ * account.
+ */
+export const signInSubjectsMax = 10_000
 
 export type Attempt = {
   readonly email: string

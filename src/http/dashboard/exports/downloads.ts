@@ -6,19 +6,25 @@ import { isRun } from '../../../domain/reading/recorded-run.ts'
 import type { CommandRefusal, Outcome } from '../../../domain/refusal.ts'
 import { categoryOf } from '../../../domain/stream-names.ts'
 import { cutOffWords, type RunningExport } from '../../../export/running-export.ts'
-import {
-  connectionIdleSecondsMax,
-  exportCutOffSeconds,
-  exportLookMs,
-  exportsBegunMax,
-  exportsMax,
-  exportsOfAuditorsMax,
-  exportsPerOperatorMax,
-  exportWindowMs,
-} from '../../../limits.ts'
+import { connectionIdleSecondsMax } from '../../http-bounds.ts'
 import type { RequestLines } from '../../request-lines.ts'
 import type { ConnectionTimer } from '../../unfinished-bodies.ts'
-import { SpareTime } from './spare-time.ts'
+import { exportLookMs, SpareTime } from './spare-time.ts'
+
+export const exportsMax = 3
+/** Exports of all auditors together. The other places are for admins. */
+export const exportsOfAuditorsMax = 2
+const exportsPerOperatorMax = 1
+/**
+ * Exports that an operator begins in `exportWindowMs`, on one node. Each writes two records that are kept for ever, of 0.5 KB and at
+ * most about 5 KB. So an operator writes at most 15 MB a day.
+ */
+export const exportsBegunMax = 60
+export const exportWindowMs = 3_600_000
+/**
+ * The connection of an export that was cut off closes after this time. Bun's timers have steps of 4 s, so it can take 4 s more.
+ */
+const exportCutOffSeconds = 1
 
 export type Downloader = {
   readonly email: string

@@ -7,9 +7,11 @@ import { type LogPart, parseActor, wholeLog } from '../../../domain/search/event
 import { parseInstantNear } from '../../../domain/search/near-instant.ts'
 import { invalidField, type Typed, withoutSecrets } from '../../../domain/text.ts'
 import type { ExportedList } from '../../../export/exported-list.ts'
-import { exportFieldCharsMax } from '../../../limits.ts'
 import type { FormFields } from '../forms/read-form.ts'
 import type { DashboardDeps } from '../visit.ts'
+
+/** A field of the filter. The record of the export keeps it for ever, and no name or e-mail is longer. */
+export const exportFieldCharsMax = 300
 
 const fields: readonly ExportField[] = [
   'since',

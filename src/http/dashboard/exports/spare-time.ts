@@ -1,4 +1,15 @@
-import { exportBytesPerSecondMin, exportLookMs, exportSpareMsMax } from '../../../limits.ts'
+/**
+ * A client must take its export at this rate, because it holds one of `exportsMax` places. It may rest for `exportSpareMsMax`
+ * in all, and earns that time back when it takes bytes faster.
+ */
+export const exportBytesPerSecondMin = 32 * 1024
+/**
+ * The kernel buffers some MB, and takes more only when a third of them has left. A client at the lowest rate seems to rest for 40 s
+ * then.
+ */
+export const exportSpareMsMax = 60_000
+/** How often the clients and sessions of exports are checked. */
+export const exportLookMs = 5_000
 
 /**
  * How long a client may still rest while its export waits for it. A client that reads a byte a second would otherwise hold one of

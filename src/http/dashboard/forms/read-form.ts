@@ -1,6 +1,9 @@
-import { formBodyBytesMax, visitorFormBodyBytesMax } from '../../../limits.ts'
 import { type BodyFault, readBody } from '../../read-body.ts'
 import type { BodyHolder, UnfinishedBodies } from '../../unfinished-bodies.ts'
+
+/** Size of a form of a visitor who is not signed in. The longest sign-in form has 7.5 KB. */
+export const visitorFormBodyBytesMax = 8 * 1024
+export const formBodyBytesMax = 64 * 1024
 
 /** Returns the first value of a field, or `''` if the field was not sent. */
 export type FormFields = (name: string) => string

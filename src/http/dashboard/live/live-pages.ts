@@ -12,22 +12,32 @@ import type { Schedule } from '../../../actors/schedule.ts'
 import { thrownError } from '../../../domain/error-message.ts'
 import { isRun, type LogItem } from '../../../domain/reading/recorded-run.ts'
 import { categoryOf } from '../../../domain/stream-names.ts'
-import {
-  liveHeartbeatMs,
-  livePushMs,
-  liveReadingsMs,
-  liveRestFactor,
-  liveSentBytesPerPiece,
-  liveSentPerPiece,
-  liveStoreWaitsMax,
-  liveStreamsMax,
-  liveStreamsPerSessionMax,
-} from '../../../limits.ts'
 import type { RequestLines } from '../../request-lines.ts'
 import type { Pause } from '../show/pauses.ts'
 import { type Changes, LiveChanges, type Topic } from './live-changes.ts'
 import { LiveRenderQueue, type NextRendering, type RenderingTurns } from './live-render-queue.ts'
 import { heartbeat, type LiveStream, openLiveStream, serverSentEvent, sessionOver } from './server-sent-events.ts'
+
+export const liveStreamsMax = 512
+export const liveHeartbeatMs = 10_000
+/** Time between two updates of an open page. `liveHeartbeatMs` is counted in updates, so it must be a multiple of this time. */
+export const livePushMs = 500
+/**
+ * Live pages of one session that hold a connection. Further pages poll, one at a time. Over HTTP/1.1, browsers open six connections to
+ * a host, so one is always free for what people click.
+ */
+export const liveStreamsPerSessionMax = 4
+/**
+ * A page that took 1 ms to render waits this number of ms before its next rendering, but at most `liveHeartbeatMs`. So a page
+ * that is slow to render uses little processor time.
+ */
+export const liveRestFactor = 50
+/** A live page that lists events is rendered for new readings this rarely. It must be a multiple of `livePushMs`. */
+export const liveReadingsMs = 2_000
+/** Renderings that wait for an answer. With more, no page is rendered. */
+export const liveStoreWaitsMax = 32
+export const liveSentPerPiece = 32
+const liveSentBytesPerPiece = 1024 * 1024
 
 export type LivePage = {
   /** One rendering serves all browsers whose pages have the same name. */

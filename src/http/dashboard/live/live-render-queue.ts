@@ -7,8 +7,13 @@
  * waiting time is not counted. When the store has answered, the rendering calls `pause` to join the queue again.
  */
 import type { Schedule } from '../../../actors/schedule.ts'
-import { liveRenderMsPerTick } from '../../../limits.ts'
 import type { Pause } from '../show/pauses.ts'
+
+/**
+ * Time for rendering live pages in each `livePushMs`, so that readings are not delayed. A piece of work that has begun may take
+ * longer.
+ */
+export const liveRenderMsPerTick = 100
 
 type Rendering = { state: 'running' | 'queued' | 'waitingForStore' | 'ended'; tookMs: number }
 

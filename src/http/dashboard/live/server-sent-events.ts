@@ -1,5 +1,12 @@
-import { liveBusyPollMs, liveBytesWaitingMax, livePollMs, liveReconnectMs } from '../../../limits.ts'
 import { retrySoon } from '../../problem.ts'
+
+/** Bytes of updates that wait for a slow browser. With more, updates are skipped. */
+const liveBytesWaitingMax = 256 * 1024
+/** How soon a page connects again when its stream is lost. */
+export const liveReconnectMs = 500
+/** How soon a page that polls asks again: after its answer, and after it found another page of the session polling. */
+export const livePollMs = 4_000
+export const liveBusyPollMs = 1_000
 
 export type LiveStream = {
   /** The event stream of the operator who looks at the page. */

@@ -5,8 +5,10 @@ import type { CellarState } from '../../../domain/cellar.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import { keyStatus } from '../../../domain/key-refusal.ts'
 import { pageOf } from '../../../domain/search/page-of-list.ts'
-import { keysThenPerPageMax } from '../../../limits.ts'
 import { cellarView } from './cellar-views.ts'
+
+/** Keys at an earlier instant. The page reads the stream of each key, so it has fewer rows than the list of keys has now. */
+export const keysThenPerPageMax = 50
 
 type Asked = { readonly at: number; readonly page: number; readonly owner: string }
 

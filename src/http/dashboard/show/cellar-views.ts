@@ -3,10 +3,15 @@ import type { CellarState } from '../../../domain/cellar.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import { keyStatus } from '../../../domain/key-refusal.ts'
 import { pageOf } from '../../../domain/search/page-of-list.ts'
-import { cellarsPerPageMax, keysAskedAtOnceMax, keysCountedPerPiece } from '../../../limits.ts'
 import type { DashboardDeps } from '../visit.ts'
 import { usedInWindow } from './key-views.ts'
 import { type Pause, pauseEvery } from './pauses.ts'
+
+/** Keys that a page counts in one turn of the event loop, which takes about 1 ms. */
+const keysCountedPerPiece = 500
+/** Keys that a page asks for their rate windows at the same time. It must divide `keysCountedPerPiece`. */
+export const keysAskedAtOnceMax = 100
+export const cellarsPerPageMax = 100
 
 export const cellarView = ({ cellar, title, policy, createdAt, createdBy }: CellarState): CellarView => ({
   cellar,

@@ -7,9 +7,10 @@ import type { Core } from '../../../actors/core.ts'
 import type { KeyHistory } from '../../../asked/rows-of-history.ts'
 import type { Change } from '../../../domain/search/event-changes.ts'
 import { nothingBefore } from '../../../domain/search/state-before.ts'
-import { historyRowsPerPageMax } from '../../../limits.ts'
 import { namesAt } from './event-names.ts'
 import { requestedPage } from './paging.ts'
+
+export const historyRowsPerPageMax = 100
 
 /** `isEverything`: the page also shows internal events. */
 type HistoryQuery = { readonly page: number; readonly isEverything: boolean }

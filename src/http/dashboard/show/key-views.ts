@@ -2,9 +2,11 @@ import type { KeyCounts, KeyView, PredecessorView, SuccessorView } from '../../.
 import { followerOf, isEnding, type KeyState, rotationRefusal } from '../../../domain/key.ts'
 import { type KeyStatus, keyStatus, keyStatuses } from '../../../domain/key-refusal.ts'
 import { pageOf } from '../../../domain/search/page-of-list.ts'
-import { keysPerPageMax } from '../../../limits.ts'
 import type { DashboardDeps } from '../visit.ts'
 import { requestedPage } from './paging.ts'
+
+/** Rows of a page. Readings would wait too long while a longer page is rendered. */
+export const keysPerPageMax = 100
 
 export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: number): Promise<KeyView> => {
   const { core, lastRefusals, lastChecks } = deps

@@ -1,7 +1,9 @@
 import type { PlaceInLog } from '../../../actors/search/events-at.ts'
 import { BoundedMap } from '../../../domain/bounded-map.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
-import { recentReadingsKeptMax } from '../../../limits.ts'
+
+/** Readings that pages have read from the log last, and keep: about 600 bytes each. */
+const recentReadingsKeptMax = 1_000
 
 type ReadingEvent = RecordedEvent<'ReadingAccepted'>
 type ReadPlaces = (places: readonly PlaceInLog[]) => Promise<readonly RecordedEvent[]>

@@ -8,10 +8,14 @@ import { keyStatus } from '../../../domain/key-refusal.ts'
 import { parseTimestamp } from '../../../domain/reading/timestamp.ts'
 import { hasWords } from '../../../domain/search/keg-words.ts'
 import { keyIdOf } from '../../../domain/stream-names.ts'
-import { futureSkewMsMax, kegFilterCharsMax, kegFilterWordsMax, kegsPerPageMax } from '../../../limits.ts'
+import { futureSkewMsMax } from '../../../limits.ts'
 import { Outage } from '../../../log/event-log.ts'
 import type { DashboardDeps } from '../visit.ts'
 import { requestedPage } from './paging.ts'
+
+export const kegsPerPageMax = 100
+const kegFilterCharsMax = 257
+export const kegFilterWordsMax = 8
 
 /** Adds the current label of the key. If this node does not know the key, the key's id is shown instead. */
 export const readingView = ({ core }: DashboardDeps, event: RecordedEvent<'ReadingAccepted'>): ReadingView => {

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { fieldNames, readingFields } from '../../../domain/reading/fields.ts'
-import { batchNamesMax, jsonNestingMax } from '../../../limits.ts'
+import { jsonNestingMax } from '../../http-bounds.ts'
+
+export const batchNamesMax = 3_000
 
 export type StructureFault = 'too_deep' | 'too_many' | 'too_many_names'
 

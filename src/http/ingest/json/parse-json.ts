@@ -6,7 +6,8 @@ import {
   type ReadingRefusal,
   refused,
 } from '../../../domain/refusal.ts'
-import { batchReadingsMax, batchStructuralCharsMax, readingStructuralCharsMax } from '../../../limits.ts'
+import { batchReadingsMax } from '../../../limits.ts'
+import { batchStructuralCharsMax, readingStructuralCharsMax } from '../../http-bounds.ts'
 import type { IngestWork } from '../api-call.ts'
 import { findFault } from './find-fault.ts'
 import { limitStructure } from './json-structure.ts'

@@ -2,9 +2,12 @@
  * Reads places in the order of positions. Each index is in this order only within one type. So a walk reads each type by itself,
  * a few places at once, and merges them.
  */
-import { askRowsAtOnceMax, askRowsAtOnceMin } from '../../../limits.ts'
+import { askRowsAtOnceMax } from '../../../limits.ts'
 import type { PlacePage } from '../../ask-index.ts'
 import type { PlaceRow } from '../ask-rows.ts'
+
+/** A search reads so few rows of each type first, because most types are rare. */
+const askRowsAtOnceMin = 8
 
 export type Direction = PlacePage['direction']
 

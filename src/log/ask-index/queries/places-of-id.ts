@@ -1,9 +1,12 @@
-import { askFoundAtOnceMax, askPlacesOfIdMax } from '../../../limits.ts'
+import { askFoundAtOnceMax } from '../../../limits.ts'
 import type { EventPlace } from '../../ask-index.ts'
 import type { PlaceRow } from '../ask-rows.ts'
 import { idNumber } from '../id-number.ts'
 import { AskNames } from './ask-names.ts'
 import type { AskStatements } from './ask-statements.ts'
+
+/** Places that a look-up of one id returns. A request that changes many keys has one event for each of them. */
+export const askPlacesOfIdMax = 1_000
 
 /**
  * Finds the places of an event, or of all events of a request. Reads a few rows in each step, because one request can have

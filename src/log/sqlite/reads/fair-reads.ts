@@ -1,6 +1,8 @@
 import type { RecordedEvent } from '../../../domain/events.ts'
-import { storeReadMsPerTurnMax } from '../../../limits.ts'
 import { nextTurn } from '../../pages-of-log.ts'
+
+/** Time for reads of the log in one turn of the event loop. A read that has begun may take longer. */
+export const storeReadMsPerTurnMax = 2
 
 /**
  * SQLite reads synchronously, so reading many pages would block requests. This class limits the time of reads in one turn of the

@@ -3,13 +3,7 @@ import { BoundedMap } from '../../../domain/bounded-map.ts'
 import { NameCache } from '../../../domain/reading/name-cache.ts'
 import { isRun, type LogItem } from '../../../domain/reading/recorded-run.ts'
 import { isRecordStream } from '../../../domain/stream-names.ts'
-import {
-  sourceNameSetBits,
-  sourcePageBytesMax,
-  sourcePageEventsMax,
-  sourcePageRowsMax,
-  storeReadsRememberedMax,
-} from '../../../limits.ts'
+import { storeReadsRememberedMax } from '../../../limits.ts'
 import { type Codec, createCodec } from '../../codec/codec.ts'
 import { RunUnpacker } from '../../codec/unpack-runs.ts'
 import { Outage } from '../../event-log.ts'
@@ -20,6 +14,15 @@ import { type KnownStream, KnownStreams } from './known-streams.ts'
 import { prepareReads, type ReadStatements } from './read-statements.ts'
 import type { Row } from './row-checksum.ts'
 import { LogOrder } from './row-order.ts'
+
+/** Rows that the derived store's source reads at once. With fewer, the start of each statement counts. */
+export const sourcePageRowsMax = 128
+/** A further row is read only below this size. So a page takes at most this and its largest row. */
+const sourcePageBytesMax = 1024 * 1024
+/** A further row is read only below this number of events. The models fold a page in one piece, which takes a few ms. */
+export const sourcePageEventsMax = 4_096
+/** Names in the source's memory: 2 to the power of this number of sets (`nameCacheWays`). 131,072 names. */
+const sourceNameSetBits = 15
 
 /**
  * Reads the log's file beside the `SqliteLog` that writes it, which must have opened it first. With `synchronous = FULL`, SQLite

@@ -1,8 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { RefusedSignIn } from '../../../../src/actors/core.ts'
 import { operatorStream } from '../../../../src/domain/stream-names.ts'
-import { type TracedRefusal, Traces } from '../../../../src/http/dashboard/door/refusal-traces.ts'
-import { signInAttemptsMax, traceLineMs, traceLinesMax } from '../../../../src/limits.ts'
+import {
+  type TracedRefusal,
+  Traces,
+  traceLineMs,
+  traceLinesMax,
+} from '../../../../src/http/dashboard/door/refusal-traces.ts'
+import { signInAttemptsMax } from '../../../../src/http/dashboard/door/sign-in-throttle.ts'
 import { emailOf, testPassword } from '../../../support/test-operators.ts'
 import { type Service, testAsker } from '../../../support/test-service.ts'
 import { type DrivenSchedule, drivenSchedule } from '../../../support/time/driven-schedule.ts'

@@ -1,13 +1,10 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { PasswordClient } from '../../../../src/actors/core.ts'
+import { requestWaitMsMax } from '../../../../src/actors/node.ts'
+import { passwordsWaitingMax, passwordsWaitingPerNetworkMax } from '../../../../src/actors/operator/passwords.ts'
 import { type CommandRefusal, refused } from '../../../../src/domain/refusal.ts'
-import {
-  heartbeatMs,
-  passwordsWaitingMax,
-  passwordsWaitingPerNetworkMax,
-  requestWaitMsMax,
-  signInAttemptsMax,
-} from '../../../../src/limits.ts'
+import { signInAttemptsMax } from '../../../../src/http/dashboard/door/sign-in-throttle.ts'
+import { heartbeatMs } from '../../../../src/limits.ts'
 import { paths } from '../../../../views/paths.ts'
 import { type HeldHasher, heldHasher } from '../../../support/held-hasher.ts'
 import { emailOf, testPassword } from '../../../support/test-operators.ts'

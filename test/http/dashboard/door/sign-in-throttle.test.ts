@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { type Attempt, SignInThrottle } from '../../../../src/http/dashboard/door/sign-in-throttle.ts'
-import { signInAttemptsMax, signInSiteAttemptsMax, signInSubjectsMax, signInWindowMs } from '../../../../src/limits.ts'
+import {
+  type Attempt,
+  SignInThrottle,
+  signInAttemptsMax,
+  signInSiteAttemptsMax,
+  signInSubjectsMax,
+  signInWindowMs,
+} from '../../../../src/http/dashboard/door/sign-in-throttle.ts'
 import { emailOf, testPassword } from '../../../support/test-operators.ts'
 import type { Service, ServiceOptions } from '../../../support/test-service.ts'
 import { signedIn, startWithOperators, type Visitor, visitor } from '../visitor.ts'

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import {
-  exportLookMs,
-  exportSpareMsMax,
   exportsBegunMax,
   exportsMax,
   exportsOfAuditorsMax,
   exportWindowMs,
-  readPageEventsMax,
-} from '../../../../src/limits.ts'
+} from '../../../../src/http/dashboard/exports/downloads.ts'
+import { exportLookMs, exportSpareMsMax } from '../../../../src/http/dashboard/exports/spare-time.ts'
+import { readPageEventsMax } from '../../../../src/limits.ts'
 import { Outage } from '../../../../src/log/event-log.ts'
 import { openFreshLog } from '../../../support/logs/engine.ts'
 import { passingLog } from '../../../support/logs/passing-log.ts'

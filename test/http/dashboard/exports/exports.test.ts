@@ -2,12 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import type { RecordedEvent } from '../../../../src/domain/events.ts'
 import { keyStream, readingsStream } from '../../../../src/domain/stream-names.ts'
 import { eventView } from '../../../../src/export/event-view.ts'
-import {
-  connectionIdleSecondsMax,
-  exportFieldCharsMax,
-  exportPageMs,
-  logReadPageEvents,
-} from '../../../../src/limits.ts'
+import { exportPageMs } from '../../../../src/export/export-page.ts'
+import { exportFieldCharsMax } from '../../../../src/http/dashboard/exports/export-fields.ts'
+import { connectionIdleSecondsMax } from '../../../../src/http/http-bounds.ts'
+import { logReadPageEvents } from '../../../../src/limits.ts'
 import { hostileTexts } from '../../../support/logs/sample-events.ts'
 import { emailOf } from '../../../support/test-operators.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../../support/test-service.ts'

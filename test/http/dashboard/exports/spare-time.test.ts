@@ -1,6 +1,10 @@
 import { expect, test } from 'bun:test'
-import { SpareTime } from '../../../../src/http/dashboard/exports/spare-time.ts'
-import { exportBytesPerSecondMin, exportLookMs, exportSpareMsMax } from '../../../../src/limits.ts'
+import {
+  exportBytesPerSecondMin,
+  exportLookMs,
+  exportSpareMsMax,
+  SpareTime,
+} from '../../../../src/http/dashboard/exports/spare-time.ts'
 
 const looksMax = exportSpareMsMax / exportLookMs
 const look = (spare: SpareTime, times: number): boolean =>

@@ -2,18 +2,16 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { CellarReadings } from '../../../../src/asked/question-kinds.ts'
 import type { KegsWanted } from '../../../../src/derived/readings/readings-questions.ts'
 import {
-  kegFilterWordsMax,
-  liveBusyPollMs,
   liveHeartbeatMs,
-  livePollMs,
   livePushMs,
-  liveReconnectMs,
-  liveRenderMsPerTick,
   liveRestFactor,
   liveSentPerPiece,
   liveStreamsMax,
   liveStreamsPerSessionMax,
-} from '../../../../src/limits.ts'
+} from '../../../../src/http/dashboard/live/live-pages.ts'
+import { liveRenderMsPerTick } from '../../../../src/http/dashboard/live/live-render-queue.ts'
+import { liveBusyPollMs, livePollMs, liveReconnectMs } from '../../../../src/http/dashboard/live/server-sent-events.ts'
+import { kegFilterWordsMax } from '../../../../src/http/dashboard/show/reading-views.ts'
 import { paths } from '../../../../views/paths.ts'
 import { readingsAnswers } from '../../../support/derived/readings-answers.ts'
 import { type RawConnection, rawConnect } from '../../../support/raw-http.ts'

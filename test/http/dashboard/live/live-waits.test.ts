@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
-import { liveHeartbeatMs, livePushMs, liveStoreWaitsMax, liveStreamsPerSessionMax } from '../../../../src/limits.ts'
+import {
+  liveHeartbeatMs,
+  livePushMs,
+  liveStoreWaitsMax,
+  liveStreamsPerSessionMax,
+} from '../../../../src/http/dashboard/live/live-pages.ts'
 import { paths } from '../../../../views/paths.ts'
 import { mostInOneTurn } from '../../../support/most-in-one-turn.ts'
 import { type RawConnection, rawConnect } from '../../../support/raw-http.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { labelChoicesMax } from '../../../../src/limits.ts'
+import { labelChoicesMax } from '../../../../src/http/dashboard/ask/find-by-text.ts'
 import { paths } from '../../../../views/paths.ts'
 import { type Service, testAsker } from '../../../support/test-service.ts'
 import { manualClock } from '../../../support/time/manual-clock.ts'

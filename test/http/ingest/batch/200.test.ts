@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readingId } from '../../../../src/domain/uuid.ts'
-import { batchBodyBytesMax, batchReadingsMax } from '../../../../src/limits.ts'
+import { batchBodyBytesMax } from '../../../../src/http/ingest/ingest-batch.ts'
+import { batchReadingsMax } from '../../../../src/limits.ts'
 import { acceptedReadings, answerOf, expectBatch } from '../../../support/answers.ts'
 import { openLogOf } from '../../../support/logs/engine.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'

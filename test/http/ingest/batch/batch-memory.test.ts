@@ -1,7 +1,12 @@
 /** docs/decisions/030-a-run-is-one-item.md: the service uses the lists of a large batch again. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { ColumnsBuilder, Name } from '../../../../src/domain/reading/columns.ts'
-import { batchReadingsMax, columnSlabReadingsMin, unusedColumnSlabsMax } from '../../../../src/limits.ts'
+import {
+  ColumnsBuilder,
+  columnSlabReadingsMin,
+  Name,
+  unusedColumnSlabsMax,
+} from '../../../../src/domain/reading/columns.ts'
+import { batchReadingsMax } from '../../../../src/limits.ts'
 import { answerOf, expectBatch } from '../../../support/answers.ts'
 import { type Service, startService, testAsker, validReading } from '../../../support/test-service.ts'
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { batchBodyBytesMax, encodedReadingBytesBesideData } from '../../../../src/limits.ts'
+import { encodedReadingBytesBesideData } from '../../../../src/domain/reading/reading-size.ts'
+import { batchBodyBytesMax } from '../../../../src/http/ingest/ingest-batch.ts'
 import { acceptedReadings, answerOf, expectBatch, expectRefusal, expectUnauthorized } from '../../../support/answers.ts'
 import { openFreshLog } from '../../../support/logs/engine.ts'
 import { type FaultyLog, faultyLog } from '../../../support/logs/faulty-log.ts'

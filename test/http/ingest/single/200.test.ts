@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { requestIdFacts } from '../../../../src/domain/search/request-id.ts'
-import { readingBodyBytesMax } from '../../../../src/limits.ts'
+import { readingBodyBytesMax } from '../../../../src/http/http-bounds.ts'
 import { acceptedReadings, answerOf, expectAccepted } from '../../../support/answers.ts'
 import { rawConnect, rawExchange } from '../../../support/raw-http.ts'
 import { type Service, startService, validReading } from '../../../support/test-service.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readingBodyBytesMax } from '../../../../src/limits.ts'
+import { readingBodyBytesMax } from '../../../../src/http/http-bounds.ts'
 import { acceptedReadings, answerOf, expectRefusal } from '../../../support/answers.ts'
 import { rawConnect, rawExchange } from '../../../support/raw-http.ts'
 import { type Service, startService, validReading } from '../../../support/test-service.ts'

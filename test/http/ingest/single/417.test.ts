@@ -1,6 +1,7 @@
 /** Bun sends `100 Continue` only for exactly `Expect: 100-continue`. The service answers every other `Expect` in time. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { bodyGraceMs, bodyHeartbeatMs, continueWaitMs, readingBodyBytesMax } from '../../../../src/limits.ts'
+import { bodyGraceMs, readingBodyBytesMax } from '../../../../src/http/http-bounds.ts'
+import { bodyHeartbeatMs, continueWaitMs } from '../../../../src/http/unfinished-bodies.ts'
 import { acceptedReadings, answerOf, expectRefusal } from '../../../support/answers.ts'
 import { onlyAnswer, type RawConnection, rawConnect } from '../../../support/raw-http.ts'
 import { type Service, startService, validReading } from '../../../support/test-service.ts'

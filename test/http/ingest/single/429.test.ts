@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { clockStandMs } from '../../../../src/limits.ts'
+import { clockStandMs } from '../../../../src/actors/time/steady-clock.ts'
 import type { EventLog } from '../../../../src/log/event-log.ts'
 import { acceptedReadings, answerOf, expectAccepted, expectRefusal } from '../../../support/answers.ts'
 import { openFreshLog } from '../../../support/logs/engine.ts'
