@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Core } from './actors/core.ts'
-import type { Schedule } from './actors/schedule.ts'
+import type { Core } from './actors/core-interface.ts'
 import { thrownError } from './domain/error-message.ts'
 import { cameFrom } from './http/client-address.ts'
 import { type DashboardParts, dashboardRoutes } from './http/dashboard/dashboard-routes.tsx'
@@ -18,6 +17,7 @@ import { problemOf, problemResponse } from './http/problem.ts'
 import type { RequestLines } from './http/request-lines.ts'
 import type { App } from './http/serve.ts'
 import { UnfinishedBodies } from './http/unfinished-bodies.ts'
+import type { Schedule } from './schedule.ts'
 
 export type AppDeps = {
   readonly core: Core

@@ -1,11 +1,11 @@
 /** For `/readyz`, log lines and pages. */
 import type { HealthReason } from '../views/types.ts'
 import type { IndexTrouble } from './actors/repeats/repeat-memory.ts'
-import type { Schedule } from './actors/schedule.ts'
 import type { BodyTrouble, RefusedKind } from './http/body-memory-trouble.ts'
 import { heartbeatMs } from './limits.ts'
 import type { EventLog, LogTroubleKind } from './log/event-log.ts'
 import type { LogLines } from './log-lines.ts'
+import type { Schedule } from './schedule.ts'
 
 export type ReasonKind = 'log_away' | LogTroubleKind | RefusedKind | `index_${IndexTrouble['kind']}` | 'descriptors'
 

@@ -38,7 +38,6 @@ export const retentionMsMin = 24 * 3_600_000
 /** Events are kept for this time after their retention has ended, because the clocks of nodes can differ. */
 export const retentionMarginMs = 3_600_000
 
-// Passwords
 export const passwordCharsMin = 12
 export const passwordBytesMax = 512
 
@@ -48,11 +47,9 @@ export const sessionIdleMsDefault = 2 * 3_600_000
 /** Unused one-time links of one operator, or for the first operator. A further link replaces the oldest. */
 export const linksOpenMax = 20
 
-// Sign-in attempts and their history
 export const refusedSignInAddressesMax = 5
 
-// Summaries of refused readings
-/** A summary is appended at most this long after its refusals, unless the store is away for longer, or there is no room. */
+/** A summary is appended at most this long after its refusals. If the store is away, or if there is no room, it waits. */
 export const refusalSummaryMsMax = 900_000
 
 // Actors and their mailboxes (docs/protocol.md, "Appending a reading")
@@ -62,7 +59,6 @@ export const refusalSummaryMsMax = 900_000
  */
 export const heartbeatMs = 500
 
-// Appends of an actor
 export const conflictRetriesMax = 64
 export const storeRetryPauseMsMax = 1_000
 
@@ -108,7 +104,6 @@ export const eventStoreShowMs = 5
 export const eventStoreRetryPauseMs = 100
 export const eventStoreStartMsMax = 5_000
 
-// Reading the log
 export const readPageEventsMax = 1_000
 /**
  * An event can be recorded this much before an event that stands before it in the log. Clocks of nodes differ by a second, a jump
@@ -126,7 +121,6 @@ export const searchedKeysMax = 10_000
  */
 export const tailEventsMax = 16
 
-// Exports
 export const exportRetryPauseMs = 250
 
 // The Log page

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { CoreParts, Derived } from './actors/node.ts'
-import type { Schedule } from './actors/schedule.ts'
 import { foldedEvent, inLog } from './actors/stream/folded-event.ts'
 import { questionKinds } from './asked/question-kinds.ts'
 import { CommandFailed, type ExitCode, exitCodes } from './cli/exit-codes.ts'
@@ -53,6 +52,7 @@ import { LogFileBusy, type OpenOptions } from './log/sqlite/sqlite-file.ts'
 import { openSqliteLog } from './log/sqlite/sqlite-log.ts'
 import { type EndCheck, LogEndMissing, type Mark, type MissingEnd } from './log/tail/missing-end.ts'
 import { type VerifiedLog, type VerifyParts, verifyFile, verifyStore } from './log/verify/verify-log.ts'
+import type { Schedule } from './schedule.ts'
 
 export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveBytes' | 'allowSharedDataDir'>
 

@@ -1,5 +1,5 @@
 import type { Metadata } from '../domain/events.ts'
-import type { Asker, Core } from './core.ts'
+import type { Asker, Core } from './core-interface.ts'
 
 export const askedBy = (asker: Asker): Metadata => ({
   by: asker.by,

@@ -17,10 +17,11 @@ import type { Entropy } from '../entropy.ts'
 import { drainMsMax, heartbeatMs } from '../limits.ts'
 import type { EventLog, ReadBeginning, Subscription } from '../log/event-log.ts'
 import type { RepeatsIndex } from '../log/repeats-index.ts'
+import { type Schedule, systemSchedule } from '../schedule.ts'
+import { ActorContext } from './actor-context.ts'
 import { CellarActor } from './cellar/cellar-actor.ts'
 import { Retention } from './cellar/reading-retention.ts'
-import type { FoldListener } from './core.ts'
-import { Host } from './host.ts'
+import type { FoldListener } from './core-interface.ts'
 import { KeyActor } from './key/key-actor.ts'
 import { Sweeps } from './key/key-sweeps.ts'
 import { Rotations } from './key/rotations.ts'
@@ -30,7 +31,6 @@ import { SignInRecords } from './operator/sign-in-records.ts'
 import { RefusalRecords } from './refusals/refusal-records.ts'
 import { type Actor, Registry } from './registry.ts'
 import { RepeatMemory } from './repeats/repeat-memory.ts'
-import { type Schedule, systemSchedule } from './schedule.ts'
 import type { FirstState, Newest } from './start/begin-from-log.ts'
 import type { LostChanges } from './start/lost-changes.ts'
 import { follow } from './stream/follow.ts'
@@ -87,7 +87,7 @@ const newestOf = (last: LogItem): Newest => ({ recordedAt: last.recordedAt, posi
 
 /** One service node: its actors, its subscriptions to the log, and the heartbeat. */
 export class Node {
-  readonly host: Host
+  readonly context: ActorContext
   readonly keys: Registry<KeyActor>
   readonly cellars: Registry<CellarActor>
   readonly operators: Registry<OperatorActor>
@@ -115,28 +115,28 @@ export class Node {
 
   constructor(parts: CoreParts, { projections, after, newest }: FirstState) {
     const { log, clock, entropy, schedule = systemSchedule, onBug = console.error, onTimes = () => {} } = parts
-    const host = new Host({ log, clock, entropy, schedule, projections, onBug })
-    this.host = host
+    const context = new ActorContext({ log, clock, entropy, schedule, projections, onBug })
+    this.context = context
     this.#newest = newest
     this.#after = after
-    this.remembered = new RepeatMemory(host, parts.idempotency ?? parts.derived?.repeats ?? null)
-    host.repeats = this.remembered
+    this.remembered = new RepeatMemory(context, parts.idempotency ?? parts.derived?.repeats ?? null)
+    context.repeats = this.remembered
     this.derived = parts.derived ?? null
-    this.keys = new Registry(host, (keyId) => new KeyActor(keyId, host))
-    this.cellars = new Registry(host, (stream) => new CellarActor(stream, host))
-    this.operators = new Registry(host, (stream) => new OperatorActor(stream, host))
-    this.setup = new Registry(host, () => new SetupActor(host))
+    this.keys = new Registry(context, (keyId) => new KeyActor(keyId, context))
+    this.cellars = new Registry(context, (stream) => new CellarActor(stream, context))
+    this.operators = new Registry(context, (stream) => new OperatorActor(stream, context))
+    this.setup = new Registry(context, () => new SetupActor(context))
     this.#registries = [this.keys, this.cellars, this.operators, this.setup]
-    this.passwords = new Passwords(host, parts.passwordHasher, parts.passwordJudge)
-    this.signInRecords = new SignInRecords(host)
-    this.refusalRecords = new RefusalRecords(host)
-    this.exportRecords = new RecordStream(host, exportsStream)
-    this.sweeps = new Sweeps(host, this.keys)
-    this.rotations = new Rotations(host, this.keys)
+    this.passwords = new Passwords(context, parts.passwordHasher, parts.passwordJudge)
+    this.signInRecords = new SignInRecords(context)
+    this.refusalRecords = new RefusalRecords(context)
+    this.exportRecords = new RecordStream(context, exportsStream)
+    this.sweeps = new Sweeps(context, this.keys)
+    this.rotations = new Rotations(context, this.keys)
     // Uses the newest event that the start has read: to search a large EventStoreDB for its newest event would take long.
-    const newestMs = (): number => this.#newest?.recordedAt ?? host.clock.now()
-    this.retention = new Retention(host, this.cellars, { newestMs, onTimes })
-    this.#clockWatch = new ClockWatch(host, onTimes)
+    const newestMs = (): number => this.#newest?.recordedAt ?? context.clock.now()
+    this.retention = new Retention(context, this.cellars, { newestMs, onTimes })
+    this.#clockWatch = new ClockWatch(context, onTimes)
     this.#onBroken = parts.onBroken ?? throwUncaught
     this.sweeps.recall()
     this.rotations.recall()
@@ -149,10 +149,10 @@ export class Node {
     await this.#subscribe({ after: this.#after, categories: this.#categories, onEvents: this.#receive })
     this.#isCaughtUp = true
     this.#clockWatch.caughtUp()
-    if (this.host.log.lags !== true) return
+    if (this.context.log.lags !== true) return
     // Many readings can delay the first subscription. So a second subscription, without readings, delivers changes of
     // keys early. The projections fold each event only once.
-    const { position } = this.host.projections
+    const { position } = this.context.projections
     await this.#subscribe({ after: position, categories: lifecycleCategories, onEvents: this.#fold })
   }
 
@@ -162,7 +162,7 @@ export class Node {
   }
 
   startHeartbeat(): void {
-    this.#forgetBeat = this.host.schedule.after(heartbeatMs, () => {
+    this.#forgetBeat = this.context.schedule.after(heartbeatMs, () => {
       this.startHeartbeat()
       this.#onBeat()
     })
@@ -202,11 +202,11 @@ export class Node {
   }
 
   async #drain(): Promise<void> {
-    this.host.isStopping = true
+    this.context.isStopping = true
     void this.signInRecords.writeRefused()
     this.refusalRecords.writeAll()
     for (let waitedMs = 0; waitedMs < drainMsMax && !this.#isIdle; waitedMs += drainLookMs) {
-      await this.host.pause(drainLookMs)
+      await this.context.pause(drainLookMs)
     }
     this.#stopActors()
     this.#unfollow()
@@ -229,7 +229,7 @@ export class Node {
       this.#stopActors()
       this.#onBroken(bug)
     }
-    this.#subscriptions.push(await follow(this.host, { ...following, onBroken }))
+    this.#subscriptions.push(await follow(this.context, { ...following, onBroken }))
   }
 
   /** Only the derived store and the live pages need records. */
@@ -254,7 +254,7 @@ export class Node {
   }
 
   readonly #fold = (items: readonly LogItem[]): void => {
-    this.host.projections.fold(items)
+    this.context.projections.fold(items)
     for (const item of items) this.#hear(item)
     this.#tell(items)
   }
@@ -264,7 +264,7 @@ export class Node {
       try {
         listener(items)
       } catch (bug) {
-        this.host.onBug(bug)
+        this.context.onBug(bug)
       }
     }
   }
@@ -281,12 +281,12 @@ export class Node {
     if (category === 'key' || category === 'readings') {
       this.keys.alive(keyIdOf(item.stream))?.hear(item)
     }
-    if (category === 'cellar' && item.type !== 'ReadingsPurged') this.host.limitsEpoch += 1
+    if (category === 'cellar' && item.type !== 'ReadingsPurged') this.context.limitsEpoch += 1
   }
 
   #onBeat(): void {
-    this.host.beat += 1
-    const overdue = this.host.beat - requestWaitMsMax / heartbeatMs
+    this.context.beat += 1
+    const overdue = this.context.beat - requestWaitMsMax / heartbeatMs
     for (const registry of this.#registries) registry.onBeat({ overdue })
     this.passwords.answerOverdue(overdue)
     this.signInRecords.onBeat(overdue)
@@ -296,7 +296,7 @@ export class Node {
     this.rotations.onBeat()
     this.remembered.onBeat()
     this.#clockWatch.onBeat()
-    if (this.host.beat % (expirySweepMs / heartbeatMs) !== 0) return
+    if (this.context.beat % (expirySweepMs / heartbeatMs) !== 0) return
     void this.sweeps.run()
     void this.retention.run()
   }
@@ -305,8 +305,8 @@ export class Node {
    * Refuses all waiting requests. Appends under way are not retried, so it can stay unknown whether they are stored.
    */
   #stopActors(): void {
-    this.host.isStopping = true
-    this.host.gaveUp = true
+    this.context.isStopping = true
+    this.context.gaveUp = true
     for (const registry of this.#registries) registry.stop()
     this.passwords.stop()
     this.signInRecords.stop()

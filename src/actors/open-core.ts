@@ -1,7 +1,7 @@
 import { sessionIdleMsDefault } from '../limits.ts'
 import { knownBeyondLog } from './ask/known-beyond-log.ts'
 import { createCellars } from './cellar/cellar-requests.ts'
-import type { Core } from './core.ts'
+import type { Core } from './core-interface.ts'
 import { createKeys } from './key/key-requests.ts'
 import { type CoreParts, Node } from './node.ts'
 import { createOperators } from './operator/operator-requests.ts'
@@ -29,18 +29,18 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
     await node.abandonStart()
     throw cause
   }
-  const { host } = node
+  const { context } = node
   const { derived } = parts
   return {
-    log: host.log,
-    clock: host.clock,
-    entropy: host.entropy,
-    projections: host.projections,
+    log: context.log,
+    clock: context.clock,
+    entropy: context.entropy,
+    projections: context.projections,
     cellars: createCellars(node.cellars),
-    keys: createKeys(host, node),
+    keys: createKeys(context, node),
     operators: {
-      ...createOperators(host, node),
-      ...createSignIns(host, node, parts.sessionIdleMs ?? sessionIdleMsDefault),
+      ...createOperators(context, node),
+      ...createSignIns(context, node, parts.sessionIdleMs ?? sessionIdleMsDefault),
     },
     refusals: {
       note: (refused) => node.refusalRecords.note(refused),
@@ -59,7 +59,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
 const noQuestions: OpenCore['questions'] = { ask: async () => ({ kind: 'not_now' }), close: async () => {} }
 
 const begin = async (node: Node, { derived, onLostChanges }: CoreParts): Promise<void> => {
-  const { log, projections } = node.host
+  const { log, projections } = node.context
   log.checkEnds?.((stream) => projections.lastRevision(stream))
   await node.follow()
   // The heartbeat starts before `finishBegunWork`. Without a heartbeat no request times out. The start could then
@@ -67,7 +67,7 @@ const begin = async (node: Node, { derived, onLostChanges }: CoreParts): Promise
   node.startHeartbeat()
   const inFile = derived?.known() ?? null
   const known = inFile === null ? null : await knownBeyondLog(log, inFile)
-  const found = known === null ? null : await suspendLostKeys(node.host, node.keys, known)
+  const found = known === null ? null : await suspendLostKeys(node.context, node.keys, known)
   inFile?.close()
   if (found !== null) onLostChanges?.(found)
   derived?.store.start()

@@ -1,6 +1,6 @@
 import { refused } from '../domain/refusal.ts'
 import { heartbeatMs } from '../limits.ts'
-import type { Host } from './host.ts'
+import type { ActorContext } from './actor-context.ts'
 
 const actorsMax = 20_000
 export const actorIdleMs = 5 * 60_000
@@ -20,11 +20,11 @@ export const busy = refused({ kind: 'busy' } as const)
 export class Registry<A extends Actor> {
   readonly #actors = new Map<string, A>()
   readonly #make: (name: string) => A
-  readonly #host: Host
+  readonly #context: ActorContext
   readonly #max: number
 
-  constructor(host: Host, make: (name: string) => A, max = actorsMax) {
-    this.#host = host
+  constructor(context: ActorContext, make: (name: string) => A, max = actorsMax) {
+    this.#context = context
     this.#make = make
     this.#max = max
   }
@@ -40,9 +40,9 @@ export class Registry<A extends Actor> {
 
   /** Makes the actor if necessary. `null` if all `actorsMax` places hold busy actors, or if the node is stopping. */
   get(name: string): A | null {
-    if (this.#host.isStopping) return null
+    if (this.#context.isStopping) return null
     const actor = this.#actors.get(name) ?? this.#add(name)
-    if (actor !== null) actor.usedBeat = this.#host.beat
+    if (actor !== null) actor.usedBeat = this.#context.beat
     return actor
   }
 
@@ -51,7 +51,7 @@ export class Registry<A extends Actor> {
   }
 
   onBeat(beats: { readonly overdue: number }): void {
-    const idleSince = this.#host.beat - actorIdleMs / heartbeatMs
+    const idleSince = this.#context.beat - actorIdleMs / heartbeatMs
     for (const [name, actor] of this.#actors) {
       actor.answerOverdue(beats.overdue)
       if (actor.usedBeat <= idleSince && actor.isIdle) this.#actors.delete(name)
@@ -75,7 +75,7 @@ export class Registry<A extends Actor> {
     for (const [name, actor] of this.#actors) {
       if (!actor.isIdle) continue
       idle ??= name
-      if (actor.usedBeat < this.#host.beat) {
+      if (actor.usedBeat < this.#context.beat) {
         idle = name
         break
       }

@@ -1,7 +1,7 @@
-import type { Schedule } from '../actors/schedule.ts'
 import type { FoldedTo } from '../domain/log-reference.ts'
 import { assertNever } from '../domain/refusal.ts'
 import { modelRetryPauseMs } from '../limits.ts'
+import type { Schedule } from '../schedule.ts'
 import type { FollowerEvents, FollowerHandle, FromFollower, InLog, ModelProgress } from './follower-messages.ts'
 
 /** The main thread tells the follower at most so often that the log has published events. */

@@ -1,5 +1,5 @@
-import type { Schedule } from '../actors/schedule.ts'
 import { checkDelayMs, checkEveryMs } from '../limits.ts'
+import type { Schedule } from '../schedule.ts'
 import { WorkerThread } from '../worker-thread.ts'
 import type { DerivedStore } from './derived-store.ts'
 

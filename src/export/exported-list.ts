@@ -1,6 +1,6 @@
 import { answerOf } from '../actors/ask/answer-of.ts'
 import { knownOfHistory } from '../actors/ask/known-of-history.ts'
-import type { Core } from '../actors/core.ts'
+import type { Core } from '../actors/core-interface.ts'
 import { instantText } from '../domain/calendar.ts'
 import type { ExportFormat, RecordedEvent } from '../domain/events.ts'
 import { withoutSecrets } from '../domain/text.ts'

@@ -1,4 +1,4 @@
-import type { Core } from '../actors/core.ts'
+import type { Core } from '../actors/core-interface.ts'
 import type { ExportFormat } from '../domain/events.ts'
 import type { KeyState } from '../domain/key.ts'
 import { visibleJson } from '../hidden-characters.ts'

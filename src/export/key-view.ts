@@ -1,4 +1,4 @@
-import type { Core } from '../actors/core.ts'
+import type { Core } from '../actors/core-interface.ts'
 import { instantText } from '../domain/calendar.ts'
 import type { KeyState } from '../domain/key.ts'
 import { keyStatus } from '../domain/key-refusal.ts'

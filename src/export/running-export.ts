@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Asker, Core } from '../actors/core.ts'
+import type { Asker, Core } from '../actors/core-interface.ts'
 import { type Patience, patiently } from '../actors/search/patient-reads.ts'
 import { messageOf } from '../domain/error-message.ts'
 import type { EventData } from '../domain/events.ts'

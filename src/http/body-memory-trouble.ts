@@ -1,6 +1,6 @@
-import type { Schedule } from '../actors/schedule.ts'
 import { Trouble } from '../domain/trouble.ts'
 import { overloadedLooksMin, troubleLookMs } from '../limits.ts'
+import type { Schedule } from '../schedule.ts'
 
 export const bodyHolderToldBytesMin = 1024 * 1024
 export const bodyHoldersToldMax = 5

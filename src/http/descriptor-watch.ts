@@ -3,9 +3,9 @@
  * the system for the next connection again and again, which takes most of a core.
  */
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import type { Schedule } from '../actors/schedule.ts'
 import { Trouble } from '../domain/trouble.ts'
 import { heartbeatMs, troubleCalmLooks } from '../limits.ts'
+import type { Schedule } from '../schedule.ts'
 
 /** With fewer free file descriptors, idle connections are closed. The files and threads of the service need a few of them. */
 const descriptorsFreeMin = 32

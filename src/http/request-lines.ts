@@ -1,4 +1,4 @@
-import type { Schedule } from '../actors/schedule.ts'
+import type { Schedule } from '../schedule.ts'
 
 /** Errors that are logged in full in each `errorLineMs`. Further errors are only counted. A stack trace has 1 to 2 KB. */
 export const errorLinesMax = 10

@@ -1,4 +1,4 @@
-import { type Schedule, systemSchedule } from '../actors/schedule.ts'
+import { type Schedule, systemSchedule } from '../schedule.ts'
 import { BodyMemoryTrouble, type BodyTrouble } from './body-memory-trouble.ts'
 import {
   bodyBytesPerSecondMin,

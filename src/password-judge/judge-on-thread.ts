@@ -1,6 +1,6 @@
 import type { PasswordJudge } from '../actors/operator/passwords.ts'
-import type { Schedule } from '../actors/schedule.ts'
 import { type PasswordContext, type Weakness, weaknessByNames } from '../domain/weak-password.ts'
+import type { Schedule } from '../schedule.ts'
 import { WorkerThread } from '../worker-thread.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createProjections } from '../../projections/projections.ts'
-import { Host } from '../../src/actors/host.ts'
+import { ActorContext } from '../../src/actors/actor-context.ts'
 import { type Actor, actorIdleMs, Registry } from '../../src/actors/registry.ts'
 import { heartbeatMs } from '../../src/limits.ts'
 import { createMemoryLog } from '../support/logs/memory-log.ts'
@@ -10,8 +10,8 @@ import { manualClock } from '../support/time/manual-clock.ts'
 
 type Fake = Actor & { isIdle: boolean }
 
-const registryOf = (max: number): { host: Host; registry: Registry<Fake> } => {
-  const host = new Host({
+const registryOf = (max: number): { context: ActorContext; registry: Registry<Fake> } => {
+  const context = new ActorContext({
     log: createMemoryLog(),
     clock: manualClock(),
     entropy: seededEntropy(),
@@ -22,14 +22,14 @@ const registryOf = (max: number): { host: Host; registry: Registry<Fake> } => {
     },
   })
   const make = (): Fake => ({ usedBeat: 0, isIdle: true, answerOverdue: () => {}, stop: () => {} })
-  return { host, registry: new Registry(host, make, max) }
+  return { context, registry: new Registry(context, make, max) }
 }
 
 describe('Registry', () => {
   test('keeps a bounded number of actors, and drops an idle one', () => {
-    const { host, registry } = registryOf(2)
+    const { context, registry } = registryOf(2)
     const first = registry.get('first')
-    host.beat += 1
+    context.beat += 1
     const second = registry.get('second')
     registry.get('third')
     expect(registry.size).toBe(2)
@@ -46,22 +46,22 @@ describe('Registry', () => {
   })
 
   test('drops actors at the end of their idle time, and none at work', () => {
-    const { host, registry } = registryOf(10)
+    const { context, registry } = registryOf(10)
     const [idle, atWork] = [registry.get('idle'), registry.get('at work')]
     if (atWork !== null) atWork.isIdle = false
-    host.beat = actorIdleMs / heartbeatMs - 1
+    context.beat = actorIdleMs / heartbeatMs - 1
     registry.onBeat({ overdue: 0 })
     expect(registry.alive('idle')).toBe(idle)
-    host.beat += 1
+    context.beat += 1
     registry.onBeat({ overdue: 0 })
     expect(registry.alive('idle')).toBeNull()
     expect(registry.alive('at work')).toBe(atWork)
   })
 
   test('makes and returns no actor once the node is stopping', () => {
-    const { host, registry } = registryOf(2)
+    const { context, registry } = registryOf(2)
     registry.get('first')
-    host.isStopping = true
+    context.isStopping = true
     expect(registry.get('first')).toBeNull()
     expect(registry.get('second')).toBeNull()
   })

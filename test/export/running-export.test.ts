@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
-import type { Core } from '../../src/actors/core.ts'
+import type { Core } from '../../src/actors/core-interface.ts'
 import type { Patience } from '../../src/actors/search/patient-reads.ts'
 import { questionsOfLog } from '../../src/asked/questions-of-log.ts'
 import { wholeLog } from '../../src/domain/search/event-filter.ts'

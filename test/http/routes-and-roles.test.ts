@@ -3,10 +3,10 @@
  * the answers of a stranger. Other methods get a 405.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { systemSchedule } from '../../src/actors/schedule.ts'
 import { createApp } from '../../src/app.ts'
 import { Traces } from '../../src/http/dashboard/door/refusal-traces.ts'
 import { RefusalLines } from '../../src/http/ingest/refusal-lines.ts'
+import { systemSchedule } from '../../src/schedule.ts'
 import { openFreshLog } from '../support/logs/engine.ts'
 import { onlyAnswer, rawConnect } from '../support/raw-http.ts'
 import { addOperator } from '../support/test-operators.ts'

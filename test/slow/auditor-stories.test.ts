@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import type { Asker } from '../../src/actors/core.ts'
+import type { Asker } from '../../src/actors/core-interface.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { readingsStream } from '../../src/domain/stream-names.ts'
 import { eventView } from '../../src/export/event-view.ts'

@@ -1,4 +1,4 @@
-import type { SignInFrom } from '../../src/actors/core.ts'
+import type { SignInFrom } from '../../src/actors/core-interface.ts'
 import type { Role } from '../../src/domain/events.ts'
 import { operatorStream } from '../../src/domain/stream-names.ts'
 import type { EventLog } from '../../src/log/event-log.ts'

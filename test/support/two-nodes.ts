@@ -1,4 +1,4 @@
-import type { Asker } from '../../src/actors/core.ts'
+import type { Asker } from '../../src/actors/core-interface.ts'
 import type { Derived } from '../../src/actors/node.ts'
 import { type OpenCore, openCore } from '../../src/actors/open-core.ts'
 import type { TimesTold } from '../../src/actors/time/clock-watch.ts'

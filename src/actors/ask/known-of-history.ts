@@ -1,5 +1,5 @@
 import type { HistoryWanted } from '../../asked/rows-of-history.ts'
-import type { Core } from '../core.ts'
+import type { Core } from '../core-interface.ts'
 
 export const knownOfHistory = (
   { projections: { keys, readings } }: Pick<Core, 'projections'>,

@@ -4,9 +4,9 @@ import { decideKey, evolveKey } from '../../domain/key.ts'
 import { keyIdBytes, makeKey, makeKeyId, secretBytes } from '../../domain/key-format.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
 import { keyStream } from '../../domain/stream-names.ts'
+import type { ActorContext } from '../actor-context.ts'
 import { askedBy, systemAsker } from '../asked-by.ts'
-import type { Asker, CreatedKey, NewKey } from '../core.ts'
-import type { Host } from '../host.ts'
+import type { Asker, CreatedKey, NewKey } from '../core-interface.ts'
 import type { NamedSuccessor } from '../key/change-key.ts'
 import { havingWritten } from '../outage-refusals.ts'
 import { appendUntilKnown } from '../stream/append-until-known.ts'
@@ -33,19 +33,19 @@ type Naming = {
  * Also creates the cellar's keys one after the other, so that it can count them for their limit and their default labels.
  */
 export class CellarActor extends StreamActor<CellarState | null> {
-  constructor(stream: string, host: Host) {
+  constructor(stream: string, context: ActorContext) {
     const evolve = (state: CellarState | null, event: RecordedEvent) => evolveCellar(state, narrowTo('cellar', event))
     const projected = () => {
-      const state = host.projections.cellars.ofStream(stream)
+      const state = context.projections.cellars.ofStream(stream)
       return state === null ? null : { state, revision: state.revision }
     }
-    super(host, { stream, initial: null, evolve, projected })
+    super(context, { stream, initial: null, evolve, projected })
   }
 
   change(command: CellarCommand, asker: Asker): Answer<CellarState> {
     return this.ask(async () => {
       const changed = await this.record((state) => decideCellar(state, command), asker)
-      this.host.limitsEpoch += 1
+      this.context.limitsEpoch += 1
       if (!changed.ok) return changed
       return changed.value === null ? refused({ kind: 'cellar_not_found' }) : done(changed.value)
     })
@@ -56,9 +56,9 @@ export class CellarActor extends StreamActor<CellarState | null> {
    */
   purge(command: PurgeReadings): Answer<null> {
     return this.ask(async () => {
-      const { readings } = this.host.projections
+      const { readings } = this.context.projections
       const isNext = ({ keyId, firstRevision }: Purge) => firstRevision === (readings.purged(keyId)?.keptFrom ?? 0)
-      const asker = systemAsker(this.host)
+      const asker = systemAsker(this.context)
       const purged = await this.record(
         (state) => decideCellar(state, { ...command, purges: command.purges.filter(isNext) }),
         asker,
@@ -83,7 +83,7 @@ export class CellarActor extends StreamActor<CellarState | null> {
       if (full !== null) return full
       // If the successor exists, the same form was sent again. Writing this successor's id to the old key again could
       // replace a newer successor.
-      const [known] = await this.host.log.read(keyStream(successorId), { limit: 1 })
+      const [known] = await this.context.log.read(keyStream(successorId), { limit: 1 })
       if (known !== undefined) return refused({ kind: 'key_exists' })
       const named = await name(successorId)
       if (!named.ok) return named
@@ -96,12 +96,12 @@ export class CellarActor extends StreamActor<CellarState | null> {
   }
 
   #noRoomIn(cellar: string) {
-    const keys = this.host.projections.keys.ofCellar(cellar).length
+    const keys = this.context.projections.keys.ofCellar(cellar).length
     return keys < keysPerCellarMax ? null : refused({ kind: 'too_many_keys', keysMax: keysPerCellarMax } as const)
   }
 
   async #createKey(input: KeyToMake, asker: Asker): Answer<CreatedKey> {
-    const { clock, entropy, projections } = this.host
+    const { clock, entropy, projections } = this.context
     if ((await this.load()) === null) return refused({ kind: 'cellar_not_found' })
     const full = this.#noRoomIn(input.cellar)
     if (full !== null) return full
@@ -115,7 +115,7 @@ export class CellarActor extends StreamActor<CellarState | null> {
       const common = { recordedAt, metadata: askedBy(asker) }
       const events = decision.value.map((event): NewEvent => ({ ...event, ...common, id: entropy.uuid() }))
       const append = { stream: keyStream(keyId), expected: 'none' as const, events }
-      const result = await appendUntilKnown(this.host, append, { mustFinish: false })
+      const result = await appendUntilKnown(this.context, append, { mustFinish: false })
       if (result.outcome === 'conflict') {
         if (input.keyId !== undefined) return refused({ kind: 'key_exists' })
         continue

@@ -3,7 +3,7 @@ import type { CellarPolicy } from '../../domain/events.ts'
 import { type CommandRefusal, done, type Outcome } from '../../domain/refusal.ts'
 import { cellarStream } from '../../domain/stream-names.ts'
 import { invalidField, parseCellar, parseTitle } from '../../domain/text.ts'
-import type { Cellars } from '../core.ts'
+import type { Cellars } from '../core-interface.ts'
 import { busy, type Registry } from '../registry.ts'
 import type { CellarActor } from './cellar-actor.ts'
 

@@ -1,21 +1,21 @@
 import { purgeBefore } from '../../domain/calendar.ts'
 import type { KeyState } from '../../domain/key.ts'
-import type { Host } from '../host.ts'
+import type { ActorContext } from '../actor-context.ts'
 
 /**
  * All keys once a day, a few in each run. After a change of a cellar, another round follows, because the cellar can keep
  * its readings for a shorter time now.
  */
 export class KeyRounds {
-  readonly #host: Host
+  readonly #context: ActorContext
   #round: Iterator<KeyState> | null = null
   /** Its work was not finished, so the next run begins with it. */
   #again: KeyState | null = null
   #rounds = 0
   #begunAt = ''
 
-  constructor(host: Host) {
-    this.#host = host
+  constructor(context: ActorContext) {
+    this.#context = context
   }
 
   get isFirst(): boolean {
@@ -43,7 +43,7 @@ export class KeyRounds {
 
   /** Returns `null` if nothing can have become due since the last round began. */
   #begin(now: number): Iterator<KeyState> | null {
-    const at = `${purgeBefore(now, 0)} ${this.#host.limitsEpoch}`
+    const at = `${purgeBefore(now, 0)} ${this.#context.limitsEpoch}`
     if (at === this.#begunAt) return null
     this.#begunAt = at
     this.#rounds += 1
@@ -51,7 +51,7 @@ export class KeyRounds {
   }
 
   *#keys(): Generator<KeyState> {
-    const { cellars, keys } = this.#host.projections
+    const { cellars, keys } = this.#context.projections
     for (const { cellar } of cellars.list()) yield* keys.ofCellar(cellar)
   }
 }

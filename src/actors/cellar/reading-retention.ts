@@ -3,7 +3,7 @@ import type { Purge } from '../../domain/cellar.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { cellarStream, readingsStream } from '../../domain/stream-names.ts'
 import { DamagedLog, Outage } from '../../log/event-log.ts'
-import type { Host } from '../host.ts'
+import type { ActorContext } from '../actor-context.ts'
 import { eventAt, firstSince } from '../key/load-readings.ts'
 import type { Registry } from '../registry.ts'
 import type { TimesTold } from '../time/clock-watch.ts'
@@ -29,7 +29,7 @@ export type Purging = {
  * die between the two steps. So every node truncates all streams with purged readings, also at its start.
  */
 export class Retention {
-  readonly #host: Host
+  readonly #context: ActorContext
   readonly #cellars: Registry<CellarActor>
   /** With the first revision to keep. `null` until the first run. */
   #untruncated: Map<string, number> | null = null
@@ -43,11 +43,11 @@ export class Retention {
   #clock: PurgeClock | null = null
   #isDoubtTold = false
 
-  constructor(host: Host, cellars: Registry<CellarActor>, purging: Purging) {
-    this.#host = host
+  constructor(context: ActorContext, cellars: Registry<CellarActor>, purging: Purging) {
+    this.#context = context
     this.#cellars = cellars
     this.#purging = purging
-    this.#records = new RecordRetention(host)
+    this.#records = new RecordRetention(context)
   }
 
   hear(event: RecordedEvent): void {
@@ -67,15 +67,15 @@ export class Retention {
       await this.#purge()
       this.#tellGaps()
     } catch (error) {
-      if (!(error instanceof Outage)) this.#host.onBug(error)
+      if (!(error instanceof Outage)) this.#context.onBug(error)
     }
   }
 
   async #purge(): Promise<void> {
-    const now = this.#host.clock.now()
+    const now = this.#context.clock.now()
     this.#clock ??= new PurgeClock(this.#purging.newestMs())
     const doubtedByMs = this.#clock.doubtedBy(now)
-    const cellars = this.#host.projections.cellars.list().filter(({ policy }) => policy.retentionMs !== null)
+    const cellars = this.#context.projections.cellars.list().filter(({ policy }) => policy.retentionMs !== null)
     this.#tellDoubt(cellars.length === 0 ? 0 : doubtedByMs)
     if (doubtedByMs > 0) return
     for (const { cellar } of cellars) await this.#purgeCellar(cellar, now)
@@ -90,7 +90,7 @@ export class Retention {
   }
 
   async #purgeCellar(cellar: string, now: number): Promise<void> {
-    const { projections } = this.#host
+    const { projections } = this.#context
     const retentionMs = projections.cellars.get(cellar)?.policy.retentionMs ?? null
     if (retentionMs === null) return
     const acceptedBefore = purgeBefore(now, retentionMs)
@@ -108,7 +108,7 @@ export class Retention {
       return isRecorded
     }
     for (const { keyId } of projections.keys.ofCellar(cellar)) {
-      if (this.#host.isStopping) return
+      if (this.#context.isStopping) return
       const purge = await this.#undamagedPurgeOf(keyId, acceptedBefore)
       if (purge !== null) purges.push(purge)
       if (purges.length === purgesPerAppendMax && !(await record())) return
@@ -133,7 +133,7 @@ export class Retention {
    * after that reading stay too, such as a seal.
    */
   async #purgeOf(keyId: string, acceptedBefore: number): Promise<Purge | null> {
-    const { log, projections } = this.#host
+    const { log, projections } = this.#context
     const { readings } = projections
     const last = readings.usage(keyId)?.last
     const firstRevision = readings.purged(keyId)?.keptFrom ?? 0
@@ -154,28 +154,28 @@ export class Retention {
 
   async #truncate(): Promise<void> {
     for (const [keyId, before] of this.#toTruncate()) {
-      if (this.#host.isStopping) return
+      if (this.#context.isStopping) return
       try {
-        await this.#host.log.truncate(readingsStream(keyId), before)
+        await this.#context.log.truncate(readingsStream(keyId), before)
       } catch (error) {
         // The next run tries a damaged stream again. The other streams do not wait for it.
         if (error instanceof DamagedLog) continue
         if (error instanceof Outage) throw error
-        this.#host.onBug(error)
+        this.#context.onBug(error)
       }
       if (this.#untruncated?.get(keyId) === before) this.#untruncated.delete(keyId)
     }
   }
 
   #mustTruncate(keyId: string): void {
-    const purged = this.#host.projections.readings.purged(keyId)
+    const purged = this.#context.projections.readings.purged(keyId)
     if (purged !== null) this.#untruncated?.set(keyId, purged.keptFrom)
   }
 
   /** At first all keys with purged readings, because an earlier process can have stopped before the truncation. */
   #toTruncate(): readonly (readonly [string, number])[] {
     if (this.#untruncated !== null) return [...this.#untruncated]
-    const { readings } = this.#host.projections
+    const { readings } = this.#context.projections
     this.#untruncated = new Map(readings.purgedKeys().map((keyId) => [keyId, readings.purged(keyId)?.keptFrom ?? 0]))
     return [...this.#untruncated]
   }
@@ -183,10 +183,10 @@ export class Retention {
   /** Only when two runs in a row find them missing: by then, the purge events of other nodes have arrived. */
   #tellGaps(): void {
     const before = this.#gaps
-    const gaps = this.#host.projections.readings.gaps()
+    const gaps = this.#context.projections.readings.gaps()
     for (const keyId of gaps) {
       if (before.get(keyId) !== false) continue
-      this.#host.onBug(new Error(`Readings of key ${keyId} are missing from the log without a ReadingsPurged event`))
+      this.#context.onBug(new Error(`Readings of key ${keyId} are missing from the log without a ReadingsPurged event`))
     }
     this.#gaps = new Map(gaps.map((keyId) => [keyId, before.has(keyId)]))
   }

@@ -3,8 +3,8 @@ import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { nodeRefusalsStream, refusalsStream, signInsStream } from '../../domain/stream-names.ts'
 import { readPageEventsMax, retentionMarginMs } from '../../limits.ts'
 import { DamagedLog } from '../../log/event-log.ts'
+import type { ActorContext } from '../actor-context.ts'
 import { askedBy, systemAsker } from '../asked-by.ts'
-import type { Host } from '../host.ts'
 import { appendUntilKnown } from '../stream/append-until-known.ts'
 import { KeyRounds } from './key-rounds.ts'
 
@@ -29,20 +29,20 @@ type Due = DueDate & { readonly first: RecordedEvent; readonly end: number }
  * Refusals of a key are never kept longer than the readings of its cellar.
  */
 export class RecordRetention {
-  readonly #host: Host
+  readonly #context: ActorContext
   /** By stream of all nodes, in ms. A run with the same time skips the stream. */
   readonly #doneBefore = new Map<string, number>()
   readonly #refusals: KeyRounds
 
-  constructor(host: Host) {
-    this.#host = host
-    this.#refusals = new KeyRounds(host)
+  constructor(context: ActorContext) {
+    this.#context = context
+    this.#refusals = new KeyRounds(context)
   }
 
   /** Only while the clock is trusted (`time/purge-clock.ts`), because a purge cannot be undone. @throws Outage */
   async run(now: number): Promise<void> {
     for (const { stream, keptMs } of nodeStreams) {
-      if (this.#host.isStopping) return
+      if (this.#context.isStopping) return
       const recordedBefore = purgeBefore(now, keptMs)
       const doneBefore = this.#doneBefore.get(stream)
       if (doneBefore !== undefined && recordedBefore <= doneBefore) continue
@@ -54,8 +54,8 @@ export class RecordRetention {
 
   async #runKeys(now: number): Promise<void> {
     for (const { keyId, cellar } of this.#refusals.next(now, refusalStreamsPerSweepMax)) {
-      if (this.#host.isStopping) return
-      const retentionMs = this.#host.projections.cellars.get(cellar)?.policy.retentionMs ?? null
+      if (this.#context.isStopping) return
+      const retentionMs = this.#context.projections.cellars.get(cellar)?.policy.retentionMs ?? null
       const keptMs = Math.min(recordsKeptMs.refusals, retentionMs ?? Number.POSITIVE_INFINITY)
       const date = { stream: refusalsStream(keyId), keptMs, now, recordedBefore: purgeBefore(now, keptMs) }
       try {
@@ -69,10 +69,10 @@ export class RecordRetention {
   /** False: another node has appended first, so a later run must try again. */
   async #purge(date: DueDate, { isFirst }: { readonly isFirst: boolean }): Promise<boolean> {
     const { stream } = date
-    const [first, second] = await this.#host.log.read(stream, { limit: 2 })
+    const [first, second] = await this.#context.log.read(stream, { limit: 2 })
     if (first === undefined) return true
     // A node's first run truncates again: a stopped process can have left events that are hidden but not deleted.
-    if (isFirst && first.revision > 0) await this.#host.log.truncate(stream, first.revision)
+    if (isFirst && first.revision > 0) await this.#context.log.truncate(stream, first.revision)
     // The last event of a stream always stays. Without this line, a quiet stream would get another one each month.
     if (first.type === 'RecordsPurged' && second === undefined) return true
     const end = await this.#endOf(date, first.revision)
@@ -87,13 +87,13 @@ export class RecordRetention {
       const data = { firstRevision, lastRevision: end - 1, recordedBefore }
       const events = [this.#purgedEvent(data)]
       const result = await appendUntilKnown(
-        this.#host,
+        this.#context,
         { stream, expected: last.revision, events },
         { mustFinish: false },
       )
       if (result.outcome === 'conflict') return false
     }
-    await this.#host.log.truncate(stream, Math.max(end, purgedTo))
+    await this.#context.log.truncate(stream, Math.max(end, purgedTo))
     return true
   }
 
@@ -101,7 +101,7 @@ export class RecordRetention {
   async #endOf(date: DueDate, from: number): Promise<number> {
     const scan = { end: from, isBehindYounger: false }
     for (let next = from; ; ) {
-      const page = await this.#host.log.read(date.stream, { from: next, limit: readPageEventsMax })
+      const page = await this.#context.log.read(date.stream, { from: next, limit: readPageEventsMax })
       const times = page.map((record) => scanned(scan, record, date))
       const last = page.at(-1)
       if (last === undefined || page.length < readPageEventsMax || times.every((time) => time === 'younger')) {
@@ -118,7 +118,7 @@ export class RecordRetention {
   async #lastPurge(stream: string, sinceMs: number): Promise<{ last: RecordedEvent; purgedTo: number }> {
     let last: RecordedEvent | null = null
     for (let from: number | undefined; ; ) {
-      const page = await this.#host.log.read(stream, {
+      const page = await this.#context.log.read(stream, {
         direction: 'backwards',
         limit: readPageEventsMax,
         ...(from !== undefined && { from }),
@@ -139,8 +139,8 @@ export class RecordRetention {
   }
 
   #purgedEvent(data: NewEvent<'RecordsPurged'>['data']): NewEvent<'RecordsPurged'> {
-    const { clock, entropy } = this.#host
-    const metadata = askedBy(systemAsker(this.#host))
+    const { clock, entropy } = this.#context
+    const metadata = askedBy(systemAsker(this.#context))
     return { id: entropy.uuid(), type: 'RecordsPurged', recordedAt: clock.now(), data, metadata }
   }
 }

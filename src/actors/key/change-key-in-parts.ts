@@ -2,7 +2,7 @@ import type { Limit } from '../../domain/events.ts'
 import { isExpired } from '../../domain/expiry.ts'
 import type { KeyState } from '../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
-import type { Asker, Core } from '../core.ts'
+import type { Asker, Core } from '../core-interface.ts'
 
 /**
  * A missing field keeps its value. With `limit: null` the key gets the cellar's limit. With `expiresAt: null` the key

@@ -4,9 +4,9 @@ import { type CommandRefusal, done, type Outcome, refused } from '../../domain/r
 import { derivedId } from '../../domain/uuid.ts'
 import { conflictRetriesMax } from '../../limits.ts'
 import { type ExpectedRevision, Outage } from '../../log/event-log.ts'
+import type { ActorContext } from '../actor-context.ts'
 import { askedBy } from '../asked-by.ts'
-import type { Asker } from '../core.ts'
-import type { Host } from '../host.ts'
+import type { Asker } from '../core-interface.ts'
 import { havingWritten } from '../outage-refusals.ts'
 import { retryPauseMs } from '../stream/append-until-known.ts'
 import { readFrom } from '../stream/read-stream.ts'
@@ -19,7 +19,7 @@ import type { Draft, KeyStreams } from './key-streams.ts'
 export const sealTriesMax = 8
 
 /** `onDoubt` is called when it is unknown if an append was stored. The actor then refuses readings, which would only wait. */
-export type KeyWork = { readonly host: Host; readonly streams: KeyStreams; readonly onDoubt: () => void }
+export type KeyWork = { readonly context: ActorContext; readonly streams: KeyStreams; readonly onDoubt: () => void }
 
 type Answer = Outcome<KeyState, CommandRefusal>
 
@@ -64,9 +64,9 @@ const waitingSuccessor = ({ rotation }: KeyState): string | null =>
  * For a repeated command: returns the unused successor before `successorId`; `null` if there is none. The function
  * reads the stream, because the state holds only the latest successor.
  */
-const successorBefore = async ({ host, streams }: KeyWork, successorId: string): Promise<string | null> => {
+const successorBefore = async ({ context, streams }: KeyWork, successorId: string): Promise<string | null> => {
   let before: string | null = null
-  await readFrom(host.log, { stream: streams.keyStream, revision: 0 }, (events) => {
+  await readFrom(context.log, { stream: streams.keyStream, revision: 0 }, (events) => {
     for (const { type, data } of events) {
       if (type === 'KeyRotated' && data.successorId !== successorId) before = data.successorId
       if (type === 'KeySuperseded') before = null
@@ -87,13 +87,13 @@ const decideAndAppend = async (
   command: ChangeKey | RotateKey,
   asker: Asker,
 ): Promise<Outcome<Changed, CommandRefusal>> => {
-  const { host, streams, onDoubt } = work
+  const { context, streams, onDoubt } = work
   // Reads other nodes' events first. A command that changes nothing appends nothing, so no conflict would show that
   // this node's state is outdated.
   await streams.readKey()
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
     const { key, limit } = streams
-    const decision = decideKey(key, command, host.clock.now())
+    const decision = decideKey(key, command, context.clock.now())
     if (!decision.ok) return decision
     if (key === null) return refused({ kind: 'key_not_found' })
     const [event] = decision.value
@@ -101,7 +101,7 @@ const decideAndAppend = async (
       if (mayTakeAway(command)) await fence(work, key.revision, askedBy(asker))
       return done({ before: key, after: streams.key ?? key })
     }
-    const cellarLimit = host.projections.keys.effectiveLimit({ ...key, limit: null })
+    const cellarLimit = context.projections.keys.effectiveLimit({ ...key, limit: null })
     const draft = { ...event, ...causeOf(work, command, { event, asker }) }
     const result = await streams.appendToKey(draft, { mustFinish: false, onDoubt })
     if (result.outcome === 'conflict') continue
@@ -119,11 +119,11 @@ const decideAndAppend = async (
  * together write only one event.
  */
 const causeOf = (
-  { host, streams }: KeyWork,
+  { context, streams }: KeyWork,
   command: ChangeKey | RotateKey,
   { event, asker }: { readonly event: DecidedKey; readonly asker: Asker },
 ): { readonly id: string; readonly metadata: Metadata } => {
-  if (command.type !== 'SupersedeKey') return { id: host.entropy.uuid(), metadata: askedBy(asker) }
+  if (command.type !== 'SupersedeKey') return { id: context.entropy.uuid(), metadata: askedBy(asker) }
   const causationId = command.readingId
   // One reading can end several keys of a chain of rotations, so the id also depends on the key's stream.
   const id = derivedId(causationId, `${event.type} in ${streams.keyStream}`)
@@ -140,8 +140,12 @@ const mayTakeAway = (command: ChangeKey | RotateKey): boolean =>
  * A fence event must never follow a seal (docs/protocol.md, "Taking a right away"). So after a conflict this function
  * reads the new events before it tries again: they can contain a seal.
  */
-const fence = async ({ host, streams, onDoubt }: KeyWork, keyRevision: number, metadata: Metadata): Promise<void> => {
-  const draft = { id: host.entropy.uuid(), type: 'ReadingsFenced' as const, data: { keyRevision }, metadata }
+const fence = async (
+  { context, streams, onDoubt }: KeyWork,
+  keyRevision: number,
+  metadata: Metadata,
+): Promise<void> => {
+  const draft = { id: context.entropy.uuid(), type: 'ReadingsFenced' as const, data: { keyRevision }, metadata }
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
     if (streams.readings.sealed !== null || streams.readings.fencedAt >= keyRevision) return
     const expected = streams.readings.revision ?? 'none'
@@ -164,7 +168,7 @@ export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Pr
   if (streams.key.revoked !== null) return done(streams.key)
   if (streams.readings.sealed === null) {
     const metadata = askedBy(asker)
-    const draft = { id: work.host.entropy.uuid(), type: 'ReadingsSealed' as const, data: { reason }, metadata }
+    const draft = { id: work.context.entropy.uuid(), type: 'ReadingsSealed' as const, data: { reason }, metadata }
     if (!(await seal(work, draft))) await havingWritten(() => suspendAndSeal(work, draft))
   }
   return done(await havingWritten(() => finishRevocation(work, { mustFinish: true })))
@@ -197,22 +201,22 @@ const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean
  * the key stays suspended and must be revoked again.
  */
 const suspendAndSeal = async (work: KeyWork, draft: Seal): Promise<void> => {
-  const { host, streams } = work
+  const { context, streams } = work
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
     // Suspends the key before each try, because another admin can have resumed the key.
     await trySuspending(work, draft)
     if (await seal(work, draft)) return
-    await host.pause(retryPauseMs(tries, host))
+    await context.pause(retryPauseMs(tries, context))
   }
   throw lostEveryTry(`seal "${streams.readingsStream}"`)
 }
 
-const trySuspending = async ({ host, streams, onDoubt }: KeyWork, { data, metadata }: Seal): Promise<void> => {
+const trySuspending = async ({ context, streams, onDoubt }: KeyWork, { data, metadata }: Seal): Promise<void> => {
   await streams.readKey()
-  const decision = decideKey(streams.key, { type: 'SuspendKey', reason: data.reason }, host.clock.now())
+  const decision = decideKey(streams.key, { type: 'SuspendKey', reason: data.reason }, context.clock.now())
   const [event] = decision.ok ? decision.value : []
   if (event === undefined) return
-  await streams.appendToKey({ ...event, id: host.entropy.uuid(), metadata }, { mustFinish: false, onDoubt })
+  await streams.appendToKey({ ...event, id: context.entropy.uuid(), metadata }, { mustFinish: false, onDoubt })
 }
 
 /** Appends `KeyRevoked` if only the seal event is stored, because the node that wrote the seal died. */
@@ -227,7 +231,7 @@ export const finishHalfDoneRevocation = async (work: KeyWork): Promise<void> => 
  * only one event.
  */
 const finishRevocation = async (
-  { host, streams, onDoubt }: KeyWork,
+  { context, streams, onDoubt }: KeyWork,
   { mustFinish }: { readonly mustFinish: boolean },
 ): Promise<KeyState> => {
   const cause = streams.readings.sealed
@@ -235,7 +239,7 @@ const finishRevocation = async (
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
     if (streams.key === null) throw new Error(`Cannot revoke "${streams.keyStream}": it was never created`)
     const command = { type: 'RevokeKey' as const, reason: cause.data.reason, sealId: cause.id }
-    const decision = decideKey(streams.key, command, host.clock.now())
+    const decision = decideKey(streams.key, command, context.clock.now())
     if (!decision.ok) throw new Error(`Cannot revoke "${streams.keyStream}": ${decision.refusal.kind}`)
     const [event] = decision.value
     if (event === undefined) return streams.key

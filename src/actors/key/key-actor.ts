@@ -1,16 +1,17 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import { refusalOfKey } from '../../domain/key-refusal.ts'
-import { foldRun } from '../../domain/reading/admission.ts'
+import { foldRun } from '../../domain/reading/admit-by-key-and-window.ts'
 import { countOf, type Readings } from '../../domain/reading/columns.ts'
 import { ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { conflictRetriesMax } from '../../limits.ts'
 import { type AppendResult, Outage } from '../../log/event-log.ts'
-import type { Asker, IdempotentRequest, Usage } from '../core.ts'
-import type { Host } from '../host.ts'
+import type { ActorContext } from '../actor-context.ts'
+import type { Asker, IdempotentRequest, Usage } from '../core-interface.ts'
 import { commandRefusalOf, readingRefusalOf } from '../outage-refusals.ts'
 import { IdempotentRequests } from '../repeats/idempotent-requests.ts'
 import { retryPauseMs, storeRetriesMax } from '../stream/append-until-known.ts'
+import { appendKeyExpired } from './append-key-expired.ts'
 import {
   type ChangeKey,
   changeKey,
@@ -22,8 +23,7 @@ import {
 } from './change-key.ts'
 import { type CheckAnswer, KeyStreams } from './key-streams.ts'
 import { Mailbox, type ReadingAnswer, ReadingsRequest } from './mailbox.ts'
-import { acknowledge, type Run } from './reading-run.ts'
-import { recordExpiry } from './record-expiry.ts'
+import { acknowledge, type ReadingsAppend } from './readings-append.ts'
 import { StreamSharing } from './stream-sharing.ts'
 
 export const appendBytesMax = 512 * 1024
@@ -42,7 +42,7 @@ const runBounds = { readingsMax: appendReadingsMax, bytesMax: appendBytesMax }
  */
 export class KeyActor {
   usedBeat = 0
-  readonly #host: Host
+  readonly #context: ActorContext
   readonly #keyId: string
   readonly #streams: KeyStreams
   readonly #mailbox = new Mailbox()
@@ -50,7 +50,7 @@ export class KeyActor {
   /** `null` until the first request with an idempotency key, because most keys never get one. */
   #idempotent: IdempotentRequests | null = null
   /** The current append of readings: under way, or waiting for its next try. `null` if there is none. */
-  #run: Run | null = null
+  #run: ReadingsAppend | null = null
   /** Places in the rate window that waiting readings hold, without those of `#run`. Refused readings give theirs back. */
   #reservedByWaiting = 0
   /** True if waiting readings are not admitted yet: the state can be outdated. The slow path admits or refuses them. */
@@ -61,11 +61,11 @@ export class KeyActor {
   #isInDoubt = false
   #conflictsInARow = 0
 
-  constructor(keyId: string, host: Host) {
-    this.#host = host
+  constructor(keyId: string, context: ActorContext) {
+    this.#context = context
     this.#keyId = keyId
-    this.#streams = new KeyStreams(keyId, host)
-    this.#sharing = new StreamSharing(host, keyId, this)
+    this.#streams = new KeyStreams(keyId, context)
+    this.#sharing = new StreamSharing(context, keyId, this)
   }
 
   get isIdle(): boolean {
@@ -80,7 +80,7 @@ export class KeyActor {
     } catch (bug) {
       return Promise.resolve(this.#forgetAfter(bug))
     }
-    const request = new ReadingsRequest(readings, requestId, this.#host.beat)
+    const request = new ReadingsRequest(readings, requestId, this.#context.beat)
     this.#mailbox.put(request)
     this.#wake()
     return request.answer
@@ -111,7 +111,7 @@ export class KeyActor {
     if (isEnough) return this.#streams.usage
     this.#wake()
     return this.#mailbox
-      .waitForLoading(this.#host.beat)
+      .waitForLoading(this.#context.beat)
       .then(() => (this.#streams.checkLoaded() ? this.#streams.usage : null))
   }
 
@@ -121,8 +121,9 @@ export class KeyActor {
     if (full !== null) return refused(full)
     const mustRead = this.#isOnSlowPath || (this.#run === null && !this.#streams.checkNews())
     if (mustRead) this.#wake()
-    const isRead = (!mustRead || (await this.#mailbox.waitForLoading(this.#host.beat))) && this.#streams.checkLoaded()
-    return isRead && this.#host.log.health().ok ? this.#streams.check(count) : refused(storeUnavailable)
+    const isRead =
+      (!mustRead || (await this.#mailbox.waitForLoading(this.#context.beat))) && this.#streams.checkLoaded()
+    return isRead && this.#context.log.health().ok ? this.#streams.check(count) : refused(storeUnavailable)
   }
 
   change(command: ChangeKey, asker: Asker): KeyAnswer {
@@ -197,7 +198,7 @@ export class KeyActor {
 
   /** Readings would only wait, because an append of unknown outcome blocks later appends. */
   get #isStuck(): boolean {
-    return this.#run?.isDoubtful === true && !this.#host.log.health().ok
+    return this.#run?.isDoubtful === true && !this.#context.log.health().ok
   }
 
   #admit(count: number): ReadingRefusal | null {
@@ -215,16 +216,16 @@ export class KeyActor {
       this.#isInDoubt = true
       this.#mailbox.refuseReadings(storeUnavailable)
     }
-    return { host: this.#host, streams: this.#streams, onDoubt }
+    return { context: this.#context, streams: this.#streams, onDoubt }
   }
 
   #idempotentRequests(): IdempotentRequests {
-    this.#idempotent ??= new IdempotentRequests(this.#host, this.#streams)
+    this.#idempotent ??= new IdempotentRequests(this.#context, this.#streams)
     return this.#idempotent
   }
 
   #ask<T>(work: () => Promise<Outcome<T, CommandRefusal>>): Promise<Outcome<T, CommandRefusal>> {
-    const answer = this.#mailbox.ask(work, this.#host.beat)
+    const answer = this.#mailbox.ask(work, this.#context.beat)
     this.#wake()
     return answer
   }
@@ -232,7 +233,7 @@ export class KeyActor {
   #wake(): void {
     if (this.#isFlushDue || this.#run !== null || this.#isOnSlowPath) return
     this.#isFlushDue = true
-    this.#host.flushSoon(this)
+    this.#context.flushSoon(this)
   }
 
   #advance(): void {
@@ -269,14 +270,14 @@ export class KeyActor {
     }
   }
 
-  #append(run: Run, stream: string): void {
-    this.#host.log.append(stream, run.expected, run.readings).then(
+  #append(run: ReadingsAppend, stream: string): void {
+    this.#context.log.append(stream, run.expected, run.readings).then(
       (result) => this.#appended(run, result),
       (error: unknown) => this.#failed(run, error),
     )
   }
 
-  #appended(run: Run, result: AppendResult): void {
+  #appended(run: ReadingsAppend, result: AppendResult): void {
     try {
       if (result.outcome === 'conflict') this.#conflicted(run, result.currentRevision)
       else this.#written(run)
@@ -286,13 +287,13 @@ export class KeyActor {
     this.#advance()
   }
 
-  #written(run: Run): void {
+  #written(run: ReadingsAppend): void {
     const { readings, readingsStream } = this.#streams
     const first = run.expected === 'none' ? 0 : run.expected + 1
     readings.window.giveBack(run.count)
     foldRun(readings, { revision: first, recordedAt: run.readings.recordedAt, readings: run.count })
     this.#conflictsInARow = 0
-    this.#sharing.afterAppend(this.#host.clock.now() - run.readings.recordedAt)
+    this.#sharing.afterAppend(this.#context.clock.now() - run.readings.recordedAt)
     const usage = this.#streams.usage
     if (usage === null) throw new Error(`Cannot answer for "${readingsStream}": its key is not known`)
     this.#run = null
@@ -301,11 +302,11 @@ export class KeyActor {
     acknowledge(run, { stream: readingsStream, first, usage }, this.#idempotent)
   }
 
-  #conflicted(run: Run, currentRevision: number | null): void {
+  #conflicted(run: ReadingsAppend, currentRevision: number | null): void {
     this.#run = null
     this.#streams.readings.window.giveBack(run.count)
     this.#streams.noteConflict(currentRevision)
-    this.#sharing.afterConflict(this.#host.clock.now() - run.readings.recordedAt)
+    this.#sharing.afterConflict(this.#context.clock.now() - run.readings.recordedAt)
     this.#conflictsInARow += 1
     if (this.#conflictsInARow <= conflictRetriesMax) {
       this.#mailbox.putBack(run.requests)
@@ -316,21 +317,21 @@ export class KeyActor {
     }
   }
 
-  #failed(run: Run, error: unknown): void {
+  #failed(run: ReadingsAppend, error: unknown): void {
     if (!(error instanceof Outage)) {
       this.#break(error)
       this.#advance()
       return
     }
     run.isDoubtful ||= error.outcome === 'unknown'
-    if (run.isDoubtful && run.tries < storeRetriesMax && !this.#host.gaveUp) {
-      const pauseMs = retryPauseMs(run.tries, this.#host)
+    if (run.isDoubtful && run.tries < storeRetriesMax && !this.#context.gaveUp) {
+      const pauseMs = retryPauseMs(run.tries, this.#context)
       run.tries += 1
       if (this.#isStuck) {
         this.#releaseWaiting()
         this.#mailbox.refuseReadings(storeUnavailable)
       }
-      this.#host.schedule.after(pauseMs, () => this.#append(run, this.#streams.readingsStream))
+      this.#context.schedule.after(pauseMs, () => this.#append(run, this.#streams.readingsStream))
       return
     }
     this.#run = null
@@ -377,7 +378,7 @@ export class KeyActor {
 
   #forgetAfter(bug: unknown): ReadingAnswer {
     this.#streams.forget()
-    this.#host.onBug(bug)
+    this.#context.onBug(bug)
     return refused(internalError)
   }
 
@@ -390,10 +391,10 @@ export class KeyActor {
     for (const request of requests) request.settle(refused(internalError))
     this.#mailbox.refuseReadings(internalError)
     this.#mailbox.failCommands(bug)
-    this.#host.onBug(bug)
+    this.#context.onBug(bug)
   }
 
   #recordExpiryOnce(): void {
-    if (this.#streams.noteExpiry()) void recordExpiry(this, this.#host)
+    if (this.#streams.noteExpiry()) void appendKeyExpired(this, this.#context)
   }
 }

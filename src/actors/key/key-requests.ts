@@ -4,10 +4,10 @@ import { isKeyId, keyIdBytes, makeKeyId } from '../../domain/key-format.ts'
 import { type CommandRefusal, done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { cellarStream } from '../../domain/stream-names.ts'
 import { invalidField, parseLabel, parseNote, parseReason } from '../../domain/text.ts'
+import type { ActorContext } from '../actor-context.ts'
 import { systemAsker } from '../asked-by.ts'
 import type { CellarActor } from '../cellar/cellar-actor.ts'
-import type { Asker, Keys, NewKey } from '../core.ts'
-import type { Host } from '../host.ts'
+import type { Asker, Keys, NewKey } from '../core-interface.ts'
 import { busy, type Registry } from '../registry.ts'
 import type { ChangeKey, NamedSuccessor } from './change-key.ts'
 import type { KeyActor } from './key-actor.ts'
@@ -15,7 +15,7 @@ import type { ReadingAnswer } from './mailbox.ts'
 
 type Actors = { readonly keys: Registry<KeyActor>; readonly cellars: Registry<CellarActor> }
 
-export const createKeys = (host: Host, actors: Actors): Keys => {
+export const createKeys = (context: ActorContext, actors: Actors): Keys => {
   const { keys, cellars } = actors
   const change = async (keyId: string, command: ChangeKey, asker: Asker): Promise<Outcome<KeyState, CommandRefusal>> =>
     keys.get(keyId)?.change(command, asker) ?? busy
@@ -26,7 +26,7 @@ export const createKeys = (host: Host, actors: Actors): Keys => {
       if (!checked.ok) return checked
       return cellars.get(cellarStream(input.cellar))?.createKey(checked.value, asker) ?? busy
     },
-    rotate: rotateKey(host, actors),
+    rotate: rotateKey(context, actors),
     relabel: async (keyId, text, asker) => {
       const parsed = parseRelabelling(text)
       return parsed.ok ? change(keyId, { type: 'RelabelKey', ...parsed.value }, asker) : parsed
@@ -38,7 +38,7 @@ export const createKeys = (host: Host, actors: Actors): Keys => {
     setExpiry: async (keyId, input, asker) => {
       const expiresAt = parseExpiresAt(input)
       if (!expiresAt.ok) return expiresAt
-      const recorded = await recordPassedExpiry(host, actors, keyId)
+      const recorded = await recordPassedExpiry(context, actors, keyId)
       return recorded.ok ? change(keyId, { type: 'SetKeyExpiry', expiresAt: expiresAt.value }, asker) : recorded
     },
     suspend: async (keyId, text, asker) => {
@@ -53,37 +53,37 @@ export const createKeys = (host: Host, actors: Actors): Keys => {
       const reason = parseReason(text)
       return reason.ok ? (keys.get(keyId)?.revoke(reason.value, asker) ?? busy) : reason
     },
-    accept: (keyId, readings, requestId) => keys.get(keyId)?.accept(readings, requestId) ?? noRoom(host),
+    accept: (keyId, readings, requestId) => keys.get(keyId)?.accept(readings, requestId) ?? noRoom(context),
     acceptIdempotent: (keyId, readings, request) =>
-      keys.get(keyId)?.acceptIdempotent(readings, request) ?? noRoom(host),
-    check: (keyId, count) => keys.get(keyId)?.check(count) ?? noRoom(host),
+      keys.get(keyId)?.acceptIdempotent(readings, request) ?? noRoom(context),
+    check: (keyId, count) => keys.get(keyId)?.check(count) ?? noRoom(context),
     knowsIdempotencyKey: (keyId, keyHash) => keys.get(keyId)?.knowsIdempotencyKey(keyHash) ?? false,
     usage: (keyId, heardTo) => keys.get(keyId)?.usage(heardTo) ?? null,
   }
 }
 
 const rotateKey =
-  (host: Host, { keys, cellars }: Actors): Keys['rotate'] =>
+  (context: ActorContext, { keys, cellars }: Actors): Keys['rotate'] =>
   async (keyId, { overlapMs: typed, successorId: drawn }, asker) => {
     const overlapMs = overlapWithin(typed)
     if (!overlapMs.ok) return overlapMs
     if (drawn !== undefined && !isKeyId(drawn)) return notOurForm
-    const key = host.projections.keys.get(keyId)
+    const key = context.projections.keys.get(keyId)
     if (key === null) return refused({ kind: 'key_not_found' })
     const name = async (successorId: string): Promise<Outcome<NamedSuccessor, CommandRefusal>> =>
       keys.get(keyId)?.rotate({ type: 'RotateKey', successorId, overlapMs: overlapMs.value }, asker) ?? busy
-    const successorId = drawn ?? makeKeyId(host.entropy.bytes(keyIdBytes))
+    const successorId = drawn ?? makeKeyId(context.entropy.bytes(keyIdBytes))
     const created = (await cellars.get(cellarStream(key.cellar))?.rotateKey({ successorId, name }, asker)) ?? busy
     if (!created.ok) return created
     const { replacedId, ...made } = created.value
-    return done({ ...made, replaced: unusedFollower(host, keyId, replacedId) })
+    return done({ ...made, replaced: unusedFollower(context, keyId, replacedId) })
   }
 
 /**
  * Returns the replaced successor, so that the admin can revoke it. `null` if there is none, if it was used or revoked,
  * or if an unrelated key has its id.
  */
-const unusedFollower = ({ projections }: Host, keyId: string, successorId: string | null): KeyState | null => {
+const unusedFollower = ({ projections }: ActorContext, keyId: string, successorId: string | null): KeyState | null => {
   const key = successorId === null ? null : projections.keys.get(successorId)
   const isUnused =
     key?.predecessorId === keyId && key.revoked === null && projections.readings.usage(key.keyId) === null
@@ -95,19 +95,19 @@ const unusedFollower = ({ projections }: Host, keyId: string, successorId: strin
  * was expired.
  */
 const recordPassedExpiry = async (
-  host: Host,
+  context: ActorContext,
   { keys }: Actors,
   keyId: string,
 ): Promise<Outcome<KeyState | null, CommandRefusal>> => {
-  const key = host.projections.keys.get(keyId)
-  if (key === null || !isExpiryToRecord(key, host.clock.now())) return done(key)
-  return keys.get(keyId)?.change({ type: 'RecordKeyExpiry' }, systemAsker(host)) ?? busy
+  const key = context.projections.keys.get(keyId)
+  if (key === null || !isExpiryToRecord(key, context.clock.now())) return done(key)
+  return keys.get(keyId)?.change({ type: 'RecordKeyExpiry' }, systemAsker(context)) ?? busy
 }
 
 const notOurForm = invalidField('form', 'The form was not valid. Send it again.')
 
-const noRoom = (host: Host): Promise<ReadingAnswer> => {
-  const refusal: ReadingRefusal = { kind: host.isStopping ? 'store_unavailable' : 'overloaded' }
+const noRoom = (context: ActorContext): Promise<ReadingAnswer> => {
+  const refusal: ReadingRefusal = { kind: context.isStopping ? 'store_unavailable' : 'overloaded' }
   return Promise.resolve(refused(refusal))
 }
 

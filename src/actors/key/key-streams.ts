@@ -1,12 +1,12 @@
 import type { Limit, NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { evolveKey, type KeyEventType, type KeyState } from '../../domain/key.ts'
-import { admit, foldReadings, noReadings, type ReadingsState } from '../../domain/reading/admission.ts'
+import { admit, foldReadings, noReadings, type ReadingsState } from '../../domain/reading/admit-by-key-and-window.ts'
 import { done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { keyStream, readingsStream } from '../../domain/stream-names.ts'
 import { heartbeatMs, keyLimitDefault, readPageEventsMax } from '../../limits.ts'
 import { type AppendResult, type ExpectedRevision, Outage } from '../../log/event-log.ts'
-import type { Checked, Usage } from '../core.ts'
-import type { Host } from '../host.ts'
+import type { ActorContext } from '../actor-context.ts'
+import type { Checked, Usage } from '../core-interface.ts'
 import { type AppendOptions, appendUntilKnown } from '../stream/append-until-known.ts'
 import { narrowTo } from '../stream/narrow-event.ts'
 import { readFrom } from '../stream/read-stream.ts'
@@ -62,7 +62,7 @@ export class KeyStreams {
    */
   #countedAtMs = 0
   /**
-   * `host.repeats` remembers idempotency keys for the whole node. From this revision and position on, this actor has
+   * `context.repeats` remembers idempotency keys for the whole node. From this revision and position on, this actor has
    * passed the idempotency keys of its readings to that memory. The index has those of older readings.
    */
   #repeatsReadFrom: Place = beginning
@@ -75,12 +75,12 @@ export class KeyStreams {
    */
   #mustReadNews = false
   #readForUsageBeat = Number.NEGATIVE_INFINITY
-  readonly #host: Host
+  readonly #context: ActorContext
 
-  constructor(keyId: string, host: Host) {
+  constructor(keyId: string, context: ActorContext) {
     this.#keyId = keyId
     this.readingsStream = readingsStream(keyId)
-    this.#host = host
+    this.#context = context
   }
 
   /**
@@ -88,10 +88,10 @@ export class KeyStreams {
    * false, `catchUp` loads the state again.
    */
   checkLoaded(): boolean {
-    if (this.#limitsEpoch !== this.#host.limitsEpoch) this.#refreshLimit()
+    if (this.#limitsEpoch !== this.#context.limitsEpoch) this.#refreshLimit()
     // If the clock was ahead and went back, the window stays at the later time. New readings would get that time, and
     // the key could seem expired. So the state is loaded again.
-    const reachedMs = Math.max(this.#host.clock.now(), this.readings.recordedAt)
+    const reachedMs = Math.max(this.#context.clock.now(), this.readings.recordedAt)
     if (reachedMs < this.#countedAtMs || reachedMs < this.readings.window.reservedAtMs) this.#isLoaded = false
     return this.#isLoaded
   }
@@ -109,7 +109,7 @@ export class KeyStreams {
    * conflict would show those readings. Do not ask during an append: this node could have heard of its own readings.
    */
   checkNews(): boolean {
-    const heard = this.key === null ? null : this.#host.projections.readings.usage(this.key.keyId)
+    const heard = this.key === null ? null : this.#context.projections.readings.usage(this.key.keyId)
     this.#readingsSeen = Math.max(this.#readingsSeen, heard?.last.revision ?? -1)
     return this.checkCurrent()
   }
@@ -119,7 +119,7 @@ export class KeyStreams {
   }
 
   get knowsAllRepeats(): boolean {
-    return (this.#host.repeats?.foldedTo ?? -1) >= this.#repeatsReadFrom.position
+    return (this.#context.repeats?.foldedTo ?? -1) >= this.#repeatsReadFrom.position
   }
 
   /**
@@ -127,7 +127,7 @@ export class KeyStreams {
    * in a stream never decrease.
    */
   get now(): number {
-    return this.#nowAt(this.#host.clock.now())
+    return this.#nowAt(this.#context.clock.now())
   }
 
   #nowAt(clockMs: number): number {
@@ -137,7 +137,7 @@ export class KeyStreams {
   get usage(): Usage | null {
     const { key, limit } = this
     if (key === null) return null
-    const clockMs = this.#host.clock.now()
+    const clockMs = this.#context.clock.now()
     const now = this.#nowAt(clockMs)
     const { window } = this.readings
     const used = window.used(now)
@@ -167,7 +167,7 @@ export class KeyStreams {
     const { key, limit } = this
     const refusal = admit(key, this.readings, { limit, now, readings })
     if (refusal?.kind !== 'rate_limited') return refusal
-    return { ...refusal, retryAfterMs: this.#untilMs(refusal.retryAfterMs, this.now - this.#host.clock.now()) }
+    return { ...refusal, retryAfterMs: this.#untilMs(refusal.retryAfterMs, this.now - this.#context.clock.now()) }
   }
 
   /** Decides about so many readings, and reserves nothing. The state must be loaded. */
@@ -202,8 +202,8 @@ export class KeyStreams {
    */
   orderNews(heardTo: number): boolean {
     if (heardTo <= (this.readings.revision ?? -1)) return false
-    if (this.#host.beat - this.#readForUsageBeat < usageCatchUpMs / heartbeatMs) return false
-    this.#readForUsageBeat = this.#host.beat
+    if (this.#context.beat - this.#readForUsageBeat < usageCatchUpMs / heartbeatMs) return false
+    this.#readForUsageBeat = this.#context.beat
     this.#mustReadNews = true
     return true
   }
@@ -225,7 +225,7 @@ export class KeyStreams {
    * Until all idempotency keys are known, a repeat cannot be told from a new request.
    */
   async readOlderRepeats(): Promise<void> {
-    const { repeats, log } = this.#host
+    const { repeats, log } = this.#context
     for (let pages = 0; pages < repeatsGapPagesMax; pages += 1) {
       if (repeats === null || repeats.foldedTo < 0 || this.knowsAllRepeats) return
       const from = this.#repeatsReadFrom.revision - 1
@@ -265,20 +265,20 @@ export class KeyStreams {
    * instead, so that the caller can decide again.
    */
   async appendToKey(draft: Draft<KeyEventType>, options: AppendOptions): Promise<AppendResult> {
-    const recordedAt = Math.max(this.#host.clock.now(), this.#keyRecordedAt)
+    const recordedAt = Math.max(this.#context.clock.now(), this.#keyRecordedAt)
     const append = {
       stream: this.keyStream,
       expected: this.key === null ? ('none' as const) : this.key.revision,
       events: [{ ...draft, recordedAt }],
     }
-    const result = await appendUntilKnown(this.#host, append, options)
+    const result = await appendUntilKnown(this.#context, append, options)
     if (result.outcome === 'conflict') await this.readKey()
     else this.#foldKey(result.events)
     return result
   }
 
   foldReadings(events: readonly RecordedEvent[]): void {
-    this.#host.repeats?.learn(events)
+    this.#context.repeats?.learn(events)
     for (const event of events) foldReadings(this.readings, narrowTo('readings', event))
   }
 
@@ -295,7 +295,7 @@ export class KeyStreams {
     options: AppendOptions & { readonly expected: ExpectedRevision },
   ): Promise<AppendResult> {
     const events = [{ ...draft, recordedAt: this.now }]
-    return appendUntilKnown(this.#host, { stream: this.readingsStream, expected: options.expected, events }, options)
+    return appendUntilKnown(this.#context, { stream: this.readingsStream, expected: options.expected, events }, options)
   }
 
   /**
@@ -311,22 +311,22 @@ export class KeyStreams {
     // key, so the named revisions are forgotten.
     this.#readingsSeen = -1
     this.#keySeen = -1
-    const tail = await readTail(this.#host.log, this.readingsStream)
+    const tail = await readTail(this.#context.log, this.readingsStream)
     this.key = null
     this.#keyRecordedAt = 0
     await this.readKey()
     this.limit = this.#effectiveLimit()
-    const now = this.#host.clock.now()
-    this.readings = await loadReadings(this.#host.log, tail, { limit: this.limit, now })
+    const now = this.#context.clock.now()
+    this.readings = await loadReadings(this.#context.log, tail, { limit: this.limit, now })
     this.#countedAtMs = now
-    this.#host.repeats?.learn(tail)
+    this.#context.repeats?.learn(tail)
     this.#noteRepeatsRead(tail[0])
     this.#isLoaded = true
     this.#refreshLimit()
   }
 
   #noteRepeatsRead(oldest: RecordedEvent | undefined): void {
-    const isAll = oldest === undefined || oldest.revision === 0 || this.#host.repeats?.isPast(oldest) === true
+    const isAll = oldest === undefined || oldest.revision === 0 || this.#context.repeats?.isPast(oldest) === true
     // Copies two numbers. A reference to the event would keep the whole event in memory as long as the actor.
     this.#repeatsReadFrom = isAll ? beginning : { revision: oldest.revision, position: oldest.position }
   }
@@ -336,7 +336,7 @@ export class KeyStreams {
     if (this.#readingsSeen - first + 1 >= catchUpPagesMax * readPageEventsMax) return this.#load()
     let isGone = false
     const from = { stream: this.readingsStream, revision: first, pagesMax: catchUpPagesMax }
-    const isAll = await readFrom(this.#host.log, from, (events) => {
+    const isAll = await readFrom(this.#context.log, from, (events) => {
       isGone ||= (events[0]?.revision ?? 0) > (this.readings.revision ?? -1) + 1
       if (!isGone) this.foldReadings(events)
     })
@@ -350,7 +350,7 @@ export class KeyStreams {
 
   async readKey(): Promise<void> {
     const revision = this.key === null ? 0 : this.key.revision + 1
-    await readFrom(this.#host.log, { stream: this.keyStream, revision }, (events) => this.#foldKey(events))
+    await readFrom(this.#context.log, { stream: this.keyStream, revision }, (events) => this.#foldKey(events))
     if (this.#isLoaded && this.#isKeyBehind) {
       throw this.#notShown(this.keyStream, Math.max(this.#keySeen, this.readings.fencedAt))
     }
@@ -368,14 +368,14 @@ export class KeyStreams {
       this.key = evolveKey(this.key, narrowTo('key', event))
       this.#keyRecordedAt = event.recordedAt
     }
-    this.#host.projections.fold(events)
+    this.#context.projections.fold(events)
     this.#shareKey()
     if (this.#isLoaded) this.#refreshLimit()
   }
 
   /** Uses the equal state object of the projections, so that memory holds the key's state only once. */
   #shareKey(): void {
-    const shared = this.key === null ? null : this.#host.projections.keys.get(this.key.keyId)
+    const shared = this.key === null ? null : this.#context.projections.keys.get(this.key.keyId)
     if (shared !== null && shared.revision === this.key?.revision) this.key = shared
   }
 
@@ -386,7 +386,7 @@ export class KeyStreams {
   }
 
   #effectiveLimit(): Limit {
-    this.#limitsEpoch = this.#host.limitsEpoch
-    return this.key === null ? keyLimitDefault : this.#host.projections.keys.effectiveLimit(this.key)
+    this.#limitsEpoch = this.#context.limitsEpoch
+    return this.key === null ? keyLimitDefault : this.#context.projections.keys.effectiveLimit(this.key)
   }
 }

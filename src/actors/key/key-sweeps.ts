@@ -2,10 +2,10 @@ import type { RecordedEvent } from '../../domain/events.ts'
 import { isExpiryToRecord, type KeyState } from '../../domain/key.ts'
 import { keyIdOf } from '../../domain/stream-names.ts'
 import { heartbeatMs } from '../../limits.ts'
-import type { Host } from '../host.ts'
+import type { ActorContext } from '../actor-context.ts'
 import type { Registry } from '../registry.ts'
+import { appendKeyExpired } from './append-key-expired.ts'
 import type { KeyActor } from './key-actor.ts'
-import { recordExpiry } from './record-expiry.ts'
 
 /**
  * Another node finishes a revocation that is incomplete after this time. The node counts this time in heartbeats, so it must be
@@ -18,7 +18,7 @@ export const revocationFinishMs = 2_000
  * that no request has noticed.
  */
 export class Sweeps {
-  readonly #host: Host
+  readonly #context: ActorContext
   readonly #keys: Registry<KeyActor>
   /**
    * Keys with a seal event but without `KeyRevoked`. The value is the heartbeat of the seal or of the last try to
@@ -27,8 +27,8 @@ export class Sweeps {
   readonly #halfRevoked = new Map<string, number>()
   #recording: Promise<void> | null = null
 
-  constructor(host: Host, keys: Registry<KeyActor>) {
-    this.#host = host
+  constructor(context: ActorContext, keys: Registry<KeyActor>) {
+    this.#context = context
     this.#keys = keys
   }
 
@@ -36,15 +36,15 @@ export class Sweeps {
    * Finds half-done revocations in the projections. The subscription delivers only later events.
    */
   recall(): void {
-    const { keys, readings } = this.#host.projections
+    const { keys, readings } = this.#context.projections
     for (const { keyId, revoked } of keys.list()) {
       const isSealed = readings.barriers(keyId).at(-1)?.type === 'ReadingsSealed'
-      if (isSealed && revoked === null) this.#halfRevoked.set(keyId, this.#host.beat)
+      if (isSealed && revoked === null) this.#halfRevoked.set(keyId, this.#context.beat)
     }
   }
 
   hear(event: RecordedEvent): void {
-    if (event.type === 'ReadingsSealed') this.#halfRevoked.set(keyIdOf(event.stream), this.#host.beat)
+    if (event.type === 'ReadingsSealed') this.#halfRevoked.set(keyIdOf(event.stream), this.#context.beat)
     if (event.type === 'KeyRevoked') this.#halfRevoked.delete(keyIdOf(event.stream))
   }
 
@@ -53,7 +53,7 @@ export class Sweeps {
    * itself.
    */
   onBeat(): void {
-    const before = this.#host.beat - revocationFinishMs / heartbeatMs
+    const before = this.#context.beat - revocationFinishMs / heartbeatMs
     for (const [keyId, beat] of this.#halfRevoked) if (beat <= before) void this.#finish(keyId)
   }
 
@@ -78,22 +78,22 @@ export class Sweeps {
   }
 
   async #recordExpiries(): Promise<void> {
-    for (const key of this.#host.projections.keys.list()) {
-      if (!isExpiryToRecord(key, this.#host.clock.now())) continue
+    for (const key of this.#context.projections.keys.list()) {
+      if (!isExpiryToRecord(key, this.#context.clock.now())) continue
       const actor = this.#keys.get(key.keyId)
-      if (actor !== null) await recordExpiry(actor, this.#host)
+      if (actor !== null) await appendKeyExpired(actor, this.#context)
     }
   }
 
   async #finish(keyId: string): Promise<void> {
     this.#halfRevoked.set(keyId, Number.POSITIVE_INFINITY)
     if (this.#state(keyId)?.revoked === null) await this.#keys.get(keyId)?.catchUp().catch(ignoreBug)
-    if (this.#state(keyId)?.revoked === null) this.#halfRevoked.set(keyId, this.#host.beat)
+    if (this.#state(keyId)?.revoked === null) this.#halfRevoked.set(keyId, this.#context.beat)
     else this.#halfRevoked.delete(keyId)
   }
 
   #state(keyId: string): KeyState | null {
-    return this.#host.projections.keys.get(keyId)
+    return this.#context.projections.keys.get(keyId)
   }
 }
 

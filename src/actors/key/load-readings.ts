@@ -1,5 +1,10 @@
 import type { Limit, RecordedEvent } from '../../domain/events.ts'
-import { foldReadings, noReadings, type ReadingsEventType, type ReadingsState } from '../../domain/reading/admission.ts'
+import {
+  foldReadings,
+  noReadings,
+  type ReadingsEventType,
+  type ReadingsState,
+} from '../../domain/reading/admit-by-key-and-window.ts'
 import { rateWindowSlots, readPageEventsMax, tailEventsMax } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
 import { narrowTo } from '../stream/narrow-event.ts'

@@ -4,7 +4,7 @@ import { encodedBytesAtMost } from '../../domain/reading/reading-size.ts'
 import type { RunRequest } from '../../domain/reading/recorded-run.ts'
 import { type CommandRefusal, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
 import { Outage } from '../../log/event-log.ts'
-import type { Accepted, IdempotentRequest } from '../core.ts'
+import type { Accepted, IdempotentRequest } from '../core-interface.ts'
 import { commandRefusalOf } from '../outage-refusals.ts'
 
 /**

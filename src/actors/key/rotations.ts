@@ -3,8 +3,8 @@ import { followerOf, type KeyState } from '../../domain/key.ts'
 import { keyIdOf, readingsStream } from '../../domain/stream-names.ts'
 import { tailEventsMax } from '../../limits.ts'
 import { Outage } from '../../log/event-log.ts'
+import type { ActorContext } from '../actor-context.ts'
 import { systemAsker } from '../asked-by.ts'
-import type { Host } from '../host.ts'
 import type { Registry } from '../registry.ts'
 import type { KeyActor } from './key-actor.ts'
 
@@ -14,21 +14,21 @@ import type { KeyActor } from './key-actor.ts'
  * heartbeat.
  */
 export class Rotations {
-  readonly #host: Host
+  readonly #context: ActorContext
   readonly #keys: Registry<KeyActor>
   readonly #waitingForUse = new Map<string, string>()
   readonly #toEnd = new Map<string, 'waiting' | 'under_way'>()
   /** While the log is read at the start, no key ends: a later event can show that it has already ended. */
   #isLogFolded = false
 
-  constructor(host: Host, keys: Registry<KeyActor>) {
-    this.#host = host
+  constructor(context: ActorContext, keys: Registry<KeyActor>) {
+    this.#context = context
     this.#keys = keys
   }
 
   /** The subscription delivers only later events. */
   recall(): void {
-    for (const { keyId, revoked, rotation } of this.#host.projections.keys.list()) {
+    for (const { keyId, revoked, rotation } of this.#context.projections.keys.list()) {
       if (rotation === null || rotation.superseded !== null) continue
       if (!this.#isUsed(rotation.successorId)) this.#waitingForUse.set(readingsStream(rotation.successorId), keyId)
       else if (revoked === null) this.#toEnd.set(keyId, 'waiting')
@@ -87,7 +87,7 @@ export class Rotations {
       else this.#toEnd.set(keyId, 'waiting')
     } catch (error) {
       this.#toEnd.set(keyId, 'waiting')
-      if (!(error instanceof Outage)) this.#host.onBug(error)
+      if (!(error instanceof Outage)) this.#context.onBug(error)
     }
   }
 
@@ -104,7 +104,7 @@ export class Rotations {
     const first = await this.#firstReading(successorId)
     if (first === null) return false
     const command = { type: 'SupersedeKey' as const, successorId, usedAt: first.recordedAt, readingId: first.id }
-    const asker = systemAsker(this.#host)
+    const asker = systemAsker(this.#context)
     const ended = await this.#keys.get(keyId)?.change(command, asker)
     if (ended === undefined) return false
     if (ended.ok) return true
@@ -125,7 +125,7 @@ export class Rotations {
   async #firstReadingIn(stream: string): Promise<RecordedEvent | null> {
     let from = 0
     while (true) {
-      const page = await this.#host.log.read(stream, { from, limit: tailEventsMax })
+      const page = await this.#context.log.read(stream, { from, limit: tailEventsMax })
       const found = page.find(({ type }) => type === 'ReadingAccepted')
       if (found !== undefined) return found
       const last = page.at(-1)
@@ -138,7 +138,7 @@ export class Rotations {
     for (let next: string | null = keyId; next !== null; next = this.#substituteOf(next)) {
       // A key that ended in a rotation counts as used, even if this node has not received the successor's reading that
       // ended the key.
-      if (this.#host.projections.readings.usage(next) !== null || this.#isSuperseded(next)) return true
+      if (this.#context.projections.readings.usage(next) !== null || this.#isSuperseded(next)) return true
     }
     return false
   }
@@ -163,6 +163,6 @@ export class Rotations {
   }
 
   #state(keyId: string): KeyState | null {
-    return this.#host.projections.keys.get(keyId)
+    return this.#context.projections.keys.get(keyId)
   }
 }

@@ -1,5 +1,5 @@
 import { heartbeatMs } from '../../limits.ts'
-import type { Flushable, Host } from '../host.ts'
+import type { ActorContext, Flushable } from '../actor-context.ts'
 
 /**
  * The longest pause in which a node lets another node append to the same stream. Without pauses, one node wins every conflict.
@@ -23,7 +23,7 @@ export const sharedStreamMs = 5_000
  * "Appending a reading").
  */
 export class StreamSharing {
-  readonly #host: Host
+  readonly #context: ActorContext
   /** An object and not a function, because 10,000 actors would hold 10,000 functions. */
   readonly #owner: Flushable
   readonly #farTurnOffsetMs: number
@@ -34,8 +34,8 @@ export class StreamSharing {
   /** Number of pauses that have not ended. Pauses can overlap. */
   #pausesLeft = 0
 
-  constructor(host: Host, keyId: string, owner: Flushable) {
-    this.#host = host
+  constructor(context: ActorContext, keyId: string, owner: Flushable) {
+    this.#context = context
     this.#farTurnOffsetMs = offsetOf(keyId)
     this.#owner = owner
   }
@@ -48,12 +48,12 @@ export class StreamSharing {
   afterAppend(tookMs: number): void {
     this.#roundTripMs = Math.max(1, tookMs)
     if (this.#isFarTurnDue()) this.#pause(farTurnMs)
-    else if (this.#host.beat <= this.#sharedUntilBeat) this.#pause(this.#roundTripsMs(1))
+    else if (this.#context.beat <= this.#sharedUntilBeat) this.#pause(this.#roundTripsMs(1))
   }
 
   afterConflict(tookMs: number): void {
     this.#roundTripMs = Math.max(1, tookMs)
-    this.#sharedUntilBeat = this.#host.beat + sharedStreamMs / heartbeatMs
+    this.#sharedUntilBeat = this.#context.beat + sharedStreamMs / heartbeatMs
     this.#pause(this.#roundTripsMs(1))
   }
 
@@ -71,8 +71,8 @@ export class StreamSharing {
    * append, other nodes had time already, so no far turn is due.
    */
   #isFarTurnDue(): boolean {
-    if (this.#host.log.lags !== true) return false
-    const now = this.#host.clock.now()
+    if (this.#context.log.lags !== true) return false
+    const now = this.#context.clock.now()
     const restedMs = now - this.#appendedMs
     this.#appendedMs = now
     // `restedMs` is negative if the clock was set back. Then the time of the next far turn is computed again, because the
@@ -84,12 +84,12 @@ export class StreamSharing {
   }
 
   #roundTripsMs(min: number): number {
-    return Math.min(givingWayMsMax, Math.ceil(this.#roundTripMs * (min + this.#host.chance())))
+    return Math.min(givingWayMsMax, Math.ceil(this.#roundTripMs * (min + this.#context.chance())))
   }
 
   #pause(ms: number): void {
     this.#pausesLeft += 1
-    this.#host.schedule.after(ms, () => {
+    this.#context.schedule.after(ms, () => {
       this.#pausesLeft -= 1
       if (!this.isPausing) this.#owner.flush()
     })

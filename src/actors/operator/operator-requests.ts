@@ -3,8 +3,8 @@ import { sessionIdOf } from '../../domain/operator.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
 import { operatorStream, setupStream } from '../../domain/stream-names.ts'
 import { parseEmail, parsePassword } from '../../domain/text.ts'
-import type { Asker, Operators, OwnPassword, PasswordClient, SignIns } from '../core.ts'
-import type { Host } from '../host.ts'
+import type { ActorContext } from '../actor-context.ts'
+import type { Asker, Operators, OwnPassword, PasswordClient, SignIns } from '../core-interface.ts'
 import { busy, type Registry } from '../registry.ts'
 import type { OperatorActor, SetupActor } from './operator-actor.ts'
 import { hashOf, newSecret } from './operator-secrets.ts'
@@ -18,19 +18,19 @@ type Actors = {
   readonly passwords: Passwords
 }
 
-type Parts = Actors & { readonly host: Host }
+type Parts = Actors & { readonly context: ActorContext }
 
 type Accounts = Omit<Operators, keyof SignIns>
 
 type Answer<T> = Promise<Outcome<T, CommandRefusal>>
 
-export const createOperators = (host: Host, { operators, setup, passwords }: Actors): Accounts => {
-  const parts: Parts = { host, operators, setup, passwords }
+export const createOperators = (context: ActorContext, { operators, setup, passwords }: Actors): Accounts => {
+  const parts: Parts = { context, operators, setup, passwords }
   return {
     setRole: (email, role, asker) => changeAccess(parts, { email, change: { type: 'SetOperatorRole', role } }, asker),
     remove: (email, asker) => changeAccess(parts, { email, change: { type: 'RemoveOperator' } }, asker),
     issueLink: (input, asker) => issueLink(parts, input, asker),
-    link: (secret) => shownLink(host, secret),
+    link: (secret) => shownLink(context, secret),
     spendLink: (input, asker) => spendLink(parts, input, asker),
   }
 }
@@ -40,9 +40,9 @@ const issueLink = async (
   input: Parameters<Accounts['issueLink']>[0],
   asker: Asker,
 ): ReturnType<Accounts['issueLink']> => {
-  const { host, setup, operators } = parts
-  const secret = newSecret(host)
-  const link = { linkHash: hashOf(secret), role: input.role, expiresAt: host.clock.now() + linkMsMax }
+  const { context, setup, operators } = parts
+  const secret = newSecret(context)
+  const link = { linkHash: hashOf(secret), role: input.role, expiresAt: context.clock.now() + linkMsMax }
   const issued = { secret, expiresAt: link.expiresAt }
   if (input.email === null) {
     const answer = await (setup.get(setupStream)?.perform({ type: 'IssueSetupLink', ...link }, asker) ?? busy)
@@ -62,12 +62,12 @@ const issueLink = async (
  * take over the account, so an operator must give their own password.
  */
 const mayReset = async (
-  { host, passwords }: Parts,
+  { context, passwords }: Parts,
   { email, own }: { readonly email: string; readonly own: OwnPassword | undefined },
   { by }: Asker,
 ): Answer<boolean> => {
   if (by.kind !== 'operator') return done(true)
-  const { operators } = host.projections
+  const { operators } = context.projections
   const isThere = operators.get(email) !== null || operators.wasRemoved(email)
   if (own === undefined || !isThere) return done(false)
   const { passwordHash = null } = operators.get(by.email) ?? {}
@@ -75,18 +75,18 @@ const mayReset = async (
   if (!isRight.ok) return isRight
   if (!isRight.value) return refused({ kind: 'wrong_own_password' })
   // Checks the session again, because it can have ended during the slow comparison of passwords.
-  return isOpenAdmin(host, by) ? done(true) : refused({ kind: 'session_has_ended' })
+  return isOpenAdmin(context, by) ? done(true) : refused({ kind: 'session_has_ended' })
 }
 
 type ByOperator = Extract<By, { readonly kind: 'operator' }>
 
-const isOpenAdmin = ({ projections, clock }: Host, { email, session }: ByOperator): boolean => {
+const isOpenAdmin = ({ projections, clock }: ActorContext, { email, session }: ByOperator): boolean => {
   if (projections.operators.get(email)?.role !== 'admin') return false
   if (session === undefined) return true
   return projections.operators.sessions(email, clock.now()).some((open) => sessionIdOf(open) === session.id)
 }
 
-const shownLink = ({ projections, clock }: Host, secret: string): ReturnType<Accounts['link']> => {
+const shownLink = ({ projections, clock }: ActorContext, secret: string): ReturnType<Accounts['link']> => {
   const link = projections.operators.link(hashOf(secret), clock.now())
   if (link === null) return null
   const { email, role } = link
@@ -99,7 +99,7 @@ const spendLink = async (
   asker: Asker,
 ): ReturnType<Accounts['spendLink']> => {
   const linkHash = hashOf(input.secret)
-  const link = parts.host.projections.operators.link(linkHash, parts.host.clock.now())
+  const link = parts.context.projections.operators.link(linkHash, parts.context.clock.now())
   if (link === null) return refused({ kind: 'link_invalid' })
   const email = parseEmail(input.email)
   if (!email.ok) return email
@@ -120,10 +120,10 @@ type Spending = {
 }
 
 const spendSetupLink = async (parts: Parts, input: Spending, asker: Asker): Answer<unknown> => {
-  const { host, operators, setup, passwords } = parts
+  const { context, operators, setup, passwords } = parts
   const { linkHash, email, password, client } = input
-  if (host.projections.operators.get(email) !== null) return refused({ kind: 'operator_exists' })
-  if (host.projections.operators.wasRemoved(email)) return refused({ kind: 'operator_was_removed' })
+  if (context.projections.operators.get(email) !== null) return refused({ kind: 'operator_exists' })
+  if (context.projections.operators.wasRemoved(email)) return refused({ kind: 'operator_was_removed' })
   const hashed = await passwords.hash({ email, password }, client)
   if (!hashed.ok) return hashed
   const spent = await (setup.get(setupStream)?.perform({ type: 'SpendSetupLink', linkHash, email }, asker) ?? busy)
@@ -147,14 +147,14 @@ type AccessChange = {
 }
 
 const changeAccess = async (
-  { host, operators, setup }: Parts,
+  { context, operators, setup }: Parts,
   { email: typed, change }: AccessChange,
   asker: Asker,
 ): Answer<{ readonly email: string }> => {
   const email = parseEmail(typed)
   if (!email.ok) return email
   const perform = async (): Answer<unknown> => {
-    const admins = host.projections.operators.list().filter(({ role }) => role === 'admin')
+    const admins = context.projections.operators.list().filter(({ role }) => role === 'admin')
     const otherAdmins = admins.filter((admin) => admin.email !== email.value).length
     return operators.get(operatorStream(email.value))?.perform({ ...change, otherAdmins }, asker) ?? busy
   }

@@ -14,7 +14,7 @@ export const newSecret = ({ entropy }: { readonly entropy: Entropy }): string =>
 type Time = { readonly clock: { now(): number }; readonly entropy: Entropy }
 
 /** A browser's secret begins with the time at which it was made, so that a password change renews it (`isKeptDevice`). */
-export const newDeviceSecret = (host: Time): string => `${host.clock.now().toString(36)}-${newSecret(host)}`
+export const newDeviceSecret = (context: Time): string => `${context.clock.now().toString(36)}-${newSecret(context)}`
 
 /** In ms since 1970. */
 export const deviceMadeAt = (deviceSecret: string): number => Number.parseInt(deviceSecret, 36)

@@ -2,8 +2,8 @@ import type { CommandRefusal, Outcome } from '../../domain/refusal.ts'
 import { done } from '../../domain/refusal.ts'
 import { type PasswordContext, type Weakness, weaknessByNames, weakPassword } from '../../domain/weak-password.ts'
 import { passwordBytesMax } from '../../limits.ts'
-import type { PasswordClient } from '../core.ts'
-import type { Host } from '../host.ts'
+import type { ActorContext } from '../actor-context.ts'
+import type { PasswordClient } from '../core-interface.ts'
 import { CommandRequest } from '../key/mailbox.ts'
 import { FairQueue } from './fair-queue.ts'
 
@@ -54,7 +54,7 @@ type Waiting = {
  * (docs/decisions/022-a-flood-of-sign-ins-keeps-nobody-out.md).
  */
 export class Passwords {
-  readonly #host: Host
+  readonly #context: ActorContext
   readonly #hasher: PasswordHasher
   readonly #judge: PasswordJudge
   readonly #known = queueOf(knownPasswordsWaitingMax)
@@ -62,8 +62,8 @@ export class Passwords {
   #current: Waiting | null = null
   #isStopped = false
 
-  constructor(host: Host, hasher: PasswordHasher = argon2id, judge: PasswordJudge = judgeByNames) {
-    this.#host = host
+  constructor(context: ActorContext, hasher: PasswordHasher = argon2id, judge: PasswordJudge = judgeByNames) {
+    this.#context = context
     this.#hasher = hasher
     this.#judge = judge
   }
@@ -105,7 +105,7 @@ export class Passwords {
   }
 
   #ask<T>(work: () => Answer<T>, client: PasswordClient): Answer<T> {
-    const command = new CommandRequest(work, this.#host.beat)
+    const command = new CommandRequest(work, this.#context.beat)
     if (this.#isStopped || !this.#isQueued({ command, client })) command.refuse({ kind: 'busy' })
     else if (this.#current === null) void this.#performAll()
     return command.answer
@@ -130,13 +130,13 @@ export class Passwords {
       try {
         await this.#current.command.perform()
       } catch (bug) {
-        this.#host.onBug(bug)
+        this.#context.onBug(bug)
       }
     }
   }
 
   #namesOfCellars(): readonly string[] {
-    const cellars = this.#host.projections.cellars.list().slice(0, passwordCellarsMax)
+    const cellars = this.#context.projections.cellars.list().slice(0, passwordCellarsMax)
     return cellars.flatMap(({ cellar, title }) => [cellar, title])
   }
 

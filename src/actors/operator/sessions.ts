@@ -4,8 +4,8 @@ import { isExpired } from '../../domain/expiry.ts'
 import { type OperatorSession, sessionIdOf } from '../../domain/operator.ts'
 import { type CommandRefusal, done, type Outcome } from '../../domain/refusal.ts'
 import { operatorStream } from '../../domain/stream-names.ts'
-import type { Asker, Session, SignIns } from '../core.ts'
-import type { Host } from '../host.ts'
+import type { ActorContext } from '../actor-context.ts'
+import type { Asker, Session, SignIns } from '../core-interface.ts'
 import { busy, type Registry } from '../registry.ts'
 import type { OperatorActor } from './operator-actor.ts'
 import { hashOf } from './operator-secrets.ts'
@@ -19,35 +19,35 @@ const sessionUsesMax = 10_000
  * the log. To keep the log small, only some uses are written (`OperatorSessionRenewed`).
  */
 export class Sessions {
-  readonly #host: Host
+  readonly #context: ActorContext
   readonly #operators: Registry<OperatorActor>
   readonly #idleMs: number
   readonly #lastUsedAt = new BoundedMap<string, number>(sessionUsesMax)
   /** So that no renewal is written twice. */
   readonly #renewing = new Set<string>()
 
-  constructor(host: Host, operators: Registry<OperatorActor>, idleMs: number) {
-    this.#host = host
+  constructor(context: ActorContext, operators: Registry<OperatorActor>, idleMs: number) {
+    this.#context = context
     this.#operators = operators
     this.#idleMs = idleMs
   }
 
   find(sessionSecret: string): OpenSession | null {
-    const now = this.#host.clock.now()
+    const now = this.#context.clock.now()
     const session = this.#unexpired(sessionSecret, now)
     return session !== null && this.#isOpen(session, now) ? session : null
   }
 
   isOver(sessionSecret: string): boolean {
-    const now = this.#host.clock.now()
+    const now = this.#context.clock.now()
     const session = this.#unexpired(sessionSecret, now)
     if (session !== null) return !this.#isOpen(session, now)
-    return this.#host.projections.operators.isSessionOver(hashOf(sessionSecret), now)
+    return this.#context.projections.operators.isSessionOver(hashOf(sessionSecret), now)
   }
 
   list(email: string): ReturnType<SignIns['openSessions']> {
-    const now = this.#host.clock.now()
-    const { operators } = this.#host.projections
+    const now = this.#context.clock.now()
+    const { operators } = this.#context.projections
     const role = operators.get(email)?.role
     if (role === undefined) return []
     const open = operators.sessions(email, now).filter((session) => this.#isOpen(session, now))
@@ -60,7 +60,7 @@ export class Sessions {
   use(sessionSecret: string): void {
     const session = this.find(sessionSecret)
     if (session === null) return
-    const now = this.#host.clock.now()
+    const now = this.#context.clock.now()
     this.#lastUsedAt.set(session.sessionHash, now)
     const idleAt = this.idleAt(now, session.expiresAt)
     // If writing the renewal fails, the next use of the session tries again.
@@ -73,7 +73,7 @@ export class Sessions {
   }
 
   async signOut(sessionSecret: string, requestId: string): Promise<Outcome<null, CommandRefusal>> {
-    const session = this.#unexpired(sessionSecret, this.#host.clock.now())
+    const session = this.#unexpired(sessionSecret, this.#context.clock.now())
     if (session === null) return done(null)
     const command = { type: 'SignOut', sessionHash: session.sessionHash } as const
     const actor = this.#operators.get(operatorStream(session.email))
@@ -82,7 +82,7 @@ export class Sessions {
   }
 
   #unexpired(sessionSecret: string, now: number): OpenSession | null {
-    return this.#host.projections.operators.session(hashOf(sessionSecret), now)
+    return this.#context.projections.operators.session(hashOf(sessionSecret), now)
   }
 
   #isOpen(session: OperatorSession, now: number): boolean {
@@ -94,7 +94,7 @@ export class Sessions {
     const { email, sessionHash } = session
     if (this.#renewing.has(sessionHash)) return
     this.#renewing.add(sessionHash)
-    const { clock, entropy } = this.#host
+    const { clock, entropy } = this.#context
     try {
       const asker = askerIn(session, entropy.requestId(clock.now()))
       const actor = this.#operators.get(operatorStream(email))

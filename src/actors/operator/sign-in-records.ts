@@ -2,9 +2,9 @@ import type { Decided, EventData } from '../../domain/events.ts'
 import type { CommandRefusal, Outcome } from '../../domain/refusal.ts'
 import { signInsStream } from '../../domain/stream-names.ts'
 import { heartbeatMs, refusedSignInAddressesMax } from '../../limits.ts'
+import type { ActorContext } from '../actor-context.ts'
 import { systemAsker } from '../asked-by.ts'
-import type { Asker, RefusedSignIn } from '../core.ts'
-import type { Host } from '../host.ts'
+import type { Asker, RefusedSignIn } from '../core-interface.ts'
 import { RecordStream } from '../stream/record-stream.ts'
 
 export const refusedSignInsToldMs = 60_000
@@ -21,14 +21,14 @@ type Sums = { from: number; readonly accounts: Map<string, AccountSums>; readonl
  * its events are purged by age.
  */
 export class SignInRecords {
-  readonly #host: Host
+  readonly #context: ActorContext
   readonly #records: RecordStream
   #sums: Sums | null = null
   #isWriting = false
 
-  constructor(host: Host) {
-    this.#host = host
-    this.#records = new RecordStream(host, signInsStream)
+  constructor(context: ActorContext) {
+    this.#context = context
+    this.#records = new RecordStream(context, signInsStream)
   }
 
   get isIdle(): boolean {
@@ -41,7 +41,7 @@ export class SignInRecords {
 
   /** `writeRefused` writes the counts together, so that a flood writes few events. */
   refused({ email, reason, address }: RefusedSignIn): void {
-    this.#sums ??= { from: this.#host.clock.now(), accounts: new Map(), others: { failed: 0, throttled: 0 } }
+    this.#sums ??= { from: this.#context.clock.now(), accounts: new Map(), others: { failed: 0, throttled: 0 } }
     const { accounts, others } = this.#sums
     let sums = email === null ? undefined : accounts.get(email)
     if (email !== null && sums === undefined && accounts.size < refusedSignInAccountsMax) {
@@ -55,7 +55,7 @@ export class SignInRecords {
 
   onBeat(overdueBeat: number): void {
     this.#records.answerOverdue(overdueBeat)
-    if (this.#host.beat % (refusedSignInsToldMs / heartbeatMs) === 0) void this.writeRefused()
+    if (this.#context.beat % (refusedSignInsToldMs / heartbeatMs) === 0) void this.writeRefused()
   }
 
   /** As one event. If it fails, the counts are added to the next one. */
@@ -64,9 +64,9 @@ export class SignInRecords {
     if (sums === null || this.#isWriting) return
     this.#isWriting = true
     this.#sums = null
-    const asker = systemAsker(this.#host)
+    const asker = systemAsker(this.#context)
     try {
-      const told = await this.#records.append(refusedEvent(sums, this.#host.clock.now()), asker)
+      const told = await this.#records.append(refusedEvent(sums, this.#context.clock.now()), asker)
       if (!told.ok && told.refusal.kind !== 'not_confirmed') this.#sums = merged(sums, this.#sums)
     } catch {
       // The bug is already reported. The counts can be its cause, so they are not kept for the next event.

@@ -3,8 +3,8 @@ import { done, refused } from '../../domain/refusal.ts'
 import { operatorStream } from '../../domain/stream-names.ts'
 import { parseEmail, parsePassword } from '../../domain/text.ts'
 import { sessionMsMax } from '../../limits.ts'
-import type { Asker, EndingSessions, SignedIn, SignInFrom, SignIns } from '../core.ts'
-import type { Host } from '../host.ts'
+import type { ActorContext } from '../actor-context.ts'
+import type { Asker, EndingSessions, SignedIn, SignInFrom, SignIns } from '../core-interface.ts'
 import { busy, type Registry } from '../registry.ts'
 import type { OperatorActor } from './operator-actor.ts'
 import { deviceMadeAt, hashOf, newDeviceSecret, newSecret } from './operator-secrets.ts'
@@ -20,14 +20,14 @@ type Actors = {
   readonly signInRecords: SignInRecords
 }
 
-type Parts = Actors & { readonly host: Host; readonly sessions: Sessions }
+type Parts = Actors & { readonly context: ActorContext; readonly sessions: Sessions }
 
 type Visit = { readonly from: SignInFrom; readonly requestId: string }
 
-export const createSignIns = (host: Host, actors: Actors, sessionIdleMs: number): SignIns => {
+export const createSignIns = (context: ActorContext, actors: Actors, sessionIdleMs: number): SignIns => {
   const { operators, passwords, signInRecords } = actors
-  const sessions = new Sessions(host, operators, sessionIdleMs)
-  const parts: Parts = { host, operators, passwords, signInRecords, sessions }
+  const sessions = new Sessions(context, operators, sessionIdleMs)
+  const parts: Parts = { context, operators, passwords, signInRecords, sessions }
   return {
     signIn: (input, from, requestId) => signIn(parts, input, { from, requestId }),
     changePassword: (input, from, requestId) => changePassword(parts, input, { from, requestId }),
@@ -40,7 +40,7 @@ export const createSignIns = (host: Host, actors: Actors, sessionIdleMs: number)
     signOut: (sessionSecret, requestId) => sessions.signOut(sessionSecret, requestId),
     isKnownDevice: (email, deviceSecret) => {
       const address = parseEmail(email)
-      const account = address.ok ? host.projections.operators.get(address.value) : null
+      const account = address.ok ? context.projections.operators.get(address.value) : null
       return account?.devices.includes(hashOf(deviceSecret)) === true
     },
     openSessions: (email) => sessions.list(email),
@@ -58,17 +58,17 @@ const signIn = async (
   input: Parameters<SignIns['signIn']>[0],
   visit: Visit,
 ): ReturnType<SignIns['signIn']> => {
-  const { host, operators, passwords, sessions } = parts
+  const { context, operators, passwords, sessions } = parts
   const { client, sessionSecret } = visit.from
   const email = parseEmail(input.email)
-  const account = email.ok ? host.projections.operators.get(email.value) : null
+  const account = email.ok ? context.projections.operators.get(email.value) : null
   const isRight = await passwords.matches(input.password, account?.passwordHash ?? null, client)
   if (!isRight.ok) return isRight
   if (account === null || !isRight.value) return refused({ kind: 'wrong_credentials' })
   const begun = await beginSession(parts, account.email, visit)
   if (!begun.ok) return begun
   const before =
-    sessionSecret === null ? null : host.projections.operators.session(hashOf(sessionSecret), host.clock.now())
+    sessionSecret === null ? null : context.projections.operators.session(hashOf(sessionSecret), context.clock.now())
   const endsSessionHash = before?.email === account.email ? before.sessionHash : null
   const { passwordHash } = account
   const command = { type: 'SignIn', passwordHash, endsSessionHash, ...begun.value.session } as const
@@ -84,10 +84,10 @@ const changePassword = async (
   input: Parameters<SignIns['changePassword']>[0],
   visit: Visit,
 ): ReturnType<SignIns['changePassword']> => {
-  const { host, operators, passwords, sessions } = parts
+  const { context, operators, passwords, sessions } = parts
   const { client } = visit.from
   const session = sessions.find(input.sessionSecret)
-  const account = session === null ? null : host.projections.operators.get(session.email)
+  const account = session === null ? null : context.projections.operators.get(session.email)
   if (session === null || account === null) return refused({ kind: 'session_has_ended' })
   const password = parsePassword(input.newPassword)
   if (!password.ok) return password
@@ -115,12 +115,12 @@ const changePassword = async (
  * The record of the address is written before the session. Otherwise a crash between them would leave a session without
  * its record.
  */
-const beginSession = async ({ host, signInRecords, sessions }: Parts, email: string, { from, requestId }: Visit) => {
-  const { operators } = host.projections
-  const sessionSecret = newSecret(host)
-  const isKept = from.deviceSecret !== null && isKeptDevice(host, email, from.deviceSecret)
-  const deviceSecret = isKept ? from.deviceSecret : newDeviceSecret(host)
-  const now = host.clock.now()
+const beginSession = async ({ context, signInRecords, sessions }: Parts, email: string, { from, requestId }: Visit) => {
+  const { operators } = context.projections
+  const sessionSecret = newSecret(context)
+  const isKept = from.deviceSecret !== null && isKeptDevice(context, email, from.deviceSecret)
+  const deviceSecret = isKept ? from.deviceSecret : newDeviceSecret(context)
+  const now = context.clock.now()
   const session = {
     sessionHash: hashOf(sessionSecret),
     expiresAt: now + sessionMsMax,
@@ -140,7 +140,7 @@ const beginSession = async ({ host, signInRecords, sessions }: Parts, email: str
  * Operators who share a browser share its secret. One that is older than the operator's password is renewed, because whoever knew
  * the old password can have a copy.
  */
-const isKeptDevice = ({ projections: { operators } }: Host, email: string, deviceSecret: string): boolean => {
+const isKeptDevice = ({ projections: { operators } }: ActorContext, email: string, deviceSecret: string): boolean => {
   const account = operators.get(email)
   if (account === null) return false
   const deviceHash = hashOf(deviceSecret)
@@ -150,11 +150,11 @@ const isKeptDevice = ({ projections: { operators } }: Host, email: string, devic
 
 type Secrets = { readonly sessionSecret: string; readonly deviceSecret: string }
 
-const answerOf = ({ host, sessions }: Parts, { sessionSecret, deviceSecret }: Secrets) => {
+const answerOf = ({ context, sessions }: Parts, { sessionSecret, deviceSecret }: Secrets) => {
   const session = sessions.find(sessionSecret)
   if (session === null) return refused({ kind: 'not_confirmed' as const })
-  const links = host.projections.operators.get(session.email)?.linksFromOthers ?? []
-  const since = host.clock.now() - linksToldMsMax
+  const links = context.projections.operators.get(session.email)?.linksFromOthers ?? []
+  const since = context.clock.now() - linksToldMsMax
   const isToldOfLink = links.some(({ madeAt, usedAt }) => Math.max(madeAt, usedAt ?? 0) > since)
   return done<SignedIn>({ sessionSecret, deviceSecret, session: shownSession(session), isToldOfLink })
 }

@@ -2,9 +2,9 @@ import { isOfNode } from '../../domain/refusals/refusal-facts.ts'
 import { RefusalSums, type Summary } from '../../domain/refusals/refusal-sums.ts'
 import { nodeRefusalsStream, refusalsStream } from '../../domain/stream-names.ts'
 import { Outage } from '../../log/event-log.ts'
+import type { ActorContext } from '../actor-context.ts'
 import { systemAsker } from '../asked-by.ts'
-import type { RefusedRequest } from '../core.ts'
-import type { Host } from '../host.ts'
+import type { RefusedRequest } from '../core-interface.ts'
 import { storageRefusal } from '../outage-refusals.ts'
 import { appendRecord } from '../stream/append-record.ts'
 
@@ -16,14 +16,14 @@ export const refusalAppendsAtOnce = 8
  * `refusals-node`. A process that dies loses only refusals that are not in a summary yet.
  */
 export class RefusalRecords {
-  readonly #host: Host
+  readonly #context: ActorContext
   readonly #sums: RefusalSums
   #isWriting = false
   #isLast = false
 
-  constructor(host: Host) {
-    this.#host = host
-    this.#sums = new RefusalSums(host.clock.now())
+  constructor(context: ActorContext) {
+    this.#context = context
+    this.#sums = new RefusalSums(context.clock.now())
   }
 
   get isIdle(): boolean {
@@ -54,14 +54,14 @@ export class RefusalRecords {
     try {
       while (await this.#writeSome());
     } catch (bug) {
-      this.#host.onBug(bug)
+      this.#context.onBug(bug)
     }
     this.#isWriting = false
   }
 
   /** Returns false if no summary is due, or if the log takes none now. Until the next try, refusals are only counted. */
   async #writeSome(): Promise<boolean> {
-    const { gaveUp, log, clock } = this.#host
+    const { gaveUp, log, clock } = this.#context
     if (gaveUp || storageRefusal(log) !== null) return false
     const due = this.#sums.take(clock.now(), { summariesMax: refusalAppendsAtOnce, isLast: this.#isLast })
     const written = await Promise.all(due.map((summary) => this.#append(summary)))
@@ -73,12 +73,12 @@ export class RefusalRecords {
     const { keyId, data } = summary
     const stream = keyId === null ? nodeRefusalsStream : refusalsStream(keyId)
     try {
-      await appendRecord(this.#host, stream, { type: 'ReadingsRefused', data }, systemAsker(this.#host))
+      await appendRecord(this.#context, stream, { type: 'ReadingsRefused', data }, systemAsker(this.#context))
       return true
     } catch (error) {
       // After an unknown outcome, the summary may be stored. It is not written again, so that no refusal counts twice.
-      if (!(error instanceof Outage)) this.#host.onBug(error)
-      else if (error.outcome === 'not_written') this.#sums.giveBack(summary, this.#host.clock.now())
+      if (!(error instanceof Outage)) this.#context.onBug(error)
+      else if (error.outcome === 'not_written') this.#sums.giveBack(summary, this.#context.clock.now())
       return !(error instanceof Outage)
     }
   }

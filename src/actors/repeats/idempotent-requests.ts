@@ -2,14 +2,14 @@ import { refusalOfKey } from '../../domain/key-refusal.ts'
 import type { Readings } from '../../domain/reading/columns.ts'
 import type { Idempotency, IdempotentAppend } from '../../domain/reading/idempotency-key.ts'
 import { done, refused } from '../../domain/refusal.ts'
-import type { IdempotentRequest, Usage } from '../core.ts'
-import type { Host } from '../host.ts'
+import type { ActorContext } from '../actor-context.ts'
+import type { IdempotentRequest, Usage } from '../core-interface.ts'
 import type { KeyStreams } from '../key/key-streams.ts'
 import { IdempotentReadingsRequest, type ReadingAnswer, type ReadingsRequest } from '../key/mailbox.ts'
 
 /** One key's requests with an idempotency key, and the answers to repeats (docs/protocol.md, "Idempotency"). */
 export class IdempotentRequests {
-  readonly #host: Host
+  readonly #context: ActorContext
   readonly #streams: KeyStreams
   /** Requests without an answer, by the hash of their idempotency key. The mailbox limits the number of requests. */
   readonly #waiting = new Map<string, IdempotentRequest>()
@@ -25,8 +25,8 @@ export class IdempotentRequests {
    */
   readonly #sent = new Set<string>()
 
-  constructor(host: Host, streams: KeyStreams) {
-    this.#host = host
+  constructor(context: ActorContext, streams: KeyStreams) {
+    this.#context = context
     this.#streams = streams
   }
 
@@ -40,7 +40,7 @@ export class IdempotentRequests {
    */
   knows(keyHash: string, at: { readonly isAppending: boolean }): boolean {
     if (this.isUnderWay(keyHash, at)) return true
-    const known = this.#host.repeats?.find(this.#streams.readingsStream, keyHash)
+    const known = this.#context.repeats?.find(this.#streams.readingsStream, keyHash)
     return known !== undefined && known !== null && known !== 'unknown'
   }
 
@@ -51,7 +51,7 @@ export class IdempotentRequests {
       this.#waiting.delete(keyHash)
       this.#confirmed.delete(request)
     }
-    return new IdempotentReadingsRequest(readings, request, { beat: this.#host.beat, onSettled })
+    return new IdempotentReadingsRequest(readings, request, { beat: this.#context.beat, onSettled })
   }
 
   sent(requests: readonly ReadingsRequest[]): void {
@@ -61,7 +61,7 @@ export class IdempotentRequests {
   }
 
   written({ idempotent }: ReadingsRequest, place: Omit<IdempotentAppend, 'idempotency'>): void {
-    if (idempotent !== null) this.#host.repeats?.keep({ ...place, idempotency: idempotent.idempotency })
+    if (idempotent !== null) this.#context.repeats?.keep({ ...place, idempotency: idempotent.idempotency })
   }
 
   /**
@@ -93,7 +93,7 @@ export class IdempotentRequests {
     const { idempotency, refusal } = request
     const { key, readings, readingsStream, now, knowsAllRepeats } = this.#streams
     if (refusalOfKey(key, readings.sealed !== null, now) !== null) return null
-    const known = this.#host.repeats?.find(readingsStream, idempotency.keyHash)
+    const known = this.#context.repeats?.find(readingsStream, idempotency.keyHash)
     if (known === undefined || known === 'unknown' || !knowsAllRepeats) return unavailable
     if (known === null) return refusal === null ? null : refused(refusal)
     if (!isSamePayload(known.idempotency, idempotency)) return refused({ kind: 'idempotency_key_reused' })

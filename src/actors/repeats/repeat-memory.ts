@@ -2,7 +2,7 @@ import type { RecordedEvent } from '../../domain/events.ts'
 import { type IdempotentAppend, idempotentAppendAt, isForgotten } from '../../domain/reading/idempotency-key.ts'
 import { heartbeatMs, idempotencyMarginMs, idempotencyMs } from '../../limits.ts'
 import type { RepeatsIndex } from '../../log/repeats-index.ts'
-import type { Host } from '../host.ts'
+import type { ActorContext } from '../actor-context.ts'
 
 /**
  * Idempotency keys that can wait in memory until the follower has committed them: 56 MB, at 850 bytes each. If more wait, requests
@@ -28,7 +28,7 @@ type Waiting = { readonly append: IdempotentAppend; upTo: number | null }
  * a wrong "not found" would store a reading twice.
  */
 export class RepeatMemory {
-  readonly #host: Host
+  readonly #context: ActorContext
   /** `null`: all entries stay in memory, and the actors read their streams for them. */
   readonly #index: RepeatsIndex | null
   readonly #waiting = new Map<string, Waiting>()
@@ -42,8 +42,8 @@ export class RepeatMemory {
   #clockMs = 0
   #begun = (): void => {}
 
-  constructor(host: Host, index: RepeatsIndex | null) {
-    this.#host = host
+  constructor(context: ActorContext, index: RepeatsIndex | null) {
+    this.#context = context
     this.#index = index
   }
 
@@ -58,7 +58,7 @@ export class RepeatMemory {
   get trouble(): IndexTrouble | null {
     const why = this.#index?.trouble ?? null
     // An outage of the log is a reason of its own.
-    if (this.foldedTo >= 0) return why === null || !this.#host.log.health().ok ? null : { kind: 'unwritable', why }
+    if (this.foldedTo >= 0) return why === null || !this.#context.log.health().ok ? null : { kind: 'unwritable', why }
     if (why !== null) return { kind: 'unusable', why }
     if (this.#isFull) return { kind: 'unusable', why: 'it cannot keep up with the log' }
     return { kind: 'folding', why: 'it is read from the log' }
@@ -95,7 +95,7 @@ export class RepeatMemory {
    * start. Until the index is complete, every answer is `unknown`.
    */
   async begin(newest: Pick<RecordedEvent, 'position' | 'recordedAt'> | null): Promise<void> {
-    this.#clockMs = newest?.recordedAt ?? this.#host.clock.now()
+    this.#clockMs = newest?.recordedAt ?? this.#context.clock.now()
     const index = this.#index
     index?.listen(() => this.#forgetWritten())
     if (index === null || newest === null) return
@@ -103,7 +103,7 @@ export class RepeatMemory {
     index.hurry(newest.position)
     if (this.foldedTo >= 0) return
     await new Promise<void>((resolve) => {
-      const forget = this.#host.schedule.after(idempotencyStartMsMax, resolve)
+      const forget = this.#context.schedule.after(idempotencyStartMsMax, resolve)
       this.#begun = () => {
         forget()
         resolve()
@@ -112,7 +112,7 @@ export class RepeatMemory {
   }
 
   onBeat(): void {
-    this.#clockMs = Math.min(this.#host.clock.now(), this.#clockMs + 2 * heartbeatMs)
+    this.#clockMs = Math.min(this.#context.clock.now(), this.#clockMs + 2 * heartbeatMs)
     if (this.#waiting.size > 0) this.#forgetWritten()
   }
 
@@ -121,7 +121,7 @@ export class RepeatMemory {
   }
 
   get #forgettingNowMs(): number {
-    return Math.min(this.#host.clock.now(), this.#clockMs)
+    return Math.min(this.#context.clock.now(), this.#clockMs)
   }
 
   #learnOne(append: IdempotentAppend, position: number): void {
@@ -152,7 +152,7 @@ export class RepeatMemory {
 
   /** The projections have folded the append, so it is not behind their position. */
   #boundOf({ stream, revision }: IdempotentAppend): number | null {
-    const { readings, position } = this.#host.projections
+    const { readings, position } = this.#context.projections
     return (readings.lastRevision(stream) ?? -1) >= revision ? position : null
   }
 }

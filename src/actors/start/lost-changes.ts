@@ -4,8 +4,8 @@
  */
 import { cellarStream, keyStream, operatorStream } from '../../domain/stream-names.ts'
 import { Outage } from '../../log/event-log.ts'
+import type { ActorContext } from '../actor-context.ts'
 import { systemAsker } from '../asked-by.ts'
-import type { Host } from '../host.ts'
 import type { KeyActor } from '../key/key-actor.ts'
 import type { Registry } from '../registry.ts'
 
@@ -23,19 +23,19 @@ const reason = 'The log has lost its last events, and this key was changed in th
 
 /** Call it when the log is folded, and before `known` forgets anything. @throws Outage if a key cannot be suspended */
 export const suspendLostKeys = async (
-  host: Host,
+  context: ActorContext,
   actors: Registry<KeyActor>,
   known: KnownRevision,
 ): Promise<LostChanges | null> => {
-  const { keys, cellars, operators } = host.projections
-  const isLost = (stream: string): boolean => (known(stream) ?? -1) > (host.projections.lastRevision(stream) ?? -1)
+  const { keys, cellars, operators } = context.projections
+  const isLost = (stream: string): boolean => (known(stream) ?? -1) > (context.projections.lastRevision(stream) ?? -1)
   const lost = {
     keyIds: keys.list().flatMap(({ keyId, revoked }) => (revoked === null && isLost(keyStream(keyId)) ? [keyId] : [])),
     cellars: cellars.list().flatMap(({ cellar }) => (isLost(cellarStream(cellar)) ? [cellar] : [])),
     operators: operators.list().filter(({ email }) => isLost(operatorStream(email))).length,
   }
   for (const keyId of lost.keyIds) {
-    const suspended = await actors.get(keyId)?.change({ type: 'SuspendKey', reason }, systemAsker(host))
+    const suspended = await actors.get(keyId)?.change({ type: 'SuspendKey', reason }, systemAsker(context))
     if (suspended?.ok !== true) {
       const why = suspended?.refusal.kind ?? 'busy'
       throw new Outage(

@@ -1,7 +1,7 @@
 import type { NewEvent } from '../../domain/events.ts'
 import { storeRetryPauseMsMax } from '../../limits.ts'
 import { type AppendResult, type ExpectedRevision, Outage } from '../../log/event-log.ts'
-import type { Host } from '../host.ts'
+import type { ActorContext } from '../actor-context.ts'
 
 /** First pause before an append with an unknown outcome is sent again. The pause doubles up to `storeRetryPauseMsMax`. */
 const storeRetryPauseMsMin = 10
@@ -22,9 +22,9 @@ export type AppendOptions = {
 }
 
 /** Random, so that several nodes do not retry together. */
-export const retryPauseMs = (tries: number, host: Host): number => {
+export const retryPauseMs = (tries: number, context: ActorContext): number => {
   const fullMs = Math.min(storeRetryPauseMsMax, storeRetryPauseMsMin * 2 ** Math.min(tries, 16))
-  return Math.ceil(fullMs * (0.5 + host.chance() / 2))
+  return Math.ceil(fullMs * (0.5 + context.chance() / 2))
 }
 
 /**
@@ -33,21 +33,25 @@ export const retryPauseMs = (tries: number, host: Host): number => {
  * stored.
  * @throws Outage `not_written` if no try wrote anything, `unknown` if the node gave up.
  */
-export const appendUntilKnown = async (host: Host, append: Append, options: AppendOptions): Promise<AppendResult> => {
+export const appendUntilKnown = async (
+  context: ActorContext,
+  append: Append,
+  options: AppendOptions,
+): Promise<AppendResult> => {
   let mustRetry = options.mustFinish
   for (let tries = 0; ; tries += 1) {
     try {
-      return await host.log.append(append.stream, append.expected, append.events)
+      return await context.log.append(append.stream, append.expected, append.events)
     } catch (error) {
       if (!(error instanceof Outage)) throw error
       mustRetry ||= error.outcome === 'unknown'
       if (!mustRetry) throw error
-      if (host.gaveUp || tries >= storeRetriesMax) {
+      if (context.gaveUp || tries >= storeRetriesMax) {
         const message = `Cannot append to "${append.stream}": the outcome of ${tries + 1} tries is unknown`
         throw new Outage(message, 'unknown', error.reason, { cause: error })
       }
       if (tries === 0) options.onDoubt?.()
-      await host.pause(retryPauseMs(tries, host))
+      await context.pause(retryPauseMs(tries, context))
     }
   }
 }

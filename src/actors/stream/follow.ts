@@ -1,7 +1,7 @@
 import { type LogItem, lastPositionOf } from '../../domain/reading/recorded-run.ts'
 import { storeRetryPauseMsMax } from '../../limits.ts'
 import type { Subscription } from '../../log/event-log.ts'
-import type { Host } from '../host.ts'
+import type { ActorContext } from '../actor-context.ts'
 
 export type Following = {
   /** Delivers the events after this position. `null` delivers the whole log. */
@@ -17,7 +17,7 @@ export type Following = {
  * Resolves when all events that are already in the log are delivered. Until then, a dropped subscription or a bug
  * rejects the promise. Later, a dropped subscription begins again where it ended, and a bug goes to `onBroken`.
  */
-export const follow = (host: Host, { onEvents, onBroken, ...from }: Following): Promise<Subscription> => {
+export const follow = (context: ActorContext, { onEvents, onBroken, ...from }: Following): Promise<Subscription> => {
   const { promise, resolve, reject } = Promise.withResolvers<Subscription>()
   const categories = from.categories === undefined ? {} : { categories: from.categories }
   let { after } = from
@@ -32,12 +32,12 @@ export const follow = (host: Host, { onEvents, onBroken, ...from }: Following): 
   const beginAgain = (cause: unknown): void => {
     if (isEnded) return
     if (!isCaughtUp) reject(cause)
-    else host.schedule.after(storeRetryPauseMsMax, begin)
+    else context.schedule.after(storeRetryPauseMsMax, begin)
   }
   const begin = (): void => {
     if (isEnded) return
     try {
-      subscription = host.log.subscribe(
+      subscription = context.log.subscribe(
         { after, ...categories },
         {
           onEvents: (items) => {

@@ -1,19 +1,19 @@
 import { type CommandRefusal, done, type Outcome } from '../../domain/refusal.ts'
-import type { Asker } from '../core.ts'
-import type { Host } from '../host.ts'
+import type { ActorContext } from '../actor-context.ts'
+import type { Asker } from '../core-interface.ts'
 import { appendRecord, type NewRecord } from './append-record.ts'
 import { SerialCommands } from './serial-commands.ts'
 
 /** Appends records to one stream, one after the other. Outages become refusals. */
 export class RecordStream {
-  readonly #host: Host
+  readonly #context: ActorContext
   readonly #stream: string
   readonly #queue: SerialCommands
 
-  constructor(host: Host, stream: string) {
-    this.#host = host
+  constructor(context: ActorContext, stream: string) {
+    this.#context = context
     this.#stream = stream
-    this.#queue = new SerialCommands(host, () => {})
+    this.#queue = new SerialCommands(context, () => {})
   }
 
   get isIdle(): boolean {
@@ -22,7 +22,7 @@ export class RecordStream {
 
   /** Returns the record's revision. */
   append(record: NewRecord, asker: Asker): Promise<Outcome<number, CommandRefusal>> {
-    return this.#queue.ask(async () => done(await appendRecord(this.#host, this.#stream, record, asker)))
+    return this.#queue.ask(async () => done(await appendRecord(this.#context, this.#stream, record, asker)))
   }
 
   answerOverdue(beat: number): void {

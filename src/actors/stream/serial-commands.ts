@@ -1,5 +1,5 @@
 import type { CommandRefusal, Outcome } from '../../domain/refusal.ts'
-import type { Host } from '../host.ts'
+import type { ActorContext } from '../actor-context.ts'
 import { Mailbox } from '../key/mailbox.ts'
 
 /**
@@ -8,12 +8,12 @@ import { Mailbox } from '../key/mailbox.ts'
  */
 export class SerialCommands {
   readonly #mailbox = new Mailbox()
-  readonly #host: Host
+  readonly #context: ActorContext
   readonly #forget: () => void
   #isWorking = false
 
-  constructor(host: Host, forget: () => void) {
-    this.#host = host
+  constructor(context: ActorContext, forget: () => void) {
+    this.#context = context
     this.#forget = forget
   }
 
@@ -22,7 +22,7 @@ export class SerialCommands {
   }
 
   ask<T>(work: () => Promise<Outcome<T, CommandRefusal>>): Promise<Outcome<T, CommandRefusal>> {
-    const answer = this.#mailbox.ask(work, this.#host.beat)
+    const answer = this.#mailbox.ask(work, this.#context.beat)
     if (!this.#isWorking) void this.#performAll()
     return answer
   }
@@ -42,7 +42,7 @@ export class SerialCommands {
         await this.#mailbox.performNext()
       } catch (bug) {
         this.#forget()
-        this.#host.onBug(bug)
+        this.#context.onBug(bug)
       }
     }
     this.#isWorking = false

@@ -4,9 +4,9 @@ import type { DecidedOperator } from '../../domain/operator.ts'
 import type { DecidedSetup } from '../../domain/operator-setup.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
 import { conflictRetriesMax } from '../../limits.ts'
+import type { ActorContext } from '../actor-context.ts'
 import { askedBy } from '../asked-by.ts'
-import type { Asker } from '../core.ts'
-import type { Host } from '../host.ts'
+import type { Asker } from '../core-interface.ts'
 import type { Actor } from '../registry.ts'
 import { appendUntilKnown } from './append-until-known.ts'
 import { readFrom } from './read-stream.ts'
@@ -32,7 +32,7 @@ type Folding<State> = {
 /** An actor whose state is folded from one stream. Its commands run one after the other. */
 export abstract class StreamActor<State> implements Actor {
   usedBeat = 0
-  protected readonly host: Host
+  protected readonly context: ActorContext
   readonly #folding: Folding<State>
   readonly #commands: SerialCommands
   #state: State
@@ -40,14 +40,14 @@ export abstract class StreamActor<State> implements Actor {
   #recordedAt = 0
   #isLoaded = false
 
-  constructor(host: Host, folding: Folding<State>) {
-    this.host = host
+  constructor(context: ActorContext, folding: Folding<State>) {
+    this.context = context
     this.#folding = folding
     this.#state = folding.initial
     const forget = (): void => {
       this.#isLoaded = false
     }
-    this.#commands = new SerialCommands(host, forget)
+    this.#commands = new SerialCommands(context, forget)
   }
 
   get isIdle(): boolean {
@@ -70,7 +70,7 @@ export abstract class StreamActor<State> implements Actor {
   protected async load(): Promise<State> {
     if (!this.#isLoaded) await this.#begin()
     const from = { stream: this.#folding.stream, revision: (this.#revision ?? -1) + 1 }
-    await readFrom(this.host.log, from, (events) => this.#fold(events))
+    await readFrom(this.context.log, from, (events) => this.#fold(events))
     this.#isLoaded = true
     return this.#state
   }
@@ -84,11 +84,11 @@ export abstract class StreamActor<State> implements Actor {
       const decision = decide(await this.load())
       if (!decision.ok) return decision
       if (decision.value.length === 0) return done(this.#state)
-      const recordedAt = Math.max(this.host.clock.now(), this.#recordedAt)
+      const recordedAt = Math.max(this.context.clock.now(), this.#recordedAt)
       const common = { recordedAt, metadata: askedBy(asker) }
-      const events = decision.value.map((event): NewEvent => ({ ...event, ...common, id: this.host.entropy.uuid() }))
+      const events = decision.value.map((event): NewEvent => ({ ...event, ...common, id: this.context.entropy.uuid() }))
       const append = { stream: this.#folding.stream, expected: this.#revision ?? ('none' as const), events }
-      const result = await appendUntilKnown(this.host, append, { mustFinish: false })
+      const result = await appendUntilKnown(this.context, append, { mustFinish: false })
       if (result.outcome !== 'conflict') {
         this.#fold(result.events)
         return done(this.#state)
@@ -104,7 +104,7 @@ export abstract class StreamActor<State> implements Actor {
   async #begin(): Promise<void> {
     const { stream, initial, projected } = this.#folding
     const known = projected?.() ?? null
-    const [last] = known === null ? [] : await this.host.log.read(stream, { from: known.revision, limit: 1 })
+    const [last] = known === null ? [] : await this.context.log.read(stream, { from: known.revision, limit: 1 })
     const isThere = known !== null && last?.revision === known.revision
     this.#state = isThere ? known.state : initial
     this.#revision = isThere ? known.revision : null
@@ -117,6 +117,6 @@ export abstract class StreamActor<State> implements Actor {
       this.#revision = event.revision
       this.#recordedAt = event.recordedAt
     }
-    this.host.projections.fold(events)
+    this.context.projections.fold(events)
   }
 }

@@ -1,6 +1,6 @@
 import type { LogItem } from '../../domain/reading/recorded-run.ts'
 import { heartbeatMs } from '../../limits.ts'
-import type { Host } from '../host.ts'
+import type { ActorContext } from '../actor-context.ts'
 
 /** If the time of an event is more than this ahead of this node's clock, the node warns that the clocks of nodes differ. */
 export const clockDifferenceMsMax = 1_000
@@ -32,14 +32,14 @@ export type TimesTold =
  * with a delay.
  */
 export class ClockWatch {
-  readonly #host: Host
+  readonly #context: ActorContext
   readonly #ahead: Warning
   readonly #late: Warning
   readonly #leapt: Warning
   #isCaughtUp = false
 
-  constructor(host: Host, onTimes: (told: TimesTold) => void) {
-    this.#host = host
+  constructor(context: ActorContext, onTimes: (told: TimesTold) => void) {
+    this.#context = context
     const warning = (kind: 'ahead' | 'late' | 'leapt', calmMs: number): Warning =>
       new Warning(calmMs / heartbeatMs, {
         onBegin: (byMs) => onTimes({ kind, byMs }),
@@ -63,20 +63,20 @@ export class ClockWatch {
     // look like a delay of events.
     let newest = 0
     for (const { recordedAt } of items) if (recordedAt > newest) newest = recordedAt
-    const lateMs = this.#host.clock.now() - newest
-    // `host.clock` does not follow a jump of the machine's clock at once. Without `leapMs`, a right clock that jumped
+    const lateMs = this.#context.clock.now() - newest
+    // `context.clock` does not follow a jump of the machine's clock at once. Without `leapMs`, a right clock that jumped
     // because the machine slept would cause the warning `ahead`.
-    const aheadMs = -lateMs - this.#host.clock.leapMs()
-    if (aheadMs > clockDifferenceMsMax) this.#ahead.see(aheadMs, this.#host.beat)
-    if (lateMs > lagMsMax && this.#isCaughtUp) this.#late.see(lateMs, this.#host.beat)
+    const aheadMs = -lateMs - this.#context.clock.leapMs()
+    if (aheadMs > clockDifferenceMsMax) this.#ahead.see(aheadMs, this.#context.beat)
+    if (lateMs > lagMsMax && this.#isCaughtUp) this.#late.see(lateMs, this.#context.beat)
   }
 
   onBeat(): void {
-    this.#ahead.onBeat(this.#host.beat)
-    this.#late.onBeat(this.#host.beat)
-    const leapMs = this.#host.clock.leapMs()
-    if (leapMs > 0) this.#leapt.see(leapMs, this.#host.beat)
-    this.#leapt.onBeat(this.#host.beat)
+    this.#ahead.onBeat(this.#context.beat)
+    this.#late.onBeat(this.#context.beat)
+    const leapMs = this.#context.clock.leapMs()
+    if (leapMs > 0) this.#leapt.see(leapMs, this.#context.beat)
+    this.#leapt.onBeat(this.#context.beat)
   }
 }
 

@@ -1,5 +1,5 @@
 import { answerOf } from '../../actors/ask/answer-of.ts'
-import type { Asker, Core } from '../../actors/core.ts'
+import type { Asker, Core } from '../../actors/core-interface.ts'
 import { assertNever } from '../../domain/refusal.ts'
 import type { ExportedList } from '../../export/exported-list.ts'
 import { cutOffWords, RunningExport } from '../../export/running-export.ts'

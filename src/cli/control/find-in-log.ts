@@ -1,6 +1,6 @@
 import { answerOf } from '../../actors/ask/answer-of.ts'
 import { whyIdNotFound } from '../../actors/ask/why-id-not-found.ts'
-import type { Core } from '../../actors/core.ts'
+import type { Core } from '../../actors/core-interface.ts'
 import type { Receipt } from '../../actors/search/find-events.ts'
 import type { Listed, ListPage } from '../../actors/search/list-events.ts'
 import type { AskOptions } from '../../derived/questions/question.ts'

@@ -1,7 +1,7 @@
 import type { HistoryRow } from '../../../projections/audit-trail.ts'
 import { answerOf } from '../../actors/ask/answer-of.ts'
 import { knownOfHistory } from '../../actors/ask/known-of-history.ts'
-import type { Core } from '../../actors/core.ts'
+import type { Core } from '../../actors/core-interface.ts'
 import { overlapTyped } from '../../domain/amounts.ts'
 import type { Limit } from '../../domain/events.ts'
 import type { KeyChange } from '../../domain/search/event-changes.ts'

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { Invitation } from '../../../projections/queries.ts'
-import type { Asker, Core } from '../../actors/core.ts'
+import type { Asker, Core } from '../../actors/core-interface.ts'
 import { type ChangeRefused, changeKeyInParts, type KeyPart } from '../../actors/key/change-key-in-parts.ts'
 import { durationTyped, retentionWithin } from '../../domain/amounts.ts'
 import { purgeBefore } from '../../domain/calendar.ts'

@@ -1,4 +1,4 @@
-import type { Core } from '../../actors/core.ts'
+import type { Core } from '../../actors/core-interface.ts'
 import { heldRetryMs, heldWaitMsMax } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
 import { CommandFailed, type End, exitCodes } from '../exit-codes.ts'

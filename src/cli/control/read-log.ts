@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { answerOf } from '../../actors/ask/answer-of.ts'
-import type { Core } from '../../actors/core.ts'
+import type { Core } from '../../actors/core-interface.ts'
 import { patiently } from '../../actors/search/patient-reads.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import type { LogPart } from '../../domain/search/event-filter.ts'

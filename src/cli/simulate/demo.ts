@@ -1,5 +1,5 @@
 import { systemAsker } from '../../actors/asked-by.ts'
-import type { Core } from '../../actors/core.ts'
+import type { Core } from '../../actors/core-interface.ts'
 import { newTally, runDevices } from './simulated-devices.ts'
 
 export type DemoOptions = {

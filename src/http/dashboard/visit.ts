@@ -1,6 +1,6 @@
 import { cellarOfSegment } from '../../../views/paths.ts'
 import type { AssetUrls, HealthReason, LogCheckView, Shell } from '../../../views/types.ts'
-import type { Asker, Core, Session } from '../../actors/core.ts'
+import type { Asker, Core, Session } from '../../actors/core-interface.ts'
 import type { CellarState } from '../../domain/cellar.ts'
 import type { KeyState } from '../../domain/key.ts'
 import type { LastChecks } from '../ingest/api-call.ts'

@@ -1,4 +1,4 @@
-import type { Accepted } from '../../actors/core.ts'
+import type { Accepted } from '../../actors/core-interface.ts'
 import { thrownError } from '../../domain/error-message.ts'
 import type { ReadingRefusal, RejectedItem } from '../../domain/refusal.ts'
 import { problemOf, problemResponse } from '../problem.ts'

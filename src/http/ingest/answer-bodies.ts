@@ -1,4 +1,4 @@
-import type { Accepted, Checked } from '../../actors/core.ts'
+import type { Accepted, Checked } from '../../actors/core-interface.ts'
 import { secondText } from '../../domain/calendar.ts'
 import type { RejectedItem } from '../../domain/refusal.ts'
 import { itemErrors, readingsWords } from '../problem.ts'

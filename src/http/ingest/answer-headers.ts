@@ -1,4 +1,4 @@
-import type { Accepted, Usage } from '../../actors/core.ts'
+import type { Accepted, Usage } from '../../actors/core-interface.ts'
 import type { Limit } from '../../domain/events.ts'
 import type { KeyState } from '../../domain/key.ts'
 import { jsonHeaders } from '../problem.ts'

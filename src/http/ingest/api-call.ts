@@ -1,4 +1,4 @@
-import type { Accepted, Checked, Core } from '../../actors/core.ts'
+import type { Accepted, Checked, Core } from '../../actors/core-interface.ts'
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { KeyState } from '../../domain/key.ts'
 import type { Outcome, ReadingRefusal, RejectedItem } from '../../domain/refusal.ts'

@@ -2,7 +2,7 @@
  * The way of a request with readings, in the order of docs/contract.md, "One order of checks". The API key, the path and the
  * method are checked before, in `answer-api-request.ts`. ARCHITECTURE.md, "Where the key is checked again", names all places.
  */
-import type { Usage } from '../../actors/core.ts'
+import type { Usage } from '../../actors/core-interface.ts'
 import { storageRefusal } from '../../actors/outage-refusals.ts'
 import { rejectedThen } from '../../domain/reading/batch-repeat.ts'
 import { countOf, isBatch, type Readings } from '../../domain/reading/columns.ts'

@@ -1,4 +1,4 @@
-import type { Schedule } from '../../actors/schedule.ts'
+import type { Schedule } from '../../schedule.ts'
 import { networkOf } from '../client-address.ts'
 import { refusalLineCountersMax, refusalLineNamesMax } from '../http-bounds.ts'
 import type { RequestLines } from '../request-lines.ts'

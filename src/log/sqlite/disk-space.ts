@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { messageOf } from '../../domain/error-message.ts'
 import { Trouble } from '../../domain/trouble.ts'
 import { troubleCalmLooks } from '../../limits.ts'
+import type { Schedule } from '../../schedule.ts'
 
 /**
  * Readings are refused below this free disk space, even if the log has empty pages. Other events, like revocations, need this
@@ -23,9 +24,6 @@ export const diskAnswerMsMax = 5_000
 /** The log never writes faster than this. The disk is checked again before writing at this rate could fill it. */
 export const diskBytesPerSecondMax = 128 * 1024 * 1024
 
-/** Calls `run` after `ms` milliseconds. Returns a function that cancels the call. */
-export type Later = (ms: number, run: () => void) => () => void
-
 export type FileRoom = {
   /** Size of the empty pages in the log's file. They count as free space, because SQLite uses them again. */
   readonly freeBytes: number
@@ -42,7 +40,7 @@ export type DiskSpaceParts = {
   readonly freeBytes: () => Promise<number>
   /** Throws if the file cannot be read. */
   readonly fileRoom: () => FileRoom
-  readonly later: Later
+  readonly later: Schedule['after']
 }
 
 /** `all` includes pages that are only in the write-ahead log. `free` is the size of the empty pages. */
@@ -54,7 +52,7 @@ export type SpaceWatch = {
   readonly freeBytes?: (folder: string) => Promise<number>
   /** Throws if the file cannot be read. */
   readonly fileBytes: () => FileBytes
-  readonly later: Later
+  readonly later: Schedule['after']
 }
 
 /** Returns `null` if there is no reserve: then the free space is not checked. */
@@ -185,11 +183,4 @@ const mebibytes = (bytes: number): number => Math.floor(bytes / 1024 ** 2)
 const freeBytesOf = async (folder: string): Promise<number> => {
   const { bavail, bsize } = await statfs(folder)
   return bavail * bsize
-}
-
-/** Uses timers that do not keep the process alive, so that a command can end. */
-export const laterByTimer: Later = (ms, run) => {
-  const timer = setTimeout(run, ms)
-  timer.unref()
-  return () => clearTimeout(timer)
 }

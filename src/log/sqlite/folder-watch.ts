@@ -3,15 +3,16 @@
  * continues to write to the deleted file. Then readings would be acknowledged that no later start finds
  * (docs/operations.md, "When the data folder is deleted or replaced").
  */
+
 import { type Database, SQLiteError } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isSystemError } from '../../domain/error-message.ts'
 import { heartbeatMs } from '../../limits.ts'
+import type { Schedule } from '../../schedule.ts'
 import type { DataFolder } from '../data-folder.ts'
 import { Outage } from '../event-log.ts'
-import type { Later } from './disk-space.ts'
 import { isMalformed } from './sqlite-faults.ts'
 import { copyWal } from './sqlite-file.ts'
 
@@ -34,7 +35,7 @@ export type FolderWatchParts = {
   readonly folder: DataFolder
   /** The connection for reading. It must be open, so that all files exist. */
   readonly database: Database
-  readonly later: Later
+  readonly later: Schedule['after']
   /** Called once, with what has happened and what to do. From then on the log must not be used. */
   readonly onLost?: ((why: string) => void) | undefined
   readonly disk?: Disk

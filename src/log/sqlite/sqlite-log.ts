@@ -3,6 +3,7 @@ import type { RecordedEvent } from '../../domain/events.ts'
 import { isRun, lastPositionOf, ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { isRecordStream } from '../../domain/stream-names.ts'
 import { groupsUnderWayMax, readPageEventsMax, troubleLookMs } from '../../limits.ts'
+import { type Schedule, systemSchedule } from '../../schedule.ts'
 import { type Codec, createCodec } from '../codec/codec.ts'
 import { type DataFolder, holdDataFolder } from '../data-folder.ts'
 import {
@@ -26,7 +27,7 @@ import { areTraffic, QueueRoom } from '../queue-room.ts'
 import { assertPage, assertStorable, assertTruncatable, countToAppend } from '../storable.ts'
 import { Subscriptions } from '../subscriptions.ts'
 import { checkLogEnd, type EndCheck } from '../tail/missing-end.ts'
-import { type DiskSpace, type FileBytes, type Later, laterByTimer, watchSpace } from './disk-space.ts'
+import { type DiskSpace, type FileBytes, watchSpace } from './disk-space.ts'
 import { FolderWatch } from './folder-watch.ts'
 import { FairReads } from './reads/fair-reads.ts'
 import { type LastKnown, SqliteReads } from './reads/sqlite-reads.ts'
@@ -55,7 +56,7 @@ export type SqliteLogOptions = {
   readonly freeBytes?: (folder: string) => Promise<number>
   /** Called if the file's SQL schema was changed. The file is opened nevertheless. Default: throws `ChangedSchema`. */
   readonly acceptSchema?: (differences: readonly string[]) => void
-  readonly later?: Later
+  readonly later?: Schedule['after']
   /** Called when the files of the log were deleted, replaced or truncated. The process should end. Default: no call. */
   readonly onLost?: ((why: string) => void) | undefined
 } & Pick<EndCheck, 'marks' | 'acceptMissing'>
@@ -76,8 +77,7 @@ export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
   } catch (cause) {
     database?.close()
     folder.release()
-    // If a person accepted a changed SQL schema, a table can be missing. Then preparing a statement fails, which is no
-    // bug of this program.
+    // If a person accepted a changed SQL schema, a table can be missing. That is no bug of this program.
     throw cause instanceof SQLiteError ? faultOf(`open "${folder.logPath}"`, cause) : cause
   }
 }
@@ -92,7 +92,7 @@ class SqliteLog implements EventLog {
   readonly #commits: Commits
   readonly #subscriptions: Subscriptions
   readonly #troubles = new LogTroubles({ writesFailForLooks: 0 })
-  readonly #later: Later
+  readonly #later: Schedule['after']
   #cancelLook = (): void => {}
   readonly #space: DiskSpace | null
   readonly #watch: FolderWatch
@@ -111,11 +111,11 @@ class SqliteLog implements EventLog {
     this.#folder = folder
     this.#codec = options.codec ?? createCodec()
     this.#database = database
-    // These two read the file, and throw if it is damaged. So they come before everything that has a timer or a thread.
+    // These two throw if the file is damaged. So they come before everything that has a timer or a thread.
     this.#reads = new SqliteReads(database, this.#codec)
     this.#staging = new SqliteStaging(this.#reads)
     this.#publishedTo = this.#staging.nextPosition - 1
-    this.#later = options.later ?? laterByTimer
+    this.#later = options.later ?? systemSchedule.after
     this.#watch = new FolderWatch({ ...options, folder, database, later: this.#later })
     this.#commits = (options.commits ?? commitOnThread)(folder.logPath)
     const fileBytes = (): FileBytes => this.#reads.fileBytes()
@@ -253,10 +253,7 @@ class SqliteLog implements EventLog {
     if (this.#queue.length === 1) queueMicrotask(() => this.#startNextGroup())
   }
 
-  /**
-   * Two commit groups can be under way: one is being written, and one waits. So the commit thread never waits for a busy
-   * event loop.
-   */
+  /** Starts in a microtask, so that it includes all appends of the current callback. */
   #startNextGroup(): void {
     if (this.#queue.length === 0 || this.#underWay >= groupsUnderWayMax) return
     // After a failed commit, the groups under way get new positions first. A new group must get later positions.
@@ -271,7 +268,7 @@ class SqliteLog implements EventLog {
     })
   }
 
-  /** Commits a group and answers its appends, in the order of the groups. Never rejects. */
+  /** A new group must get later positions than the groups under way, which get new ones first. */
   async #writeGroup(group: WaitingGroup, before: Promise<void>): Promise<void> {
     const { appends: all } = group
     try {

@@ -1,6 +1,6 @@
 import { checkDelayMs, checkEveryMs } from '../../limits.ts'
+import { type Schedule, systemSchedule } from '../../schedule.ts'
 import { WorkerThread } from '../../worker-thread.ts'
-import { type Later, laterByTimer } from '../sqlite/disk-space.ts'
 import type { CheckResult } from './damage.ts'
 
 export type ToCheckThread =
@@ -18,7 +18,7 @@ export type BackgroundCheckParts = {
   /** True if a person has accepted a changed schema of the file. Default: false. */
   readonly acceptsSchema?: boolean
   /** Default: system timers. */
-  readonly later?: Later | undefined
+  readonly later?: Schedule['after'] | undefined
   readonly now: () => number
   readonly onEnd: (ended: EndedCheck) => void
   /** The module that the thread runs. A test gives a module that fails. */
@@ -31,7 +31,7 @@ export type BackgroundCheckParts = {
  */
 export class BackgroundCheck {
   readonly #parts: BackgroundCheckParts
-  readonly #later: Later
+  readonly #later: Schedule['after']
   #thread: WorkerThread<ToCheckThread, FromCheckThread> | null = null
   #cancel: () => void
   #last: EndedCheck | null = null
@@ -39,7 +39,7 @@ export class BackgroundCheck {
 
   constructor(parts: BackgroundCheckParts) {
     this.#parts = parts
-    this.#later = parts.later ?? laterByTimer
+    this.#later = parts.later ?? systemSchedule.after
     this.#cancel = this.#later(checkDelayMs, () => this.#start())
   }
 

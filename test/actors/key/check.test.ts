@@ -1,6 +1,6 @@
 /** docs/contract.md, "Check without storing": what the actor of the key answers, and when it waits. */
 import { beforeEach, describe, expect, test } from 'bun:test'
-import type { Keys } from '../../../src/actors/core.ts'
+import type { Keys } from '../../../src/actors/core-interface.ts'
 import { mailboxReadingsMax } from '../../../src/actors/key/mailbox.ts'
 import { requestWaitMsMax } from '../../../src/actors/node.ts'
 import { heartbeatMs } from '../../../src/limits.ts'

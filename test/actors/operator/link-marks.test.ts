@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Asker, SignedIn } from '../../../src/actors/core.ts'
+import type { Asker, SignedIn } from '../../../src/actors/core-interface.ts'
 import { addOperator, addOperators, emailOf, fromSomewhere, testPassword } from '../../support/test-operators.ts'
 import { until } from '../../support/time/until.ts'
 import { Cluster } from '../../support/two-nodes.ts'

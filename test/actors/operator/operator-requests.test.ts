@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Operators } from '../../../src/actors/core.ts'
+import type { Operators } from '../../../src/actors/core-interface.ts'
 import { linkMsMax } from '../../../src/actors/operator/operator-requests.ts'
 import { nobodysPasswordHash } from '../../../src/actors/operator/passwords.ts'
 import { sessionIdleMsDefault, sessionMsMax } from '../../../src/limits.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { createProjections } from '../../../projections/projections.ts'
-import type { PasswordClient } from '../../../src/actors/core.ts'
-import { Host } from '../../../src/actors/host.ts'
+import { ActorContext } from '../../../src/actors/actor-context.ts'
+import type { PasswordClient } from '../../../src/actors/core-interface.ts'
 import {
   judgeByNames,
   knownPasswordsWaitingMax,
@@ -24,7 +24,7 @@ import { manualClock } from '../../support/time/manual-clock.ts'
 const start = (hasher: PasswordHasher, judge: PasswordJudge = judgeByNames) => {
   const bugs: unknown[] = []
   const schedule = drivenSchedule()
-  const host = new Host({
+  const context = new ActorContext({
     log: createMemoryLog(),
     clock: manualClock(),
     entropy: seededEntropy(),
@@ -32,7 +32,7 @@ const start = (hasher: PasswordHasher, judge: PasswordJudge = judgeByNames) => {
     projections: createProjections(),
     onBug: (bug) => bugs.push(bug),
   })
-  return { host, bugs, quiet: schedule.quiet, passwords: new Passwords(host, hasher, judge) }
+  return { context, bugs, quiet: schedule.quiet, passwords: new Passwords(context, hasher, judge) }
 }
 
 const cellarOf = (at: number): CellarState => {
@@ -118,10 +118,10 @@ describe('Passwords', () => {
 
   test('answers overdue requests, and begins no second hash meanwhile', async () => {
     const hasher = heldHasher()
-    const { host, passwords, quiet } = start(hasher)
+    const { context, passwords, quiet } = start(hasher)
     const ask = (client: PasswordClient) => passwords.matches(testPassword, 'hash', client)
     const overdue = [ask(stranger('a')), ask(stranger('b')), ask(known('c'))]
-    host.beat = 1
+    context.beat = 1
     const inTime = ask(stranger('d'))
     passwords.answerOverdue(0)
     expect(await Promise.all(overdue)).toEqual([busy, busy, busy])
@@ -182,9 +182,9 @@ describe('Passwords', () => {
     }
     const hasher = heldHasher()
     hasher.endAll()
-    const { host, passwords } = start(hasher, judge)
+    const { context, passwords } = start(hasher, judge)
     const many = Array.from({ length: passwordCellarsMax + 1 }, (_, at) => cellarOf(at))
-    const list = spyOn(host.projections.cellars, 'list').mockReturnValue(many)
+    const list = spyOn(context.projections.cellars, 'list').mockReturnValue(many)
     await passwords.hash({ email: 'ada@example.org', password: 'new' }, known('a'))
     list.mockRestore()
     // A password must not contain names of cellars. Each cellar has two names for this check: its identifier and its title.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Asker, SignedIn, SignInFrom } from '../../../src/actors/core.ts'
+import type { Asker, SignedIn, SignInFrom } from '../../../src/actors/core-interface.ts'
 import { type OpenCore, openCore } from '../../../src/actors/open-core.ts'
 import { sessionRenewalDivisor } from '../../../src/actors/operator/sessions.ts'
 import { signInHistory, signInPlaces } from '../../../src/actors/operator/sign-in-history.ts'

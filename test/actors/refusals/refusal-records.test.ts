@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { RefusedRequest } from '../../../src/actors/core.ts'
+import type { RefusedRequest } from '../../../src/actors/core-interface.ts'
 import { refusalAppendsAtOnce } from '../../../src/actors/refusals/refusal-records.ts'
 import type { EventData } from '../../../src/domain/events.ts'
 import { refusalSumsKeysMax } from '../../../src/domain/refusals/refusal-sums.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createProjections } from '../../../projections/projections.ts'
-import { Host } from '../../../src/actors/host.ts'
+import { ActorContext } from '../../../src/actors/actor-context.ts'
 import { openCore } from '../../../src/actors/open-core.ts'
 import {
   idempotencyStartMsMax,
@@ -79,9 +79,9 @@ describe('RepeatMemory', () => {
     }
     const projections = createProjections()
     const parts = { log: createMemoryLog(), clock: manualClock(1_000), entropy: seededEntropy(1) }
-    const host = new Host({ ...parts, schedule, projections, onBug })
+    const context = new ActorContext({ ...parts, schedule, projections, onBug })
     const index = new FakeRepeatsIndex(createMemoryLog())
-    const memory = new RepeatMemory(host, index)
+    const memory = new RepeatMemory(context, index)
     await schedule.until(memory.begin(null))
     const foldedTo = (position: number): Promise<void> => {
       index.foldedTo = position

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { IdempotentRequest } from '../../../src/actors/core.ts'
+import type { IdempotentRequest } from '../../../src/actors/core-interface.ts'
 import { appendBytesMax } from '../../../src/actors/key/key-actor.ts'
 import { encodedIdempotencyBytes } from '../../../src/actors/key/mailbox.ts'
 import { requestWaitMsMax } from '../../../src/actors/node.ts'

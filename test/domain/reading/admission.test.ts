@@ -7,7 +7,7 @@ import {
   noReadings,
   type ReadingsEventType,
   type ReadingsState,
-} from '../../../src/domain/reading/admission.ts'
+} from '../../../src/domain/reading/admit-by-key-and-window.ts'
 import type { ReadingRefusal } from '../../../src/domain/refusal.ts'
 
 const start = Date.UTC(2026, 2, 1, 12)

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { RefusedSignIn } from '../../../src/actors/core.ts'
+import type { RefusedSignIn } from '../../../src/actors/core-interface.ts'
 import { operatorStream, signInsStream } from '../../../src/domain/stream-names.ts'
 import { signInAttemptsMax, signInWindowMs } from '../../../src/http/dashboard/door/sign-in-throttle.ts'
 import { paths } from '../../../views/paths.ts'

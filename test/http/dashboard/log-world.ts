@@ -1,4 +1,4 @@
-import type { Core } from '../../../src/actors/core.ts'
+import type { Core } from '../../../src/actors/core-interface.ts'
 import type { Ask, AskProgress } from '../../../src/actors/search/ask-db.ts'
 import { questionsOfLog } from '../../../src/asked/questions-of-log.ts'
 import { naiveAsk } from '../../support/ask/naive-ask.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Core } from '../../../src/actors/core.ts'
+import type { Core } from '../../../src/actors/core-interface.ts'
 import type { Ask } from '../../../src/actors/search/ask-db.ts'
 import type { MinutePage } from '../../../src/actors/search/count-minutes.ts'
 import { questionsOfLog } from '../../../src/asked/questions-of-log.ts'

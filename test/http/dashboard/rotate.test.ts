@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { Core } from '../../../src/actors/core.ts'
+import type { Core } from '../../../src/actors/core-interface.ts'
 import { overlapTyped } from '../../../src/domain/amounts.ts'
 import { rotationOverlapsMs } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Core } from '../../../src/actors/core.ts'
+import type { Core } from '../../../src/actors/core-interface.ts'
 import type { CellarPolicy } from '../../../src/domain/events.ts'
 import { bodyHash, idempotencyKeyHash } from '../../../src/domain/reading/idempotency-key.ts'
 import { readingsStream } from '../../../src/domain/stream-names.ts'

@@ -1,6 +1,6 @@
-import type { Schedule } from '../../../src/actors/schedule.ts'
 import { eventsOfItems } from '../../../src/domain/reading/recorded-run.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
+import type { Schedule } from '../../../src/schedule.ts'
 import { passingLog } from './passing-log.ts'
 
 export type Distance = {

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Schedule } from '../../../src/actors/schedule.ts'
+import type { Schedule } from '../../../src/schedule.ts'
 
 /** Timers that run only when a test says so, so a test does not depend on the machine's speed. */
 export type DrivenSchedule = Schedule & {

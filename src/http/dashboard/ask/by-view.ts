@@ -1,6 +1,6 @@
 import type { ByView } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
-import type { Core } from '../../../actors/core.ts'
+import type { Core } from '../../../actors/core-interface.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
 import { actorText } from '../../../domain/search/event-filter.ts'
 

@@ -2,7 +2,7 @@ import type { AboutFilter, EventLink, EventPageView, Neighbours } from '../../..
 import { refusalWords } from '../../../../views/log/refusal-words.ts'
 import { sentenceOf } from '../../../../views/log/sentence.ts'
 import { paths } from '../../../../views/paths.ts'
-import type { Core } from '../../../actors/core.ts'
+import type { Core } from '../../../actors/core-interface.ts'
 import type { EventInContext } from '../../../asked/event-in-context.ts'
 import { declarationOf, type RecordedEvent } from '../../../domain/events.ts'
 import { changesOf } from '../../../domain/search/event-changes.ts'

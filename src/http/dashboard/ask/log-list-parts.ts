@@ -1,4 +1,4 @@
-import type { Core } from '../../../actors/core.ts'
+import type { Core } from '../../../actors/core-interface.ts'
 import type { Pause } from '../show/pauses.ts'
 
 export type LogListParts = {

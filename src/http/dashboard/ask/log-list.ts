@@ -2,7 +2,7 @@ import type { EventRow, LogListView, LogQuery, LogRow, SearchEnd } from '../../.
 import { sentenceOf } from '../../../../views/log/sentence.ts'
 import { paths } from '../../../../views/paths.ts'
 import { answerOf, isLate } from '../../../actors/ask/answer-of.ts'
-import type { Core } from '../../../actors/core.ts'
+import type { Core } from '../../../actors/core-interface.ts'
 import { type Listed, type ListPage, wantsReadings } from '../../../actors/search/list-events.ts'
 import type { ListedHere, ListWanted } from '../../../actors/search/list-here.ts'
 import { hourMs } from '../../../domain/calendar.ts'

@@ -5,7 +5,7 @@
 import type { MinuteRow } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
 import { answerOr, isLate } from '../../../actors/ask/answer-of.ts'
-import type { Core } from '../../../actors/core.ts'
+import type { Core } from '../../../actors/core-interface.ts'
 import type { CountedMinute, MinutePage } from '../../../actors/search/count-minutes.ts'
 import type { AskOptions } from '../../../derived/questions/question.ts'
 import { instantText, minuteMs } from '../../../domain/calendar.ts'

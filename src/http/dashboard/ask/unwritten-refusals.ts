@@ -3,7 +3,7 @@
  * and until then people look for it in vain in the log.
  */
 
-import type { Core } from '../../../actors/core.ts'
+import type { Core } from '../../../actors/core-interface.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
 import { type LogFilter, matches } from '../../../domain/search/event-filter.ts'
 import { nodeRefusalsStream, refusalsStream } from '../../../domain/stream-names.ts'

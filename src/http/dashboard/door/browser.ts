@@ -1,5 +1,5 @@
 import Bowser from 'bowser'
-import type { PasswordClient, SignInFrom } from '../../../actors/core.ts'
+import type { PasswordClient, SignInFrom } from '../../../actors/core-interface.ts'
 import { withoutSecrets } from '../../../domain/text.ts'
 import { siteOf } from '../../client-address.ts'
 import type { DashboardDeps, Visit } from '../visit.ts'

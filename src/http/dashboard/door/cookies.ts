@@ -1,4 +1,4 @@
-import type { SignedIn } from '../../../actors/core.ts'
+import type { SignedIn } from '../../../actors/core-interface.ts'
 import { headerPartsMax } from '../../http-bounds.ts'
 import type { Visit } from '../visit.ts'
 import type { Trust } from './origin.ts'

@@ -1,6 +1,6 @@
-import type { RefusedSignIn } from '../../../actors/core.ts'
-import type { Schedule } from '../../../actors/schedule.ts'
+import type { RefusedSignIn } from '../../../actors/core-interface.ts'
 import { operatorStream } from '../../../domain/stream-names.ts'
+import type { Schedule } from '../../../schedule.ts'
 import { networkOf } from '../../client-address.ts'
 import { refusalLineCountersMax, refusalLineNamesMax } from '../../http-bounds.ts'
 import { FrequentNames } from '../../ingest/frequent-names.ts'

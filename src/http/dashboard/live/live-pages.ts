@@ -7,11 +7,11 @@
  * contains everything that can change on the page, so a slow browser can miss some messages without harm.
  */
 
-import type { Core } from '../../../actors/core.ts'
-import type { Schedule } from '../../../actors/schedule.ts'
+import type { Core } from '../../../actors/core-interface.ts'
 import { thrownError } from '../../../domain/error-message.ts'
 import { isRun, type LogItem } from '../../../domain/reading/recorded-run.ts'
 import { categoryOf } from '../../../domain/stream-names.ts'
+import type { Schedule } from '../../../schedule.ts'
 import type { RequestLines } from '../../request-lines.ts'
 import type { Pause } from '../show/pauses.ts'
 import { type Changes, LiveChanges, type Topic } from './live-changes.ts'

@@ -6,7 +6,7 @@
  * A rendering that neither calls `pause` nor ends in its turn is waiting for the store. Other renderings run meanwhile, and the
  * waiting time is not counted. When the store has answered, the rendering calls `pause` to join the queue again.
  */
-import type { Schedule } from '../../../actors/schedule.ts'
+import type { Schedule } from '../../../schedule.ts'
 import type { Pause } from '../show/pauses.ts'
 
 /**

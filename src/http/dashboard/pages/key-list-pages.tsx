@@ -1,7 +1,7 @@
 import { NewKeyPage } from '../../../../views/keys/key-form.tsx'
 import { KeysPage } from '../../../../views/keys/keys-page.tsx'
 import { paths } from '../../../../views/paths.ts'
-import type { NewKey } from '../../../actors/core.ts'
+import type { NewKey } from '../../../actors/core-interface.ts'
 import type { CellarState } from '../../../domain/cellar.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../../domain/refusal.ts'
 import { keyLimitDefault } from '../../../limits.ts'

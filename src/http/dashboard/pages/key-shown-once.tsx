@@ -1,5 +1,5 @@
 import { KeyCreatedPage } from '../../../../views/keys/key-created.tsx'
-import type { CreatedKey } from '../../../actors/core.ts'
+import type { CreatedKey } from '../../../actors/core-interface.ts'
 import type { CellarState } from '../../../domain/cellar.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import { isKeyId, keyIdBytes, makeKeyId } from '../../../domain/key-format.ts'

@@ -1,6 +1,6 @@
 import { SignInPage } from '../../../../views/operators/sign-in-page.tsx'
 import { paths } from '../../../../views/paths.ts'
-import type { SignedIn } from '../../../actors/core.ts'
+import type { SignedIn } from '../../../actors/core-interface.ts'
 import { knownBrowser, signInFrom } from '../door/browser.ts'
 import { cookieText, signedInCookies } from '../door/cookies.ts'
 import { tooManyAttempts, withPasswordAttempt } from '../door/password-attempt.ts'

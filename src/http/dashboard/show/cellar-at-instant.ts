@@ -1,6 +1,6 @@
 import type { CellarThen, KeyRowThen } from '../../../../views/types.ts'
 import { answerOf } from '../../../actors/ask/answer-of.ts'
-import type { Core } from '../../../actors/core.ts'
+import type { Core } from '../../../actors/core-interface.ts'
 import type { CellarState } from '../../../domain/cellar.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import { keyStatus } from '../../../domain/key-refusal.ts'

@@ -1,5 +1,5 @@
 import type { Names } from '../../../../views/log/sentence-parts.ts'
-import type { Core } from '../../../actors/core.ts'
+import type { Core } from '../../../actors/core-interface.ts'
 
 /** Returns the names that keys and cellars had just before the event at the position. The e-mail of an operator never changes. */
 export const namesAt = (

@@ -1,7 +1,7 @@
 import type { HistoryRow } from '../../../../projections/audit-trail.ts'
 import { sentenceOf } from '../../../../views/log/sentence.ts'
 import type { EventThen, StateAt } from '../../../../views/types.ts'
-import type { Core } from '../../../actors/core.ts'
+import type { Core } from '../../../actors/core-interface.ts'
 import type { KeyHistory, KeyThen } from '../../../asked/rows-of-history.ts'
 import { nothingBefore } from '../../../domain/search/state-before.ts'
 import type { Typed } from '../../../domain/text.ts'

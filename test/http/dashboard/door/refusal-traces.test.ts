@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { RefusedSignIn } from '../../../../src/actors/core.ts'
+import type { RefusedSignIn } from '../../../../src/actors/core-interface.ts'
 import { operatorStream } from '../../../../src/domain/stream-names.ts'
 import {
   type TracedRefusal,

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
-import type { PasswordClient } from '../../../../src/actors/core.ts'
+import type { PasswordClient } from '../../../../src/actors/core-interface.ts'
 import { requestWaitMsMax } from '../../../../src/actors/node.ts'
 import { passwordsWaitingMax, passwordsWaitingPerNetworkMax } from '../../../../src/actors/operator/passwords.ts'
 import { type CommandRefusal, refused } from '../../../../src/domain/refusal.ts'

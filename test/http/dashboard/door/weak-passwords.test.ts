@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { systemSchedule } from '../../../../src/actors/schedule.ts'
 import { judgeOnThread, passwordJudgementMsMax } from '../../../../src/password-judge/judge-on-thread.ts'
 import { passwordJudgedCharsMax } from '../../../../src/password-judge/judge-thread.ts'
+import { systemSchedule } from '../../../../src/schedule.ts'
 import { type HeldHasher, heldHasher } from '../../../support/held-hasher.ts'
 import { emailOf, fromSomewhere, testPassword } from '../../../support/test-operators.ts'
 import { type Service, testAsker } from '../../../support/test-service.ts'

@@ -1,5 +1,5 @@
 import { afterEach, expect } from 'bun:test'
-import type { Core } from '../../../../src/actors/core.ts'
+import type { Core } from '../../../../src/actors/core-interface.ts'
 import type { EventData, RecordedEvent } from '../../../../src/domain/events.ts'
 import { exportsStream } from '../../../../src/domain/stream-names.ts'
 import { exportRows, type RowsWanted } from '../../../../src/export/export-page.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { Core } from '../../../../src/actors/core.ts'
+import type { Core } from '../../../../src/actors/core-interface.ts'
 import { exportsStream } from '../../../../src/domain/stream-names.ts'
 import type { LivePage } from '../../../../src/http/dashboard/live/live-pages.ts'
 import { livePushMs, liveReadingsMs } from '../../../../src/http/dashboard/live/live-pages.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Core } from '../../../../src/actors/core.ts'
+import type { Core } from '../../../../src/actors/core-interface.ts'
 import { firstPauseMs } from '../../../../src/domain/refusals/waiting-refusals.ts'
 import { refusalsStream } from '../../../../src/domain/stream-names.ts'
 import { heartbeatMs, refusalSummaryMsMax } from '../../../../src/limits.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Core } from '../../../../src/actors/core.ts'
+import type { Core } from '../../../../src/actors/core-interface.ts'
 import { systemEntropy } from '../../../../src/entropy.ts'
 import { answerOf, expectRefusal, expectUnauthorized } from '../../../support/answers.ts'
 import { startService, validReading } from '../../../support/test-service.ts'

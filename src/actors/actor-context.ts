@@ -4,7 +4,7 @@ import type { RecordedEvent } from '../domain/events.ts'
 import type { IdempotentAppend } from '../domain/reading/idempotency-key.ts'
 import type { Entropy } from '../entropy.ts'
 import type { EventLog } from '../log/event-log.ts'
-import type { Schedule } from './schedule.ts'
+import type { Schedule } from '../schedule.ts'
 import { SteadyClock } from './time/steady-clock.ts'
 
 export type Flushable = { flush(): void }
@@ -24,7 +24,7 @@ export type KnownRepeats = {
   keep(append: IdempotentAppend): void
 }
 
-export class Host {
+export class ActorContext {
   readonly log: EventLog
   readonly clock: SteadyClock
   readonly entropy: Entropy
@@ -47,7 +47,9 @@ export class Host {
   #flushing: Flushable[] = []
 
   constructor(
-    parts: Pick<Host, 'log' | 'entropy' | 'schedule' | 'projections' | 'onBug'> & { readonly clock: MachineClock },
+    parts: Pick<ActorContext, 'log' | 'entropy' | 'schedule' | 'projections' | 'onBug'> & {
+      readonly clock: MachineClock
+    },
   ) {
     this.log = parts.log
     this.clock = new SteadyClock(parts.clock)

@@ -1,9 +1,9 @@
 import type { LogCheckView } from '../views/types.ts'
 import type { Clock } from './clock.ts'
-import type { Later } from './log/sqlite/disk-space.ts'
 import { BackgroundCheck, type EndedCheck } from './log/verify/background-check.ts'
 import { damageCountsText, damageText } from './log/verify/damage.ts'
 import type { LogLines } from './log-lines.ts'
+import type { Schedule } from './schedule.ts'
 
 export type DailyCheck = {
   /** Found since the start. */
@@ -18,7 +18,7 @@ export type DailyCheckParts = {
   readonly acceptsSchema?: boolean
   readonly clock: Clock
   readonly lines: LogLines
-  readonly later?: Later
+  readonly later?: Schedule['after']
 }
 
 export const startDailyCheck = ({ clock, lines, ...parts }: DailyCheckParts): DailyCheck => {

@@ -1,7 +1,7 @@
 import type { ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { done } from '../../domain/refusal.ts'
 import type { ExpectedRevision } from '../../log/event-log.ts'
-import type { Usage } from '../core.ts'
+import type { Usage } from '../core-interface.ts'
 import type { IdempotentRequests } from '../repeats/idempotent-requests.ts'
 import type { RequestGroup } from './mailbox.ts'
 
@@ -9,7 +9,7 @@ import type { RequestGroup } from './mailbox.ts'
  * One append of readings. The node sends the same events until it is known whether they are stored. Otherwise a reading
  * could be stored twice.
  */
-export type Run = RequestGroup & {
+export type ReadingsAppend = RequestGroup & {
   readonly readings: ReadingRun
   readonly expected: ExpectedRevision
   /**
@@ -21,7 +21,7 @@ export type Run = RequestGroup & {
 }
 
 export const acknowledge = (
-  { requests, readings: { recordedAt } }: Run,
+  { requests, readings: { recordedAt } }: ReadingsAppend,
   { stream, first, usage }: { readonly stream: string; readonly first: number; readonly usage: Usage },
   idempotent: IdempotentRequests | null,
 ): void => {
