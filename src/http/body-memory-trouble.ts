@@ -5,21 +5,14 @@ import type { Schedule } from '../schedule.ts'
 export const bodyHolderToldBytesMin = 1024 * 1024
 export const bodyHoldersToldMax = 5
 
-/**
- * Says which request bodies of devices are refused, because the memory for unfinished bodies is full. `bodies`: all bodies,
- * except those with a `Content-Length` of up to 1 KiB and without gzip, which reserve no memory. `batches`: only bodies that
- * are too large for a single reading.
- */
+/** `bodies`: all that reserve memory. `batches`: only bodies that are too large for a single reading. */
 export type RefusedKind = 'bodies' | 'batches'
 
 export type BodyTrouble = { readonly kind: RefusedKind; readonly why: string }
 
 export type Reserved = { readonly bytes: number; readonly holders: ReadonlyMap<string, { readonly bytes: number }> }
 
-/**
- * Tells the health check that bodies of devices are refused, because the memory for unfinished bodies is full. A timer looks
- * for refusals once a second, and stops when bodies are no longer refused.
- */
+/** A timer looks for refusals once a second, and stops when there are none. */
 export class BodyMemoryTrouble {
   readonly #schedule: Schedule
   readonly #reserved: () => Reserved
@@ -39,10 +32,7 @@ export class BodyMemoryTrouble {
     })
   }
 
-  /**
-   * Notes a refused body. Only sets a flag, which a timer looks at once a second. There can be thousands of refusals a second,
-   * and making the report's text for each refusal would be slow.
-   */
+  /** Only sets a flag: there can be thousands of refusals a second, and a text for each would be slow. */
   note(kind: RefusedKind): void {
     this.#noted[kind] = true
     if (!this.#isLooking) this.#lookLater()

@@ -2,25 +2,20 @@ import { isIP, isIPv6 } from 'node:net'
 import { headerPartsMax } from './http-bounds.ts'
 
 export type CameFrom = {
-  /** An IP address, or an empty text if the address is not known. */
+  /** Empty if not known. */
   readonly address: string
-  /**
-   * The scheme by which the client reached a trusted proxy. `null`: no trusted proxy has told it, so the scheme of the
-   * connection itself counts.
-   */
+  /** As told by a trusted proxy. `null`: the scheme of the connection itself counts. */
   readonly scheme: 'http' | 'https' | null
   /**
-   * True if the request has `X-Forwarded-For` or `X-Forwarded-Proto`, even from a peer that is not trusted. Then the client
-   * can be on another machine than the peer, so the request does not count as local.
+   * Even by a peer that is not trusted. Then the client can be on another machine, so the request does not count as local.
    */
   readonly isForwarded: boolean
 }
 
 /**
- * Finds the client of a request. The peer is the machine that opened the connection. The `X-Forwarded-…` headers count only if
- * the peer is one of `trustedProxies` (IP addresses), because any other peer can invent them. Each proxy adds its value at the
- * end, so the headers are read from the end. Values that a client invented stand before those of the proxies, and are not read:
- * a thousand of them would take 5 ms.
+ * The `X-Forwarded-…` headers count only from one of `trustedProxies` (IP addresses): any other peer can invent them. Each
+ * proxy adds its value at the end, so they are read from the end. Values that a client invented stand before, and are not
+ * read: a thousand of them would take 5 ms.
  */
 export const cameFrom = (headers: Headers, peerAddress: string | null, trustedProxies: readonly string[]): CameFrom => {
   const peer = plainAddress(peerAddress ?? '')
@@ -36,7 +31,7 @@ export const cameFrom = (headers: Headers, peerAddress: string | null, trustedPr
   }
 }
 
-/** Returns the last address that is not a trusted proxy, or `''` if there is none. */
+/** The last that is not a trusted proxy, or `''`. */
 const clientOf = (addresses: string, trustedProxies: readonly string[]): string => {
   let end = addresses.length
   for (let hops = 0; hops < headerPartsMax && end >= 0; hops += 1) {
@@ -54,13 +49,12 @@ const lastOf = (values: string | null): string | null =>
     .trim()
     .toLowerCase() ?? null
 
-/** Does not change an IPv6 address without brackets, because the last group of `fe80::1` is not a port. */
+/** The last group of an IPv6 address like `fe80::1` is not a port. */
 const withoutPort = (hop: string): string =>
   /^\[([^\]]*)\](:\d{1,5})?$/.exec(hop)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop
 
 /**
- * An IPv6 address that begins with one of these texts ends with an IPv4 address. `mapped`: an IPv4 client of an IPv6 socket.
- * `nat64`: an address from a gateway between IPv6 and IPv4 (NAT64).
+ * These begin an IPv6 address that ends with an IPv4 address: of an IPv4 client of an IPv6 socket, or of a NAT64 gateway.
  */
 const mapped = '0:0:0:0:0:ffff'
 const nat64 = '64:ff9b:0:0:0:0'
@@ -77,25 +71,16 @@ const ipv4In = (address: string, firstGroups: string): string | null => {
     .join('.')
 }
 
-/**
- * Removes the zone, such as `%eth0` from `fe80::1%eth0`. A client can send any text after the `%`, and pages and log lines
- * would show this text.
- */
+/** A client can send any text after the `%` of `fe80::1%eth0`, and pages and log lines would show it. */
 const withoutZone = (address: string): string => address.split('%', 1)[0] ?? ''
 
-/**
- * Returns the network that counts as one client: an IPv4 address, or an IPv6 /64, because one device can have a whole /64. All
- * spellings of an IPv6 address give the same text.
- */
+/** One device can have a whole IPv6 /64. All spellings of an address give the same text. */
 export const networkOf = (address: string): string => prefixOf(address, 4)
 
-/** Like `networkOf`, but with an IPv6 /48, because a provider can give a whole /48 to one customer. */
+/** A provider can give a whole IPv6 /48 to one customer. */
 export const siteOf = (address: string): string => prefixOf(address, 3)
 
-/**
- * For an address from a NAT64 gateway, returns the IPv4 address in the last 32 bits. All clients of the gateway have the same
- * first 96 bits, and would otherwise count as one client.
- */
+/** All clients of a NAT64 gateway have the same first 96 bits, so the IPv4 address in the last 32 counts. */
 const prefixOf = (address: string, groupCount: number): string => {
   if (!isIPv6(address)) return address
   const network = hexOf(groupsOf(address).slice(0, groupCount))

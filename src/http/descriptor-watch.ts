@@ -1,22 +1,21 @@
 /**
- * Keeps file descriptors free. Each connection needs one. Without a free one, no file can be opened. Bun's server then asks
- * the system for the next connection again and again, which takes most of a core.
+ * Without a free file descriptor, no file can be opened. Bun's server then asks the system for the next connection again
+ * and again, which takes most of a core.
  */
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { Trouble } from '../domain/trouble.ts'
 import { heartbeatMs, troubleCalmLooks } from '../limits.ts'
 import type { Schedule } from '../schedule.ts'
 
-/** With fewer free file descriptors, idle connections are closed. The files and threads of the service need a few of them. */
+/** The files and threads of the service need a few. */
 const descriptorsFreeMin = 32
 
 export type DescriptorWatch = {
-  /** Says why few descriptors are free, or `null`. */
   trouble(): string | null
   stop(): void
 }
 
-/** Bun cannot bound connections. So idle connections are closed when few descriptors are free: their clients connect again. */
+/** Bun cannot bound connections, so idle ones are closed: their clients connect again. */
 export const watchDescriptors = (
   server: Pick<Bun.Server<unknown>, 'closeIdleConnections'>,
   schedule: Schedule,
@@ -39,8 +38,8 @@ export const watchDescriptors = (
 }
 
 /**
- * The system gives each file the lowest free number, so at least that many descriptors are in use. Counting `/proc/self/fd`
- * would take milliseconds with thousands of connections. Returns `null` if no descriptor is free.
+ * The system gives the lowest free number, so at least that many are in use. Counting `/proc/self/fd` would take
+ * milliseconds with thousands of connections. `null`: none is free.
  */
 const lowestFree = (): number | null => {
   try {

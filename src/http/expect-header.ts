@@ -1,6 +1,6 @@
 /**
- * `met`: there is no `Expect` header, or Bun has sent the `100 Continue`. `awaited`: the client may be waiting for a
- * `100 Continue`, which Bun sends only for exactly `100-continue`, although case does not matter (RFC 9110, section 10.1.1).
+ * `awaited`: the client may be waiting for a `100 Continue`, which Bun sends only for exactly `100-continue`, although case
+ * does not matter (docs/decisions/026-what-holds-for-every-answer.md).
  */
 export const expectation = (headers: Headers): 'met' | 'awaited' | 'unknown' => {
   const expect = headers.get('expect')
@@ -10,8 +10,8 @@ export const expectation = (headers: Headers): 'met' | 'awaited' | 'unknown' => 
 }
 
 /**
- * Closes the connection after an answer that comes before the body, if the client may be waiting for a `100 Continue`. Such a
- * client sends no body after another answer. On an open connection, Bun would read the next request as this body.
+ * A client that waits for a `100 Continue` sends no body after another answer. On an open connection, Bun would read the
+ * next request as this body.
  */
 export const closeIfBodyIsAwaited = async (
   request: Request,

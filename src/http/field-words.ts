@@ -1,11 +1,10 @@
-/** The texts of faults in a field. They follow the rules for texts to devices in docs/contract.md, "One reading". */
+/** The rules for texts to devices are in docs/contract.md, "One reading". */
 import { nameFields, readingFields } from '../domain/reading/fields.ts'
 import type { NameFault, ReadingRefusal } from '../domain/refusal.ts'
 import { nameCodePointsMax } from '../limits.ts'
 
 const exampleTimestamp = '2025-03-01T12:00:00Z'
 
-/** `field` is `null` if it is not known. */
 export const nameWords = (field: string | null): Readonly<Record<NameFault, string>> => {
   const name = nameFields.find((one) => one === field)
   const codePointsMax = name === undefined ? nameCodePointsMax : readingFields[name].codePointsMax

@@ -1,8 +1,7 @@
 import { problemOf, problemResponse } from './problem.ts'
 
 /**
- * Bun joins two `Host` headers with a comma. The service refuses such a request, because a proxy in front may have checked
- * only one of the two hosts (RFC 9112, section 3.2).
+ * Bun joins two `Host` headers with a comma. A proxy in front may have checked only one of them (RFC 9112, section 3.2).
  */
 export const hasTwoHosts = (headers: Headers): boolean => headers.get('host')?.includes(',') === true
 
@@ -11,9 +10,8 @@ export const refuseTwoHosts = ({ request }: { readonly request: Request }): Resp
   hasTwoHosts(request.headers) ? problemResponse(problemOf({ kind: 'ambiguous_host' })) : undefined
 
 /**
- * Gives the request a URL in which Elysia finds the path. Elysia searches the `/` of the path only from the URL's twelfth
- * character. So a request with a short host (`http://nas/api/…`) or without a host (HTTP/1.0) would get a 404. A CONNECT
- * request has no path, and gets `/`.
+ * Elysia searches the `/` of the path only from the URL's twelfth character. So a short host (`http://nas/api/…`) or none
+ * (HTTP/1.0) would get a 404. A CONNECT request has no path, and gets `/`.
  */
 export const withPlainUrl = (request: Request): Request => {
   const { url } = request
@@ -34,6 +32,6 @@ const withPort = (url: string): string => {
 }
 
 const slash = 47
-/** The search for the path starts at this index. An earlier start would find a slash of `https://`. */
+/** An earlier start would find a slash of `https://`. */
 const pathFromMin = 8
 const pathFromElysia = 11

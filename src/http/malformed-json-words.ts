@@ -1,4 +1,4 @@
-/** The texts of `MALFORMED_JSON`. They follow the rules for texts to devices in docs/contract.md, "One reading". */
+/** The rules for texts to devices are in docs/contract.md, "One reading". */
 import type { BodyPlace, JsonFault, JsonPart, MalformedJson } from '../domain/refusal.ts'
 
 export const malformedJsonWords = (refusal: MalformedJson): string => {
@@ -27,7 +27,7 @@ const endWords = ({ place, inside, isLengthDeclared }: Extract<MalformedJson, { 
 const placeWords = ({ byte, item }: BodyPlace): string =>
   `It breaks at byte ${byte}${item === null ? '' : `, in ${itemWords(item)}`} (counted from 0).`
 
-/** In the notation of most programming languages, whose indexes begin with 0, too. */
+/** The notation of most programming languages, whose indexes begin with 0, too. */
 const itemWords = (item: number): string => `readings[${item}]`
 
 const partWords: Record<JsonPart, string> = {

@@ -1,6 +1,6 @@
 /**
- * Returns a function that each piece of heavy work awaits before it begins. In each turn of the event loop, only one of the
- * waiting callers continues. So other requests wait for one piece of heavy work at most.
+ * Each piece of heavy work awaits it before it begins. In each turn of the event loop, only one of the waiting callers
+ * continues, so other requests wait for one piece at most.
  */
 export const ownTurns = (): (() => Promise<void>) => {
   let last: Promise<void> = Promise.resolve()

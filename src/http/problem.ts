@@ -1,4 +1,4 @@
-/** Gives each refusal its HTTP status and text. The rules for texts to devices are in docs/contract.md, "One reading". */
+/** The rules for texts to devices are in docs/contract.md, "One reading". */
 import { dayMs, secondText } from '../domain/calendar.ts'
 import { requiredFields } from '../domain/reading/fields.ts'
 import type { CommandRefusal, ReadingRefusal, RejectedItem } from '../domain/refusal.ts'
@@ -17,7 +17,7 @@ const unavailableRetryAfterSeconds = 1
 
 export type Problem = {
   readonly status: number
-  /** Names the refusal in log lines and on the key's page. The body has the code, too, except in a 401. */
+  /** For log lines and the key's page. The body has it, too, except in a 401. */
   readonly code: string
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
@@ -25,7 +25,7 @@ export type Problem = {
 
 export const jsonContentType = 'application/json; charset=utf-8'
 
-/** `no-store`: an answer belongs to one key and one request, so no cache may keep it. */
+/** An answer belongs to one key and one request, so no cache may keep it. */
 export const jsonHeaders = {
   'Content-Type': jsonContentType,
   'X-Content-Type-Options': 'nosniff',
@@ -34,10 +34,7 @@ export const jsonHeaders = {
 
 const noHeaders: Problem['headers'] = {}
 const challenge: Problem['headers'] = { 'WWW-Authenticate': 'ApiKey realm="cellarbook"' }
-/**
- * Closes the connection of a body that came too slowly, or that the client may not send after the refusal. Otherwise Bun would
- * read the rest of the body as the next request, or the next request as the body.
- */
+/** Otherwise Bun would read the rest of a refused body as the next request, or the next request as the body. */
 export const closeConnection: Problem['headers'] = { Connection: 'close' }
 export const retrySoon: Problem['headers'] = { 'Retry-After': String(unavailableRetryAfterSeconds) }
 
@@ -53,7 +50,7 @@ export const problemOf = (refusal: ReadingRefusal): Problem => {
       return batchProblem(refusal)
     case 'expectation_failed': {
       const problem = codedProblem(refusal.kind, refusal)
-      // Java's HttpClient waits for the `100` without end. Up to Java 17 at least, it never returns if another answer has a body.
+      // Java's HttpClient would never return (docs/decisions/026-what-holds-for-every-answer.md).
       return refusal.what === 'not_begun' ? { ...problem, body: '' } : problem
     }
     default:
@@ -69,7 +66,7 @@ export const problemResponse = (problem: Problem, headers: Readonly<Record<strin
 
 const keyInvalidCodes = { unknown: 'KEY_UNKNOWN', revoked: 'KEY_REVOKED', suspended: 'KEY_SUSPENDED' } as const
 
-/** The body of a 401 has other fields than the other refusals, and devices rely on these fields (docs/contract.md, "Keys"). */
+/** Devices rely on the other fields of a 401 (docs/contract.md, "Keys"). */
 const keyProblem = (code: string, error: string): Problem => ({
   status: 401,
   code,
@@ -81,7 +78,7 @@ type CodedRefusal = Exclude<ReadingRefusal, { readonly kind: 'key_missing' | 'ke
 type CodedKind = CodedRefusal['kind']
 type CodedOf<K extends CodedKind> = Extract<CodedRefusal, { readonly kind: K }>
 
-/** `kind` is `refusal.kind`. As a parameter of its own, it tells the compiler the type of the row in `deviceProblems`. */
+/** `kind` is `refusal.kind`. As a parameter, it tells the compiler the type of the row in `deviceProblems`. */
 const codedProblem = <K extends CodedKind>(kind: K, refusal: CodedOf<K>): Problem => {
   const { status, headers = noHeaders } = deviceProblems[kind]
   const code = codeOf(kind)
@@ -97,7 +94,7 @@ const wordsFor = <R>(refusal: R, words: Words<R>): string => (typeof words === '
 const deviceWords = <K extends CodedKind>(kind: K, refusal: CodedOf<K>): string =>
   wordsFor(refusal, deviceProblems[kind].words)
 
-/** The body has the fields of a refusal, and also those of the answer to a stored batch (docs/contract.md, "Many readings"). */
+/** Also has the fields of the answer to a stored batch (docs/contract.md, "Many readings"). */
 const batchProblem = (refusal: CodedOf<'batch_rejected'>): Problem => {
   const { kind, rejected, atMs } = refusal
   const { status } = deviceProblems[kind]
@@ -135,7 +132,7 @@ export const readingsWords = (many: number): string => count(many, 'reading')
 const durationWords = (ms: number): string => count(ms / 1_000, 'second')
 const ageWords = (ms: number): string => (ms % dayMs === 0 ? count(ms / dayMs, 'day') : durationWords(ms))
 
-/** Rounds up, because a device that retries too early is refused again. At least 1: with 0, devices would retry in a loop. */
+/** Rounds up, because a device that retries too early is refused again. With 0, devices would retry in a loop. */
 const retryAfterSeconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000))
 
 const neededFields = list(requiredFields)
@@ -175,7 +172,7 @@ const rateWords = (refusal: CodedOf<'rate_limited'>): string => {
   return `X-API-Key has used up its budget for requests that store nothing, which grows by ${Math.floor(requests)} requests and ${Math.floor(bytes)} bytes a second: correct the requests that are refused, and send again after ${wait}.`
 }
 
-/** Status and text of each refusal to a device, except the 401s, which `keyProblem` makes. */
+/** Except the 401s, which `keyProblem` makes. */
 export const deviceProblems: {
   readonly [K in CodedKind]: {
     readonly status: number
@@ -298,7 +295,7 @@ export const deviceProblems: {
   },
 }
 
-/** The answer to a refused command, on a page or the command line. `field` is the form field to mark; `null` marks none. */
+/** `field` is the form field to mark. */
 export type CommandProblem = { readonly status: number; readonly field: string | null; readonly text: string }
 
 type CommandKind = CommandRefusal['kind']

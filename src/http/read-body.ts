@@ -2,29 +2,18 @@ import { bodyReservedBytesMin } from './http-bounds.ts'
 import { nextTurn } from './own-turns.ts'
 import type { BodyHolder, UnfinishedBodies, UnfinishedBody } from './unfinished-bodies.ts'
 
-/**
- * A body up to this size is read in one piece, which takes 0.1 ms less than a stream. A usual batch of 1,000 readings has
- * 105 KB, so it is read in one piece, too.
- */
+/** One piece takes 0.1 ms less than a stream. A usual batch of 1,000 readings has 105 KB. */
 export const bodyInOnePieceBytesMax = 128 * 1024
 
-/**
- * `overloaded`: other unfinished bodies have reserved all memory of this client or of all clients of its kind. `client_gone`:
- * the client closed the connection.
- */
+/** `overloaded`: no memory left for unfinished bodies of this client or of all of its kind. */
 export type BodyFault = 'too_large' | 'overloaded' | 'too_slow' | 'client_gone'
 
 type BodyBound = BodyHolder & { readonly bytesMax: number }
 
 /**
- * Every route must read its body with this function, because the server itself does not bound bodies (`server-options.ts`). A
- * body without a `Content-Length` is counted while its bytes arrive.
- *
- * A body with a `Content-Length` of up to 1 KiB and without gzip reserves no memory. Reserving would take a twentieth of the
- * processor time of a reading.
- *
- * A large body, or a gzip body, gets its own turn of the event loop. Unpacking, parsing and checking such a body takes up to
- * 20 ms, and several in one turn would delay all other requests.
+ * Every route must use this, because the server itself does not bound bodies (`server-options.ts`). Unpacking, parsing and
+ * checking a large or gzip body takes up to 20 ms, so it gets its own turn of the event loop. The account of memory is in
+ * docs/decisions/020-unfinished-bodies-reserve-memory.md.
  */
 export const readBody = (
   bodies: UnfinishedBodies,
@@ -41,8 +30,7 @@ export const readBody = (
   }
   const body = bodies.begin(request, bound, bytes)
   if (body === null) return overloaded
-  // Only a stream shows how many bytes have arrived, which finds slow bodies. But a stream takes 0.1 ms more than `bytes()`, so
-  // a short body of known length is read in one piece.
+  // Only a stream shows how many bytes have arrived, which finds slow bodies.
   if (declared === null || bytes > bodyInOnePieceBytesMax) {
     return settled(bodies, body, inItsTurn(bodies, counted(body, bytesMax)))
   }
@@ -52,8 +40,8 @@ export const readBody = (
 }
 
 /**
- * Reads the body of a client that may be waiting for a `100 Continue`, although Bun does not send one. Returns `not_begun` if
- * no byte comes within `continueWaitMs`. The body is always read as a stream, because only a stream shows its first byte.
+ * For a client that may be waiting for a `100 Continue` that Bun does not send. `not_begun`: no byte came within
+ * `continueWaitMs`. Only a stream shows the first byte.
  */
 export const readAwaitedBody = async (
   bodies: UnfinishedBodies,
@@ -70,7 +58,7 @@ export const readAwaitedBody = async (
   return read === 'too_slow' && body.receivedBytes === 0 ? 'not_begun' : read
 }
 
-/** A body keeps its memory reserved until its turn comes, so the number of bodies that wait for a turn is bounded, too. */
+/** The memory stays reserved until the turn comes, so the number of waiting bodies is bounded, too. */
 const inItsTurn = async <T>(bodies: UnfinishedBodies, reading: Promise<T>): Promise<T> => {
   const read = await reading
   await bodies.nextTurn()
@@ -112,8 +100,8 @@ const counted = async (body: UnfinishedBody, bytesMax: number): Promise<Uint8Arr
     if (bytes > bytesMax) return 'too_large'
     body.receivedBytes = bytes
     chunks.push(chunk)
-    // In this turn, Bun joins all that arrives into the next chunk. Otherwise each chunk of a client would be a chunk here,
-    // which takes 2 µs. A body in chunks of one byte would hold the event loop twenty times as long.
+    // In this turn, Bun joins all that arrives into the next chunk. A body in chunks of one byte would hold the event loop
+    // twenty times as long.
     await nextTurn()
   }
   const [first = noBytes] = chunks

@@ -1,10 +1,10 @@
 import type { Schedule } from '../schedule.ts'
 
-/** Errors that are logged in full in each `errorLineMs`. Further errors are only counted. A stack trace has 1 to 2 KB. */
+/** In each `errorLineMs`; further ones are only counted. A stack trace has 1 to 2 KB. */
 export const errorLinesMax = 10
 export const errorLineMs = 1_000
 
-/** Writes log lines about requests. A line contains names, numbers and codes, never a header, a body or an API key. */
+/** A line contains names, numbers and codes, never a header, a body or an API key. */
 export type RequestLines = {
   debug(what: string, facts: { readonly [name: string]: string | number | null }): void
   info(what: string, facts: { readonly [name: string]: string | number | null | Counts }): void
@@ -12,10 +12,10 @@ export type RequestLines = {
   error(what: string, facts: { readonly [name: string]: string | number | null | Error }): void
 }
 
-/** Counts by name, or a list of names with their counts, largest count first. */
+/** Largest count first. */
 type Counts = { readonly [name: string]: number } | readonly { readonly [name: string]: string | number }[]
 
-/** Logs the first errors in each `errorLineMs` and counts the others. So a client cannot fill the log with stack traces. */
+/** So that a client cannot fill the log with stack traces. */
 export const boundErrorLines = (lines: RequestLines, schedule: Schedule): RequestLines => {
   let written = 0
   let leftOut = 0

@@ -8,22 +8,21 @@ import type { UnfinishedBodies } from './unfinished-bodies.ts'
 
 export type Address = {
   readonly hostname: string
-  /** 0 lets the operating system choose a free port. */
+  /** 0: the operating system chooses a free one. */
   readonly port: number
   readonly tls?: { readonly cert: string; readonly key: string }
 }
 
 export type App = {
   readonly bodies: UnfinishedBodies
-  /** Close them before the server stops, because the server waits for open downloads. */
+  /** To close first: the server's stop waits for open downloads. */
   readonly downloads: Pick<Downloads, 'servedBy' | 'count' | 'close'>
   readonly routes: AnyElysia
 }
 
 /**
- * Starts the server. Does not use Elysia's `app.listen`, which gives routes to Bun's own router. Bun would call a route of `.all`
- * without Elysia's context, and would close the connection of an unknown method without an answer.
- * @throws if the address is not available; the error's `code` says why, for instance `EADDRINUSE`.
+ * Not Elysia's `app.listen`, which gives routes to Bun's own router: Bun would call a route of `.all` without Elysia's
+ * context. @throws if the address is not available; the error's `code` says why, for instance `EADDRINUSE`.
  */
 export const serve = ({ routes, bodies, downloads }: App, { tls, ...address }: Address): Bun.Server<unknown> => {
   const server = Bun.serve({
@@ -38,7 +37,7 @@ export const serve = ({ routes, bodies, downloads }: App, { tls, ...address }: A
   return server
 }
 
-/** Adds `Connection: close` to every later answer, so that clients close their connections before the server stops. */
+/** Then clients close their connections before the server stops. */
 export const askToCloseConnections = (server: Bun.Server<unknown>, { routes }: App): void => {
   const answer = async (request: Request): Promise<Response> => {
     const response = await routes.fetch(request)
@@ -52,9 +51,8 @@ export const askToCloseConnections = (server: Bun.Server<unknown>, { routes }: A
 type Handler = (request: Request) => Response | Promise<Response>
 
 /**
- * Answers requests with an unknown method, such as `FOO`. Normally Bun closes their connections without an answer. If a route
- * is `false`, Bun calls `fetch` instead, and the method looks like GET. Real GETs have routes of their own. So a GET that
- * reaches `fetch` is a request with an unknown method, or its path begins with `//`, which no page has.
+ * For unknown methods, such as `FOO` (docs/decisions/026-what-holds-for-every-answer.md). A GET that reaches `fetch` has an
+ * unknown method, or its path begins with `//`, which no page has.
  */
 const handlersOf = (answer: Handler) => {
   const guarded: Handler = (request) => {
@@ -72,7 +70,7 @@ const handlersOf = (answer: Handler) => {
 
 const toFetch: false = false
 
-/** Replaces the false GET by a method that no route accepts, so that the answer is a 404 or a 405 and not a page. */
+/** A method that no route accepts, so that the answer is a 404 or a 405 and not a page. */
 const withUnknownMethod = (request: Request): Request => Object.defineProperty(request, 'method', { value: 'UNKNOWN' })
 
 const answerToBug = (): Response => problemResponse(problemOf({ kind: 'internal_error' }))

@@ -1,6 +1,6 @@
 import { connectionIdleSecondsMax } from './http-bounds.ts'
 
-/** TLS 1.2 uses only ciphers with forward secrecy: a private key that is stolen later cannot decrypt recorded traffic. */
+/** The ciphers of TLS 1.2 have forward secrecy: a private key that is stolen later cannot decrypt recorded traffic. */
 export const tlsOptions = {
   ciphers: [
     'ECDHE-ECDSA-AES128-GCM-SHA256',
@@ -14,16 +14,13 @@ export const tlsOptions = {
 
 export const serverOptions = {
   /**
-   * There is no bound here, because Bun would refuse a long body before the API key is checked. `read-body.ts` bounds bodies
-   * instead. Bun keeps about 1 MB of a body that no route reads.
+   * Bun would refuse a long body before the API key is checked. `read-body.ts` bounds bodies instead. Bun keeps about 1 MB
+   * of a body that no route reads.
    */
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-  /**
-   * Bun restarts this timer only for bodies above 16 KB per second. For slower bodies, `unfinished-bodies.ts` restarts it and
-   * gives them up after a shorter time.
-   */
+  /** Bun restarts this timer only for bodies above 16 KB per second. For slower ones, `unfinished-bodies.ts` does. */
   idleTimeout: connectionIdleSecondsMax,
-  /** With `true`, a second service could listen on the same port. Devices would then reach one of the two by chance. */
+  /** With `true`, devices would reach one of two services on the same port by chance. */
   reusePort: false,
   /** With `true`, error pages would show source code to every client. */
   development: false,

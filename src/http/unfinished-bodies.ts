@@ -11,40 +11,34 @@ import { ownTurns } from './own-turns.ts'
 
 export const keyBodiesBytesMax = 16 * 1024 * 1024
 export const deviceBodiesBytesMax = 64 * 1024 * 1024
-/**
- * Memory for unfinished bodies over `readingBodyBytesMax`. The rest of `deviceBodiesBytesMax` stays free for single readings.
- */
+/** For bodies over `readingBodyBytesMax`. The rest of `deviceBodiesBytesMax` stays free for single readings. */
 export const deviceLargeBodiesBytesMax = 56 * 1024 * 1024
-/** Memory for unfinished forms of one signed-in operator. The next bound is for all operators together. */
+/** Of one operator. The next bound is for all together. */
 export const operatorFormsBytesMax = 1024 * 1024
 export const operatorsFormsBytesMax = 16 * 1024 * 1024
-/** Memory for unfinished forms of visitors from one IPv4 address or IPv6 /64. The next bound is for all visitors together. */
+/** From one IPv4 address or IPv6 /64. The next bound is for all visitors together. */
 export const visitorAddressFormsBytesMax = 128 * 1024
 export const visitorsFormsBytesMax = 4 * 1024 * 1024
 /**
- * A client that waits for a `100 Continue` must send the first byte of its body within this time, if Bun does not send the
- * `100`. Apache's HTTP client sends its body after it has waited for 3 s.
+ * For the first byte of a body whose client waits for a `100 Continue` in vain. Apache's HTTP client sends its body after 3
+ * s.
  */
 export const continueWaitMs = 5_000
-/**
- * How often unfinished bodies are checked. Each check restarts Bun's idle timers, which would otherwise close connections with
- * an unfinished body.
- */
+/** Each check restarts Bun's idle timers, which would otherwise close connections with an unfinished body. */
 export const bodyHeartbeatMs = 5_000
 /**
- * Each key, operator or address that sends a body has an entry in memory. Usually a heartbeat removes the entries without bodies,
- * because removing and adding a busy key for each reading would be slow. With more entries than this number, an entry is removed
- * as soon as its last body ends.
+ * Up to this number, holders without bodies stay until a heartbeat: removing and adding a busy key for each reading would
+ * be slow.
  */
 export const bodyHoldersKeptMax = 10_000
 
 /**
- * Each pool has a bound of its own, so that a flood of one kind of body leaves memory for the others. `devices`: bodies of the
- * API. `operators`: forms of signed-in operators. `visitors`: forms of other visitors.
+ * A flood of one kind of body leaves memory for the others. `devices`: bodies of the API. `operators`: forms of signed-in
+ * people. `visitors`: forms of others.
  */
 export type BodyPool = 'devices' | 'operators' | 'visitors'
 
-/** `holder` names the client that sends the body: a key's id, an operator's e-mail or a network address. */
+/** `holder`: a key's id, an operator's e-mail or a network address. */
 export type BodyHolder = { readonly pool: BodyPool; readonly holder: string }
 
 type Sum = { bytes: number }
@@ -52,8 +46,8 @@ type Sum = { bytes: number }
 type Pool = Sum & {
   readonly bytesMax: number
   /**
-   * The number of reserved bytes that belong to bodies over `readingBodyBytesMax`. Such large bodies have a bound of their own,
-   * so that batches leave memory for single readings.
+   * In bodies over `readingBodyBytesMax`, which have a bound of their own, so that batches leave memory for single
+   * readings.
    */
   largeBytes: number
   readonly largeBytesMax: number
@@ -71,35 +65,33 @@ type Reservation = {
 
 export type UnfinishedBody = {
   readonly request: Request
-  /** `null` for a body that reserves no memory. */
+  /** `null`: reserves no memory. */
   readonly reservation: Reservation | null
   index: number
   /**
-   * If a body is read in one piece, this is its declared size from the start, because Bun does not show how much has arrived.
-   * So a large body in one piece is given up later than a slow stream.
+   * For a body in one piece, its declared size from the start, because Bun does not show how much has arrived. So it is
+   * given up later than a slow stream.
    */
   receivedBytes: number
   beats: number
-  /** True if the client may be waiting for a `100 Continue` that never comes. Then the first byte is due after `continueWaitMs`. */
+  /** The client may be waiting for a `100 Continue` that never comes. The first byte is due after `continueWaitMs`. */
   mustBegin: boolean
-  /** Called at most once: when the body was too slow and was given up. At that time, the memory of the body is free again. */
+  /** Called at most once. The memory of the body is free by then. */
   onTooSlow: (fault: 'too_slow') => void
 }
 
 export type ConnectionTimer = { timeout(request: Request, seconds: number): void }
 
 /**
- * Bounds the memory of unfinished request bodies (docs/decisions/020-unfinished-bodies-reserve-memory.md). Every
- * `bodyHeartbeatMs`, a heartbeat gives up slow bodies. For all other bodies it restarts Bun's idle timer, which would close
- * their connections without an answer. Age is counted in heartbeats, so that a jump of the clock ends no body.
+ * docs/decisions/020-unfinished-bodies-reserve-memory.md. Age is counted in heartbeats, so that a jump of the clock ends no
+ * body.
  */
 export class UnfinishedBodies {
   readonly #schedule: Schedule
   readonly #trouble: BodyMemoryTrouble
   readonly #pools: Readonly<Record<BodyPool, Pool>>
   /**
-   * Each body stores its `index` in this array, so that removing it needs no search. A `Set` would take twice the processor
-   * time.
+   * Each body stores its `index` here, so that removing it needs no search. A `Set` would take twice the processor time.
    */
   readonly #bodies: UnfinishedBody[] = []
   readonly nextTurn = ownTurns()
@@ -134,10 +126,7 @@ export class UnfinishedBodies {
     return this.#pools[pool].bytes
   }
 
-  /**
-   * Reports only a full pool of all devices. A key that has used up its own share is not reported, because other keys are not
-   * harmed.
-   */
+  /** Only a full pool of all devices: a key that used up its own share harms no other. */
   troubles(): readonly BodyTrouble[] {
     return this.#trouble.troubles()
   }
@@ -146,10 +135,10 @@ export class UnfinishedBodies {
     return this.#pools[pool].holders.size
   }
 
-  /** Reserves memory for a body. Returns `null` if too little memory is left; then the body must not be read. */
+  /** `null` if too little memory is left; then the body must not be read. */
   begin(request: Request, { pool: poolName, holder: holderName }: BodyHolder, bytes: number): UnfinishedBody | null {
     const pool = this.#pools[poolName]
-    // Every body reserves at least 1 KiB, because even with an empty body the connection and the request take memory.
+    // Even with an empty body, the connection and the request take memory.
     const reservedBytes = Math.max(bytes, bodyReservedBytesMin)
     const isLarge = reservedBytes > readingBodyBytesMax
     const known = pool.holders.get(holderName)
@@ -168,7 +157,7 @@ export class UnfinishedBodies {
     return this.#add(request, { pool, holder, holderName, bytes: reservedBytes }, 0)
   }
 
-  /** Gives up a body that comes too slowly, as `begin` does, but reserves no memory for it. `bytes` is its declared size. */
+  /** Gives up a slow body, too, but reserves no memory. `bytes` is its declared size. */
   beginUnreserved(request: Request, bytes: number): UnfinishedBody {
     return this.#add(request, null, bytes)
   }
@@ -181,7 +170,7 @@ export class UnfinishedBodies {
     return body
   }
 
-  /** Releases the memory of a body. A second call for the same body does nothing. */
+  /** A second call for the same body does nothing. */
   end(body: UnfinishedBody): void {
     if (body.index === ended) return
     const last = this.#bodies.pop()
@@ -197,7 +186,7 @@ export class UnfinishedBodies {
     this.#isBeating = true
     this.#schedule.after(bodyHeartbeatMs, () => {
       this.#isBeating = false
-      // The loop uses a copy, because `#check` removes bodies from the list.
+      // A copy, because `#check` removes bodies.
       for (const body of [...this.#bodies]) this.#check(body)
       for (const pool of Object.values(this.#pools)) forgetIdle(pool)
       if (this.#bodies.length > 0) this.#beatLater()
@@ -215,10 +204,7 @@ export class UnfinishedBodies {
   }
 }
 
-/**
- * Returns the number of bytes that must have arrived at a body's heartbeat. The first heartbeat does not count, because it can
- * come just after the body began.
- */
+/** The first heartbeat does not count, because it can come just after the body began. */
 const bytesDue = ({ beats, mustBegin }: UnfinishedBody): number => {
   const ms = (beats - 1) * bodyHeartbeatMs
   if (ms > bodyGraceMs) return ((ms - bodyGraceMs) * bodyBytesPerSecondMin) / 1_000
@@ -229,8 +215,6 @@ const release = ({ pool, holder, holderName, bytes }: Reservation): void => {
   pool.bytes -= bytes
   if (bytes > readingBodyBytesMax) pool.largeBytes -= bytes
   holder.bytes -= bytes
-  // Normally the heartbeat removes holders without bodies. Removing and adding a busy key for each of its readings would be
-  // slow. Only if there are very many holders, this holder is removed at once.
   if (holder.bytes === 0 && pool.holders.size > bodyHoldersKeptMax) pool.holders.delete(holderName)
 }
 

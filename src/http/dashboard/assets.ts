@@ -12,10 +12,7 @@ type Asset = {
 
 export type Assets = { readonly urls: AssetUrls; readonly all: readonly Asset[] }
 
-/**
- * The address of an asset contains the hash of its content, so a changed file has another address. Browsers can keep an asset
- * forever.
- */
+/** An address contains the hash of the content, so browsers can keep an asset forever. */
 export const loadAssets = (): Assets => {
   const css = ours('app.css', 'text/css; charset=utf-8')
   const js = ours('app.js', script)
@@ -45,8 +42,8 @@ const assetOf = (name: string, type: string, path: string): Asset => {
 const urlOf = ({ name, hash }: Asset): string => `/assets/${name}?v=${hash}`
 
 /**
- * `?v=` is the hash in the requested address. If it is not the hash of this file, the page came from another version of this
- * service. Then caches must ask again before they reuse this answer, because the address belongs to another content.
+ * With another `?v=` than this file's hash, the page came from another version of this service. Then caches must ask again,
+ * because the address belongs to another content.
  */
 export const showAsset =
   ({ type, bytes, hash }: Asset) =>

@@ -1,4 +1,3 @@
-/** Every route of pages, forms, live streams and assets. `door/door.tsx` checks each request and reads its form. */
 import { html } from '@elysiajs/html'
 import { Elysia } from 'elysia'
 import { paths } from '../../../views/paths.ts'
@@ -41,8 +40,8 @@ import { RecentReadings } from './show/listed-readings.ts'
 import type { DashboardDeps, Visit } from './visit.ts'
 
 /**
- * Pages that are made at once. A browser asks for at most six at once over HTTP/1.1. Each page in progress
- * delays those of other operators by a piece of work in each turn of the event loop.
+ * Pages that are made at once. A browser asks for at most six over HTTP/1.1. Each delays those of other operators by a
+ * piece of work in each turn of the event loop.
  */
 export const pageTurnBounds = {
   runningMax: 64,
@@ -53,7 +52,7 @@ export const pageTurnBounds = {
 
 export type DashboardParts = Omit<DashboardDeps, 'assets' | 'recentReadings' | 'throttle' | 'turns'>
 
-/** `notForPages` is asked first about each path that has no page. It returns `null` if the page for unknown paths is right. */
+/** `notForPages` may answer for a path that has no page. */
 export const dashboardRoutes = (parts: DashboardParts, notForPages: (request: Request) => Promise<Response> | null) => {
   const assets = loadAssets()
   const door = doorOf({
@@ -82,10 +81,10 @@ export const dashboardRoutes = (parts: DashboardParts, notForPages: (request: Re
   return app.all('/*', (context) => notForPages(context.request) ?? noPage(context), unread)
 }
 
-/** Only pages are HTML: guessing would take other answers that begin with `<` for pages. */
+/** Guessing would take other answers that begin with `<` for pages. */
 const asHtml = () => html({ autoDetect: false, autoDoctype: false, contentType: 'text/html; charset=utf-8' })
 
-/** The door reads the bodies of forms itself, after its first checks. `guard` takes this option only with a function. */
+/** The door reads forms itself, after its first checks. `guard` takes this option only with a function. */
 const unread = { parse: 'none' } as const
 
 const cellarPages = ({ operator, admin }: Door) =>

@@ -1,8 +1,8 @@
 import type { Shell } from '../../../views/types.ts'
 
 /**
- * The texts about the result of a form. The next page shows the text once. A cookie carries only the name of the text to that
- * page. So somebody who can set the cookie cannot choose the words on the page.
+ * A cookie carries only the name of the text to the next page. So somebody who can set the cookie cannot choose the words
+ * there.
  */
 const ofSuccess = {
   cellar_created: 'Cellar created. Next: create an API key for your devices.',
@@ -24,7 +24,7 @@ const ofSuccess = {
   signed_out: 'You are signed out.',
 } as const
 
-/** These are not green, because nothing was done, or because the reader must do something. */
+/** Not green: nothing was done, or the reader must do something. */
 const others = {
   nothing_typed: 'You changed no field, so nothing was saved.',
   key_resumed_expired: 'Key resumed, but it has expired. Set a later expiry to use the key again.',
@@ -49,5 +49,5 @@ export const shownNotice = (name: NoticeName | null): Shell['notice'] =>
 
 const isNotice = (name: string): name is NoticeName => Object.hasOwn(notices, name)
 
-/** The notice cookie expires after this time, which is enough for the redirect to the next page. */
+/** Enough for the redirect to the next page. */
 export const noticeMs = 60_000

@@ -7,10 +7,7 @@ import { noStore } from './door/security-headers.ts'
 import { type NoticeName, noticeMs } from './notice.ts'
 import type { Visit } from './visit.ts'
 
-/**
- * Answers with a page. If the page shows a notice, the answer deletes the notice's cookie, so that the notice is shown only
- * once.
- */
+/** Deletes the cookie of a notice that the page shows, so that it is shown only once. */
 export const htmlPage = async (visit: Visit, page: JSX.Element, status = 200): Promise<Response> => {
   const answer = await visit.show(page, status)
   answer.headers.set('Cache-Control', noStore)
@@ -21,7 +18,7 @@ export const htmlPage = async (visit: Visit, page: JSX.Element, status = 200): P
 
 type Redirect = { readonly notice?: NoticeName; readonly cookies?: readonly string[] }
 
-/** Answers a POST with a redirect, so that a reload does not send the form again. */
+/** So a reload does not send the form again. */
 export const seeOther = (visit: Visit, path: string, { notice, cookies = [] }: Redirect = {}): Response => {
   const headers = new Headers({ Location: path })
   for (const cookie of cookies) headers.append('Set-Cookie', cookie)
@@ -48,7 +45,7 @@ export const problemPage = (
 
 export const notFound = (visit: Visit): Promise<Response> => problemPage(visit, { problem: 'not_found', status: 404 })
 
-/** Returns the problem to show on a page of its own. Returns `null` if the form can be shown again with the refusal. */
+/** `null` if the form can be shown again with the refusal. */
 export const wholePageProblem = (refusal: CommandRefusal): PageProblem | null => {
   switch (refusal.kind) {
     case 'busy':
@@ -68,7 +65,7 @@ export const wholePageProblem = (refusal: CommandRefusal): PageProblem | null =>
 type Refused = {
   readonly back: Back
   again(faults: Faults): JSX.Element
-  /** True if an earlier command of the same form has succeeded. Then the page must not say that nothing was changed. */
+  /** An earlier command of the form has succeeded, so the page must not say that nothing was changed. */
   readonly isPartDone?: boolean
 }
 
@@ -86,12 +83,12 @@ export const refusedPage = (
   return htmlPage(visit, again({ [field ?? 'form']: text }), status)
 }
 
-/** One sentence for each refused field, by the name of the field. The name `form` stands for the whole form. */
+/** By the name of the field; `form` is the whole form. */
 export type Faults = Readonly<Record<string, string>>
 
 export const noFaults: Faults = {}
 
-/** If the form has no field for a fault, moves the fault to the top of the form. Otherwise nobody would see it. */
+/** A fault without a field moves to the top. Otherwise nobody would see it. */
 export const placedFaults = (values: Readonly<Record<string, string>>, faults: Faults): Faults => {
   const unplaced = Object.entries(faults).find(([field]) => field !== 'form' && !Object.hasOwn(values, field))
   return unplaced === undefined ? faults : { ...faults, form: unplaced[1] }

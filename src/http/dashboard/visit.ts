@@ -23,7 +23,7 @@ export type DashboardDeps = {
   readonly lastChecks: LastChecks
   readonly lines: RequestLines
   readonly reasons: () => readonly HealthReason[]
-  /** Returns `null` if this node does not check its log. */
+  /** `null` if this node does not check its log. */
   readonly logCheck: () => LogCheckView | null
   readonly web: WebConfig
   readonly live: LivePages
@@ -36,7 +36,7 @@ export type DashboardDeps = {
   readonly bodies: UnfinishedBodies
 }
 
-/** A request, with the facts that every page needs. `door.tsx` has checked the request before a page gets it. */
+/** `door.tsx` has checked it before a page gets it. */
 export type Visit = {
   readonly request: Request
   readonly requestId: string
@@ -45,17 +45,14 @@ export type Visit = {
   readonly path: string
   readonly query: URLSearchParams
   readonly params: Readonly<Record<string, string>>
-  /** The fields of the sent form. Every field is empty if the request is a GET. */
+  /** Empty for a GET. */
   readonly form: FormFields
   readonly session: OpenSession | null
   readonly shell: Shell
   readonly notice: NoticeName | null
-  /** Elysia gives the answer this status when it sends it: until then, the answer says 200. */
+  /** Elysia sets this status when it sends the answer: until then, it says 200. */
   readonly show: (page: JSX.Element, status: number) => Promise<Response>
-  /**
-   * The `Set-Cookie` headers that a page must send: a new `visitor` cookie, if the browser has neither this cookie nor a
-   * session.
-   */
+  /** A new `visitor` cookie, if the browser has neither this cookie nor a session. */
   readonly cookies: readonly string[]
 }
 

@@ -24,10 +24,7 @@ import {
   emptyBudgetRefusal,
 } from './request-costs.ts'
 
-/**
- * Answers every request under `/api/`. First checks the API key, whatever the path and the method, and then calls the route. A
- * bug causes a 500 for this request only.
- */
+/** First checks the API key, whatever the path and the method. A bug causes a 500 for this request only. */
 export const answerApiRequest = async (deps: ApiDeps, request: Request, route: ApiRoute): Promise<Response> => {
   const { core, lines } = deps
   const nowMs = core.clock.now()
@@ -42,8 +39,7 @@ export const answerApiRequest = async (deps: ApiDeps, request: Request, route: A
     const result = await route(call)
     if (result === 'client_gone') {
       chargeOnce(deps, call, costOfBrokenConnection)
-      // The client has closed the connection. If the client reads this answer all the same, a 500 does not say that the
-      // reading was stored.
+      // If a client that closed the connection reads this all the same, a 500 does not say that the reading was stored.
       return problemResponse(problemOf(internalError), plainHeaders(requestId))
     }
     return result.ok ? accept(deps, call, result.value) : await refuse(deps, call, result.refusal)
@@ -66,7 +62,6 @@ const accept = (deps: ApiDeps, call: ApiCall, result: Accepted | AcceptedBatch |
 
 const acceptBatch = (deps: ApiDeps, call: ApiCall, batch: AcceptedBatch): Response => {
   const { stream, first, last, usage, repeats } = batch.accepted
-  // A repeat refuses nothing anew.
   if (repeats === null && batch.rejected.length > 0) {
     noteRejected(deps.core, { requestId: call.requestId, keyId: call.key.keyId }, batch.rejected)
   }
@@ -80,7 +75,7 @@ const acceptBatch = (deps: ApiDeps, call: ApiCall, batch: AcceptedBatch): Respon
 
 const statusOfBatch = (rejected: readonly RejectedItem[]): number => (rejected.length === 0 ? 200 : 207)
 
-/** The charge is in `checks-after-the-key.ts`. There is no receipt, because nothing is in the log. */
+/** No receipt, because nothing is in the log. */
 const answerCheck = (deps: ApiDeps, call: ApiCall, { count, accepted, rejected }: CheckedReadings): Response => {
   deps.lastChecks.set(call.key.keyId, deps.core.clock.now())
   const headers: AnswerHeaders = { ...plainHeaders(call.requestId), ...keepAlive }
@@ -90,7 +85,7 @@ const answerCheck = (deps: ApiDeps, call: ApiCall, { count, accepted, rejected }
   return new Response(body, { status: statusOfBatch(rejected), headers })
 }
 
-/** Answers a request without a valid key. The answer has no headers about a key, and costs nothing of a key's budget. */
+/** Has no headers about a key, and costs nothing of a key's budget. */
 const refuseKey = (
   deps: ApiDeps,
   call: RefusedCall & { readonly request: Request },
@@ -127,7 +122,7 @@ const refuse = async (deps: ApiDeps, call: ApiCall, found: ReadingRefusal): Prom
   return problemResponse(problem, headers)
 }
 
-/** True for a wrong path or method. Then `checks-after-the-key.ts` has not run, so `refuse` checks the key's cost budget. */
+/** Then `checks-after-the-key.ts` has not run, so `refuse` checks the key's cost budget. */
 const isOfNoRoute = ({ kind }: ReadingRefusal): boolean => kind === 'not_found' || kind === 'method_not_allowed'
 
 const isKeyRefusal = ({ kind }: ReadingRefusal): boolean =>

@@ -3,10 +3,7 @@ import { secondText } from '../../domain/calendar.ts'
 import type { RejectedItem } from '../../domain/refusal.ts'
 import { itemErrors, readingsWords } from '../problem.ts'
 
-/**
- * The body of a 200 to a single reading (docs/contract.md, "One reading"). All answers of one second have the same text, so it
- * is made once a second.
- */
+/** All answers of one second have the same text, so it is made once a second. */
 export const successBody = (acceptedAtMs: number): string => {
   const second = Math.floor(acceptedAtMs / 1_000)
   if (second === bodySecond) return body
@@ -19,13 +16,11 @@ export const successBody = (acceptedAtMs: number): string => {
 let bodySecond = Number.NaN
 let body = ''
 
-/** The body of a 200 to a check of a single reading (docs/contract.md, "Check without storing"). */
 export const checkBody = ({ recordedAt }: Checked): string =>
   JSON.stringify({ status: 'success', message: 'Reading would be stored.', timestamp: secondText(recordedAt) })
 
 type BatchAnswer = { readonly accepted: Pick<Accepted, 'recordedAt'>; readonly rejected: readonly RejectedItem[] }
 
-/** The body of a 200 or a 207 to a batch (docs/contract.md, "Many readings"), or to the check of a batch. */
 export const batchBody = (
   { accepted, rejected }: BatchAnswer,
   count: number,

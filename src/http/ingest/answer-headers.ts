@@ -3,24 +3,18 @@ import type { Limit } from '../../domain/events.ts'
 import type { KeyState } from '../../domain/key.ts'
 import { jsonHeaders } from '../problem.ts'
 
-/**
- * Answers to stored readings promise this time to an idle connection (`Keep-Alive: timeout=75`). So a device that sends once a
- * minute keeps its connection.
- */
+/** So a device that sends once a minute keeps its connection. */
 export const keepAliveSecondsMin = 75
 
 export type AnswerHeaders = Record<string, string>
 
-/** The service makes the request id itself. A client could send the id of another request, and make the log lines ambiguous. */
+/** A client could send the id of another request, and make the log lines ambiguous. */
 export const plainHeaders = (requestId: string): AnswerHeaders => ({
   ...jsonHeaders,
   'X-Request-Id': requestId,
 })
 
-/**
- * Adds the headers about the limit (IETF draft "RateLimit header fields") and the expiry of a valid key. While the store is
- * unavailable, `used` is not known, and the header `RateLimit` is left out.
- */
+/** As in the IETF draft "RateLimit header fields". Without the store, `used` is not known, and `RateLimit` is left out. */
 export const addKeyHeaders = (
   headers: AnswerHeaders,
   key: KeyState,
@@ -32,9 +26,8 @@ export const addKeyHeaders = (
 }
 
 /**
- * The headers of a 200 to a single reading. All calls for new readings return the same object, because a new object would take
- * three times as long. So the caller must copy the headers at once, as `new Response` does. Readings of one append have the
- * same `usage` object, so only the first reading of an append sets all headers.
+ * All calls for new readings return the same object, because a new one would take three times as long. So the caller must
+ * copy it at once, as `new Response` does. Readings of one append share `usage`: only the first sets all headers.
  */
 export const acceptedHeaders = (requestId: string, key: KeyState, reading: Accepted): Headers => {
   const { stream, first, usage, repeats } = reading
@@ -54,10 +47,9 @@ export const acceptedHeaders = (requestId: string, key: KeyState, reading: Accep
   return replayed
 }
 
-/** Tells the client that this answer belongs to an earlier request with the same idempotency key. Nothing new is stored. */
+/** This answer belongs to an earlier request with the same idempotency key. */
 export const replayedHeader = 'Idempotent-Replayed'
 
-/** Tells how long an idle connection stays open. Clients that know this header open a new connection in time. */
 export const keepAlive = { 'Keep-Alive': `timeout=${keepAliveSecondsMin}` } as const
 
 const accepted = new Headers({ ...jsonHeaders, ...keepAlive })

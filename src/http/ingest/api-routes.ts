@@ -14,8 +14,8 @@ const batchCheckPath = '/api/v1/ingest/batch/check'
 export const endpointPaths: readonly string[] = [ingestPath, batchPath, readingCheckPath, batchCheckPath]
 
 /**
- * Each handler checks the API key itself. A check in front of the router would compare paths, and could miss a path that the
- * router accepts. With `parse: 'none'`, Elysia does not read the body, so the key is checked before the body is read.
+ * Each handler checks the API key itself, before the body is read: hence `parse: 'none'`
+ * (docs/decisions/018-authentication-and-cost-budgets.md).
  */
 export const apiRoutes = (deps: ApiDeps) => {
   const names = new NameCache()
@@ -43,8 +43,8 @@ const unknownPath: ApiRoute = ({ request }) =>
   refused({ kind: 'not_found', meant: meantPath(request.url, endpointPaths) })
 
 /**
- * Answers a path such as `//api/v1/ingest` or `/API/v1/ingest`. The router does not find it under `/api`, but a device sent it,
- * and a device cannot read a page. Returns `null` for all other paths.
+ * The router does not find `//api/v1/ingest` or `/API/v1/ingest` under `/api`, but a device cannot read a page. `null` for
+ * all other paths.
  */
 export const answerMisspeltPath =
   (deps: ApiDeps) =>

@@ -5,10 +5,7 @@ import { refusalOfKey } from '../../domain/key-refusal.ts'
 import type { ReadingRefusal } from '../../domain/refusal.ts'
 import { hasTwoHosts } from '../host-header.ts'
 
-/**
- * `key` is set if the secret is right, even if the key is refused, for instance because it has expired. Then the key's page
- * shows the refusal.
- */
+/** `key` is set if the secret is right, even if the key is refused. Then the key's page shows the refusal. */
 export type Authentication =
   | { readonly key: KeyState; readonly refusal: ReadingRefusal | null }
   | { readonly key: null; readonly refusal: ReadingRefusal }
@@ -18,8 +15,8 @@ const ambiguous: Authentication = { key: null, refusal: { kind: 'ambiguous_host'
 const unknown: Authentication = { key: null, refusal: { kind: 'key_invalid', why: 'unknown' } }
 
 /**
- * Checks the API key of a request. Two `X-API-Key` headers arrive as one text with a comma, which is never a valid key. The
- * secret is compared before the expiry, so only a client with the right secret learns that a key has expired. `now` is in ms.
+ * Two `X-API-Key` headers arrive as one text with a comma, which is never a valid key. The secret is compared before the
+ * expiry, so only a client with the right secret learns that a key has expired.
  */
 export const authenticate = (keys: KeyQueries, headers: Headers, now: number): Authentication => {
   if (hasTwoHosts(headers)) return ambiguous

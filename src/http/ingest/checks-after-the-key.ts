@@ -1,6 +1,6 @@
 /**
- * The way of a request with readings, in the order of docs/contract.md, "One order of checks". The API key, the path and the
- * method are checked before, in `answer-api-request.ts`. ARCHITECTURE.md, "Where the key is checked again", names all places.
+ * In the order of docs/contract.md, "One order of checks". ARCHITECTURE.md, "Where the key is checked again", names all
+ * places.
  */
 import type { Usage } from '../../actors/core-interface.ts'
 import { storageRefusal } from '../../actors/outage-refusals.ts'
@@ -31,40 +31,36 @@ import {
 import { chargeOnce, costOfCheck, costOfRefusal, emptyBudgetRefusal } from './request-costs.ts'
 
 /**
- * Size of a gzip body before it is unpacked. Each 128 KiB can take 20 ms, even if it unpacks to a single reading. A thousand
- * readings with a UUID for each rack and keg take 65 to 100 KB.
+ * Each 128 KiB of gzip can take 20 ms, even if it unpacks to a single reading. A thousand readings with a UUID for each
+ * rack and keg take 65 to 100 KB.
  */
 export const packedBodyBytesMax = 128 * 1024
 
 export type IngestEndpoint = ApiDeps & {
   readonly what: 'reading' | 'batch'
   readonly bytesMax: number
-  /** Parses the body, and checks the fields and the cellar. Can overwrite parts of the body. */
+  /** Can overwrite parts of the body. */
   readonly judge: (body: Uint8Array, of: BodyOrigin) => Outcome<JudgedBody, ReadingRefusal> | RefusedReading
 }
 
-/** `cellar` is the cellar of the key. `isIdempotent` is true if the request has an idempotency key. */
+/** `cellar` is the cellar of the key. */
 type BodyOrigin = { readonly cellar: string; readonly isIdempotent: boolean }
 
-/** A refused reading whose names are valid. */
 type RefusedReading = { readonly ok: false; readonly refusal: ReadingRefusal; readonly names: ApiCall['names'] }
 
-/** Without the parsed items, which would keep up to 1 MiB in memory while the request waits for its commit. */
+/** Without the parsed items, which would keep up to 1 MiB in memory until the commit. */
 export type JudgedBody = {
   readonly readings: Readings
-  /** Why the readings cannot be stored now, or `null`. */
   readonly refusal: ReadingRefusal | null
-  /** `null` for a single reading. */
   readonly batch: JudgedItems | null
 }
 
 export type JudgedItems = {
   readonly rejected: readonly RejectedItem[]
-  /** For a request with an idempotency key: what the log keeps of the batch, and what the answer to a repeat is made from. */
+  /** With an idempotency key: what the log keeps of the batch, and what a repeat is answered from. */
   readonly repeat: { readonly kept: Idempotency['batch']; readonly asked: readonly TimelessItem[] } | null
 }
 
-/** `check` answers as `store` would, but stores nothing (docs/contract.md, "Check without storing"). */
 export type IngestRoutes = { readonly store: ApiRoute; readonly check: ApiRoute }
 
 export const ingestRoutes = (endpoint: IngestEndpoint): IngestRoutes => ({
@@ -79,7 +75,7 @@ const ingestRoute =
     const { key, request } = call
 
     const known = core.keys.usage(key.keyId)
-    // Almost always there is no promise. Awaiting the value itself would take a turn of the microtask queue for each reading.
+    // Almost never a promise. Awaiting the value would take a turn of the microtask queue for each reading.
     const usage = known instanceof Promise ? await known : known
     if (usage === null) return refused({ kind: 'store_unavailable' })
     const full = windowRefusal(usage) ?? storageRefusal(core.log)
@@ -94,7 +90,7 @@ const ingestRoute =
       (encoding === 'unknown' ? unknownEncoding : null) ??
       (expected === 'unknown' ? unknownExpectation : null)
     if (full !== null) {
-      // A repeat gets its first answer even if the rate window or the disk is full. The body of any other request is not read.
+      // A repeat gets its first answer even if the rate window or the disk is full.
       const isKnown = fault === null && keyHash !== null && core.keys.knowsIdempotencyKey(key.keyId, keyHash)
       if (!isKnown) return refused(full)
     }
@@ -105,11 +101,11 @@ const ingestRoute =
     const sentBytesMax = isPacked ? Math.min(bytesMax, packedBodyBytesMax) : bytesMax
     const bound = { pool: 'devices', holder: key.keyId, bytesMax: sentBytesMax, isPacked } as const
     const sent = await (expected === 'awaited' ? readAwaitedBody : readBody)(bodies, request, bound)
-    // Before all other refusals, because only these two close the connection. On an open connection, Bun would read the rest of
-    // the body as the next request.
+    // First, because only these two close the connection. On an open one, Bun would read the rest of the body as the next
+    // request.
     if (sent === 'too_slow') return refused(tooSlow(request.headers))
     if (sent === 'not_begun') return refused({ kind: 'expectation_failed', what: 'not_begun' })
-    // Checked again, because other requests of the key can have used up its cost budget while this body arrived.
+    // Again, because other requests can have used up the budget while this body arrived.
     const emptyBudget = emptyBudgetRefusal(endpoint, key)
     if (emptyBudget !== null) return refused(emptyBudget)
     const body = isPacked ? unpacked(endpoint, sent) : sent
@@ -120,7 +116,7 @@ const ingestRoute =
     if (sent === 'too_large' && sentBytesMax < bytesMax) return refused(full ?? packedTooLarge)
     if (!isWhole) return refused(bodyRefusal(endpoint, body, full))
 
-    // The body must be hashed before `judge`, which overwrites parts of the body.
+    // Before `judge`, which overwrites parts of the body.
     const hashes = keyHash === null ? null : { keyHash, bodyHash: bodyHash(body) }
     const judged = judge(body, { cellar: key.cellar, isIdempotent: hashes !== null })
     if (!judged.ok) {
@@ -153,7 +149,6 @@ const unpacked = ({ work, bytesMax }: IngestEndpoint, sent: BodyInTime): BodyInT
   return gunzip(sent, bytesMax)
 }
 
-/** A full rate window or disk is reported before all faults of the body. */
 const bodyRefusal = (
   { what, bytesMax }: IngestEndpoint,
   fault: Exclude<IngestBody, Uint8Array | 'client_gone' | 'too_slow'>,
@@ -172,7 +167,7 @@ const bodyRefusal = (
   }
 }
 
-/** Charges the cost budget before the actor answers. Otherwise many checks could wait at the same time without cost. */
+/** Before the actor answers. Otherwise many checks could wait at the same time without cost. */
 const checkReadings = async (deps: ApiDeps, call: ApiCall, { readings, batch }: JudgedBody): Promise<ApiResult> => {
   const rejected = batch?.rejected ?? null
   chargeOnce(deps, call, costOfCheck(rejected, call))
@@ -185,15 +180,15 @@ const checkReadings = async (deps: ApiDeps, call: ApiCall, { readings, batch }: 
 type PossibleRepeat = JudgedBody & { readonly hashes: Omit<Idempotency, 'batch'> }
 
 /**
- * A repeat gets its first answer, even if its readings would be refused now, for instance because they are too old. So
- * `refusal` goes to the key's actor, which answers with it only if the request is not a repeat.
+ * A repeat gets its first answer, even if its readings would be refused now. So the actor gets `refusal`, and answers with
+ * it only if this is no repeat.
  */
 const storeUnlessRepeat = async (
   deps: ApiDeps,
   call: ApiCall,
   { readings, refusal, batch, hashes }: PossibleRepeat,
 ): Promise<Stored> => {
-  // Charges the cost budget before the actor answers. Otherwise many refused requests could run at the same time without cost.
+  // As in `checkReadings`.
   if (refusal !== null) chargeOnce(deps, call, costOfRefusal(refusal, call))
   const repeat = batch?.repeat ?? null
   const idempotency = { ...hashes, batch: repeat?.kept ?? null }

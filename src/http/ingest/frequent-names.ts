@@ -1,7 +1,7 @@
 /**
- * Counts the most frequent names in bounded memory, however many names there are (the algorithm of Misra and Gries). When all
- * counters are in use, a new name lowers every counter by one. So a count is never too high. It is too low by at most the
- * number of all calls of `count`, divided by `countersMax + 1`.
+ * The algorithm of Misra and Gries: memory is bounded, however many names there are. When all counters are in use, a new
+ * name lowers every counter by one. So a count is never too high. It is too low by at most the number of all calls of
+ * `count`, divided by `countersMax + 1`.
  */
 export class FrequentNames {
   readonly #counts = new Map<string, number>()
@@ -19,7 +19,7 @@ export class FrequentNames {
     else this.#lowerAll()
   }
 
-  /** Returns the names with the highest counts, highest count first. */
+  /** Highest count first. */
   top(namesMax: number): readonly (readonly [name: string, count: number])[] {
     return [...this.#counts].toSorted((a, b) => b[1] - a[1]).slice(0, namesMax)
   }

@@ -8,10 +8,9 @@ import { type IngestEndpoint, type IngestRoutes, ingestRoutes } from './checks-a
 import { BatchParser } from './parse-batch.ts'
 
 export const batchBodyBytesMax = 1024 * 1024
-/** Size of all events of a batch as JSON. EventStoreDB refuses an append over 1 MiB. */
+/** All events of a batch as JSON. EventStoreDB refuses an append over 1 MiB. */
 export const batchEncodedBytesMax = 1_000_000
 
-/** `POST /api/v1/ingest/batch` and its check. Stores either all valid readings of the batch or none (docs/contract.md, "Many readings"). */
 export const ingestBatch = (deps: ApiDeps, names: NameCache): IngestRoutes => {
   const { core, work } = deps
   const parser = new BatchParser(names)
@@ -28,7 +27,7 @@ export const ingestBatch = (deps: ApiDeps, names: NameCache): IngestRoutes => {
           asked: timelessItems(parsed.value),
         }
       : null
-    // `judgeBatch` has copied the readings, so nobody needs the first ones any more.
+    // `judgeBatch` has copied them.
     if (readings !== parsed.value.readings) parsed.value.readings.giveBack()
     return done({ readings, refusal: batchRefusal(judged, context.now), batch: { rejected, repeat } })
   }

@@ -2,14 +2,14 @@ import { gunzipSync } from 'node:zlib'
 import type { ReadingRefusal } from '../../domain/refusal.ts'
 import type { BodyFault } from '../read-body.ts'
 
-/** A gzip body is unpacked in pieces of this size. For a batch, Node's default of 16 KiB takes twice as long. */
+/** With Node's default of 16 KiB, a batch takes twice as long. */
 const gunzipChunkBytes = 128 * 1024
 
 export type IngestBody = Uint8Array | BodyFault | 'not_gzip'
 
 const json = 'application/json'
 
-/** Ignores parameters of the content type, such as `charset=latin1`, because JSON is always UTF-8 (RFC 8259, section 8.1). */
+/** Ignores `charset=latin1` and the like, because JSON is always UTF-8 (RFC 8259, section 8.1). */
 export const contentTypeRefusal = (headers: Headers): ReadingRefusal | null => {
   const type = headers.get('content-type')
   if (type === json || isJson(type ?? '')) return null
@@ -22,7 +22,7 @@ const isJson = (type: string): boolean => {
   return essence.trim().toLowerCase() === json
 }
 
-/** Accepts `x-gzip`, too, which is an old name of gzip (RFC 9110, section 8.4.1.3). */
+/** `x-gzip` is an old name of gzip (RFC 9110, section 8.4.1.3). */
 export const contentEncoding = (headers: Headers): 'plain' | 'gzip' | 'unknown' => {
   const encoding = headers.get('content-encoding')
   if (encoding === null) return 'plain'
@@ -38,7 +38,7 @@ export const contentEncoding = (headers: Headers): 'plain' | 'gzip' | 'unknown' 
   }
 }
 
-/** Unpacks at most `bytesMax` bytes. The body can be several gzip files in a row (RFC 1952, section 2.2). */
+/** The body can be several gzip files in a row (RFC 1952, section 2.2). */
 export const gunzip = (packed: Uint8Array, bytesMax: number): Uint8Array | 'too_large' | 'not_gzip' => {
   try {
     return gunzipSync(packed, { maxOutputLength: bytesMax, chunkSize: Math.min(bytesMax, gunzipChunkBytes) })
@@ -51,24 +51,18 @@ export const gunzip = (packed: Uint8Array, bytesMax: number): Uint8Array | 'too_
 }
 
 /**
- * Returns the number of bytes that a faulty body takes from the key's cost budget. If unpacking failed, or the body was read up
- * to `bytesMax`, its size is not known, and the largest possible size is taken. For other faults, returns 0.
+ * What a faulty body takes from the key's cost budget. If unpacking failed, or the body was read up to `bytesMax`, its size
+ * is not known, and the largest possible one is taken.
  */
 export const failedBodyBytes = (sent: Uint8Array | BodyFault, headers: Headers, bytesMax: number): number => {
   if (typeof sent !== 'string') return Math.min(bytesMax, sent.byteLength * deflateRatioMax)
   return sent === 'too_large' && !headers.has('content-length') ? bytesMax : 0
 }
 
-/**
- * One byte of gzip unpacks to at most this number of bytes, because its algorithm, deflate, packs at most 258 bytes into 2
- * bits.
- */
+/** Deflate packs at most 258 bytes into 2 bits. */
 const deflateRatioMax = 1_032
 
-/**
- * Adds what the headers say about the length of a body that is empty or ends too early. A missing or too small
- * `Content-Length` causes both. Returns other refusals as they are.
- */
+/** A missing or too small `Content-Length` makes a body empty or ends it too early. */
 export const lengthFault = (refusal: ReadingRefusal, headers: Headers): ReadingRefusal => {
   if (refusal.kind !== 'malformed_json') return refusal
   const declared = headers.get('content-length')
@@ -76,7 +70,7 @@ export const lengthFault = (refusal: ReadingRefusal, headers: Headers): ReadingR
     case 'empty':
       return declared === null && !headers.has('transfer-encoding') ? noLength : refusal
     case 'ends_early':
-      // The place in a gzip body counts unpacked bytes, but `Content-Length` counts packed bytes.
+      // The place in a gzip body counts unpacked bytes.
       return contentEncoding(headers) === 'plain' && declared !== null
         ? { ...refusal, isLengthDeclared: true }
         : refusal
@@ -85,7 +79,7 @@ export const lengthFault = (refusal: ReadingRefusal, headers: Headers): ReadingR
   }
 }
 
-/** A body whose `Content-Length` is too large never ends, which the service cannot tell from a slow one. */
+/** A body with a too large `Content-Length` never ends, which the service cannot tell from a slow one. */
 export const tooSlow = (headers: Headers): ReadingRefusal => {
   const declared = headers.get('content-length')
   return { kind: 'request_timeout', declaredBytes: declared === null ? null : Number(declared) }

@@ -6,7 +6,6 @@ import type { ApiDeps } from './api-call.ts'
 import { type IngestEndpoint, type IngestRoutes, ingestRoutes } from './checks-after-the-key.ts'
 import { ReadingParser } from './parse-reading.ts'
 
-/** `POST /api/v1/ingest` and its check. */
 export const ingestReading = (deps: ApiDeps, names: NameCache): IngestRoutes => {
   const { core, work } = deps
   const parser = new ReadingParser(names)

@@ -1,25 +1,18 @@
 import { BoundedMap } from '../../domain/bounded-map.ts'
 
-/** Keys whose last refusal stays in memory. A further key replaces the key that was refused longest ago. */
 const lastRefusalsMax = 10_000
 
 export type LastRefusal = {
   readonly atMs: number
   readonly code: string
-  /** True if the key's cost budget was empty. `code` does not show that, because a full rate window has the same code. */
+  /** Not in `code`: a full rate window has the same. */
   readonly isCost: boolean
 }
 
-/**
- * If the cost budget was empty, `cause` is the code of the last refusal for another reason, which tells what used up the
- * budget. `null`: the budget was not empty, or no other refusal is known.
- */
+/** `cause`: what used up an empty cost budget, if that is known. */
 export type NotedRefusal = LastRefusal & { readonly cause: string | null }
 
-/**
- * The last refusal of each key, for the key's page. Only requests with the right secret are noted, so strangers cannot change
- * the page. The refusals are kept only in memory.
- */
+/** Only requests with the right secret are noted, so strangers cannot change the key's page. Only in memory. */
 export class LastRefusals {
   readonly #byKey: BoundedMap<string, NotedRefusal>
 

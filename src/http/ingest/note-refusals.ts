@@ -2,10 +2,9 @@ import type { ItemRefusal, ReadingRefusal, RejectedItem } from '../../domain/ref
 import { codeOf } from '../problem.ts'
 import type { ApiCall, ApiDeps } from './api-call.ts'
 
-/** `key` is `null` if the request has no known key. */
 export type RefusedCall = Pick<ApiCall, 'requestId' | 'names'> & { readonly key: ApiCall['key'] | null }
 
-/** A refused request counts 1 by its own code. If it is a batch, each of its refused readings also counts by its code. */
+/** A refused batch also counts each of its readings by its code. */
 export const noteRefused = (
   { core }: ApiDeps,
   { requestId, key, names }: RefusedCall,
@@ -16,7 +15,7 @@ export const noteRefused = (
   if (refusal.kind === 'batch_rejected') noteRejected(core, { requestId, keyId }, refusal.rejected)
 }
 
-/** The samples have no names: only a single reading's names are at hand. */
+/** Without names, which only a single reading has at hand. */
 export const noteRejected = (
   core: ApiDeps['core'],
   { requestId, keyId }: { readonly requestId: string; readonly keyId: string | null },

@@ -14,7 +14,7 @@ export class BatchParser {
     this.#scanner = new BatchScanner(this.#items, names)
   }
 
-  /** `cellar` is the cellar of the key. Can overwrite parts of `body`. */
+  /** `cellar` is the key's. Can overwrite parts of `body`. */
   parse(body: Uint8Array, cellar: string, work: IngestWork): Outcome<ParsedBatch, ReadingRefusal> {
     const scanned = this.#scanner.scan(body, cellar)
     if (scanned === null) return this.parseWhole(body, cellar, work)
@@ -23,7 +23,7 @@ export class BatchParser {
     return done(scanned)
   }
 
-  /** Parses a body in any form. It also says why a body is refused. The result is equal to that of the scanner. */
+  /** Also says why a body is refused. Equal to the scanner in all that both read. */
   parseWhole(body: Uint8Array, cellar: string, work: IngestWork): Outcome<ParsedBatch, ReadingRefusal> {
     const json = parseJson(body, 'batch', work)
     const items = json.ok ? parseBatch(json.value) : json

@@ -7,7 +7,7 @@ import type { IngestWork } from './api-call.ts'
 import { parseJson } from './json/parse-json.ts'
 import { odd, pastSpace, ReadingScanner } from './scan-reading.ts'
 
-/** `names` is the reading of another cellar, whose names are valid. */
+/** `names`: the reading, whose names are valid. */
 type OtherCellar = { readonly ok: false; readonly refusal: ReadingRefusal; readonly names: Reading }
 
 export class ReadingParser {
@@ -20,7 +20,7 @@ export class ReadingParser {
     this.#scanner = new ReadingScanner(names)
   }
 
-  /** `cellar` is the cellar of the key. Can overwrite parts of `body`. */
+  /** `cellar` is the key's. Can overwrite parts of `body`. */
   parse(body: Uint8Array, cellar: string, work: IngestWork): Outcome<ParsedReading, ReadingRefusal> | OtherCellar {
     const scanned = this.scan(body, cellar)
     if (scanned === null) return this.parseWhole(body, cellar, work)
@@ -29,7 +29,7 @@ export class ReadingParser {
     return done(scanned)
   }
 
-  /** Reads the plain form (`scan-batch.ts`). Returns `null` for a body in another form, which can be valid all the same. */
+  /** `null` for a body in another form, which can be valid all the same. */
   scan(body: Uint8Array, cellar: string): ParsedReading | null {
     if (this.#cellar.text !== cellar) this.#cellar = this.#names.named(cellar)
     const scanner = this.#scanner
@@ -39,7 +39,6 @@ export class ReadingParser {
     return { reading: scanner.reading(cellar), timestampMs: scanner.timeMs }
   }
 
-  /** Parses a body in any form. It also says why a body is refused. */
   parseWhole(body: Uint8Array, cellar: string, work: IngestWork): Outcome<ParsedReading, ReadingRefusal> | OtherCellar {
     const json = parseJson(body, 'reading', work)
     const parsed = json.ok ? parseReading(json.value) : json

@@ -11,15 +11,12 @@ export type RefusedRequest = { readonly requestId: string; readonly status: numb
   | { readonly keyId: null; readonly address: string }
 )
 
-/**
- * Writes only one log line a second about all refused requests, because anyone can cause refusals
- * (docs/decisions/019-bounded-lines-for-refusals.md).
- */
+/** One line a second, because anyone can cause refusals (docs/decisions/019-bounded-lines-for-refusals.md). */
 export class RefusalLines {
   readonly #lines: RequestLines
   readonly #schedule: Schedule
   #requests = 0
-  /** Number of refusals by code. This map needs no bound, because the codes are a fixed list. */
+  /** Needs no bound: the codes are a fixed list. */
   readonly #codes = new Map<string, number>()
   readonly #keys = new FrequentNames(refusalLineCountersMax)
   readonly #addresses = new FrequentNames(refusalLineCountersMax)
@@ -43,7 +40,6 @@ export class RefusalLines {
     this.#cancel ??= this.#schedule.after(refusalLineMs, () => this.#write())
   }
 
-  /** Writes the last log line, about the refusals that are counted but not yet logged. */
   close(): void {
     this.#cancel?.()
     if (this.#requests > 0) this.#write()

@@ -1,10 +1,6 @@
 /**
- * Reads a batch from the bytes of its body into columns, without an object for each reading
- * (docs/decisions/029-batches-are-scanned.md).
- *
- * The scanner reads the plain form, in which nearly all devices send: the five fields of a reading in any order, with any
- * whitespace. There can be a few other fields with simple values, but no escapes. The scanner refuses nothing. An item in another form goes through
- * `JSON.parse` alone. If the rest of the body has another form, `scan` returns `null`, and the caller parses the whole body.
+ * Reads a batch into columns without an object for each reading (docs/decisions/029-batches-are-scanned.md). The scanner
+ * refuses nothing: `scan` returns `null` for another form, and the caller parses the whole body.
  */
 import { isOptional, nameFields, requiredFields } from '../../domain/reading/fields.ts'
 import type { BatchItems, ParsedBatch } from '../../domain/reading/judge-batch.ts'
@@ -15,21 +11,21 @@ import { batchNamesMax, endOfValue, limitPart, type StructureCounts } from './js
 import { odd, pastSpace, ReadingScanner } from './scan-reading.ts'
 
 /**
- * Items of a batch that may be parsed alone, because they have an unusual form. One in `batchItemsPerOddItem` items may be parsed
- * alone, too. With more, `JSON.parse` reads the whole body, which is then faster.
+ * So many items of an unusual form, or one in `batchItemsPerOddItem`, are parsed alone. With more, one `JSON.parse` of the
+ * whole body is faster.
  */
 export const batchOddItemsMax = 16
 export const batchItemsPerOddItem = 4
-/** Such an item is longer only if it has unused data. Then the whole body is parsed, so that its data is read only once. */
+/** A longer one has unused data. Then the whole body is parsed, so that its data is read only once. */
 export const oddItemBytesMax = 4 * 1024
 
 export class BatchScanner {
   readonly #items: BatchItems
   readonly #reading: ReadingScanner
-  /** The structure of the odd items. They lie in a list in an object, so the depth begins with 2. */
+  /** Of the odd items. They lie in a list in an object, so the depth begins with 2. */
   #counts: StructureCounts = { depth: 2, structural: 0, names: 0 }
   #oddItems = 0
-  /** In the items that are not odd. */
+  /** Of the other items. */
   #otherFields = 0
 
   constructor(items: BatchItems, names: NameCache) {
@@ -37,7 +33,7 @@ export class BatchScanner {
     this.#reading = new ReadingScanner(names)
   }
 
-  /** Returns `null` for a body that is not `{"readings":[…]}`, or could exceed a bound of `json/json-structure.ts`. */
+  /** Also `null` if the body could exceed a bound of `json/json-structure.ts`. */
   scan(body: Uint8Array, cellar: string): ParsedBatch | null {
     const items = this.#items
     this.#reading.begin(body, items.begin(cellar).utf8)
@@ -50,7 +46,6 @@ export class BatchScanner {
     return end !== odd && isTail(body, end) && this.#isWithinBounds() ? items.finish() : null
   }
 
-  /** Returns the index behind the list, or `odd`. */
   #scanItems(body: Uint8Array, from: number): number {
     const items = this.#items
     const reading = this.#reading
@@ -71,13 +66,13 @@ export class BatchScanner {
     return odd
   }
 
-  /** Returns the index behind the item, or `odd` if it is not JSON or exceeds a bound. */
+  /** `odd` if it is not JSON or exceeds a bound. */
   #parseOddItem(body: Uint8Array, from: number): number {
     this.#oddItems += 1
     if (this.#oddItems > batchOddItemsMax + this.#items.count / batchItemsPerOddItem) return odd
     const end = endOfValue(body, from, Math.min(body.length, from + oddItemBytesMax + 1))
     if (end - from > oddItemBytesMax) return odd
-    // A copy, because `limitPart` overwrites texts, and the whole body may still have to be parsed.
+    // `limitPart` overwrites texts, and the whole body may still have to be parsed.
     const item = Uint8Array.prototype.slice.call(body, from, end)
     if (typeof limitPart(item, batchStructuralCharsMax, this.#counts) === 'string') return odd
     const json = parsed(item)
@@ -86,7 +81,7 @@ export class BatchScanner {
     return end
   }
 
-  /** Counts as `limitStructure` does for the whole body. */
+  /** Counts as `limitStructure` does. */
   #isWithinBounds(): boolean {
     const { structural, names } = this.#counts
     const { count } = this.#items
@@ -97,13 +92,13 @@ export class BatchScanner {
   }
 }
 
-/** With `ignoreBOM`, a byte order mark stays in the text. It is invalid there, but would be valid at the beginning of a body. */
+/** A byte order mark is invalid inside a body, so it has to stay in the text. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const notJson = Symbol('not JSON')
 
 const parsed = (item: Uint8Array): unknown => {
-  // Decoding without a check is much faster for a short text. It writes this character in place of invalid bytes.
+  // Much faster for a short text. Writes this character in place of invalid bytes.
   const text = Buffer.prototype.utf8Slice.call(item, 0, item.length)
   try {
     return JSON.parse(text.includes('\ufffd') ? utf8.decode(item) : text)
@@ -112,7 +107,6 @@ const parsed = (item: Uint8Array): unknown => {
   }
 }
 
-/** Returns the index behind `{"readings":[`, or `odd`. */
 const pastHead = (body: Uint8Array): number => {
   let at = pastSpace(body, 0)
   if (body[at] !== openBrace) return odd

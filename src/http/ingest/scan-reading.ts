@@ -5,23 +5,17 @@ import { hashStep, type NameCache } from '../../domain/reading/name-cache.ts'
 import { parseTimestamp } from '../../domain/reading/timestamp.ts'
 import { nameCodePointsMax } from '../../limits.ts'
 
-/** A number of a batch that the scanner reads. Encoders write at most 25 characters. */
+/** Encoders write at most 25 characters. */
 export const scannedNumberBytesMax = 32
-/**
- * A reading can have this number of other fields, which are ignored. With more, the bound on structural characters
- * (`readingStructuralCharsMax`) could be exceeded: a reading has 11, and each other field adds 2.
- */
+/** With more, `readingStructuralCharsMax` could be exceeded: a reading has 11, and each other field adds 2. */
 export const scannedOtherFieldsMax = 10
 
-/** The scanner cannot read this. It may be valid all the same. */
+/** May be valid all the same. */
 export const odd = -1
 
 const none = new Name('')
 
-/**
- * Reads a single reading, or one item of a batch, from the bytes of the body. Fields of this object hold what was found, because
- * a new object for each reading would take more time than the scan.
- */
+/** Fields of this object hold what was found: a new object for each reading would take more time than the scan. */
 export class ReadingScanner implements ReadingOfBatch {
   readonly #names: NameCache
   #body: Uint8Array = none.utf8
@@ -31,11 +25,11 @@ export class ReadingScanner implements ReadingOfBatch {
   value = 0
   timeMs = 0
   text: string | null = null
-  /** Fields that a reading does not have. They are ignored, but the bounds of the whole body count them. */
+  /** Ignored, but the bounds of the whole body count them. */
   otherFields = 0
   /**
-   * The date of the last timestamp: four digits of the year, four of month and day, and its midnight in ms. It begins with a
-   * date that exists. Zeros would be equal to four NUL bytes, which are no date.
+   * Digits of the year, of month and day, and midnight in ms. Begins with a date that exists: zeros would equal four NUL
+   * bytes, which are no date.
    */
   #year = firstYear
   #monthAndDay = firstMonthAndDay
@@ -50,13 +44,12 @@ export class ReadingScanner implements ReadingOfBatch {
     this.#cellar = cellar
   }
 
-  /** The reading that was found. `cellar` is the cellar of the key. */
   reading(cellar: string): Reading {
     const timestamp = this.text ?? secondText(this.timeMs)
     return { cellar, rack: this.rack.text, keg: this.keg.text, value: this.value, timestamp }
   }
 
-  /** Returns the index behind the reading that begins at `from`, or `odd`. */
+  /** `odd`, or the index behind the reading. */
   scan(from: number): number {
     const body = this.#body
     if (body[from] !== openBrace) return odd
@@ -67,7 +60,7 @@ export class ReadingScanner implements ReadingOfBatch {
       at = pastSpace(body, at + 1)
       if (body[at] !== quote) return odd
       const field = fieldAt(body, at + 1)
-      // A repeated field is odd, because the bounds of the whole body count each of its names and structural characters.
+      // The bounds of the whole body count each of its names and structural characters.
       if ((found & field) !== 0) return odd
       found |= field
       const end = field === noField ? pastPlainText(body, at) : at + nameBytes(field) + 2
@@ -82,7 +75,6 @@ export class ReadingScanner implements ReadingOfBatch {
     }
   }
 
-  /** These functions return the index behind a value that begins at `at`, or `odd`. */
   #readValue(field: number, at: number): number {
     switch (field) {
       case value:
@@ -116,7 +108,7 @@ export class ReadingScanner implements ReadingOfBatch {
     const { length } = expected
     if (body[at] !== quote || body[at + length + 1] !== quote) return odd
     for (let index = 0; index < length; index += 1) {
-      // A cellar with quotes or backslashes in its name is escaped in JSON, so its bytes differ.
+      // Quotes and backslashes of a name are escaped in JSON, so the bytes differ.
       const byte = expected[index] ?? 0
       if (body[at + 1 + index] !== byte || byte === quote || byte === backslash) return odd
     }
@@ -152,8 +144,8 @@ export class ReadingScanner implements ReadingOfBatch {
   }
 
   /**
-   * A number of at most 15 digits is an integer that a double holds exactly. So is the power of ten by which it is divided, and
-   * the division rounds once, as `JSON.parse` does.
+   * At most 15 digits are an integer that a double holds exactly. So is the power of ten, and the division rounds once, as
+   * `JSON.parse` does.
    */
   #readNumber(from: number): number {
     const body = this.#body
@@ -165,7 +157,7 @@ export class ReadingScanner implements ReadingOfBatch {
       digits = digits * 10 + ((body[at] ?? 0) - zero)
       at += 1
     }
-    // JSON has no number without digits, and none like `01`.
+    // JSON has no number like `01`.
     if (at === first || (at > first + 1 && body[first] === zero)) return odd
     let places = 0
     if (body[at] === dot) {
@@ -185,7 +177,7 @@ export class ReadingScanner implements ReadingOfBatch {
     return at
   }
 
-  /** `Number` and `JSON.parse` round in the same way, but `Number` accepts more forms, such as `.5`. */
+  /** `Number` rounds as `JSON.parse` does, but accepts more forms, such as `.5`. */
   #readLongNumber(from: number): number {
     const body = this.#body
     const first = body[from] === minus ? from + 1 : from
@@ -233,7 +225,7 @@ export class ReadingScanner implements ReadingOfBatch {
     return from + 21
   }
 
-  /** A timestamp with a fraction, or with `+00:00` instead of `Z`. */
+  /** With a fraction, or with `+00:00` instead of `Z`. */
   #readLongTimestamp(from: number): number {
     const body = this.#body
     let end = from + 19
@@ -248,7 +240,6 @@ export class ReadingScanner implements ReadingOfBatch {
   }
 }
 
-/** One character for each byte. */
 const latin1 = (body: Uint8Array, from: number, end: number): string =>
   Buffer.prototype.latin1Slice.call(body, from, end)
 
@@ -258,7 +249,7 @@ export const pastSpace = (body: Uint8Array, from: number): number => {
   return at
 }
 
-/** Returns the index behind a text without escapes and of ASCII only, or `odd`. `at` is its first quote. */
+/** Only ASCII without escapes. `at` is its first quote. */
 const pastPlainText = (body: Uint8Array, at: number): number => {
   let end = at + 1
   for (let byte = body[end] ?? 0; byte !== quote; byte = body[end] ?? 0) {
@@ -283,7 +274,6 @@ const value = 8
 const timestamp = 16
 const allFields = 31
 
-/** Finds the field whose name and closing quote begin at `at`. */
 const fieldAt = (body: Uint8Array, at: number): number => {
   switch (body[at]) {
     case 0x63:
@@ -351,6 +341,6 @@ const [openBrace, closeBrace] = [0x7b, 0x7d]
 
 const exactDigits = 15
 const powersOfTen = Float64Array.from({ length: exactDigits + 1 }, (_, places) => 10 ** places)
-/** A character takes at most four bytes in UTF-8. A longer name is invalid, so it is not worth a hash. */
+/** A longer name is invalid, so it is not worth a hash. */
 const nameBytesMax = 4 * nameCodePointsMax
 const longTimestampChars = '2026-03-01T12:00:00.123456789+00:00'.length

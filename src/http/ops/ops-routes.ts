@@ -2,10 +2,7 @@ import { Elysia } from 'elysia'
 import { refuseTwoHosts } from '../host-header.ts'
 import { jsonHeaders, problemOf, problemResponse } from '../problem.ts'
 
-/**
- * Health checks, which need no API key. `/livez` says that the process runs. `/readyz` says whether a load balancer can send
- * readings to this node.
- */
+/** Need no API key. `/readyz` says whether a load balancer can send readings to this node. */
 export const opsRoutes = (isReady: () => boolean) =>
   new Elysia({ name: 'ops' })
     .onBeforeHandle(refuseTwoHosts)

@@ -4,7 +4,6 @@ import type { Core } from '../../../actors/core-interface.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
 import { actorText } from '../../../domain/search/event-filter.ts'
 
-/** Says who asked for the event, with a link to all that they did. A key has a page of its own. */
 export const byView = ({ projections }: Core, { position, metadata: { by } }: RecordedEvent): ByView => {
   switch (by.kind) {
     case 'operator':

@@ -14,7 +14,6 @@ import { namesAt } from '../show/event-names.ts'
 import { statusThen } from '../show/status-then.ts'
 import { byView } from './by-view.ts'
 
-/** Gathers what the page of an event shows. */
 export const eventPageView = (core: Core, found: EventInContext): EventPageView => {
   const { event, before } = found
   return {
@@ -55,8 +54,8 @@ const eventLink = (core: Core, event: RecordedEvent): EventLink => ({
 })
 
 /**
- * Only the fence or the seal of the event itself says when every node had the change. A later fence of another change would say a time
- * that is much too late.
+ * Only the event's own fence or seal says when every node had the change. A later fence would say a time that is much too
+ * late.
  */
 const inForceAt = ({ projections }: Core, event: RecordedEvent): number | null => {
   if (categoryOf(event.stream) !== 'key') return null

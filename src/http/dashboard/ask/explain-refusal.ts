@@ -1,6 +1,6 @@
 /**
- * Explains why a request was refused. A summary of refusals has samples with the ids of their requests. Other requests are only
- * counted, so the page offers the summaries of that time. A request id says its instant, which tells where to look.
+ * Summaries of refusals have only samples of request ids. For any other id, the page offers the summaries of its instant,
+ * which the id says.
  */
 import type { ExplainedSample, ExplainedView, SummaryLink } from '../../../../views/log/log-types.ts'
 import { refusalWords } from '../../../../views/log/refusal-words.ts'
@@ -29,7 +29,7 @@ import { isWritten, type Summary, unwrittenRefusals, writtenAmong } from './unwr
 
 const summariesOfferedMax = 20
 
-/** `after` is the position behind which an ended search goes on. @throws Outage, UndecodableEvent */
+/** `after`: where an ended search goes on. @throws Outage, UndecodableEvent */
 export const explainRefusal = async (
   parts: LogListParts,
   requestId: string,
@@ -56,13 +56,13 @@ export const explainRefusal = async (
   }
 }
 
-/** The instant of the id and that of the refusal are those of one node, a moment apart. */
+/** Both instants are those of one node, a moment apart. */
 const isNear = ({ from, to }: Summary['data'], atMs: number): boolean => from - nearMs <= atMs && atMs <= to + nearMs
 const nearMs = 60_000
 
 const sinceAbout = (atMs: number) => ({ ...anyEvent, type: 'ReadingsRefused', since: atMs - nearMs }) as const
 
-/** A summary is written after its refusals, sometimes long after them, so the search goes forwards. */
+/** A summary is written after its refusals, sometimes long after them. */
 const summariesSince = async (parts: LogListParts, atMs: number, after: number | null) => {
   const { questions } = parts.core
   const { owner } = parts
@@ -126,7 +126,6 @@ const explained = async (parts: LogListParts, summary: Summary, sample: RefusalS
   }
 }
 
-/** The readings in the rate window are counted only if the refusal can be about them. */
 const thenOf = async (
   { core, nowMs, owner }: LogListParts,
   { keyId, cellar }: KeyState,

@@ -1,4 +1,3 @@
-/** Finds where the text in the box of the Log page leads to. */
 import type { FoundView } from '../../../../views/log/log-types.ts'
 import { countOf } from '../../../../views/parts/quantity.ts'
 import { dateText, exactText } from '../../../../views/parts/time-words.ts'
@@ -17,20 +16,18 @@ import { requestIdFacts } from '../../../domain/search/request-id.ts'
 import { type Time, thingAndTime } from '../../../domain/search/thing-and-time.ts'
 import type { LogListParts } from './log-list-parts.ts'
 
-/** Keys with the same label that the box of the Log page offers. `Key 1` can be the label of a key in each cellar. */
+/** `Key 1` can be the label of a key in each cellar. */
 export const labelChoicesMax = 20
-/** Cellars, and racks, that the box offers for a part of a name. */
 const namesOfferedMax = 10
-/** Pairs of a key and a rack that the box looks at. Several keys can have sent the same rack. */
+/** Pairs of a key and a rack: several keys can have sent the same rack. */
 const racksComparedMax = 100
 
 type Choice = FoundView['choices'][number]
-/** `missing` says what was not found, or not shown. */
 type Sought = Choice | { readonly missing: string | null; readonly next?: readonly Choice[] }
 
 type FindParts = LogListParts
 
-/** `after` is the position behind which a search goes on that took too long. @throws Outage, UndecodableEvent */
+/** `after`: where a search goes on that took too long. @throws Outage, UndecodableEvent */
 export const findByText = async (parts: FindParts, text: string, after: number | null = null): Promise<FoundView> => {
   const { nowMs } = parts
   const typed = text.trim()
@@ -83,7 +80,7 @@ const racksLike = async ({ core, owner }: FindParts, pattern: RegExp): Promise<r
   return [...racks.values()].slice(0, namesOfferedMax)
 }
 
-/** Only these have a list of events that a time can narrow down. */
+/** A time can narrow down only these. */
 const hasList = ({ kind }: Meaning): boolean =>
   kind === 'key' || kind === 'labelled' || kind === 'cellar' || kind === 'operator' || kind === 'type'
 
@@ -181,7 +178,7 @@ const seek = async (
 
 type When = Parameters<typeof paths.log>[0]
 
-/** Names the cellar too, because keys of several cellars can have the same label. */
+/** Keys of several cellars can have the same label. */
 const keyChoice = ({ projections }: Core, keyId: string, when: When): Choice | null => {
   const key = projections.keys.get(keyId)
   if (key === null) return null
@@ -242,8 +239,8 @@ const seekPosition = async ({ core, owner }: FindParts, position: number): Promi
 }
 
 /**
- * A request without events may have been refused, which a page of its own explains. A search in a busy minute takes seconds. After
- * `logSearchMs`, the answer offers to go on.
+ * A request without events may have been refused, which a page of its own explains. A search in a busy minute takes
+ * seconds.
  */
 const seekId = async ({ core, owner }: FindParts, id: string, after: number | null): Promise<Sought> => {
   const facts = requestIdFacts(id)

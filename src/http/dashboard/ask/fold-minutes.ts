@@ -1,17 +1,17 @@
 /**
- * Readings come in each minute, and people act rarely. A page shows some rows of minutes and folds the others: all minutes between
- * two events are one row then.
+ * Readings come in each minute, and people act rarely. So beyond some rows of minutes, all minutes between two events are
+ * one row.
  */
 import type { LogRow, MinuteRow, StretchRow } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
 import { dayOf, instantText, minuteMs } from '../../../domain/calendar.ts'
 
-/** Rows of single minutes on a page. Further minutes between two events are one row. */
+/** Single minutes on a page; further ones are folded. */
 export const minuteRowsShownMax = 60
 
 type Stretch = [MinuteRow, ...MinuteRow[]]
 
-/** Takes and returns the rows in the direction of the page. Rows of one minute are folded together, or not at all. */
+/** In the direction of the page. Rows of one minute are folded together, or not at all. */
 export const foldMinutes = (rows: readonly LogRow[]): readonly LogRow[] => {
   const pieces: (LogRow | Stretch)[] = []
   let shown = 0

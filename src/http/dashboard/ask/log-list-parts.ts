@@ -4,8 +4,7 @@ import type { Pause } from '../show/pauses.ts'
 export type LogListParts = {
   readonly core: Core
   readonly nowMs: number
-  /** The e-mail of the operator. */
   readonly owner: string
-  /** Called after each answer. Default: the page goes on at once. */
+  /** After each answer. Default: the page goes on at once. */
   readonly pause?: Pause
 }

@@ -19,12 +19,11 @@ import { type MinuteRows, minuteRows, showsMinutes } from './minute-rows.ts'
 import { type JudgedQuery, judgeQuery } from './read-log-query.ts'
 import { isWritten, logEventsPerPageMax, type Summary, unwrittenRefusals, writtenAmong } from './unwritten-refusals.ts'
 
-/** Minutes that a page counts, for each cellar one. Then the page ends, even if it has few events. */
+/** One for each cellar and minute. Then the page ends, even with few events. */
 export const minuteRowsPerPageMax = 600
-/** Cellars that the filter of the Log page suggests. */
 const cellarsSuggestedMax = 200
 
-/** Makes the list for an address of the Log page. @throws Outage, UndecodableEvent */
+/** @throws Outage, UndecodableEvent */
 export const logListOf = async (parts: LogListParts, query: LogQuery): Promise<LogListView> => {
   const { core, nowMs } = parts
   const { cellars, keys } = core.projections
@@ -51,7 +50,7 @@ export const logListOf = async (parts: LogListParts, query: LogQuery): Promise<L
   }
 }
 
-/** `newer` and `older` say how far the search got at both ends of the list. */
+/** `newer` and `older`: how far the search got at both ends. */
 type Rows = {
   readonly rows: readonly LogRow[]
   readonly newer: SearchEnd
@@ -65,7 +64,7 @@ const complete: SearchEnd = { kind: 'complete' }
 const pageFull: SearchEnd = { kind: 'page_full' }
 const nothing: Listing = { rows: [], newer: complete, older: complete, bars: null, isIndexed: true, isLate: false }
 
-/** If the index turns out to be damaged or locked, the log itself is searched, and nothing is counted. */
+/** With a damaged or locked index, the log itself is searched, and nothing is counted. */
 const rowsOf = async (parts: LogListParts, query: LogQuery, { filter, atMs }: JudgedQuery): Promise<Listing> => {
   const { core } = parts
   let use: IndexUse = { isIndexed: core.indexProgress() !== null, isLate: false }
@@ -96,7 +95,7 @@ const rowsFrom = async (parts: LogListParts, query: LogQuery, wanted: Wanted): P
   return { rows: [...unwritten, ...rows], newer: complete, older: end }
 }
 
-/** Half of the page is before the instant, and half is after it. */
+/** Half of the page is before the instant. */
 const rowsAround = async (parts: LogListParts, wanted: Wanted, atMs: number): Promise<Rows> => {
   const { core, owner } = parts
   const limit = logEventsPerPageMax / 2
@@ -114,7 +113,7 @@ const rowsAround = async (parts: LogListParts, wanted: Wanted, atMs: number): Pr
   }
 }
 
-/** Returns the rows in the direction of the page. `unwritten` are rows of refusals behind the end of the log. */
+/** `unwritten` are rows of refusals behind the end of the log. */
 const mergedRows = async (parts: LogListParts, { filter, atMs, onUse }: Wanted, page: ListPage) => {
   const { core } = parts
   const isBackwards = page.direction === 'backwards'
@@ -151,7 +150,6 @@ const find = async ({ core, owner, pause }: LogListParts, wanted: ListWanted): P
   return { ...answerOf(answered), isLate: isLate(answered) }
 }
 
-/** `also` was part of the question. */
 export const eventRows = (
   core: Core,
   also: readonly Summary[],
@@ -163,13 +161,13 @@ export const eventRows = (
   return { unwritten, events: rows.slice(also.length) }
 }
 
-/** The position that the search for events has reached; `null`: the end of the log. Rows of minutes behind it come later. */
+/** `null`: the end of the log. Rows of minutes behind it come later. */
 const reachedTo = ({ events, end }: Listed): number | null => {
   if (end.kind === 'time_over') return end.position
   return end.kind === 'page_full' ? (events.at(-1)?.position ?? null) : null
 }
 
-/** At one position, the event is newer than the rows of its minute, and these are in the order of their cellars. */
+/** At one position, the event is newer than the rows of its minute. */
 const inDirection = (isBackwards: boolean) => {
   const rank = ({ row }: LogRow): number => (row === 'event' ? 1 : 0)
   const cellarOf = (row: LogRow): string => (row.row === 'minute' ? (row.cellar?.id ?? '') : '')

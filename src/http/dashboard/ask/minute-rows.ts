@@ -1,6 +1,6 @@
 /**
- * The readings of a cellar are one row a minute in the Log page, so that a flood of readings hides nothing else. A row has the
- * position at which its minute begins, so it has a place among events.
+ * Readings are one row a minute and cellar, so that a flood of them hides nothing else. A row has the position at which its
+ * minute begins, so it has a place among events.
  */
 import type { MinuteRow } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
@@ -12,7 +12,7 @@ import { instantText, minuteMs } from '../../../domain/calendar.ts'
 import type { LogFilter } from '../../../domain/search/event-filter.ts'
 import type { LogListParts } from './log-list-parts.ts'
 
-/** With more cellars, readings of all cellars together are one row a minute. */
+/** With more, one row a minute stands for all cellars. */
 const cellarsCountedByMinuteMax = 20
 
 /** `isFull`: further minutes of the page were not counted. `isLate`: the newest readings may not be counted. */
@@ -20,7 +20,7 @@ export type MinuteRows = { readonly rows: readonly MinuteRow[]; readonly isFull:
 
 export type MinuteParts = LogListParts & Pick<AskOptions, 'isAtOnce'>
 
-/** True if the list shows readings by minute: nothing but a cellar and a time narrows it down. */
+/** Nothing but a cellar and a time narrows the list down. */
 export const showsMinutes = ({ kind, type, actor, key, stream, cellar }: LogFilter): boolean =>
   stream === null &&
   actor === null &&
@@ -28,7 +28,7 @@ export const showsMinutes = ({ kind, type, actor, key, stream, cellar }: LogFilt
   ((kind === null && type === null) ||
     (cellar === null && (kind === 'readings' || kind === null) && (type === null || type === 'ReadingAccepted')))
 
-/** Returns the rows in the direction of the page. `null` if `ask.db` cannot be used. */
+/** In the direction of the page. `null` if `ask.db` cannot be used. */
 export const minuteRows = async (
   { core, owner, nowMs, pause, isAtOnce }: MinuteParts,
   filter: Pick<LogFilter, 'cellar' | 'since' | 'until'>,
@@ -43,7 +43,6 @@ export const minuteRows = async (
   return { ...counted, rows: counted.minutes.map((one) => rowOf(core, one)), isLate: isLate(answered) }
 }
 
-/** With too many cellars, counts all cellars together. */
 const countedCellars = ({ projections }: Core, { cellar }: Pick<LogFilter, 'cellar'>): readonly (string | null)[] => {
   const all = projections.cellars.list().map((known) => known.cellar)
   if (cellar !== null) return all.filter((id) => id === cellar)

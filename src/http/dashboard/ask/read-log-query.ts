@@ -5,7 +5,6 @@ import { isKeyId } from '../../../domain/key-format.ts'
 import { type LogFilter, parseActor } from '../../../domain/search/event-filter.ts'
 import { parseInstantNear } from '../../../domain/search/near-instant.ts'
 
-/** A text in the address of the Log page. */
 export const logQueryCharsMax = 300
 
 export const logQueryOf = (query: URLSearchParams): LogQuery => {
@@ -28,14 +27,13 @@ export const logQueryOf = (query: URLSearchParams): LogQuery => {
   }
 }
 
-/** Reads a position in an address. `null` if there is none. */
 export const positionOf = (text: string): number | null => (/^\d{1,15}$/.test(text) ? Number(text) : null)
 
 export type QueryFaults = Partial<Record<'kind' | 'type' | 'actor' | 'cellar' | 'key' | 'from' | 'to' | 'at', string>>
 
 export type JudgedQuery = {
   readonly filter: LogFilter
-  /** The list shows what happened around this instant. `null`: its newest end, or the page that the address names. */
+  /** `null`: the newest end, or the page that the address names. */
   readonly atMs: number | null
   readonly faults: Readonly<QueryFaults>
 }
@@ -46,7 +44,7 @@ type Known = {
   readonly isKey: (keyId: string) => boolean
 }
 
-/** `from` is included in the result, and `to` is not. */
+/** `from` is included, `to` is not. */
 export const judgeQuery = (query: LogQuery, { nowMs, isCellar, isKey }: Known): JudgedQuery => {
   const faults: QueryFaults = {}
   const instant = (name: 'from' | 'to' | 'at'): number | null => {
@@ -77,7 +75,7 @@ const actorIn = (typed: string, faults: QueryFaults): string | null => {
   return null
 }
 
-/** Returns the id of a key from its id or its public prefix. Returns other texts as they are. */
+/** Of an id or a public prefix. Other texts stay as they are. */
 export const keyIdIn = (typed: string): string => {
   const keyId = /^(?:clr_)?([0-9A-Za-z]+)(?:_…?)?$/.exec(typed)?.[1] ?? ''
   return isKeyId(keyId) ? keyId : typed

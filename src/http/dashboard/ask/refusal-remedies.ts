@@ -1,4 +1,4 @@
-/** What to do about a refusal, for people. The texts for devices are in `src/http/problem.ts`. */
+/** For people. The texts for devices are in `src/http/problem.ts`. */
 import type { ExplainedSample } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
 import type { RefusalSample } from '../../../domain/refusals/waiting-refusals.ts'
@@ -59,7 +59,7 @@ export const remedyOf = ({ code, rule }: Sample, place: Place): ExplainedSample[
 
 const toGuide = { words: 'Read the device guide', href: paths.devicesGuide }
 
-/** Says which rule the request broke. `null` if the code says all. */
+/** `null` if the code says all. */
 export const ruleWords = ({ code, field, rule }: Sample): string | null => {
   const words = nameWords(field)
   if (code === 'INVALID_NAME' && rule !== null && isIn(words, rule)) return `${field ?? 'A name'} ${words[rule]}`

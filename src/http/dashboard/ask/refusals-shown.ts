@@ -1,4 +1,4 @@
-/** Refusals for the pages of cellars and keys. They come from the index, so they are of every node, and outlast a restart. */
+/** From the index, so they are of every node, and outlast a restart. */
 import type { EventRow, RefusalsToday } from '../../../../views/log/log-types.ts'
 import { refusalWords } from '../../../../views/log/refusal-words.ts'
 import { paths } from '../../../../views/paths.ts'
@@ -10,12 +10,10 @@ import { eventRows } from './log-list.ts'
 import type { LogListParts } from './log-list-parts.ts'
 import { unwrittenRefusals } from './unwritten-refusals.ts'
 
-/** Rows of refusals on the page of a cellar. */
 const refusalRowsMax = 10
-/** Summaries on the page of a key. */
 const lastRefusalsShownMax = 3
 
-/** Returns the refusals since midnight (UTC), the most frequent first. */
+/** Since midnight (UTC), the most frequent first. */
 export const refusalsToday = async ({ core, owner, nowMs }: LogListParts, cellar: string): Promise<RefusalsToday> => {
   const midnightMs = nowMs - (nowMs % dayMs)
   const wanted: [string, number, number] = [cellar, midnightMs / hourMs, refusalRowsMax]
@@ -32,7 +30,6 @@ export const refusalsToday = async ({ core, owner, nowMs }: LogListParts, cellar
   return { counts, isLate: isLate(answered) }
 }
 
-/** Returns the last summaries of what was refused of the key, newest first. */
 export const lastRefusalsOf = async ({ core, owner }: LogListParts, keyId: string): Promise<readonly EventRow[]> => {
   const page = { direction: 'backwards', from: null, limit: lastRefusalsShownMax } as const
   const filter = { ...anyEvent, stream: refusalsStream(keyId) }

@@ -1,6 +1,6 @@
 import { deviceProblems, problemOf } from '../../problem.ts'
 
-/** Returns the HTTP status of the answer with this code. `null` if this version has no such code. */
+/** `null` if this version has no such code. */
 export const statusOfCode = (code: string): number | null => {
   if (code.startsWith('KEY_')) return problemOf({ kind: 'key_missing' }).status
   const found = Object.entries(deviceProblems).find(([kind]) => kind.toUpperCase() === code)

@@ -1,7 +1,4 @@
-/**
- * Refusals that this node has counted, and not yet written. A summary is written 10 seconds to 10 minutes after its first refusal,
- * and until then people look for it in vain in the log.
- */
+/** A summary is written 10 seconds to 10 minutes after its first refusal. Until then people would look for it in vain. */
 
 import type { Core } from '../../../actors/core-interface.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
@@ -13,7 +10,7 @@ export const logEventsPerPageMax = 50
 
 export type Summary = RecordedEvent<'ReadingsRefused'>
 
-/** Returns events as they may be written: behind all others, and with a revision that no event has. Newest first. */
+/** As they may be written: behind all others, and with a revision that no event has. Newest first. */
 export const unwrittenRefusals = (core: Core, filter: LogFilter): readonly Summary[] => {
   const { keys } = core.projections
   const cellars = { ofKey: (keyId: string) => keys.get(keyId)?.cellar ?? null, ofStream: () => null }
@@ -30,7 +27,7 @@ export const unwrittenRefusals = (core: Core, filter: LogFilter): readonly Summa
     .slice(0, logEventsPerPageMax)
 }
 
-/** A summary can be written while the log is searched. Then it is among the events that were found. */
+/** A summary can be written while the log is searched. */
 export const writtenAmong =
   (found: readonly RecordedEvent[]) =>
   ({ stream, data }: Summary): boolean =>

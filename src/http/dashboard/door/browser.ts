@@ -9,8 +9,8 @@ const userAgentCharsMax = 300
 const browserCharsMax = 80
 
 /**
- * `isKnown` is true for a client with an open session, a one-time link or a known browser. Passwords wait in a queue until
- * they are compared. There, known clients come first, so a flood of strangers cannot delay them.
+ * `isKnown`: an open session, a one-time link or a known browser. In the queue for passwords these come first
+ * (docs/decisions/022-a-flood-of-sign-ins-keeps-nobody-out.md).
  */
 export const signInFrom = (visit: Visit, { isKnown }: { readonly isKnown: boolean }): SignInFrom => {
   const { request, origin } = visit
@@ -29,16 +29,13 @@ export const passwordClient = ({ request, origin }: Visit, isKnown: boolean): Pa
   signal: request.signal,
 })
 
-/**
- * Returns the hash of the secret in the browser's `device` cookie, by which the sign-in attempts of this browser are counted.
- * Returns `null` if this account was never used in this browser.
- */
+/** The hash of the secret in the `device` cookie. `null` if this account was never used in this browser. */
 export const knownBrowser = ({ core }: DashboardDeps, { request, origin }: Visit, email: string): string | null => {
   const secret = readCookie(request.headers, 'device', origin.trust)
   return secret !== null && core.operators.isKnownDevice(email, secret) ? Bun.SHA256.hash(secret, 'hex') : null
 }
 
-/** Returns a name like `Firefox 128 on Windows`. */
+/** Like `Firefox 128 on Windows`. */
 const browserName = (userAgent: string | null): string => {
   const header = (userAgent ?? '').slice(0, userAgentCharsMax)
   if (header === '') return unknownBrowser
@@ -52,8 +49,5 @@ const browserName = (userAgent: string | null): string => {
 
 const unknownBrowser = 'an unknown browser'
 
-/**
- * A client can send any characters as `User-Agent`, and pages show the result. So all characters outside printable ASCII become
- * `?`.
- */
+/** A client can send any characters as `User-Agent`, and pages show the result. */
 const printableAscii = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, '?')

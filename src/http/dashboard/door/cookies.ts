@@ -6,13 +6,9 @@ import type { Trust } from './origin.ts'
 const deviceMsMax = 400 * 86_400_000
 
 /**
- * The reasons for the names and the attributes of the dashboard's cookies:
- *
- * - The prefix `__Host-` stops other hosts of the domain from setting the cookie. The prefix needs `Secure`. Over plain http
- *   from `localhost` or 127.0.0.1, Chromium keeps such a cookie. Safari drops it, and the next form is refused, because its
- *   cookie is missing (`no_cookie`).
- * - `SameSite=Lax`, not `Strict`, so that an operator who follows a link from a chat is signed in. That is safe, because a GET
- *   changes nothing.
+ * - With `__Host-`, other hosts of the domain cannot set the cookie. It needs `Secure`. Over plain http from `localhost` or
+ *   127.0.0.1, Chromium keeps such a cookie. Safari drops it, and the next form is refused (`no_cookie`).
+ * - `SameSite=Lax`, not `Strict`: who follows a link from a chat is signed in. That is safe, because a GET changes nothing.
  * - `device` marks a browser in which an operator has signed in before. `visitor` holds the secret for form tokens before
  *   sign-in.
  */
@@ -26,8 +22,7 @@ const suffixes: Readonly<Record<CookieKind, string>> = {
 }
 
 /**
- * Over insecure plain http, cookies have other names. Otherwise an attacker could set a cookie over plain http, and this
- * service would trust the cookie over https.
+ * Other names over insecure plain http: an attacker could set a cookie there, and this service would trust it over https.
  */
 const nameOf = (kind: CookieKind, trust: Trust): string =>
   `${trust === 'secure' ? '__Host-cellarbook' : 'cellarbook-insecure'}${suffixes[kind]}`
@@ -42,8 +37,8 @@ export const readCookie = (headers: Headers, kind: CookieKind, trust: Trust): st
 }
 
 /**
- * `value` is not escaped, so it must have only letters, digits, `-` and `_`. `ageMs` 0 deletes the cookie. Without `ageMs`, the
- * browser deletes the cookie when it closes.
+ * `value` is not escaped: only letters, digits, `-` and `_`. `ageMs` 0 deletes the cookie. Without it, the browser deletes
+ * the cookie when it closes.
  */
 export const cookieText = (
   { kind, value, ageMs }: { readonly kind: CookieKind; readonly value: string; readonly ageMs?: number },

@@ -29,10 +29,9 @@ type Action =
   | { readonly access: 'operator' | 'admin'; readonly answer: Page<SignedInVisit> }
   | { readonly access: 'nobody'; readonly allow: readonly string[] }
 
-/** What Elysia gives to a handler. */
 type Routed = {
   readonly request: Request
-  /** The variable parts of the path, percent-decoded. A value is `null` if its percent-encoding is not valid. */
+  /** Decoded. `null` if the percent-encoding of a value is not valid. */
   readonly params: Readonly<Record<string, string | null>> | undefined
   readonly server: Bun.Server<unknown> | null
   readonly set: { status?: number | string }
@@ -41,12 +40,12 @@ type Routed = {
 }
 type Handler = (routed: Routed) => Promise<Response>
 
-/** Makes Elysia's handlers from pages. A page can be mounted only through one of these, so none is public by mistake. */
+/** A page can be mounted only through one of these, so none is public by mistake. */
 export type Door = {
   visitor(page: Page<Visit>): Handler
   operator(page: Page<SignedInVisit>): Handler
   admin(page: Page<SignedInVisit>): Handler
-  /** Answers with 405, or with 404 if no method is allowed. */
+  /** 404 if no method is allowed. */
   nobody(allow: readonly string[]): Handler
 }
 
@@ -59,11 +58,11 @@ export type Door = {
  * 4. The page allows the method, and the address has no secret in its query (`text.ts`).
  * 5. A form comes from our own site (`csrf.ts`).
  * 6. The session has the role that the route needs.
- * 7. The form arrives completely. Then step 6 is repeated, because the session can end while the form arrives.
- * 8. The form has the token of the session or visitor cookie (`csrf.ts`).
+ * 7. The form arrives completely. Then step 6 is repeated, because the session can end meanwhile.
+ * 8. The form has the token of its cookie (`csrf.ts`).
  *
- * These checks are around the handler, and are no hooks of Elysia. A hook would end before the page is made, but a page must give
- * back its turn (`operator-turns.ts`) even if it throws.
+ * These are no hooks of Elysia. A hook would end before the page is made, but a page must give back its turn
+ * (`operator-turns.ts`) even if it throws.
  */
 export const doorOf = (deps: DashboardDeps): Door => {
   const guarded =
@@ -99,8 +98,7 @@ const checkAndAnswer = async (deps: DashboardDeps, action: Action, visit: Visit)
   const { request, origin } = visit
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   const hasNoPage = action.access === 'nobody' && action.allow.length === 0
-  // A POST or PUT to an unknown path probably comes from a device with a wrong path. The page about https would mislead the
-  // device's developer, so the answer is 404.
+  // It probably comes from a device with a wrong path, whose developer the page about https would mislead.
   if (hasNoPage && !isRead) return notFound(visit)
   if (origin.trust === 'insecure')
     return htmlPage(visit, <InsecurePage shell={visit.shell} port={portOf(visit)} />, 403)
@@ -120,7 +118,7 @@ const checkAndAnswer = async (deps: DashboardDeps, action: Action, visit: Visit)
   return answerInPlace(deps, action, visit)
 }
 
-/** Leads away from an address with a secret, so that no history, link or `next` of a sign-in keeps it. `null`: it has none. */
+/** So that no history, link or `next` of a sign-in keeps the secret. `null`: the address has none. */
 const addressWithoutSecrets = ({ path, query }: Visit): string | null => {
   const cut = new URLSearchParams(
     [...query].map(([name, text]): [string, string] => [name, withoutSecrets(text)]),
@@ -140,8 +138,8 @@ const answerInPlace = async (deps: DashboardDeps, action: Admitting, visit: Visi
 }
 
 /**
- * The pages of signed-in operators wait for their own turn of the event loop, so that several pages do not delay readings.
- * Then the session is checked again, because the session can end while the page waits.
+ * Pages of operators wait for their own turn of the event loop, so that they do not delay readings. The session can end
+ * meanwhile.
  */
 const answerPageInTurn = async (deps: DashboardDeps, action: Admitting, arrived: Visit): Promise<Response> => {
   await waitForTurn()
@@ -150,7 +148,7 @@ const answerPageInTurn = async (deps: DashboardDeps, action: Admitting, arrived:
   return permission.isGranted ? permission.answer(visit) : permission.refusal
 }
 
-/** Checks the session again, because the session can end, or lose its role, while the form arrives. */
+/** The session can end, or lose its role, while the form arrives. */
 const answerForm = async (deps: DashboardDeps, action: Admitting, arrived: Visit): Promise<Response> => {
   const { request, origin } = arrived
   const form = await readForm(deps.bodies, request, holderOf(arrived))
@@ -209,10 +207,7 @@ const signInFirst = (deps: DashboardDeps, visit: Visit): Response => {
 
 const livePrefix = '/live/'
 
-/**
- * True if the browser's session may be open although this node does not know it, because another node opened it a moment ago.
- * Then the live page must ask again, instead of stopping.
- */
+/** Another node may have opened the session a moment ago. Then the live page must ask again, instead of stopping. */
 const mayBeOpenElsewhere = ({ core }: DashboardDeps, { request, origin }: Visit): boolean => {
   const secret = readCookie(request.headers, 'session', origin.trust)
   return secret !== null && !core.operators.isSessionOver(secret)
@@ -238,7 +233,7 @@ const visitOf = (deps: DashboardDeps, { request, params, set, html }: Routed, or
   return { ...arrived, ...currentFacts(deps, arrived) }
 }
 
-/** Returns the parts of a visit that can change while the request waits, such as the session. */
+/** What can change while the request waits, such as the session. */
 const currentFacts = (
   deps: DashboardDeps,
   { request, origin, notice }: Pick<Visit, 'request' | 'origin' | 'notice'>,
@@ -306,10 +301,7 @@ const withHeaders = (answer: Response, headers: Readonly<Record<string, string>>
 const methodNotAllowed = async (visit: Visit, allow: readonly string[]): Promise<Response> =>
   withHeaders(await problemPage(visit, { problem: 'not_found', status: 405 }), { Allow: allow.join(', ') })
 
-/**
- * Answers a request whose `Host` header makes `request.url` an invalid URL. `originOf` cannot refuse such a host, because over
- * TLS it accepts any host name.
- */
+/** For a `Host` header that makes `request.url` an invalid URL. Over TLS, `originOf` accepts any host name. */
 const unreadableHost = (): Response =>
   inWords(
     'The Host header is not valid. Send a host name or an IP address. A port is optional, and must be at most 65535.',
@@ -322,6 +314,5 @@ const unknownHost = (): Response =>
     421,
   )
 
-/** Answers with plain text, because the links of an HTML page would need a valid host name. */
 const inWords = (words: string, status: number): Response =>
   new Response(`${words}\n`, { status, headers: { 'Content-Type': 'text/plain; charset=utf-8' } })

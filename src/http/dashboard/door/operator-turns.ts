@@ -1,7 +1,4 @@
-/**
- * Bounds the pages that are made at once, in all and for one operator. The event loop renders each page. Operators take turns, so an
- * operator with 100 tabs delays nobody else.
- */
+/** Operators take turns, so an operator with 100 tabs delays nobody else. */
 import { FairQueue } from '../../../actors/operator/fair-queue.ts'
 
 export type TurnBounds = {
@@ -13,7 +10,7 @@ export type TurnBounds = {
 
 export type Turn = {
   readonly email: string
-  /** Aborted when the browser has gone. `null` if nothing ends the wait. */
+  /** Aborted when the browser has gone. */
   readonly signal: AbortSignal | null
 }
 
@@ -22,7 +19,6 @@ type Waiting = { readonly email: string; readonly enter: (hasPlace: boolean) => 
 export class OperatorTurns {
   readonly #bounds: TurnBounds
   readonly #waiting: FairQueue<Waiting>
-  /** The pages that are made now, by operator. */
   readonly #running = new Map<string, number>()
 
   constructor(bounds: TurnBounds) {
@@ -38,7 +34,7 @@ export class OperatorTurns {
     return this.#waiting.size
   }
 
-  /** Makes the page when there is a place. Returns `null` if too many pages wait, or if the browser has gone meanwhile. */
+  /** `null` if too many pages wait, or if the browser has gone. */
   async run<T>({ email, signal }: Turn, make: () => Promise<T>): Promise<T | null> {
     if (!(await this.#enter({ email, signal }))) return null
     try {
@@ -72,7 +68,7 @@ export class OperatorTurns {
     else this.#running.set(email, count)
   }
 
-  /** Gives the place to a page that waits, so that no later page comes in between. */
+  /** Hands the place on, so that no later page comes in between. */
   #leave(email: string): void {
     this.#count(email, -1)
     const next = this.#waiting.next(this.#hasPlace)

@@ -2,11 +2,10 @@ import { isIP } from 'node:net'
 import { cameFrom, plainAddress } from '../../client-address.ts'
 
 export type WebConfig = {
-  /** `PUBLIC_URL`, like `https://cellar.example`. If `null`, links use the host name of the request. */
+  /** `PUBLIC_URL`. If `null`, links use the host name of the request. */
   readonly publicUrl: string | null
   readonly trustedProxies: readonly string[]
   readonly allowInsecureHttp: boolean
-  /** How to call this program on a command line (`Config.program`). */
   readonly program: string
 }
 
@@ -14,22 +13,18 @@ export type WebConfig = {
  * - `secure`: https, or plain http from this machine.
  * - `insecure_allowed`: other plain http, if `ALLOW_INSECURE_HTTP=1` is set.
  * - `insecure`: other plain http, if that setting is missing. Nobody can sign in.
- * - `unknown_host`: `Host` has a name that this service does not have. With such a name, a hostile page can reach the service
- *   through a visitor's browser (DNS rebinding).
+ * - `unknown_host`: a `Host` that this service does not have. With it, a hostile page can reach the service through a
+ *   visitor's browser (DNS rebinding).
  */
 export type Trust = 'secure' | 'insecure_allowed' | 'insecure' | 'unknown_host'
 
 export type Origin = {
-  /** Scheme and host of this service as the browser shows them, for links and snippets. */
   readonly baseUrl: string
-  /** The `Origin` headers that forms of this dashboard can have. A form with another `Origin` comes from another site. */
+  /** A form with another `Origin` comes from another site. */
   readonly own: readonly string[]
   readonly clientAddress: string
   readonly trust: Trust
-  /**
-   * True if the answer tells the browser to use only https for this host (HSTS). False for a name like `localhost`, where other
-   * programs can need plain http.
-   */
+  /** The answer has HSTS. Not for a name like `localhost`, where other programs can need plain http. */
   readonly isStrict: boolean
 }
 
@@ -61,15 +56,13 @@ type Way = {
   readonly name: string
   readonly scheme: string
   readonly isTls: boolean
-  /**
-   * True if the client is on this machine. A proxy on this machine is not enough, because the proxy's clients can be anywhere.
-   */
+  /** The client is on this machine. A proxy here is not enough, because its clients can be anywhere. */
   readonly isLocal: boolean
 }
 
 const trustOf = ({ host, name, scheme, isTls, isLocal }: Way, config: WebConfig): Trust => {
-  // In DNS rebinding, a hostile site lets its own host name point to this service. Over TLS that fails, because the certificate
-  // proves the name. An IP address as host is safe too, because it needs no DNS.
+  // In DNS rebinding, a hostile site lets its own host name point to this service. Over TLS the certificate proves the
+  // name. An IP address as host needs no DNS.
   const isOurs = isTls || isLoopback(name) || isIP(name) !== 0 || host === hostOf(config.publicUrl)
   if (!isOurs) return 'unknown_host'
   if (scheme === 'https') return 'secure'
@@ -77,7 +70,6 @@ const trustOf = ({ host, name, scheme, isTls, isLocal }: Way, config: WebConfig)
   return config.allowInsecureHttp ? 'insecure_allowed' : 'insecure'
 }
 
-/** Returns the host without its port, and an IPv6 address without its brackets. */
 const hostName = (host: string): string => {
   const bracketed = /^\[([0-9A-Fa-f:.]+)\](:\d+)?$/.exec(host)
   if (bracketed !== null) return bracketed[1] ?? ''
@@ -87,7 +79,7 @@ const hostName = (host: string): string => {
 const isLoopback = (name: string): boolean =>
   name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'))
 
-/** Tests the address of the connection and not the `Host` header, because any client can send `Host: localhost`. */
+/** The address of the connection, because any client can send `Host: localhost`. */
 const isLoopbackPeer = (address: string | null): boolean => address !== null && isLoopback(plainAddress(address))
 
 const isLocalName = (name: string): boolean => /(^|\.)localhost\.?$/.test(name)

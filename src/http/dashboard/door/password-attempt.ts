@@ -11,13 +11,13 @@ export type PasswordAttempt = {
   readonly visit: Visit
   readonly email: string
   readonly isAccount: boolean
-  /** The result of `knownBrowser`: a hash, or `null` for an unknown browser. */
+  /** The result of `knownBrowser`. */
   readonly device: string | null
-  /** The reason in the log line if the password is wrong. */
+  /** For the log line. */
   readonly wrong: SignInReason
 }
 
-/** Counts the attempt before the password is compared. Otherwise many attempts at the same time could exceed the limit. */
+/** Counts before the password is compared. Otherwise many attempts at the same time could exceed the limit. */
 export const withPasswordAttempt = async <T>(
   { throttle, traces }: DashboardDeps,
   { visit, email, isAccount, device, wrong }: PasswordAttempt,
@@ -39,8 +39,8 @@ export const withPasswordAttempt = async <T>(
 }
 
 /**
- * Used by forms where signed-in operators enter their own password again. Their attempts count too. Otherwise somebody with a
- * stolen session could guess the password without a limit.
+ * Own passwords of signed-in operators count, too. Otherwise somebody with a stolen session could guess the password
+ * without a limit.
  */
 export const withOwnPassword = <T>(
   deps: DashboardDeps,

@@ -7,14 +7,11 @@ import { FrequentNames } from '../../ingest/frequent-names.ts'
 import type { RequestLines } from '../../request-lines.ts'
 import type { ThrottledAttempt } from './sign-in-throttle.ts'
 
-/** Log lines about refused sign-ins, forms and links in each `traceLineMs`. The last of them sums up further refusals. */
+/** In each `traceLineMs`. The last sums up further refusals. */
 export const traceLinesMax = 10
 export const traceLineMs = 1_000
 
-/**
- * `busy`: too many passwords were waiting, so this one was not compared. `wrong_own_password`: a signed-in operator had to
- * enter the password again, and it was wrong.
- */
+/** `busy`: too many passwords were waiting, so this one was not compared. `wrong_own_password`: of a signed-in operator. */
 export type SignInReason =
   | 'wrong_password'
   | 'wrong_own_password'
@@ -35,10 +32,7 @@ export const throttledReasons: Readonly<Record<ThrottledAttempt['reason'], SignI
 }
 
 export type RefusedVisitor = {
-  /**
-   * `null` if no account is known. A typed e-mail without an account must not reach the log, because it can be a password in
-   * the wrong field.
-   */
+  /** An e-mail without an account must not reach the log: it can be a password in the wrong field. */
   readonly email: string | null
   readonly address: string
   readonly requestId: string
@@ -52,11 +46,8 @@ export type TracedRefusal = RefusedVisitor &
   )
 
 /**
- * Writes log lines about refused sign-ins, forms and links. Anyone can cause such lines, so there are at most `traceLinesMax` a
- * second. If refusals of one second get no line, one line in the next second sums them up
- * (docs/decisions/019-bounded-lines-for-refusals.md).
- *
- * A line never contains the path of the request, because the path of a one-time link contains its secret.
+ * docs/decisions/019-bounded-lines-for-refusals.md. A line never contains the path of the request: that of a one-time link
+ * contains its secret.
  */
 export class Traces {
   readonly #lines: RequestLines
@@ -68,7 +59,7 @@ export class Traces {
   readonly #addresses = new FrequentNames(refusalLineCountersMax)
   #cancel: (() => void) | null = null
 
-  /** `record` gets every refused sign-in for the sign-in history, even if no log line is written. */
+  /** `record` gets every refused sign-in, even without a line. */
   constructor(lines: RequestLines, schedule: Schedule, record: (refused: RefusedSignIn) => void) {
     this.#lines = lines
     this.#schedule = schedule

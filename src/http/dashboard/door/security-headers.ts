@@ -1,8 +1,8 @@
 import type { Origin } from './origin.ts'
 
 /**
- * `Referrer-Policy` must not be `no-referrer`. With that value, browsers send `Origin: null` with the dashboard's own forms,
- * and `isCrossSite` would refuse them.
+ * With `Referrer-Policy: no-referrer`, browsers would send `Origin: null` with our own forms, and `isCrossSite` would
+ * refuse them.
  */
 export const securityHeaders = {
   'Content-Security-Policy':
@@ -17,16 +17,13 @@ export const securityHeaders = {
     'camera=(), microphone=(), geolocation=(), payment=(), usb=(), clipboard-write=(self), clipboard-read=()',
 } as const
 
-/** No cache may keep a page, because a page can contain a key that is shown only once. */
+/** A page can contain a key that is shown only once. */
 export const noStore = 'no-store'
 
-/**
- * Tells the browser to use only https for this host, for a year. The value leaves out subdomains, because only the owner of the
- * domain can decide about them.
- */
+/** A year. Without subdomains, about which only the owner of the domain can decide. */
 const strictTransport = 'max-age=31536000'
 
-/** Adds the security headers. Without `origin`, the host name was refused, so the browser must not be told to use https. */
+/** Without `origin`, the host name was refused, so the browser must not be told to use https. */
 export const secured = (response: Response, origin?: Origin): Response => {
   if (origin?.isStrict === true) response.headers.set('Strict-Transport-Security', strictTransport)
   for (const [name, value] of Object.entries(securityHeaders)) response.headers.set(name, value)

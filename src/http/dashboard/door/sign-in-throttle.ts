@@ -1,50 +1,33 @@
 /**
- * Counts password attempts of the last 15 minutes, and refuses more than a maximum
- * (docs/decisions/022-a-flood-of-sign-ins-keeps-nobody-out.md):
- *
- * - By account. This table has no maximum size, so a flood of attempts never removes the counter of an account.
- * - By e-mail that has no account, in another table. When that table is full, invented e-mails only replace each other.
- * - By address. An IPv6 address counts for its /64 and its /48. Otherwise one /48 could fill the table with its 65,536
- *   networks.
- * - By known browser. Attempts from a known browser are not counted by account or address, so strangers cannot lock this
- *   browser out.
- *
- * With wrong passwords, strangers can lock an account for unknown browsers. A one-time link still works then.
+ * docs/decisions/022-a-flood-of-sign-ins-keeps-nobody-out.md. Accounts have a table without a maximum, so a flood never
+ * removes the counter of an account. An IPv6 address counts for its /64 and its /48: one /48 could fill the table with its
+ * 65,536 networks. Strangers can lock an account for unknown browsers; a one-time link still works then.
  */
 import { networkOf, siteOf } from '../../client-address.ts'
 
-/** Failed sign-ins that are allowed in `signInWindowMs` for one account, known browser, IPv4 address or IPv6 /64. */
+/** In `signInWindowMs`, for one account, known browser, IPv4 address or IPv6 /64. */
 export const signInAttemptsMax = 10
-/**
- * Failed sign-ins that are allowed in `signInWindowMs` from one IPv6 /48. This bound is higher than that of a /64, because a
- * /48 can belong to thousands of customers.
- */
+/** From one IPv6 /48, which can belong to thousands of customers. */
 export const signInSiteAttemptsMax = 40
 export const signInWindowMs = 15 * 60_000
-/**
- * Addresses whose failed sign-ins are counted in memory. The same bound holds for IPv6 /48 networks and for e-mails without an
- * account.
- */
+/** In each table but that of the accounts. */
 export const signInSubjectsMax = 10_000
 
 export type Attempt = {
   readonly email: string
   readonly isAccount: boolean
   readonly address: string
-  /** The result of `knownBrowser`: a hash, or `null` for an unknown browser. */
+  /** The result of `knownBrowser`. */
   readonly device: string | null
 }
 
-/**
- * `takeBack` removes exactly this object from the tables. If the tables held only numbers, taking back one attempt twice would
- * remove another attempt.
- */
+/** `takeBack` removes exactly this object. With plain numbers, taking back one attempt twice would remove another. */
 export type CountedAttempt = { readonly isCounted: true; readonly atMs: number; readonly counts: readonly Count[] }
 
 export type ThrottledAttempt = {
   readonly isCounted: false
   readonly waitMs: number
-  /** The counter that has reached its maximum. `account` also stands for an e-mail without an account. */
+  /** `account` also stands for an e-mail without an account. */
   readonly reason: 'account' | 'address' | 'device'
 }
 
@@ -84,8 +67,8 @@ export class SignInThrottle {
   }
 
   /**
-   * After a success, earlier attempts for this account or browser count as typing errors and are forgotten. The counter of the
-   * address loses only this attempt. Otherwise an attacker could reset that counter by signing in to an account of their own.
+   * Earlier attempts for this account or browser were typing errors. The address loses only this one: an attacker could
+   * reset its counter by signing in to an own account.
    */
   succeeded(counted: CountedAttempt): void {
     for (const { table, subject, reason } of counted.counts) {
@@ -94,7 +77,7 @@ export class SignInThrottle {
     }
   }
 
-  /** Removes an attempt whose password was never compared, because such an attempt was no guess. */
+  /** An attempt whose password was never compared was no guess. */
   takeBack(counted: CountedAttempt): void {
     for (const { table, subject } of counted.counts) table.takeBack(subject, counted)
   }
@@ -116,24 +99,18 @@ export class SignInThrottle {
   }
 }
 
-/**
- * Hashes a typed e-mail, because it can be long. Two e-mails with the same hash share a counter. That harms nobody, because
- * neither e-mail has an account.
- */
+/** An e-mail can be long. Neither of two with the same hash has an account, so sharing a counter harms nobody. */
 const shortened = (text: string): string => Bun.hash(text).toString(36)
 
 type Bounds = {
   readonly attemptsMax: number
-  /** `null` means no maximum: the accounts and their known browsers already bound the table. */
+  /** `null`: the accounts and their known browsers already bound the table. */
   readonly subjectsMax: number | null
 }
 
-/** A subject is an e-mail, an address or a browser. A full table drops the subject whose last attempt is the oldest. */
+/** A full table drops the subject whose last attempt is the oldest. */
 class Attempts {
-  /**
-   * The subject whose last attempt is the oldest comes first, so `#dropOld` stops at the first recent subject. Within a
-   * subject, the oldest attempt comes first.
-   */
+  /** In the order of their last attempts, so `#dropOld` stops at the first recent subject. */
   readonly #attempts = new Map<string, readonly CountedAttempt[]>()
   readonly #bounds: Bounds
 

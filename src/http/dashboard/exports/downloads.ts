@@ -12,25 +12,22 @@ import type { ConnectionTimer } from '../../unfinished-bodies.ts'
 import { exportLookMs, SpareTime } from './spare-time.ts'
 
 export const exportsMax = 3
-/** Exports of all auditors together. The other places are for admins. */
+/** The other places are for admins. */
 export const exportsOfAuditorsMax = 2
 const exportsPerOperatorMax = 1
 /**
- * Exports that an operator begins in `exportWindowMs`, on one node. Each writes two records that are kept for ever, of 0.5 KB and at
- * most about 5 KB. So an operator writes at most 15 MB a day.
+ * In `exportWindowMs`, on one node. Each writes two records that are kept for ever, of 0.5 KB and at most about 5 KB. So an
+ * operator writes at most 15 MB a day.
  */
 export const exportsBegunMax = 60
 export const exportWindowMs = 3_600_000
-/**
- * The connection of an export that was cut off closes after this time. Bun's timers have steps of 4 s, so it can take 4 s more.
- */
+/** Then the connection of an export that was cut off closes, or up to 4 s later: Bun's timers have steps of 4 s. */
 const exportCutOffSeconds = 1
 
 export type Downloader = {
   readonly email: string
   readonly role: Role
   readonly request: Request
-  /** True if the session is still open. */
   readonly isAllowed: () => boolean
 }
 
@@ -43,7 +40,6 @@ type Download = {
 }
 
 export type DownloadTiming = {
-  /** Default: system timers. */
   readonly schedule?: Schedule
 }
 
@@ -52,15 +48,14 @@ export type Opened =
   | { readonly kind: 'refused'; readonly refusal: CommandRefusal }
   /** The operator has an export already, there are too many exports, or the service stops. */
   | { readonly kind: 'one_is_running' | 'too_many' | 'closed' }
-  /** The operator has begun too many exports in `exportWindowMs`. */
+  /** Too many in `exportWindowMs`. */
   | { readonly kind: 'too_often'; readonly waitMs: number }
 
 type Begin = () => Promise<Outcome<RunningExport, CommandRefusal>>
 
 /**
- * The exports that browsers download from this node. A page of events is read only when the browser has taken the page before,
- * so a slow browser costs no memory. An export that is cut off closes its connection, so that the browser reports a broken
- * download and not a short file.
+ * A page of events is read only when the browser has taken the page before, so a slow browser costs no memory. An export
+ * that is cut off closes its connection, so that the browser reports a broken download and not a short file.
  */
 export class Downloads {
   readonly #lines: RequestLines
@@ -68,7 +63,6 @@ export class Downloads {
   readonly #open = new Set<Download>()
   readonly #forget: () => void
   readonly #now: () => number
-  /** The exports that began in the last `exportWindowMs`, oldest first. */
   #begun: readonly { readonly email: string; readonly atMs: number }[] = []
   #timer: ConnectionTimer | null = null
   #isLooking = false
@@ -113,7 +107,7 @@ export class Downloads {
     return { kind: 'closed' }
   }
 
-  /** Counts an export that begins. Returns how long the operator must wait, or 0. */
+  /** Returns how long the operator must wait, or 0. */
   #note(email: string): number {
     const nowMs = this.#now()
     this.#begun = this.#begun.filter(({ atMs }) => atMs > nowMs - exportWindowMs)
@@ -124,7 +118,7 @@ export class Downloads {
     return 0
   }
 
-  /** Cuts off all exports, and waits until their ends are recorded. */
+  /** Waits until the ends of all exports are recorded. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#forget()
@@ -145,7 +139,7 @@ export class Downloads {
   #bodyOf(download: Download): ReadableStream<Uint8Array> {
     const { request } = download.downloader
     const leave = (): void => void this.#cutOff(download, cutOffWords.clientLeft)
-    // When the browser closes the connection, the signal is always aborted, but `cancel` is not always called.
+    // The signal is always aborted when the browser leaves, but `cancel` is not always called.
     if (request.signal.aborted) leave()
     else request.signal.addEventListener('abort', leave)
     return new ReadableStream<Uint8Array>(
@@ -179,7 +173,7 @@ export class Downloads {
     download.controller.enqueue(bytes)
   }
 
-  /** Returns `null` at the end. Skips empty pages, because a stream of bytes cannot send them. */
+  /** `null` at the end. A stream of bytes cannot send empty pages. */
   async #nextText(download: Download): Promise<string | null> {
     const { running, downloader } = download
     for (;;) {
@@ -192,7 +186,7 @@ export class Downloads {
     }
   }
 
-  /** Ends the stream, with an error if rows are missing. Bun then closes the connection without the last chunk. */
+  /** With an error if rows are missing: Bun then closes the connection without the last chunk. */
   #endOf(download: Download): void {
     const { controller, running } = download
     download.controller = null

@@ -10,7 +10,7 @@ import type { ExportedList } from '../../../export/exported-list.ts'
 import type { FormFields } from '../forms/read-form.ts'
 import type { DashboardDeps } from '../visit.ts'
 
-/** A field of the filter. The record of the export keeps it for ever, and no name or e-mail is longer. */
+/** The record of the export keeps the filter for ever, and no name or e-mail is longer. */
 export const exportFieldCharsMax = 300
 
 const fields: readonly ExportField[] = [
@@ -27,7 +27,7 @@ const fields: readonly ExportField[] = [
   'readings',
 ]
 
-/** Returns the fields as typed, so that the form can show them again after a refusal. */
+/** As typed, so that the form can show them again after a refusal. */
 export const exportValues = (form: FormFields) =>
   Object.fromEntries(fields.map((field) => [field, form(field)])) as Record<ExportField, string>
 

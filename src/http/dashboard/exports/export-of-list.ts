@@ -5,8 +5,8 @@ import type { LogFilter } from '../../../domain/search/event-filter.ts'
 import { showsMinutes } from '../ask/minute-rows.ts'
 
 /**
- * Returns the fields of the export that has what all pages of the list show. Rows of minutes stand for readings, so the export has
- * these readings. A list of a key or a person shows no readings until somebody chooses them.
+ * Rows of minutes stand for readings, so the export has these. A list of a key or a person shows no readings until somebody
+ * chooses them.
  */
 export const exportOfList = (filter: LogFilter): ListExport => {
   const { kind, type, actor, cellar, key, since, until } = filter

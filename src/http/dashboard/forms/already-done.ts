@@ -8,14 +8,14 @@ import { parseReason } from '../../../domain/text.ts'
 import type { NoticeName } from '../notice.ts'
 import type { SignedInVisit } from '../visit.ts'
 
-/** Returns the notice to show instead of the form. `null` means that the action is still possible. */
+/** `null`: the action is still possible. */
 export const alreadyDone = (key: KeyState, action: KeyAction | 'edit'): NoticeName | null => {
   if (key.revoked !== null) return 'key_was_revoked'
   if (action === 'suspend' && key.suspended !== null) return 'key_was_suspended'
   return action === 'resume' && key.suspended === null ? 'key_not_suspended' : null
 }
 
-/** Returns the notice that says why the key cannot be rotated. `null` means that the key can be rotated. */
+/** `null`: the key can be rotated. */
 export const rotationNotice = (key: KeyState, nowMs: number): NoticeName | null => {
   const refusal = rotationRefusal(key, nowMs)
   return refusal === null ? null : rotationNotices[refusal.kind]
@@ -28,11 +28,8 @@ const rotationNotices: Readonly<Record<RotationRefusal['kind'], NoticeName>> = {
 }
 
 /**
- * True if a successful command changed nothing, because the key was already in this state. Then the typed reason was not
- * stored, and the page must say that nothing was changed.
- *
- * `before` is the state that this node knew, but another node can have changed the key since then. So the function also
- * compares the author and the reason in `after` with this operator and the typed reason.
+ * A command that succeeded may have changed nothing. Then the typed reason was not stored, and the page must say so.
+ * Another node can have changed the key since `before`, so the author and the reason in `after` are compared, too.
  */
 export const wasDoneBefore = (before: Attribution | null, after: Attribution, visit: SignedInVisit): boolean => {
   const reason = parseReason(visit.form('reason'))

@@ -3,8 +3,8 @@ import { seeOther } from '../page-answers.tsx'
 import type { Visit } from '../visit.ts'
 
 /**
- * Answers a form that only asks, with a redirect to the page with the answer. People paste whole API keys into such forms, so a
- * browser without JavaScript sends them by POST. Then the secret is in no address.
+ * People paste whole API keys into forms that only ask. So a browser without JavaScript sends them by POST, and no address
+ * has the secret.
  */
 export const askedByForm =
   (...fields: readonly string[]) =>

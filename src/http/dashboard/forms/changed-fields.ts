@@ -3,19 +3,17 @@ import type { FormFields } from './read-form.ts'
 type Values<Field extends string> = Readonly<Record<Field, string>>
 
 /**
- * The hidden field `_shown` holds the values that the form showed. Only fields that differ from these values are saved. So an
- * old form does not undo the changes of another admin (docs/decisions/025-forms-and-commands-change-what-was-asked.md).
+ * The values that the form showed: only a difference from them is a change
+ * (docs/decisions/025-forms-and-commands-change-what-was-asked.md).
  */
 export const shownFieldOf = (values: Values<string>): string => new URLSearchParams(values).toString()
 
-/** Returns the values that the form showed. For a field that is missing in `_shown`, returns the current value. */
+/** For a field that is missing in `_shown`, the current value. */
 export const shownValues = <Field extends string>(form: FormFields, now: Values<Field>): Values<string> => {
   const sent = new URLSearchParams(form('_shown'))
   return Object.fromEntries(Object.entries<string>(now).map(([field, value]) => [field, sent.get(field) ?? value]))
 }
 
-/**
- * Browsers send each line break as CR LF. Without the replacement, an untouched note with line breaks would count as changed.
- */
+/** Browsers send each line break as CR LF. An untouched note would count as changed. */
 export const isChanged = (form: FormFields, shown: Values<string>, fields: readonly string[]): boolean =>
   fields.some((field) => form(field).replaceAll('\r\n', '\n') !== shown[field])

@@ -8,7 +8,7 @@ import { invalidField, type Typed } from '../../../domain/text.ts'
 import { keyLimitReadingsMax, keyWindowMsMax, keyWindowMsMin } from '../../../limits.ts'
 import type { FormFields } from './read-form.ts'
 
-/** Returns the fields as typed, so that the form can show them again after a refusal. */
+/** As typed, so that the form can show them again after a refusal. */
 export const keyFormValues = (form: FormFields) => ({
   label: form('label'),
   note: form('note'),
@@ -20,7 +20,6 @@ export const keyFormValues = (form: FormFields) => ({
 
 export type KeyFormValues = ReturnType<typeof keyFormValues>
 
-/** Returns the values with which the form for editing this key opens. */
 export const keyFormOf = ({ label, note, limit }: KeyState): KeyFormValues => ({
   label,
   note,
@@ -33,7 +32,7 @@ const presetDays = { '7d': 7, '30d': 30, '90d': 90, '1y': 365 } as const
 
 type ExpiryForm = { readonly nowMs: number; readonly isNew: boolean }
 
-/** Returns the expiry in ms since 1970. `null` means never; `keep` leaves the expiry as it is. */
+/** In ms since 1970. `null` means never; `keep` leaves the expiry as it is. */
 export const chosenExpiry = (form: FormFields, { nowMs, isNew }: ExpiryForm): Typed<number | null | 'keep'> => {
   const choice = expiryChoices.find((known) => known === form('expires'))
   switch (choice) {
@@ -57,7 +56,7 @@ export const chosenExpiry = (form: FormFields, { nowMs, isNew }: ExpiryForm): Ty
 
 const expiryChoices: readonly ExpiryChoice[] = ['keep', 'never', '7d', '30d', '90d', '1y', 'date']
 
-/** A browser without support for date fields can send any text, so the text is checked here. */
+/** A browser without support for date fields can send any text. */
 const typedDate = (text: string, { nowMs, isNew }: ExpiryForm): Typed<number> => {
   if (text.trim() === '') return invalidField('expires_on', 'Choose the last valid day of the key.')
   const parsed = parseExpiry(text)
@@ -69,7 +68,7 @@ const typedDate = (text: string, { nowMs, isNew }: ExpiryForm): Typed<number> =>
   )
 }
 
-/** Returns `null` if both fields are blank. Then a key has the limit of its cellar, and a cellar has the default limit. */
+/** `null` if both fields are blank: then the limit of the cellar, or the default one, holds. */
 export const typedLimit = (form: FormFields): Typed<Limit | null> => {
   const readings = form('limit_readings').trim()
   const seconds = form('limit_seconds').trim()

@@ -1,11 +1,11 @@
 import { type BodyFault, readBody } from '../../read-body.ts'
 import type { BodyHolder, UnfinishedBodies } from '../../unfinished-bodies.ts'
 
-/** Size of a form of a visitor who is not signed in. The longest sign-in form has 7.5 KB. */
+/** The longest sign-in form has 7.5 KB. */
 export const visitorFormBodyBytesMax = 8 * 1024
 export const formBodyBytesMax = 64 * 1024
 
-/** Returns the first value of a field, or `''` if the field was not sent. */
+/** The first value of a field, or `''`. */
 export type FormFields = (name: string) => string
 
 export type FormFault = BodyFault | 'not_a_form'

@@ -2,28 +2,22 @@ import { isBatch } from '../../../domain/reading/columns.ts'
 import { isRun, itemCount, type LogItem } from '../../../domain/reading/recorded-run.ts'
 import { categoryOf, isRecordStream, readingsStream } from '../../../domain/stream-names.ts'
 
-/**
- * Which readings make the service render a page again: those of one cellar, of one key, or all. All other events that
- * `LiveChanges` counts change every page.
- */
+/** Whose readings make the service render a page again. All other events change every page. */
 export type Topic = { readonly cellar: string } | { readonly keyId: string } | 'all' | 'no readings'
 
-/** How often something has changed what a page shows. If a number has grown since a rendering, the page is old. */
+/** If a number has grown since a rendering, the page is old. */
 export type Changes = { readonly readings: number; readonly others: number }
 
 type Count = { changes: number; pages: number }
 
-/**
- * Counts changes by topic. Every `livePushMs`, `LivePages` compares the counts with those of the last rendering. So an event
- * costs the same for any number of open pages.
- */
+/** Counts by topic, which `LivePages` compares in each tick. So an event costs the same for any number of open pages. */
 export class LiveChanges {
   readonly #cellars = new Map<string, Count>()
-  /** The map's keys are names of readings streams and not key ids, because the event of a reading carries its stream's name. */
+  /** By readings stream, because the event of a reading carries that and no key id. */
   readonly #keys = new Map<string, Count>()
   #readings = 0
   #others = 0
-  /** Changes of operators and records, which only pages that list events show. */
+  /** Of operators and records, which only lists of events show. */
   #listed = 0
 
   watch(topic: Topic): void {
@@ -43,7 +37,7 @@ export class LiveChanges {
     if (known.pages === 0) counts.delete(name)
   }
 
-  /** Readings of a cellar or key are counted only while a page about it is open, so the maps stay small. */
+  /** Readings are counted only while a page about them is open, so the maps stay small. */
   of({ topic, listsEvents }: { readonly topic: Topic; readonly listsEvents: boolean }): Changes {
     return { readings: this.#readingsOf(topic), others: this.#others + (listsEvents ? this.#listed : 0) }
   }
@@ -77,7 +71,7 @@ export class LiveChanges {
 
 const isShownEverywhere = (stream: string): boolean => categoryOf(stream) !== 'operator' && !isRecordStream(stream)
 
-/** Returns `null` if the item is no reading. All readings of a run have the cellar of its key. */
+/** `null` for anything but a reading. All readings of a run have the cellar of its key. */
 const cellarOf = (item: LogItem): string | null => {
   if (!isRun(item)) return item.type === 'ReadingAccepted' ? item.data.cellar : null
   const readings = item.run.requests[0]?.readings

@@ -1,10 +1,6 @@
 /**
- * Pushes new HTML to all open live pages (docs/decisions/024-live-pages-have-a-budget.md). A stream connects one browser to one
- * page.
- *
- * Every `livePushMs`, a tick queues the pages that have changed, or that some browser shows in an old version. Pages are
- * rendered until the time of this tick is spent (`live-render-queue.ts`). The next tick continues with the rest. Each message
- * contains everything that can change on the page, so a slow browser can miss some messages without harm.
+ * docs/decisions/024-live-pages-have-a-budget.md. A message contains everything that can change on the page, so a slow
+ * browser can miss some without harm.
  */
 
 import type { Core } from '../../../actors/core-interface.ts'
@@ -20,21 +16,18 @@ import { heartbeat, type LiveStream, openLiveStream, serverSentEvent, sessionOve
 
 export const liveStreamsMax = 512
 export const liveHeartbeatMs = 10_000
-/** Time between two updates of an open page. `liveHeartbeatMs` is counted in updates, so it must be a multiple of this time. */
+/** Between two updates of a page. `liveHeartbeatMs` must be a multiple of it. */
 export const livePushMs = 500
 /**
- * Live pages of one session that hold a connection. Further pages poll, one at a time. Over HTTP/1.1, browsers open six connections to
- * a host, so one is always free for what people click.
+ * Further pages of the session poll, one at a time. So one of a browser's six connections is always free for what people
+ * click.
  */
 export const liveStreamsPerSessionMax = 4
-/**
- * A page that took 1 ms to render waits this number of ms before its next rendering, but at most `liveHeartbeatMs`. So a page
- * that is slow to render uses little processor time.
- */
+/** A page that took 1 ms waits so many ms before its next rendering, but at most `liveHeartbeatMs`. */
 export const liveRestFactor = 50
-/** A live page that lists events is rendered for new readings this rarely. It must be a multiple of `livePushMs`. */
+/** A list of events is rendered for new readings this rarely. It must be a multiple of `livePushMs`. */
 export const liveReadingsMs = 2_000
-/** Renderings that wait for an answer. With more, no page is rendered. */
+/** With more renderings that wait for the store, no page is rendered. */
 export const liveStoreWaitsMax = 32
 export const liveSentPerPiece = 32
 const liveSentBytesPerPiece = 1024 * 1024
@@ -43,20 +36,20 @@ export type LivePage = {
   /** One rendering serves all browsers whose pages have the same name. */
   readonly name: string
   readonly topic: Topic
-  /** True if the page lists events of the log. Such a page shows records too. */
+  /** Such a page shows records, too. */
   readonly listsEvents: boolean
   /**
-   * Returns `null` if there is nothing to show yet. Must call `pause` between pieces of work, and after each wait for the
-   * store. Otherwise readings would wait for the page.
+   * `null` if there is nothing to show yet. Must call `pause` between pieces of work, and after each wait for the store.
+   * Otherwise readings would wait for the page.
    */
   readonly render: (pause: Pause) => Promise<string | null>
 }
 
 export type Viewer = {
   readonly sessionSecret: string
-  /** The name of the operator's event stream. An event in this stream can end the session. */
+  /** An event in this stream can end the session. */
   readonly operatorStream: string
-  /** True if the session is still open, and has the same role as when the page was opened. */
+  /** Still open, and with the same role as at the opening. */
   readonly isAllowed: () => boolean
 }
 
@@ -71,20 +64,17 @@ type ViewingSession = { readonly viewer: Viewer; readonly streams: Set<LiveStrea
 type OpenPage = {
   readonly page: LivePage
   readonly streams: Set<LiveStream>
-  /** Streams whose browser does not show the newest rendering: the stream is new, or the browser reads slowly. */
+  /** Their browser does not show the newest rendering: the stream is new, or the browser reads slowly. */
   readonly outdated: Set<LiveStream>
-  /** The changes of the page before its last rendering. `null`: the page must be rendered even without a change. */
+  /** Before its last rendering. `null`: it must be rendered even without a change. */
   renderedAt: Changes | null
-  /**
-   * The hash of the last message, so that an equal message is not sent again. `null` if there was none. The message itself can
-   * have 300 KB, so it is not kept.
-   */
+  /** An equal message is not sent again. The message itself can have 300 KB, so it is not kept. */
   lastHash: number | bigint | null
   isQueued: boolean
   restsUntilMs: number
 }
 
-/** `passedMs` measures how long a rendering takes. It is a clock in ms that is never set back, unlike the time of day. */
+/** `passedMs` is a clock in ms that is never set back. */
 export type LiveTiming = { readonly schedule: Schedule; readonly passedMs: () => number }
 
 export class LivePages {
@@ -94,14 +84,14 @@ export class LivePages {
   readonly #passedMs: () => number
   readonly #renderings: LiveRenderQueue
   readonly #changes = new LiveChanges()
-  /** The open pages by name. The page that was rendered longest ago comes first, so that every page gets its turn. */
+  /** The page that was rendered longest ago comes first, so that every page gets its turn. */
   readonly #pages = new Map<string, OpenPage>()
   readonly #sessions = new Map<string, ViewingSession>()
   readonly #queue: OpenPage[] = []
-  /** The number of the last rendering for each operator. It has only operators since the last time that no page was open. */
+  /** Number of the last rendering, by operator, since no page was open. */
   readonly #servedAt = new Map<string, number>()
   #served = 0
-  /** Names of the pages that are being rendered now. No page is rendered twice at the same time. */
+  /** No page is rendered twice at the same time. */
   readonly #rendering = new Set<string>()
   #streams = 0
   #unfollow: (() => void) | null = null
@@ -126,8 +116,8 @@ export class LivePages {
   }
 
   /**
-   * Returns `full` if all sessions together have too many streams, and `closed` if the service stops or the browser has gone.
-   * If this session alone has too many, the stream is a poll. `polling`: the session has a poll already.
+   * `full`: all sessions together have too many streams. `closed`: the service stops, or the browser has gone. `polling`:
+   * the session has a poll already.
    */
   open({ page, viewer, signal }: Viewing): ReadableStream<Uint8Array> | 'closed' | 'full' | 'polling' {
     if (this.#isClosed || signal.aborted) return 'closed'
@@ -145,14 +135,14 @@ export class LivePages {
     this.#sessions.set(viewer.sessionSecret, session)
     session.streams.add(stream)
     opened.streams.add(stream)
-    // The page can have changed after the browser loaded it, so the next tick renders it for this stream.
+    // The page can have changed after the browser loaded it.
     opened.outdated.add(stream)
     this.#unfollow ??= this.#core.onFolded((items) => this.#noteChanges(items))
     if (!this.#isTicking) this.#tickLater()
     return body
   }
 
-  /** Ends all streams, because the server cannot stop while a stream is open. */
+  /** The server cannot stop while a stream is open. */
   close(): void {
     this.#isClosed = true
     for (const { streams } of this.#sessions.values()) for (const stream of streams) stream.end()
@@ -195,8 +185,7 @@ export class LivePages {
   #noteChanges(items: readonly LogItem[]): void {
     let previous = ''
     for (const item of items) {
-      // Consecutive items are often readings of the same key, in the same event stream. The first of these items is enough
-      // to count a change.
+      // Consecutive items are often readings of one stream. The first is enough to count a change.
       const isReading = isRun(item) || item.type === 'ReadingAccepted'
       if (isReading && item.stream === previous) continue
       previous = isReading ? item.stream : ''
@@ -206,8 +195,7 @@ export class LivePages {
   }
 
   /**
-   * Ends the live streams of this operator's sessions that are closed, or that have another role now. Otherwise such a page
-   * would look live until the next push or heartbeat.
+   * Sessions that are closed or have another role. Otherwise such a page would look live until the next push or heartbeat.
    */
   #endRefused(operatorStream: string): void {
     for (const { viewer, streams } of this.#sessions.values()) {
@@ -235,9 +223,7 @@ export class LivePages {
     this.#renderings.beginTick()
   }
 
-  /**
-   * Sends heartbeats. Also marks every page for rendering, because rate windows become empty and keys expire without an event.
-   */
+  /** Marks every page, because rate windows become empty and keys expire without an event. */
   #beat(): void {
     this.#sendHeartbeats().catch((thrown) => {
       this.#lines.error('live heartbeats failed', { error: thrownError(thrown) })
@@ -246,7 +232,7 @@ export class LivePages {
   }
 
   async #sendHeartbeats(): Promise<void> {
-    // An open page counts as use of the session. Otherwise the session of a page on a wall display would expire.
+    // Otherwise the session of a page on a wall display would expire.
     for (const secret of this.#sessions.keys()) this.#core.operators.useSession(secret)
     const streams = [...this.#sessions.values()].flatMap((session) => [...session.streams])
     for (const [index, stream] of streams.entries()) {
@@ -278,7 +264,7 @@ export class LivePages {
     this.#queue.push(opened)
   }
 
-  /** Returns the next rendering. Skips pages whose browsers all read too slowly to take a message. */
+  /** Skips pages whose browsers all read too slowly to take a message. */
   readonly #next = (): ReturnType<NextRendering> => {
     for (;;) {
       if (this.#renderings.waitingForStore >= liveStoreWaitsMax) return null
@@ -291,7 +277,7 @@ export class LivePages {
     }
   }
 
-  /** Takes the page whose operators were served longest ago. So an operator with many pages delays those of others by one page only. */
+  /** The page whose operators were served longest ago: an operator with many pages delays others by one page only. */
   #takeTurn(): OpenPage | null {
     const servedAt = this.#queue.map(({ streams }) =>
       Math.min(...[...streams].map(({ operator }) => this.#servedAt.get(operator) ?? 0)),
@@ -305,8 +291,8 @@ export class LivePages {
   }
 
   /**
-   * Moves a page to the end of `#pages`, because it gets its turn now and the other pages come first next time. All browsers can
-   * have left while the page waited in `#queue`. A newer page can then have the same name, and keeps its place.
+   * All browsers can have left while the page waited in `#queue`. A newer page can then have the same name, and keeps its
+   * place.
    */
   #moveToEnd(opened: OpenPage): void {
     const { name } = opened.page
@@ -335,8 +321,7 @@ export class LivePages {
     const html = await this.#render(page, turns.pause)
     opened.restsUntilMs = this.#passedMs() + Math.min(turns.tookMs() * liveRestFactor, liveHeartbeatMs)
     if (html === null) {
-      // There is nothing to show, so the streams get no message. With hash `null`, the next HTML counts as new, and all streams
-      // get it.
+      // Nothing to show, so no message. With hash `null`, the next HTML counts as new for all streams.
       for (const stream of outdated) if (stream.isPoll) stream.end()
       outdated.clear()
       opened.lastHash = null

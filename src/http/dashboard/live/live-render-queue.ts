@@ -1,18 +1,13 @@
 /**
- * A rendering makes the HTML of one live page, in pieces. This queue runs one piece in each turn of the event loop, so that
- * readings do not wait for pages. When the pieces of a tick have taken `liveRenderMsPerTick`, the queue waits for the next
- * tick.
- *
- * A rendering that neither calls `pause` nor ends in its turn is waiting for the store. Other renderings run meanwhile, and the
- * waiting time is not counted. When the store has answered, the rendering calls `pause` to join the queue again.
+ * A rendering makes the HTML of one live page, in pieces. One piece runs in each turn of the event loop, until the time of
+ * the tick is spent (docs/decisions/024-live-pages-have-a-budget.md). A rendering that neither calls `pause` nor ends in
+ * its turn is waiting for the store. Others run meanwhile, and the waiting time is not counted. It then calls `pause` to
+ * join the queue again.
  */
 import type { Schedule } from '../../../schedule.ts'
 import type { Pause } from '../show/pauses.ts'
 
-/**
- * Time for rendering live pages in each `livePushMs`, so that readings are not delayed. A piece of work that has begun may take
- * longer.
- */
+/** In each `livePushMs`. A piece of work that has begun may take longer. */
 export const liveRenderMsPerTick = 100
 
 type Rendering = { state: 'running' | 'queued' | 'waitingForStore' | 'ended'; tookMs: number }
@@ -20,26 +15,20 @@ type Rendering = { state: 'running' | 'queued' | 'waitingForStore' | 'ended'; to
 type Piece = { readonly rendering: Rendering; readonly run: () => void }
 
 export type RenderingTurns = {
-  /** Ends this piece of work. Resolves when the next piece of the rendering can begin. */
+  /** Resolves when the next piece can begin. */
   readonly pause: Pause
-  /** The time of all pieces of this rendering so far, without its waits for the store. */
+  /** Without the waits for the store. */
   readonly tookMs: () => number
 }
 
-/**
- * Returns a function that starts the next rendering; `null` if no page waits. The function's promise must never reject, because
- * nobody catches the error.
- */
+/** `null`: no page waits. The function's promise must never reject, because nobody catches the error. */
 export type NextRendering = () => ((turns: RenderingTurns) => Promise<void>) | null
 
 export class LiveRenderQueue {
   readonly #schedule: Schedule
   readonly #passedMs: () => number
   readonly #next: NextRendering
-  /**
-   * The next pieces of renderings that have begun. These pieces run before new renderings start, so that few renderings are
-   * unfinished at the same time.
-   */
+  /** Before new renderings start, so that few are unfinished at the same time. */
   readonly #queue: Piece[] = []
   #waitingForStore = 0
   #spentMs = 0
@@ -67,7 +56,6 @@ export class LiveRenderQueue {
     this.wake()
   }
 
-  /** Starts further renderings, as far as this tick has time left. */
   wake(): void {
     if (!this.#isWorking) void this.#work()
   }

@@ -23,14 +23,13 @@ import type { LivePage } from './live-pages.ts'
 import { askAgain, eventStreamType, pollLater, tooManyStreams } from './server-sent-events.ts'
 
 /**
- * A live page with its name in parts. `watch` adds the visitor's role to the name, because roles see different pages. Parts of
- * the query that do not change the page are not in the name, so that one rendering serves more browsers.
+ * `watch` adds the role, because roles see different pages. What does not change the page is not in the name, so that one
+ * rendering serves more browsers.
  */
 type PageWithoutRole = Omit<LivePage, 'name'> & { readonly name: readonly (string | number)[] }
 
 type PageOf = (deps: DashboardDeps, visit: SignedInVisit) => PageWithoutRole | null | Promise<PageWithoutRole | null>
 
-/** Answers with a stream of the changes to a page. */
 export const live =
   (pageOf: PageOf) =>
   async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> =>
@@ -95,7 +94,7 @@ export const liveKey = async (deps: DashboardDeps, visit: SignedInVisit): Promis
   if (key === null) return null
   const asked = requestedHistory(visit.query)
   const parts = { core, owner: visit.session.email, nowMs: visit.nowMs }
-  // Page 1 always exists, so the log is not read. For a higher number, the log tells how many pages the history has.
+  // Page 1 always exists, so the log is not read.
   const page = asked.page === 1 ? 1 : ((await askHistory(parts, key.keyId, asked))?.page ?? asked.page)
   const history = watchedHistory(parts, key.keyId, { ...asked, page })
   return {
@@ -162,8 +161,7 @@ const firstReading = async ({ core }: DashboardDeps, key: string, owner: string)
 const isAdmin = (visit: SignedInVisit): boolean => visit.session.role === 'admin'
 
 /**
- * `page` is `null` if this node does not know the cellar or key. Another node can have created it a moment ago, so the answer
- * makes the browser ask again.
+ * `page` is `null` for an unknown cellar or key. Another node can have created it a moment ago, so the browser asks again.
  */
 const watch = (deps: DashboardDeps, visit: SignedInVisit, page: PageWithoutRole | null): Response => {
   if (page === null) return askAgain()
@@ -174,8 +172,7 @@ const watch = (deps: DashboardDeps, visit: SignedInVisit, page: PageWithoutRole 
     viewer: {
       sessionSecret: secret,
       operatorStream: operatorStream(email),
-      // Admins see other things than auditors. So a change of the role ends the stream, and the operator must open the page
-      // again.
+      // Admins see other things than auditors.
       isAllowed: () => deps.core.operators.session(secret)?.role === role,
     },
     signal: visit.request.signal,

@@ -1,28 +1,26 @@
 import { retrySoon } from '../../problem.ts'
 
-/** Bytes of updates that wait for a slow browser. With more, updates are skipped. */
+/** With more bytes waiting for a slow browser, updates are skipped. */
 const liveBytesWaitingMax = 256 * 1024
-/** How soon a page connects again when its stream is lost. */
 export const liveReconnectMs = 500
-/** How soon a page that polls asks again: after its answer, and after it found another page of the session polling. */
+/** Also after it found another page of the session polling. */
 export const livePollMs = 4_000
 export const liveBusyPollMs = 1_000
 
 export type LiveStream = {
-  /** The event stream of the operator who looks at the page. */
   readonly operator: string
   readonly isAllowed: () => boolean
   readonly hasRoom: () => boolean
   readonly isPoll: boolean
-  /** Returns false, and sends nothing, if too many bytes wait for a slow browser, or if the stream has ended. */
+  /** False, and nothing is sent, if too many bytes wait or the stream has ended. */
   readonly send: (message: Uint8Array) => boolean
   readonly end: () => void
 }
 
-/** `isPoll`: the stream ends after its first message, and the browser asks again after `livePollMs`. */
+/** `isPoll`: ends after its first message, and the browser asks again after `livePollMs`. */
 type Opening = Pick<LiveStream, 'operator' | 'isAllowed' | 'isPoll'> & { readonly signal: AbortSignal }
 
-/** Calls `onEnd` when the browser or this service has ended the stream. */
+/** `onEnd`: the browser or this service has ended the stream. */
 export const openLiveStream = (
   { signal, operator, isAllowed, isPoll }: Opening,
   onEnd: (stream: LiveStream) => void,
@@ -50,8 +48,7 @@ export const openLiveStream = (
       leave()
     },
   }
-  // When the browser closes the connection, the signal is always aborted, but `cancel` is not always called. So both call
-  // `leave`.
+  // The signal is always aborted, but `cancel` is not always called.
   signal.addEventListener('abort', leave)
   const body = new ReadableStream<Uint8Array>(
     {
@@ -68,39 +65,33 @@ export const openLiveStream = (
 
 const encoder = new TextEncoder()
 
-/** Keeps an idle stream open: without traffic, a proxy or this service would close its connection. */
+/** Without traffic, a proxy or this service would close the connection. */
 export const heartbeat = encoder.encode(': still here\n\n')
 
 export const serverSentEvent = (html: string): Uint8Array => encoder.encode(`data: ${dataLines(html)}\n\n`)
 
-/**
- * In server-sent events, each line needs `data:`. HTML without line breaks is not split, because splitting 250 KB would delay
- * all readings by 2 ms.
- */
+/** Each line needs `data:`. Splitting 250 KB would delay all readings by 2 ms, so HTML without line breaks is not split. */
 const dataLines = (html: string): string =>
   html.includes('\n') || html.includes('\r') ? html.split(/\r\n|\r|\n/).join('\ndata: ') : html
 
-/** After this message, the page does not connect again by itself (`views/assets/app.js`). */
+/** The page does not connect again by itself (`views/assets/app.js`). */
 export const sessionOver = encoder.encode('event: end\ndata:\n\n')
 
-/** Tells the browser when to connect again. It needs an event, because the browser ignores a message without one. */
+/** Needs an event, because the browser ignores a message without one. */
 const askAgainAfter = (ms: number): Uint8Array<ArrayBuffer> => encoder.encode(`event: pace\nretry: ${ms}\ndata:\n\n`)
 
 export const eventStreamType = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' }
 
-/**
- * Tells the page that its session is over. The status must be 200. With another status, the page would not read the message,
- * and would try to connect forever.
- */
+/** With another status than 200, the page would not read the message, and would try to connect forever. */
 export const endOfStream = (): Response => new Response(sessionOver, { headers: eventStreamType })
 
-/** Another page of the same browser is polling. The status must be 200, because the page still counts as live. */
+/** 200, because the page still counts as live. */
 export const pollLater = (): Response => new Response(askAgainAfter(liveBusyPollMs), { headers: eventStreamType })
 
-/** With status 503, the page connects again, after longer and longer pauses. */
+/** At 503, the page connects again, after longer and longer pauses. */
 export const askAgain = (): Response => emptyStream(503)
 
-/** With status 429, the page shows that there are too many live pages, and connects again later. */
+/** At 429, the page shows that there are too many live pages, and connects again later. */
 export const tooManyStreams = (): Response => emptyStream(429)
 
 const emptyStream = (status: number): Response =>

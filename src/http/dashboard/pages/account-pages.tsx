@@ -34,7 +34,7 @@ export const changePassword = async (deps: DashboardDeps, visit: SignedInVisit):
   return seeOther(visit, paths.account, { notice: 'password_changed', cookies })
 }
 
-/** The form can hold any session id. That is safe, because the core ends only sessions of this operator. */
+/** Any session id is safe: the core ends only sessions of this operator. */
 export const endOwnSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { email, id, secret } = visit.session
   const ended = visit.form('session')
@@ -67,10 +67,10 @@ const accountPage = async (deps: DashboardDeps, visit: SignedInVisit, faults = n
   )
 }
 
-/** Password fields are always empty, so that no page contains a password. */
+/** No page may contain a password. */
 const noPasswords = { own_password: '', password: '', password_again: '' }
 
-/** The session of this browser comes first, then the other sessions, newest first. */
+/** This browser's session first, then the newest. */
 const sessionRows = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<readonly SessionRow[]> => {
   const { email } = visit.session
   const sessions = core.operators.openSessions(email).toReversed()

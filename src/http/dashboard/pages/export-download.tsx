@@ -9,7 +9,7 @@ import { exportValues, listNamed, typedFormat, typedList } from '../exports/expo
 import { type Faults, problemPage, refusedPage, toCellars } from '../page-answers.tsx'
 import { askerOf, type DashboardDeps, type SignedInVisit } from '../visit.ts'
 
-/** A POST, because each export writes events, and so that no link of another site can start one. */
+/** A POST: each export writes events, and no link of another site may start one. */
 export const exportList = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { core } = deps
   const list = typedList(deps, visit)

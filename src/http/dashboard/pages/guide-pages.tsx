@@ -5,10 +5,7 @@ import { noStore } from '../door/security-headers.ts'
 import { htmlPage } from '../page-answers.tsx'
 import type { Visit } from '../visit.ts'
 
-/**
- * Shows the guide for devices, and the programs to which it links. Its HTML is not escaped. That is safe, because its only
- * source is docs/devices.md.
- */
+/** Not escaped. That is safe, because the only source is docs/devices.md. */
 export const showGuide = (): ((_: unknown, visit: Visit) => Promise<Response>) => {
   const markdown = documentText('devices.md')
   const safeHtml = withContents(focusableBlocks(Bun.markdown.html(markdown, { headings: { ids: true } })))
@@ -17,7 +14,7 @@ export const showGuide = (): ((_: unknown, visit: Visit) => Promise<Response>) =
 
 export const programs = ['send.c', 'send.go', 'send.mjs', 'send.py', 'send.sh', 'send_micropython.py']
 
-/** Browsers show a program as text. They must not run it, so its type is not that of its language. */
+/** Browsers must not run a program, so its type is not that of its language. */
 export const showProgram = (name: string): (() => Response) => {
   const text = documentText(`programs/${name}`)
   const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': noStore }
@@ -27,13 +24,12 @@ export const showProgram = (name: string): (() => Response) => {
 const documentText = (path: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../../docs/${path}`, import.meta.url)), 'utf8')
 
-/** Puts a list of the sections before the first section. */
 const withContents = (html: string): string => {
   const sections = [...html.matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)]
   const links = sections.map(([, id, title]) => `<li><a href="#${id}">${title}</a></li>`)
   return html.replace('<h2 ', `<nav aria-label="Contents"><p>On this page:</p><ul>${links.join('')}</ul></nav>$&`)
 }
 
-/** Wide code and tables scroll sideways. With `tabindex`, the keyboard can focus and scroll them too. */
+/** With `tabindex`, the keyboard can scroll wide code and tables, too. */
 const focusableBlocks = (html: string): string =>
   html.replaceAll('<pre>', '<pre tabindex="0">').replaceAll('<table>', '<table tabindex="0">')

@@ -56,7 +56,7 @@ export const showEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promi
   return htmlPage(visit, editPage(deps, visit, { key, values, shown: values }))
 }
 
-/** Checks all changed fields before it saves the first. Otherwise a wrong field would leave the form half saved. */
+/** All fields are checked before the first is saved. Otherwise a wrong one would leave the form half saved. */
 export const saveEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyInPath(deps, visit)
   if (key === null) return notFound(visit)
@@ -176,7 +176,7 @@ const confirmPage = async (
   )
 }
 
-/** Throws only if there is a bug, because the cellar of a key is always created before the key. */
+/** The cellar of a key is always created before the key. */
 export const cellarOfKey = ({ core }: DashboardDeps, key: KeyState): CellarState => {
   const cellar = core.projections.cellars.get(key.cellar)
   if (cellar === null) throw new Error(`Cannot show key "${key.keyId}": its cellar is not known`)

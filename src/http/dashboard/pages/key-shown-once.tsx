@@ -9,8 +9,8 @@ import { keyViewOf } from '../show/key-views.ts'
 import type { DashboardDeps, Visit } from '../visit.ts'
 
 /**
- * Shows the key in the answer to the POST itself, so no URL shows the key again. A reload sends the form again but creates no
- * second key, because the form holds the id of the key.
+ * In the answer to the POST itself, so no URL shows the key again. The form holds the id of the key, so a reload creates no
+ * second key.
  */
 export const keyShownOnce = async (
   deps: DashboardDeps,
@@ -33,7 +33,7 @@ export const keyShownOnce = async (
 type ShownOnce = {
   readonly created: CreatedKey
   readonly cellar: CellarState
-  /** The unused key of an earlier rotation, which the new key replaces. `null` if there is none. */
+  /** The unused key of an earlier rotation, which the new key replaces. */
   readonly replaced: KeyState | null
 }
 

@@ -7,9 +7,9 @@ import { type DashboardDeps, refusedVisitor, type Visit } from '../visit.ts'
 import { intoDashboard } from './sign-in-pages.tsx'
 
 /**
- * Shows and uses up one-time links. The secret is in the path, because reading a secret after a `#` would need JavaScript. So
- * log lines must not contain the path, and `Referrer-Policy` hides the path from other sites. A GET does not use up the link,
- * because mail scanners and chat programs open links. Only the POST uses up the link.
+ * The secret is in the path, because reading one after a `#` would need JavaScript. So log lines must not contain the path,
+ * and `Referrer-Policy` hides it from other sites. Only the POST uses up the link: mail scanners and chat programs open
+ * links.
  */
 export const showLink = (deps: DashboardDeps, visit: Visit): Promise<Response> => {
   const purpose = purposeOf(deps, secretOf(visit))
@@ -30,8 +30,7 @@ export const spendLink = async (deps: DashboardDeps, visit: Visit): Promise<Resp
     )
   }
   const email = purpose.kind === 'set_up' ? visit.form('email') : purpose.email
-  // The person with the link counts as known, like a known browser. So the new password does not wait behind a flood of
-  // sign-ins by strangers.
+  // The person with the link counts as known, so the new password does not wait behind a flood of sign-ins.
   const client = passwordClient(visit, true)
   const spent = await core.operators.spendLink(
     { secret, email, password, client },
@@ -47,7 +46,7 @@ export const spendLink = async (deps: DashboardDeps, visit: Visit): Promise<Resp
   }
   const input = { email: spent.value.email, password }
   const opened = await core.operators.signIn(input, signInFrom(visit, { isKnown: true }), visit.requestId)
-  // The password is already set, only the sign-in failed. The person can sign in later.
+  // Only the sign-in failed; the password is set.
   if (!opened.ok) return seeOther(visit, paths.signIn)
   return intoDashboard(visit, opened.value, paths.cellars)
 }

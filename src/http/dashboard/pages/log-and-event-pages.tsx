@@ -29,7 +29,7 @@ const search =
     }
   }
 
-/** True if the store is well, but no event has the position in the address. */
+/** The store is well, but no event has the position. */
 const hasNoPosition = async ({ core }: DashboardDeps, { query, session }: SignedInVisit): Promise<boolean> => {
   const position = positionOf(query.get('before') ?? '') ?? positionOf(query.get('after') ?? '')
   if (position === null) return false
@@ -48,7 +48,7 @@ export const showLog = search(async (deps, visit) => {
   return htmlPage(visit, <LogPage shell={visit.shell} list={list} />, isRefused ? 422 : 200)
 })
 
-/** Leads to the one thing that the text means. Otherwise shows all that it can mean, or what was looked for in vain. */
+/** Leads to the one meaning of the text, or shows all of them. */
 export const findInLog = search(async (deps, visit) => {
   const typed = [...(visit.query.get('what') ?? '')].slice(0, logQueryCharsMax).join('')
   if (typed.trim() === '') return seeOther(visit, paths.log())

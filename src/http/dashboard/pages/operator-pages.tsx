@@ -14,10 +14,7 @@ export const showOperators = (deps: DashboardDeps, visit: SignedInVisit): Promis
 
 const emailOf = ({ params }: SignedInVisit): string => (params['email'] ?? '').toLowerCase()
 
-/**
- * Asks whether to give the operator the other role. The form holds the new role, so sending the form twice does not change the
- * role back.
- */
+/** The form holds the new role, so sending it twice does not change the role back. */
 export const confirmRole = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const role = deps.core.projections.operators.get(emailOf(visit))?.role
   return confirmPage(deps, visit, role === 'admin' ? 'auditor' : 'admin')
@@ -31,9 +28,7 @@ export const setRole = async (deps: DashboardDeps, visit: SignedInVisit): Promis
   return seeOther(visit, paths.operators, { notice: 'role_changed' })
 }
 
-/**
- * The invited person can have joined after the page asked for confirmation. Then the notice says that the operator is removed.
- */
+/** The invited person can have joined after the confirmation page. Then the notice says that the operator is removed. */
 export const removeOperator = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const wasInvited = isInvited(deps, visit)
   const removed = await deps.core.operators.remove(emailOf(visit), askerOf(visit))
@@ -42,7 +37,7 @@ export const removeOperator = async (deps: DashboardDeps, visit: SignedInVisit):
   return seeOther(visit, paths.operators, { notice: wasInvited ? 'invitation_withdrawn' : 'operator_removed' })
 }
 
-/** Admins who end their own sessions keep the session that they use now. */
+/** Except the session that the admin uses now. */
 export const endSessions = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const allBut = emailOf(visit) === visit.session.email ? visit.session.secret : null
   const ended = await deps.core.operators.endSessions(emailOf(visit), { allBut }, askerOf(visit))
@@ -75,10 +70,7 @@ const confirmAgain = (deps: DashboardDeps, visit: SignedInVisit, { change, refus
   return refusedPage(visit, refusal, { back, again })
 }
 
-/**
- * Returns the change that the page asks to confirm. If the e-mail has no account, only its invitation can be withdrawn. Returns
- * `null` if the requested change is not possible.
- */
+/** Without an account, only an invitation can be withdrawn. `null` if the change is not possible. */
 const confirmationOf = (deps: DashboardDeps, visit: SignedInVisit, requested: RequestedChange) => {
   const email = emailOf(visit)
   const operator = { email, isYou: email === visit.session.email }
@@ -94,7 +86,7 @@ const confirmationOf = (deps: DashboardDeps, visit: SignedInVisit, requested: Re
 const isInvited = ({ core }: DashboardDeps, visit: SignedInVisit): boolean =>
   core.projections.operators.invitations(visit.nowMs).some(({ email }) => email === emailOf(visit))
 
-/** Shows the one-time link in the answer to the POST itself, so no URL shows the link again. */
+/** In the answer to the POST itself, so no URL shows the link again. */
 export const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const values = { email: visit.form('email'), role: visit.form('role'), own_password: '' }
   const back = { href: paths.operators, words: 'Back to operators' }
@@ -117,10 +109,7 @@ export const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Prom
   )
 }
 
-/**
- * First tries without the admin's password, because only the core knows whether this link needs the password. If it does not,
- * no password attempt is counted.
- */
+/** First without the own password (docs/decisions/021-sessions-links-and-accounts.md). */
 const issuedLink = async (
   deps: DashboardDeps,
   visit: SignedInVisit,

@@ -133,7 +133,7 @@ type SentForm = {
   readonly retention?: Form<RetentionField>
 }
 
-/** Shows the sent form as it was typed, and the other forms with the saved values. */
+/** The sent form as typed, the others with the saved values. */
 const settingsPage = (visit: SignedInVisit, cellar: CellarState, sent: SentForm = {}): JSX.Element => (
   <SettingsPage
     shell={visit.shell}

@@ -31,10 +31,7 @@ export const signIn = async (deps: DashboardDeps, visit: Visit): Promise<Respons
   return refusedPage(visit, opened.refusal, { back: { href: paths.signIn, words: 'Back to sign-in' }, again })
 }
 
-/**
- * If somebody else created a one-time link for the account, the account page comes first. Its notice tells the operator about
- * the link.
- */
+/** If somebody else made a link for the account, the account page and its notice come first. */
 export const intoDashboard = (visit: Visit, opened: SignedIn, next: string): Response => {
   const cookies = signedInCookies(visit, opened)
   if (opened.isToldOfLink) return seeOther(visit, paths.account, { notice: 'link_by_other', cookies })
@@ -53,16 +50,12 @@ export const signOut = async ({ core }: DashboardDeps, visit: SignedInVisit): Pr
   return answer
 }
 
-/**
- * The header `Clear-Site-Data` clears no cookies here: `device` keeps the browser known, and `notice` tells the next page what
- * to show.
- */
+/** Not cookies: `device` keeps the browser known, and `notice` tells the next page what to show. */
 const clearedAtSignOut = '"cache", "storage"'
 
 /**
- * Returns the path to open after the sign-in, always on this site. Browsers treat `//host`, `/\host` and `/<tab>/host` as
- * addresses of another site. The URL parser reads such texts as browsers do, so the parser decides. The parser turns
- * `/..//host` into `//host`, so its result is checked again.
+ * Always on this site. Browsers treat `//host`, `/\host` and `/<tab>/host` as other sites. The URL parser reads such texts
+ * as browsers do, so it decides. It turns `/..//host` into `//host`, so its result is checked again.
  */
 export const safeNext = (text: string): string => {
   if (!text.startsWith('/')) return paths.cellars

@@ -7,12 +7,11 @@ import { keyStatus } from '../../../domain/key-refusal.ts'
 import { pageOf } from '../../../domain/search/page-of-list.ts'
 import { cellarView } from './cellar-views.ts'
 
-/** Keys at an earlier instant. The page reads the stream of each key, so it has fewer rows than the list of keys has now. */
+/** The page reads the stream of each key, so it has fewer rows than the list of now. */
 export const keysThenPerPageMax = 50
 
 type Asked = { readonly at: number; readonly page: number; readonly owner: string }
 
-/** Shows the cellar and one page of its keys as they were at the instant. */
 export const cellarThen = async (
   core: Core,
   { cellar }: CellarState,

@@ -7,9 +7,9 @@ import type { DashboardDeps } from '../visit.ts'
 import { usedInWindow } from './key-views.ts'
 import { type Pause, pauseEvery } from './pauses.ts'
 
-/** Keys that a page counts in one turn of the event loop, which takes about 1 ms. */
+/** In one turn of the event loop, about 1 ms. */
 const keysCountedPerPiece = 500
-/** Keys that a page asks for their rate windows at the same time. It must divide `keysCountedPerPiece`. */
+/** It must divide `keysCountedPerPiece`. */
 export const keysAskedAtOnceMax = 100
 export const cellarsPerPageMax = 100
 
@@ -25,8 +25,8 @@ type Now = { readonly nowMs: number; readonly pause: Pause }
 type Counts = { -readonly [Name in keyof CellarRow]: CellarRow[Name] }
 
 /**
- * Counts the keys in pieces. A cellar can have thousands of keys, so the count pauses to let the service answer readings. Keys of
- * a piece are asked at the same time, because a key may have to read the store.
+ * A cellar can have thousands of keys, so the count pauses. A key may have to read the store, so the keys of a piece are
+ * asked at the same time.
  */
 export const cellarListOf = async (deps: DashboardDeps, asked: number, { nowMs, pause }: Now) => {
   const { shown, page, pages } = pageOf(deps.core.projections.cellars.list(), asked, cellarsPerPageMax)

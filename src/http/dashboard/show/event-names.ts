@@ -1,7 +1,7 @@
 import type { Names } from '../../../../views/log/sentence-parts.ts'
 import type { Core } from '../../../actors/core-interface.ts'
 
-/** Returns the names that keys and cellars had just before the event at the position. The e-mail of an operator never changes. */
+/** Just before the event at the position. The e-mail of an operator never changes. */
 export const namesAt = (
   { projections: { keys, cellars, operators } }: Pick<Core, 'projections'>,
   position: number,

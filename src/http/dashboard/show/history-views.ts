@@ -15,7 +15,7 @@ export const historyRowsPerPageMax = 100
 /** `isEverything`: the page also shows internal events. */
 type HistoryQuery = { readonly page: number; readonly isEverything: boolean }
 
-/** Reads `?page=` and `?show=all`. */
+/** `?page=` and `?show=all`. */
 export const requestedHistory = (query: URLSearchParams): HistoryQuery => ({
   page: requestedPage(query),
   isEverything: query.get('show') === 'all',
@@ -23,7 +23,7 @@ export const requestedHistory = (query: URLSearchParams): HistoryQuery => ({
 
 export type HistoryParts = { readonly core: Core; readonly owner: string; readonly nowMs: number }
 
-/** Asks for one page of a key's history, and for its state at an instant. `null`: nobody answers now. @throws Outage, UndecodableEvent */
+/** `null`: nobody answers now. @throws Outage, UndecodableEvent */
 export const askHistory = async (
   { core, owner, nowMs }: HistoryParts,
   keyId: string,
@@ -68,14 +68,11 @@ const lineOf = (core: Pick<Core, 'projections'>, { event, before, changes }: His
   position: event.position,
 })
 
-/** True if the sentence of the event already says the change. */
+/** The sentence of the event already says the change. */
 const isSaid = ({ type }: HistoryRow['event'], { field }: Change): boolean =>
   field !== 'note' && !(type === 'KeyCreated' && (field === 'limit' || field === 'expiresAt'))
 
-/**
- * Returns a function that loads the history for a live page. New readings cause a rendering of the page up to twice a second.
- * So the function asks only if the history has changed.
- */
+/** New readings cause a rendering up to twice a second, so this asks only if the history has changed. */
 export const watchedHistory = (
   parts: HistoryParts,
   keyId: string,
@@ -92,6 +89,6 @@ export const watchedHistory = (
   }
 }
 
-/** Returns a text that changes with every event that the key's history shows (`knownOfHistory`). */
+/** Changes with every event that the history shows (`knownOfHistory`). */
 const historyRevisions = ({ projections: { keys, readings } }: Core, keyId: string): string =>
   [keys.get(keyId)?.revision, readings.barriers(keyId).at(-1)?.revision, readings.purged(keyId)?.keptFrom].join(' ')

@@ -5,7 +5,7 @@ import { pageOf } from '../../../domain/search/page-of-list.ts'
 import type { DashboardDeps } from '../visit.ts'
 import { requestedPage } from './paging.ts'
 
-/** Rows of a page. Readings would wait too long while a longer page is rendered. */
+/** Readings would wait too long while a longer page is rendered. */
 export const keysPerPageMax = 100
 
 export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: number): Promise<KeyView> => {
@@ -56,8 +56,8 @@ const followerIn = ({ core }: DashboardDeps, key: KeyState): KeyState | null =>
   followerOf(key, (keyId) => core.projections.keys.get(keyId))
 
 /**
- * Returns the id of the key whose first reading stops the old key, or `null` if there is no such key. A successor that was
- * revoked before its first use can never have a reading. Then the successor of that successor takes its place.
+ * The id of the key whose first reading stops the old key. A successor that was revoked before its first use can never have
+ * one: then its own successor takes its place.
  */
 const awaitedIn = (deps: DashboardDeps, key: KeyState): string | null => {
   const isSpent = ({ revoked, keyId }: KeyState): boolean =>
@@ -75,10 +75,7 @@ const predecessorOf = (deps: DashboardDeps, key: KeyState, nowMs: number): Prede
   return { keyId, label, status: keyStatus(old, nowMs), expiresAt, rotation: follows ? successorOf(deps, old) : null }
 }
 
-/**
- * Returns the number of readings in the rate window; `null` means that the store is unavailable. If the last reading is older
- * than the window, returns 0 without loading the key's actor.
- */
+/** `null`: the store is unavailable. If the last reading is older than the window, 0 without loading the key's actor. */
 export const usedInWindow = async ({ core }: DashboardDeps, key: KeyState, nowMs: number): Promise<number | null> => {
   const { windowMs } = core.projections.keys.effectiveLimit(key)
   const usage = core.projections.readings.usage(key.keyId)
@@ -88,7 +85,7 @@ export const usedInWindow = async ({ core }: DashboardDeps, key: KeyState, nowMs
 
 export type KeyListQuery = { readonly status: KeyStatus; readonly page: number }
 
-/** Returns the keys of each status, newest first. */
+/** Newest first. */
 export const keysByStatus = ({ core }: DashboardDeps, cellar: string, nowMs: number) => {
   const keys: Record<KeyStatus, KeyState[]> = { active: [], expired: [], suspended: [], revoked: [] }
   for (const key of core.projections.keys.ofCellar(cellar)) keys[keyStatus(key, nowMs)].push(key)
@@ -112,7 +109,7 @@ export const keyListOf = async (
   return { cellar, status, counts: counts satisfies KeyCounts, keys, page, pages }
 }
 
-/** Reads `?status=` and `?page=`. The defaults are the active keys and the first page. */
+/** `?status=` and `?page=`. Default: the active keys, first page. */
 export const keyListQuery = (query: URLSearchParams): KeyListQuery => {
   const status = query.get('status')
   return { status: keyStatuses.find((known) => known === status) ?? 'active', page: requestedPage(query) }

@@ -2,20 +2,20 @@ import type { PlaceInLog } from '../../../actors/search/events-at.ts'
 import { BoundedMap } from '../../../domain/bounded-map.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
 
-/** Readings that pages have read from the log last, and keep: about 600 bytes each. */
+/** About 600 bytes each. */
 const recentReadingsKeptMax = 1_000
 
 type ReadingEvent = RecordedEvent<'ReadingAccepted'>
 type ReadPlaces = (places: readonly PlaceInLog[]) => Promise<readonly RecordedEvent[]>
 
 /**
- * Reads the readings that pages list. A live page lists nearly the same readings twice a second, so those that were read last are
- * kept. An event never changes.
+ * A live page lists nearly the same readings twice a second, and an event never changes. So those that were read last are
+ * kept.
  */
 export class RecentReadings {
   readonly #kept = new BoundedMap<number, ReadingEvent>(recentReadingsKeptMax)
 
-  /** In the order of `places`, without readings that were purged. `read` reads the events at places. */
+  /** In the order of `places`, without purged readings. */
   async at(places: readonly PlaceInLog[], read: ReadPlaces): Promise<readonly ReadingEvent[]> {
     const kept = new Map<number, ReadingEvent>()
     for (const { position } of places) {

@@ -17,7 +17,7 @@ export const kegsPerPageMax = 100
 const kegFilterCharsMax = 257
 export const kegFilterWordsMax = 8
 
-/** Adds the current label of the key. If this node does not know the key, the key's id is shown instead. */
+/** The id of a key that this node does not know stands for its label. */
 export const readingView = ({ core }: DashboardDeps, event: RecordedEvent<'ReadingAccepted'>): ReadingView => {
   const { stream, revision, position, recordedAt, data } = event
   const keyId = keyIdOf(stream)
@@ -29,7 +29,7 @@ export const readingView = ({ core }: DashboardDeps, event: RecordedEvent<'Readi
 
 export type ReadingsQuery = {
   readonly typed: string
-  /** The words to search for: in lower case, without duplicates, at most `kegFilterWordsMax`. */
+  /** In lower case, without duplicates, at most `kegFilterWordsMax`. */
   readonly words: readonly string[]
   readonly ignoredWords: readonly string[]
   readonly page: number
@@ -50,7 +50,6 @@ export type ReadingsWanted = Pick<ReadingsQuery, 'words' | 'page'> & { readonly 
 
 type Asked = {
   readonly nowMs: number
-  /** The e-mail of the operator. */
   readonly owner: string
   readonly signal?: AbortSignal | undefined
 }
@@ -69,7 +68,7 @@ export const readingsOf = async (deps: DashboardDeps, wanted: ReadingsWanted, { 
   const events = await ifReadable(deps.recentReadings.at(recent, read))
   const shown = (events ?? []).filter(({ data }) => hasWords(data, wanted.words))
   const readings = shown.map((event) => readingView(deps, event))
-  // The page uses `hasActiveKey` only if the cellar has no readings. Otherwise the keys are not searched, to save time.
+  // Used only without readings. Otherwise the keys are not searched, to save time.
   const hasActiveKey = recent.length === 0 && deps.core.projections.keys.ofCellar(cellar).some(isActive)
   const state: ReadingsState = events === null ? { kind: 'log_away' } : await stateOf(told, read)
   return { cellar, kegs: { ...kegs, find: wanted.words.join(' ') }, readings, state, hasActiveKey }
@@ -85,7 +84,7 @@ const ifReadable = async <T>(read: Promise<T>): Promise<T | null> => {
   }
 }
 
-/** The number of the page of kegs that `wanted` leads to: the last page if there are fewer. */
+/** The last page if there are fewer. */
 export const kegPageNumber = async (deps: DashboardDeps, wanted: ReadingsWanted, owner: string): Promise<number> => {
   const told = wanted.page === 1 ? null : await kegPage(deps, wanted, { owner })
   return told?.kind === 'answered' ? told.answer.kegs.page : wanted.page

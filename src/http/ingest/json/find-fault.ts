@@ -1,35 +1,31 @@
 /**
- * Finds the byte at which a body stops being JSON, and names the fault. The error of `JSON.parse` says neither.
- *
- * The search runs only for a body that `JSON.parse` refused. It never goes back, so its time is linear: at most 2 ms for a
- * megabyte within the bounds of `json-structure.ts`.
- *
- * A function that reads a part of JSON returns the index behind the part, or the fault.
+ * The error of `JSON.parse` says neither the byte nor the fault. The search never goes back, so its time is linear: at most
+ * 2 ms for a megabyte within the bounds of `json-structure.ts`. A function that reads a part of JSON returns the index
+ * behind the part, or the fault.
  */
 import { assertNever, type JsonFault, type JsonPart } from '../../../domain/refusal.ts'
 
-/** `byte` is the index of the first byte that cannot stand there. For `ends_early`, it is the length of the body. */
+/** `byte`: the first that cannot stand there, or the length of the body for `ends_early`. */
 type Fault = { readonly byte: number } & (
   | { readonly fault: JsonFault }
   | { readonly fault: 'ends_early'; readonly inside: JsonPart }
 )
 
-/** `item` is the index of the last item of `readings` that has begun. It is `null` outside of that list. */
+/** `item`: index of the last begun item of `readings`, `null` outside of that list. */
 export type FoundFault = Fault & { readonly item: number | null }
 
-/** Returns `null` if the body is one JSON value. Does not check UTF-8. A byte order mark is allowed. */
+/** `null` for one JSON value. Does not check UTF-8. */
 export const findFault = (body: Uint8Array): FoundFault | null => {
   const finder = new FaultFinder(body)
   const fault = finder.find()
   return fault === null ? null : { ...fault, item: finder.item }
 }
 
-/** What can come next. */
 type Expected = 'value' | 'first_item' | 'first_name' | 'name' | 'colon' | 'end_of_value'
 
 class FaultFinder {
   readonly #body: Uint8Array
-  /** The closing brackets of the objects and lists that are open. */
+  /** Of the objects and lists that are open. */
   readonly #closers: number[] = []
   #expected: Expected = 'value'
   #isNumberBefore = false
@@ -188,7 +184,6 @@ const pastNumber = (body: Uint8Array, from: number): number | Fault => {
 const missingDigit = (body: Uint8Array, at: number, fault: JsonFault): Fault =>
   at >= body.length ? endsEarly(body, 'number') : { fault, byte: at }
 
-/** Returns `null` if no part of `true`, `false` and `null` is there. */
 const pastWord = (body: Uint8Array, from: number): number | Fault | null => {
   for (const word of words) {
     if (startsWith(body, from, word)) return from + word.length
@@ -198,7 +193,6 @@ const pastWord = (body: Uint8Array, from: number): number | Fault | null => {
   return null
 }
 
-/** Names the fault of bytes that begin no value. */
 const valueFault = (body: Uint8Array, at: number, depth: number): JsonFault => {
   const byte = body[at] ?? 0
   const isSigned = byte === plus
@@ -211,7 +205,7 @@ const valueFault = (body: Uint8Array, at: number, depth: number): JsonFault => {
   return otherQuotes.includes(byte) ? 'no_quotes' : 'unexpected'
 }
 
-/** True for `nan` and `inf` in any case, also as the beginning of a longer word such as `Infinity` or `nan(ind)`. */
+/** In any case, also as the beginning of `Infinity` or `nan(ind)`. */
 const isNoNumber = (body: Uint8Array, from: number): boolean => {
   const letters = [from, from + 1, from + 2].map((at) => String.fromCharCode((body[at] ?? 0) | lowerCase)).join('')
   return letters === 'nan' || letters === 'inf'
@@ -224,7 +218,7 @@ const startsWith = (body: Uint8Array, from: number, word: Uint8Array): boolean =
   return true
 }
 
-/** A byte order mark may stand before the JSON (RFC 8259, section 8.1). */
+/** RFC 8259, section 8.1. */
 const pastMark = (body: Uint8Array): number => (startsWith(body, 0, byteOrderMark) ? byteOrderMark.length : 0)
 
 const pastSpace = (body: Uint8Array, from: number): number => {
@@ -248,11 +242,10 @@ const isHexDigit = (byte: number): boolean =>
   isDigit(byte) || ((byte | lowerCase) >= 0x61 && (byte | lowerCase) <= 0x66)
 const isPartOfNumber = (byte: number): boolean => isLetter(byte) || isDigit(byte) || signsOfNumbers.includes(byte)
 
-/** An item of `readings` lies in a list in an object. */
 const itemDepth = 2
-/** Behind the end of the body. It is no digit and no letter. */
+/** Behind the end: no digit and no letter. */
 const nothing = -1
-/** A letter of ASCII with this bit is in lower case. */
+/** Set in lower-case letters of ASCII. */
 const lowerCase = 0x20
 
 const [nul, tab, lineFeed, carriageReturn, space, quote, hash] = [0x00, 0x09, 0x0a, 0x0d, 0x20, 0x22, 0x23]
@@ -263,10 +256,10 @@ const [letterE, letterU] = [0x65, 0x75]
 const byteOrderMark = Buffer.from('\ufeff')
 const readings = Buffer.from('"readings"')
 const words = ['true', 'false', 'null'].map((word) => Buffer.from(word))
-/** A table, because searches in a list would take 10 ms for a megabyte of escapes. */
+/** Searches in a list would take 10 ms for a megabyte of escapes. */
 const isEscapable = Uint8Array.from({ length: 256 }, (_, byte) =>
   '"\\/bfnrtu'.includes(String.fromCharCode(byte)) ? 1 : 0,
 )
 const signsOfNumbers = Buffer.from(".+-_'%")
-/** Bytes that begin a quote other than the double quote, for instance the curved quotes of word processors. */
+/** For instance the curved quotes of word processors. */
 const otherQuotes = Buffer.from("'`\u201c").subarray(0, 3)

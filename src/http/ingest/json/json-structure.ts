@@ -7,21 +7,17 @@ export const batchNamesMax = 3_000
 export type StructureFault = 'too_deep' | 'too_many' | 'too_many_names'
 
 /**
- * Bounds the time of `JSON.parse` before it runs (docs/contract.md, "Cost"). Returns the number of bytes that were checked, or
- * a fault.
- *
- * - Counts nesting, and the characters `{}[]:,` outside strings, because `JSON.parse` takes up to 290 ms for a megabyte of `[`.
- * - Overwrites texts in `body` that no reading uses. The JavaScript engine keeps short texts in a hash table, and an attacker
- *   can find texts with equal hashes. 16,000 such texts took a second. Invalid strings are not overwritten, so that
- *   `JSON.parse` refuses them.
+ * Bounds the time of `JSON.parse` before it runs (docs/decisions/018-authentication-and-cost-budgets.md). Returns the
+ * number of bytes that were checked, or a fault. Overwrites texts in `body` that no reading uses. The engine keeps short
+ * texts in a hash table, and an attacker can find texts with equal hashes. Invalid strings stay, so that `JSON.parse`
+ * refuses them.
  */
 export const limitStructure = (body: Uint8Array, structuralCharsMax: number): number | StructureFault =>
   limitPart(body, structuralCharsMax, { depth: 0, structural: 0, names: 0 })
 
-/** What was counted in a body so far. */
 export type StructureCounts = { depth: number; structural: number; names: number }
 
-/** Does the same for one JSON value of a body. Goes on from `counts`, and changes `counts` unless a bound is passed. */
+/** Goes on from `counts`, and changes `counts` unless a bound is passed. */
 export const limitPart = (
   body: Uint8Array,
   structuralCharsMax: number,
@@ -35,8 +31,7 @@ export const limitPart = (
     const role = roles[body[at] ?? 0]
     if (role === none) continue
     if (role === quote) {
-      // Two strings in a row are invalid JSON, which `JSON.parse` refuses. The check can end here. Going on would be slow: a
-      // megabyte of quotes is half a million strings.
+      // `JSON.parse` refuses two strings in a row. Going on would be slow: a megabyte of quotes is half a million strings.
       if (isBehindString) return at
       isBehindString = true
       const from = at + 1
@@ -67,9 +62,8 @@ export const limitPart = (
 }
 
 /**
- * Returns the index behind the JSON value that begins at `from`. If the value does not end before `end`, returns at least `end`.
- * The index is larger if a string goes on behind `end`, and can then be behind the body. The caller must parse the value: this
- * function only counts brackets, so the bytes up to the index can be invalid JSON.
+ * If the value does not end before `end`, returns at least `end`; behind the body, if a string goes on. Only counts
+ * brackets, so the caller must parse the value.
  */
 export const endOfValue = (body: Uint8Array, from: number, end: number): number => {
   let depth = 0
@@ -110,10 +104,7 @@ const space = 0x20
 const letterU = 0x75
 const filler = 0x78
 
-/**
- * Returns the index of the closing quote, or the end of the body. The function can look at single bytes, because the bytes of
- * longer UTF-8 characters never equal a quote.
- */
+/** Can look at single bytes, because the bytes of longer UTF-8 characters never equal a quote. */
 const endOfString = (body: Uint8Array, from: number): number => {
   const { length } = body
   let at = from
@@ -125,7 +116,7 @@ const endOfString = (body: Uint8Array, from: number): number => {
   return at
 }
 
-/** True if the string is the name of a field: then a colon follows its closing quote at `end`. */
+/** A colon follows its closing quote at `end`. */
 const isName = (body: Uint8Array, end: number): boolean => {
   let at = end + 1
   if (roles[body[at] ?? 0] === colon) return true
@@ -145,7 +136,6 @@ const fields = new Map([
   ...fieldNames.map((field) => [field, roleOf[readingFields[field].kind]] as const),
 ])
 const nameCharsMax = Math.max(...Array.from(fields.keys(), ({ length }) => length))
-/** At the index of each length: the fields whose names have it. */
 const fieldsByLength = Array.from({ length: nameCharsMax + 1 }, (_, length) =>
   Array.from(fields, ([text, role]) => ({ utf8: Buffer.from(text), role })).filter(
     ({ utf8 }) => utf8.length === length,
@@ -163,7 +153,7 @@ const isAt = (body: Uint8Array, from: number, utf8: Uint8Array): boolean => {
   return true
 }
 
-/** Finds a field whose name is written with escapes, as `JSON.parse` does: `"c\u0065llar"` means `"cellar"`. */
+/** `"c\u0065llar"` means `"cellar"`. */
 const fieldEscaped = (body: Uint8Array, from: number, end: number): number => {
   if (end - from > escapedNameBytesMax || !hasEscape(body, from, end)) return unused
   let text = ''
@@ -184,12 +174,10 @@ const hasEscape = (body: Uint8Array, from: number, end: number): boolean => {
   return false
 }
 
-/** Each character can be written as an escape of 6 bytes, like `\u0074`. */
+/** Each character can be an escape of 6 bytes. */
 const escapedNameBytesMax = nameCharsMax * 6
 
-/**
- * The number that four hexadecimal digits stand for. It is negative if one of the four characters is not a hexadecimal digit.
- */
+/** Negative if one of the four is not a hexadecimal digit. */
 const hexAt = (body: Uint8Array, from: number): number =>
   (digitAt(body, from) << 12) |
   (digitAt(body, from + 1) << 8) |
@@ -198,7 +186,7 @@ const hexAt = (body: Uint8Array, from: number): number =>
 
 const digitAt = (body: Uint8Array, at: number): number => hexDigits[body[at] ?? 0] ?? -1
 
-/** The value of each character code as a hexadecimal digit. -1 means that the character is not such a digit. */
+/** By character code; -1 is no digit. */
 const hexDigits = Int8Array.from({ length: 256 }, (_, byte) => {
   const digit = Number.parseInt(String.fromCharCode(byte), 16)
   return Number.isNaN(digit) ? -1 : digit
@@ -227,5 +215,5 @@ const isValidString = (body: Uint8Array, from: number, end: number): boolean => 
   return isAscii || isUtf8(body.subarray(from, end))
 }
 
-/** These characters, and `u`, can follow a backslash in a JSON string. */
+/** `u` can follow a backslash, too. */
 const escapable = Buffer.from('"\\/bfnrt')

@@ -16,8 +16,7 @@ import { utf8FaultAt } from './utf8-fault.ts'
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Parses the body. Before that, `limitStructure` overwrites texts in `body` that no reading uses, so that `JSON.parse` stays
- * fast. A byte order mark is allowed (RFC 8259, section 8.1).
+ * `limitStructure` overwrites texts in `body` that no reading uses. A byte order mark is allowed (RFC 8259, section 8.1).
  */
 export const parseJson = (
   body: Uint8Array,
@@ -51,8 +50,7 @@ const tooLarge = (bound: 'batch' | 'structure') =>
 
 const refusals = {
   reading: { too_deep: tooDeep, too_many: tooMuch, too_many_names: tooMuch },
-  // A batch with too many names of cellars, racks and kegs has more than 1,000 readings. So the refusal says that there are too
-  // many readings.
+  // A batch with too many names of cellars, racks and kegs has more than 1,000 readings.
   batch: { too_deep: tooDeep, too_many: tooLarge('structure'), too_many_names: tooLarge('batch') },
 } as const
 
