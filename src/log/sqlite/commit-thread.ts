@@ -1,7 +1,4 @@
-/**
- * This thread writes the log's file. On the event loop, its fsyncs would delay every request. Only a thread may import
- * this file, because the code below runs at import.
- */
+/** Only a thread may import this file, because the code below runs at import. */
 
 import { WitnessWriter } from '../tail/witness-writer.ts'
 import { type CommitVerdict, SqliteCommits } from './sqlite-commits.ts'
@@ -16,7 +13,6 @@ type Opened = {
   readonly database: ReturnType<typeof openForWriting>
   readonly commits: SqliteCommits
   readonly witness: WitnessWriter
-  /** The regions of the groups under way. */
   readonly memory: SharedArrayBuffer
 }
 
@@ -50,7 +46,6 @@ self.onmessage = ({ data }: MessageEvent<ToCommitThread>): void => {
 
 let toldWitnessFault: string | null = null
 
-/** Reports when writing the witness begins to fail, and when it works again. */
 const watchWitness = ({ fault }: WitnessWriter): void => {
   if (fault !== toldWitnessFault) tell({ kind: 'witness_written', fault })
   toldWitnessFault = fault
@@ -61,8 +56,7 @@ let toldHeldBack: string | null = null
 let retrying: Timer | undefined
 
 /**
- * Reports when copying the write-ahead log begins to fail, and when it works again. After a failure, `/readyz` says not
- * ready, so load balancers may send no write that starts the next copying. Therefore a timer retries.
+ * After a failure, `/readyz` says not ready, so perhaps no write comes that starts the next copying. So a timer retries.
  */
 const watchWalCopying = (commits: SqliteCommits): void => {
   const { walCopyFault: fault, walHeldBack: heldBack } = commits

@@ -6,56 +6,45 @@ import { Trouble } from '../../domain/trouble.ts'
 import { troubleCalmLooks } from '../../limits.ts'
 import type { Schedule } from '../../schedule.ts'
 
-/**
- * Readings are refused below this free disk space, even if the log has empty pages. Other events, like revocations, need this
- * space.
- */
+/** Free disk space that other events than readings need, even if the log has empty pages. */
 export const diskFreeBytesMin = 64 * 1024 * 1024
-/**
- * After a full disk, readings are stored again when the free space is this much above `DISK_RESERVE` and `diskFreeBytesMin`.
- * Without this margin, readings would soon be refused again.
- */
+/** Without this margin, readings would soon be refused again after a full disk. */
 export const diskRecoveryBytes = 16 * 1024 * 1024
 export const diskLookMs = 1_000
-/** The shortest pause between two checks of the free disk space, when the disk is nearly full. */
+/** When the disk is nearly full. */
 export const diskLookMsMin = 50
-/** If a check of the free disk space takes longer than this, the node warns that the free space is unknown. */
+/** After this time the node warns that the free space is unknown. */
 export const diskAnswerMsMax = 5_000
-/** The log never writes faster than this. The disk is checked again before writing at this rate could fill it. */
+/** The log never writes faster. The disk is checked again before writing at this rate could fill it. */
 export const diskBytesPerSecondMax = 128 * 1024 * 1024
 
 export type FileRoom = {
-  /** Size of the empty pages in the log's file. They count as free space, because SQLite uses them again. */
+  /** Empty pages of the file: SQLite uses them again. */
   readonly freeBytes: number
-  /**
-   * The file grows by this much when the write-ahead log is copied into it. So these bytes of the disk do not count as
-   * free.
-   */
+  /** The file grows by this when the write-ahead log is copied into it. */
   readonly owedBytes: number
 }
 
 export type DiskSpaceParts = {
   readonly reserveBytes: number
-  /** Asks for the free bytes of the disk. Rejects if this fails, and never settles if the disk hangs. */
+  /** Never settles if the disk hangs. */
   readonly freeBytes: () => Promise<number>
-  /** Throws if the file cannot be read. */
   readonly fileRoom: () => FileRoom
   readonly later: Schedule['after']
 }
 
-/** `all` includes pages that are only in the write-ahead log. `free` is the size of the empty pages. */
+/** `all` includes pages that are only in the write-ahead log. */
 export type FileBytes = { readonly all: number; readonly free: number }
 
 export type SpaceWatch = {
   readonly logPath: string
   readonly diskReserveBytes?: number
   readonly freeBytes?: (folder: string) => Promise<number>
-  /** Throws if the file cannot be read. */
   readonly fileBytes: () => FileBytes
   readonly later: Schedule['after']
 }
 
-/** Returns `null` if there is no reserve: then the free space is not checked. */
+/** `null`: there is no reserve, so the free space is not checked. */
 export const watchSpace = (watch: SpaceWatch): DiskSpace | null => {
   const { logPath, diskReserveBytes, freeBytes = freeBytesOf, fileBytes, later } = watch
   if (diskReserveBytes === undefined) return null
@@ -71,7 +60,7 @@ export const watchSpace = (watch: SpaceWatch): DiskSpace | null => {
   })
 }
 
-/** Tells whether the disk has room for readings (docs/decisions/009-a-full-disk-stops-readings-only.md). */
+/** docs/decisions/009-a-full-disk-stops-readings-only.md */
 export class DiskSpace {
   readonly #parts: DiskSpaceParts
   readonly #short = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: troubleCalmLooks })
@@ -87,23 +76,16 @@ export class DiskSpace {
     void this.#look()
   }
 
-  /** Why the disk has no room for readings. `null` means that it has room. */
   get shortage(): string | null {
     return this.#short.why ?? this.#ranOut
   }
 
-  /**
-   * Why the last check of the disk failed, or `null`. After a failure, the result of the last successful check still
-   * counts.
-   */
+  /** After a failed check, the result of the last successful one still counts. */
   get fault(): string | null {
     return this.#fault
   }
 
-  /**
-   * Call this when a commit failed because the disk was full. Readings are refused until the next check of the disk,
-   * which measures the free space again.
-   */
+  /** Readings are refused until the next check of the disk. */
   ranOut(why: string): void {
     this.#ranOut = why
     if (this.#isLooking) return
@@ -132,10 +114,7 @@ export class DiskSpace {
     if (!this.#isStopped) this.#lookIn(nextMs)
   }
 
-  /**
-   * If the disk hangs, `statfs` may never answer, and each open call blocks one of Bun's threads. So only one call is
-   * open at a time.
-   */
+  /** If the disk hangs, each open call blocks one of Bun's threads. So only one is open at a time. */
   #freeBytes(): Promise<number> {
     const { freeBytes, later } = this.#parts
     this.#asked ??= freeBytes().finally(() => {
@@ -149,10 +128,7 @@ export class DiskSpace {
     })
   }
 
-  /**
-   * Returns the ms until the next check of the disk. On a nearly full disk the next check comes sooner, because fast
-   * writes could use up the rest.
-   */
+  /** Returns the ms until the next check: sooner on a nearly full disk, because fast writes could use up the rest. */
   #judge(onDisk: number, file: FileRoom): number {
     const { reserveBytes } = this.#parts
     const free = onDisk - file.owedBytes

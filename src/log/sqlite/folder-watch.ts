@@ -1,7 +1,6 @@
 /**
- * Notices when another program deletes, replaces or truncates a file of the open log. SQLite itself does not notice: it
- * continues to write to the deleted file. Then readings would be acknowledged that no later start finds
- * (docs/operations.md, "When the data folder is deleted or replaced").
+ * Notices when another program deletes, replaces or truncates a file of the open log. SQLite itself goes on writing to a
+ * deleted file. No later start finds those readings (docs/operations.md, "When the data folder is deleted or replaced").
  */
 
 import { type Database, SQLiteError } from 'bun:sqlite'
@@ -18,14 +17,14 @@ import { copyWal } from './sqlite-file.ts'
 
 export type FileFacts = { readonly dev: number; readonly ino: number; readonly size: number; readonly mtimeMs: number }
 
-/** https://sqlite.org/fileformat2.html#walformat: a header, and then frames. A frame is one page with a header of its own. */
+/** https://sqlite.org/fileformat2.html#walformat */
 const walHeaderBytes = 32
 const walFrameHeaderBytes = 24
-/** The header begins with this number of bytes of the magic number. Its last bit is the byte order of checksums. */
+/** The rest of the magic number depends on the byte order of checksums. */
 export const walMagicBytes = 4
 const walMagic = 0x377f0682
 
-/** `headOf` returns the first bytes of a file: `walMagicBytes`, or fewer if the file is shorter. */
+/** `headOf` returns `walMagicBytes`, or fewer if the file is shorter. */
 export type Disk = {
   factsOf(path: string): Promise<FileFacts>
   headOf(path: string): Promise<Uint8Array>
@@ -33,10 +32,10 @@ export type Disk = {
 
 export type FolderWatchParts = {
   readonly folder: DataFolder
-  /** The connection for reading. It must be open, so that all files exist. */
+  /** It must be open, so that all files exist. */
   readonly database: Database
   readonly later: Schedule['after']
-  /** Called once, with what has happened and what to do. From then on the log must not be used. */
+  /** Called once. From then on the log must not be used. */
   readonly onLost?: ((why: string) => void) | undefined
   readonly disk?: Disk
 }
@@ -51,7 +50,7 @@ export class FolderWatch {
   readonly #files: readonly Watched[]
   readonly #pageBytes: number
   #logBytes: number
-  /** When the write-ahead log was last changed before its head was read. Reading it takes longer than all else here. */
+  /** When the write-ahead log was last changed before its head was read. */
   #walSoundAtMs: number | null = null
   #lost: string | null = null
   #looking: Promise<void> | null = null
@@ -73,7 +72,6 @@ export class FolderWatch {
     this.#lookLater()
   }
 
-  /** What has happened to the files, or `null`. */
   get lost(): string | null {
     return this.#lost
   }
@@ -82,7 +80,7 @@ export class FolderWatch {
     this.#cancel()
   }
 
-  /** Never rejects. If the disk hangs, this never resolves, so only one look is under way at a time. */
+  /** Never rejects. Never resolves if the disk hangs, so only one look is under way at a time. */
   look(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = null
@@ -98,8 +96,8 @@ export class FolderWatch {
   }
 
   async #look(): Promise<void> {
-    // Between two steps of one look, this process or another program can empty the write-ahead log. So only a second
-    // look that finds the same counts.
+    // Between two steps of one look, a program can empty the write-ahead log. So only a second look that finds the same
+    // counts.
     if (this.#lost !== null || (await this.#findLoss()) === null) return
     const loss = await this.#findLoss()
     if (loss === null) return
@@ -109,7 +107,7 @@ export class FolderWatch {
   }
 
   async #findLoss(): Promise<Loss | null> {
-    // The pages are counted before the size is measured, because the write-ahead log grows meanwhile.
+    // The pages are counted first, because the write-ahead log grows meanwhile.
     const walPages = this.#walPages()
     const looks = await Promise.all(this.#files.map((file) => this.#lookAt(file, walPages)))
     return looks.find((loss) => loss !== null) ?? null
@@ -135,16 +133,16 @@ export class FolderWatch {
       return null
     } catch (cause) {
       if (isMissing(cause)) return loss('was deleted or moved')
-      // A disk that fails or cannot be reached has lost no file. Writing and reading then fail by themselves.
+      // A disk that fails has lost no file. Writing and reading then fail by themselves.
       if (isSystemError(cause)) return null
       throw cause
     }
   }
 
   /**
-   * The file never shrinks, except by a VACUUM of another program. Such a VACUUM lowers the number of pages first, and
-   * the caller has measured the size before. So a file that is smaller than its pages has been truncated. If the disk
-   * fails while SQLite counts the pages, the next look decides.
+   * The file never shrinks, except by a VACUUM of another program, which lowers the number of pages first. The caller has
+   * measured the size before, so a file smaller than its pages has been truncated. If the disk fails, the next look
+   * decides.
    */
   #logBytesMin(size: number): number {
     if (size < this.#logBytes) {
@@ -157,7 +155,7 @@ export class FolderWatch {
     return 0
   }
 
-  /** SQLite calls a file `corrupt` or `no database` that is shorter than its header says. */
+  /** SQLite says `corrupt` or `no database` of a file that is shorter than its header says. */
   #pagesBytes(): number | 'unknown' {
     try {
       return numberOf(this.#parts.database, 'page_count') * this.#pageBytes
@@ -176,8 +174,8 @@ export class FolderWatch {
   }
 
   /**
-   * The open connection can still read a deleted write-ahead log, so its events are copied into `log.db`. A truncated
-   * one must not be copied, because that would destroy `log.db`.
+   * The open connection still reads a deleted write-ahead log, so it is copied into `log.db`. Copying a truncated one would
+   * destroy `log.db`.
    */
   #remedyOf({ role, isTruncated }: Loss): string {
     const folder = dirname(this.#parts.folder.logPath)
@@ -195,7 +193,6 @@ export class FolderWatch {
     return !isBlocked && pages === copied
   }
 
-  /** Returns `null` if SQLite fails, for example because the disk fails. */
   #orNull<T>(ask: () => T): T | null {
     try {
       return ask()
@@ -237,6 +234,6 @@ const systemDisk: Disk = {
   },
 }
 
-/** A part of the path can also be a file now, or the folder a broken symbolic link. */
+/** A part of the path can also be a file now, or a broken symbolic link. */
 const isMissing = (cause: unknown): boolean =>
   isSystemError(cause) && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR')

@@ -1,27 +1,20 @@
 import type { NewRow } from '../codec/codec.ts'
 
-/** What the commit thread must know of a commit group, apart from its rows. */
 export type GroupHead = {
-  /**
-   * Grows after each failed group. Positions in a group depend on the earlier groups of the same epoch: if an earlier
-   * group fails, the later groups are not written.
-   */
+  /** Grows after each failed group. The positions of a group depend on the earlier groups of its epoch. */
   readonly epoch: number
   readonly firstPosition: number
-  /** The streams that this group creates, as JSON. An empty text means none. */
+  /** JSON of the streams that this group creates. Empty: none. */
   readonly streams: string
   readonly rows: number
 }
 
-/** Several appends for one commit. `writeRows` makes the bytes for the commit thread. */
 export type PackedGroup = GroupHead & {
-  /** `numbersPerRow` numbers for each row. */
   readonly numbers: readonly number[]
   readonly bodies: readonly Uint8Array[]
   readonly byteLength: number
 }
 
-/** A commit group whose rows are in shared memory, from byte `at`. */
 export type SharedGroup = GroupHead & { readonly memory: SharedArrayBuffer; readonly at: number }
 
 export type NewStream = { readonly id: number; readonly name: string }
@@ -33,14 +26,11 @@ export type GroupRow = {
   readonly count: number
   readonly recordedAt: number
   readonly body: string | Uint8Array
-  /** Checksum of the stream's name. The commit thread knows only the stream's id. */
+  /** The commit thread knows only the stream's id. */
   readonly nameChecksum: number
 }
 
-/**
- * Position, stream, revision, count, time of recording, length of the body, checksum of the stream's name. A negative
- * length: the body is a text.
- */
+/** Position, stream, revision, count, time, length of the body (negative: a text), checksum of the stream's name. */
 const numbersPerRow = 7
 const rowNumbersBytes = numbersPerRow * Float64Array.BYTES_PER_ELEMENT
 
@@ -84,7 +74,7 @@ export class GroupPacker {
   }
 }
 
-/** Writes the numbers of all rows and then the bodies of all rows. `at` is a multiple of 8, as `Float64Array` needs it. */
+/** All numbers, and then all bodies. `at` is a multiple of 8, as `Float64Array` needs it. */
 export const writeRows = (group: PackedGroup, memory: SharedArrayBuffer, at: number): SharedGroup => {
   const { epoch, firstPosition, streams, rows, numbers, bodies, byteLength } = group
   new Float64Array(memory, at, numbers.length).set(numbers)
@@ -99,7 +89,7 @@ export const writeRows = (group: PackedGroup, memory: SharedArrayBuffer, at: num
 
 export const streamsOf = ({ streams }: GroupHead): readonly NewStream[] => (streams === '' ? [] : JSON.parse(streams))
 
-/** `call` must copy the body before it returns. The memory gets another group when this group has its verdict. */
+/** `call` must copy the body before it returns: the memory gets another group after the verdict. */
 export const eachRow = ({ rows, memory, at }: SharedGroup, call: (row: GroupRow) => void): void => {
   const numbers = new Float64Array(memory, at, rows * numbersPerRow)
   let bodyAt = at + rows * rowNumbersBytes

@@ -1,6 +1,6 @@
 /**
- * The SQL schema of the log's file. A row of `events` holds consecutive events of one stream that were appended
- * together. `position` and `revision` of a row belong to its first event.
+ * A row of `events` holds consecutive events of one stream. Its `position` and `revision` are those of its first event
+ * (docs/decisions/003-one-row-for-each-append.md).
  */
 import { Database, SQLiteError } from 'bun:sqlite'
 import { purgeableCategories } from '../../domain/stream-names.ts'
@@ -28,8 +28,8 @@ const tables = `
   ) STRICT;
 `
 
-// Events of a stream before revision `kept_from` are truncated: reads hide them. A row can be deleted only if all its
-// events are truncated. `kept_from` can only grow, so a truncated event stays hidden.
+// Events before `kept_from` are truncated. A row can be deleted only if all its events are. `kept_from` only grows, so they
+// stay hidden.
 const truncations = `
   CREATE TABLE truncations (
     stream INTEGER PRIMARY KEY,
@@ -38,15 +38,15 @@ const truncations = `
   ) STRICT;
 `
 
-// A start reads all events that are no readings (`reads/read-beginning.ts`). Only readings are stored as bytes.
+// For `reads/read-beginning.ts`. Only readings are stored as bytes.
 const texts = `
   CREATE INDEX texts ON events (position, stream) WHERE typeof(body) = 'text';
 `
 
 const purgeable = purgeableCategories.map((category) => `name GLOB '${category}-*'`).join(' OR ')
 
-// The triggers refuse to change or delete stored events. The INSERT triggers are needed because `INSERT OR REPLACE`
-// deletes an existing row without firing the DELETE triggers.
+// `INSERT OR REPLACE` deletes a row without firing the DELETE triggers, so INSERT has triggers, too
+// (docs/decisions/005-the-database-refuses-change.md).
 const triggers = `
   CREATE TRIGGER streams_are_appended BEFORE INSERT ON streams BEGIN
     SELECT RAISE(ABORT, 'append-only: this stream is there already')
@@ -96,7 +96,7 @@ const triggers = `
 
 export const schema = `${tables}${truncations}${texts}${triggers}`
 
-/** False in a file whose changed schema a person has accepted, if the index is missing or changed. */
+/** False if a person has accepted a file whose index is missing or changed. */
 export const canUseTexts = (database: Database): boolean => {
   try {
     database.prepare("SELECT 1 FROM events INDEXED BY texts WHERE typeof(body) = 'text'").finalize()
@@ -107,7 +107,7 @@ export const canUseTexts = (database: Database): boolean => {
   }
 }
 
-/** Returns the differences of the file's schema as text for people: each means that somebody has changed the file. */
+/** As text for people: each means that somebody has changed the file. */
 export const schemaDifferences = (database: Database): readonly string[] => {
   using model = new Database(':memory:')
   model.run(schema)
@@ -124,13 +124,10 @@ export const schemaDifferences = (database: Database): readonly string[] => {
 
 type SchemaObject = { readonly type: string; readonly name: string; readonly sql: string | null }
 
-/** SQLite itself makes these tables when a person runs `ANALYZE`. */
+/** SQLite makes these tables when a person runs `ANALYZE`. */
 export const statisticsTables = "'sqlite_stat1', 'sqlite_stat4'"
 
-/**
- * Maps the type and name of each object to its SQL, because a trigger and a table can have the same name. The SQL is
- * `null` for indexes that SQLite makes itself.
- */
+/** By type and name, because a trigger and a table can have the same name. `null`: SQLite made the index. */
 const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
   const objects = database
     .query<SchemaObject, []>(`
@@ -140,7 +137,7 @@ const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
   return new Map(objects.map(({ type, name, sql }) => [`${type} ${name}`, sql]))
 }
 
-/** Somebody who changed the file chose this name. Control characters in it could change what a terminal shows. */
+/** Somebody who changed the file chose this name. Control characters could change what a terminal shows. */
 const printable = (name: string): string => name.slice(0, schemaNameCharsMax).replaceAll(/[^A-Za-z0-9_. -]/g, '?')
 
 const bounded = (differences: readonly string[]): readonly string[] => {

@@ -5,18 +5,18 @@ import { rowChecksum } from './reads/row-checksum.ts'
 import { copyWal } from './sqlite-file.ts'
 import { WalCopying, type WalPages } from './wal-copying.ts'
 
-/** Truncated events that one transaction deletes. With more, appends would wait too long for the transaction. */
+/** Events that one transaction deletes. With more, appends would wait too long. */
 export const trimEventsMax = 256
 
 export type CommitVerdict =
-  /** If only the second COMMIT succeeded, the disk may be damaged. Then `survived` says why the first COMMIT failed. */
+  /** If only the second COMMIT succeeded, `survived` says why the first failed: the disk may be damaged. */
   | { readonly kind: 'written'; readonly survived?: string }
   | { readonly kind: 'not_written'; readonly reason: 'full' | 'unavailable'; readonly why: string }
-  /** Not written: another program wrote rows to the file, and took this group's positions. The log must give it new ones. */
+  /** Another program took this group's positions. The log must give it new ones. */
   | { readonly kind: 'overlaps'; readonly why: string }
-  /** The COMMIT failed, but its rows may be on the disk. This process writes nothing more until a restart. */
+  /** The COMMIT failed, but its rows may be on the disk. This process writes nothing more. */
   | { readonly kind: 'unknown'; readonly why: string }
-  /** Not tried: an earlier group was not written, so this group's positions are wrong. The log must give it new ones. */
+  /** Not tried: an earlier group was not written. The log must give this group new positions. */
   | { readonly kind: 'superseded' }
   /** Not tried, because an earlier write ended as `unknown`. */
   | { readonly kind: 'stopped'; readonly why: string }
@@ -25,21 +25,15 @@ export type CommitVerdict =
 export type Commits = {
   commit(group: PackedGroup): Promise<CommitVerdict>
   truncate(truncation: Truncation): Promise<CommitVerdict>
-  /**
-   * Deletes a limited number of truncated rows, so that no commit waits long behind this call. Call it again until no
-   * truncated row is left.
-   */
+  /** Deletes a limited number of rows, so that no commit waits long. Call it again until none is left. */
   trim(trimming: Trimming): Promise<CommitVerdict>
-  /**
-   * Empties the write-ahead log, which can still hold deleted personal data. Answers `not_written` while another
-   * program reads the file.
-   */
+  /** It can still hold deleted personal data. Answers `not_written` while another program reads the file. */
   emptyWriteAheadLog(): Promise<CommitVerdict>
-  /** Why nothing can be written, or why copying the write-ahead log into the file failed. `null` if both work. */
+  /** Why nothing can be written, or why copying the write-ahead log failed. */
   readonly fault: string | null
-  /** What keeps the write-ahead log from being copied, or `null`. Commits succeed nevertheless. */
+  /** What keeps the write-ahead log from being copied. Commits succeed nevertheless. */
   readonly walHeldBack: string | null
-  /** Why the witness cannot be written, or `null`. Commits succeed nevertheless. */
+  /** Commits succeed nevertheless. */
   readonly witnessFault: string | null
   close(): Promise<void>
 }
@@ -47,13 +41,10 @@ export type Commits = {
 /** `checksum` is from `markChecksum`. */
 export type Truncation = { readonly stream: number; readonly keptFrom: number; readonly checksum: number }
 
-/**
- * If `isErased`, deleted rows are overwritten with zeros, because they hold personal data. This takes up to twice the
- * time.
- */
+/** `isErased`: rows with personal data are overwritten with zeros, which takes up to twice the time. */
 export type Trimming = { readonly stream: number; readonly isErased: boolean }
 
-/** `run` makes the change. After a failed COMMIT, `isVisible` tells whether reads show the change nevertheless. */
+/** After a failed COMMIT, `isVisible` tells whether reads show the change nevertheless. */
 type Transaction = { run(): void; isVisible(): boolean }
 
 type LastRow = { readonly position: number; readonly recordedAt: number }
@@ -68,13 +59,10 @@ export class SqliteCommits {
   #stoppedBy: string | null = null
   #lastInserted: LastRow | null = null
   #lastCommitted: LastRow | null = null
-  /**
-   * The epoch of the last group that failed, or -1 if none failed. Later groups of the same epoch have positions that
-   * depend on the failed group, so they are not written.
-   */
+  /** The epoch of the last group that failed, or -1. Later groups of it have wrong positions, so they are not written. */
   #failedEpoch = -1
 
-  /** `beforeCommit` is for tests: a test throws an error there, to act as a failing disk. */
+  /** In `beforeCommit`, a test throws an error, to act as a failing disk. */
   constructor(database: Database, beforeCommit: (database: Database) => void = () => {}) {
     this.#database = database
     this.#beforeCommit = beforeCommit
@@ -82,7 +70,6 @@ export class SqliteCommits {
     this.#statements = prepare(database)
   }
 
-  /** The last event of the last group that was committed. `null` before the first. */
   get lastCommitted(): LastRow | null {
     return this.#lastCommitted
   }
@@ -100,8 +87,8 @@ export class SqliteCommits {
   }
 
   /**
-   * After a failed COMMIT, the rows may be on the disk or not. So the group is written again. If the second COMMIT
-   * succeeds, the group is durable (docs/protocol.md, "A failed fsync").
+   * After a failed COMMIT, the rows may be on the disk or not, so they are written again (docs/protocol.md, "A failed
+   * fsync").
    */
   commit(group: SharedGroup): CommitVerdict {
     if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
@@ -165,8 +152,7 @@ export class SqliteCommits {
     if (first === null) return { kind: 'written' }
     if (this.#stoppedBy === null && !first.isInDoubt) return verdictOf(first.cause)
     if (this.#stoppedBy === null) {
-      // If the rows are visible although COMMIT failed, they cannot be written again. So no second COMMIT can prove
-      // that they are durable.
+      // Visible rows cannot be written again. So no second COMMIT can prove that they are durable.
       if (this.#isVisible(transaction)) this.#stop('a commit that had failed took effect')
       else {
         const second = this.#try(transaction)
@@ -188,8 +174,7 @@ export class SqliteCommits {
       return null
     } catch (cause) {
       this.#undo()
-      // A full disk leaves no doubt. SQLite writes the page that makes a commit valid as the last one, so nothing was
-      // committed.
+      // A full disk leaves no doubt: the page that makes a commit valid is written last, so nothing was committed.
       return { cause, isInDoubt: isCommitting && !isFull(cause) }
     }
   }

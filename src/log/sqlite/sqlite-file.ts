@@ -5,33 +5,30 @@ import { Outage } from '../event-log.ts'
 import { formatVersion, schema, schemaDifferences, statisticsTables } from './schema.ts'
 import { faultOf } from './sqlite-faults.ts'
 
-/** SQLite's page cache for writing. It can be small, because the operating system caches the file, too. */
+/** Small, because the operating system caches the file, too. */
 const storeWriteCacheBytes = 4 * 1024 * 1024
-/** SQLite's page cache for reading. It can be small: only searches for the ends of streams use a page more than once. */
+/** Small: only searches for the ends of streams use a page more than once. */
 const storeReadCacheBytes = 1 * 1024 * 1024
 
-/** "Clrb" in ASCII. This id in the file marks a Cellarbook log, and the Unix command `file` shows it. */
+/** "Clrb" in ASCII. The Unix command `file` shows it. */
 const applicationId = 0x436c7262
 /**
- * A commit writes whole pages, even if few of their bytes have changed. When 64 keys append together, commits are a
- * fifth faster than with SQLite's default of 4,096 bytes.
+ * A commit writes whole pages. When 64 keys append together, commits are a fifth faster than with SQLite's default of 4,096
+ * bytes.
  */
 export const pageBytes = 2_048
 
 export type OpenOptions = {
-  /**
-   * Called with the differences if somebody has changed the SQL schema of the file. If it returns, the file is opened.
-   * Default: throws `ChangedSchema`.
-   */
+  /** Called if somebody has changed the SQL schema. If it returns, the file is opened. Default: throws `ChangedSchema`. */
   readonly acceptSchema?: (differences: readonly string[]) => void
 }
 
-/** Another program reads or writes the log's file. Such a program often ends soon, so a start tries again. */
+/** Another program uses the file. Such a program often ends soon, so a start tries again. */
 export class LogFileBusy extends Outage {}
 
 /**
- * Creates the file if it is missing.
- * @throws NotACellarbookLog, UnsupportedLogFormat, ChangedSchema, DataFolderUnwritable, LogFileBusy, Outage
+ * Creates a missing file. @throws NotACellarbookLog, UnsupportedLogFormat, ChangedSchema, DataFolderUnwritable,
+ * LogFileBusy, Outage
  */
 export const openForReading = (path: string, { acceptSchema }: OpenOptions = {}): Database =>
   open(path, (database) => {
@@ -50,8 +47,8 @@ export const openForWriting = (path: string): Database =>
   open(path, (database) => configure(database, storeWriteCacheBytes))
 
 /**
- * Opens the file and changes nothing. SQLite copies no write-ahead log either when this connection is closed.
- * @throws NotACellarbookLog, UnsupportedLogFormat, DataFolderUnwritable, LogFileBusy, Outage
+ * Changes nothing: closing it copies no write-ahead log. @throws NotACellarbookLog, UnsupportedLogFormat,
+ * DataFolderUnwritable, LogFileBusy, Outage
  */
 export const openReadOnly = (path: string): Database =>
   open(
@@ -108,7 +105,7 @@ const formQuery = `
     FROM pragma_application_id, pragma_user_version
 `
 
-/** Returns true if the file is new and has no tables yet. @throws NotACellarbookLog, UnsupportedLogFormat */
+/** True if the file is new and has no tables. @throws NotACellarbookLog, UnsupportedLogFormat */
 const assertOurs = (database: Database, path: string): boolean => {
   let form: ReturnType<typeof formOf>
   try {
@@ -147,7 +144,7 @@ const refuseSchema =
 
 const configure = (database: Database, cacheBytes: number): void => {
   database.run(`PRAGMA busy_timeout = ${storeBusyMsMax}`)
-  // SQLite ignores this setting in a file that already has pages, so it only affects new files.
+  // SQLite ignores this in a file that already has pages.
   database.run(`PRAGMA page_size = ${pageBytes}`)
   const mode = database.query<{ journal_mode: string }, []>('PRAGMA journal_mode = WAL').get()
   if (mode?.journal_mode !== 'wal') {
@@ -159,13 +156,10 @@ const configure = (database: Database, cacheBytes: number): void => {
   assertSettings(database)
 }
 
-/**
- * With `synchronous` 2 (FULL), each commit in the write-ahead log is durable. With 0, the last setting makes SQLite
- * test the CHECK constraints of the tables.
- */
+/** `synchronous` 2 is FULL: each commit is durable. The last setting makes SQLite test the CHECK constraints. */
 const settings = { journal_mode: 'wal', synchronous: 2, ignore_check_constraints: 0 }
 
-/** Reads the settings back, because SQLite silently ignores a setting that it cannot apply. @throws Outage */
+/** SQLite silently ignores a setting that it cannot apply. @throws Outage */
 export const assertSettings = (database: Database): void => {
   for (const [name, wanted] of Object.entries(settings)) {
     const [[found] = []] = database.query(`PRAGMA ${name}`).values()
@@ -194,24 +188,23 @@ const createSchema = (database: Database): void => {
 }
 
 /**
- * A killed process can leave events in the write-ahead log without a successful fsync. Copying them into the file makes
- * them durable (docs/protocol.md, "A failed fsync"). Without this copy, a power failure could delete events that the
- * node has already read.
+ * A killed process can leave events without a successful fsync. Without this copy, a power failure could delete events that
+ * the node has already read (docs/protocol.md, "A failed fsync").
  */
 const settleWriteAheadLog = (database: Database, path: string): void => {
   if (copyWal(database, 'FULL').isBlocked) throw busy(path)
 }
 
 export type WalCopy = {
-  /** True if another connection that reads or writes the file has stopped the copying before its end. */
+  /** Another connection has stopped the copying before its end. */
   readonly isBlocked: boolean
   readonly pages: number
   readonly copied: number
 }
 
 /**
- * Copies the write-ahead log into the file. `NOOP` only counts pages. `PASSIVE` copies only what it can without
- * waiting. `FULL` waits at most `storeBusyMsMax` for readers and writers. `TRUNCATE` also empties the write-ahead log.
+ * `NOOP` only counts pages. `PASSIVE` copies without waiting. `FULL` waits at most `storeBusyMsMax` for readers and
+ * writers. `TRUNCATE` also empties the write-ahead log.
  */
 export const copyWal = (database: Database, mode: 'NOOP' | 'PASSIVE' | 'FULL' | 'TRUNCATE'): WalCopy => {
   const row = database.query<WalCopyRow, []>(`PRAGMA wal_checkpoint(${mode})`).get()

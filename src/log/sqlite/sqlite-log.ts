@@ -38,32 +38,29 @@ import { SqliteStaging, type Staged, type StagedAppend } from './sqlite-staging.
 import { commitOnThread } from './threaded-commits.ts'
 import { answer, recordedBy, refuseReadings, type Waiting, type WaitingGroup } from './waiting-appends.ts'
 
-/**
- * Retries of a commit group after another program has written rows at the same positions. If the last retry meets such rows
- * too, the appends of the group fail.
- */
+/** After another program has written rows at the same positions. */
 const overlapRetriesMax = 1
 
 export type SqliteLogOptions = {
   readonly dataDir: string
-  /** True accepts a data folder in which other users of the machine can change files. Default: false. */
+  /** Accepts a folder in which other users of the machine can change files. Default: false. */
   readonly allowSharedFolder?: boolean
   readonly onFolderWarning?: ((warning: string) => void) | undefined
   readonly codec?: Codec
   readonly commits?: (path: string) => Commits
-  /** Readings are refused while the disk has fewer free bytes than this. Default: the free space is not checked. */
+  /** Default: the free space is not checked. */
   readonly diskReserveBytes?: number
   readonly freeBytes?: (folder: string) => Promise<number>
-  /** Called if the file's SQL schema was changed. The file is opened nevertheless. Default: throws `ChangedSchema`. */
+  /** Called if the SQL schema was changed. The file is opened nevertheless. Default: throws `ChangedSchema`. */
   readonly acceptSchema?: (differences: readonly string[]) => void
   readonly later?: Schedule['after']
-  /** Called when the files of the log were deleted, replaced or truncated. The process should end. Default: no call. */
+  /** Called when files of the log were deleted, replaced or truncated. The process should end. */
   readonly onLost?: ((why: string) => void) | undefined
 } & Pick<EndCheck, 'marks' | 'acceptMissing'>
 
 /**
- * Opens the embedded log (docs/decisions/008-commits-in-groups-on-a-thread.md). @throws DataFolderUnwritable,
- * DataFolderShared, DataFolderHeld, LogEndMissing, NotACellarbookLog, UnsupportedLogFormat, ChangedSchema, Outage
+ * docs/decisions/008-commits-in-groups-on-a-thread.md @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld,
+ * LogEndMissing, NotACellarbookLog, UnsupportedLogFormat, ChangedSchema, Outage
  */
 export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
   const { dataDir, allowSharedFolder: allowShared = false, onFolderWarning: onWarning } = options
@@ -77,7 +74,7 @@ export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
   } catch (cause) {
     database?.close()
     folder.release()
-    // If a person accepted a changed SQL schema, a table can be missing. That is no bug of this program.
+    // If a person accepted a changed schema, a table can be missing. That is no bug.
     throw cause instanceof SQLiteError ? faultOf(`open "${folder.logPath}"`, cause) : cause
   }
 }
@@ -111,7 +108,7 @@ class SqliteLog implements EventLog {
     this.#folder = folder
     this.#codec = options.codec ?? createCodec()
     this.#database = database
-    // These two throw if the file is damaged. So they come before everything that has a timer or a thread.
+    // These two throw if the file is damaged, so they come before all that has a timer or a thread.
     this.#reads = new SqliteReads(database, this.#codec)
     this.#staging = new SqliteStaging(this.#reads)
     this.#publishedTo = this.#staging.nextPosition - 1
@@ -211,8 +208,7 @@ class SqliteLog implements EventLog {
     await this.#truncations
     this.#subscriptions.dropAll(new Outage('The log was closed', 'not_written', 'closed'))
     await this.#commits.close()
-    // Closing the last connection copies the write-ahead log into the file. If it was truncated, that would destroy the
-    // file.
+    // Closing copies the write-ahead log into the file. If it was truncated, that would destroy the file.
     await this.#watch.look()
     if (this.#watch.lost !== null) return
     this.#database.close(true)
@@ -249,14 +245,13 @@ class SqliteLog implements EventLog {
 
   #enqueue(append: Waiting): void {
     this.#queue.push(append)
-    // The commit group starts in a microtask, so that it includes all appends that the current callback makes.
+    // In a microtask: the group includes all appends of the current callback.
     if (this.#queue.length === 1) queueMicrotask(() => this.#startNextGroup())
   }
 
-  /** Starts in a microtask, so that it includes all appends of the current callback. */
   #startNextGroup(): void {
     if (this.#queue.length === 0 || this.#underWay >= groupsUnderWayMax) return
-    // After a failed commit, the groups under way get new positions first. A new group must get later positions.
+    // After a failed commit, the groups under way get new positions first: a new group must get later ones.
     if (this.#underWay > 0 && this.#stagedEpoch !== this.#staging.epoch) return
     const group = this.#queue
     this.#queue = []
@@ -268,7 +263,6 @@ class SqliteLog implements EventLog {
     })
   }
 
-  /** A new group must get later positions than the groups under way, which get new ones first. */
   async #writeGroup(group: WaitingGroup, before: Promise<void>): Promise<void> {
     const { appends: all } = group
     try {
@@ -282,10 +276,7 @@ class SqliteLog implements EventLog {
     for (const { rows } of all) this.#codec.release(rows)
   }
 
-  /**
-   * Commits a group. If an earlier group fails, gives the events of this group new positions, and commits it again.
-   * @throws Outage
-   */
+  /** If an earlier group fails, commits this group again at new positions. @throws Outage */
   async #commitGroup(group: WaitingGroup, before: Promise<void>): Promise<readonly StagedAppend[]> {
     const stoppedBy = this.#watch.lost ?? this.#stoppedBy
     if (stoppedBy !== null) throw stopped(stoppedBy)
@@ -307,10 +298,7 @@ class SqliteLog implements EventLog {
     }
   }
 
-  /**
-   * Without rows, nothing goes to the commit thread. But the outcomes depend on the earlier groups: if one fails, this
-   * group is staged again.
-   */
+  /** Without rows, nothing goes to the thread. But if an earlier group fails, this one is staged again. */
   async #verdictOf({ packed, epoch }: Staged, before: Promise<void>): Promise<CommitVerdict> {
     const verdict = packed === null ? null : this.#commits.commit(packed)
     await before
@@ -333,9 +321,8 @@ class SqliteLog implements EventLog {
   }
 
   /**
-   * Hides the events before `keptFrom`, and then deletes their rows in small steps. If the log is closed meanwhile, the
-   * next truncation deletes the rest. Records, such as sign-ins, hold personal data, so they are overwritten with
-   * zeros. Readings are only deleted, because overwriting so many would take long.
+   * Hides the events, and then deletes their rows in small steps. If the log is closed meanwhile, the next truncation
+   * deletes the rest. Records hold personal data, so they are overwritten with zeros; readings are too many for that.
    */
   async #truncate(trimming: Trimming, keptFrom: number): Promise<void> {
     const { stream: id, isErased } = trimming
@@ -347,8 +334,8 @@ class SqliteLog implements EventLog {
     while (!this.#isClosed && this.#readOrOutage('the log', () => this.#reads.hasRowsToTrim(id))) {
       this.#assertWritten(await this.#commits.trim(trimming))
     }
-    // The write-ahead log holds the deleted records, too. Emptying it fails while another program reads the file: then the
-    // next purge, or closing the log, does it.
+    // The write-ahead log holds the deleted records, too. If another program reads the file, the next purge or closing
+    // empties it.
     if (isErased && !this.#isClosed) await this.#commits.emptyWriteAheadLog()
   }
 

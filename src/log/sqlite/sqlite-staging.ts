@@ -18,10 +18,7 @@ export type EncodedAppend = {
   readonly rows: readonly NewRow[]
 }
 
-/**
- * The outcome of an append if its commit group is committed. Tell the caller only after the commit, because the commit
- * can fail.
- */
+/** Tell the caller only after the commit, because it can fail. */
 export type StagedAppend =
   | { readonly result: AppendResult; readonly recorded: readonly LogItem[] }
   | { readonly fault: UndecodableEvent | DamagedLog }
@@ -31,20 +28,20 @@ type StagedHead = Pick<Head, 'id' | 'nameChecksum'> & { nextRevision: number; gr
 
 export type Staged = {
   readonly appends: readonly StagedAppend[]
-  /** Rows for the commit thread. `null` if the group writes no row, for example because each append is a conflict. */
+  /** `null`: the group writes no row, for example because each append is a conflict. */
   readonly packed: PackedGroup | null
   readonly epoch: number
 }
 
 /**
- * Decides the outcome of appends and gives new events their positions, as if all earlier groups were committed. So a
- * group can be sent to the commit thread before the previous group is committed.
+ * Gives new events their positions as if all earlier groups were committed
+ * (docs/decisions/008-commits-in-groups-on-a-thread.md).
  */
 export class SqliteStaging {
   readonly #reads: SqliteReads
   /**
-   * The next revision of the streams that were met last, after their staged events. For other streams, it is read from the file. The
-   * file does not have staged events yet, so a stream with such events stays.
+   * Next revisions of the streams that were met last. A stream with staged events stays, because the file does not have
+   * these yet.
    */
   readonly #heads = new BoundedMap<string, StagedHead>(
     storeStreamsRememberedMax,
@@ -53,14 +50,14 @@ export class SqliteStaging {
   /** Groups have consecutive numbers, and are committed in this order. */
   #committedGroup = 0
   /**
-   * Staged events that are not committed yet. An append that is sent again is compared with them, because the file
-   * may not have them yet. The outer array has one entry per group, the inner arrays one per append.
+   * One entry per group, and in it one per append. An append that is sent again is compared with them, because the file may
+   * not have them yet.
    */
   #uncommitted: (readonly LogItem[])[][] = []
   #epoch = 0
   #nextPosition = 0
   #nextStreamId = 0
-  /** True after `reset`: the next position and stream id must be read from the file before the next group is staged. */
+  /** After `reset`, the next position and stream id are read from the file. */
   #mustReadEnds = false
 
   constructor(reads: SqliteReads) {
@@ -72,17 +69,12 @@ export class SqliteStaging {
     return this.#nextPosition
   }
 
-  /**
-   * Grows each time the staged groups are discarded. A group that was staged in an older epoch must be staged again.
-   */
+  /** Grows when the staged groups are discarded: a group of an older epoch must be staged again. */
   get epoch(): number {
     return this.#epoch
   }
 
-  /**
-   * Decides the outcomes of the appends of a commit group, as if all earlier groups were committed.
-   * @throws SQLiteError if the disk cannot be read. Then all staged groups are discarded.
-   */
+  /** @throws SQLiteError if the disk cannot be read. Then all staged groups are discarded. */
   stage(group: readonly EncodedAppend[]): Staged {
     const packer = new GroupPacker()
     try {
@@ -96,16 +88,13 @@ export class SqliteStaging {
     }
   }
 
-  /** Call this when the oldest staged group is committed. From then on, its events are read from the file. */
+  /** The oldest staged group is committed: its events are now read from the file. */
   committed(): void {
     this.#uncommitted.shift()
     this.#committedGroup += 1
   }
 
-  /**
-   * Discards all staged groups after a failure. The log's end is read later, because an error of that read would hide
-   * the first failure.
-   */
+  /** The log's end is read later, because an error of that read would hide the first failure. */
   reset(): void {
     this.#epoch += 1
     this.#uncommitted = []
@@ -120,10 +109,7 @@ export class SqliteStaging {
     this.#mustReadEnds = false
   }
 
-  /**
-   * An append that is sent again is compared with the stored events. If a stored event is damaged or unknown, only this
-   * append fails, and not its whole group.
-   */
+  /** If a stored event is damaged or unknown, only this append fails, and not its whole group. */
   #stageAppend(append: EncodedAppend, packer: GroupPacker): StagedAppend {
     try {
       return this.#append(append, packer)
@@ -151,7 +137,7 @@ export class SqliteStaging {
       this.#nextPosition += row.count
     }
     const group = this.#committedGroup + this.#uncommitted.length
-    // Setting the entry again at each append would move it in the map. The map would then take five times the memory.
+    // Setting the entry at each append would move it in the map, which would then take five times the memory.
     if (head === null) this.#heads.set(stream, { id, nextRevision: at, nameChecksum, group })
     else {
       head.nextRevision = at
@@ -178,13 +164,10 @@ export class SqliteStaging {
     return { outcome: 'conflict', currentRevision: nextRevision === 0 ? null : nextRevision - 1 }
   }
 
-  /**
-   * Returns committed events, and then staged ones. A staged event may already be in the file, and must not be returned
-   * twice.
-   */
+  /** A staged event may already be in the file, and must not be returned twice. */
   #eventsAt(stream: string, revision: number, count: number): readonly RecordedEvent[] {
     const committed = this.#reads.read(stream, { from: revision, limit: count })
-    // If the first event has a later revision, the event at `revision` is truncated, and cannot be compared.
+    // The event at `revision` is truncated, and cannot be compared.
     if ((committed[0]?.revision ?? revision) !== revision) return []
     const next = revision + committed.length
     const ofStream = this.#uncommitted.flat(2).filter((item) => item.stream === stream)

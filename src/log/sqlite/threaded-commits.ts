@@ -5,8 +5,8 @@ import { type GroupHead, type PackedGroup, writeRows } from './packed-group.ts'
 import type { Commits, CommitVerdict, Trimming, Truncation } from './sqlite-commits.ts'
 
 /**
- * Requests to the commit thread. The rows of a group are in a region of `CommitRegions`, from byte `at`, and `ownMemory`
- * is `null`. A group that gets no region has memory of its own, from byte 0. Posting shared memory takes 1 µs longer.
+ * The rows of a group are in a region of `CommitRegions`, from byte `at`, or in `ownMemory`, from byte 0. Posting shared
+ * memory takes 1 µs longer.
  */
 export type CommitThreadWork =
   | ({ readonly kind: 'commit'; readonly at: number; readonly ownMemory: SharedArrayBuffer | null } & GroupHead)
@@ -21,27 +21,21 @@ export type ToCommitThread =
 
 export type FromCommitThread =
   | CommitVerdict
-  /**
-   * Sent without a request when copying the write-ahead log begins to fail, so that `/readyz` can report the failure.
-   * Sent again when copying works again; then `fault` is `null`. `heldBack` says the same of a program that holds it back.
-   */
+  /** Sent without a request, when copying begins to fail and when it works again. */
   | { readonly kind: 'wal_copied'; readonly fault: string | null; readonly heldBack: string | null }
-  /** Sent in the same way for the witness (`tail/witness-writer.ts`). */
+  /** In the same way, for the witness (`tail/witness-writer.ts`). */
   | { readonly kind: 'witness_written'; readonly fault: string | null }
 
 /**
- * Starts a thread that writes the log's file. If the thread dies, nobody knows whether unanswered groups were written,
- * so the log writes nothing more until a restart.
- * @param thread The thread's module. A test gives a module with a failing disk.
+ * If the thread dies, nobody knows whether unanswered groups were written, so the log writes nothing more. @param thread A
+ * test gives a module with a failing disk.
  */
 export const commitOnThread = (path: string, thread = new URL('./commit-thread.ts', import.meta.url)): Commits =>
   new ThreadedCommits(path, thread)
 
 class ThreadedCommits implements Commits {
   readonly #thread: WorkerThread<ToCommitThread, FromCommitThread>
-  /**
-   * One callback for each unanswered message. The thread answers in order, so an answer belongs to the first callback.
-   */
+  /** The thread answers in order, so an answer belongs to the first callback. */
   readonly #waiting: ((verdict: CommitVerdict) => void)[] = []
   readonly #regions = new CommitRegions()
   #diedOf: string | null = null
@@ -121,7 +115,7 @@ class ThreadedCommits implements Commits {
   }
 }
 
-/** Returns why there is no memory, because `commit` must not throw: the log would not know that nothing was written. */
+/** Returns why there is no memory: if `commit` threw, the log would not know that nothing was written. */
 const memoryOf = (bytes: number): SharedArrayBuffer | string => {
   try {
     return new SharedArrayBuffer(bytes)

@@ -2,7 +2,6 @@ import type { LogItem } from '../../domain/reading/recorded-run.ts'
 import type { AppendResult, Outage } from '../event-log.ts'
 import type { EncodedAppend, StagedAppend } from './sqlite-staging.ts'
 
-/** An append that has no answer yet. */
 export type Waiting = EncodedAppend & {
   readonly isTraffic: boolean
   resolve(result: AppendResult): void
@@ -12,8 +11,8 @@ export type Waiting = EncodedAppend & {
 export type WaitingGroup = { appends: readonly Waiting[] }
 
 /**
- * On a full disk, a revocation can fit without the readings of its group. So the readings, and summaries of refused ones, are
- * rejected, and the rest is committed again. Returns false if the group has only such appends or none: then the whole group fails.
+ * On a full disk, a revocation can fit without the readings of its group. So readings, and summaries of refused ones, are
+ * rejected, and the rest is committed again. False: nothing is left, so the whole group fails.
  */
 export const refuseReadings = (group: WaitingGroup, full: Outage): boolean => {
   const changes = group.appends.filter(({ isTraffic }) => !isTraffic)

@@ -1,44 +1,36 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
 import { copyWal, pageBytes, type WalCopy } from './sqlite-file.ts'
 
-/**
- * At this size, SQLite's write-ahead log is copied into the log's file, which takes 5 ms. With a quarter of this size, copying
- * would take three times as much time in total.
- */
+/** Copying this much takes 5 ms. With a quarter of it, copying would take three times as much time in total. */
 export const storeWalBytesMax = 16 * 1024 * 1024
-/** If more than this waits to be copied, another program holds the copying back. A warning says so. */
+/** If more waits, another program holds the copying back, and a warning says so. */
 const walHeldBytesMin = 4 * storeWalBytesMax
 
-/** How many pages the write-ahead log has, and how many of them were copied into the log's file. */
 export type WalPages = Pick<WalCopy, 'pages' | 'copied'>
 
 const walPagesMax = storeWalBytesMax / pageBytes
 
-/**
- * Copies a long write-ahead log into the log's file, after appends are answered. SQLite itself would copy it inside
- * COMMIT, delay the answers and hide failures.
- */
+/** Copies after appends are answered. SQLite itself would copy inside COMMIT, delay the answers and hide failures. */
 export class WalCopying {
   readonly #database: Database
-  /** Copying starts when the write-ahead log has this many pages that are not copied yet. */
+  /** Pages that are not copied yet. */
   #dueAtPages = walPagesMax
   #fault: string | null = null
   #looked: WalCopy | null = null
-  /** As of the last look or copying. */
   #last: WalPages = { pages: 0, copied: 0 }
 
   constructor(database: Database) {
     this.#database = database
   }
 
-  /** Why the last copying failed, or `null`. No event is lost, but the write-ahead log grows. */
+  /** No event is lost, but the write-ahead log grows. */
   get fault(): string | null {
     return this.#fault
   }
 
   /**
-   * Why the write-ahead log has grown so long, or `null`. It names the size in steps, so that the text changes seldom. A reader
-   * of an old state keeps all newer pages from being copied.
+   * A reader of an old state keeps newer pages from being copied. The size is named in steps, so that the text changes
+   * seldom.
    */
   get heldBack(): string | null {
     const { pages, copied } = this.#last
@@ -47,7 +39,7 @@ export class WalCopying {
     return `another program has read it for long: more than ${(2 ** steps * walHeldBytesMin) / 2 ** 20} MiB wait in log.db-wal`
   }
 
-  /** Returns no pages if SQLite cannot tell. `runIfDue` uses the same count, so that each commit counts only once. */
+  /** No pages if SQLite cannot tell. `runIfDue` uses the same count, so that each commit counts only once. */
   look(): WalPages {
     try {
       this.#looked = copyWal(this.#database, 'NOOP')
@@ -61,14 +53,11 @@ export class WalCopying {
   }
 
   runIfDue(): void {
-    // After a failure, commits start no copying. Instead, a timer of the commit thread calls `retry` every second.
+    // After a failure, commits start no copying: a timer calls `retry` every second.
     if (this.#fault === null) this.#run(this.#dueAtPages)
   }
 
-  /**
-   * Tries to copy again after a failure, even if few pages wait. A timer calls this, because perhaps no commit
-   * comes: after a failure, `/readyz` says not ready, so load balancers may send no writes.
-   */
+  /** Copies even if few pages wait: after a failure, `/readyz` says not ready, so perhaps no commit comes. */
   retry(): void {
     this.#looked = null
     if (this.#fault !== null) this.#run(0)
@@ -80,8 +69,7 @@ export class WalCopying {
       this.#looked = null
       const waiting = pages - copied
       if (waiting < fromPages) return
-      // Another program that reads the file can block the copying. Each try is slow, so the next try waits until the
-      // write-ahead log has more pages.
+      // Each try that is blocked is slow, so the next waits until the write-ahead log has more pages.
       this.#dueAtPages = waiting + walPagesMax / 4
       const after = copyWal(this.#database, 'PASSIVE')
       this.#last = after

@@ -1,13 +1,10 @@
 import type { RecordedEvent } from '../../../domain/events.ts'
 import { nextTurn } from '../../pages-of-log.ts'
 
-/** Time for reads of the log in one turn of the event loop. A read that has begun may take longer. */
+/** A read that has begun may take longer. */
 export const storeReadMsPerTurnMax = 2
 
-/**
- * SQLite reads synchronously, so reading many pages would block requests. This class limits the time of reads in one turn of the
- * event loop. Further reads wait for the next turn (docs/decisions/004-reads-share-the-event-loop.md).
- */
+/** docs/decisions/004-reads-share-the-event-loop.md */
 export class FairReads {
   readonly #passedMs: () => number
   #readMs = 0

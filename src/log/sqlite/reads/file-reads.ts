@@ -7,7 +7,7 @@ import { faultOf } from '../sqlite-faults.ts'
 import { openReadOnly } from '../sqlite-file.ts'
 import { SqliteReads } from './sqlite-reads.ts'
 
-/** Reads the log's file beside the `SqliteLog` that writes it, which must have opened it first, like `FileSource`. */
+/** Reads beside the `SqliteLog` that writes the file, which must have opened it first. */
 export class FileReads {
   readonly #path: string
   readonly #database: Database
@@ -42,7 +42,7 @@ export class FileReads {
     this.#database.close()
   }
 
-  /** A read takes several statements. All of them must see the same state of the file, which another connection changes. */
+  /** A read takes several statements, while another connection changes the file. */
   #inOneState(read: () => readonly RecordedEvent[]): readonly RecordedEvent[] {
     try {
       this.#database.run('BEGIN')

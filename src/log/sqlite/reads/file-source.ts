@@ -15,19 +15,19 @@ import { prepareReads, type ReadStatements } from './read-statements.ts'
 import type { Row } from './row-checksum.ts'
 import { LogOrder } from './row-order.ts'
 
-/** Rows that the derived store's source reads at once. With fewer, the start of each statement counts. */
+/** With fewer, the start of each statement counts. */
 export const sourcePageRowsMax = 128
-/** A further row is read only below this size. So a page takes at most this and its largest row. */
+/** A further row is read only below this size. */
 const sourcePageBytesMax = 1024 * 1024
-/** A further row is read only below this number of events. The models fold a page in one piece, which takes a few ms. */
+/** A further row is read only below this. The models fold a page in one piece, which takes a few ms. */
 export const sourcePageEventsMax = 4_096
-/** Names in the source's memory: 2 to the power of this number of sets (`nameCacheWays`). 131,072 names. */
+/** 2 to the power of this sets of `nameCacheWays`: 131,072 names. */
 const sourceNameSetBits = 15
 
 /**
- * Reads the log's file beside the `SqliteLog` that writes it, which must have opened it first. With `synchronous = FULL`, SQLite
- * shows a commit to other connections only after its fsync. And at a start, `openForReading` makes durable what a killed
- * process has left. So all events that a page shows are durable.
+ * Reads beside the `SqliteLog` that writes the file, which must have opened it first. With `synchronous = FULL`, SQLite
+ * shows a commit to other connections only after its fsync. What a killed process has left is made durable by
+ * `openForReading`. So all events of a page are durable.
  */
 export class FileSource implements Source {
   readonly #path: string
@@ -36,7 +36,7 @@ export class FileSource implements Source {
   readonly #streams: KnownStreams
   readonly #codec: Codec
   readonly #runs = new RunUnpacker(new NameCache(sourceNameSetBits))
-  /** By the position at which a page ended. Models that are behind read pages of their own. */
+  /** By the position at which a page ended: models that are behind read pages of their own. */
   readonly #orders = new BoundedMap<number, LogOrder>(storeReadsRememberedMax)
   #page: readonly LogItem[] = []
   #isClosed = false
@@ -114,7 +114,7 @@ export class FileSource implements Source {
       for (const item of this.#codec.decodeItems(stored, first, this.#runs)) items.push(item)
     }
     if (atEnd) order.assertComplete()
-    // Once the whole log was read, the ends of all streams need no memory any more: the statements find them.
+    // After a read of the whole log, the ends of streams need no memory: the statements find them.
     this.#orders.set(scannedTo, atEnd && order.isWhole ? new LogOrder(this.#streams.neighbours, scannedTo + 1) : order)
     return { items, scannedTo: scannedTo === 0 ? null : scannedTo, atEnd }
   }
@@ -130,7 +130,7 @@ export class FileSource implements Source {
     return { order: new LogOrder(this.#streams.neighbours, next), begin: isInside ? next - 1 : after }
   }
 
-  /** Ends the statement before a row is decoded. While a statement is open, SQLite cannot begin the write-ahead log anew. */
+  /** Ends the statement before a row is decoded: while one is open, SQLite cannot begin the write-ahead log anew. */
   #rowsAfter(position: number): { readonly rows: readonly FoundRow[]; readonly atEnd: boolean } {
     const rows: FoundRow[] = []
     let [bytes, events] = [0, 0]
@@ -144,7 +144,7 @@ export class FileSource implements Source {
     return { rows, atEnd: true }
   }
 
-  /** Another connection can have truncated the stream since it was looked up. */
+  /** Another connection can have truncated the stream since. */
   #checked(row: FoundRow, order: LogOrder): KnownStream {
     const stream = this.#streams.checked(row, order.check)
     if ((row.keptFrom ?? 0) <= stream.keptFrom) return stream

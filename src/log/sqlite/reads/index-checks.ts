@@ -2,21 +2,20 @@ import type { Database } from 'bun:sqlite'
 import { DamagedLog } from '../../event-log.ts'
 
 /**
- * A read that finds nothing trusts the indexes of the file. A damaged entry of an index hides a row, and is next to the
- * place where the search ends. So the entries on both sides of that place must match their rows. Damage of one stream can
- * therefore be told to a reader of the stream beside it, too.
+ * A read that finds nothing trusts the file's indexes. A damaged entry hides a row beside the place where the search ends,
+ * so the entries on both sides must match their rows (docs/decisions/031-rows-carry-a-checksum.md).
  */
 export class IndexChecks {
   readonly #statements: ReturnType<typeof prepare>
   readonly #keptFrom: (stream: number) => number
 
-  /** `keptFrom` returns the revision before which the events of a stream are truncated. */
+  /** `keptFrom` returns the first revision of a stream that is not truncated. */
   constructor(database: Database, keptFrom: (stream: number) => number) {
     this.#statements = prepare(database)
     this.#keptFrom = keptFrom
   }
 
-  /** Returns `null` if the stream does not exist. @throws DamagedLog */
+  /** `null`: the stream does not exist. @throws DamagedLog */
   idOf(stream: string): number | null {
     const { streamId, nameBefore, nameAfter } = this.#statements
     const found = streamId.get(stream)
@@ -28,10 +27,9 @@ export class IndexChecks {
   }
 
   /**
-   * Call this when the last row of a stream was read. `end` is the revision after it. A damaged page can end a read too
-   * early. A search from the other side may then find a later row, but none at `end`. There is one at `end` if the log was
-   * written to after the read. Behind the stream, the index must go on with the first row of the next one.
-   * @throws DamagedLog if the index may hide a later row
+   * Call this after the last row of a stream; `end` is the revision after it. A damaged page can end a read too early. A
+   * search from the other side may then find a later row, but none at `end`: a row at `end` was written after the read.
+   * Behind the stream, the index must go on with the first row of the next one. @throws DamagedLog
    */
   assertEnd({ stream, id, end }: { readonly stream: string; readonly id: number; readonly end: number }): void {
     const { rowBefore, rowAfter, rowAt, nextStream } = this.#statements
@@ -50,7 +48,7 @@ export const damagedIndex = (stream: string): DamagedLog =>
   new DamagedLog({ stream, revision: null, position: null }, 'an index of the file does not match its table')
 
 type NameEntry = { readonly name: string | null; readonly stored: string | null }
-/** `stored` is true if the row has the same stream and revision as the entry of the index. `end` is the revision after it. */
+/** `stored`: the row has the stream and revision of the index's entry. `end`: the revision after the row. */
 type RowEntry = {
   readonly stream: number
   readonly revision: number

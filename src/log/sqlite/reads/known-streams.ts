@@ -9,18 +9,17 @@ export type KnownStream = {
   readonly id: number
   readonly name: string
   readonly category: string
-  /** Events before this revision are truncated. Reads hide them, although their rows can still be in the file. */
+  /** Reads hide events before this revision, although their rows can still be in the file. */
   readonly keptFrom: number
   readonly nameChecksum: number
 }
 
-/** The streams of the file, and what one of them says about the rows of a read. */
 export class KnownStreams {
   readonly neighbours: Neighbours
   readonly #statements: ReadStatements
   /**
-   * By a stream's id modulo `storeStreamsRememberedMax`. Ids are consecutive, so streams displace each other only in a log with
-   * more streams. A map would take ten times the memory.
+   * By id modulo `storeStreamsRememberedMax`: consecutive ids do not displace each other. A map would take ten times the
+   * memory.
    */
   readonly #known: (KnownStream | undefined)[] = []
   #hasTruncations = false
@@ -64,7 +63,7 @@ export class KnownStreams {
     return stream
   }
 
-  /** Returns the stream of the row. @throws DamagedLog if the row is damaged, or if rows before it are missing */
+  /** @throws DamagedLog if the row is damaged, or if rows before it are missing */
   checked(row: Row, inOrder?: OrderCheck): KnownStream {
     const stream = this.find(row.stream)
     if (stream === null) throw noStream(row.stream, row)
@@ -73,7 +72,7 @@ export class KnownStreams {
     return stream
   }
 
-  /** Call this after a truncation. Otherwise reads would use the old `keptFrom` in memory, and show truncated events. */
+  /** Call this after a truncation: otherwise reads would show truncated events. */
   forget(id: number): void {
     const place = placeOf(id)
     if (this.#known[place]?.id === id) this.#known[place] = undefined
@@ -90,7 +89,7 @@ export class KnownStreams {
 
   #findStreamWithoutRows(streamsMet: number): string | null {
     const { streams, streamWithoutRows } = this.#statements
-    // Counting the streams is faster than looking for the rows of each.
+    // Faster than looking for the rows of each.
     if (streams.get()?.streams === streamsMet) return null
     return streamWithoutRows.get()?.name ?? null
   }

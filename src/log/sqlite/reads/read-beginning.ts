@@ -1,9 +1,7 @@
 /**
- * Reads what a start folds: all events that are neither readings nor records, and the end of each stream of readings. The other
- * rows are not read. So two rules find a row or an entry of an index that was lost. The streams have as many revisions as the log
- * has positions. The events of a stream without readings are consecutive, and reach its end.
- *
- * If the entry of an older seal or fence is lost, only the daily check finds that.
+ * Reads what a start folds: all events but readings and records, and the end of each stream of readings. Two rules find a
+ * lost row or entry of an index. The streams have as many revisions as the log has positions. The events of a stream
+ * without readings are consecutive, and reach its end. Only the daily check finds a lost entry of an older seal or fence.
  */
 import type { Database } from 'bun:sqlite'
 import type { RecordedEvent } from '../../../domain/events.ts'
@@ -52,13 +50,13 @@ export const readBeginning = (parts: Parts, onEvent: (event: RecordedEvent) => v
   throw new DamagedLog({ stream: null, revision: null, position: null }, why)
 }
 
-/** Returns the revision after the last row of each stream, by the id of the stream. */
+/** Returns the revision after the last row of each stream, by id. */
 const readTexts = ({ database, streams, codec }: Parts, onEvent: (event: RecordedEvent) => void) => {
   const reached = new Map<number, number>()
   let before = 0
   for (const row of database.query<Row, []>(texts).iterate()) {
     const { name, category } = streams.checked(row)
-    // A damaged page can lead back to an earlier entry. Without this check, the loop would never end.
+    // A damaged page can lead back to an earlier entry, and the loop would never end.
     if (row.position <= before) throw damagedIndex(name)
     before = row.position
     if (isRecordStream(name)) continue

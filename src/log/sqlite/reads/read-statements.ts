@@ -24,8 +24,7 @@ export const prepareReads = (database: Database) => ({
   stream: database.prepare<{ name: string; kept_from: number | null; checksum: number | null }, [number]>(
     'SELECT name, kept_from, checksum FROM streams LEFT JOIN truncations ON stream = id WHERE id = ?',
   ),
-  // Revision ?2 may be inside a row, because a row holds several events. So reading begins with the row that contains
-  // this revision.
+  // Begins with the row that contains revision ?2.
   streamForwards: database.prepare<Row, [number, number]>(`
     SELECT ${columns} FROM events WHERE stream = ?1
       AND revision >= coalesce((SELECT max(revision) FROM events WHERE stream = ?1 AND revision <= ?2), 0)
@@ -47,7 +46,7 @@ export const prepareReads = (database: Database) => ({
     SELECT ${columns} FROM events
       WHERE position >= coalesce((SELECT max(position) FROM events WHERE position <= ?), 0) ORDER BY position
   `),
-  /** `keptFrom` is from the same moment as the row. `null`: nothing of the row's stream was truncated. */
+  /** `keptFrom` is from the same moment as the row. `null`: nothing is truncated. */
   sourceForwards: database.prepare<Row & { readonly keptFrom: number | null }, [number]>(`
     SELECT position, events.stream, revision, count, recorded_at AS recordedAt, body, events.checksum, kept_from AS keptFrom
       FROM events LEFT JOIN truncations ON truncations.stream = events.stream WHERE position > ? ORDER BY position

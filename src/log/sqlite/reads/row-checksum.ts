@@ -1,7 +1,6 @@
 import { checksumOf, seedOf } from '../../../bytes/checksum.ts'
 import { DamagedLog } from '../../event-log.ts'
 
-/** The columns of a row of `events` that its checksum covers: all others. */
 export type Checked = {
   readonly position: number
   readonly stream: number
@@ -19,8 +18,8 @@ const numbers = new Float64Array(7)
 const numberBytes = new Uint8Array(numbers.buffer)
 
 /**
- * `nameChecksum` is from `nameChecksumOf`. With it, a row in the wrong stream is found, even if streams swapped their ids.
- * The form is part of the file format (docs/decisions/031-rows-carry-a-checksum.md).
+ * `nameChecksum` finds a row in the wrong stream, even if streams swapped their ids. The form is part of the file format
+ * (docs/decisions/031-rows-carry-a-checksum.md).
  */
 export const rowChecksum = (row: Checked, nameChecksum: number): number => {
   const { body } = row
@@ -36,7 +35,6 @@ export const rowChecksum = (row: Checked, nameChecksum: number): number => {
 
 export const nameChecksumOf = (name: string): number => checksumOf(name)
 
-/** The checksum of a row of `truncations`. */
 export const markChecksum = (name: string, mark: { readonly stream: number; readonly keptFrom: number }): number =>
   checksumOf(`${mark.stream} ${mark.keptFrom} ${name}`)
 

@@ -1,7 +1,6 @@
 /**
- * Finds rows that are missing between the rows of a read. The events of a stream have consecutive revisions, and the
- * events of the log have consecutive positions. Only truncated events may be missing. They were at the beginning of
- * their stream, so their revisions are missing before a later row of the same stream.
+ * Finds rows that are missing between the rows of a read. Revisions of a stream and positions of the log are consecutive.
+ * Only truncated events may be missing: revisions at the beginning of a stream, before a later row of it.
  */
 import { BoundedMap } from '../../../domain/bounded-map.ts'
 import { storeStreamsRememberedMax } from '../../../limits.ts'
@@ -14,22 +13,22 @@ export type StreamOfRows = {
   readonly keptFrom: number
 }
 
-/** @throws DamagedLog if rows are missing before this row. Call it for each row, in the order of the read. */
+/** Call it for each row, in order. @throws DamagedLog if rows are missing before this row */
 export type OrderCheck = (row: Row, stream: StreamOfRows) => void
 
 export type Neighbours = {
-  /** Returns the end of the row before `revision`: the revision after its last event. `null` if there is no such row. */
+  /** The revision after the last event of the row before `revision`, or `null`. */
   endBefore(stream: number, revision: number): number | null
-  /** Returns the revision of the first row at or after `revision`. `null` if there is no such row. */
+  /** The revision of the first row at or after `revision`, or `null`. */
   startFrom(stream: number, revision: number): number | null
-  /** Reads `keptFrom` of a stream from the file, because a purge can have raised it since the stream was looked up. */
+  /** From the file: a purge can have raised it since the stream was looked up. */
   keptFromNow(stream: number): number
   hasTruncations(): boolean
-  /** Returns the name of a stream without any row, or `null`. `streamsMet` is the number of streams with rows. */
+  /** The name of a stream without any row, or `null`. `streamsMet` is the number of streams with rows. */
   streamWithoutRows(streamsMet: number): string | null
 }
 
-/** For a read of one stream. The first row must hold revision `first`, or lie before it. */
+/** The first row must hold revision `first`, or lie before it. */
 export const forwardsInStream = (first: number): OrderCheck => {
   let next: number | null = null
   return ({ position, revision, count }, { name }) => {
@@ -39,7 +38,7 @@ export const forwardsInStream = (first: number): OrderCheck => {
   }
 }
 
-/** For a backwards read of one stream that begins at revision `last`. */
+/** Begins at revision `last`. */
 export const backwardsInStream = (last: number, neighbours: Neighbours): OrderCheck => {
   let edge: number | null = null
   return ({ position, stream, revision, count }, { name }) => {
@@ -51,34 +50,31 @@ export const backwardsInStream = (last: number, neighbours: Neighbours): OrderCh
 }
 
 /**
- * For a forwards read of the whole log, of one page or of several. A read that began at the first position is exact: the
- * positions that are missing must be as many as the revisions that truncations explain. This holds also while a
- * truncation deletes rows between two pages, because the last row of a stream is never deleted.
+ * For a forwards read of the whole log, in pages. A read from the first position is exact: the missing positions must be as
+ * many as truncations explain. A truncation between two pages changes nothing, because the last row of a stream is never
+ * deleted.
  */
 export class LogOrder {
   readonly #neighbours: Neighbours
-  /** True if the read began at the first position. */
+  /** The read began at the first position. */
   readonly isWhole: boolean
-  /**
-   * The end of the last row of each stream that was met. It has an entry for each stream: without them, the count of
-   * missing events would be wrong.
-   */
+  /** The end of the last row of each stream. Without all of them, the count of missing events would be wrong. */
   readonly #ends = new Map<number, number>()
-  /** The position of the next row. `null` before the first row of a read that began inside the log. */
+  /** The position of the next row. `null`: the read began inside the log, and has met no row. */
   #next: number | null
   #mayRepeat = false
-  /** Positions that are missing, less those that truncations explain. */
+  /** Missing positions, less those that truncations explain. */
   #unexplained = 0
   #gaps: Range | null = null
 
-  /** `next` is where the next row should begin. `null`: the caller does not know. */
+  /** `next` is where the next row should begin, if the caller knows. */
   constructor(neighbours: Neighbours, next: number | null) {
     this.#neighbours = neighbours
     this.isWhole = next === 1
     this.#next = next
   }
 
-  /** Call this before the first row of each further page. That row can be the one at which the last page ended. */
+  /** The first row of a further page can be the one at which the last page ended. */
   beginPage(): void {
     this.#mayRepeat = true
   }
@@ -139,7 +135,7 @@ export const backwardsInLog = (neighbours: Neighbours): OrderCheck => {
   }
 }
 
-/** The first row of the log begins at position 1, unless events are truncated. @throws DamagedLog */
+/** The log begins at position 1, unless events are truncated. @throws DamagedLog */
 export const assertBeginning = ({ position, revision }: Row, neighbours: Neighbours): void =>
   assertNoGap(neighbours, { from: 1, before: position }, { name: null, revision })
 

@@ -39,10 +39,10 @@ type Taken = {
   readonly lastRow: Row | null
 }
 
-/** Returns the last revision of a stream that somebody knows from earlier reads, or `null`. */
+/** The last revision that somebody knows from earlier reads, or `null`. */
 export type LastKnown = (stream: string) => number | null
 
-/** Each read checks a row before it decodes it. So a method throws `DamagedLog` in place of returning damaged events. */
+/** Each read checks a row before it decodes it, and throws `DamagedLog`. */
 export class SqliteReads {
   readonly #database: Database
   readonly #codec: Codec
@@ -50,9 +50,9 @@ export class SqliteReads {
   readonly #streams: KnownStreams
   readonly #neighbours: Neighbours
   readonly #index: IndexChecks
-  /** The order of the rows of reads of the whole log, by the position at which the last page ended. */
+  /** By the position at which the last page ended. */
   readonly #wholeOrders = new BoundedMap<number, LogOrder>(storeReadsRememberedMax)
-  /** The same for reads that began inside the log. A search makes many of them, which must not displace the whole ones. */
+  /** For reads that began inside the log. A search makes many, which must not displace the whole ones. */
   readonly #laterOrders = new BoundedMap<number, LogOrder>(storeReadsRememberedMax)
   #lastKnown: LastKnown = () => null
 
@@ -65,7 +65,7 @@ export class SqliteReads {
     this.#index = new IndexChecks(database, this.#neighbours.keptFromNow)
   }
 
-  /** From now on, a read that meets the end of a stream before the revision in `lastKnown` throws `DamagedLog`. */
+  /** From now on, a stream that ends before its revision in `lastKnown` is damage. */
   checkEnds(lastKnown: LastKnown): void {
     this.#lastKnown = lastKnown
   }
@@ -87,7 +87,6 @@ export class SqliteReads {
     return { nextPosition, nextStreamId: this.#statements.nextStream.get()?.next_stream ?? 1 }
   }
 
-  /** Returns the size of the log's file. */
   fileBytes(): FileBytes {
     const { pages, freePages, pageSize } = this.#statements
     const size = pageSize.get()?.page_size ?? 0
@@ -148,9 +147,7 @@ export class SqliteReads {
     return { stream: id, keptFrom, checksum: markChecksum(name, { stream: id, keptFrom }) }
   }
 
-  /**
-   * Call this after a truncation. Otherwise reads would use the old `keptFrom` in memory, and show truncated events.
-   */
+  /** Otherwise reads would show truncated events. */
   truncated(id: number): void {
     this.#streams.forget(id)
   }
@@ -203,9 +200,8 @@ export class SqliteReads {
   }
 
   /**
-   * Reads old events for a subscription: `limit` events and the rest of the last row. `publishedTo` is the position of
-   * the last published event. When the scan has reached it, `atEnd` is true, and the subscription gets further events
-   * when they are published.
+   * Reads `limit` old events, and the rest of the last row, for a subscription. At `publishedTo`, the last published
+   * position, `atEnd` is true: further events come when they are published.
    */
   scan(
     after: number | null,
@@ -219,10 +215,10 @@ export class SqliteReads {
     const order = this.#orderAfter(scannedTo)
     for (const row of this.#statements.allForwards.iterate(scannedTo)) {
       const last = row.position + row.count - 1
-      // Rows that are not wanted are checked too, because damage can have changed the stream of a wanted row.
+      // Damage can have changed the stream of a wanted row, so all rows are checked.
       const { category } = this.#streams.checked(row, order.check)
-      // An earlier scan may have read the whole first row. If its events counted towards `limit`, a large row would end
-      // every scan, and a subscription would never get past it.
+      // An earlier scan may have read the whole first row. If it counted towards `limit`, a subscription would never get
+      // past a large row.
       if (last <= scannedTo) continue
       if (wants(category)) {
         const kept = this.#kept(row, { first: scannedTo - row.position + 1 })
@@ -257,7 +253,6 @@ export class SqliteReads {
     return { events, firstRow, lastRow }
   }
 
-  /** A read that continues where the last page ended goes on with the order of that page. */
   #orderAfter(position: number): LogOrder {
     const order = this.#wholeOrders.get(position) ?? this.#laterOrders.get(position)
     if (order === undefined) return new LogOrder(this.#neighbours, position === 0 ? 1 : null)
@@ -270,23 +265,23 @@ export class SqliteReads {
     return isWhole ? this.#wholeOrders : this.#laterOrders
   }
 
-  /** Returns `null` if the stream does not exist. @throws DamagedLog if it is known to exist */
+  /** `null`: the stream does not exist. @throws DamagedLog if it is known to exist */
   #findId(stream: string): number | null {
     const id = this.#index.idOf(stream)
     if (id === null) this.#assertReaches(stream, 0)
-    // The id is from an index of the file. A damaged entry would show the events of another stream.
+    // A damaged entry of the index would show the events of another stream.
     else if (this.#streams.get(id).name !== stream) throw damagedIndex(stream)
     return id
   }
 
-  /** Call this with the last row of a stream that a read has found. @throws DamagedLog if later rows are missing */
+  /** `row` is the last that a read has found. @throws DamagedLog if later rows are missing */
   #assertEnd({ id, stream, keptFrom }: StreamToRead, { revision, count }: Row): void {
     const end = revision + count
     this.#index.assertEnd({ stream, id, end })
     this.#assertReaches(stream, end, keptFrom)
   }
 
-  /** `keptFrom` is 0 if nothing is truncated. The last event of a stream is never truncated, so the stream is longer. */
+  /** `keptFrom` is 0 if nothing is truncated. The last event is never truncated, so the stream is longer. */
   #assertReaches(stream: string, end: number, keptFrom = 0): void {
     const known = Math.max(this.#lastKnown(stream) ?? -1, keptFrom === 0 ? -1 : keptFrom)
     if (end > known) return
@@ -294,10 +289,7 @@ export class SqliteReads {
     throw new DamagedLog({ stream, revision: end, position: null }, why)
   }
 
-  /**
-   * Leaves out truncated events. A row with events on both sides of `keptFrom` stays whole in the file, so reads must
-   * hide a part of it.
-   */
+  /** A row with events on both sides of `keptFrom` stays whole in the file, so reads hide a part of it. */
   #kept({ stream, revision, count }: Row, { first = 0, end = count }: Partial<Part>): Part {
     return { first: Math.max(0, first, this.#streams.get(stream).keptFrom - revision), end: Math.min(count, end) }
   }
