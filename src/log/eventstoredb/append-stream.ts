@@ -9,21 +9,21 @@ import type { Link } from './store-link.ts'
 import { encodeAppend } from './wire.ts'
 
 /**
- * Without an answer in this time, the outcome of an append is unknown. In an election, EventStoreDB sometimes never answers. A
- * second try must fit into `requestWaitMsMax`. A shorter pause of EventStoreDB, as on a busy machine, refuses nothing.
+ * In an election, EventStoreDB sometimes never answers. A second try must fit into `requestWaitMsMax`. A shorter pause of
+ * EventStoreDB refuses nothing (docs/decisions/002-eventstoredb-without-its-client-object.md).
  */
 const eventStoreAppendMsMax = 2_000
 
 export type AppendAnswer =
   /**
-   * `position` is the position of the append's last event; `null` means that the server named no position. The server
-   * gives the same answer if an earlier try stored the events. So the answer does not prove that this try wrote them.
+   * The last event's position, if the server named it. If an earlier try stored the events, the server gives the same
+   * answer.
    */
   | { readonly kind: 'stored'; readonly position: number | null }
   | { readonly kind: 'conflict'; readonly currentRevision: number | null }
   | { readonly kind: 'failed'; readonly outcome: 'not_written' | 'unknown'; readonly why: string }
   | { readonly kind: 'full'; readonly why: string }
-  /** This server is not the leader of EventStoreDB now, so this server would refuse every append. */
+  /** This server is not the leader, so it would refuse every append. */
   | { readonly kind: 'turned_away'; readonly why: string }
   | { readonly kind: 'denied'; readonly why: string }
 
@@ -31,20 +31,20 @@ export type SentAppend = {
   readonly streamName: string
   readonly expected: ExpectedRevision
   readonly run: Buffer
-  /** Called exactly once, even if no answer ever arrives, so that no caller waits forever. */
+  /** Called exactly once, even if no answer ever arrives. */
   settle(answer: AppendAnswer): void
 }
 
 export type AppendStreamEnd = { readonly why: string; readonly leader: EventStoreEndpoint | null }
 
 /**
- * Carries all appends to one EventStoreDB server. When this gRPC stream ends, nobody knows whether its unanswered
- * appends are stored. Later appends are refused here, because gRPC would lose them silently.
+ * Carries all appends to one server. When this gRPC stream ends, nobody knows whether its unanswered appends are stored.
+ * Later appends are refused here, because gRPC would lose them silently.
  */
 export class AppendStream {
   readonly #call: ClientDuplexStream<Buffer, BatchAppendResp>
   readonly #onEnd: (end: AppendStreamEnd) => void
-  /** Unanswered appends, the oldest first. The key is the correlation id, which the server repeats in its answer. */
+  /** The oldest first. The key is the correlation id, which the server repeats in its answer. */
   readonly #out = new Map<string, { readonly sent: SentAppend; readonly sentMs: number }>()
   #lastAnswerMs = 0
   #isEnded = false
@@ -77,8 +77,8 @@ export class AppendStream {
   }
 
   /**
-   * Settles appends that got no answer in `eventStoreAppendMsMax`. Their outcome is `unknown`. Returns true if the
-   * server has answered nothing at all since such an append was sent. The caller must then connect again.
+   * Settles late appends as `unknown`. True: the server has answered nothing since such an append was sent, so the caller
+   * must connect again.
    */
   expire(): boolean {
     const now = performance.now()
@@ -101,7 +101,7 @@ export class AppendStream {
     this.#lastAnswerMs = performance.now()
     const correlationId = uuidText(response.getCorrelationId())
     const out = this.#out.get(correlationId)
-    // `expire` has settled this append already, so this late answer changes nothing.
+    // `expire` has settled this append already.
     if (out === undefined) return
     this.#out.delete(correlationId)
     out.sent.settle(answerIn(response))
@@ -112,8 +112,7 @@ export class AppendStream {
     this.#isEnded = true
     const out = [...this.#out.values()]
     this.#out.clear()
-    // `#onEnd` comes before `settle`: a settled append makes room for the next append, which must not go to this ended
-    // stream.
+    // Comes before `settle`, which makes room for the next append: that one must not go to this ended stream.
     this.#onEnd(end)
     for (const { sent } of out) sent.settle({ kind: 'failed', outcome: 'unknown', why: end.why })
   }
@@ -141,10 +140,7 @@ const answerIn = (response: BatchAppendResp): AppendAnswer => {
   }
 }
 
-/**
- * Returns `null` if the gRPC library throws while it decodes an answer. Inside an event handler, such an error would
- * end the process.
- */
+/** `null` if the gRPC library throws: inside an event handler, an error would end the process. */
 const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   try {
     return unpack() ?? null
@@ -153,10 +149,7 @@ const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   }
 }
 
-/**
- * After an unexpected message, such as a timeout, the outcome is unknown, because the events can be stored
- * nevertheless.
- */
+/** After an unexpected message, such as a timeout, the events can be stored nevertheless. */
 const failureOf = (why: string): AppendAnswer => {
   if (/no space left|not enough space|disk (is )?full/i.test(why)) return { kind: 'full', why }
   if (why.includes('Server Is Busy')) return { kind: 'failed', outcome: 'not_written', why }
@@ -164,10 +157,7 @@ const failureOf = (why: string): AppendAnswer => {
   return isTurnedAway ? { kind: 'turned_away', why } : { kind: 'failed', outcome: 'unknown', why }
 }
 
-/**
- * Returns `null` if the server named no position. EventStoreDB sends -1 for a repeated append whose events are not in
- * its index yet.
- */
+/** EventStoreDB sends -1 for a repeated append whose events are not in its index yet. */
 const positionOf = (text: string | undefined): number | null => {
   const position = text === undefined ? Number.NaN : Number(text)
   return Number.isSafeInteger(position) && position >= 0 ? position : null

@@ -7,10 +7,7 @@ import type { Connection } from './connection.ts'
 import type { Link } from './store-link.ts'
 
 export const eventStoreAppendsOutMax = 64
-/**
- * How often appends without an answer are checked. `troubleLookMs` is counted in these checks, so it must be a multiple of this
- * time.
- */
+/** `troubleLookMs` must be a multiple of this time. */
 const eventStoreLookMs = 100
 
 export type StoreAppend = {
@@ -23,9 +20,8 @@ export type StoreAppend = {
 
 export type Appended =
   /**
-   * `isNew` is true if this append certainly wrote the events. It is false if an earlier try could have written them,
-   * so the caller must read them. `position` is the last event's position; `null` means that the server did not name a
-   * position.
+   * `isNew`: this append certainly wrote the events. Otherwise, an earlier try could have written them, so the caller must
+   * read them.
    */
   | { readonly outcome: 'stored'; readonly isNew: boolean; readonly position: number | null }
   | { readonly outcome: 'conflict'; readonly currentRevision: number | null }
@@ -37,24 +33,21 @@ type Waiting = StoreAppend & {
 }
 
 /**
- * Sends appends to EventStoreDB. Each event stream has at most one unanswered append; later appends wait in a bounded
- * queue. While no leader of EventStoreDB is connected, appends are refused at once.
+ * Each event stream has at most one unanswered append; later ones wait in a bounded queue. Without a leader, appends are
+ * refused at once.
  */
 export class Appends {
   readonly #connection: Connection
   #stream: AppendStream | null = null
-  /**
-   * Holds, by stream name, the appends that wait for an earlier append of their stream. The list can be empty: the entry
-   * alone says that a new append to this stream must wait.
-   */
+  /** By stream name. The list can be empty: the entry alone says that a new append to this stream must wait. */
   readonly #behind = new Map<string, Waiting[]>()
-  /** Appends that can be sent now, because their streams have no unanswered append. They are in order of arrival. */
+  /** In order of arrival. Their streams have no unanswered append. */
   #ready: Waiting[] = []
   #out = 0
   readonly #room = new QueueRoom()
   /**
-   * The highest position of an event that this node has seen; -1 if it has seen none. New events get higher positions.
-   * If an answer names no higher position, an earlier try may have written the events, and `isNew` is false.
+   * The highest position that this node has seen. If an answer names no higher one, an earlier try may have written the
+   * events.
    */
   #seen = -1
   #drained: (() => void) | null = null
@@ -108,10 +101,7 @@ export class Appends {
     this.#stream = new AppendStream(link, ({ why, leader }) => this.#connection.lose(link, why, leader))
   }
 
-  /**
-   * Called when the connection to EventStoreDB is lost. Appends that were not sent are rejected with the outcome
-   * `not_written`. Appends that were sent are rejected with `unknown`, because they can be stored.
-   */
+  /** After the connection is lost, sent appends are rejected with `unknown`, because they can be stored. */
   #stop(why: string): void {
     const stream = this.#stream
     this.#stream = null
@@ -123,8 +113,7 @@ export class Appends {
       append.reject(new Outage(`Cannot append: the store went away: ${why}`, 'not_written', 'unavailable'))
     }
     stream?.end(why)
-    // Usually, the answer to an append starts the next append of the stream. Appends that were not sent get no answer.
-    // Without `#next` here, later appends of their streams would wait forever.
+    // Appends that were not sent get no answer, which would start the next one of their stream.
     for (const { streamName } of waiting) this.#next(streamName)
   }
 

@@ -30,10 +30,10 @@ const leaderIn = (metadata: Metadata): EventStoreEndpoint | null => {
 
 const certificateWords = /certificate|self[- ]signed|issuer|UNABLE_TO|ERR_TLS|altname|CERT_/i
 
-/** Leaves out the gRPC library's details of its own attempts to connect, which do not help an operator. */
+/** The gRPC library's details of its attempts to connect do not help an operator. */
 const plainWords = (why: string): string => {
   if (/ECONNREFUSED/.test(why)) return 'the connection was refused'
-  // EventStoreDB sends the same message while a server starts and while no leader is known. So the text names both causes.
+  // EventStoreDB sends this message for both causes.
   if (/Server Is Not Ready/.test(why)) return 'it is not ready: it is starting, or knows no leader'
   if (/ENOTFOUND|EAI_AGAIN|Name resolution failed/.test(why)) return 'its name cannot be resolved'
   return why.replace(/^No connection established\. Last error: /, '').replace(/\.?\s*Resolution note:.*$/s, '')

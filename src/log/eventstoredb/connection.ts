@@ -10,8 +10,8 @@ export type ConnectionListener = {
 }
 
 /**
- * Keeps one connection (`Link`) to the leader of the EventStoreDB servers, and searches for a leader while none is
- * connected. Code that uses a link reports its failure with `lose`.
+ * Keeps one `Link` to the leader (docs/decisions/002-eventstoredb-without-its-client-object.md). Code that uses it reports
+ * its failure with `lose`.
  */
 export class Connection {
   readonly settings: EventStoreSettings
@@ -25,7 +25,7 @@ export class Connection {
   #isChecking = false
   #isClosed = false
 
-  /** @throws StoreMisfit if a certificate or key file that the settings name cannot be read */
+  /** @throws StoreMisfit if a certificate or key file cannot be read */
   constructor(settings: EventStoreSettings, probeStream: string) {
     this.settings = settings
     this.access = accessOf(settings)
@@ -46,9 +46,7 @@ export class Connection {
     return () => this.#listeners.delete(listener)
   }
 
-  /**
-   * @throws StoreUnreachable after `eventStoreStartMsMax`, StoreMisfit if waiting cannot help, as with a wrong password
-   */
+  /** @throws StoreUnreachable after `eventStoreStartMsMax`, StoreMisfit if waiting cannot help */
   async open(): Promise<void> {
     const untilMs = performance.now() + eventStoreStartMsMax
     while (!(await this.#seek())) {
@@ -66,10 +64,7 @@ export class Connection {
     }
   }
 
-  /**
-   * Closes a failed link and searches for the leader again. A second report of the same link does nothing. `leader` is
-   * the server to try first; `null` means that none is known.
-   */
+  /** A second report of the same link does nothing. `leader` is the server to try first, if known. */
   lose(link: Link, why: string, leader: EventStoreEndpoint | null = null): void {
     if (link !== this.#link) return
     this.#link = null
@@ -81,8 +76,8 @@ export class Connection {
   }
 
   /**
-   * Call this after EventStoreDB has denied an append. If reads are denied too, for example after a password change,
-   * the link is closed and a new connection is tried.
+   * Call this after an append was denied. If reads are denied too, for example after a password change, a new connection is
+   * tried.
    */
   async check(link: Link): Promise<void> {
     if (this.#isChecking) return
@@ -122,7 +117,7 @@ export class Connection {
     return true
   }
 
-  /** Returns an error if waiting cannot repair the last fault, such as a wrong password. `null` means: try again. */
+  /** An error that waiting cannot repair. `null`: try again. */
   #misfit(): StoreMisfit | null {
     const { at, fault } = this.#lastFault ?? {}
     switch (fault?.kind) {

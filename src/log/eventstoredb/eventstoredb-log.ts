@@ -42,26 +42,20 @@ import { Truncations } from './truncation.ts'
 import { UnreadRevisions } from './unread-revisions.ts'
 import { encodeRun } from './wire.ts'
 
-/** A search or an export on EventStoreDB asks again after this time whether a stream was truncated. */
+/** A search or an export asks again after this time whether a stream was truncated. */
 const truncationKeptMs = 1_000
-/**
- * Failed writes to EventStoreDB are reported after this number of checks in a row. The election of a leader takes less time, so
- * it is not reported.
- */
+/** Checks in a row. The election of a leader takes less time, so it is not reported. */
 const storeWritesFailLooks = 3
 
 export type EventStoreLogOptions = {
   readonly settings: EventStoreSettings
   readonly codec?: Codec
   readonly onClosed?: () => void
-  /** How far the subscription of another client has come. Default: the log's own subscriptions say it. */
+  /** How far another client's subscription has come. Default: the log's own. */
   readonly reached?: () => Reached | null
 }
 
-/**
- * Opens the log on EventStoreDB, which several service processes can use together.
- * @throws StoreUnreachable if no leader answers in time, StoreMisfit if waiting cannot help, as with a wrong password
- */
+/** @throws StoreUnreachable if no leader answers in time, StoreMisfit if waiting cannot help */
 export const openEventStoreLog = async (options: EventStoreLogOptions): Promise<EventLog> => {
   const connection = new Connection(options.settings, options.settings.prefix + logStream)
   try {
@@ -136,8 +130,8 @@ class EventStoreLog implements EventLog {
     this.#unread.markRead(stream, last)
     const { isNew, position } = appended
     if (isNew && toAppend instanceof ReadingRun) return { outcome: 'written', events: [] }
-    // Two nodes can derive the same event id for the same change. So events with derived ids are read back, to see
-    // which node wrote them.
+    // Two nodes can derive the same event id for the same change. So such events are read back, to see which node wrote
+    // them.
     const events = eventsToAppend(toAppend)
     const isOwn = isNew && events.every(({ type, id }) => type === 'ReadingAccepted' || !isDerivedId(id))
     if (isOwn && position !== null && events.length === 1) {
@@ -146,8 +140,7 @@ class EventStoreLog implements EventLog {
     if (isOwn && isTraffic) return { outcome: 'written', events: [] }
     this.#unread.add(stream, last)
     const recorded = await this.#readBack(stream, revision, count)
-    // EventStoreDB has stored the append, but its events are truncated. Nobody can see which node wrote them, so the
-    // answer is a conflict.
+    // The append's events are truncated, so nobody can see which node wrote them.
     if (recorded === null) return { outcome: 'conflict', currentRevision: await this.#lastRevision(stream) }
     const isWritten = isNew && recorded.every((event, index) => isSameWrite(event, events[index]))
     return { outcome: isWritten ? 'written' : 'already_written', events: recorded }
@@ -263,10 +256,7 @@ class EventStoreLog implements EventLog {
     return recordedEventOf(this.#codec, this.#names.streamOf(stored.streamName), stored)
   }
 
-  /**
-   * Reads an append's events, because the answer names only the last event's position. Returns `null` if the events are
-   * truncated.
-   */
+  /** The answer names only the last event's position. `null`: the events are truncated. */
   async #readBack(stream: string, first: number, count: number): Promise<readonly RecordedEvent[] | null> {
     const events: RecordedEvent[] = []
     while (events.length < count) {
@@ -281,10 +271,7 @@ class EventStoreLog implements EventLog {
     return events
   }
 
-  /**
-   * Reads events of an append that was stored. Changes the outcome of an Outage to `unknown`: with `not_written`, the
-   * caller would believe that nothing was stored.
-   */
+  /** An Outage becomes `unknown`: with `not_written`, the caller would believe that nothing was stored. */
   async #readStored(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
     try {
       return await this.read(stream, options)
@@ -305,6 +292,6 @@ class EventStoreLog implements EventLog {
 
 const revisionAfter = (expected: ExpectedRevision): number => (expected === 'none' ? 0 : expected + 1)
 
-/** True if this node wrote the event. Another node can write the same id, but with another time and request id. */
+/** Another node can write the same id, but with another time and request id. */
 const isSameWrite = (stored: RecordedEvent, event: NewEvent | undefined): boolean =>
   stored.recordedAt === event?.recordedAt && stored.metadata.requestId === event.metadata.requestId

@@ -12,18 +12,14 @@ import { type Access, deadlineIn, Link } from './store-link.ts'
 const eventStoreAskMsMax = 1_000
 
 /**
- * The oldest supported version of EventStoreDB. Earlier versions do not report when a filtered subscription has
- * delivered all existing events, which a node must know before its start ends.
+ * Earlier versions do not report when a filtered subscription has delivered all existing events. A start waits for that.
  */
 const versionMin = [23, 10] as const
 
 export type Found = { readonly link: Link } | { readonly at: string; readonly fault: StartFault }
 export type StartFault = CallFault | { readonly kind: 'too_old' | 'may_not_follow'; readonly why: string }
 
-/**
- * Tries once to connect to the leader of the EventStoreDB servers. `hint` is the leader that another server has named.
- * `null` means that none is known, so `leaderOf` finds the leader.
- */
+/** `hint` is the leader that another server has named. */
 export const findLeader = async (
   settings: EventStoreSettings,
   access: Access,
@@ -83,14 +79,14 @@ const isTooOld = (version: string): boolean => {
 }
 
 /**
- * Returns the server's `MaxAppendSize` if the server refuses the largest append of the service, otherwise `null`. Such a server
- * would refuse large batches for ever. Sends an append of that size at a revision that no stream has, so nothing is ever written.
+ * Returns the server's `MaxAppendSize` if it would refuse large batches for ever. The append that finds this is at a
+ * revision that no stream has, so nothing is written.
  */
 export const tooSmallAppendSize = (link: Link, streamName: string): Promise<number | null> =>
   new Promise((resolve) => {
     const options = { deadline: deadlineIn(eventStoreAskMsMax) }
     const call = link.streams.append(link.metadata('leader'), options, (error) => resolve(sizeIn(error)))
-    // A failed write ends the call, and the callback above gets the reason.
+    // The callback above gets the reason.
     call.on('error', () => {})
     const stream = new StreamIdentifier().setStreamName(Buffer.from(streamName))
     call.write(new AppendReq().setOptions(new AppendReq.Options().setStreamIdentifier(stream).setRevision(noRevision)))
@@ -114,10 +110,7 @@ const sizeIn = (error: ServiceError | null): number | null => {
 
 type LeaderAnswer = { readonly endpoint: EventStoreEndpoint } | { readonly at: string; readonly fault: CallFault }
 
-/**
- * Asks all EventStoreDB servers at once, so that a silent server does not delay the search for the leader. If
- * `discovers` is false, no server is asked, and the server from the settings is taken as the leader.
- */
+/** Asks all servers at once, because one can be silent. Unless `discovers`, the server from the settings is the leader. */
 const leaderOf = async ({ endpoints, discovers }: EventStoreSettings, access: Access): Promise<LeaderAnswer> => {
   const [first] = endpoints
   if (first !== undefined && !discovers) return { endpoint: first }

@@ -10,9 +10,9 @@ export const eventStoreSearchWindowEvents = 1_024
 
 type Page = { readonly from: number | null; readonly limit: number }
 
-/** Reads the oldest events first, including the event at `from`; `null` begins with the first event. */
+/** Includes the event at `from`; `null` begins with the first event. */
 export const readForwards = (streamName: string, page: Page): ReadReq => readStream(streamName, page, 0)
-/** Reads the newest events first, including the event at `from`; `null` begins with the last event. */
+/** Includes the event at `from`; `null` begins with the last event. */
 export const readBackwards = (streamName: string, page: Page): ReadReq => readStream(streamName, page, 1)
 
 const readStream = (streamName: string, { from, limit }: Page, direction: 0 | 1): ReadReq => {
@@ -25,10 +25,7 @@ const readStream = (streamName: string, { from, limit }: Page, direction: 0 | 1)
   return requestOf(options.setReadDirection(direction).setCount(String(limit)))
 }
 
-/**
- * Reads all streams whose names begin with one of the `prefixes`; `null` means all streams. When reading forwards,
- * EventStoreDB includes the event at `from`; when reading backwards, EventStoreDB leaves it out.
- */
+/** `null`: all streams. Forwards, EventStoreDB includes the event at `from`; backwards, it leaves that event out. */
 export const readAll = (
   { from, limit }: Page,
   direction: 'forwards' | 'backwards',
@@ -38,10 +35,7 @@ export const readAll = (
   return requestOf(filtered(options.setReadDirection(direction === 'forwards' ? 0 : 1), prefixes))
 }
 
-/**
- * Asks for all events after the position `after`, in streams whose names begin with one of the `prefixes`. `null`
- * begins with the first event of the log.
- */
+/** `after` is a position. `null`: from the beginning of the log. */
 export const subscribeToAll = (after: number | null, prefixes: readonly string[]): ReadReq => {
   const options = new ReadReq.Options().setAll(allFrom(after, 'forwards'))
   return requestOf(filtered(options.setSubscription(new ReadReq.Options.SubscriptionOptions()), prefixes))
@@ -68,9 +62,8 @@ const requestOf = (options: ReadReq.Options): ReadReq => {
 }
 
 export type Reading = {
-  /** Grows until the read ends. */
   readonly events: readonly StoredEvent[]
-  /** Rejects with the gRPC library's errors, or with MalformedAnswer if the server's bytes cannot be decoded. */
+  /** Rejects with the gRPC library's errors, or MalformedAnswer. */
   readonly ended: Promise<void>
   cancel(): void
 }
@@ -101,7 +94,7 @@ export const beginRead = (link: Link, request: ReadReq, { of, msMax }: ReadOf): 
           setTimeout(() => answers.cancel(), eventStoreRetryPauseMs).unref()
         }
       } catch (cause) {
-        // An error thrown inside this event handler would end the process, so the error rejects the promise instead.
+        // An error thrown inside this event handler would end the process.
         reject(cause)
         answers.cancel()
       }

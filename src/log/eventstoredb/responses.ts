@@ -1,6 +1,6 @@
 /**
- * Decodes EventStoreDB's `ReadResp` by hand, because every node receives every reading. The generated decoder takes several
- * times as long (docs/decisions/002-eventstoredb-without-its-client-object.md).
+ * Decodes `ReadResp` by hand, because every node receives every reading
+ * (docs/decisions/002-eventstoredb-without-its-client-object.md).
  */
 import type { StoredEvent } from './stored-events.ts'
 
@@ -9,10 +9,10 @@ export type Response =
   | { readonly kind: 'caught_up' }
   /** A filtered subscription has passed all events up to this position. */
   | { readonly kind: 'checkpoint'; readonly position: number }
-  /** A message without an event, such as the confirmation of a subscription, or "stream not found". */
+  /** For example the confirmation of a subscription, or "stream not found". */
   | { readonly kind: 'other' }
 
-/** EventStoreDB sent bytes that cannot be decoded as an answer. A new connection may help. */
+/** A new connection may help. */
 export class MalformedAnswer extends Error {
   override readonly name = 'MalformedAnswer'
 }
@@ -27,7 +27,7 @@ export const decodeResponse = (bytes: Buffer): Response => {
   return event === null ? { kind: 'other' } : { kind: 'event', event }
 }
 
-// Protobuf field numbers from EventStoreDB's streams.proto and shared.proto.
+// From EventStoreDB's streams.proto and shared.proto.
 const content = { event: 1, checkpoint: 3, caughtUp: 8 } as const
 const checkpoint = { commitPosition: 1 } as const
 const readEvent = { event: 1 } as const
@@ -116,10 +116,7 @@ const uuidOfHalves = (reader: Reader): string => {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/**
- * Reads the fields of a Protobuf message. After each `next`, call exactly one other method to read or skip the field's
- * value. Otherwise `next` reads a part of that value as a field number.
- */
+/** After each `next`, call exactly one other method. Otherwise `next` reads a part of the value as a field number. */
 class Reader {
   readonly #bytes: Buffer
   readonly #end: number
@@ -132,7 +129,7 @@ class Reader {
     this.#end = end
   }
 
-  /** Returns the number of the next field, or 0 at the end of the message. */
+  /** The number of the next field, or 0 at the end. */
   next(): number {
     if (this.#at >= this.#end) return 0
     const tag = this.number()
@@ -140,7 +137,7 @@ class Reader {
     return tag >>> 3
   }
 
-  /** The number is exact up to 2^53. Use `bits` for numbers of 64 bits. */
+  /** Exact up to 2^53. Use `bits` for numbers of 64 bits. */
   number(): number {
     let value = 0
     for (let unit = 1; ; unit *= 128) {

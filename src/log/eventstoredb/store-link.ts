@@ -16,7 +16,7 @@ import { StoreMisfit } from './start-faults.ts'
 export type Access = {
   readonly channel: ChannelCredentials
   readonly metadata: Metadata
-  /** Certificates for `SubscriptionStream`, which connects without the gRPC library. `null` means no TLS. */
+  /** For `SubscriptionStream`, which connects without the gRPC library. `null`: no TLS. */
   readonly tls: Pick<SecureContextOptions, 'ca' | 'key' | 'cert'> | null
 }
 
@@ -41,9 +41,8 @@ export const accessOf = ({ tls, credentials: user }: EventStoreSettings): Access
 type Call = { cancel(): void }
 
 /**
- * One gRPC connection to one EventStoreDB server. `close` does not wait for the server, because a server can hang. Uses
- * the gRPC functions that are generated for EventStoreDB, not its client object
- * (docs/decisions/002-eventstoredb-without-its-client-object.md).
+ * One gRPC connection. `close` does not wait for the server, which can hang. Not EventStoreDB's client object:
+ * docs/decisions/002-eventstoredb-without-its-client-object.md
  */
 export class Link {
   readonly endpoint: EventStoreEndpoint
@@ -73,17 +72,14 @@ export class Link {
     this.gossip = new GossipClient(address, access.channel, options)
   }
 
-  /**
-   * With `leader`, a server that is not the leader of EventStoreDB refuses the call, because that server can lack the
-   * newest events.
-   */
+  /** With `leader`, another server refuses the call, because it can lack the newest events. */
   metadata(of: 'leader' | 'any'): Metadata {
     const metadata = this.#access.metadata.clone()
     if (of === 'leader') metadata.set('requires-leader', 'true')
     return metadata
   }
 
-  /** Registers a gRPC call, so that `close` can cancel that call. Run the returned function when the gRPC call ends. */
+  /** `close` cancels the call. Run the returned function when the call ends. */
   hold(call: Call): () => void {
     this.#calls.add(call)
     return () => this.#calls.delete(call)

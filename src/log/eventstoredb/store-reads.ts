@@ -10,18 +10,15 @@ import type { StreamNames } from './store-streams.ts'
 import type { StoredEvent } from './stored-events.ts'
 import type { Truncations } from './truncation.ts'
 
-/**
- * A read of all streams can take this time: EventStoreDB can skip millions of events silently. Pings show that EventStoreDB
- * still runs.
- */
+/** EventStoreDB can skip millions of events silently. Pings show that it still runs. */
 const eventStoreScanMsMax = 600_000
-/** Reads that have found nothing in their time, and go on (`store-reads.ts`). Each keeps a thread of EventStoreDB busy. */
+/** Reads that go on after their time. Each keeps a thread of EventStoreDB busy. */
 export const storeScansKeptMax = 4
 
 export type Reads = {
   read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]>
   readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]>
-  /** `streamName` includes the prefix from the settings. `null` means that the stream has no event. */
+  /** `streamName` includes the prefix from the settings. */
   readLast(streamName: string): Promise<StoredEvent | null>
 }
 
@@ -33,10 +30,7 @@ export type ReadParts = {
   decode(stored: StoredEvent): RecordedEvent
 }
 
-/**
- * Reads from the leader of EventStoreDB, because its other servers can lack the newest events.
- * @throws Outage, UndecodableEvent
- */
+/** Reads from the leader, because the other servers can lack the newest events. @throws Outage, UndecodableEvent */
 export const createReads = (connection: Connection, parts: ReadParts): Reads => {
   const { names, decode } = parts
   const fromLeader = async <T>(what: string, read: (link: Link) => Promise<T>): Promise<T> => {
@@ -70,13 +64,13 @@ export const createReads = (connection: Connection, parts: ReadParts): Reads => 
   }
 }
 
-/** What to read of the whole log. `untilMs` is on the clock of `performance.now()`. `null`: the read may take its time. */
+/** `untilMs` is on the clock of `performance.now()`. `null`: the read may take its time. */
 type Wanted = Required<Pick<ReadAllOptions, 'direction' | 'limit'>> & {
   readonly from: number | null
   readonly untilMs: number | null
-  /** True also returns the event at `from`, when reading forwards. Default: false. */
+  /** Also returns the event at `from`, when reading forwards. */
   readonly isInclusive?: boolean
-  /** True returns no part of what is wanted when the time is over. Default: false. */
+  /** Returns nothing if the time ends before all of it is read. */
   readonly isWhole?: boolean
 }
 
@@ -106,8 +100,7 @@ class WholeLog {
     let at = from
     let pageEvents = limit
     while (true) {
-      // The caller wants events after `at`. When reading forwards, EventStoreDB includes the event at `at`. So one event more
-      // is read, and the event at `at` is removed.
+      // Forwards, EventStoreDB includes the event at `at`. So one event more is read, and that one is removed.
       const asked = direction === 'forwards' && at !== null && !isInclusive ? pageEvents + 1 : pageEvents
       const scan = { from: at, direction, limit: asked, prefixes: names.prefixes(null), untilMs }
       const { events, isOver } = await this.#fromLeader('the log', (link) => this.#scans.scan(link, scan))
@@ -123,8 +116,8 @@ class WholeLog {
   }
 
   /**
-   * EventStoreDB reads backwards slowly past events of other programs. So the newest events are read forwards, from where the
-   * subscription has come. Events before the newest one that it has delivered are read backwards from there.
+   * EventStoreDB reads backwards slowly past events of other programs. So the newest events are read forwards from where
+   * the subscription has come, and the rest backwards from there.
    */
   async #newest(limit: number, untilMs: number | null): Promise<readonly RecordedEvent[]> {
     const reached = this.#parts.reachedBySubscription()
@@ -158,12 +151,12 @@ type Scan = {
   readonly untilMs: number | null
 }
 
-/** `isOver` is true if the time ended before the scan. */
+/** `isOver`: the time ended before the scan. */
 type Scanned = { readonly events: readonly StoredEvent[]; readonly isOver: boolean }
 
 /**
- * Reads the events of all streams. While EventStoreDB passes events of other programs, it does not say how far it is. So a read
- * that has found nothing in its time goes on, and the same read finds it later.
+ * While EventStoreDB passes events of other programs, it does not say how far it is. So a read that has found nothing in
+ * its time goes on, and the same read finds it later.
  */
 class StoreScans {
   readonly #kept = new Map<string, requests.Reading>()
@@ -181,7 +174,7 @@ class StoreScans {
     }
     // Nobody waits for these any more, so nobody else would see an error.
     reading.ended.catch(() => {})
-    // When reading forwards, the first event is the one that the caller has already.
+    // Forwards, the first event is the one that the caller has already.
     if (reading.events.some(({ position }) => position !== from)) reading.cancel()
     else this.#keep(key, reading)
     return { events: [...reading.events], isOver: true }

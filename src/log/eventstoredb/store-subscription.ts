@@ -12,7 +12,7 @@ import { streamOfMetadata } from './store-streams.ts'
 import type { StoredEvent } from './stored-events.ts'
 import { SubscriptionStream } from './subscription-stream.ts'
 
-/** If EventStoreDB does not confirm a subscription in this time, the node reports a failure. */
+/** Without a confirmation in this time, the node reports a failure. */
 const eventStoreUnheardMsMax = 5_000
 
 export type StoreSubscriptionParts = {
@@ -21,7 +21,7 @@ export type StoreSubscriptionParts = {
   readonly after: number | null
   readonly prefixes: readonly string[]
   decode(stored: StoredEvent): RecordedEvent
-  /** Called with each position up to which all events have arrived. */
+  /** All events up to this position have arrived. */
   onReached(position: number, by: 'event' | 'checkpoint'): void
   /** Called when a node has truncated the stream. */
   onTruncated(streamName: string): void
@@ -29,9 +29,8 @@ export type StoreSubscriptionParts = {
 }
 
 /**
- * After a failure of the connection, the subscription continues after the last delivered event. The subscription has
- * its own connection, so that a slow subscriber delays no append. It moves to each new leader of EventStoreDB, because
- * a former leader can answer pings but send no more events.
+ * Has its own connection, so that a slow subscriber delays no append. Moves to each new leader
+ * (docs/decisions/002-eventstoredb-without-its-client-object.md).
  */
 export class StoreSubscription {
   readonly #parts: StoreSubscriptionParts
@@ -42,16 +41,13 @@ export class StoreSubscription {
   #delivery: LogItem[] = []
   #isDelivering = false
   #isCaughtUp = false
-  /**
-   * True after EventStoreDB has reported that all existing events were sent, until the subscriber is told so. Events
-   * that still wait are delivered first.
-   */
+  /** All existing events were sent, and the subscriber is not told yet: events that wait come first. */
   #mustTellCaughtUp = false
   #isEnded = false
   #fault: string | null = null
   /**
-   * When the subscription began to wait for a message, by `performance.now()`. After a long wait, `fault` reports that
-   * the server is silent. `null` means that a message has arrived, or that no leader of EventStoreDB is connected.
+   * By `performance.now()`; after a long wait, `fault` reports it. `null`: a message has arrived, or no leader is
+   * connected.
    */
   #silentSinceMs: number | null = null
 
@@ -59,11 +55,11 @@ export class StoreSubscription {
     this.#parts = parts
     this.#after = parts.after
     this.#stopListening = parts.connection.listen({ onUp: ({ endpoint }) => this.#moveTo(endpoint), onAway: () => {} })
-    // Connects later, because the caller must have the subscription before its first event, to be able to unsubscribe.
+    // Later, because the caller must be able to unsubscribe before its first event.
     setImmediate(() => this.#connect())
   }
 
-  /** Why no usable events arrive, for `health()`. `null` means that nothing is wrong. */
+  /** Why no usable events arrive. */
   get fault(): string | null {
     const silentMs = this.#silentSinceMs === null ? 0 : performance.now() - this.#silentSinceMs
     return this.#fault ?? (silentMs > eventStoreUnheardMsMax ? 'it sends nothing to the subscription' : null)
@@ -82,7 +78,7 @@ export class StoreSubscription {
     try {
       this.#parts.subscriber.onDropped?.(cause)
     } catch {
-      // The subscription has ended already, so an error from `onDropped` changes nothing.
+      // The subscription has ended already.
     }
   }
 
@@ -142,8 +138,8 @@ export class StoreSubscription {
   }
 
   /**
-   * EventStoreDB skips the first event at or after the given position, which is usually the last delivered event. If
-   * that event was deleted, EventStoreDB would skip a new event instead. So the new event is read here.
+   * EventStoreDB skips the first event at or after the given position. If the last delivered event was deleted, it would
+   * skip a new one, which is read here.
    */
   async #passGap(link: Link): Promise<void> {
     if (this.#after === null) return
@@ -166,7 +162,7 @@ export class StoreSubscription {
     }
   }
 
-  /** Returns `null` for a message that cannot be decoded. Then the subscription continues on a new connection. */
+  /** `null`: it cannot be decoded, and the subscription continues on a new connection. */
   #decoded(bytes: Buffer): Response | null {
     try {
       const response = decodeResponse(bytes)
@@ -208,10 +204,7 @@ export class StoreSubscription {
     this.#deliverSoon()
   }
 
-  /**
-   * Delivers the events of one turn of the event loop together, so that many events need only one call of the
-   * subscriber.
-   */
+  /** Events of one turn of the event loop need only one call of the subscriber. */
   #deliverSoon(): void {
     if (this.#isDelivering) return
     this.#isDelivering = true
@@ -232,7 +225,7 @@ export class StoreSubscription {
       this.#isCaughtUp = true
       this.#parts.subscriber.onCaughtUp?.()
     } catch (cause) {
-      // A subscriber that throws could have missed events, so its subscription ends.
+      // A subscriber that throws could have missed events.
       this.drop(cause)
     }
   }

@@ -1,7 +1,4 @@
-/**
- * Converts events to the JSON that EventStoreDB stores, and back. Metadata that can be computed from a reading's stream
- * or id is not stored, to save space.
- */
+/** The JSON that EventStoreDB stores. To save space, it leaves out metadata that follows from a reading's stream or id. */
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import type { Reading } from '../../domain/reading/fields.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
@@ -13,7 +10,7 @@ import { UndecodableEvent } from '../event-log.ts'
 export type StoredEvent = {
   readonly id: string
   readonly type: string
-  /** The name includes the prefix from the settings. */
+  /** Includes the prefix from the settings. */
   readonly streamName: string
   readonly revision: number
   readonly position: number
@@ -21,13 +18,10 @@ export type StoredEvent = {
   readonly data: string
 }
 
-/**
- * EventStoreDB accepts only UUIDs as event ids, and returns them in lower case. Any other id is hashed to a UUID, and
- * the id itself is stored in the metadata.
- */
+/** EventStoreDB accepts only UUIDs, and returns them in lower case. The metadata holds any other id. */
 const storedIdOf = (id: string): string => (isUuid(id) ? id : uuidOf(id))
 
-/** An event to append. `metadata` and `data` are JSON texts, or empty. */
+/** `metadata` and `data` are JSON texts, or empty. */
 export type ProposedEvent = {
   readonly id: string
   readonly type: string
@@ -56,14 +50,13 @@ const dataText = (event: NewEvent): string =>
 
 const readingText = (reading: Reading): string => {
   if (!Object.is(reading.value, -0)) return JSON.stringify(reading)
-  // `JSON.stringify` would store -0 as 0, which is not the value that the device sent.
+  // `JSON.stringify` would store -0 as 0, which the device did not send.
   return `${JSON.stringify({ ...reading, value: undefined }).slice(0, -1)},"value":-0}`
 }
 
 /**
- * `stream` is the name without the prefix from the settings. An unreadable event in a stream of records, such as
- * sign-ins, becomes `RecordUnreadable`.
- * @throws UndecodableEvent if an event of another stream is unreadable
+ * `stream` is without the prefix. Unreadable events of records become `RecordUnreadable`. @throws UndecodableEvent if an
+ * event of another stream is unreadable
  */
 export const recordedEventOf = (codec: Codec, stream: string, stored: StoredEvent): RecordedEvent => {
   try {

@@ -10,21 +10,21 @@ import type { Access } from './store-link.ts'
 const eventStoreHearingBytes = 1024 * 1024
 
 export type StreamReceiver = {
-  /** `bytes` is a part of a larger buffer. Use `bytes` only during this call, and copy what must be kept. */
+  /** A part of a larger buffer: copy what must be kept after this call. */
   onMessage(bytes: Buffer): void
   onEnd(): void
 }
 
 /**
- * Receives a subscription with Node's HTTP/2 module. The gRPC library would be most of the cost of a received reading.
- * On any failure this stream ends, and `StoreSubscription` opens a new one.
+ * Uses Node's HTTP/2 module: the gRPC library would be most of the cost of a received reading. On any failure this stream
+ * ends, and `StoreSubscription` opens a new one.
  */
 export class SubscriptionStream {
   readonly #session: ClientHttp2Session
   readonly #stream: ClientHttp2Stream
   readonly #receiver: StreamReceiver
   readonly #keepAlive: ReturnType<typeof setInterval>
-  /** Bytes of an incomplete message. They wait until `#wantedBytes` have arrived. */
+  /** An incomplete message, until `#wantedBytes` have arrived. */
   #waiting: Buffer[] = []
   #waitingBytes = 0
   #wantedBytes = headBytes
@@ -81,7 +81,7 @@ export class SubscriptionStream {
   }
 
   #ping(): void {
-    // Bun throws an error if a destroyed session is pinged.
+    // Bun throws if a destroyed session is pinged.
     if (this.#session.destroyed) {
       this.end()
       return
@@ -96,7 +96,7 @@ export class SubscriptionStream {
   }
 }
 
-/** A gRPC message starts with one byte, which is 0 for "not compressed", and four bytes for the length of the rest. */
+/** One byte, 0 for "not compressed", and four for the length of the rest. */
 const headBytes = 5
 
 const framed = (message: Uint8Array): Buffer => {

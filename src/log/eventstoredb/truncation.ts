@@ -8,24 +8,24 @@ import { metadataNameOf, type StreamNames } from './store-streams.ts'
 import type { StoredEvent } from './stored-events.ts'
 import { encodeRun } from './wire.ts'
 
-/** Streams whose truncation is asked for at once, before a page of the whole log is returned. */
+/** Streams that are asked at once, before a page of the whole log is returned. */
 const truncationReadsMax = 64
 
 export type TruncationParts = {
   readonly names: StreamNames
   readonly appends: Appends
-  /** How long the answer for a stream counts if nobody calls `forget`. Default: for ever. */
+  /** How long an answer counts without `forget`. Default: for ever. */
   readonly keptMs?: number
   readLast(streamName: string): Promise<StoredEvent | null>
 }
 
 /**
- * Truncates streams, and knows which events are truncated. EventStoreDB hides these in their stream at once, but in reads of
- * the whole log only after its next scavenge (clean-up). All names of streams here include the prefix from the settings.
+ * EventStoreDB hides truncated events in their stream at once, but in reads of the whole log only after its next scavenge.
+ * Names here include the prefix from the settings.
  */
 export class Truncations {
   readonly #parts: TruncationParts
-  /** The first revision of each stream that is not truncated. */
+  /** First revisions that are not truncated. */
   readonly #firstRevisions = new BoundedMap<string, { readonly atMs: number; readonly asked: Promise<number> }>(
     storeStreamsRememberedMax,
   )
@@ -34,10 +34,7 @@ export class Truncations {
     this.#parts = parts
   }
 
-  /**
-   * Sets `$tb` (truncate before) to the revision `before`.
-   * @throws Outage
-   */
+  /** Sets `$tb` (truncate before). @throws Outage */
   async truncate(streamName: string, before: number): Promise<void> {
     const { appends, readLast } = this.#parts
     const metadataName = metadataNameOf(streamName)
@@ -54,7 +51,7 @@ export class Truncations {
     throw new Outage(`Cannot write "${metadataName}": others keep writing it`, 'not_written', 'unavailable')
   }
 
-  /** Call this when another node has truncated the stream. The next read of the whole log then asks EventStoreDB again. */
+  /** Call this when another node has truncated the stream. */
   forget(streamName: string): void {
     this.#firstRevisions.delete(streamName)
   }

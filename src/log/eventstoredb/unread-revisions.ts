@@ -3,15 +3,14 @@ import { storeStreamsRememberedMax } from '../../limits.ts'
 import type { ReadOptions } from '../event-log.ts'
 
 /**
- * Keeps the revisions that EventStoreDB has named, but no read has shown yet. Reads show an event some milliseconds
- * after its append. A caller that reads too early after a conflict would decide again on old state.
+ * Revisions that no read has shown yet: an event appears some milliseconds after its append. A caller that reads too early
+ * after a conflict would decide again on old state.
  */
 export class UnreadRevisions {
   readonly #unread = new BoundedMap<string, number>(storeStreamsRememberedMax)
 
   /**
-   * Keeps the higher revision, because a stream only grows while the same leader of EventStoreDB is connected. `null`
-   * means that the stream does not exist, and changes nothing.
+   * Keeps the higher revision: a stream only grows while the same leader is connected. `null`: the stream does not exist.
    */
   add(stream: string, revision: number | null): void {
     if (revision === null || revision <= (this.of(stream) ?? -1)) return
@@ -19,8 +18,8 @@ export class UnreadRevisions {
   }
 
   /**
-   * Call this when reads have not shown the revision for too long. A dead leader of EventStoreDB can have named a
-   * revision that no other server has. Without `forget`, every later read of the stream would fail.
+   * Call this when reads have not shown the revision for too long. A dead leader can have named one that no other server
+   * has, and every later read would fail.
    */
   forget(stream: string): void {
     this.#unread.delete(stream)
@@ -39,10 +38,7 @@ export class UnreadRevisions {
     if (unread !== undefined && unread <= revision) this.#unread.delete(stream)
   }
 
-  /**
-   * True if EventStoreDB has named a revision that this read should show, but the read returned only lower `revisions`.
-   * The caller must read again, because the read has shown an old state.
-   */
+  /** The read has shown an old state, so the caller must read again. */
   isMissing(stream: string, { from, direction, limit }: ReadOptions, revisions: readonly number[]): boolean {
     const unread = this.#unread.get(stream)
     if (unread === undefined) return false

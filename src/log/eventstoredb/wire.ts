@@ -1,6 +1,6 @@
 /**
- * Encodes EventStoreDB's `BatchAppendReq` by hand, because the generated encoder creates about twenty objects for each
- * event.
+ * By hand, because the generated encoder creates about twenty objects for each event
+ * (docs/decisions/002-eventstoredb-without-its-client-object.md).
  */
 import type { ExpectedRevision } from '../event-log.ts'
 import type { ProposedEvent } from './stored-events.ts'
@@ -34,7 +34,7 @@ export const encodeAppend = (
   return writer.buffer
 }
 
-// Protobuf field numbers from EventStoreDB's streams.proto and shared.proto.
+// From EventStoreDB's streams.proto and shared.proto.
 const request = { correlationId: 1, options: 2, proposedMessages: 3, isFinal: 4 } as const
 const options = { streamIdentifier: 1, streamPosition: 2, noStream: 3 } as const
 const streamIdentifier = { name: 3 } as const
@@ -43,7 +43,7 @@ const proposed = { id: 1, metadata: 2, customMetadata: 3, data: 4 } as const
 const mapEntry = { key: 1, value: 2 } as const
 
 const uuidChars = 36
-/** Size of a UUID that is written as a Protobuf text field, with its tag and length. */
+/** With tag and length. */
 const uuidBytes = 2 + uuidChars
 
 type Piece = {
@@ -51,7 +51,7 @@ type Piece = {
   readonly head: Buffer
   readonly metadataBytes: number
   readonly dataBytes: number
-  /** Size of the encoded event, without the protobuf tag and length in front. */
+  /** Without tag and length. */
   readonly bytes: number
 }
 
@@ -74,7 +74,7 @@ const writePiece = (writer: Writer, { message, head, metadataBytes, dataBytes, b
 
 const heads = new Map<string, Buffer>()
 
-/** Returns the encoded event type and content type, which are encoded once for each event type. */
+/** Encoded once for each event type. */
 const headOf = (type: string): Buffer => {
   const known = heads.get(type)
   if (known !== undefined) return known
@@ -93,7 +93,7 @@ const encodeEntry = (key: string, value: string): Buffer => {
   return writer.buffer
 }
 
-/** Size of a protobuf field with tag and length. A tag takes one byte, because all field numbers here are below 16. */
+/** With tag and length. A tag takes one byte, because all field numbers here are below 16. */
 const fieldBytes = (bytes: number): number => 1 + varintBytes(bytes) + bytes
 
 const varintBytes = (value: number): number => {
@@ -102,7 +102,7 @@ const varintBytes = (value: number): number => {
   return count
 }
 
-/** Writes into a buffer whose exact size the caller has computed, so that the buffer never has to grow. */
+/** The caller has computed the exact size, so the buffer never grows. */
 class Writer {
   readonly buffer: Buffer
   #at = 0
@@ -111,7 +111,7 @@ class Writer {
     this.buffer = Buffer.allocUnsafe(bytes)
   }
 
-  /** Writes the tag and the length of a Protobuf field. The caller must write exactly `bytes` bytes next. */
+  /** The caller must write exactly `bytes` bytes next. */
   begin(field: number, bytes: number): void {
     this.buffer[this.#at++] = field * 8 + 2
     this.#varint(bytes)
