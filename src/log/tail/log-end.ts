@@ -1,16 +1,16 @@
 import type { Database } from 'bun:sqlite'
 
-/** How far the log reaches. `logId` is `null` if the log has none yet, or if it cannot be read. */
+/** `logId` is `null` if the log has none yet, or if it cannot be read. */
 export type LogEnd = {
   readonly logId: string | null
-  /** The last position, and the time (ms) of its row. Both are 0 for a log without events. */
+  /** 0 for a log without events, like the time. */
   readonly position: number
   readonly recordedAt: number
 }
 
 export const noEvents: LogEnd = { logId: null, position: 0, recordedAt: 0 }
 
-/** Works on any connection to a log's file, also before it is upgraded. @throws SQLiteError */
+/** Works also before the file is upgraded. @throws SQLiteError */
 export const readLogEnd = (database: Database): LogEnd => {
   const tables = database.query<{ found: number }, []>(tablesQuery).get()
   if (tables?.found !== 2) return noEvents
@@ -18,10 +18,7 @@ export const readLogEnd = (database: Database): LogEnd => {
   return { logId: readStoredLogId(database), position: last?.position ?? 0, recordedAt: last?.recordedAt ?? 0 }
 }
 
-/**
- * Returns the id that `logIdOf` in `domain/log-reference.ts` finds. The commit thread and the check before a start use
- * this query, because the codec takes longer to load than the rest of their work.
- */
+/** The id that `logIdOf` in `domain/log-reference.ts` finds. The codec takes longer to load than the rest of this work. */
 export const readStoredLogId = (database: Database): string | null => {
   let logId: string | null = null
   for (const { body } of database.query<{ body: string | Uint8Array }, []>(logStreamQuery).iterate()) {
@@ -35,7 +32,7 @@ export const readStoredLogId = (database: Database): string | null => {
 const storedLogId = /"(?:logId|copyId)":"([0-9a-f-]{36})"/g
 
 const tablesQuery = `SELECT count(*) AS found FROM sqlite_schema WHERE type = 'table' AND name IN ('streams', 'events')`
-// `events.position` is the column. The plain name would be the alias, and SQLite would read and sort the whole table.
+// The plain name would be the alias, and SQLite would read and sort the whole table.
 const lastRowQuery = `
   SELECT position + count - 1 AS position, recorded_at AS recordedAt FROM events ORDER BY events.position DESC LIMIT 1
 `

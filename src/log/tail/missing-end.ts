@@ -1,6 +1,6 @@
 /**
- * Notices before a start that the log has lost its end. SQLite itself says nothing: it takes what is whole and writes
- * on behind it. So the check comes before SQLite may change a file, and needs no connection that can write.
+ * Notices before a start that the log has lost its end. SQLite says nothing: it takes what is whole and writes on behind
+ * it. So the check comes before SQLite may change a file.
  */
 import { Database, SQLiteError } from 'bun:sqlite'
 import { closeSync, existsSync, readSync } from 'node:fs'
@@ -19,8 +19,8 @@ import {
 } from './witness-file.ts'
 
 /**
- * If the write-ahead log has begun anew this often since a copy was made, a start still notices the older copy. A larger number
- * would take the random salts of new files for an older copy more often. With this number, one in four million would be wrong.
+ * A start still notices an older copy if the write-ahead log began anew this often since. A larger number would take the
+ * random salts of new files for an older copy more often. With this one, one in four million is wrong.
  */
 const walBeginningsMax = 1_000
 
@@ -30,16 +30,15 @@ export type Mark = {
   readonly source: string
   readonly logId: string
   readonly position: number
-  /** The event in words, as far as the file tells: its stream and revision, or its time. */
+  /** In words: its stream and revision, or its time. */
   readonly event: string
 }
 
 export type MissingEnd = {
-  /** The last position that the log still has. */
   readonly lastPosition: number
-  /** The last position that another file knows. The same as `lastPosition` if no file knows a later one. */
+  /** The last position that another file knows, or `lastPosition`. */
   readonly knownPosition: number
-  /** What is damaged or missing, as clauses for people. At least one. */
+  /** Clauses for people. At least one. */
   readonly findings: readonly string[]
 }
 
@@ -49,18 +48,15 @@ export class LogEndMissing extends Error {
 }
 
 export type EndCheck = {
-  /** Called after the log is locked. Default: no marks. */
+  /** Called after the log is locked. */
   readonly marks?: (() => readonly Mark[]) | undefined
-  /** Called if the log's end is missing. If it returns, the log is opened. Default: throws `LogEndMissing`. */
+  /** If it returns, the log is opened. Default: throws `LogEndMissing`. */
   readonly acceptMissing?: ((missing: MissingEnd) => void) | undefined
-  /** Called with a sentence if the witness cannot be used. The next commit replaces it. */
+  /** The witness cannot be used. The next commit replaces it. */
   readonly onWarning?: ((warning: string) => void) | undefined
 }
 
-/**
- * Call this while the folder is held, and before anything opens the log.
- * @throws LogEndMissing
- */
+/** Call this while the folder is held, before anything opens the log. @throws LogEndMissing */
 export const checkLogEnd = (logPath: string, { acceptMissing, ...check }: EndCheck): void => {
   const missing = findMissingEnd(logPath, check)
   if (missing === null) return
@@ -69,22 +65,19 @@ export const checkLogEnd = (logPath: string, { acceptMissing, ...check }: EndChe
   acceptMissing(missing)
 }
 
-/**
- * Returns `null` if nothing is missing. The files that know a position are read before the log, so a service that writes
- * meanwhile causes no alarm.
- */
+/** The files that know a position are read before the log, so a service that writes meanwhile causes no alarm. */
 export const findMissingEnd = (
   logPath: string,
   { marks, onWarning }: Omit<EndCheck, 'acceptMissing'>,
 ): MissingEnd | null => {
   const witness = usableWitness(witnessPathBeside(logPath), onWarning)
-  // SQLite deletes the write-ahead log of an empty file, so such a file is not opened. Beside a new log, other files may
-  // belong to a log in EventStoreDB. Only an embedded log has a witness.
+  // SQLite deletes the write-ahead log of an empty file, so such a file is not opened. Beside a new log, files may belong
+  // to a log in EventStoreDB. Only an embedded log has a witness.
   const isEmpty = isEmptyOrMissing(logPath)
   const known = [...(witness === null ? [] : [asMark(witness)]), ...(isEmpty ? [] : (marks?.() ?? []))]
   if (known.length === 0) return null
   const end = isEmpty ? noEvents : reading(logPath, readLogEnd)
-  // SQLite says why it cannot read the file when the log is opened, and nothing is lost by that.
+  // Opening the log says why SQLite cannot read the file, and loses nothing.
   if (end === null) return null
   const ofWal = isEmpty || witness === null ? [] : walFindings(witness.wal, reading(logPath, walExtentIn(logPath)))
   if (witness !== null && end.logId !== null && end.logId !== witness.logId) {
@@ -94,8 +87,8 @@ export const findMissingEnd = (
 }
 
 /**
- * What SQLite takes of the write-ahead log: the pages up to the first damaged one. It ignores the rest without a word. The salts are
- * read last: another program can begin the write-ahead log anew meanwhile, and the counted pages belong to the older one.
+ * SQLite silently ignores the pages from the first damaged one on. The salts are read last: if the write-ahead log begins
+ * anew meanwhile, the counted pages belong to the older one.
  */
 const walExtentIn =
   (logPath: string) =>
@@ -187,7 +180,7 @@ const textOf = (logPath: string, { lastPosition, knownPosition, findings }: Miss
 const remedy =
   'Restore a backup into an empty folder. Or accept the loss: "cellarbook serve --accept-missing-events" uses the log as it is, and records the loss in the log'
 
-/** Pages of different ages do not fit together. Writing to such a file would make the damage worse. */
+/** Pages of different ages do not fit together. Writing would make the damage worse. */
 const assertConsistent = (logPath: string, missing: MissingEnd): void => {
   const isConsistent = reading(
     logPath,
@@ -199,8 +192,8 @@ const assertConsistent = (logPath: string, missing: MissingEnd): void => {
 }
 
 /**
- * Returns `null` if SQLite cannot read the file. When a connection that only reads is closed, it never copies or deletes
- * the write-ahead log, so the evidence stays.
+ * `null`: SQLite cannot read the file. Closing a connection that only reads leaves the write-ahead log, so the evidence
+ * stays.
  */
 const reading = <T>(logPath: string, read: (database: Database) => T): T | null => {
   try {

@@ -13,15 +13,15 @@ import { openFolderFile } from '../folder-file.ts'
 
 export type Witness = {
   readonly logId: string
-  /** The last position of the log, and the time (ms) of its event. Both are 0 for a log without events. */
+  /** 0 for a log without events, like the time. */
   readonly position: number
   readonly recordedAt: number
   readonly wal: WalExtent
 }
 
 /**
- * How long the write-ahead log was. Each time it begins anew in the same file, SQLite adds one to `firstSalt` and chooses
- * another `secondSalt`. In a new file, both are random.
+ * When the file begins anew, SQLite adds one to `firstSalt` and chooses another `secondSalt`. In a new file, both are
+ * random.
  */
 export type WalExtent = {
   readonly firstSalt: number
@@ -29,7 +29,6 @@ export type WalExtent = {
   readonly pages: number
 }
 
-/** Where the header of the write-ahead log has its salts. */
 export const saltsAt = 16
 export const saltsBytes = 8
 
@@ -45,10 +44,7 @@ const fileBytes = checksumAt + 4
 
 export const witnessPathBeside = (logPath: string): string => join(dirname(logPath), 'log.witness')
 
-/**
- * Returns `null` if the file is missing. An empty file counts as missing, because a crash can leave it.
- * @throws RangeError if the file is damaged
- */
+/** An empty file counts as missing, because a crash can leave it. @throws RangeError if the file is damaged */
 export const readWitness = (path: string): Witness | null => {
   const bytes = bytesOf(path)
   if (bytes === null || bytes.length === 0) return null
@@ -86,14 +82,14 @@ const bytesOf = (path: string): Buffer | null => {
 const checksumOf = (bytes: Buffer): number => Bun.hash.crc32(bytes.subarray(0, checksumAt))
 
 /**
- * Writes the witness without an fsync. Each write comes after the fsync of what it tells. So after a power failure, the
- * file can be older than the log, but never newer.
+ * Writes without an fsync, after the fsync of what it tells. So after a power failure, the file can be older than the log,
+ * but never newer.
  */
 export class WitnessFile {
   readonly #bytes = Buffer.alloc(fileBytes)
   readonly #file: number
 
-  /** Creates the file if it is missing. @throws a system error */
+  /** Creates a missing file. @throws a system error */
   constructor(path: string, logId: string) {
     if (Buffer.byteLength(logId) !== logIdBytes) throw new RangeError(`Cannot write the id "${logId}" to the witness`)
     this.#bytes.write(magic)
@@ -101,7 +97,7 @@ export class WitnessFile {
     this.#file = openFolderFile(path, 'update')
   }
 
-  /** `salts` are those in the header of the write-ahead log. @throws a system error */
+  /** `salts` are those of the write-ahead log. @throws a system error */
   write(end: Pick<Witness, 'position' | 'recordedAt'>, salts: Uint8Array, pages: number): void {
     this.#bytes.writeUInt32LE(pages, pagesAt)
     this.#bytes.set(salts, walAt)
