@@ -1,6 +1,6 @@
 /**
- * The embedded log stores readings as packed bytes, to save space. It stores all other events as JSON, which any SQLite
- * tool can show. Only this file uses `as` to give stored data a type, after the schema check.
+ * Readings are packed; all other events are JSON (docs/decisions/003-one-row-for-each-append.md). Only this file uses `as`
+ * to give stored data a type, after the schema check.
  */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
@@ -13,18 +13,18 @@ import type { RunUnpacker, UnpackedRuns } from './unpack-runs.ts'
 import { storedIdOf, storedTimeOf, unreadableRecord } from './unreadable.ts'
 
 /**
- * Stored beside each event, except in packed rows, which have a format of their own. An event of a newer version is refused: a node
- * that guesses could decide wrongly (docs/protocol.md, "Versions and clocks").
+ * Stored beside each event, except in packed rows. A newer version is refused: a node that guesses could decide wrongly
+ * (docs/protocol.md, "Versions and clocks").
  */
 export const schemaVersion = 1
 
-/** One row of `count` events. The embedded log adds the stream, the revision and the position when it stores the row. */
+/** The embedded log adds stream, revision and position. */
 export type NewRow = {
   readonly count: number
   readonly recordedAt: number
   readonly body: string | Uint8Array
   readonly bytes: number
-  /** True if `release` must be called. Then `body` is in a buffer that a later row will use. */
+  /** `release` must be called: a later row will use the buffer of `body`. */
   readonly isInBuffer: boolean
 }
 
@@ -38,26 +38,20 @@ export type StoredRow = {
 }
 
 export type Codec = {
-  /** Returns one row, or several if readings and other events are mixed, because only readings are packed. */
+  /** Several rows if readings and other events are mixed, because only readings are packed. */
   encode(stream: string, events: ToAppend): readonly NewRow[]
-  /** Must be called exactly once, when nobody reads the bodies of the rows again. */
+  /** Call it exactly once, when nobody reads the rows' bodies again. */
   release(rows: readonly NewRow[]): void
   /**
-   * Decodes only those events of the row that `part` selects. Default: all events. In a stream of records, such as
-   * sign-ins, an unreadable event becomes `RecordUnreadable`.
-   * @throws UndecodableEvent if an event of another stream is unreadable
+   * Unreadable events of records become `RecordUnreadable`. @throws UndecodableEvent if an event of another stream is
+   * unreadable
    */
   decode(row: StoredRow, part?: Part): readonly RecordedEvent[]
   /**
-   * Decodes the events of the row from index `first` on. Readings come as runs, but for those that fit into none.
-   * @throws UndecodableEvent like `decode`
+   * From index `first` on. Readings come as runs, but for those that fit into none. @throws UndecodableEvent like `decode`
    */
   decodeItems(row: StoredRow, first: number, runs: RunUnpacker): readonly LogItem[]
-  /**
-   * Decodes an event of EventStoreDB, which has no rows. In a stream of records, such as sign-ins, an unreadable event
-   * becomes `RecordUnreadable`.
-   * @throws UndecodableEvent if an event of another stream is unreadable
-   */
+  /** For EventStoreDB, which has no rows. @throws UndecodableEvent like `decode` */
   decodeEvent(at: EventPlace, event: unknown): RecordedEvent
 }
 
@@ -112,7 +106,7 @@ export const createCodec = (): Codec => {
 
 type SameKind = { readonly areReadings: boolean; readonly events: NewEvent[] }
 
-/** Splits the events where readings and other events meet, because only readings are packed. */
+/** Only readings are packed. */
 const sameKinds = (events: readonly NewEvent[]): readonly SameKind[] => {
   const groups: SameKind[] = []
   for (const event of events) {
@@ -236,7 +230,7 @@ const checkedData = (
   )
 }
 
-/** Returns `null` if `decode` must make events of the row, or say what is wrong with it. */
+/** `null`: `decode` must make events of the row, or say what is wrong with it. */
 const runsOf = (row: StoredRow, first: number, unpacker: RunUnpacker): UnpackedRuns | null => {
   const { body } = row
   if (typeof body === 'string') return null

@@ -34,7 +34,7 @@ import type { RowBuffers } from './row-buffers.ts'
 import { RowNames } from './row-names.ts'
 import { timestampText } from './timestamp-text.ts'
 
-/** A smaller row gets memory of its own, because a copy of it takes little time. */
+/** A copy of a smaller row takes little time. */
 const bufferedRowBytesMin = 8 * 1024
 
 export const format = 1
@@ -76,12 +76,12 @@ export const packReadings = (stream: string, readings: readonly ReadingToPack[])
   return writer.finish()
 }
 
-/** The row of a run. If it `isInBuffer`, the caller must give its memory back to the `RowBuffers`. */
+/** If it `isInBuffer`, the caller must give its memory back to the `RowBuffers`. */
 export type PackedRun = { readonly row: Uint8Array; readonly isInBuffer: boolean }
 
 /**
- * Packs a run into the same bytes as its events, without making them.
- * @throws Error if a request with several readings has an id that cannot be counted up (`readingId`)
+ * Makes the bytes of the run's events, but not the events. @throws Error if the id of a batch cannot be counted up
+ * (`readingId`)
  */
 export const packRun = (run: ReadingRun, buffers: RowBuffers): PackedRun => {
   // Ids of requests are UUIDs, except in some tests.
@@ -114,7 +114,7 @@ const packSingle = (reading: Reading, { requestId, idempotency }: RunRequest, { 
   if (idempotency !== null) writeIdempotency(writer, idempotency)
 }
 
-/** Returns `null` if the row must have the text of the timestamp. */
+/** `null`: the row must have the timestamp's text. */
 const packedTimeOf = ({ timestamp }: Reading): number | null => {
   const timeMs = timestamp.length === contractTimestampChars ? parseTimestamp(timestamp) : 'form'
   return typeof timeMs === 'string' ? null : timeMs
@@ -122,7 +122,7 @@ const packedTimeOf = ({ timestamp }: Reading): number | null => {
 
 const flagsOfData = (timeMs: number | null): number => (timeMs === null ? flags.timestampIsText : 0)
 
-/** `packColumns` writes the same from columns, in which an object for each reading would double the time. */
+/** `packColumns` writes the same from columns: an object for each reading would double the time. */
 const packData = (
   { cellar, rack, keg, value, timestamp }: Reading,
   timeMs: number | null,
@@ -164,12 +164,11 @@ const noId = new Uint8Array(16)
 type Row = {
   readonly keyId: string | null
   readonly names: RowNames
-  /** `recordedAt` of the previous reading in the row. For the next reading, only the difference is stored. */
+  /** Of the previous reading: only differences are stored. */
   recordedAt: number
   /**
-   * The request id of the previous reading, which is the id of that request's first reading. `null` before the first
-   * reading of the row, or if this id is not a UUID. `ofRequest` counts the request's readings in the row. From both,
-   * the id of the request's next reading is computed.
+   * The id of the previous reading's request, if it is a UUID. With the count `ofRequest`, it gives the id of the request's
+   * next reading.
    */
   requestId: string | null
   ofRequest: number
@@ -205,7 +204,7 @@ const pack = (reading: ReadingToPack, row: Row): void => {
   }
 }
 
-/** True if id and metadata can be computed from the previous reading of the same batch. Then they are not stored. */
+/** True: id and metadata follow from the previous reading, and are not stored. */
 const isNextOfBatch = ({ id, metadata }: ReadingToPack, { keyId, requestId, ofRequest }: Row): boolean =>
   requestId !== null &&
   metadata.idempotency === undefined &&
@@ -224,10 +223,7 @@ const usualMetadata = (by: Metadata['by'], requestId: string): Metadata => ({
   causationId: requestId,
 })
 
-/**
- * True if the metadata can be computed from the ids of the key and the request. Then it is not stored. Ignores
- * `idempotency`, which has its own field in the row.
- */
+/** True: the metadata is not stored. `idempotency` has a field of its own. */
 const isUsualMetadata = (metadata: Metadata, keyId: string | null, requestId: string): boolean =>
   metadata.requestId === requestId &&
   metadata.correlationId === requestId &&
@@ -243,12 +239,11 @@ export type PackedRow = {
   readonly recordedAt: number
 }
 
-/** Indexes of events in a row: `first` is included, `end` is not. */
+/** `end` is not included. */
 export type Part = { readonly first: number; readonly end: number }
 
 /**
- * Skips the readings before `part` and never looks at later ones, so that reading one event of a long row is cheap.
- * @param metadataOf decodes metadata that the row stores as JSON.
+ * Does not look behind `part`, so that one event of a long row is cheap. @param metadataOf decodes metadata that is JSON.
  * @throws RangeError for bytes that are not a packed row
  */
 export const unpackReadings = (
@@ -296,11 +291,11 @@ class UnpackedIds {
   readonly #reader: ByteReader
   readonly #by: Metadata['by']
   /**
-   * The last id that was found in the row. It is a text, or the offset of its 16 bytes until the text is needed. `null`
-   * before the first id. Later readings of the same batch store no id: their ids are computed from this one.
+   * The last id in the row: a text, or the offset of its 16 bytes until the text is needed. Later readings of the batch
+   * count up from it.
    */
   #ownId: string | number | null = null
-  /** All readings of a request share this metadata object, to save time and memory. */
+  /** Shared by all readings of a request, to save time and memory. */
   #metadata: Metadata | null = null
   #ofRequest = 0
 
@@ -335,7 +330,7 @@ class UnpackedIds {
   }
 }
 
-/** Adds the skipped reading's names to `names`, because later readings can refer to these names by number. */
+/** Later readings can refer to the skipped names by number. */
 const skipReading = (reader: ByteReader, names: string[], flagBits: number): void => {
   for (let name = 0; name < 3; name++) readName(reader, names)
   reader.skip(8)

@@ -1,17 +1,14 @@
-/** Buffers for packed rows on their way to the commit thread. With more rows, each further row gets memory of its own. */
+/** Each further row gets memory of its own. */
 export const rowBuffersMax = 16
-/** For a batch of 1,000 readings. A buffer grows to at most 1 MiB if a row needs it, and keeps its size. */
+/** For a batch of 1,000 readings. A buffer grows to at most 1 MiB, and keeps its size. */
 const rowBufferBytes = 64 * 1024
 
-/**
- * Memory for large packed rows. A row keeps its buffer until the log has written it. Then a later row uses the buffer. New memory
- * for each row would keep the garbage collector busy.
- */
+/** New memory for each large row would keep the garbage collector busy. */
 export class RowBuffers {
   readonly #unused: Uint8Array[] = []
   #made = 0
 
-  /** Returns `null` if rows use all buffers. */
+  /** `null`: all buffers are in use. */
   take(): Uint8Array | null {
     const unused = this.#unused.pop()
     if (unused !== undefined) return unused

@@ -6,18 +6,16 @@ import { SeededMap } from '../../seeded-map.ts'
 let rows = 0
 
 /**
- * The names that a packed row already contains. A `Name` remembers its number in the row that was written last, so most names of a
- * batch need no search.
- *
- * Two `Name`s can have one text, so a new name must usually be searched by its text. Names that are in one `NameCache` now all have
- * different texts, so a row of such names needs no search at all.
+ * A `Name` remembers its number in the row that was written last, so most names need no search. Two `Name`s can have one
+ * text, so a new name is searched by its text. The texts of one `NameCache` all differ, so a row of such names needs no
+ * search.
  */
 export class RowNames {
   readonly #writer: ByteWriter
   readonly #row: number
-  /** All names of the row, in the order of their numbers. Only while `#written` is `null`. */
+  /** In the order of their numbers, while `#written` is `null`. */
   readonly #cached: Name[] = []
-  /** `null` as long as all names of the row are in one cache. */
+  /** `null` while all names of the row are in one cache. */
   #written: WrittenTexts | null = null
 
   constructor(writer: ByteWriter) {
@@ -45,7 +43,6 @@ export class RowNames {
     writeUtf8(this.#writer, name.utf8)
   }
 
-  /** True if the name and all names of the row are in one cache. */
   #isInCache(name: Name): boolean {
     return name.cachedIn !== 0 && name.cachedIn === (this.#cached[0] ?? name).cachedIn
   }

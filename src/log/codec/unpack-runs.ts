@@ -20,21 +20,20 @@ import { assertInYears } from './timestamp-text.ts'
 export type RowToUnpack = {
   readonly row: PackedRow
   readonly body: Uint8Array
-  /** The index of the first wanted reading. */
   readonly first: number
 }
 
-/** The readings of the row before index `first` are in no run. */
+/** Readings before index `first` are in no run. */
 export type UnpackedRuns = { readonly runs: readonly RecordedRun[]; readonly first: number }
 
 const ofFirst = flags.movedOn | flags.timestampIsText | flags.hasIdempotency
 const ofFurther = flags.isOfBatch | flags.timestampIsText
 
-/** Unpacks rows of readings without an event object for each reading, which would take several times as long. */
+/** Makes no object for each event, which would take several times as long. */
 export class RunUnpacker {
   readonly #names: ReadNames
   readonly #columns = new ColumnsBuilder()
-  /** What `#readPoint` has read last. One object for all readings. */
+  /** One object for all readings. */
   readonly #point: Point = { rack: noName, keg: noName, value: 0, timeMs: 0, text: null }
 
   constructor(names: NameCache) {
@@ -42,9 +41,8 @@ export class RunUnpacker {
   }
 
   /**
-   * If `first` is inside a request, the runs begin with the next request, because a run has whole requests. Returns `null` if a
-   * reading of the row fits into no run, for example one with metadata of its own.
-   * @throws RangeError for bytes that are not a packed row
+   * A run has whole requests, so the runs can begin after `first`. `null`: a reading fits into no run, for example one with
+   * metadata of its own. @throws RangeError for bytes that are not a packed row
    */
   unpack({ row, body, first }: RowToUnpack): UnpackedRuns | null {
     const reader = new ByteReader(body)
@@ -88,7 +86,7 @@ export class RunUnpacker {
     return this.#readPoint(reader, flagBits, seconds) ? new NamedReading(cellarName, this.#point) : null
   }
 
-  /** Reads the further readings of a batch that begins with `reading`. */
+  /** Of a batch that begins with `reading`. */
   #readFurther(reader: ByteReader, { reading, seconds, countMax }: Begun): ReadingColumns | null {
     const { cellarName } = reading
     const { bytes } = reader
@@ -104,7 +102,7 @@ export class RunUnpacker {
     return columns.finish()
   }
 
-  /** Reads all fields but the cellar. Returns false for a timestamp that is none. */
+  /** All fields but the cellar. False: the timestamp is none. */
   #readPoint(reader: ByteReader, flagBits: number, seconds: number): boolean {
     const point = this.#point
     point.rack = this.#names.read(reader)
@@ -138,7 +136,7 @@ type Stored = Pick<RunRequest, 'readings' | 'idempotency'> & {
   readonly id: number
 }
 
-/** Few readers need the id, and its text takes as long as all the rest of a single reading. */
+/** Few readers need the id, and its text takes as long as the rest of a single reading. */
 class StoredRequest implements RunRequest {
   readonly readings: RunRequest['readings']
   readonly idempotency: Idempotency | null

@@ -9,16 +9,15 @@ export type Unread = {
   readonly stream: string
   readonly revision: number
   readonly position: number
-  /** The id is an empty text if it cannot be read. */
+  /** Empty if it cannot be read. */
   readonly id: string
-  /** The time is 0 if it cannot be read. */
+  /** 0 if it cannot be read. */
   readonly recordedAt: number
 }
 
 /**
- * Returns a `RecordUnreadable` in place of an event that cannot be decoded, in a stream of records, such as sign-ins.
- * No decision uses a record, so the service can go on.
- * @throws `cause` if the stream holds no records, or if `cause` is not an `UndecodableEvent`
+ * No decision uses a record, so the service can go on. @throws `cause` if the stream holds no records, or if `cause` is not
+ * an `UndecodableEvent`
  */
 export const unreadableRecord = (
   cause: unknown,
@@ -33,13 +32,11 @@ export const unreadableRecord = (
   return { stream, revision, position, id, recordedAt, type: 'RecordUnreadable', data, metadata }
 }
 
-/** Returns an empty text if the stored event has no id. */
 export const storedIdOf = (stored: unknown): string => {
   const value = fieldOf(stored, 'id')
   return typeof value === 'string' ? value : ''
 }
 
-/** Returns 0 if the stored event has no valid time. */
 export const storedTimeOf = (stored: unknown): number => {
   const value = fieldOf(stored, 'recordedAt')
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0
