@@ -1,4 +1,4 @@
-/** The rows of `ask.db`. Texts are numbers of `names`. */
+/** Texts are numbers of `names`. */
 export type NameRow = { readonly id: number; readonly name: string }
 
 export type PlaceRow = {
@@ -13,7 +13,7 @@ export type PlaceRow = {
   readonly revision: number
   /** `idNumber` of the event's id. */
   readonly event_number: number
-  /** `idNumber` of the request's id. `null` if it is `event_number`. */
+  /** `null` if it is `event_number`. */
   readonly request_number: number | null
   /** The period of a summary. */
   readonly first_at: number | null

@@ -1,15 +1,15 @@
 /**
- * The tables of `ask.db`. Texts are numbers of `names`, so that a row is small. An index of a table with a rowid ends with the
- * rowid, so each index of `places` is in the order of positions.
+ * Texts are numbers of `names`, so that a row is small. An index ends with the rowid, so each index of `places` is in the
+ * order of positions.
  */
 
-/** A file of another format is deleted, and the index is built again. */
+/** The index is built again in place of a file of another format. */
 export const formatVersion = 3
 
-/** In `minute_counts`, the cellar that stands for all cellars. No row of `names` has this id. */
+/** In `minute_counts`. No row of `names` has this id. */
 export const allCellars = 0
 
-/** The code `accepted` is the first row of `names`, so that indexes can leave it out. */
+/** The first row of `names`, so that indexes can leave it out. */
 export const acceptedCode = 1
 export const acceptedName = 'accepted'
 

@@ -1,9 +1,8 @@
 import { isUuid } from '../../domain/uuid.ts'
 
 /**
- * The number by which the index finds an event or a request: the first 48 bits of a UUID. Two ids can have the same number,
- * because a UUIDv7 begins with its millisecond. So new ids are at the end of the index, which keeps its pages full.
- * @param id in lower case
+ * The first 48 bits of a UUID. Ids can share them: a UUIDv7 begins with its millisecond. So new ids are at the end of the
+ * index, which keeps its pages full. @param id in lower case
  */
 export const idNumber = (id: string): number =>
   isUuid(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : hashOf(id)

@@ -5,7 +5,7 @@ import { AskUnusable, type EventPlace } from '../../ask-index.ts'
 import type { PlaceRow } from '../ask-rows.ts'
 import type { AskStatements } from './ask-statements.ts'
 
-/** Replaces numbers of `names` by their texts, and texts by numbers. Remembers them, so it serves only one answer. */
+/** Remembers names, so it serves only one answer. */
 export class AskNames {
   readonly #statements: AskStatements
   readonly #texts = new Map<number, string>()
@@ -14,7 +14,7 @@ export class AskNames {
     this.#statements = statements
   }
 
-  /** Returns `null` if nothing in the index has this name. @throws AskUnusable */
+  /** `null`: nothing in the index has this name. @throws AskUnusable */
   numberOf(text: string): number | null {
     const rows = this.#statements.nameOfText.all(text)
     return rows[0]?.id ?? null

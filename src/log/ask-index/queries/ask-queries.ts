@@ -19,7 +19,6 @@ import { placesOfId } from './places-of-id.ts'
 import { refusalsOfCellar } from './refusals-of-cellar.ts'
 import { racksLike } from './seen-racks.ts'
 
-/** The queries on the tables of `ask.db`. Nothing but the statements stays in memory. */
 export class AskQueries implements AskQuestions {
   readonly #statements: AskStatements
 
@@ -28,7 +27,7 @@ export class AskQueries implements AskQuestions {
     this.#statements = prepareAskStatements(database)
   }
 
-  /** Then no method can be called, and no search can go on. The database stays open. */
+  /** Then no search can go on. The database stays open. */
   close(): void {
     finalizeAll(this.#statements)
   }

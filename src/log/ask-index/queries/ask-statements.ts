@@ -15,22 +15,22 @@ export const prepareAskStatements = (database: Database) => ({
   minuteUpTo: database.prepare<MinuteRow, [number]>(
     'SELECT minute, position FROM minutes WHERE minute <= ? ORDER BY minute DESC LIMIT 1',
   ),
-  /** The values are the cellar, the minute and the code of the row before, the minute after the last one, and the number of rows. */
+  /** Cellar, minute and code of the row before, the minute after the last one, number of rows. */
   minuteCounts: database.prepare<MinuteCountRow, [number, number, number, number, number]>(`
     SELECT cellar, minute, code, count FROM minute_counts
       WHERE cellar = ? AND (minute, code) > (?, ?) AND minute < ? ORDER BY minute, code LIMIT ?
   `),
-  /** The values are the key, the hour and the code of the row before, the hour after the last one, and the number of rows. */
+  /** Key, hour and code of the row before, the hour after the last one, number of rows. */
   hourCounts: database.prepare<HourCountRow, [number, number, number, number, number]>(`
     SELECT key, hour, code, cellar, count FROM hour_counts
       WHERE key = ? AND (hour, code) > (?, ?) AND hour < ? ORDER BY hour, code LIMIT ?
   `),
-  /** The values are the cellar, and the hour, the key and the code of the row before. */
+  /** The cellar, and the hour, key and code of the row before. */
   refusalsAfter: database.prepare<HourCountRow, [number, number, number, number, number]>(`
     SELECT key, hour, code, cellar, count FROM hour_counts INDEXED BY refusals_of_cellar
       WHERE cellar = ? AND (hour, key, code) > (?, ?, ?) AND code <> ${acceptedCode} ORDER BY hour, key, code LIMIT ?
   `),
-  /** The values are the key and the rack of the row before, and the number of rows. */
+  /** Key and rack of the row before, number of rows. */
   allSeenAfter: database.prepare<SeenRow, [number, string, number]>(
     'SELECT key, rack, minute FROM seen WHERE (key, rack) > (?, ?) ORDER BY key, rack LIMIT ?',
   ),

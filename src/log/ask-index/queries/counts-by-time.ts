@@ -1,7 +1,4 @@
-/**
- * Counts of the minutes of a cellar, and of the hours of a key. Two days have 2,880 minutes, each with a row for each code, so the
- * rows are read a few in each step.
- */
+/** Two days have 2,880 minutes, each with a row for each code, so each step reads a few rows. */
 import { askRowsAtOnceMax } from '../../../limits.ts'
 import type { HourCount, MinuteCount } from '../../ask-index.ts'
 import type { HourCountRow, MinuteCountRow } from '../ask-rows.ts'
@@ -48,7 +45,6 @@ export function* hourCountsOf(
   }))
 }
 
-/** `read` returns the rows after `last`. */
 function* inSteps<Row>(read: (last?: Row) => readonly Row[]): Generator<void, readonly Row[]> {
   const all: Row[] = []
   for (;;) {

@@ -1,4 +1,3 @@
-/** Searches for the places that match a filter, in small steps. */
 import {
   type FilterField,
   filterFields,
@@ -17,9 +16,8 @@ import { positionsRecorded } from './positions-recorded.ts'
 import { revisionsIn } from './revisions-in.ts'
 
 /**
- * Each value of the filter has an index of its own. With several values, the search walks their indexes in turn, because only the walks show which is the shortest. Operators and
- * cellars can both have many places and few in common, so they have an index together.
- * @throws AskUnusable
+ * Each value of the filter has an index of its own, walked in turn: only the walks show which is the shortest. Operators
+ * and cellars can both have many places and few in common, so they have an index together. @throws AskUnusable
  */
 export function* searchPlaces(
   statements: AskStatements,
@@ -41,7 +39,7 @@ export function* searchPlaces(
   }
 }
 
-/** The filter with numbers of `names`. `null` wants any. */
+/** Numbers of `names`. `null` wants any. */
 type Wanted = { readonly [field in FilterField]: number | null } & Pick<LogFilter, 'since' | 'until'> & {
     /** `type`, or all types that can be of the kind. */
     readonly types: readonly number[]
@@ -49,7 +47,7 @@ type Wanted = { readonly [field in FilterField]: number | null } & Pick<LogFilte
     readonly endMs: number
   }
 
-/** Returns `null` if no place can match, because none has a text of the filter. */
+/** `null`: none has a text of the filter. */
 const wantedOf = (names: AskNames, filter: LogFilter): Wanted | null => {
   const { since, until } = filter
   const candidates = typesThatCanBe(filter.kind).filter((type) => filter.type === null || filter.type === type)
@@ -74,7 +72,7 @@ const wantedOf = (names: AskNames, filter: LogFilter): Wanted | null => {
   }
 }
 
-/** Places that are written during the search are left out. Otherwise one walk could find them, and another could not. */
+/** Leaves out places that are written during the search: one walk could find them, and another could not. */
 const rangeOf = (statements: AskStatements, filter: LogFilter, { direction, from }: PlacePage): Range => {
   const last = statements.lastPlace.get()?.position ?? -1
   const { after, before } = positionsRecorded(statements, filter)
@@ -144,8 +142,8 @@ class WalkSearch {
   }
 
   /**
-   * Goes on by about `askRowsAtOnceMax` rows. Stops earlier behind `askFoundAtOnceMax` places, because their texts are in rows of
-   * their own. Returns true if the search is done.
+   * About `askRowsAtOnceMax` rows, or `askFoundAtOnceMax` places, whose texts are in rows of their own. True: the search is
+   * done.
    */
   step(): boolean {
     const { walk, wanted, names, limit, isForwards } = this.#parts

@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import type { FilterField } from '../../../domain/search/event-filter.ts'
 import { type PlaceRow, placeColumns } from '../ask-rows.ts'
 
-/** Each index is of these columns, and then in the order of positions. The index of a stream is in the order of revisions. */
+/** Each index is of these columns, then of positions (of a stream: revisions). */
 export const indexedFields = {
   places: [],
   places_of_kind: ['kind'],
@@ -16,15 +16,15 @@ export const indexedFields = {
 export type IndexName = keyof typeof indexedFields
 const indexNames = Object.keys(indexedFields).filter((name): name is IndexName => Object.hasOwn(indexedFields, name))
 
-/** In `walks`, the values are two bounds, which are not included, the number of rows, and the `indexedFields`. */
+/** The values of `walks` are two bounds, which are not included, the number of rows, and the `indexedFields`. */
 export const preparePlaceStatements = (database: Database) => ({
   lastPlace: database.prepare<{ position: number | null }, []>('SELECT max(position) AS position FROM places'),
   place: database.prepare<PlaceRow, [number]>(`SELECT ${placeColumns} FROM places WHERE position = ?`),
-  /** The values are an `idNumber`, the position of the row before, and the number of rows. */
+  /** An `idNumber`, the position of the row before, and the number of rows. */
   placesOfEvent: database.prepare<PlaceRow, [number, number, number]>(
     placesOfNumber('INDEXED BY places_of_event', 'event_number'),
   ),
-  /** The values are those of `placesOfEvent`. */
+  /** As in `placesOfEvent`. */
   placesOfRequest: database.prepare<PlaceRow, [number, number, number]>(
     placesOfNumber('INDEXED BY places_of_request', 'request_number'),
   ),
@@ -36,7 +36,7 @@ export const preparePlaceStatements = (database: Database) => ({
   lastRevision: database.prepare<{ revision: number | null }, [number]>(
     'SELECT max(revision) AS revision FROM places INDEXED BY places_of_stream WHERE stream = ?',
   ),
-  /** The values are the stream and a revision. */
+  /** The stream and a revision. */
   fromRevision: database.prepare<{ revision: number; position: number }, [number, number]>(`
     SELECT revision, position FROM places INDEXED BY places_of_stream
       WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT 1

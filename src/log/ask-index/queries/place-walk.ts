@@ -1,20 +1,20 @@
 /**
- * Reads places in the order of positions. Each index is in this order only within one type. So a walk reads each type by itself,
- * a few places at once, and merges them.
+ * Each index is in the order of positions only within one type. So a walk reads each type by itself, a few places at once,
+ * and merges them.
  */
 import { askRowsAtOnceMax } from '../../../limits.ts'
 import type { PlacePage } from '../../ask-index.ts'
 import type { PlaceRow } from '../ask-rows.ts'
 
-/** A search reads so few rows of each type first, because most types are rare. */
+/** At first, of each type: most types are rare. */
 const askRowsAtOnceMin = 8
 
 export type Direction = PlacePage['direction']
 
-/** Positions between two others, which are not included. */
+/** The bounds are not included. */
 export type Range = { readonly after: number; readonly before: number }
 
-/** One part of an index. It is in the order of `orderOf`: positions, or revisions of one stream. */
+/** In the order of `orderOf`: positions, or revisions of one stream. */
 export type PlacesPart = {
   readonly range: Range
   orderOf(row: PlaceRow): number
@@ -34,7 +34,7 @@ export class PlaceWalk {
     this.#unread = [...parts]
   }
 
-  /** Reads the first rows of further parts, about `rowsMax` rows. Returns true if it has read those of all parts. */
+  /** Reads about `rowsMax` rows. True: all parts have their first rows. */
   begin(rowsMax: number): boolean {
     const rowsReadMax = this.#rowsRead + rowsMax
     while (this.#rowsRead < rowsReadMax) {
@@ -48,12 +48,11 @@ export class PlaceWalk {
     return this.#unread.length === 0
   }
 
-  /** The rows that were read, also those that `next` has not returned yet. */
+  /** Also those that `next` has not returned yet. */
   get rowsRead(): number {
     return this.#rowsRead
   }
 
-  /** Returns `null` at the end. */
   next(): PlaceRow | null {
     let first: Cursor | null = null
     let row: PlaceRow | null = null
@@ -91,14 +90,14 @@ class Cursor {
     return this.#rows[this.#index] ?? null
   }
 
-  /** Returns the number of rows that were read for this. Each read is twice as long as the one before. */
+  /** Each read is twice as long as the one before. Returns the number of rows. */
   advance(): number {
     this.#index += 1
     if (this.row !== null || this.#isRead) return 0
     return this.read(Math.min(this.#rows.length * 2, askRowsAtOnceMax))
   }
 
-  /** Returns the number of rows that were read. */
+  /** Returns the number of rows. */
   read(limit: number): number {
     this.#rows = this.#part.read(this.#rest, limit)
     this.#index = 0

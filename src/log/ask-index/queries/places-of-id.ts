@@ -5,13 +5,12 @@ import { idNumber } from '../id-number.ts'
 import { AskNames } from './ask-names.ts'
 import type { AskStatements } from './ask-statements.ts'
 
-/** Places that a look-up of one id returns. A request that changes many keys has one event for each of them. */
+/** A request that changes many keys has one event for each of them. */
 export const askPlacesOfIdMax = 1_000
 
 /**
- * Finds the places of an event, or of all events of a request. Reads a few rows in each step, because one request can have
- * hundreds of events. Events and requests have an index each, and both are in the order of positions.
- * @throws AskUnusable
+ * Events and requests have an index each, both in the order of positions. One request can have hundreds of events, so each
+ * step reads a few rows. @throws AskUnusable
  */
 export function* placesOfId(statements: AskStatements, id: string): Generator<void, readonly EventPlace[]> {
   const names = new AskNames(statements)
@@ -29,6 +28,6 @@ export function* placesOfId(statements: AskStatements, id: string): Generator<vo
   return places.slice(0, askPlacesOfIdMax)
 }
 
-/** An event can have its own id and that of its request in both numbers, but then only one of them is stored. */
+/** An event that has the id in both numbers stores only one of them. */
 const firstOf = (rows: readonly PlaceRow[]): readonly PlaceRow[] =>
   rows.toSorted((a, b) => a.position - b.position).slice(0, askFoundAtOnceMax)

@@ -4,13 +4,10 @@ import type { AskStatements } from './ask-statements.ts'
 import type { Range } from './place-walk.ts'
 
 /**
- * Returns positions between which all events lie that happened from `since` on, and before `until`. Other events lie there too,
- * so the caller asks `matches`.
- *
- * Each row of `minutes` is of a later minute than all events before it. So `since` is exact. Events before `until` can lie behind
- * later ones (`recordedUntil`), and a clock that was ahead can have written one row far too early. So the range goes on to the
- * row after the next. A clock that was ahead for more than a minute can hide the events of the time that it was ahead.
- * @throws AskUnusable
+ * Other events lie in this range too, so the caller asks `matches`. Each row of `minutes` is of a later minute than all
+ * events before it. So `since` is exact. Events before `until` can lie behind later ones (`recordedUntil`), and a clock
+ * that was ahead can have written one row far too early. So the range goes on to the row after the next. A clock that was
+ * ahead for more than a minute can hide the events of that time. @throws AskUnusable
  */
 export const positionsRecorded = ({ minuteFrom }: AskStatements, filter: LogFilter): Range => {
   const { since, until } = filter

@@ -6,14 +6,11 @@ import type { AskStatements } from './ask-statements.ts'
 
 type Wanted = { readonly cellar: string; readonly fromHour: number; readonly limit: number }
 
-/** `codes` has counts by the number of the code. */
+/** `codes` is by the number of the code. */
 type OfKey = { sum: number; readonly codes: Map<number, number> }
 type Last = Pick<HourCountRow, 'hour' | 'key' | 'code'>
 
-/**
- * Sums the refusals of a cellar by key and code. Reads a few rows in each step, because a cellar can have thousands of keys.
- * @throws AskUnusable
- */
+/** A cellar can have thousands of keys, so each step reads a few rows. @throws AskUnusable */
 export function* refusalsOfCellar(
   statements: AskStatements,
   { cellar, fromHour, limit }: Wanted,
@@ -52,7 +49,7 @@ const addTo = (keys: Map<number, OfKey>, { key, code, count }: HourCountRow): vo
   keys.set(key, of)
 }
 
-/** Sorting 10,000 keys would hold up other work, so this keeps only the first ones in order. */
+/** Sorting 10,000 keys would hold up other work, so only the first ones are kept in order. */
 const mostRefused = (keys: ReadonlyMap<number, OfKey>, limit: number) => {
   const most: (readonly [key: number, of: OfKey])[] = []
   for (const entry of keys) {

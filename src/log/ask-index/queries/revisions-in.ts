@@ -1,10 +1,7 @@
 import type { AskStatements } from './ask-statements.ts'
 import type { Range } from './place-walk.ts'
 
-/**
- * Returns the revisions between which all places of the stream lie whose position is in the range. The index on streams is in the
- * order of revisions, so a binary search finds them.
- */
+/** The index on streams is in the order of revisions, so a binary search finds them. */
 export const revisionsIn = (statements: AskStatements, stream: number, { after, before }: Range): Range => {
   const last = statements.lastRevision.get(stream)?.revision ?? -1
   const firstFrom = (position: number): number => {

@@ -4,7 +4,7 @@ import type { SeenRow } from '../ask-rows.ts'
 import { AskNames } from './ask-names.ts'
 import type { AskStatements } from './ask-statements.ts'
 
-/** Reads the whole table, a few rows in each step. It has at most `askSeenRacksMax` rows. @throws AskUnusable */
+/** Reads the whole table, of at most `askSeenRacksMax` rows, in steps. @throws AskUnusable */
 export function* racksLike(
   statements: AskStatements,
   { pattern, limit }: { readonly pattern: RegExp; readonly limit: number },
