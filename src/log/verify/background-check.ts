@@ -10,25 +10,21 @@ export type FromCheckThread =
   | { readonly kind: 'checked'; readonly result: CheckResult }
   | { readonly kind: 'failed'; readonly why: string }
 
-/** The end of a check. `at` is its time in ms since 1970. */
+/** `at` is in ms since 1970. */
 export type EndedCheck = FromCheckThread & { readonly at: number; readonly tookMs: number }
 
 export type BackgroundCheckParts = {
   readonly logPath: string
-  /** True if a person has accepted a changed schema of the file. Default: false. */
+  /** A person has accepted a changed schema. Default: false. */
   readonly acceptsSchema?: boolean
-  /** Default: system timers. */
   readonly later?: Schedule['after'] | undefined
   readonly now: () => number
   readonly onEnd: (ended: EndedCheck) => void
-  /** The module that the thread runs. A test gives a module that fails. */
+  /** A test gives a module that fails. */
   readonly thread?: URL
 }
 
-/**
- * Checks the log of a running service soon after the start, and then once a day. The thread ends after each check, so
- * that its memory is free.
- */
+/** Soon after the start, and then once a day. The thread ends after each check, so that its memory is free. */
 export class BackgroundCheck {
   readonly #parts: BackgroundCheckParts
   readonly #later: Schedule['after']
@@ -43,7 +39,6 @@ export class BackgroundCheck {
     this.#cancel = this.#later(checkDelayMs, () => this.#start())
   }
 
-  /** The last check that has ended, or `null` if none has ended since the start. */
   get last(): EndedCheck | null {
     return this.#last
   }

@@ -1,4 +1,4 @@
-/** Checks a file of the embedded log, in steps that are short transactions. Nothing is changed. */
+/** Checks the embedded log in steps that are short transactions. Nothing is changed. */
 import { SQLiteError } from 'bun:sqlite'
 import { messageOf } from '../../domain/error-message.ts'
 import type { Codec } from '../codec/codec.ts'
@@ -11,16 +11,16 @@ import { RowsCheck } from './rows-check.ts'
 import { StreamFacts } from './stream-facts.ts'
 import { checkEmptyStreams, checkMarks, checkNames, checkStreams } from './streams-check.ts'
 
-/** SQLite names at most this number of damaged pages. */
+/** SQLite names at most this many. */
 const checkedPageFaultsMax = 100
 
 export type CheckOptions = {
   readonly path: string
-  /** Decodes each event. `null`: no event is decoded. A row that matches its checksum is as it was written. */
+  /** `null`: nothing is decoded. A row that matches its checksum is as it was written. */
   readonly codec: Codec | null
-  /** True lets SQLite check its pages, too. That is one long transaction. */
+  /** Lets SQLite check its pages, too, in one long transaction. */
   readonly checksPages: boolean
-  /** True if a person has accepted a changed schema (`--accept-changed-schema`). Default: false. */
+  /** A person has accepted a changed schema (`--accept-changed-schema`). Default: false. */
   readonly acceptsSchema?: boolean
 }
 
@@ -55,7 +55,7 @@ export function* checkLogFile(options: CheckOptions): Generator<Step, CheckResul
   return { ...seen, streams: streams.known, first: findings.first, counts: findings.counts }
 }
 
-/** Returns false if SQLite found the file damaged. Then the next check goes on with what can be read. */
+/** False: SQLite found the file damaged. The next check goes on with what can be read. */
 function* guarded(findings: Findings, steps: Generator<Step>): Generator<Step, boolean> {
   try {
     yield* steps
@@ -68,8 +68,8 @@ function* guarded(findings: Findings, steps: Generator<Step>): Generator<Step, b
 }
 
 /**
- * `quick_check` finds pages that are used twice or never, and damaged pages of the free list. It does not compare indexes
- * with tables, which `integrity_check` does: `checkIndex` has done that.
+ * `quick_check` finds pages that are used twice or never, and a damaged free list. `checkIndex` has compared indexes with
+ * tables.
  */
 function* checkPages({ database }: CheckedFile, findings: Findings): Generator<Step> {
   yield { phase: 'pages', bytes: 0, events: 0, share: 0 }

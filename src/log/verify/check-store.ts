@@ -4,10 +4,8 @@ import { type EventLog, UndecodableEvent } from '../event-log.ts'
 import { type CheckResult, Findings } from './damage.ts'
 
 /**
- * Checks a log in EventStoreDB, which keeps its own checksums: each event must be readable, and the revisions of each
- * stream must be consecutive. Only truncated events may be missing. The check ends at an unreadable event, because
- * nobody can read past it.
- * @throws Outage
+ * EventStoreDB keeps checksums itself. Each event must be readable, and revisions consecutive but for truncated events.
+ * Nobody can read past an unreadable event, so the check ends there. @throws Outage
  */
 export const checkStore = async (
   log: EventLog,
@@ -32,7 +30,7 @@ export const checkStore = async (
   return { rows: null, events, streams, first: findings.first, counts: findings.counts }
 }
 
-/** Returns a position after every event if the last event is unreadable. */
+/** A position after every event if the last event is unreadable. */
 const endOf = async (log: EventLog): Promise<number> => {
   try {
     const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
@@ -43,7 +41,7 @@ const endOf = async (log: EventLog): Promise<number> => {
   }
 }
 
-/** Reads smaller pages before an unreadable event, so that all events before it are checked. @throws UndecodableEvent */
+/** Smaller pages before an unreadable event, so that all before it are checked. @throws UndecodableEvent */
 async function* readablePages(log: EventLog): AsyncGenerator<readonly RecordedEvent[]> {
   let limit = readPageEventsMax
   let from: number | null = null
@@ -64,7 +62,6 @@ async function* readablePages(log: EventLog): AsyncGenerator<readonly RecordedEv
 class StoreOrder {
   readonly #log: EventLog
   readonly #findings: Findings
-  /** The next revision of each stream. */
   readonly #next = new Map<string, number>()
   #position = -1
   events = 0

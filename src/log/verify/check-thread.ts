@@ -1,15 +1,15 @@
 /**
- * This thread checks the log of a running service, slowly. On the event loop, each step would delay requests. Only a
- * thread may import this file, because the code below runs at import.
+ * On the event loop, each step would delay requests. Only a thread may import this file, because the code below runs at
+ * import.
  */
 import { messageOf } from '../../domain/error-message.ts'
 import type { FromCheckThread, ToCheckThread } from './background-check.ts'
 import { checkLogFile } from './check-log-file.ts'
 import { yieldProcessor } from './yield-processor.ts'
 
-/** The daily check reads at most 16 MB a second, so that it leaves the disk to the service. */
+/** Leaves the disk to the service. */
 const checkedBytesPerSecondMax = 16_000_000
-/** The daily check rests at least this many times as long as it works. So it uses at most a fifth of a processor core. */
+/** At least this much rest for each part of work: at most a fifth of a processor core. */
 const checkRestFactor = 4
 
 declare const self: Worker
@@ -38,7 +38,7 @@ const check = async (asked: Asked): Promise<void> => {
   if (isClosing) tell('closed')
 }
 
-/** Returns `null` if the service stops before the end of the check. */
+/** `null`: the service stops before the end of the check. */
 const answerOf = async ({ path, acceptsSchema }: Asked): Promise<FromCheckThread | null> => {
   try {
     using steps = checkLogFile({ path, codec: null, checksPages: false, acceptsSchema })
@@ -54,7 +54,6 @@ const answerOf = async ({ path, acceptsSchema }: Asked): Promise<FromCheckThread
   }
 }
 
-/** Rests so long that the check stays below its share of a processor and of the disk. */
 const rest = (bytes: number, workedMs: number): Promise<void> => {
   const ms = Math.max(workedMs * checkRestFactor, (bytes / checkedBytesPerSecondMax) * 1_000 - workedMs)
   return new Promise((resolve) => {

@@ -4,29 +4,28 @@ import { canUseTexts, schemaDifferences } from '../sqlite/schema.ts'
 import { isMalformed } from '../sqlite/sqlite-faults.ts'
 import { openReadOnly } from '../sqlite/sqlite-file.ts'
 
-/** Names of streams that a check keeps in memory. */
 const checkedNamesMax = 256
 
-/** What one step of a check has done. Between two steps, nothing is locked, and the file can change. */
+/** Between two steps, nothing is locked, and the file can change. */
 export type Step = {
   readonly phase: 'streams' | 'rows' | 'index' | 'pages'
-  /** About how many bytes the step has read. */
+  /** Read, about. */
   readonly bytes: number
-  /** How many events were checked so far. */
+  /** Checked so far. */
   readonly events: number
-  /** How much of the phase is done, from 0 to 1. */
+  /** Of the phase, from 0 to 1. */
   readonly share: number
 }
 
-/** The names that SQLite gives to the indexes of UNIQUE columns. */
+/** SQLite names the indexes of UNIQUE columns. */
 export const revisionsIndex = 'sqlite_autoindex_events_1'
 export const namesIndex = 'sqlite_autoindex_streams_1'
 
-/** True if SQLite says that the file is damaged. False for example if the disk cannot be read, or if the file is busy. */
+/** False for example if the disk cannot be read, or if the file is busy. */
 export const isDamage = (cause: unknown): cause is SQLiteError =>
   cause instanceof SQLiteError && (isMalformed(cause) || /^SQLITE_TOOBIG/.test(cause.code ?? ''))
 
-/** A log's file that is read and never changed. */
+/** It is never changed. */
 export class CheckedFile implements Disposable {
   readonly database: Database
   readonly #names = new BoundedMap<number, string>(checkedNamesMax)
@@ -48,9 +47,7 @@ export class CheckedFile implements Disposable {
     return schemaDifferences(this.database)
   }
 
-  /**
-   * All reads of `read` see the same state. It must be short: while it runs, SQLite cannot empty the write-ahead log.
-   */
+  /** All reads see the same state. Keep it short: meanwhile, SQLite cannot empty the write-ahead log. */
   atOneMoment<T>(read: () => T): T {
     this.database.run('BEGIN')
     try {
@@ -61,7 +58,6 @@ export class CheckedFile implements Disposable {
     }
   }
 
-  /** Returns `null` if there is no such stream. */
   nameOf(stream: number): string | null {
     const known = this.#names.get(stream)
     if (known !== undefined) return known
@@ -72,7 +68,7 @@ export class CheckedFile implements Disposable {
     return name
   }
 
-  /** Events of the stream before this revision are truncated. */
+  /** Events before this revision are truncated. */
   keptFrom(stream: number): number {
     const select = 'SELECT kept_from AS keptFrom FROM truncations WHERE stream = ?'
     return this.database.query<{ keptFrom: number }, [number]>(select).get(stream)?.keptFrom ?? 0

@@ -1,12 +1,11 @@
-/** What a check of a whole log finds. */
 import type { DamagedPlace } from '../event-log.ts'
 
 export type DamageKind =
-  /** A table, an index or a trigger is missing, changed or added. */
+  /** A table, index or trigger is missing, changed or added. */
   | 'schema'
-  /** A row does not match its checksum, or has values that no row can have. */
+  /** Does not match its checksum, or has values that no row can have. */
   | 'row'
-  /** Events are missing in the middle of a stream or of the log. */
+  /** In the middle of a stream or of the log. */
   | 'missing'
   /** Two rows hold the same revision or position, or a row is not at its place. */
   | 'order'
@@ -14,7 +13,7 @@ export type DamageKind =
   | 'stream'
   /** The mark of truncated events is damaged. */
   | 'mark'
-  /** An entry of an index does not match its table. */
+  /** An entry does not match its table. */
   | 'index'
   /** This version cannot decode an event. */
   | 'undecodable'
@@ -26,7 +25,7 @@ export type DamageKind =
 export type Damage = DamagedPlace & { readonly kind: DamageKind; readonly why: string }
 
 export type CheckResult = {
-  /** `null` on EventStoreDB, which has no rows. */
+  /** `null` on EventStoreDB. */
   readonly rows: number | null
   readonly events: number
   readonly streams: number
@@ -37,7 +36,7 @@ export type CheckResult = {
 
 export type DamageCounts = Readonly<Partial<Record<DamageKind, number>>>
 
-/** Keeps the first damage and counts the rest, because a damaged page can hold thousands of damaged rows. */
+/** Counts all but the first, because a damaged page can hold thousands of damaged rows. */
 export class Findings {
   #first: Damage | null = null
   readonly #counts = new Map<DamageKind, number>()
@@ -56,7 +55,7 @@ export class Findings {
   }
 }
 
-/** Returns the place and the damage as a clause. */
+/** The place and the damage as a clause. */
 export const damageText = ({ stream, revision, position, why }: Damage): string => {
   const inStream = stream === null ? [] : [`revision ${revision ?? 'unknown'} of "${stream}"`]
   const inLog = position === null ? [] : [`position ${position}`]
@@ -64,7 +63,7 @@ export const damageText = ({ stream, revision, position, why }: Damage): string 
   return `${places.length === 0 ? 'the file' : places.join(', ')}: ${why}`
 }
 
-/** Returns for example `3 changed rows, 1 gap`. */
+/** For example `3 changed rows, 1 gap`. */
 export const damageCountsText = (counts: DamageCounts): string =>
   Object.entries(counts)
     .map(([kind, count]) => `${count} ${isKind(kind) ? kindWords[kind][count === 1 ? 0 : 1] : kind}`)

@@ -1,7 +1,7 @@
 /**
- * Checks the indexes of revisions and of texts against the table. `RowsCheck` has found the entry of each row. So if the index of revisions
- * has as many entries of a stream as the stream has rows, it has no other entries. Only if the numbers differ, each entry
- * is compared with its row, because that takes much longer. Of texts there are few, so each is compared.
+ * `RowsCheck` has found the entry of each row. So if a stream has as many entries in the index of revisions as rows, the
+ * index has no others. Comparing each entry takes much longer, so it is done only if the numbers differ. Texts are few, so
+ * each of their entries is compared.
  */
 import { checkedBytesBesideBody } from '../../limits.ts'
 import { type CheckedFile, revisionsIndex, type Step } from './checked-file.ts'
@@ -39,7 +39,7 @@ export function* checkIndex(parts: IndexCheckParts): Generator<Step> {
     })
     for (const entry of page) {
       if (!isAfter(entry, after)) {
-        // A damaged page can lead back to an earlier entry. Without this check, the loop would never end.
+        // A damaged page can lead back to an earlier entry, and the loop would never end.
         findings.add('index', {}, 'the pages of the index are in a wrong order')
         return
       }
@@ -79,7 +79,6 @@ function* checkTexts({ file, findings, events }: IndexCheckParts): Generator<Ste
   }
 }
 
-/** Compares each entry of the stream with its row. */
 function* compareAll(parts: IndexCheckParts, statements: Statements, stream: number): Generator<Step> {
   for (let after: Place | null = { stream, revision: Number.MIN_SAFE_INTEGER }; after !== null; ) {
     const from: Place = after

@@ -1,12 +1,8 @@
 /**
- * Checks each row of the table `events`, in the order of positions.
- *
- * The events of a stream have consecutive revisions, and the events of the log have consecutive positions. Only truncated
- * events may be missing, which lie before the mark of their stream. So the positions that are missing must be as many as
- * the revisions that are missing before marks. If more positions are missing, the end of a stream was lost.
- *
- * Rows can be truncated between two steps of the check. Such rows are missing, too, and lie before a mark. But their
- * positions can be missed before their revisions are, so the two numbers can differ until the end of the log.
+ * Checks each row of `events`, in the order of positions. Revisions of a stream and positions of the log are consecutive,
+ * but for truncated events, which lie before the mark of their stream. So as many positions must be missing as revisions
+ * before marks. If more are missing, a stream has lost its end. Rows can be truncated between two steps. Their positions
+ * can be missed before their revisions are, so the two numbers can differ until the end of the log.
  */
 import { checkedBytesBesideBody, checkedRowsPerStep } from '../../limits.ts'
 import type { Codec } from '../codec/codec.ts'
@@ -30,12 +26,12 @@ export class RowsCheck {
   readonly #parts: RowsCheckParts
   readonly #statements: ReturnType<typeof prepare>
   #checkedTo = Number.MIN_SAFE_INTEGER
-  /** The position after the last row. `NaN`: unknown, because that row is damaged. */
+  /** The position after the last row. `NaN`: that row is damaged. */
   #edge = 1
   #missingPositions = 0
   #missingRevisions = 0
   #firstGap: { readonly from: number; readonly before: number } | null = null
-  /** False after a damaged row, because nobody knows how many events it held. */
+  /** Nobody knows how many events a damaged row held. */
   #isExact = true
   #canReadIndex = true
   #rows = 0
@@ -69,13 +65,13 @@ export class RowsCheck {
     }
   }
 
-  /** Returns how many bytes were checked, or `null` after the last row. */
+  /** How many bytes were checked, or `null` after the last row. */
   #checkSome(): number | null {
     let bytes = 0
     for (let rows = 0; rows < checkedRowsPerStep && bytes < checkedStepBytes; rows += 1) {
       const row = this.#statements.nextRow.get(this.#checkedTo)
       if (row === null) return null
-      // A damaged page can lead back to an earlier row. Without this check, the loop would never end.
+      // A damaged page can lead back to an earlier row, and the loop would never end.
       if (!(row.position > this.#checkedTo)) {
         this.#parts.findings.add('file', { position: this.#checkedTo }, 'its pages are in a wrong order')
         this.#isExact = false
@@ -111,7 +107,7 @@ export class RowsCheck {
     this.#checkDecoding(row)
   }
 
-  /** After a damaged row, any next revision and position are accepted, so that one fault is told once. */
+  /** Accepts any next revision and position, so that one fault is told once. */
   #resync(stream: number | null): void {
     if (stream !== null) this.#parts.streams.setNext(stream, Number.NaN)
     this.#edge = Number.NaN

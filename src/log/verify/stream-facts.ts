@@ -1,17 +1,14 @@
 /**
- * Ids of streams are consecutive, but damage can have deleted some. An id that is further from the last one counts as damaged,
- * because a check takes 24 bytes for each id.
+ * Ids are consecutive, but damage can have deleted some. One that is further from the last counts as damaged, because each
+ * takes 24 bytes.
  */
 const checkedStreamIdGapMax = 1_024
 
-/**
- * What a check knows about each stream, by the stream's id. Ids are consecutive numbers from 1 on, so the facts are in
- * arrays, which take 24 bytes for each stream.
- */
+/** By the stream's id. Ids are consecutive from 1 on, so the facts are in arrays, which take 24 bytes for each stream. */
 export class StreamFacts {
   /** `NaN`: the stream is not known yet. */
   #nameChecksums = filled(1_024)
-  /** The revision after the last row that was checked. `NaN`: unknown, because that row is damaged. */
+  /** The revision after the last checked row. `NaN`: that row is damaged. */
   #next = new Float64Array(1_024)
   #rows = new Float64Array(1_024)
   #known = 0
@@ -21,12 +18,11 @@ export class StreamFacts {
     return this.#known
   }
 
-  /** The largest id of a known stream. */
   get idMax(): number {
     return this.#idMax
   }
 
-  /** Returns false if no stream can have this id. A damaged id could be so large that the arrays would use up all memory. */
+  /** False: no stream can have this id. A damaged id could be so large that the arrays would use up all memory. */
   know(id: number, nameChecksum: number): boolean {
     if (!Number.isSafeInteger(id) || id < 1 || id > this.#idMax + checkedStreamIdGapMax) return false
     if (id >= this.#rows.length) this.#grow(id)
@@ -36,7 +32,6 @@ export class StreamFacts {
     return true
   }
 
-  /** Returns `null` if the stream is not known. */
   nameChecksum(id: number): number | null {
     const checksum = this.#nameChecksums[id]
     return checksum === undefined || Number.isNaN(checksum) ? null : checksum

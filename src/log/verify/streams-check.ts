@@ -1,4 +1,3 @@
-/** Checks the streams, their names, and the marks of truncated events. */
 import { categoryOf, purgeableCategories } from '../../domain/stream-names.ts'
 import { checkedBytesBesideBody, checkedRowsPerStep } from '../../limits.ts'
 import { markChecksum, nameChecksumOf } from '../sqlite/reads/row-checksum.ts'
@@ -9,7 +8,7 @@ import type { StreamFacts } from './stream-facts.ts'
 type Parts = { readonly file: CheckedFile; readonly findings: Findings }
 type StreamParts = Parts & { readonly streams: StreamFacts }
 
-/** Each stream must have its entry in the index of names. Call this before the rows are checked. */
+/** Call this before the rows are checked. */
 export function* checkStreams({ file, findings, streams }: StreamParts): Generator<Step> {
   const select = file.database.prepare<{ id: number; name: string }, [number, number]>(
     'SELECT id, name FROM streams NOT INDEXED WHERE id > ? ORDER BY id LIMIT ?',
@@ -31,7 +30,7 @@ export function* checkStreams({ file, findings, streams }: StreamParts): Generat
   })
 }
 
-/** Each entry in the index of names must lead to a stream with that name. */
+/** Each entry in the index of names must lead to its stream. */
 export function* checkNames({ file, findings }: Parts): Generator<Step> {
   const select = file.database.prepare<{ id: number; name: string }, [string, number]>(
     `SELECT id, name FROM streams INDEXED BY ${namesIndex} WHERE name > ? ORDER BY name LIMIT ?`,
@@ -46,7 +45,7 @@ export function* checkNames({ file, findings }: Parts): Generator<Step> {
   })
 }
 
-/** The last event of a stream is never deleted, so each stream has a row. Call this after the rows are checked. */
+/** The last event of a stream is never deleted. Call this after the rows are checked. */
 export function* checkEmptyStreams({ file, findings, streams }: StreamParts): Generator<Step> {
   const lastRow = file.database.prepare<{ position: number }, [number]>(
     'SELECT position FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1',
@@ -92,7 +91,7 @@ const faultOf = (mark: Mark, name: string | null, end: number): string | null =>
   return mark.keptFrom > 0 && mark.keptFrom < end ? null : 'the mark of its truncated events hides its last event'
 }
 
-/** Reads pages until one returns `null`. Any other value is where the next page begins. */
+/** A page returns where the next one begins, or `null`. */
 function* pages<At>(file: CheckedFile, first: At, page: (after: At) => At | null): Generator<Step> {
   for (let after: At | null = first; after !== null; ) {
     const from: At = after
@@ -101,7 +100,7 @@ function* pages<At>(file: CheckedFile, first: At, page: (after: At) => At | null
   }
 }
 
-/** Returns `null` after the last page, or if a damaged page leads back to an earlier row. */
+/** `null` after the last page, or if a damaged page leads back to an earlier row. */
 const nextOf = <Row, At extends number | string>(
   rows: readonly Row[],
   after: At,

@@ -13,8 +13,7 @@ export type VerifyProgress = Pick<Step, 'events' | 'share'> & { readonly phase: 
 
 export type VerifiedLog = CheckResult & {
   /**
-   * False beside a running service: SQLite checks its pages in one long transaction, and the write-ahead log would grow
-   * meanwhile. `null` on EventStoreDB.
+   * Not beside a running service: in SQLite's one long transaction, the write-ahead log would grow. `null` on EventStoreDB.
    */
   readonly arePagesChecked: boolean | null
 }
@@ -24,8 +23,7 @@ export type VerifyParts = Pick<EndCheck, 'marks' | 'onWarning'> & {
 }
 
 /**
- * Checks an embedded log, and compares its end with the files that tell how far it reached. Works beside a running
- * service, and changes no file.
+ * Works beside a running service, and changes no file. Compares the end with the files that tell how far the log reached.
  * @throws UnsupportedLogFormat, DataFolderUnwritable, LogFileBusy, Outage
  */
 export const verifyFile = async (logPath: string, { onProgress, ...endCheck }: VerifyParts): Promise<VerifiedLog> => {

@@ -3,8 +3,8 @@ import { constants, setPriority } from 'node:os'
 import { isSystemError } from '../../domain/error-message.ts'
 
 /**
- * Lowers the priority of the calling thread. Linux never lets an ordinary process raise it again. On Linux, each thread has its own
- * priority. Elsewhere, a thread can only leave the processor to the service by resting.
+ * Linux never lets an ordinary process raise the priority again. Elsewhere, threads have no priority of their own, and can
+ * only rest.
  */
 export const yieldProcessor = (priority: number = constants.priority.PRIORITY_LOW): void => {
   try {
