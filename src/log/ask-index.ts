@@ -1,13 +1,13 @@
 /**
- * The interface of `ask.db`: a read model on the disk, for the questions of people. Each node has its own. All that it holds comes
- * from the log, so it can be deleted, and the node builds it again.
+ * `ask.db`: a read model on the disk, for the questions of people. Each node has its own, and can build it again from the
+ * log.
  */
 
 import type { EventKind } from '../domain/events/declare-event.ts'
 import type { EventType } from '../domain/events.ts'
 import type { LogFilter, Period } from '../domain/search/event-filter.ts'
 
-/** Where an event that is no reading lies, and what people filter it by. */
+/** Of an event that is no reading, with the values that people filter by. */
 export type EventPlace = Partial<Period> & {
   readonly position: number
   readonly stream: string
@@ -18,18 +18,18 @@ export type EventPlace = Partial<Period> & {
   readonly type: EventType
   /** Who asked for the event (`actorText`): an e-mail, `clr_` and a key's id, `cli` or `system`. */
   readonly actor: string
-  /** The id of the key that the event is about. */
+  /** The key that the event is about. */
   readonly key: string | null
   readonly cellar: string | null
 }
 
-/** A place with the ids by which people can look for its event. */
+/** With the ids by which people can look for the event. */
 export type FoldedPlace = EventPlace & { readonly id: string; readonly requestId: string }
 
 /** `accepted`, or the code of a refusal. */
 export type CountCode = string
 
-/** Counts of one cellar in one minute (minutes since 1970). `cellar` is `null` for all cellars together. */
+/** Minutes since 1970. `cellar` is `null` for all cellars together. */
 export type MinuteCount = {
   readonly cellar: string | null
   readonly minute: number
@@ -37,7 +37,7 @@ export type MinuteCount = {
   readonly count: number
 }
 
-/** Counts of one key in one hour (hours since 1970). */
+/** Hours since 1970. */
 export type HourCount = {
   readonly cellar: string
   readonly key: string
@@ -52,7 +52,7 @@ export type RefusalSum = Omit<HourCount, 'hour'>
 /** The last minute (since 1970) in which a reading of the rack was accepted with the key. */
 export type SeenRack = { readonly key: string; readonly rack: string; readonly minute: number }
 
-/** The first position of a minute (since 1970): the event's minute is later than that of every event before it. */
+/** Minutes since 1970. The event's minute is later than that of every event before it. */
 export type MinutePosition = { readonly minute: number; readonly position: number }
 
 export type PlacePage = {
@@ -66,38 +66,30 @@ export type PlacePage = {
 export type FoundPlaces = {
   /** In the direction of the page. */
   readonly places: readonly EventPlace[]
-  /**
-   * The position up to which all matching places are in `places`. To go on, give it as `from`. `null`: there are no more.
-   */
+  /** All matching places up to this position are in `places`. To go on, give it as `from`. `null`: there are no more. */
   readonly lookedTo: number | null
 }
 
-/**
- * The questions of people that `ask.db` answers. All methods throw AskUnusable if the file is damaged, and AskBusy if another
- * program has locked it.
- */
+/** All methods throw AskUnusable if the file is damaged, and AskBusy if another program has locked it. */
 export interface AskQuestions {
-  /** Each step takes at most about a millisecond, so that the caller can let other work run between two steps. */
+  /** Each step takes at most about a millisecond, so that other work can run between two steps. */
   find(filter: LogFilter, page: PlacePage): Generator<void, FoundPlaces>
   /**
-   * The places of the event with this id, or of all events of the request with this id, except readings, oldest first: at most
-   * `askPlacesOfIdMax`. Other events can be among them, because the index keeps only a part of each id. Steps like `find`.
+   * By the id of an event or a request, except readings, oldest first: at most `askPlacesOfIdMax`. Other events can be
+   * among them, because the index keeps only a part of each id. Steps like `find`.
    */
   placesOfId(id: string): Generator<void, readonly EventPlace[]>
-  /** The place of the event, or `null` if it is a reading, purged or not folded yet. */
+  /** `null`: the event is a reading, purged or not folded yet. */
   placeAt(position: number): EventPlace | null
-  /**
-   * All cellars together if `cellar` is `null`. Only minutes with a count, oldest first. `toMinute` is not included. Steps like
-   * `find`.
-   */
+  /** Only minutes with a count, oldest first. `toMinute` is not included. Steps like `find`. */
   minuteCounts(cellar: string | null, fromMinute: number, toMinute: number): Generator<void, readonly MinuteCount[]>
   /** Oldest first. `toHour` is not included. Steps like `find`. */
   hourCounts(key: string, fromHour: number, toHour: number): Generator<void, readonly HourCount[]>
-  /** The refusals of all keys of a cellar: the keys with the most refusals first, at most `limit` rows. Steps like `find`. */
+  /** The keys with the most refusals first, at most `limit` rows. Steps like `find`. */
   refusalsOfCellar(cellar: string, fromHour: number, limit: number): Generator<void, readonly RefusalSum[]>
-  /** The racks of all keys whose name has the pattern, those that were seen last first, at most `limit`. Steps like `find`. */
+  /** Of all keys, those that were seen last first. Steps like `find`. */
   racksLike(pattern: RegExp, limit: number): Generator<void, readonly SeenRack[]>
-  /** The newest row whose minute is not after this one, or `null`. */
+  /** The newest row whose minute is not after this one. */
   positionOfMinute(minute: number): MinutePosition | null
 }
 

@@ -8,39 +8,30 @@ import { digestLog, type LogDigest } from './log-digest.ts'
 import { beginCopy, endCopy } from './log-identity.ts'
 import { pagesOfLog } from './pages-of-log.ts'
 
-/**
- * Size of one append to the copy, as JSON. No log stores an append in a form larger than JSON, so SQLite and EventStoreDB both
- * accept this size.
- */
+/** As JSON. No log stores an append in a larger form, so SQLite and EventStoreDB both accept this size. */
 export const copyAppendBytesMax = 800_000
 export const copyAppendEventsMax = 1_000
-/** Retries while a log is unavailable: five minutes. Then the copying ends, and a later command can continue it. */
+/** Five minutes. Then the copying ends, and a later command can continue it. */
 const copyRetriesMax = 600
 const copyRetryPauseMs = 500
 
-/**
- * The copy stopped, and its target must not be used. `cellarbook log copy` prints the message, so it is written for a
- * person.
- */
+/** The target must not be used. `cellarbook log copy` prints the message. */
 export class CopyRefused extends Error {
   override readonly name = 'CopyRefused'
 }
 
 export type CopyProgress = {
   readonly phase: 'copying' | 'verifying the source' | 'verifying the copy'
-  /** How many events this phase has read. Events that an earlier, interrupted copy has copied are read and counted again. */
+  /** Read in this phase, including events that an interrupted copy has copied. */
   readonly events: number
-  /** How much of this phase is done, from 0 to 1. It is estimated from the position of the last event that was read. */
+  /** Of this phase, from 0 to 1. Estimated from the last position that was read. */
   readonly share: number
 }
 
 export type CopyParts = {
   readonly from: EventLog
   readonly to: EventLog
-  /**
-   * Changes of the SQL schema that were found in the source, and that a person accepted. The finished copy stores this
-   * list, so that it still tells how the source was changed.
-   */
+  /** Changes of the source's SQL schema that a person accepted. The finished copy stores them (`endCopy`). */
   readonly accepted?: readonly string[]
   readonly clock: Clock
   readonly entropy: Entropy
@@ -49,11 +40,9 @@ export type CopyParts = {
 }
 
 /**
- * Copies all events to another log, and then compares both logs (docs/protocol.md, "Copying a log"). Continues an
- * interrupted copy. Nobody is allowed to write to either log meanwhile.
- * @throws NotACopy or UnfinishedCopy if these logs cannot be copied. CopyRefused if the source is empty, an event is
- * unreadable, somebody else writes to the target, or the logs differ. Outage if a store does not answer for too long:
- * copy again.
+ * Continues an interrupted copy (docs/protocol.md, "Copying a log"). Nobody may write to either log meanwhile. @throws
+ * NotACopy or UnfinishedCopy if these logs cannot be copied. CopyRefused if the source is empty, an event is unreadable,
+ * somebody else writes to the target, or the logs differ. Outage if a store does not answer for too long: copy again.
  */
 export const copyLog = async (parts: CopyParts): Promise<LogDigest> => {
   const { onProgress } = parts
@@ -92,7 +81,7 @@ const lastPosition = async (log: RetriedLog): Promise<number | null> => {
 const shareOf = (page: readonly RecordedEvent[], last: number): number =>
   last === 0 ? 1 : (page.at(-1)?.position ?? last) / last
 
-/** Leaves out the stream `cellarbook-log`, because `beginCopy` has already copied it. */
+/** `beginCopy` has copied `cellarbook-log` already. */
 async function* pagesUpTo(log: RetriedLog, last: number): AsyncGenerator<readonly RecordedEvent[]> {
   for await (const page of pagesOfLog(log, { after: null, limit: readPageEventsMax })) {
     yield page.filter(({ stream, position }) => stream !== logStream && position <= last)
@@ -101,9 +90,8 @@ async function* pagesUpTo(log: RetriedLog, last: number): AsyncGenerator<readonl
 }
 
 /**
- * Copies events other than readings in the order of the log. Between two such events, the readings of all streams are
- * copied at the same time, to save time. So the order between readings of different streams can change, and the
- * comparison of both logs (`digestLog`) ignores this order.
+ * Between two events that are no readings, the readings of all streams are copied at the same time, to save time. So the
+ * order between streams of readings can change, which `digestLog` ignores.
  */
 const copyPage = async (streams: TargetStreams, page: readonly RecordedEvent[]): Promise<void> => {
   let waiting = new Map<string, RecordedEvent[]>()
@@ -134,9 +122,9 @@ const unreadable = ({ stream, revision, data }: RecordedEvent<'RecordUnreadable'
 type Logs = { readonly from: RetriedLog; readonly to: RetriedLog }
 
 type TargetStream = {
-  /** The last revision that the target has. -1 means that the stream is still empty there. */
+  /** The last revision that the target has, or -1. */
   revision: number
-  /** The first revision that the source still has. Earlier events were purged. */
+  /** The first revision that the source still has. */
   readonly keptFrom: number
 }
 
@@ -149,8 +137,8 @@ class TargetStreams {
   }
 
   /**
-   * Appends those events of `run` that the target lacks, because an interrupted copy can have copied some of them. The
-   * revisions in `run` must be consecutive, because the target numbers appended events without gaps.
+   * Appends what an interrupted copy has not copied. The revisions in `run` must be consecutive, because the target numbers
+   * events without gaps.
    */
   async copy(stream: string, run: readonly RecordedEvent[]): Promise<void> {
     const target = await this.#get(stream)
@@ -182,8 +170,7 @@ class TargetStreams {
   }
 
   /**
-   * A new stream begins at revision 0. Placeholders fill revisions that were purged in the source, so that the other
-   * events keep their revisions. `truncateAgain` hides the placeholders.
+   * A new stream begins at revision 0. Placeholders keep the other events at their revisions; `truncateAgain` hides them.
    */
   async #fillPurgedRevisions(stream: string, target: TargetStream, kept: RecordedEvent): Promise<void> {
     const revisions = { from: target.revision + 1, before: target.keptFrom }
@@ -203,9 +190,7 @@ class TargetStreams {
 }
 
 /**
- * Creates placeholders for purged revisions, with the time and metadata of the event `kept`. Their ids are derived from
- * stream and revision, so that a log recognizes a retry and writes them only once. `idempotency` is left out, because
- * it can be large and every placeholder would repeat it.
+ * Ids are derived from stream and revision, so that a log recognizes a retry. `idempotency` can be large, and is left out.
  */
 function* vacantRevisions(
   stream: string,
@@ -238,10 +223,7 @@ function* chunksOf(events: Iterable<NewEvent>): Generator<readonly NewEvent[]> {
   if (chunk.length > 0) yield chunk
 }
 
-/**
- * Returns an upper bound of the event's size in bytes. `length` counts UTF-16 units, and each unit takes at most 3
- * bytes in UTF-8. The 200 bytes are for the id, the type and the time.
- */
+/** A UTF-16 unit takes at most 3 bytes in UTF-8. The 200 bytes are for the id, the type and the time. */
 const bytesAtMost = ({ data, metadata }: NewEvent): number =>
   3 * (JSON.stringify(data).length + JSON.stringify(metadata).length) + 200
 
@@ -255,10 +237,7 @@ const retried = (log: EventLog, retry: Retry): RetriedLog => ({
   truncate: (...asked) => retry(() => log.truncate(...asked)),
 })
 
-/**
- * Tries `work` at most `copyRetriesMax` times while the store cannot answer. Repeating an append is safe: a log writes
- * events with the same ids only once.
- */
+/** Repeating an append is safe: a log writes events with the same ids only once. */
 const retrying =
   (wait: CopyParts['wait']): Retry =>
   async (work) => {

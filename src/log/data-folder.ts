@@ -18,17 +18,17 @@ export class DataFolderShared extends Error {
   override readonly name = 'DataFolderShared'
 }
 
-/** Another process, or another log in this process, already uses the data folder. */
+/** By another process, or by another log in this process. */
 export class DataFolderHeld extends Error {
   override readonly name = 'DataFolderHeld'
 }
 
-/** The file `log.db` is not an SQLite file, or it is a database of another program. */
+/** `log.db` is no SQLite file, or a database of another program. */
 export class NotACellarbookLog extends Error {
   override readonly name = 'NotACellarbookLog'
 }
 
-/** An older or a newer version has written the file `log.db`. */
+/** An older or a newer version has written `log.db`. */
 export class UnsupportedLogFormat extends Error {
   override readonly name = 'UnsupportedLogFormat'
 }
@@ -42,8 +42,8 @@ export const logPathIn = (path: string): string => join(path, logFileName)
 export type DataFolder = { readonly logPath: string; readonly lockPath: string; release(): void }
 
 /**
- * Returns warnings about other users of the machine who can read or write the folder's files.
- * @throws DataFolderShared if other users can change the folder or a file. With `allowShared`, this is only a warning.
+ * Returns warnings about other users of the machine. @throws DataFolderShared if they can change files. With `allowShared`,
+ * this is only a warning.
  */
 export const checkDataFolder = (
   path: string,
@@ -57,17 +57,15 @@ export const checkDataFolder = (
 }
 
 export type HoldOptions = {
-  /** False if the log is in EventStoreDB, so this folder has no `log.db`. Default: true. */
+  /** False if the log is in EventStoreDB. Default: true. */
   readonly hasLog?: boolean
   readonly allowShared?: boolean
   readonly onWarning?: ((warning: string) => void) | undefined
 }
 
 /**
- * Creates the folder and locks it, so that no second process writes the same log. The lock ends with `release` or with
- * the process, even after a crash. The lock is a file of its own, because a lock on the log would stop other programs
- * from reading the log.
- * @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld
+ * Creates the folder and locks it, until `release` or the end of the process, even by a crash. The lock is a file of its
+ * own, so that other programs can read the log. @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld
  */
 export const holdDataFolder = (
   path: string,
@@ -80,8 +78,7 @@ export const holdDataFolder = (
   } catch (cause) {
     throw unwritable(path, cause)
   }
-  // The check comes before any file is opened. Otherwise a file that another user has put into the folder would be
-  // used.
+  // Before any file is opened: another user can have put it there.
   for (const warning of checkDataFolder(path, { allowShared })) onWarning?.(warning)
   try {
     makeFolderFile(lockPath)
@@ -94,7 +91,6 @@ export const holdDataFolder = (
   return { logPath, lockPath, release: lockFile(path, lockPath) }
 }
 
-/** True if a service or a command holds the folder now. */
 export const isFolderHeld = (path: string): boolean => {
   const lockPath = join(path, lockFileName)
   if (!existsSync(lockPath)) return false
@@ -122,8 +118,8 @@ const lockFile = (path: string, lockPath: string): (() => void) => {
   } catch (cause) {
     lock?.close(true)
     if (!(cause instanceof SQLiteError)) throw cause
-    // Only `SQLITE_BUSY` means that another process holds the lock. Any other error means that SQLite could not write the
-    // lock file, for example on a full disk.
+    // Only `SQLITE_BUSY` means that the lock is held. With any other error, SQLite could not write the lock file, for
+    // example on a full disk.
     if (isMalformed(cause)) {
       const remedy = `The file holds no data: if no service and no command uses this folder, delete "${lockPath}"`
       throw new DataFolderUnwritable(`Cannot lock the data folder "${path}": "${lockPath}" is damaged. ${remedy}`, {

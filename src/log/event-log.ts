@@ -1,74 +1,67 @@
-/** The interface of the log. The embedded log (SQLite) and EventStoreDB implement it. */
+/**
+ * The embedded log (SQLite) and EventStoreDB implement this interface (docs/decisions/001-embedded-log-behind-a-port.md).
+ */
 import type { NewEvent, RecordedEvent } from '../domain/events.ts'
 import type { ReadingsEnd } from '../domain/reading/readings-end.ts'
 import type { LogItem, ReadingRun } from '../domain/reading/recorded-run.ts'
 
 /**
- * The state of the stream that the caller has seen. `none`: the stream does not exist. A number: the last event of the
- * stream has this revision. If the stream has changed since, the append is a conflict and writes nothing.
+ * What the caller has seen: no stream, or the revision of its last event. After any change, the append is a conflict and
+ * writes nothing.
  */
 export type ExpectedRevision = 'none' | number
 
-/** Events of any type, or a run of readings. */
 export type ToAppend = readonly NewEvent[] | ReadingRun
 
 export type AppendResult =
   /**
-   * The events are durable. `events` is empty for a run of readings: its writer needs only to know that it is stored. A later
-   * batch can use the lists of the run's columns now, so the writer must not read the columns any more.
+   * The events are durable. `events` is empty for a run of readings. From now on, the writer must not read the run's
+   * columns: a later batch can use their lists.
    */
   | { readonly outcome: 'written'; readonly events: readonly RecordedEvent[] }
-  /**
-   * Nothing was written now: an earlier try, or another node, has already written events with the same ids at this
-   * revision.
-   */
+  /** Nothing was written now: an earlier try, or another node, has written events with the same ids at this revision. */
   | { readonly outcome: 'already_written'; readonly events: readonly RecordedEvent[] }
-  /**
-   * Nothing was written: the stream is not at the expected revision. `currentRevision` is `null` if the stream does not
-   * exist.
-   */
+  /** Nothing was written. `currentRevision` is `null` if the stream does not exist. */
   | { readonly outcome: 'conflict'; readonly currentRevision: number | null }
 
 export type ReadOptions = {
-  /** Reading begins at this revision. Default: the first revision of the stream, or the last when reading backwards. */
+  /** Default: the first revision of the stream, or the last when reading backwards. */
   readonly from?: number
   readonly direction?: 'forwards' | 'backwards'
-  /** A read returns at most this many events: 1 to `readPageEventsMax`. */
+  /** 1 to `readPageEventsMax`. */
   readonly limit: number
 }
 
 export type ReadAllOptions = {
   /**
-   * Reading begins after this position, or before it when reading backwards. The event at this position is not
-   * returned. In EventStoreDB, it must be the position of an event. Default: at the beginning of the log, or at its end
-   * when reading backwards.
+   * The event at this position is not returned. In EventStoreDB, it must be the position of an event. Default: the
+   * beginning of the log, or its end when reading backwards.
    */
   readonly from?: number
   readonly direction?: 'forwards' | 'backwards'
   readonly limit: number
   /**
-   * After this time, the read returns what it has found, or throws StillSearching. A store that several programs share needs it,
-   * because a read passes the events of the others. Default: the read goes on to its limit, or to the end of the log.
+   * After this time, the read returns what it has found, or throws StillSearching. A read of a shared store needs it,
+   * because it passes the events of other programs. Default: no end.
    */
   readonly msMax?: number
 }
 
 export type Subscriber = {
   /**
-   * Receives events and runs of readings in the order of the log, each event once. If `onEvents` throws, the subscription
-   * ends. A later batch can use the lists of a run's columns when `onEvents` has returned. So a subscriber that keeps items must
-   * make events of them first (`eventsOfItems`).
+   * In the order of the log, each event once. If `onEvents` throws, the subscription ends. Afterwards, a later batch can
+   * use the lists of a run's columns. So a subscriber that keeps items must make events of them first (`eventsOfItems`).
    */
   onEvents(items: readonly LogItem[]): void
-  /** Called once, after the delivery of all events that were in the log when the subscription began. */
+  /** Called once, after all events that were in the log when the subscription began. */
   onCaughtUp?(): void
-  /** The subscription failed. To continue, subscribe again after the position of the last delivered event (`lastPositionOf`). */
+  /** To continue, subscribe again after the position of the last delivered event (`lastPositionOf`). */
   onDropped?(cause: unknown): void
 }
 
 export type Beginning = {
   readonly ends: readonly ReadingsEnd[]
-  /** The last position of the log. `null`: the log has no event. */
+  /** The last position of the log, if it has an event. */
   readonly position: number | null
 }
 
@@ -76,9 +69,9 @@ export type Beginning = {
 export type ReadBeginning = (onEvent: (event: RecordedEvent) => void) => Beginning | null | Promise<Beginning | null>
 
 export type SubscribeOptions = {
-  /** Only events after this position are delivered. `null` means from the beginning of the log. */
+  /** A position. `null`: from the beginning of the log. */
   readonly after: number | null
-  /** A category is the part of a stream's name before the first `-`. Default: events of all categories. */
+  /** A category is the part of a stream's name before the first `-`. Default: all. */
   readonly categories?: readonly string[]
 }
 
@@ -95,67 +88,63 @@ export type LogTroubleKind =
   /** The disk is full or nearly full. Only readings are refused. */
   | 'full'
   | 'unreadable'
-  /** A read has met damaged events. Only requests that need them are refused. It ends when the log is opened again. */
+  /** A read has met damaged events. Only requests that need them are refused, until the log is opened again. */
   | 'damaged'
   | 'unwritable'
   | 'overloaded'
-  /** The last check of the free disk space failed. Nothing is refused because of this. */
+  /** The last check of the free disk space failed. Nothing is refused. */
   | 'space_unknown'
   /** The witness of the embedded log cannot be written. Nothing is refused. The next commit tries again. */
   | 'unwitnessed'
   /** Another program reads the embedded log for long, so its write-ahead log grows. Nothing is refused. */
   | 'wal_held'
-  /** An fsync failed, and writing the events again succeeded. Nothing is refused, but the disk may be damaged. */
+  /** An fsync failed, and the second try succeeded. Nothing is refused, but the disk may be damaged. */
   | 'survived_fsync'
 
 /**
- * A read throws `UndecodableEvent` if this version of the program cannot decode an event. In a stream of records, such
- * as sign-ins, the read returns a `RecordUnreadable` instead, because no decision needs a record. A read throws
- * `DamagedLog` if its events were changed or lost.
+ * A read throws `UndecodableEvent` if this version cannot decode an event. Records become `RecordUnreadable` instead
+ * (docs/decisions/007-records-decide-nothing.md). A read throws `DamagedLog` if its events were changed or lost.
  */
 export interface EventLog {
   /**
-   * True if several nodes can write (EventStoreDB). Many readings can then delay a subscription. So each node receives
-   * changes of keys, such as revocations, by a second subscription without readings.
+   * Several nodes can write (EventStoreDB). Many readings can then delay a subscription, so revocations and other changes
+   * come by a second one without readings.
    */
   readonly lags?: boolean
-  /** Appends all events or none, at consecutive revisions. Resolves when the events are durable. @throws Outage */
+  /** Appends all events or none, at consecutive revisions. They are durable when it resolves. @throws Outage */
   append(stream: string, expected: ExpectedRevision, events: ToAppend): Promise<AppendResult>
   /**
-   * Returns no events if the stream does not exist. Shows every event that an append has reported, and every revision
-   * that a conflict has named. So a caller that reads after a conflict decides on new state.
+   * No events if the stream does not exist. Shows every event that an append has reported, and every revision that a
+   * conflict has named. So a caller that reads after a conflict decides on new state.
    */
   read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]>
   /** Without `msMax`, returns fewer events than `limit` only at the end of the log. @throws StillSearching */
   readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]>
   subscribe(options: SubscribeOptions, subscriber: Subscriber): Subscription
   /**
-   * Deletes the events before revision `before` in a stream of readings or records, but never the last event of the
-   * stream. Other events keep their revisions and positions. No read shows deleted events. Subscriptions can still deliver
-   * them until the store frees their space. A second call finishes an interrupted truncation. An append at a deleted revision is
-   * not written, so a late retry does not bring deleted events back.
-   * @throws Outage: call `truncate` again. Error: these events must not be deleted.
+   * Deletes the events before revision `before` in a stream of readings or records, but never its last event. Other events
+   * keep their revisions and positions. No read shows deleted events, but subscriptions can deliver them until the store
+   * frees their space. A second call finishes an interrupted truncation. An append at a deleted revision is not written, so
+   * a late retry brings no event back. @throws Outage: call `truncate` again. Error: these events must not be deleted.
    */
   truncate(stream: string, before: number): Promise<void>
   /**
-   * Gives the log a function that returns the last revision of a stream that this node knows, or `null`. From then on, a
-   * read that meets an earlier end throws `DamagedLog`. A shared store has no such method: one of its servers can lose
-   * revisions that it has named.
+   * `lastKnown` returns the last revision that this node knows. From then on, a read that meets an earlier end throws
+   * `DamagedLog`. A shared store lacks this: one of its servers can lose revisions that it has named.
    */
   checkEnds?(lastKnown: (stream: string) => number | null): void
   /**
-   * Reads what a start needs, without all the readings. `onEvent` gets each event that is neither a reading nor a record, in the order
-   * of the log. Default: a start reads the whole log.
-   * @throws DamagedLog also if only an index is damaged, and a read of the whole log meets no damage. BeginningUnusable, Outage,
-   * UndecodableEvent
+   * Reads what a start needs, in the order of the log, without all the readings. Default: a start reads the whole log.
+   * @throws DamagedLog also if only an index is damaged, and a read of the whole log meets no damage. BeginningUnusable,
+   * Outage, UndecodableEvent
    */
   readBeginning?: ReadBeginning
-  /** How far a subscription has come. A second client of the store needs it, to read the newest events. Default: not needed. */
+  /** How far a subscription has come. A second client of the store needs it, to read the newest events. */
   reached?(): Reached | null
-  /** Another connection to the log has met this damage. The troubles name it from then on. */
+  /** Another connection to the log has met this damage. */
   noteDamage?(fault: DamagedLog): void
   health(): LogHealth
-  /** `/readyz`, the log lines and the dashboard show these troubles. Default: none. */
+  /** For `/readyz`, the log lines and the dashboard. */
   troubles?(): readonly LogTrouble[]
   /** True while all readings are refused as `full`. Checking this first saves the work of an append. */
   readonly refusesReadings?: boolean
@@ -167,8 +156,8 @@ export interface EventLog {
 export type Reached = { readonly newest: number; readonly through: number }
 
 /**
- * The store cannot do the work. If `outcome` is `unknown`, the append may be stored nevertheless, now or later. Then
- * only a retry with the same event ids is safe.
+ * The store cannot do the work. If `outcome` is `unknown`, the append may be stored, now or later. Then only a retry with
+ * the same event ids is safe.
  */
 export class Outage extends Error {
   override readonly name: string = 'Outage'
@@ -182,7 +171,7 @@ export class Outage extends Error {
   }
 }
 
-/** A read of the whole log has found nothing yet. The store goes on for a while, and the same read returns what it finds. */
+/** The store goes on for a while, and the same read returns what it finds. */
 export class StillSearching extends Outage {
   override readonly name = 'StillSearching'
   /** `lookedTo` is the position that a further read begins at. `null`: an end of the log. */
@@ -195,7 +184,7 @@ export class StillSearching extends Outage {
   }
 }
 
-/** Where the log is damaged. `stream` and `revision` are `null` if the damage hides them. */
+/** `stream` and `revision` are `null` if the damage hides them. */
 export type DamagedPlace = {
   readonly stream: string | null
   readonly revision: number | null
@@ -203,8 +192,7 @@ export type DamagedPlace = {
 }
 
 /**
- * Stored events were changed or lost, for example by the disk. They are never returned, so whoever needs them meets this
- * outage until a backup is restored.
+ * Events were changed or lost, for example by the disk. Whoever needs them meets this outage until a backup is restored.
  */
 export class DamagedLog extends Outage {
   override readonly name = 'DamagedLog'
@@ -227,10 +215,7 @@ export class BeginningUnusable extends Error {
   override readonly name = 'BeginningUnusable'
 }
 
-/**
- * This version of the program cannot read a stored event. The event is never skipped, because decisions without it
- * could be wrong.
- */
+/** Thrown, and the event never skipped, because decisions without it could be wrong. */
 export class UndecodableEvent extends Error {
   override readonly name = 'UndecodableEvent'
   constructor(

@@ -11,7 +11,7 @@ export type CellarNames = {
   ofStream(stream: string): string | null
 }
 
-/** Call it only for events that are no readings. `cellars` must know all events up to this one. */
+/** Only for events that are no readings. `cellars` must know all events up to this one. */
 export const placeOf = (event: RecordedEvent, cellars: CellarNames): EventPlace => {
   const { position, stream, revision, recordedAt, type, metadata } = event
   const key = keyOfEvent(event)

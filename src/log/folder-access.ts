@@ -1,28 +1,24 @@
 /**
- * Checks that no other user of the machine can write the data folder. Such a user could change the log, or answer the
- * commands of the CLI in place of the service. Parent folders are not checked: if somebody replaces the data folder,
- * the new folder has another owner, and this check reports the owner.
+ * Checks that no other user can write the data folder (docs/decisions/027-other-users-of-the-machine.md). Parent folders
+ * are not checked: if somebody replaces the data folder, the new one has another owner, which is reported.
  */
 import { constants, lstatSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 export type FolderAccess = {
-  /** Each text says how another user can change the folder or a file. By default, a fault stops the start of the service. */
+  /** How another user can change the folder or a file. By default, a fault stops the start. */
   readonly faults: readonly string[]
-  /**
-   * Each text says how other users can read a file, or how members of this process's groups can write the folder or a
-   * file. The service starts nevertheless.
-   */
+  /** How others can read a file, or how this process's groups can write. The service starts nevertheless. */
   readonly warnings: readonly string[]
 }
 
 export type OwnerAndMode = Pick<Stats, 'uid' | 'gid' | 'mode'>
 
 export type Surroundings = {
-  /** The user of this process. `null` if the system has no user ids: then nothing is checked. */
+  /** `null`: the system has no user ids, so nothing is checked. */
   readonly userId: number | null
   readonly groupIds: readonly number[]
-  /** Returns the owner and mode of the folder, or of a file in it. `null` if it is missing or cannot be read. */
+  /** `null`: missing, or cannot be read. */
   look(path: string, of: 'folder' | 'file'): OwnerAndMode | null
 }
 
@@ -43,10 +39,7 @@ const lookAt = (path: string, of: 'folder' | 'file'): OwnerAndMode | null => {
 
 const socketName = 'control.sock'
 const databases = ['log.db', 'log.lock', 'idempotency.db', 'ask.db', 'readings.db', 'beginning.db']
-/**
- * SQLite itself creates the files that end with `-wal`, `-shm` and `-journal`. They hold parts of the database, so they
- * are checked too.
- */
+/** SQLite creates the files that end with `-wal`, `-shm` and `-journal`. They hold parts of the database. */
 const fileNames: readonly string[] = [
   socketName,
   'log.witness',
@@ -72,8 +65,7 @@ export const inspectDataFolder = (folder: string, surroundings: Surroundings): F
   const regular = files.filter((file) => !irregular.includes(file) && kindOf(file) !== constants.S_IFLNK)
   const all = [theFolder, ...regular]
   const ofOthers = all.filter(({ uid }) => uid !== userId && uid !== rootId)
-  // A group may have no other member, for example on a Kubernetes volume. So write access for a group of this process
-  // is only a warning.
+  // A group may have no other member, for example on a Kubernetes volume. So this is only a warning.
   const isOwnGroup = ({ gid }: Found): boolean => groupIds.includes(gid)
   const writable = all.filter((one) => writes(one, 'others') || (writes(one, 'group') && !isOwnGroup(one)))
   const shared = all.filter((one) => writes(one, 'group') && !writable.includes(one))
@@ -109,7 +101,7 @@ export const inspectDataFolder = (folder: string, surroundings: Surroundings): F
   }
 }
 
-/** The user id of root. Root can change every file anyway, so its files are no fault. */
+/** Root can change every file anyway, so its files are no fault. */
 const rootId = 0
 
 type Class = 'group' | 'others'
@@ -127,6 +119,6 @@ const sentenceOn = (found: readonly Found[], sentence: (first: Found, paths: str
 
 const modeText = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0')
 
-/** Quotes the paths for a POSIX shell, so that a person can paste the command. */
+/** For a POSIX shell, so that a person can paste the command. */
 const shellWords = (found: readonly Found[]): string =>
   found.map(({ path }) => `'${path.replaceAll("'", "'\\''")}'`).join(' ')

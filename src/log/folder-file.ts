@@ -1,10 +1,10 @@
 /**
- * Makes and opens files of the data folder. Somebody who may write the folder can put a link or a pipe there. A write
- * through the link would change a file elsewhere, and opening the pipe would never end.
+ * Somebody who may write the folder can put a link or a pipe there. A write through the link would change a file elsewhere,
+ * and opening the pipe would never end.
  */
 import { accessSync, closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs'
 
-/** Only the owner can read and write the files, because they hold e-mail addresses and password hashes. */
+/** The files hold e-mail addresses and password hashes. */
 const fileMode = 0o600
 
 const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_TRUNC, R_OK, W_OK } = constants
@@ -19,9 +19,8 @@ export const openFolderFile = (path: string, access: keyof typeof accesses): num
 }
 
 /**
- * For a file that SQLite opens: creates it if it is missing, and never opens an existing file. On POSIX, closing a file
- * removes all locks that this process has on the file, for example those of another log in this process.
- * @throws a system error
+ * Creates a missing file for SQLite. Never opens an existing one: on POSIX, closing it removes all locks that this process
+ * has on it, for example those of another log. @throws a system error
  */
 export const makeFolderFile = (path: string): void => {
   const found = lstatSync(path, { throwIfNoEntry: false })

@@ -5,17 +5,16 @@ import type { EventLog } from './event-log.ts'
 import { pagesOfLog } from './pages-of-log.ts'
 
 export type LogDigest = {
-  /** SHA-256 as 64 hex digits. Equal events have equal digests in SQLite and in EventStoreDB. */
+  /** SHA-256 as 64 hex digits. Equal in SQLite and in EventStoreDB for equal events. */
   readonly digest: string
   readonly events: number
-  /** The digest of each stream, by the stream's name. With it, an error can name a stream that differs in two logs. */
+  /** By the stream's name, so that an error can name a stream that differs. */
   readonly streams: ReadonlyMap<string, string>
 }
 
 /**
- * The digest covers id, revision, type, time, data and metadata of each event, and the order of all events except
- * readings. The digest leaves out positions, the order between readings of different streams, and the stream
- * `cellarbook-log`, because a correct copy can differ in these.
+ * Covers id, revision, type, time, data and metadata of each event, and the order of all events except readings. A correct
+ * copy can differ in positions, the order between streams of readings, and the stream `cellarbook-log`.
  */
 export const digestLog = async (
   log: Pick<EventLog, 'readAll'>,
@@ -47,8 +46,8 @@ const canonicalText = ({ stream, revision, id, type, recordedAt, data, metadata 
   JSON.stringify([stream, revision, id, type, recordedAt, data, metadata], canonical)
 
 /**
- * Sorts properties, because SQLite and EventStoreDB return them in different orders, and equal events must have equal
- * digests. Writes -0 as a text, because JSON would write 0 and hide the difference.
+ * SQLite and EventStoreDB return properties in different orders. -0 becomes a text, because JSON would write 0 and hide the
+ * difference.
  */
 const canonical = (_: string, value: unknown): unknown => {
   if (Object.is(value, -0)) return '-0'

@@ -8,7 +8,7 @@ import { type EventLog, UndecodableEvent } from './event-log.ts'
 import type { LogDigest } from './log-digest.ts'
 import type { MissingEnd } from './tail/missing-end.ts'
 
-/** The log is the target of an unfinished copy. Events can be missing, so no service may use it. */
+/** Events can be missing, so no service may use the log. */
 export class UnfinishedCopy extends Error {
   override readonly name = 'UnfinishedCopy'
   constructor() {
@@ -21,7 +21,7 @@ export class NotOurLog extends Error {
   override readonly name = 'NotOurLog'
 }
 
-/** The target of a copy holds other events, the source is not a Cellarbook log, or somebody else writes to the log. */
+/** The target holds other events, the source is no Cellarbook log, or somebody else writes to the log. */
 export class NotACopy extends Error {
   override readonly name = 'NotACopy'
 }
@@ -29,9 +29,8 @@ export class NotACopy extends Error {
 export type Naming = { readonly clock: Clock; readonly entropy: Entropy }
 
 /**
- * Returns the id of the log. A new log gets a new id. If two nodes write an id at the same time, both return the id
- * that was written first.
- * @throws UnfinishedCopy, NotOurLog
+ * Returns the log's id, or gives it one. If two nodes do so at once, both return the id that was written first. @throws
+ * UnfinishedCopy, NotOurLog
  */
 export const ensureLogCreated = async (log: EventLog, clock: Clock, entropy: Entropy): Promise<string> => {
   const known = identityOf(await readLogStream(log))
@@ -46,7 +45,7 @@ export const ensureLogCreated = async (log: EventLog, clock: Clock, entropy: Ent
   return named
 }
 
-/** When the log was finished as a copy of another one (ms). `null`: it is no copy. @throws Outage */
+/** In ms. `null`: the log is no copy. @throws Outage */
 export const copiedAt = async (log: Pick<EventLog, 'read'>): Promise<number | null> =>
   (await readLogStream(log)).findLast(({ type }) => type === 'LogCopyEnded')?.recordedAt ?? null
 
@@ -54,8 +53,8 @@ export const copiedAt = async (log: Pick<EventLog, 'read'>): Promise<number | nu
 export const hasId = async (log: EventLog): Promise<boolean> => identityOf(await readLogStream(log)) !== null
 
 /**
- * Copies the stream `cellarbook-log`, and marks the target as an unfinished copy, so that no service uses it.
- * @throws NotACopy, or UnfinishedCopy if the source is itself an unfinished copy
+ * Marks the target as unfinished, so that no service uses it (docs/decisions/010-a-copy-is-a-log-of-its-own.md). @throws
+ * NotACopy, or UnfinishedCopy if the source is itself an unfinished copy
  */
 export const beginCopy = async (
   from: Pick<EventLog, 'read'>,
@@ -78,10 +77,7 @@ export const beginCopy = async (
   await append(to, -1, [...beginning, mark])
 }
 
-/**
- * Marks the copy as finished. `accepted` lists the changes of the source's SQL schema that a person accepted. This list
- * is written too, so that the copy still tells how the source was changed.
- */
+/** `accepted`: changes of the source's SQL schema that a person accepted. The copy must still tell them. */
 export const endCopy = async (
   to: Pick<EventLog, 'read' | 'append'>,
   { digest, events, accepted }: LogDigest & { readonly accepted: readonly string[] },
@@ -92,10 +88,7 @@ export const endCopy = async (
   await append(to, target.length - 1, accepted.length === 0 ? [ended] : [ended, schemaAccepted(accepted, naming)])
 }
 
-/**
- * Writes to the log which changes of the SQL schema a person accepted. An unchanged list is not written again.
- * Otherwise every start that accepts these changes would add an event.
- */
+/** An unchanged list is not written again: otherwise every start that accepts these changes would add an event. */
 export const recordAcceptedSchema = async (
   log: EventLog,
   differences: readonly string[],
@@ -107,7 +100,7 @@ export const recordAcceptedSchema = async (
   await append(log, events.length - 1, [schemaAccepted(differences, naming)])
 }
 
-/** Writes to the log which end of it is missing, after a person accepted that. */
+/** After a person accepted that. */
 export const recordAcceptedLoss = async (
   log: EventLog,
   { lastPosition, knownPosition, findings }: MissingEnd,

@@ -3,7 +3,7 @@ import { overloadedLooksMin, troubleCalmLooks } from '../limits.ts'
 import { type LogTrouble, type LogTroubleKind, Outage } from './event-log.ts'
 import type { QueueRoom, Share } from './queue-room.ts'
 
-/** A failed fsync whose retry succeeded is reported for this number of checks: an hour. */
+/** An hour. A failed fsync is reported for so long although its retry succeeded. */
 export const survivedFsyncLooks = 3_600
 
 export class LogTroubles {
@@ -15,15 +15,14 @@ export class LogTroubles {
   readonly #survivedFsync = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: survivedFsyncLooks })
 
   /**
-   * Failing writes are reported after `writesFailForLooks` checks in a row (calls of `look`) have found a failure. Writes
-   * also fail briefly while EventStoreDB elects a new leader, which needs no report. 0 means that the first failure is
-   * reported immediately.
+   * Checks in a row (calls of `look`) before failing writes are reported: elections of EventStoreDB need no report. 0: at
+   * once.
    */
   constructor({ writesFailForLooks }: { readonly writesFailForLooks: number }) {
     this.#unwritable = new Trouble({ beginsAfterLooks: writesFailForLooks, endsAfterLooks: troubleCalmLooks })
   }
 
-  /** `more` holds troubles that the caller has found, such as little disk space. `null`: the caller found no such trouble. */
+  /** `more` holds troubles that the caller has found, such as little disk space. */
   list(more: Readonly<Partial<Record<LogTroubleKind, string | null>>> = {}): readonly LogTrouble[] {
     const reasons: readonly (readonly [LogTroubleKind, string | null])[] = [
       ['full', more.full ?? this.#full.why],
@@ -49,7 +48,7 @@ export class LogTroubles {
     if (reason === 'overloaded') this.#overloaded.note(why)
   }
 
-  /** Takes room in the queue. If the queue has no room, notes this as the trouble `overloaded`. @throws Outage */
+  /** If the queue has no room, notes the trouble `overloaded`. @throws Outage */
   takeRoom(room: QueueRoom, stream: string, share: Share): void {
     try {
       room.take(stream, share)
@@ -82,10 +81,7 @@ export class LogTroubles {
     this.#unreadable.end()
   }
 
-  /**
-   * Call this every `troubleLookMs`. Each call is one check. A trouble ends after several checks without a new failure.
-   * Some troubles are reported only after several checks with a failure.
-   */
+  /** Call this every `troubleLookMs`: each call is one check. A trouble ends after several checks without a new failure. */
   look(): void {
     this.#full.look()
     this.#unreadable.look()

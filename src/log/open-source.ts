@@ -13,18 +13,14 @@ export type SourceConfig = {
   readonly eventStore: EventStoreSettings | null
 }
 
-/**
- * Opens a second way to read the log, beside the `EventLog` that this process has open already.
- * @throws the errors of `FileSource` and `openEventStoreLog`
- */
+/** Beside the `EventLog` that this process has open already. @throws the errors of `FileSource` and `openEventStoreLog` */
 export const openSource = async ({ dataDir, eventStore }: SourceConfig): Promise<Source> => {
   if (eventStore === null) return new FileSource(logPathIn(dataDir))
-  // Loaded only if needed, because loading takes 0.1 s and 5 MB.
+  // Loading takes 0.1 s and 5 MB.
   const { openEventStoreLog } = await import('./eventstoredb/eventstoredb-log.ts')
   return new SubscribedSource(await openEventStoreLog({ settings: eventStore }))
 }
 
-/** Reads of a log, as the `EventLog` has them. */
 export type OpenReads = Pick<EventLog, 'read' | 'readAll' | 'lags'> & { close(): void | Promise<void> }
 
 /** Like `openSource`, for searches. @throws the errors of `FileReads` and `openEventStoreLog` */

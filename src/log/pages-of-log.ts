@@ -2,13 +2,13 @@ import type { RecordedEvent } from '../domain/events.ts'
 import type { EventLog } from './event-log.ts'
 
 export type Paging = {
-  /** The first page begins after this position. `null` means at the beginning of the log. */
+  /** A position. `null`: the beginning of the log. */
   readonly after: number | null
-  /** A page has at most this many events: 1 to `readPageEventsMax`. */
+  /** Events of a page: 1 to `readPageEventsMax`. */
   readonly limit: number
 }
 
-/** Reads pages in the order of positions, up to the end of the log. No page is empty. */
+/** Up to the end of the log. No page is empty. */
 export async function* pagesOfLog(
   log: Pick<EventLog, 'readAll'>,
   { after, limit }: Paging,
@@ -23,8 +23,5 @@ export async function* pagesOfLog(
   }
 }
 
-/**
- * Lets sockets and timers run. A long loop must call this: an `await` on a settled promise does not let them run, so
- * requests would wait.
- */
+/** A long loop must call this: an `await` on a settled promise lets no socket or timer run, so requests would wait. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -3,10 +3,7 @@ import { Outage, type ToAppend } from './event-log.ts'
 
 export const logQueueReadingsMax = 65_536
 export const logQueueBytesMax = 16 * 1024 * 1024
-/**
- * Waiting changes: events that are neither readings nor summaries of refused ones. They have room of their own, so that waiting
- * readings never keep out a revocation.
- */
+/** Changes have room of their own, so that waiting readings never keep out a revocation. */
 export const logQueueChangesMax = 4_096
 export const logQueueChangesBytesMax = 4 * 1024 * 1024
 
@@ -16,14 +13,11 @@ export type Share = {
   readonly isTraffic: boolean
 }
 
-/** True for readings and for summaries of refused ones: what devices cause. Everything else is a change. */
+/** What devices cause: readings and summaries of refused ones. Everything else is a change. */
 export const areTraffic = (events: ToAppend): boolean =>
   events instanceof ReadingRun || events.every(({ type }) => type === 'ReadingAccepted' || type === 'ReadingsRefused')
 
-/**
- * Limits how many events and bytes wait in the log's queue, before they are written or sent. Changes have extra
- * room, so waiting readings never block a revocation (docs/protocol.md, "Taking a right away").
- */
+/** For events and bytes that wait to be written or sent (docs/protocol.md, "Taking a right away"). */
 export class QueueRoom {
   #events = 0
   #bytes = 0

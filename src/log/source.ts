@@ -2,23 +2,27 @@ import type { LogItem } from '../domain/reading/recorded-run.ts'
 
 export type SourcePage = {
   /**
-   * In the order of the log. Events that were truncated before the page was read are left out. Readings come as runs, whose requests have columns or a `NamedReading`. But
-   * readings that fit into no run come as events, for example those of a request of which a purge has left a part.
+   * In the order of the log, without truncated events. Readings come as runs, whose requests have columns or a
+   * `NamedReading`. Readings that fit into no run come as events, for example those of a request of which a purge has left
+   * a part.
    */
   readonly items: readonly LogItem[]
-  /** The position of the last event that was read. `null`: the log has no event yet. */
+  /** `null`: the log has no event yet. */
   readonly scannedTo: number | null
   readonly atEnd: boolean
 }
 
-/** The part of the log whose events are not more than `keptMs` older than now, and than the newest event. */
+/** The events that are not more than `keptMs` older than now, and than the newest event. */
 export type Beginning = { readonly nowMs: number; readonly keptMs: number }
 
-/** Reads the log for the derived store, page by page. All events of a page are durable. */
+/** For the derived store, page by page. All events of a page are durable. */
 export type Source = {
-  /** The events after this position, of all categories. `null`: from the beginning. @throws the errors of `EventLog.readAll` */
+  /** Of all categories. `null`: from the beginning. @throws the errors of `EventLog.readAll` */
   after(position: number | null): Promise<SourcePage>
-  /** The position before that part. The part has an event, unless the log is empty. `null`: it is the whole log. @throws like `after` */
+  /**
+   * The position before that part. The part has an event, unless the log is empty. `null`: it is the whole log. @throws
+   * like `after`
+   */
   beginningOf(part: Beginning): Promise<number | null>
   close(): Promise<void>
 }

@@ -1,7 +1,4 @@
-/**
- * Checks events before they are stored. Stored events are never rewritten, so an unreadable event would stop every
- * later start.
- */
+/** Stored events are never rewritten, so an unreadable one would stop every later start. */
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import {
   declarationOf,
@@ -23,8 +20,8 @@ const storedTypes = eventTypes.filter((type) => declarationOf(type).by.length > 
 const dataChecks = new Map(storedTypes.map((type) => [type, TypeCompiler.Compile(declarationOf(type).data)]))
 
 /**
- * @throws Error if the stream's name has no category, there are no events, or an event does not match its schema. Each
- * of these is a bug of this program.
+ * @throws Error if the stream's name has no category, there are no events, or an event does not match its schema: bugs of
+ * this program.
  */
 export const assertStorable = (stream: string, events: ToAppend): void => {
   if (stream.indexOf('-') < 1) throw new Error(`Cannot append to "${stream}": its name has no category before a "-"`)
@@ -44,7 +41,7 @@ const assertEvent = (stream: string, event: NewEvent): void => {
   if (fault !== null) throw new Error(`Cannot append ${event.type} to "${stream}": ${fault}`)
 }
 
-/** Does not check columns: only the rules of readings (`domain/reading`) make them, and a check would double their cost. */
+/** Only the rules of readings (`domain/reading`) make columns, and a check would double their cost. */
 const assertRun = (stream: string, { keyId, recordedAt, requests }: ReadingRun): void => {
   let fault = timeFault(recordedAt) ?? (stream === readingsStream(keyId) ? null : 'they belong to another key')
   for (const { requestId, readings } of requests) {
@@ -70,10 +67,7 @@ const dataFault = (type: EventType, data: unknown): string | null => {
 const metadataFault = ({ metadata }: NewEvent): string | null =>
   metadataCheck.Check(metadata) ? null : 'metadata does not match its schema'
 
-/**
- * Events of keys, cellars and operators are never deleted (docs/contract.md, "Retention and versioning").
- * @throws Error if the events before revision `before` must not be deleted.
- */
+/** Events of keys, cellars and operators are never deleted (docs/contract.md, "Retention and versioning"). @throws Error */
 export const assertTruncatable = (stream: string, before: number, nextRevision: number): void => {
   const cannot = `Cannot truncate "${stream}" before revision ${before}`
   if (!purgeableCategories.includes(categoryOf(stream)))
@@ -82,7 +76,7 @@ export const assertTruncatable = (stream: string, before: number, nextRevision: 
   if (before >= nextRevision) throw new Error(`${cannot}: its last event stays, at revision ${nextRevision - 1}`)
 }
 
-/** The events with their place in the log, as the log's subscribers get them. */
+/** As the log's subscribers get them. */
 export const recordedAs = (
   stream: string,
   events: ToAppend,

@@ -5,7 +5,7 @@ import { readPageEventsMax } from '../limits.ts'
 import type { EventLog, Subscription } from './event-log.ts'
 import type { Beginning, Source, SourcePage } from './source.ts'
 
-/** Events that wait for a slow reader of a subscription, at about 1 KB each. With more, they are read when the reader asks. */
+/** About 1 KB each. Further ones are read when a slow reader asks. */
 export const sourceWaitingEventsMax = 10_000
 
 /** What a subscription has delivered, and nobody has asked for yet. */
@@ -19,8 +19,8 @@ type Live = {
 }
 
 /**
- * A source over a log that can be subscribed to, such as EventStoreDB. A reader that is behind gets pages of reads. At the end of the
- * log it gets what a subscription has delivered, because a read would pass the events of other programs each time.
+ * A reader that is behind gets pages of reads. At the end of the log it gets what a subscription has delivered, because a
+ * read would pass the events of other programs each time.
  */
 export class SubscribedSource implements Source {
   readonly #log: EventLog
@@ -44,7 +44,7 @@ export class SubscribedSource implements Source {
     return { items, scannedTo, atEnd }
   }
 
-  /** Reads backwards, because a store cannot be searched by time. The times of records can be wrong. */
+  /** Backwards, because a store cannot be searched by time. The times of records can be wrong. */
   async beginningOf({ nowMs, keptMs }: Beginning): Promise<number | null> {
     let newestMs: number | null = null
     for (let from: number | null = null; ; ) {
@@ -77,7 +77,7 @@ export class SubscribedSource implements Source {
         onCaughtUp: () => {
           live.isCaughtUp = true
         },
-        // The next page is read. If the log has a fault that lasts, the read throws it.
+        // The next page is read. If the fault lasts, the read throws it.
         onDropped: () => this.#end(),
       },
     )
@@ -85,7 +85,7 @@ export class SubscribedSource implements Source {
     this.#live = live
   }
 
-  /** The reader is too slow if too much waits. Then the rest is read when the reader asks for it. */
+  /** If too much waits, the rest is read when the reader asks. */
   #deliver(live: Live, items: readonly LogItem[]): void {
     for (const item of items) {
       // The lists of a run belong to the log after this call.

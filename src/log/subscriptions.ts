@@ -1,7 +1,7 @@
 /**
- * A follower is one subscription of the embedded log. It reads pages up to the end of the log. After the last page, still
- * in the same turn of the event loop, it begins to receive each new commit. So it misses no event. Do not call `publish`
- * from a subscriber: new events would overtake older ones.
+ * A follower is one subscription of the embedded log. It reads pages up to the end. In the turn of the event loop of the
+ * last page, it begins to receive each commit, so it misses no event. Do not call `publish` from a subscriber: new events
+ * would overtake older ones.
  */
 
 import type { RecordedEvent } from '../domain/events.ts'
@@ -12,8 +12,8 @@ import type { SubscribeOptions, Subscriber, Subscription } from './event-log.ts'
 export type Scan = {
   readonly events: readonly RecordedEvent[]
   /**
-   * Position of the last event that was read, even if the follower does not want this event. The next scan begins after
-   * it. If no event was read: the position where the scan began, or `null` for the beginning of the log.
+   * The last position that was read, also of an event that the follower does not want. If none was read: where the scan
+   * began.
    */
   readonly scannedTo: number | null
   readonly atEnd: boolean
@@ -21,7 +21,7 @@ export type Scan = {
 
 export type Wants = (category: string) => boolean
 
-/** Reads a limited number of events per call, so that one follower cannot block the others. */
+/** A limited number of events per call, so that one follower cannot block the others. */
 export type Scanner = (after: number | null, wants: Wants) => Scan
 
 type Follower = {
@@ -35,7 +35,7 @@ type Follower = {
 export class Subscriptions {
   readonly #scan: Scanner
   readonly #followers = new Set<Follower>()
-  /** Followers that have read up to the end of the log. They receive each commit. */
+  /** They have read up to the end of the log, and receive each commit. */
   readonly #live = new Set<Follower>()
 
   constructor(scan: Scanner) {
@@ -52,20 +52,20 @@ export class Subscriptions {
       ended: false,
     }
     this.#followers.add(follower)
-    // The first events come later, so that the caller has `unsubscribe` before it receives them.
+    // Later, so that the caller has `unsubscribe` before the first events.
     queueMicrotask(() => this.#catchUp(follower))
     return { unsubscribe: () => this.#end(follower) }
   }
 
   /**
-   * `items` are in the order of the log. Most followers want all events except records, such as sign-ins. If `items`
-   * has no records, these followers receive all items without a check of each category, which saves time.
+   * `items` are in the order of the log. Most followers want all events except records, so `hasRecords` saves a check of
+   * each category.
    */
   publish(items: readonly LogItem[], { hasRecords }: { readonly hasRecords: boolean }): void {
     const first = items[0]
     if (first === undefined) return
     for (const follower of this.#live) {
-      // The last page that a follower read can already contain events of this commit. These are not delivered again.
+      // The last page can already contain events of this commit, which are not delivered again.
       const wantsAll = follower.wantsAllButRecords && !hasRecords && (follower.after ?? 0) < first.position
       this.#deliver(follower, wantsAll ? items : items.flatMap((item) => newAndWanted(follower, item)))
     }
@@ -87,7 +87,7 @@ export class Subscriptions {
     follower.after = scan.scannedTo
     this.#deliver(follower, scan.events)
     if (!scan.atEnd) {
-      // The next page is read in a later turn of the event loop, so that requests do not wait until a long log is read.
+      // In a later turn of the event loop, so that requests do not wait until a long log is read.
       setImmediate(() => this.#catchUp(follower))
       return
     }
@@ -101,7 +101,7 @@ export class Subscriptions {
     this.#tell(follower, () => follower.subscriber.onEvents(items))
   }
 
-  /** A subscriber that throws may have missed events, so its subscription ends. */
+  /** A subscriber that throws may have missed events. */
   #tell(follower: Follower, call: () => void): void {
     try {
       call()
@@ -116,7 +116,7 @@ export class Subscriptions {
     try {
       follower.subscriber.onDropped?.(cause)
     } catch {
-      // The subscription has already ended, so an error of `onDropped` changes nothing.
+      // The subscription has already ended.
     }
   }
 
@@ -127,10 +127,7 @@ export class Subscriptions {
   }
 }
 
-/**
- * A run is one row and is published whole, so a page does not end inside a run. If it did, the follower would get the rest of
- * the run as events.
- */
+/** A run is one row and is published whole: a page that ended inside it would bring the rest as events. */
 const newAndWanted = ({ after, wants }: Follower, item: LogItem): readonly LogItem[] => {
   const from = after ?? 0
   if (lastPositionOf(item) <= from || !wants(categoryOf(item.stream))) return []
