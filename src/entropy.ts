@@ -3,8 +3,8 @@ export type Entropy = {
   /** Version 4. */
   uuid(): string
   /**
-   * Version 7: `atMs` in its first 48 bits (`requestIdFacts`). Unique on any node and after any restart (`requestIds`). Not
-   * a secret: whoever sees one can guess others.
+   * Version 7: `atMs` in its first 48 bits (`requestIdFacts`). Unique on any node and after any restart. Not a secret:
+   * whoever sees one can guess others.
    */
   requestId(atMs: number): string
   /** Nobody can predict them. */
@@ -30,7 +30,7 @@ export type Entropy = {
  * Ids of one ms sort in the order in which they were made, up to the first new part.
  */
 export const requestIds = (bytes: Entropy['bytes']): Entropy['requestId'] => {
-  // The text of the last id. Only its changed digits are written: joining pieces of text costs twice the time.
+  // Only changed digits are written: joining pieces of text costs twice the time.
   const id = Buffer.from('tttttttt-tttt-7ccc-pppp-ppppppppp000')
   const write = (from: number, to: number, value: number): void => {
     for (let at = to, rest = value; at >= from; at -= 1, rest >>>= 4) id[at] = hexDigits[rest & 15] ?? 0

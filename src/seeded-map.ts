@@ -45,7 +45,6 @@ export class SeededMap<Value> {
   }
 }
 
-/** `next` has the same hash. */
 type Entry<Value> = { readonly key: string; value: Value; readonly next: Entry<Value> | undefined }
 
 const find = <Value>(first: Entry<Value> | undefined, key: string): Entry<Value> | undefined => {
