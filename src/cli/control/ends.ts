@@ -1,5 +1,5 @@
 import type { CommandRefusal } from '../../domain/refusal.ts'
-import { commandProblemOf } from '../../http/problem.ts'
+import { commandProblemOf } from '../../http/command-problem.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
 
 export const done: End = { exitCode: exitCodes.done, message: null }

@@ -1,7 +1,7 @@
 import { type PageProblem, ProblemPage } from '../../../views/frame/problem-page.tsx'
 import { paths } from '../../../views/paths.ts'
 import type { CommandRefusal } from '../../domain/refusal.ts'
-import { commandProblemOf } from '../problem.ts'
+import { commandProblemOf } from '../command-problem.ts'
 import { cookieText } from './door/cookies.ts'
 import { noStore } from './door/security-headers.ts'
 import { type NoticeName, noticeMs } from './notice.ts'

@@ -52,7 +52,7 @@ const layers: readonly (readonly [pattern: RegExp, layer: Layer])[] = [
   [/^src\/actors\//, 'actors'],
   [/^src\/password-judge\//, 'password judge'],
   [/^src\/export\//, 'export'],
-  [/^src\/http\/(problem|field-words|malformed-json-words)\.ts$/, 'words'],
+  [/^src\/http\/(problem|command-problem|field-words|malformed-json-words)\.ts$/, 'words'],
   [/^src\/http\//, 'http'],
   [/^src\/cli\//, 'cli'],
   [/^projections\//, 'projections'],
@@ -161,7 +161,7 @@ export const violationsOf = (path: string, text: string): readonly string[] => {
   else judgeImports(file, layer, report)
   if (layer !== null && pureLayers.includes(layer)) everyNode(file, (node) => judgePurity(node, report))
   if (!beginners.has(path)) for (const statement of file.statements) judgeAtImport(statement, report)
-  if (path !== 'src/http/problem.ts' && !path.startsWith('src/http/dashboard/')) {
+  if (!/^src\/http\/(command-)?problem\.ts$/.test(path) && !path.startsWith('src/http/dashboard/')) {
     everyNode(file, (node) => judgeStatus(node, report))
   }
   everyNode(file, (node) => judgeExport(node, report))
