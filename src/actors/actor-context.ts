@@ -9,16 +9,16 @@ import { SteadyClock } from './time/steady-clock.ts'
 
 export type Flushable = { flush(): void }
 
-/** The part of the memory of idempotency keys (`repeats/repeat-memory.ts`) that key actors use. */
+/** Of `repeats/repeat-memory.ts`. */
 export type KnownRepeats = {
-  /** The memory is complete up to this position in the log. -1 while some idempotency keys are missing. */
+  /** Complete up to this position in the log. -1 while some are missing. */
   readonly foldedTo: number
   /**
-   * Returns `null` if no append has this idempotency key. Returns `unknown` while the memory is incomplete: the request
-   * must then be refused, because it can be a repeat.
+   * `null`: no append has this idempotency key. `unknown`: the memory is incomplete, so the request must be refused,
+   * because it can be a repeat.
    */
   find(stream: string, keyHash: string): IdempotentAppend | null | 'unknown'
-  /** True if the event is so old that its idempotency key does not count any more. */
+  /** So old that its idempotency key does not count any more. */
   isPast(event: Pick<RecordedEvent, 'recordedAt'>): boolean
   learn(events: readonly RecordedEvent[]): void
   keep(append: IdempotentAppend): void
@@ -32,17 +32,14 @@ export class ActorContext {
   readonly projections: Projections
   /** `null` only until the node has made it. */
   repeats: KnownRepeats | null = null
-  /** Reports a bug. Must not throw. */
+  /** Must not throw. */
   readonly onBug: (bug: unknown) => void
-  /** Number of heartbeats so far: a time that is cheap to read and never goes back. */
+  /** Heartbeats so far: a time that is cheap to read and never goes back. */
   beat = 0
-  /**
-   * Grows with each change of a cellar, because the change can alter the limit of the cellar's keys. A key actor that
-   * sees a new number looks up its limit again.
-   */
+  /** Grows with each change of a cellar, which can alter the limit of its keys. Then key actors look it up again. */
   limitsEpoch = 0
   isStopping = false
-  /** True when the actors have stopped. A failed append is then not retried, so that the node can end. */
+  /** A failed append is not retried any more, so that the node can end. */
   gaveUp = false
   #flushing: Flushable[] = []
 
@@ -59,10 +56,7 @@ export class ActorContext {
     this.onBug = parts.onBug
   }
 
-  /**
-   * Calls `flush` at the end of this turn of the event loop. One callback for all actors lets their appends share a
-   * commit.
-   */
+  /** At the end of this turn of the event loop. One callback for all actors lets their appends share a commit. */
   flushSoon(actor: Flushable): void {
     if (this.#flushing.push(actor) === 1) this.schedule.soon(this.#flushAll)
   }
@@ -79,7 +73,7 @@ export class ActorContext {
     })
   }
 
-  /** A random number: at least 0, less than 1. */
+  /** At least 0, less than 1. */
   chance(): number {
     return (this.entropy.bytes(1)[0] ?? 0) / 256
   }

@@ -8,7 +8,7 @@ export const askedBy = (asker: Asker): Metadata => ({
   causationId: asker.requestId,
 })
 
-/** For work that nobody else asked for. Each call makes a new request id. */
+/** For work that nobody else asked for. */
 export const systemAsker = ({ clock, entropy }: Pick<Core, 'clock' | 'entropy'>): Asker => ({
   by: { kind: 'system' },
   requestId: entropy.requestId(clock.now()),

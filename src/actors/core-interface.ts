@@ -1,6 +1,6 @@
 /**
- * Imports no actor. A command returns a refusal, or `done` when its events are durable. The refusal `not_confirmed` means
- * that the events can still be stored. A promise rejects only for a bug, except where a comment says otherwise.
+ * Imports no actor. A command returns a refusal, or `done` when its events are durable. After `not_confirmed`, the events
+ * can still be stored. A promise rejects only for a bug, except where a comment says otherwise.
  */
 import type { Projections } from '../../projections/queries.ts'
 import type { questionKinds } from '../asked/question-kinds.ts'
@@ -43,15 +43,14 @@ export type NewKey = {
 export type Rotating = {
   /** After the first use of the new key: one of `rotationOverlapsMs`. */
   readonly overlapMs: number
-  /** Sending a form twice then makes one key. */
   readonly successorId?: string
 }
 
 export type CreatedKey = { readonly key: string; readonly state: KeyState }
 
 /**
- * `replaced` is an unused earlier successor, which works until an admin revokes it. `null`: none, or this node does not
- * know it yet.
+ * `replaced` is an unused earlier successor, which works until an admin revokes it. `null` also if this node does not know
+ * it yet.
  */
 export type RotatedKey = CreatedKey & { readonly replaced: KeyState | null }
 
@@ -62,7 +61,7 @@ export type Keys = {
    * With the same label, note, limit and expiry. The old key works until `overlapMs` after the first use of the new key.
    */
   rotate(keyId: string, rotating: Rotating, asker: Asker): Answer<RotatedKey>
-  /** A field that is missing in `text` keeps its value. */
+  /** A missing field keeps its value. */
   relabel(keyId: string, text: { readonly label?: string; readonly note?: string }, asker: Asker): Answer<KeyState>
   setLimit(keyId: string, limit: Limit | null, asker: Asker): Answer<KeyState>
   setExpiry(keyId: string, expiresAt: number | null, asker: Asker): Answer<KeyState>
@@ -79,18 +78,16 @@ export type Keys = {
     readings: Readings,
     request: IdempotentRequest,
   ): Promise<Outcome<Accepted, ReadingRefusal>>
-  /** As `accept` would answer now. Stores, reserves and records nothing (docs/contract.md, "Check without storing"). */
+  /** As `accept` would answer now. Stores, reserves and records nothing. */
   check(keyId: string, count: number): Promise<Outcome<Checked, ReadingRefusal>>
   /**
-   * True if a request with this hash of an idempotency key has stored readings, or is under way on this node. A repeat
-   * can then get its first answer even if the rate window or the disk is full. False can be wrong, for example while
-   * the index of idempotency keys is incomplete. The repeat is then refused like a new request.
+   * A request with this hash has stored readings, or is under way on this node. False can be wrong, for example while the
+   * index is incomplete. The repeat is then refused like a new request.
    */
   knowsIdempotencyKey(keyId: string, keyHash: string): boolean
   /**
-   * Returns how much of the rate window is used, without a promise if the key is loaded. `null` if the key is unknown
-   * or the store is unavailable. `heardTo` is a revision of the readings stream. Other nodes' readings up to this
-   * revision are counted with a delay of at most `usageCatchUpMs`.
+   * No promise if the key is loaded. `null` if the key is unknown or the store is unavailable. `heardTo` is a revision of
+   * the readings stream: other nodes' readings up to it are counted with a delay of at most `usageCatchUpMs`.
    */
   usage(keyId: string, heardTo?: number): Usage | null | Promise<Usage | null>
 }
@@ -120,33 +117,29 @@ export type Usage = {
   readonly limit: Limit
   /** Stored, or admitted and not stored yet. */
   readonly used: number
-  /** Ms until the oldest reading leaves the window. 0 if the window is empty. */
+  /** Ms until the oldest reading leaves the window. 0 if it is empty. */
   readonly resetMs: number
-  /** Ms until the window has room for a reading. 0 if there is room now. */
+  /** Ms until there is room for a reading. 0 if there is room now. */
   readonly retryAfterMs: number
 }
 
 /** Decides the order in which passwords are hashed (`operator/passwords.ts`). */
 export type PasswordClient = {
-  /** An IPv4 address, or the first 48 bits of an IPv6 address. Networks take turns in the queue of passwords. */
+  /** An IPv4 address, or the first 48 bits of an IPv6 address. Networks take turns. */
   readonly network: string
-  /** With an open session, an unspent link or a known browser. Known clients come before strangers. */
+  /** With an open session, an unspent link or a known browser. Comes before strangers. */
   readonly isKnown: boolean
-  /** Aborted when the client disconnects. The waiting password is then dropped. */
   readonly signal?: AbortSignal
 }
 
 export type Session = {
-  /** Pages can show this id: unlike the session's secret, it gives no access. */
+  /** Pages can show it: unlike the secret, it gives no access. */
   readonly id: string
   readonly email: string
   readonly role: Role
   readonly startedAt: number
   readonly expiresAt: number
-  /**
-   * Another person who made the link that set the password: an e-mail, or `cli` for the command line. That person can
-   * know the password, so pages show this field. `null` if there is no such person.
-   */
+  /** An e-mail, or `cli`: who made the link that set the password, and can know it. `null` if nobody else did. */
   readonly linkMadeBy: string | null
   /**
    * Of `SignInSeen`, which holds the address and browser (`signInPlaces`). `null`: the session is older than such events.
@@ -164,13 +157,10 @@ export type SignInFrom = {
 
 export type SignedIn = {
   readonly sessionSecret: string
-  /**
-   * The browser keeps this secret, and so counts as known until the password changes: its passwords are checked before
-   * those of strangers.
-   */
+  /** With it, the browser counts as known until the password changes. */
   readonly deviceSecret: string
   readonly session: Session
-  /** Another person made a link for this account, which was made or used within 30 days. The dashboard then warns. */
+  /** Another person made a link for this account, which was made or used within 30 days. */
   readonly isToldOfLink: boolean
 }
 
@@ -181,7 +171,7 @@ export type RefusedSignIn = {
   readonly address: string
 }
 
-/** `id`: only this session ends. `allBut`: all but the one with this secret. */
+/** `allBut`: all but the one with this secret. */
 export type EndingSessions = { readonly id: string } | { readonly allBut: string | null }
 
 export type OwnPassword = { readonly password: string; readonly client?: PasswordClient }
@@ -193,7 +183,7 @@ export type SignIns = {
     from: SignInFrom,
     requestId: string,
   ): Answer<SignedIn>
-  /** Ends every session of the operator, and opens a new session for this browser. */
+  /** Ends every session of the operator, and opens a new one for this browser. */
   changePassword(
     input: { readonly sessionSecret: string; readonly ownPassword: string; readonly newPassword: string },
     from: SignInFrom,
@@ -201,8 +191,8 @@ export type SignIns = {
   ): Answer<SignedIn>
   session(sessionSecret: string): Session | null
   /**
-   * Also false for an unknown secret, because another node can have opened that session a moment ago. The browser must
-   * then ask again.
+   * Also false for an unknown secret: another node can have opened that session a moment ago. The browser must then ask
+   * again.
    */
   isSessionOver(sessionSecret: string): boolean
   useSession(sessionSecret: string): void
@@ -217,8 +207,8 @@ export type SignIns = {
 
 export type Operators = SignIns & {
   /**
-   * Makes a one-time link: for the first admin (`email` is `null`), a new operator, or a lost password. If the account
-   * exists or existed, an operator must give their own password (`own`), because the link can reset a password.
+   * For the first admin (`email` is `null`), a new operator, or a lost password. If the account exists or existed, an
+   * operator must give their own password (`own`), because the link can reset a password.
    */
   issueLink(
     input: { readonly email: string | null; readonly role: Role; readonly own?: OwnPassword },
@@ -246,7 +236,6 @@ export type Operators = SignIns & {
 }
 
 export type RefusedRequest = {
-  /** Whatever its state. */
   readonly keyId: string | null
   readonly requestId: string
   readonly atMs: number
@@ -259,7 +248,6 @@ export type RefusedRequest = {
 }
 
 export type Refusals = {
-  /** Counts are written together later, so that a flood writes few events. */
   note(refused: RefusedRequest): void
   /** Not yet written. `keyId` is `null` for what is not of one key. */
   waiting(): readonly { readonly keyId: string | null; readonly data: EventData<'ReadingsRefused'> }[]
@@ -279,11 +267,11 @@ export type Core = {
   recordExport(data: EventData<'LogExported'>, asker: Asker): Answer<number>
   /** `null`: this node has no `ask.db`. */
   indexProgress(): ModelProgress | null
-  /** In a service, a thread answers. */
   readonly questions: Questions<typeof questionKinds>
   /**
-   * Calls `listener` with the events and runs of all nodes, after the projections have folded them. A node with an
-   * `ask.db` also calls it with records, which nothing folds. Events of one stream come in order. An event can come twice, so a second call with it must do no harm. The returned function ends the calls.
+   * `listener` gets the events and runs of all nodes, after the projections have folded them, and records if there is an
+   * `ask.db`. Events of one stream come in order. One can come twice, which must do no harm. The returned function ends the
+   * calls.
    */
   onFolded(listener: FoldListener): () => void
   /** Waits up to `drainMsMax` for requests under way. Does not close the log. */

@@ -54,38 +54,37 @@ export type CoreParts = {
   readonly log: EventLog
   readonly clock: MachineClock
   readonly entropy: Entropy
-  /** Default: that of the derived store. Without one, all idempotency keys stay in memory, and actors read their streams for them. */
+  /**
+   * Default: that of the derived store. Without one, all idempotency keys stay in memory, and actors read their streams for
+   * them.
+   */
   readonly idempotency?: RepeatsIndex
   readonly derived?: Derived
   /** Default: those of the derived store. Without one, no question is answered. */
   readonly questions?: Derived['questions']
   readonly schedule?: Schedule
-  /** Reports a bug. Must not throw. Default: writes to stderr. */
+  /** Must not throw. Default: writes to stderr. */
   readonly onBug?: (bug: unknown) => void
-  /** Called when folding an event has thrown, after the actors were stopped. Default: ends the process. */
+  /** Folding an event has thrown; the actors are stopped. Default: ends the process. */
   readonly onBroken?: (bug: unknown) => void
   readonly onTimes?: (told: TimesTold) => void
-  /** Called if the log has lost changes of keys, cellars or operators. The keys are suspended by then. */
+  /** The log has lost changes of keys, cellars or operators. The keys are suspended by then. */
   readonly onLostChanges?: (lost: LostChanges) => void
-  /** How long an unused session stays open. Default: `sessionIdleMsDefault`. */
+  /** Default: `sessionIdleMsDefault`. */
   readonly sessionIdleMs?: number
   /** Default: Argon2id. */
   readonly passwordHasher?: PasswordHasher
-  /**
-   * Refuses passwords that are easy to guess. The default has no dictionary: it refuses only passwords made of the
-   * e-mail or of names.
-   */
+  /** The default has no dictionary: it refuses only passwords made of the e-mail or of names. */
   readonly passwordJudge?: PasswordJudge
   /** Default: that of the log. Without one, the start reads the whole log. */
   readonly readBeginning?: ReadBeginning
-  /** Called with the reason if the start must read the whole log. */
+  /** With the reason if the start must read the whole log. */
   readonly onWholeRead?: (why: string) => void
 }
 
 /** Two numbers instead of the item, because a run holds many readings in memory. */
 const newestOf = (last: LogItem): Newest => ({ recordedAt: last.recordedAt, position: lastPositionOf(last) })
 
-/** One service node: its actors, its subscriptions to the log, and the heartbeat. */
 export class Node {
   readonly context: ActorContext
   readonly keys: Registry<KeyActor>
@@ -106,7 +105,7 @@ export class Node {
   readonly #onBroken: (bug: unknown) => void
   readonly #foldListeners = new Set<FoldListener>()
   readonly #subscriptions: Subscription[] = []
-  /** The newest event that the start has read, but no record. `null` if the log is empty. */
+  /** That the start has read, but no record. */
   #newest: Newest | null
   readonly #after: number | null
   #isCaughtUp = false
@@ -133,7 +132,7 @@ export class Node {
     this.exportRecords = new RecordStream(context, exportsStream)
     this.sweeps = new Sweeps(context, this.keys)
     this.rotations = new Rotations(context, this.keys)
-    // Uses the newest event that the start has read: to search a large EventStoreDB for its newest event would take long.
+    // To search a large EventStoreDB for its newest event would take long.
     const newestMs = (): number => this.#newest?.recordedAt ?? context.clock.now()
     this.retention = new Retention(context, this.cellars, { newestMs, onTimes })
     this.#clockWatch = new ClockWatch(context, onTimes)
@@ -142,7 +141,7 @@ export class Node {
     this.rotations.recall()
   }
 
-  /** Resolves when the whole log is folded. @throws the error of the log if the log cannot be read. */
+  /** Resolves when the whole log is folded. @throws the error of the log if it cannot be read. */
   async follow(): Promise<void> {
     if (this.#after !== null) this.derived?.store.published(this.#after)
     if (this.#newest !== null) this.#clockWatch.hear([this.#newest])
@@ -150,13 +149,13 @@ export class Node {
     this.#isCaughtUp = true
     this.#clockWatch.caughtUp()
     if (this.context.log.lags !== true) return
-    // Many readings can delay the first subscription. So a second subscription, without readings, delivers changes of
-    // keys early. The projections fold each event only once.
+    // Many readings can delay the first subscription. A second one without them delivers changes of keys early. The
+    // projections fold each event only once.
     const { position } = this.context.projections
     await this.#subscribe({ after: position, categories: lifecycleCategories, onEvents: this.#fold })
   }
 
-  /** Call it after the derived store was started. */
+  /** After the start of the derived store. */
   beginRepeats(): Promise<void> {
     return this.remembered.begin(this.#newest)
   }
@@ -168,12 +167,10 @@ export class Node {
     })
   }
 
-  /** Finishes revocations and rotations that any node has left half done. */
   async finishBegunWork(): Promise<void> {
     await this.sweeps.finishRevocations()
     await this.rotations.run()
-    // The start does not wait for these slow tasks: expired keys are refused anyway, and purged readings are already
-    // hidden.
+    // The start does not wait for these: expired keys are refused anyway, and purged readings are already hidden.
     void this.sweeps.recordExpiries()
     void this.retention.run()
   }
@@ -189,7 +186,7 @@ export class Node {
     return () => this.#foldListeners.delete(listener)
   }
 
-  /** Call it when the start has failed. The log is closed next, so no timer may use it any more. */
+  /** After a failed start. The log is closed next, so no timer may use it any more. */
   async abandonStart(): Promise<void> {
     this.#stopActors()
     this.#unfollow()
@@ -301,9 +298,7 @@ export class Node {
     void this.retention.run()
   }
 
-  /**
-   * Refuses all waiting requests. Appends under way are not retried, so it can stay unknown whether they are stored.
-   */
+  /** Appends under way are not retried, so it can stay unknown whether they are stored. */
   #stopActors(): void {
     this.context.isStopping = true
     this.context.gaveUp = true
@@ -314,12 +309,12 @@ export class Node {
   }
 }
 
-/** Almost all items are readings, so they are told from records by their type, which is fast. */
+/** Almost all items are readings, which their type tells fast. */
 const isRecord = (item: LogItem): boolean =>
   !isRun(item) && item.type !== 'ReadingAccepted' && isRecordStream(item.stream)
 
 const throwUncaught = (bug: unknown): void => {
-  // Throws in a later turn of the event loop and so ends the process. In this turn the log would catch the error.
+  // In a later turn, so that it ends the process. In this one the log would catch the error.
   setImmediate(() => {
     throw bug
   })

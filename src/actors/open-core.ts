@@ -11,15 +11,12 @@ import { beginFromLog } from './start/begin-from-log.ts'
 import { suspendLostKeys } from './start/lost-changes.ts'
 
 export type OpenCore = Core & {
-  /** Does the node's periodic work now: finishes revocations and rotations, records expiries, and purges. */
+  /** Does the periodic work now: finishes revocations and rotations, records expiries, and purges. */
   sweep(): Promise<void>
   indexTrouble(): IndexTrouble | null
 }
 
-/**
- * Starts a node: folds the log, and finishes work that any node left half done.
- * @throws the error of the log if the log cannot be read.
- */
+/** Folds the log, and finishes work that any node left half done. @throws the error of the log if it cannot be read. */
 export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
   const { log, readBeginning = log.readBeginning?.bind(log) ?? null, onWholeRead = () => {} } = parts
   const node = new Node(parts, await beginFromLog(readBeginning, onWholeRead))
@@ -62,8 +59,7 @@ const begin = async (node: Node, { derived, onLostChanges }: CoreParts): Promise
   const { log, projections } = node.context
   log.checkEnds?.((stream) => projections.lastRevision(stream))
   await node.follow()
-  // The heartbeat starts before `finishBegunWork`. Without a heartbeat no request times out. The start could then
-  // wait an hour for a store that never answers, because appends are retried that long.
+  // Without a heartbeat no request times out. `finishBegunWork` could then wait an hour for a store that never answers.
   node.startHeartbeat()
   const inFile = derived?.known() ?? null
   const known = inFile === null ? null : await knownBeyondLog(log, inFile)

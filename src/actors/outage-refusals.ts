@@ -22,10 +22,7 @@ const storageFull: ReadingRefusal = { kind: 'storage_full' }
 export const storageRefusal = (log: Pick<EventLog, 'refusesReadings'>): ReadingRefusal | null =>
   log.refusesReadings === true ? storageFull : null
 
-/**
- * Runs the rest of a command whose first event is stored. An outage then has the outcome `unknown`, because the answer
- * "nothing was changed" would be false.
- */
+/** The rest of a command whose first event is stored. An outage is then `unknown`: "nothing was changed" would be false. */
 export const havingWritten = async <T>(finish: () => Promise<T>): Promise<T> => {
   try {
     return await finish()

@@ -8,15 +8,15 @@ export const actorIdleMs = 5 * 60_000
 export type Actor = {
   usedBeat: number
   readonly isIdle: boolean
-  /** Refuses requests that came in heartbeat `beat` or earlier. */
+  /** Those of heartbeat `beat` or earlier. */
   answerOverdue(beat: number): void
-  /** Refuses all waiting requests and all later ones. */
+  /** Also refuses all later requests. */
   stop(): void
 }
 
 export const busy = refused({ kind: 'busy' } as const)
 
-/** An actor is made when needed, and dropped when idle for `actorIdleMs`. */
+/** Actors are made when needed, and dropped when idle for `actorIdleMs`. */
 export class Registry<A extends Actor> {
   readonly #actors = new Map<string, A>()
   readonly #make: (name: string) => A
@@ -38,7 +38,7 @@ export class Registry<A extends Actor> {
     return true
   }
 
-  /** Makes the actor if necessary. `null` if all `actorsMax` places hold busy actors, or if the node is stopping. */
+  /** `null` if all `actorsMax` places hold busy actors, or if the node is stopping. */
   get(name: string): A | null {
     if (this.#context.isStopping) return null
     const actor = this.#actors.get(name) ?? this.#add(name)
@@ -69,7 +69,7 @@ export class Registry<A extends Actor> {
     return actor
   }
 
-  /** Prefers an actor that was not used in this heartbeat: a recently used one is probably needed again. */
+  /** One that was not used in this heartbeat: a recently used one is probably needed again. */
   #dropIdle(): boolean {
     let idle: string | null = null
     for (const [name, actor] of this.#actors) {

@@ -4,8 +4,8 @@ import type { KnownRevision } from '../start/lost-changes.ts'
 import { foldedEvent } from '../stream/folded-event.ts'
 
 /**
- * Returns what `ask.db` knows of each stream if the log does not have its last event, or `null`. The follower deletes such a file,
- * so call this before it starts.
+ * What `ask.db` knows of each stream, if the log does not have its last event. The follower deletes such a file, so call
+ * this before it starts.
  */
 export const knownBeyondLog = async (log: EventLog, known: KnownRevisions): Promise<KnownRevision | null> => {
   const last = await foldedEvent(log, known.head).catch(unlessUsual)

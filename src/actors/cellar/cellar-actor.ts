@@ -14,7 +14,7 @@ import { narrowTo } from '../stream/narrow-event.ts'
 import { StreamActor } from '../stream/stream-actor.ts'
 
 export const keysPerCellarMax = 10_000
-/** Tries to find an unused random id for a new key. Ids have 47 random bits, so even a second try is very unlikely. */
+/** Ids have 47 random bits, so even a second try is very unlikely. */
 const keyIdTriesMax = 3
 
 type Answer<T> = Promise<Outcome<T, CommandRefusal>>
@@ -25,13 +25,10 @@ type KeyToMake = NewKey & { readonly predecessorId: string | null }
 
 type Naming = {
   readonly successorId: string
-  /** Writes the successor's id to the old key. Returns the old key's new state, and the unused successor that is replaced. */
   readonly name: (successorId: string) => Answer<NamedSuccessor>
 }
 
-/**
- * Also creates the cellar's keys one after the other, so that it can count them for their limit and their default labels.
- */
+/** Also creates the cellar's keys one after the other, to count them for their limit and their default labels. */
 export class CellarActor extends StreamActor<CellarState | null> {
   constructor(stream: string, context: ActorContext) {
     const evolve = (state: CellarState | null, event: RecordedEvent) => evolveCellar(state, narrowTo('cellar', event))
@@ -51,9 +48,7 @@ export class CellarActor extends StreamActor<CellarState | null> {
     })
   }
 
-  /**
-   * Skips a key that another node has purged meanwhile: `firstRevision` is then no longer the first that the key has kept.
-   */
+  /** Skips a key that another node has purged: `firstRevision` is then no longer the first that the key has kept. */
   purge(command: PurgeReadings): Answer<null> {
     return this.ask(async () => {
       const { readings } = this.context.projections
@@ -72,8 +67,8 @@ export class CellarActor extends StreamActor<CellarState | null> {
   }
 
   /**
-   * Writes the successor's id to the old key before the successor is created. If the node dies in between, nobody can
-   * use the missing successor, so the old key keeps working. A retry with the same id creates the successor.
+   * The old key names the successor first (docs/decisions/012-a-rotation-is-two-appends.md). A retry with the same id
+   * creates the successor.
    */
   rotateKey({ successorId, name }: Naming, asker: Asker): Answer<CreatedKey & Pick<NamedSuccessor, 'replacedId'>> {
     return this.ask(async () => {
@@ -81,8 +76,7 @@ export class CellarActor extends StreamActor<CellarState | null> {
       if (cellar === null) return refused({ kind: 'cellar_not_found' })
       const full = this.#noRoomIn(cellar.cellar)
       if (full !== null) return full
-      // If the successor exists, the same form was sent again. Writing this successor's id to the old key again could
-      // replace a newer successor.
+      // The same form was sent again. Naming this successor again could replace a newer one.
       const [known] = await this.context.log.read(keyStream(successorId), { limit: 1 })
       if (known !== undefined) return refused({ kind: 'key_exists' })
       const named = await name(successorId)

@@ -3,13 +3,13 @@ import type { KeyState } from '../../domain/key.ts'
 import type { ActorContext } from '../actor-context.ts'
 
 /**
- * All keys once a day, a few in each run. After a change of a cellar, another round follows, because the cellar can keep
- * its readings for a shorter time now.
+ * All keys once a day, a few in each run. After a change of a cellar, another round follows: it can keep its readings for a
+ * shorter time now.
  */
 export class KeyRounds {
   readonly #context: ActorContext
   #round: Iterator<KeyState> | null = null
-  /** Its work was not finished, so the next run begins with it. */
+  /** Not finished, so the next run begins with it. */
   #again: KeyState | null = null
   #rounds = 0
   #begunAt = ''
@@ -41,7 +41,7 @@ export class KeyRounds {
     return null
   }
 
-  /** Returns `null` if nothing can have become due since the last round began. */
+  /** `null` if nothing can have become due since the last round began. */
   #begin(now: number): Iterator<KeyState> | null {
     const at = `${purgeBefore(now, 0)} ${this.#context.limitsEpoch}`
     if (at === this.#begunAt) return null

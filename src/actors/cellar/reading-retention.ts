@@ -11,22 +11,20 @@ import { PurgeClock } from '../time/purge-clock.ts'
 import type { CellarActor } from './cellar-actor.ts'
 import { RecordRetention } from './record-retention.ts'
 
-/** Purges (one per key) that a cellar writes in one append. So many take about 200 KB, and EventStoreDB takes 1 MiB. */
+/** One per key, in one append. So many take about 200 KB, and EventStoreDB takes 1 MiB. */
 export const purgesPerAppendMax = 256
 
 export type Purging = {
   /**
-   * In ms, at the node's start. If this node's clock is far ahead of that, it can be wrong, so the first run purges
-   * nothing: a purge cannot be undone.
+   * In ms, at the node's start. If this node's clock is far ahead of that, it can be wrong, and a purge cannot be undone.
    */
   newestMs(): number
   onTimes(told: TimesTold): void
 }
 
 /**
- * Purges old readings: appends `ReadingsPurged`, then deletes the readings by truncating the stream (docs/protocol.md,
- * "Retention"). All nodes try, but only one append finds the expected revision, so readings are purged once. A node can
- * die between the two steps. So every node truncates all streams with purged readings, also at its start.
+ * docs/decisions/006-retention-hides-then-deletes.md. A node can die between the event and the truncation, so every node
+ * truncates all streams with purged readings, also at its start.
  */
 export class Retention {
   readonly #context: ActorContext
@@ -99,8 +97,7 @@ export class Retention {
     const record = async (): Promise<boolean> => {
       const actor = this.#cellars.get(cellarStream(cellar))
       const recorded = await actor?.purge({ type: 'PurgeReadings', purges, acceptedBefore, retentionMs })
-      // The cellar's actor records nothing if the retention was changed meanwhile. The cellar is then not marked as
-      // done, so the next run tries again.
+      // Nothing is recorded if the retention was changed meanwhile. Then the next run tries again.
       const isRecorded = recorded?.ok === true && projections.cellars.get(cellar)?.policy.retentionMs === retentionMs
       for (const { keyId } of purges) this.#mustTruncate(keyId)
       purges = []
@@ -117,7 +114,7 @@ export class Retention {
     this.#doneBefore.set(cellar, acceptedBefore)
   }
 
-  /** Returns `null` also for damaged readings, because damage of one key must not stop the purges of all others. */
+  /** `null` also for damaged readings: damage of one key must not stop the purges of all others. */
   async #undamagedPurgeOf(keyId: string, acceptedBefore: number): Promise<Purge | null> {
     try {
       return await this.#purgeOf(keyId, acceptedBefore)
@@ -128,9 +125,8 @@ export class Retention {
   }
 
   /**
-   * Returns the range to purge; `null` if there is none. A binary search finds the end of the range, and revisions give
-   * the number of readings, so few events are read. The key's last reading stays, because it shows the last use. Events
-   * after that reading stay too, such as a seal.
+   * `null` if there is nothing to purge. Revisions give the number of readings, so few events are read. The key's last
+   * reading stays, because it shows the last use. So do events after it, such as a seal.
    */
   async #purgeOf(keyId: string, acceptedBefore: number): Promise<Purge | null> {
     const { log, projections } = this.#context
@@ -158,7 +154,7 @@ export class Retention {
       try {
         await this.#context.log.truncate(readingsStream(keyId), before)
       } catch (error) {
-        // The next run tries a damaged stream again. The other streams do not wait for it.
+        // The other streams do not wait for a damaged one.
         if (error instanceof DamagedLog) continue
         if (error instanceof Outage) throw error
         this.#context.onBug(error)
@@ -172,7 +168,7 @@ export class Retention {
     if (purged !== null) this.#untruncated?.set(keyId, purged.keptFrom)
   }
 
-  /** At first all keys with purged readings, because an earlier process can have stopped before the truncation. */
+  /** At first all keys with purged readings: an earlier process can have stopped before the truncation. */
   #toTruncate(): readonly (readonly [string, number])[] {
     if (this.#untruncated !== null) return [...this.#untruncated]
     const { readings } = this.#context.projections
@@ -180,7 +176,7 @@ export class Retention {
     return [...this.#untruncated]
   }
 
-  /** Only when two runs in a row find them missing: by then, the purge events of other nodes have arrived. */
+  /** Only when two runs in a row miss them: by then, the purge events of other nodes have arrived. */
   #tellGaps(): void {
     const before = this.#gaps
     const gaps = this.#context.projections.readings.gaps()

@@ -9,7 +9,7 @@ import { appendUntilKnown } from '../stream/append-until-known.ts'
 import { KeyRounds } from './key-rounds.ts'
 
 export const recordsKeptMs = { signins: 30 * 24 * 3_600_000, refusals: 30 * 24 * 3_600_000 } as const
-/** Keys whose refusals one run of the retention looks at. A run comes each minute, so a day is enough for 360,000 keys. */
+/** A run comes each minute, so a day is enough for 360,000 keys. */
 export const refusalStreamsPerSweepMax = 256
 
 type PurgedStream = { readonly stream: string; readonly keptMs: number }
@@ -20,13 +20,12 @@ const nodeStreams: readonly PurgedStream[] = [
 ]
 
 type DueDate = PurgedStream & { readonly now: number; readonly recordedBefore: number }
-/** The records from `first` up to the revision before `end` can be purged. */
+/** From `first` up to the revision before `end`. */
 type Due = DueDate & { readonly first: RecordedEvent; readonly end: number }
 
 /**
- * Purges old records, such as sign-ins: appends `RecordsPurged` to their stream, then deletes the records by truncating
- * the stream. Each node tries once a day. Only one append finds the expected revision, so the records are purged once.
- * Refusals of a key are never kept longer than the readings of its cellar.
+ * Appends `RecordsPurged` to a stream of records, then truncates it. Only one node's append finds the expected revision, so
+ * records are purged once. Refusals of a key are never kept longer than the readings of its cellar.
  */
 export class RecordRetention {
   readonly #context: ActorContext
@@ -71,7 +70,7 @@ export class RecordRetention {
     const { stream } = date
     const [first, second] = await this.#context.log.read(stream, { limit: 2 })
     if (first === undefined) return true
-    // A node's first run truncates again: a stopped process can have left events that are hidden but not deleted.
+    // A stopped process can have left events that are hidden but not deleted.
     if (isFirst && first.revision > 0) await this.#context.log.truncate(stream, first.revision)
     // The last event of a stream always stays. Without this line, a quiet stream would get another one each month.
     if (first.type === 'RecordsPurged' && second === undefined) return true
@@ -79,7 +78,6 @@ export class RecordRetention {
     return end === first.revision || this.#purgeDue({ ...date, first, end })
   }
 
-  /** False: another node has appended first, so the next run tries again. */
   async #purgeDue({ stream, first, end, keptMs, recordedBefore }: Due): Promise<boolean> {
     const { last, purgedTo } = await this.#lastPurge(stream, Math.min(first.recordedAt, recordedBefore) + keptMs)
     if (purgedTo < end) {
@@ -112,8 +110,8 @@ export class RecordRetention {
   }
 
   /**
-   * Returns the stream's last event, and the first revision that the newest purge has kept, or 0 without a purge. The
-   * caller truncates the stream again, because the node that appended that purge can have stopped before it truncated.
+   * `purgedTo`: the first revision that the newest purge has kept, or 0. The node that appended that purge can have stopped
+   * before it truncated, so the caller does.
    */
   async #lastPurge(stream: string, sinceMs: number): Promise<{ last: RecordedEvent; purgedTo: number }> {
     let last: RecordedEvent | null = null
@@ -129,7 +127,7 @@ export class RecordRetention {
         if (event.type === 'RecordsPurged') {
           return { last, purgedTo: Math.min(event.data.lastRevision + 1, event.revision) }
         }
-        // Stops at `sinceMs`, because purge events before that time concern only records that are already deleted.
+        // Purge events before that time concern only records that are already deleted.
         if (event.recordedAt > 0 && event.recordedAt < sinceMs) return { last, purgedTo: 0 }
       }
       const oldest = page.at(-1)
@@ -146,9 +144,9 @@ export class RecordRetention {
 }
 
 /**
- * Judges whether a record is old enough to be purged. The clock of the node that wrote the record can have been wrong
- * (docs/protocol.md, "Retention"). So a record is also purged if a later record in the stream is old enough. A time that
- * is probably wrong is `unknown` and decides nothing: a time of 0, in the future, or very old after a younger record.
+ * The clock of the node that wrote the record can have been wrong (docs/protocol.md, "Retention"). So a record is also
+ * purged if a later one is old enough. `unknown` decides nothing: a time of 0, in the future, or very old after a younger
+ * record.
  */
 const scanned = (
   scan: { end: number; isBehindYounger: boolean },

@@ -4,7 +4,7 @@ import type { Asker } from '../core-interface.ts'
 
 type Expiring = { change(command: { readonly type: 'RecordKeyExpiry' }, asker: Asker): Promise<unknown> }
 
-/** Records that the key has expired. An actor reports its bugs itself, so one is ignored here. Then a sweep tries again. */
+/** An actor reports its bugs itself, so one is ignored here. Then a sweep tries again. */
 export const appendKeyExpired = async (actor: Expiring, context: ActorContext): Promise<void> => {
   try {
     await actor.change({ type: 'RecordKeyExpiry' }, systemAsker(context))

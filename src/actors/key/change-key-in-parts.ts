@@ -4,10 +4,7 @@ import type { KeyState } from '../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
 import type { Asker, Core } from '../core-interface.ts'
 
-/**
- * A missing field keeps its value. With `limit: null` the key gets the cellar's limit. With `expiresAt: null` the key
- * never expires. `expiresAt` is in ms.
- */
+/** A missing field keeps its value. `limit: null`: that of the cellar. `expiresAt` is in ms; `null`: never. */
 export type KeyChanges = {
   readonly label?: string
   readonly note?: string
@@ -22,10 +19,9 @@ export type ChangeRefused = {
   readonly done: KeyPart
 }
 
-/** Of one event. */
 export type KeyPart = readonly (keyof KeyChanges)[]
 
-/** One event for each part. After a failure, the same change can be sent again: stored parts append nothing. */
+/** After a failure, the same change can be sent again: stored parts append nothing. */
 export const changeKeyInParts = async (
   core: Core,
   { keyId, changes }: { readonly keyId: string; readonly changes: KeyChanges },

@@ -12,13 +12,10 @@ import { retryPauseMs } from '../stream/append-until-known.ts'
 import { readFrom } from '../stream/read-stream.ts'
 import type { Draft, KeyStreams } from './key-streams.ts'
 
-/**
- * After this number of failed tries to append a seal event (docs/protocol.md), a revocation first suspends the key, so that
- * busy nodes stop writing.
- */
+/** After so many tries to seal, a revocation first suspends the key, so that busy nodes stop writing. */
 export const sealTriesMax = 8
 
-/** `onDoubt` is called when it is unknown if an append was stored. The actor then refuses readings, which would only wait. */
+/** `onDoubt`: it is unknown if an append was stored. The actor then refuses readings, which would only wait. */
 export type KeyWork = { readonly context: ActorContext; readonly streams: KeyStreams; readonly onDoubt: () => void }
 
 type Answer = Outcome<KeyState, CommandRefusal>
@@ -27,10 +24,7 @@ export type ChangeKey = Exclude<KeyCommand, { type: 'CreateKey' | 'RevokeKey' | 
 
 export type RotateKey = Extract<KeyCommand, { type: 'RotateKey' }>
 
-/**
- * `key` is the old key, with the id of its new successor. `replacedId` is an earlier successor that nobody has used, or
- * `null` if there is none.
- */
+/** `key` is the old key, with the id of its new successor. `replacedId` is an earlier successor that nobody has used. */
 export type NamedSuccessor = { readonly key: KeyState; readonly replacedId: string | null }
 
 export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker): Promise<Answer> => {
@@ -39,8 +33,8 @@ export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker)
 }
 
 /**
- * Writes the successor's id to the old key. The append succeeds only at the revision on which the command was decided.
- * So the key's state at that revision shows which earlier successor is replaced.
+ * The append succeeds only at the revision on which the command was decided. So the state there shows which earlier
+ * successor is replaced.
  */
 export const rotateKey = async (
   work: KeyWork,
@@ -61,8 +55,8 @@ const waitingSuccessor = ({ rotation }: KeyState): string | null =>
   rotation === null || rotation.superseded !== null ? null : rotation.successorId
 
 /**
- * For a repeated command: returns the unused successor before `successorId`; `null` if there is none. The function
- * reads the stream, because the state holds only the latest successor.
+ * For a repeated command: the unused successor before `successorId`. The state holds only the latest, so this reads the
+ * stream.
  */
 const successorBefore = async ({ context, streams }: KeyWork, successorId: string): Promise<string | null> => {
   let before: string | null = null
@@ -78,9 +72,8 @@ const successorBefore = async ({ context, streams }: KeyWork, successorId: strin
 type Changed = { readonly before: KeyState; readonly after: KeyState }
 
 /**
- * A command that takes a right away needs a fence event before the answer (docs/protocol.md, "Taking a right away").
- * Otherwise another node could still accept readings by the old right. The fence is needed even if the command changes
- * nothing: the node that made the change can have died before its fence.
+ * Taking a right away needs a fence (docs/protocol.md, "Taking a right away"). So does a command that changes nothing: the
+ * node that made the change can have died before its fence.
  */
 const decideAndAppend = async (
   work: KeyWork,
@@ -88,8 +81,7 @@ const decideAndAppend = async (
   asker: Asker,
 ): Promise<Outcome<Changed, CommandRefusal>> => {
   const { context, streams, onDoubt } = work
-  // Reads other nodes' events first. A command that changes nothing appends nothing, so no conflict would show that
-  // this node's state is outdated.
+  // A command that changes nothing appends nothing, so no conflict would show that this node's state is outdated.
   await streams.readKey()
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
     const { key, limit } = streams
@@ -115,8 +107,7 @@ const decideAndAppend = async (
 }
 
 /**
- * Several nodes can end the same rotation. The event's id is derived from the successor's first reading, so all nodes
- * together write only one event.
+ * Several nodes can end the same rotation. The id is derived from the successor's first reading, so they write one event.
  */
 const causeOf = (
   { context, streams }: KeyWork,
@@ -125,7 +116,7 @@ const causeOf = (
 ): { readonly id: string; readonly metadata: Metadata } => {
   if (command.type !== 'SupersedeKey') return { id: context.entropy.uuid(), metadata: askedBy(asker) }
   const causationId = command.readingId
-  // One reading can end several keys of a chain of rotations, so the id also depends on the key's stream.
+  // One reading can end several keys of a chain of rotations.
   const id = derivedId(causationId, `${event.type} in ${streams.keyStream}`)
   return { id, metadata: { ...askedBy(asker), causationId } }
 }
@@ -136,10 +127,7 @@ const mayTakeAway = (command: ChangeKey | RotateKey): boolean =>
   command.type === 'SupersedeKey' ||
   (command.type === 'SetKeyExpiry' && command.expiresAt !== null)
 
-/**
- * A fence event must never follow a seal (docs/protocol.md, "Taking a right away"). So after a conflict this function
- * reads the new events before it tries again: they can contain a seal.
- */
+/** A fence must never follow a seal. After a conflict, the new events can contain one, so they are read first. */
 const fence = async (
   { context, streams, onDoubt }: KeyWork,
   keyRevision: number,
@@ -158,10 +146,7 @@ const fence = async (
   throw lostEveryTry(`fence "${streams.readingsStream}"`)
 }
 
-/**
- * Writes the seal event before `KeyRevoked` (docs/protocol.md). After the seal no node can append a reading, so no
- * reading follows `KeyRevoked` in the log.
- */
+/** The seal comes before `KeyRevoked`, so that no reading follows that in the log. */
 export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Promise<Answer> => {
   const { streams } = work
   if (streams.key === null) return refused({ kind: 'key_not_found' })
@@ -177,9 +162,8 @@ export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Pr
 type Seal = Draft<'ReadingsSealed'>
 
 /**
- * Appends the seal event (docs/protocol.md). Returns false if other nodes wrote first at each try. A retry expects the
- * revision that the conflict names, because reading the stream first would take longer and meet the next conflict.
- * Without that read, the seal's time can be a little before the last reading's time.
+ * False if other nodes wrote first at each try. A retry expects the revision that the conflict names: reading first would
+ * take longer and meet the next conflict. So the seal's time can be a little before the last reading's.
  */
 const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean> => {
   let expected: ExpectedRevision = streams.readings.revision ?? 'none'
@@ -196,14 +180,13 @@ const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean
 }
 
 /**
- * Used if a busy node that is closer to the store wins every append against the seal. `KeySuspended` stops that node.
- * Few events go to the key's own stream, so the append of `KeySuspended` succeeds. If this node dies before the seal,
- * the key stays suspended and must be revoked again.
+ * A busy node closer to the store can win every append against the seal. `KeySuspended` stops it, in the key's own stream,
+ * to which few events go. If this node dies before the seal, the key must be revoked again.
  */
 const suspendAndSeal = async (work: KeyWork, draft: Seal): Promise<void> => {
   const { context, streams } = work
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
-    // Suspends the key before each try, because another admin can have resumed the key.
+    // Before each try, because another admin can have resumed the key.
     await trySuspending(work, draft)
     if (await seal(work, draft)) return
     await context.pause(retryPauseMs(tries, context))
@@ -219,17 +202,14 @@ const trySuspending = async ({ context, streams, onDoubt }: KeyWork, { data, met
   await streams.appendToKey({ ...event, id: context.entropy.uuid(), metadata }, { mustFinish: false, onDoubt })
 }
 
-/** Appends `KeyRevoked` if only the seal event is stored, because the node that wrote the seal died. */
+/** The node that wrote the seal can have died. */
 export const finishHalfDoneRevocation = async (work: KeyWork): Promise<void> => {
   const { key, readings } = work.streams
   if (readings.sealed === null || key === null || key.revoked !== null) return
   await finishRevocation(work, { mustFinish: false })
 }
 
-/**
- * Appends `KeyRevoked`. Its id is derived from the seal's id, so several nodes that finish the same revocation write
- * only one event.
- */
+/** The id is derived from the seal's, so several nodes that finish the same revocation write one event. */
 const finishRevocation = async (
   { context, streams, onDoubt }: KeyWork,
   { mustFinish }: { readonly mustFinish: boolean },

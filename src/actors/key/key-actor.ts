@@ -36,8 +36,8 @@ const internalError: ReadingRefusal = { kind: 'internal_error' }
 const runBounds = { readingsMax: appendReadingsMax, bytesMax: appendBytesMax }
 
 /**
- * The only writer of one key's streams on this node. At most one append of readings is under way. - Fast path: `accept`
- * admits or refuses at once, without an async function. At the end of the turn, one append takes all admitted readings. -
+ * The only writer of one key's streams on this node. At most one append of readings is under way. Fast path: `accept`
+ * admits or refuses at once, without an async function. At the end of the turn, one append takes all admitted readings.
  * Slow path: loads the state and runs commands. Readings that arrive meanwhile wait until it ends.
  */
 export class KeyActor {
@@ -47,13 +47,12 @@ export class KeyActor {
   readonly #streams: KeyStreams
   readonly #mailbox = new Mailbox()
   readonly #sharing: StreamSharing
-  /** `null` until the first request with an idempotency key, because most keys never get one. */
   #idempotent: IdempotentRequests | null = null
-  /** The current append of readings: under way, or waiting for its next try. `null` if there is none. */
+  /** Under way, or waiting for its next try. */
   #run: ReadingsAppend | null = null
-  /** Places in the rate window that waiting readings hold, without those of `#run`. Refused readings give theirs back. */
+  /** Places in the rate window, without those of `#run`. Refused readings give theirs back. */
   #reservedByWaiting = 0
-  /** True if waiting readings are not admitted yet: the state can be outdated. The slow path admits or refuses them. */
+  /** Waiting readings are not admitted yet, because the state can be outdated. */
   #mustJudge = false
   #isOnSlowPath = false
   #isFlushDue = false
@@ -72,7 +71,7 @@ export class KeyActor {
     return this.#run === null && !this.#isOnSlowPath && !this.#isFlushDue && this.#mailbox.isEmpty
   }
 
-  /** Answers when the readings are committed or refused. Waits at most `requestWaitMsMax`, then refuses. Never throws. */
+  /** Waits at most `requestWaitMsMax`, then refuses. Never throws. */
   accept(readings: Readings, requestId: string): Promise<ReadingAnswer> {
     try {
       const refusal = this.#refusal(countOf(readings))
@@ -86,7 +85,6 @@ export class KeyActor {
     return request.answer
   }
 
-  /** A repeat gets the first answer again. */
   acceptIdempotent(readings: Readings, request: IdempotentRequest): Promise<ReadingAnswer> {
     try {
       const answer = this.#earlyAnswer(countOf(readings), request)
@@ -104,9 +102,9 @@ export class KeyActor {
     return this.#idempotentRequests().knows(keyHash, { isAppending: this.#run !== null })
   }
 
-  /** Reads other nodes' readings up to revision `heardTo`. `null`: the key is unknown, or the store is unavailable. */
+  /** Reads other nodes' readings up to `heardTo`. `null`: the key is unknown, or the store is unavailable. */
   usage(heardTo = -1): Usage | null | Promise<Usage | null> {
-    // During an append, `heardTo` can name this node's own readings. They are counted already, so no read is needed.
+    // During an append, `heardTo` can name this node's own readings, which are counted already.
     const isEnough = this.#streams.checkLoaded() && (this.#run !== null || !this.#streams.orderNews(heardTo))
     if (isEnough) return this.#streams.usage
     this.#wake()
@@ -138,7 +136,7 @@ export class KeyActor {
     return this.#ask(() => revokeKey(this.#work, reason, asker))
   }
 
-  /** Asks for an empty command: before each command, the slow path reads missing events and ends half-done revocations. */
+  /** An empty command: before each, the slow path reads missing events and ends half-done revocations. */
   catchUp(): Promise<Outcome<null, CommandRefusal>> {
     return this.#ask(async () => done(null))
   }
@@ -152,7 +150,7 @@ export class KeyActor {
     this.#advance()
   }
 
-  /** Refuses requests of heartbeat `beat` or before. Their appends go on, so readings can still be stored. */
+  /** Of heartbeat `beat` or before. Their appends go on, so readings can still be stored. */
   answerOverdue(beat: number): void {
     const overdue = Math.min(this.#mailbox.answerOverdue(beat), this.#reservedByWaiting)
     this.#reservedByWaiting -= overdue
@@ -165,7 +163,7 @@ export class KeyActor {
     for (const request of this.#run?.requests ?? []) request.settle(refused(storeUnavailable))
   }
 
-  /** Returns `null` if the readings are admitted, or if the slow path must admit or refuse them later. */
+  /** `null`: admitted, or the slow path must admit or refuse later. */
   #refusal(count: number): ReadingRefusal | null {
     const full = this.#noRoomFor(count)
     if (full !== null) return full
@@ -196,7 +194,7 @@ export class KeyActor {
     return refusal === null ? null : refused(refusal)
   }
 
-  /** Readings would only wait, because an append of unknown outcome blocks later appends. */
+  /** An append of unknown outcome blocks later appends, so readings would only wait. */
   get #isStuck(): boolean {
     return this.#run?.isDoubtful === true && !this.#context.log.health().ok
   }
@@ -248,7 +246,7 @@ export class KeyActor {
     let taken: readonly ReadingsRequest[] = []
     try {
       const { key, readings, readingsStream, now } = this.#streams
-      // One check is enough for all readings: they share the key.
+      // One check is enough: all readings share the key.
       const refusal = refusalOfKey(key, readings.sealed !== null, now)
       if (refusal !== null) {
         this.#releaseWaiting()
@@ -297,7 +295,7 @@ export class KeyActor {
     const usage = this.#streams.usage
     if (usage === null) throw new Error(`Cannot answer for "${readingsStream}": its key is not known`)
     this.#run = null
-    // Begins the next append before answering, so the log works while the answers are made.
+    // Before answering, so that the log works while the answers are made.
     this.#advance()
     acknowledge(run, { stream: readingsStream, first, usage }, this.#idempotent)
   }
@@ -382,7 +380,7 @@ export class KeyActor {
     return refused(internalError)
   }
 
-  /** Refuses all requests. The bug can have damaged the state, so the next request loads the state again. */
+  /** The bug can have damaged the state, so the next request loads it again. */
   #break(bug: unknown): void {
     const requests = this.#run?.requests ?? []
     this.#run = null

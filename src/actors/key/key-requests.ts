@@ -80,8 +80,8 @@ const rotateKey =
   }
 
 /**
- * Returns the replaced successor, so that the admin can revoke it. `null` if there is none, if it was used or revoked,
- * or if an unrelated key has its id.
+ * So that the admin can revoke the replaced successor. `null` if there is none, if it was used or revoked, or if an
+ * unrelated key has its id.
  */
 const unusedFollower = ({ projections }: ActorContext, keyId: string, successorId: string | null): KeyState | null => {
   const key = successorId === null ? null : projections.keys.get(successorId)
@@ -90,10 +90,7 @@ const unusedFollower = ({ projections }: ActorContext, keyId: string, successorI
   return isUnused ? key : null
 }
 
-/**
- * Records that the key has expired, before a new expiry is set. Otherwise the key's history would not show that the key
- * was expired.
- */
+/** Before a new expiry is set. Otherwise the history would not show that the key was expired. */
 const recordPassedExpiry = async (
   context: ActorContext,
   { keys }: Actors,

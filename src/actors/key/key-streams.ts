@@ -13,22 +13,18 @@ import { readFrom } from '../stream/read-stream.ts'
 import { loadReadings, readTail } from './load-readings.ts'
 
 /**
- * Pages of a key's readings that are read at once for idempotency keys that the index does not have yet. If more are missing, the
- * request is refused, and the next one reads on.
+ * Read at once for idempotency keys that the index does not have yet. If more are missing, the request is refused, and the
+ * next one reads on.
  */
 const repeatsGapPagesMax = 100
-/**
- * Pages of other nodes' readings that an actor reads one by one. If there are more, the actor drops its state and loads it from
- * the end of the stream, because that reads fewer events.
- */
+/** With more pages of other nodes' readings, loading the state from the end of the stream reads fewer events. */
 export const catchUpPagesMax = 3
 /**
- * An open page makes an actor read other nodes' readings at most once in this time, so that pages cause few reads. The actor
- * counts this time in heartbeats, so it must be a multiple of `heartbeatMs`.
+ * An open page makes an actor read other nodes' readings at most once in this time. It must be a multiple of `heartbeatMs`.
  */
 export const usageCatchUpMs = 2_000
 
-/** An event that is not appended yet. The append adds `recordedAt`. */
+/** Not appended yet. The append adds `recordedAt`. */
 export type Draft<T extends KeyEventType | 'ReadingsSealed' | 'ReadingsFenced'> = {
   [K in T]: Omit<NewEvent<K>, 'recordedAt'>
 }[T]
@@ -40,8 +36,8 @@ type Place = { readonly revision: number; readonly position: number }
 const beginning: Place = { revision: 0, position: -1 }
 
 /**
- * The state of one key on this node, folded from the key's two streams. It can be behind the newest revisions that this
- * node has heard of; then `catchUp` reads the missing events.
+ * Folded from the key's two streams. It can be behind the newest revisions that this node has heard of; then `catchUp`
+ * reads the missing events.
  */
 export class KeyStreams {
   readonly #keyId: string
@@ -49,30 +45,23 @@ export class KeyStreams {
   key: KeyState | null = null
   readings: ReadingsState = noReadings(keyLimitDefault.windowMs)
   limit: Limit = keyLimitDefault
-  /**
-   * The highest revisions that an event or a conflict has named; -1 if none. No append is decided before the state
-   * contains these revisions.
-   */
+  /** The highest that an event or a conflict has named. No append is decided before the state contains these. */
   #readingsSeen = -1
   #keySeen = -1
   #isLoaded = false
   /**
-   * The time (ms) for which the rate window was counted from the log. If the clock goes back before this time, the
-   * count would be too low, so the state is loaded again.
+   * In ms. If the clock goes back before this time, the count from the log would be too low, so the state is loaded again.
    */
   #countedAtMs = 0
   /**
-   * `context.repeats` remembers idempotency keys for the whole node. From this revision and position on, this actor has
-   * passed the idempotency keys of its readings to that memory. The index has those of older readings.
+   * From here on, this actor has passed the idempotency keys of its readings to `context.repeats`. The index has those of
+   * older readings.
    */
   #repeatsReadFrom: Place = beginning
   #keyRecordedAt = 0
   #limitsEpoch = -1
   #expiryNoted: number | null = null
-  /**
-   * True if `catchUp` must read other nodes' readings, because a page shows the use of the rate window. An append does
-   * not need this: an outdated append meets a conflict.
-   */
+  /** For a page that shows the use of the rate window. An append does not need this: an outdated one meets a conflict. */
   #mustReadNews = false
   #readForUsageBeat = Number.NEGATIVE_INFINITY
   readonly #context: ActorContext
@@ -84,29 +73,28 @@ export class KeyStreams {
   }
 
   /**
-   * True if the state is loaded, its limit is current, and no wrong clock has moved the rate window too far ahead. If
-   * false, `catchUp` loads the state again.
+   * Loaded, the limit is current, and no wrong clock has moved the rate window too far ahead. If false, `catchUp` loads
+   * again.
    */
   checkLoaded(): boolean {
     if (this.#limitsEpoch !== this.#context.limitsEpoch) this.#refreshLimit()
-    // If the clock was ahead and went back, the window stays at the later time. New readings would get that time, and
-    // the key could seem expired. So the state is loaded again.
+    // If the clock was ahead and went back, the window stays at the later time. New readings would get that time, and the
+    // key could seem expired.
     const reachedMs = Math.max(this.#context.clock.now(), this.readings.recordedAt)
     if (reachedMs < this.#countedAtMs || reachedMs < this.readings.window.reservedAtMs) this.#isLoaded = false
     return this.#isLoaded
   }
 
   /**
-   * True if the state holds every event that this node knows to be in the log. If false, `catchUp` must run before the
-   * next append.
+   * The state holds every event that this node knows to be in the log. If false, `catchUp` must run before the next append.
    */
   checkCurrent(): boolean {
     return this.checkLoaded() && !this.#areReadingsBehind && !this.#isKeyBehind
   }
 
   /**
-   * Like `checkCurrent`, but also false if this node has heard of other nodes' readings. A check must ask this, because no
-   * conflict would show those readings. Do not ask during an append: this node could have heard of its own readings.
+   * Also false if this node has heard of other nodes' readings: for a check, no conflict would show them. Do not ask during
+   * an append: this node could have heard of its own readings.
    */
   checkNews(): boolean {
     const heard = this.key === null ? null : this.#context.projections.readings.usage(this.key.keyId)
@@ -122,10 +110,7 @@ export class KeyStreams {
     return (this.#context.repeats?.foldedTo ?? -1) >= this.#repeatsReadFrom.position
   }
 
-  /**
-   * The time (ms) that the next reading gets. It is never before the last reading or the window's time, because times
-   * in a stream never decrease.
-   */
+  /** In ms, for the next reading. Times in a stream never decrease. */
   get now(): number {
     return this.#nowAt(this.#context.clock.now())
   }
@@ -151,18 +136,12 @@ export class KeyStreams {
     }
   }
 
-  /**
-   * After a wrong clock was set back, the key's time is ahead of the clock and stands still. Readings leave the window
-   * only after the clock has reached that time.
-   */
+  /** After a wrong clock was set back, the key's time stands still until the clock has reached it. */
   #untilMs(windowMs: number, aheadMs: number): number {
     return windowMs === 0 ? 0 : windowMs + aheadMs
   }
 
-  /**
-   * Returns `null` if so many readings can be stored at `now`, the time of this key. Reserves nothing. The state must be
-   * loaded.
-   */
+  /** `null`: so many can be stored at `now`, the time of this key. Reserves nothing. The state must be loaded. */
   refusalOf(readings: number, now: number): ReadingRefusal | null {
     const { key, limit } = this
     const refusal = admit(key, this.readings, { limit, now, readings })
@@ -170,7 +149,7 @@ export class KeyStreams {
     return { ...refusal, retryAfterMs: this.#untilMs(refusal.retryAfterMs, this.now - this.#context.clock.now()) }
   }
 
-  /** Decides about so many readings, and reserves nothing. The state must be loaded. */
+  /** Reserves nothing. The state must be loaded. */
   check(readings: number): CheckAnswer {
     const { now, usage } = this
     const refusal = this.refusalOf(readings, now)
@@ -179,7 +158,7 @@ export class KeyStreams {
     return done({ recordedAt: now, usage })
   }
 
-  /** Returns true if the expiry of the key is to be recorded. Returns true once for each expiry. */
+  /** True once for each expiry that is to be recorded. */
   noteExpiry(): boolean {
     const { key } = this
     if (key === null || key.expiryRecorded === key.expiresAt || this.#expiryNoted === key.expiresAt) return false
@@ -196,10 +175,7 @@ export class KeyStreams {
     return this.#keySeen > revision || this.readings.fencedAt > revision
   }
 
-  /**
-   * Returns true if a page must wait for `catchUp`, because another node has written readings. Returns true at most
-   * once in `usageCatchUpMs`, so that pages cause few reads.
-   */
+  /** A page must wait for `catchUp`. True at most once in `usageCatchUpMs`, so that pages cause few reads. */
   orderNews(heardTo: number): boolean {
     if (heardTo <= (this.readings.revision ?? -1)) return false
     if (this.#context.beat - this.#readForUsageBeat < usageCatchUpMs / heartbeatMs) return false
@@ -221,8 +197,8 @@ export class KeyStreams {
   }
 
   /**
-   * Learns the idempotency keys of older readings that the index does not have yet. `#load` reads only the newest readings.
-   * Until all idempotency keys are known, a repeat cannot be told from a new request.
+   * `#load` reads only the newest readings. Until the index has the idempotency keys of the others, a repeat cannot be told
+   * from a new request.
    */
   async readOlderRepeats(): Promise<void> {
     const { repeats, log } = this.#context
@@ -240,9 +216,8 @@ export class KeyStreams {
   }
 
   /**
-   * `currentRevision` is the revision that a conflict named; `null` means that the stream no longer exists. A revision
-   * lower than this node's means that the store was restored from an older backup. In both cases the state is loaded
-   * again.
+   * `null`: the stream no longer exists. A revision lower than this node's: the store was restored from an older backup.
+   * Both load the state again.
    */
   noteConflict(currentRevision: number | null): void {
     if (currentRevision === null || currentRevision < (this.readings.revision ?? -1)) this.forget()
@@ -260,10 +235,7 @@ export class KeyStreams {
     return 'key_changed'
   }
 
-  /**
-   * Appends one event to the key's own stream and folds it. After a conflict, reads and folds the events of other nodes
-   * instead, so that the caller can decide again.
-   */
+  /** After a conflict, folds the events of other nodes instead, so that the caller can decide again. */
   async appendToKey(draft: Draft<KeyEventType>, options: AppendOptions): Promise<AppendResult> {
     const recordedAt = Math.max(this.#context.clock.now(), this.#keyRecordedAt)
     const append = {
@@ -283,8 +255,8 @@ export class KeyStreams {
   }
 
   /**
-   * Remembers the seal event (docs/protocol.md), so that no reading is admitted. The event is not folded: folding would
-   * skip the events before the seal, which this node has perhaps not read.
+   * So that no reading is admitted. It is not folded: that would skip the events before it, which this node has perhaps not
+   * read.
    */
   noteSeal(seal: RecordedEvent<'ReadingsSealed'>): void {
     this.readings.sealed = seal
@@ -299,16 +271,14 @@ export class KeyStreams {
   }
 
   /**
-   * Reads the readings stream before the key's stream. A fence event is written after its key event (docs/protocol.md).
-   * So if the first read finds a fence, the second read finds its key event. In the other order, this node could miss
-   * the key event and admit readings by an old right. A fence that is written later makes the next append fail with a
-   * conflict.
+   * The readings stream is read first. A fence is written after its key event, so if this read finds a fence, the next
+   * finds its key event. In the other order, this node could admit readings by an old right. A later fence makes the next
+   * append fail.
    */
   async #load(): Promise<void> {
-    // If one of the reads below fails, only half of the state is loaded, so it must not be used.
+    // If a read below fails, only half of the state is loaded.
     this.#isLoaded = false
-    // A server of the store can name a revision and lose it when it dies. Waiting for that revision would block the
-    // key, so the named revisions are forgotten.
+    // A server of the store can name a revision and lose it when it dies. Waiting for it would block the key.
     this.#readingsSeen = -1
     this.#keySeen = -1
     const tail = await readTail(this.#context.log, this.readingsStream)
@@ -327,7 +297,7 @@ export class KeyStreams {
 
   #noteRepeatsRead(oldest: RecordedEvent | undefined): void {
     const isAll = oldest === undefined || oldest.revision === 0 || this.#context.repeats?.isPast(oldest) === true
-    // Copies two numbers. A reference to the event would keep the whole event in memory as long as the actor.
+    // Two numbers: the event itself would stay in memory as long as the actor.
     this.#repeatsReadFrom = isAll ? beginning : { revision: oldest.revision, position: oldest.position }
   }
 
@@ -340,10 +310,9 @@ export class KeyStreams {
       isGone ||= (events[0]?.revision ?? 0) > (this.readings.revision ?? -1) + 1
       if (!isGone) this.foldReadings(events)
     })
-    // Loads the state again if the next events were purged, or if there are too many to fold one by one.
+    // The next events were purged, or are too many to fold one by one.
     if (isGone || !isAll) return this.#load()
-    // A stream with purged events can read as empty. Then its revision is known only from a conflict, which has set
-    // `#readingsSeen`.
+    // A stream with purged events can read as empty. Then its revision is known only from a conflict.
     if (this.readings.revision === null && this.#readingsSeen >= 0) this.readings.revision = this.#readingsSeen
     if (this.#areReadingsBehind) throw this.#notShown(this.readingsStream, this.#readingsSeen)
   }
@@ -373,13 +342,13 @@ export class KeyStreams {
     if (this.#isLoaded) this.#refreshLimit()
   }
 
-  /** Uses the equal state object of the projections, so that memory holds the key's state only once. */
+  /** The equal object of the projections, so that memory holds the state only once. */
   #shareKey(): void {
     const shared = this.key === null ? null : this.#context.projections.keys.get(this.key.keyId)
     if (shared !== null && shared.revision === this.key?.revision) this.key = shared
   }
 
-  /** If the window's length has changed, the readings must be counted again from the log. */
+  /** With another length of the window, the readings must be counted again from the log. */
   #refreshLimit(): void {
     this.limit = this.#effectiveLimit()
     if (this.limit.windowMs !== this.readings.window.windowMs) this.#isLoaded = false

@@ -7,23 +7,14 @@ import type { Registry } from '../registry.ts'
 import { appendKeyExpired } from './append-key-expired.ts'
 import type { KeyActor } from './key-actor.ts'
 
-/**
- * Another node finishes a revocation that is incomplete after this time. The node counts this time in heartbeats, so it must be
- * a multiple of `heartbeatMs`.
- */
+/** Then another node finishes a half-done revocation. It must be a multiple of `heartbeatMs`. */
 export const revocationFinishMs = 2_000
 
-/**
- * Finishes revocations whose node died after the seal event (docs/protocol.md, "Taking a right away"). Records expiries
- * that no request has noticed.
- */
+/** Finishes revocations whose node died after the seal. Records expiries that no request has noticed. */
 export class Sweeps {
   readonly #context: ActorContext
   readonly #keys: Registry<KeyActor>
-  /**
-   * Keys with a seal event but without `KeyRevoked`. The value is the heartbeat of the seal or of the last try to
-   * finish. During a try it is infinity, so that no second try begins.
-   */
+  /** The heartbeat of the seal, or of the last try to finish. Infinity during a try, so that no second one begins. */
   readonly #halfRevoked = new Map<string, number>()
   #recording: Promise<void> | null = null
 
@@ -32,9 +23,7 @@ export class Sweeps {
     this.#keys = keys
   }
 
-  /**
-   * Finds half-done revocations in the projections. The subscription delivers only later events.
-   */
+  /** The subscription delivers only later events. */
   recall(): void {
     const { keys, readings } = this.#context.projections
     for (const { keyId, revoked } of keys.list()) {
@@ -48,10 +37,7 @@ export class Sweeps {
     if (event.type === 'KeyRevoked') this.#halfRevoked.delete(keyIdOf(event.stream))
   }
 
-  /**
-   * Finishes a revocation only after `revocationFinishMs`, because the node that wrote the seal probably finishes it
-   * itself.
-   */
+  /** Not at once, because the node that wrote the seal probably finishes it itself. */
   onBeat(): void {
     const before = this.#context.beat - revocationFinishMs / heartbeatMs
     for (const [keyId, beat] of this.#halfRevoked) if (beat <= before) void this.#finish(keyId)
@@ -66,10 +52,7 @@ export class Sweeps {
     for (const keyId of [...this.#halfRevoked.keys()]) await this.#finish(keyId)
   }
 
-  /**
-   * Records one expiry after the other. After a long stop many keys can have expired, and many appends at once would
-   * delay other requests.
-   */
+  /** One after the other: after a long stop, many appends at once would delay other requests. */
   recordExpiries(): Promise<void> {
     this.#recording ??= this.#recordExpiries().finally(() => {
       this.#recording = null
@@ -97,5 +80,5 @@ export class Sweeps {
   }
 }
 
-/** Ignores a bug that the actor has already reported. The next sweep tries again. */
+/** The actor has reported the bug. The next sweep tries again. */
 const ignoreBug = (): void => {}

@@ -19,10 +19,8 @@ export const readTail = async (log: EventLog, stream: string): Promise<readonly 
 }
 
 /**
- * Returns the state after `tail`, the newest events of a readings stream. If the rate window begins before `tail`, a
- * binary search finds the window's beginning (docs/protocol.md, "The window"). The difference of revisions then gives
- * the number of readings. This number includes fence events, so the window can admit fewer readings than the limit,
- * never more.
+ * The state after `tail`. If the rate window begins before it, a binary search finds its beginning, and revisions give the
+ * number of readings. That includes fences, so the window can admit fewer than the limit, never more.
  */
 export const loadReadings = async (
   log: EventLog,
@@ -38,17 +36,15 @@ export const loadReadings = async (
     const first = await firstSince(log, oldest, fromMs)
     if (first.revision < oldest.revision) await countRun(log, state, { first, end: oldest, limit: at.limit })
   }
-  // If no event is in the window, `start` is -1, and `slice(-1)` takes the last event. That event gives the
-  // stream's revision, and can be the seal.
+  // If no event is in the window, `slice(-1)` takes the last one: it gives the stream's revision, and can be the seal.
   const start = tail.findIndex(({ recordedAt }) => recordedAt >= fromMs)
   for (const event of tail.slice(start)) foldReadings(state, event)
-  // Readings that left the window before `now` were not counted. So the window moves to `now`: at an earlier time it
-  // would count too few readings and admit too many.
+  // Readings that left before `now` were not counted. At an earlier time the window would admit too many.
   state.window.leaveUntil(now)
   return state
 }
 
-/** `last` is an event of the same stream, also recorded at `fromMs` or later. */
+/** `last` is of the same stream, and also recorded at `fromMs` or later. */
 export const firstSince = async (log: EventLog, last: EventAt, fromMs: number): Promise<EventAt> => {
   let found = last
   let low = 0
@@ -62,10 +58,9 @@ export const firstSince = async (log: EventLog, last: EventAt, fromMs: number): 
 }
 
 /**
- * Counts the events from `first` up to the event before `end`. If they need more than one page, divides them into parts. Then reads
- * only the event at the end of each part, all at the same time. A part counts at the time of its end, so its readings leave the
- * window late, never early. A part has a slot's share of the limit. Only the oldest part can have more: what came before so many
- * readings that they fill the window.
+ * From `first` up to the event before `end`. If these are more than a page, only the last event of each part is read. A
+ * part counts at the time of its end, so its readings leave the window late, never early. A part has a slot's share of the
+ * limit. Only the oldest can have more: what came before readings that fill the window.
  */
 const countRun = async (
   log: EventLog,

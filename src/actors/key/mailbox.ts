@@ -7,30 +7,25 @@ import { Outage } from '../../log/event-log.ts'
 import type { Accepted, IdempotentRequest } from '../core-interface.ts'
 import { commandRefusalOf } from '../outage-refusals.ts'
 
-/**
- * Bytes that an append reserves for an idempotency key. As JSON, its hashes and the facts of its batch take at most 375 bytes.
- */
+/** For an append with an idempotency key. As JSON, its hashes and the facts of its batch take at most 375 bytes. */
 export const encodedIdempotencyBytes = 380
 export const mailboxRequestsMax = 4_096
-/** Readings that wait for one actor: 64 full batches, about 25 MB. Further readings are refused. */
+/** For one actor: 64 full batches, about 25 MB. */
 export const mailboxReadingsMax = 65_536
 export const mailboxCommandsMax = 64
 
 export type ReadingAnswer = Outcome<Accepted, ReadingRefusal>
 
-/** `count` is the number of readings in all requests together: a batch has several. */
+/** `count` is that of all requests together: a batch has several readings. */
 export type RequestGroup = { readonly requests: readonly ReadingsRequest[]; readonly count: number }
 
 let lastResolve: (answer: ReadingAnswer) => void = () => {}
-/** All promises share this executor. A new closure for each promise would be the slowest part of a request. */
+/** A new closure for each promise would be the slowest part of a request. */
 const keepResolve = (resolve: (answer: ReadingAnswer) => void): void => {
   lastResolve = resolve
 }
 
-/**
- * One request with readings that waits for its answer. A timeout can answer before the append ends, so only the first
- * `settle` has an effect.
- */
+/** A timeout can answer before the append ends, so only the first `settle` has an effect. */
 export class ReadingsRequest implements RunRequest {
   readonly answer: Promise<ReadingAnswer>
   settled = false
@@ -40,7 +35,6 @@ export class ReadingsRequest implements RunRequest {
   constructor(
     readonly readings: Readings,
     readonly requestId: string,
-    /** For the timeout. */
     readonly beat: number,
   ) {
     this.count = countOf(readings)
@@ -181,10 +175,7 @@ export class Mailbox {
     return command.answer
   }
 
-  /**
-   * Returns `null` if there is room for a request with `count` readings. Readings in the current append still count,
-   * because they also take memory.
-   */
+  /** `null`: there is room. Readings in the current append still count, because they take memory, too. */
   refusalOf(count: number, appending: RequestGroup | null): ReadingRefusal | null {
     if (this.#isStopped) return { kind: 'store_unavailable' }
     const requests = this.#requests.length + (appending?.requests.length ?? 0)
@@ -202,7 +193,6 @@ export class Mailbox {
     this.#readingsCount = readingsOf(this.#requests)
   }
 
-  /** An outage becomes a refusal. @throws a bug of the command. */
   async performNext(): Promise<void> {
     const command = this.#commands.shift()
     if (command === undefined) return
@@ -214,10 +204,7 @@ export class Mailbox {
     }
   }
 
-  /**
-   * Takes the oldest requests within both bounds, but always at least one request. So a single batch can exceed the
-   * bounds, up to `batchEncodedBytesMax`.
-   */
+  /** Always at least one request. So a single batch can exceed the bounds, up to `batchEncodedBytesMax`. */
   takeReadings(bounds: { readonly readingsMax: number; readonly bytesMax: number }): RequestGroup {
     const waiting = this.#requests
     let taken = 0
@@ -241,8 +228,8 @@ export class Mailbox {
   }
 
   /**
-   * Settles each request for which `judge` returns an answer. The other requests stay in the mailbox. If `judge`
-   * throws, the requests that it has not answered also stay, so that the caller can refuse them.
+   * Requests stay for which `judge` returns `null`. If it throws, those that it has not answered also stay, so that the
+   * caller can refuse them.
    */
   judgeReadings(judge: (request: ReadingsRequest) => ReadingAnswer | null): void {
     const waiting = this.#takeAll()
@@ -277,7 +264,7 @@ export class Mailbox {
 
   /**
    * Of heartbeat `beat` or earlier. Returns the number of refused readings, whose places in the rate window the caller
-   * gives back. A command that has begun runs to its end.
+   * gives back.
    */
   answerOverdue(beat: number): number {
     if (this.#performing !== null && this.#performing.beat <= beat) this.#performing.refuse({ kind: 'not_confirmed' })

@@ -5,16 +5,12 @@ import type { Usage } from '../core-interface.ts'
 import type { IdempotentRequests } from '../repeats/idempotent-requests.ts'
 import type { RequestGroup } from './mailbox.ts'
 
-/**
- * One append of readings. The node sends the same events until it is known whether they are stored. Otherwise a reading
- * could be stored twice.
- */
+/** The same events are sent until it is known whether they are stored. Otherwise a reading could be stored twice. */
 export type ReadingsAppend = RequestGroup & {
   readonly readings: ReadingRun
   readonly expected: ExpectedRevision
   /**
-   * True if an earlier try is perhaps stored. A later answer "not written" then proves nothing, because it is about the
-   * later try only.
+   * An earlier try is perhaps stored. A later "not written" then proves nothing, because it is about the later try only.
    */
   isDoubtful: boolean
   tries: number

@@ -9,16 +9,15 @@ import type { Registry } from '../registry.ts'
 import type { KeyActor } from './key-actor.ts'
 
 /**
- * Ends an old key after its successor is used (docs/decisions/012-a-rotation-is-two-appends.md). Each node tries this
- * at the successor's first reading, and when the node starts. After an outage, the node tries again with each
- * heartbeat.
+ * Ends an old key after its successor is used (docs/decisions/012-a-rotation-is-two-appends.md), also at the node's start,
+ * and after an outage at each heartbeat.
  */
 export class Rotations {
   readonly #context: ActorContext
   readonly #keys: Registry<KeyActor>
   readonly #waitingForUse = new Map<string, string>()
   readonly #toEnd = new Map<string, 'waiting' | 'under_way'>()
-  /** While the log is read at the start, no key ends: a later event can show that it has already ended. */
+  /** Until then no key ends: a later event can show that it has already ended. */
   #isLogFolded = false
 
   constructor(context: ActorContext, keys: Registry<KeyActor>) {
@@ -67,8 +66,8 @@ export class Rotations {
   }
 
   /**
-   * A successor can be revoked, or end in its own rotation, before anybody uses it. It then counts as used when its own
-   * successor is used. Otherwise the old key would never end.
+   * A successor that was revoked or rotated unused counts as used when its own successor is. Otherwise the old key would
+   * never end.
    */
   #passOnUse(keyId: string): void {
     if (this.#isUsed(keyId)) this.#used(readingsStream(keyId))
@@ -91,10 +90,7 @@ export class Rotations {
     }
   }
 
-  /**
-   * Returns the key's successor; `null` if nobody has used the successor. Also returns the successor of an ended key: the
-   * node that ended the key can have died before it wrote the fence event (docs/protocol.md).
-   */
+  /** `null`: not used. Also that of an ended key: the node that ended it can have died before the fence. */
   #usedSuccessor(keyId: string): string | null {
     const successorId = this.#follower(keyId)
     return successorId !== null && this.#isUsed(successorId) ? successorId : null
@@ -121,7 +117,7 @@ export class Rotations {
     return null
   }
 
-  /** Skips fence events, which can come before it. */
+  /** Fences can come before it. */
   async #firstReadingIn(stream: string): Promise<RecordedEvent | null> {
     let from = 0
     while (true) {
@@ -136,8 +132,7 @@ export class Rotations {
 
   #isUsed(keyId: string): boolean {
     for (let next: string | null = keyId; next !== null; next = this.#substituteOf(next)) {
-      // A key that ended in a rotation counts as used, even if this node has not received the successor's reading that
-      // ended the key.
+      // A key that ended in a rotation was used, even if this node has not received that reading.
       if (this.#context.projections.readings.usage(next) !== null || this.#isSuperseded(next)) return true
     }
     return false
@@ -149,8 +144,8 @@ export class Rotations {
   }
 
   /**
-   * Returns the successor of a key that was revoked or has ended in a rotation; `null` for other keys. A use of that
-   * successor counts as a use of the key. A loop over successors ends, because each successor is newer.
+   * Whose use counts as a use of the key, if that was revoked or has ended in a rotation. A loop over successors ends,
+   * because each is newer.
    */
   #substituteOf(keyId: string): string | null {
     const isRevoked = (this.#state(keyId)?.revoked ?? null) !== null

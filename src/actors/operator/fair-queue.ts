@@ -2,7 +2,7 @@ type Bounds = { readonly waitingMax: number; readonly perOwnerMax: number }
 
 /** Owners take turns, so one with many items delays the next item of another by one item only. */
 export class FairQueue<T> {
-  /** The owner whose turn is next is first. No owner has an empty list. */
+  /** The owner whose turn is next is first. No list is empty. */
   readonly #byOwner = new Map<string, readonly T[]>()
   readonly #bounds: Bounds
   #size = 0
@@ -15,7 +15,7 @@ export class FairQueue<T> {
     return this.#size
   }
 
-  /** Returns false if the queue or the owner's part of it is full. */
+  /** False if the queue or the owner's part of it is full. */
   put(owner: string, item: T): boolean {
     const waiting = this.#byOwner.get(owner) ?? []
     if (this.#size >= this.#bounds.waitingMax || waiting.length >= this.#bounds.perOwnerMax) return false
@@ -24,7 +24,7 @@ export class FairQueue<T> {
     return true
   }
 
-  /** Passes over owners that may not go yet. They keep their turn. */
+  /** Owners that may not go yet keep their turn. */
   next(mayGo: (owner: string) => boolean = () => true): T | null {
     for (const [owner, [first, ...others]] of this.#byOwner) {
       if (!mayGo(owner)) continue

@@ -36,8 +36,7 @@ export class SetupActor extends StreamActor<SetupState> {
   }
 
   /**
-   * Runs `work`, which changes an account's role or removes the account, while no other such change runs on this node.
-   * Otherwise two changes at once could remove the last two admins. On two nodes this can still happen
+   * For changes of a role and removals. Two at once could remove the last two admins. On two nodes this can still happen
    * (docs/decisions/021-sessions-links-and-accounts.md).
    */
   inTurn<T>(work: () => Answer<T>): Answer<T> {

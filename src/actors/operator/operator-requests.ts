@@ -58,8 +58,7 @@ const issueLink = async (
 }
 
 /**
- * True if the link can also reset the password of an account that exists or existed. The maker of such a link could
- * take over the account, so an operator must give their own password.
+ * The account exists or existed, and the maker of the link could take it over. So an operator must give their own password.
  */
 const mayReset = async (
   { context, passwords }: Parts,
@@ -74,7 +73,7 @@ const mayReset = async (
   const isRight = await passwords.matches(own.password, passwordHash, own.client)
   if (!isRight.ok) return isRight
   if (!isRight.value) return refused({ kind: 'wrong_own_password' })
-  // Checks the session again, because it can have ended during the slow comparison of passwords.
+  // The session can have ended during the slow comparison of passwords.
   return isOpenAdmin(context, by) ? done(true) : refused({ kind: 'session_has_ended' })
 }
 

@@ -1,7 +1,4 @@
-/**
- * The secrets of links, sessions and browsers have 256 random bits. Only their SHA-256 is stored, so a copy of the log
- * gives no access.
- */
+/** Secrets have 256 random bits. Only their SHA-256 is stored, so a copy of the log gives no access. */
 import { base62 } from '../../domain/base62.ts'
 import type { Entropy } from '../../entropy.ts'
 
@@ -13,7 +10,7 @@ export const newSecret = ({ entropy }: { readonly entropy: Entropy }): string =>
 
 type Time = { readonly clock: { now(): number }; readonly entropy: Entropy }
 
-/** A browser's secret begins with the time at which it was made, so that a password change renews it (`isKeptDevice`). */
+/** Begins with the time at which it was made, so that a password change renews it (`isKeptDevice`). */
 export const newDeviceSecret = (context: Time): string => `${context.clock.now().toString(36)}-${newSecret(context)}`
 
 /** In ms since 1970. */

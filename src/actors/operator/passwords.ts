@@ -8,20 +8,14 @@ import { CommandRequest } from '../key/mailbox.ts'
 import { FairQueue } from './fair-queue.ts'
 
 export const passwordCellarsMax = 1_000
-/**
- * Passwords from unknown browsers that wait to be hashed. A hash takes 80 ms, so 64 take about 5 s, the longest wait of a
- * request (`requestWaitMsMax`).
- */
+/** From unknown browsers. A hash takes 80 ms, so 64 take about 5 s, the longest wait of a request (`requestWaitMsMax`). */
 export const passwordsWaitingMax = 64
-/** Passwords from known browsers and signed-in people that wait to be hashed. They are hashed before all others. */
+/** From known browsers and signed-in people. */
 export const knownPasswordsWaitingMax = 16
-/** Passwords from one IPv4 address or IPv6 /48 that wait to be hashed. Known and unknown browsers are counted separately. */
+/** From one IPv4 address or IPv6 /48. Known and unknown browsers are counted separately. */
 export const passwordsWaitingPerNetworkMax = 4
 
-/**
- * A password for an unknown e-mail is compared with this hash. So the time of the answer does not show whether an
- * account exists.
- */
+/** For an unknown e-mail, so that the time of the answer does not show whether an account exists. */
 export const nobodysPasswordHash =
   '$argon2id$v=19$m=65536,t=2,p=1$pnWTdX6Ng/KCOUtLMiEo1Jwfi4bAlbow5dK//K8CTSI$djsxyyKvWI+jz++BSkLjCANN0rmDQmR5RH1dSBvNrsc'
 
@@ -49,8 +43,7 @@ type Waiting = {
 }
 
 /**
- * Refuses weak passwords, and hashes and compares passwords off the event loop. Handles one password at a time, because
- * each hash takes 64 MiB. Known clients come before strangers, and networks take turns
+ * One password at a time, off the event loop: each hash takes 64 MiB
  * (docs/decisions/022-a-flood-of-sign-ins-keeps-nobody-out.md).
  */
 export class Passwords {
@@ -75,10 +68,7 @@ export class Passwords {
     }, client)
   }
 
-  /**
-   * `hash` is `null` for an unknown e-mail. Then the answer is false, but takes as long as for a known e-mail. So its
-   * time does not show which accounts exist.
-   */
+  /** `hash` is `null` for an unknown e-mail. Then the answer is false, but takes as long. */
   matches(password: string, hash: string | null, client: PasswordClient = unknownClient): Answer<boolean> {
     return this.#ask(async () => {
       const compared = Buffer.byteLength(password) > passwordBytesMax ? '' : password
@@ -91,10 +81,7 @@ export class Passwords {
     return this.#current === null
   }
 
-  /**
-   * Refuses requests that came in heartbeat `beat` or earlier. A hash that is being computed goes on, but its result is
-   * not used.
-   */
+  /** Of heartbeat `beat` or earlier. A hash that is being computed goes on, but its result is not used. */
   answerOverdue(beat: number): void {
     this.#refuseAll(({ command }) => command.beat <= beat)
   }
@@ -115,8 +102,8 @@ export class Passwords {
     const { network, isKnown } = waiting.client
     const queue = isKnown ? this.#known : this.#strangers
     if (queue.put(network, waiting)) return true
-    // The queue is full. Drops requests whose client has disconnected, and tries again. Otherwise a browser that
-    // reloads the page could be refused because of its own requests.
+    // Otherwise a browser that reloads the page could be refused because of its own requests, from which it has
+    // disconnected.
     refuse(queue.takeOut(isGone))
     return queue.put(network, waiting)
   }

@@ -10,14 +10,11 @@ import { busy, type Registry } from '../registry.ts'
 import type { OperatorActor } from './operator-actor.ts'
 import { hashOf } from './operator-secrets.ts'
 
-/** A used session is renewed in the log at most once in a fourth of its idle time, because each renewal is an event. */
+/** A used session is renewed at most once in a fourth of its idle time, because each renewal is an event. */
 export const sessionRenewalDivisor = 4
 const sessionUsesMax = 10_000
 
-/**
- * Knows when each session was last used on this node. Other nodes and this node's next start need the time of use from
- * the log. To keep the log small, only some uses are written (`OperatorSessionRenewed`).
- */
+/** Only some uses are written (`OperatorSessionRenewed`), for other nodes and the next start. */
 export class Sessions {
   readonly #context: ActorContext
   readonly #operators: Registry<OperatorActor>
@@ -63,7 +60,7 @@ export class Sessions {
     const now = this.#context.clock.now()
     this.#lastUsedAt.set(session.sessionHash, now)
     const idleAt = this.idleAt(now, session.expiresAt)
-    // If writing the renewal fails, the next use of the session tries again.
+    // If this fails, the next use of the session tries again.
     if (idleAt - session.idleAt >= this.#idleMs / sessionRenewalDivisor) void this.#renew(session, idleAt)
   }
 

@@ -4,16 +4,13 @@ import { operatorStream, signInsStream } from '../../domain/stream-names.ts'
 import { refusedSignInAddressesMax } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
 
-/**
- * Events that the account page reads from the operator's stream, and as many from the stream `signins-node`. That
- * stream has the addresses and browsers of all sign-ins.
- */
+/** From the operator's stream, and as many from `signins-node`, which has the addresses and browsers of all sign-ins. */
 const signInHistoryEventsMax = 1_000
 export const signInHistoryRowsMax = 50
 
 export type SignInPlace = { readonly address: string; readonly browser: string }
 
-/** `at` and `from` are in ms. A row `refused` counts the refused sign-ins between `from` and `at`. */
+/** In ms. A row `refused` counts the refused sign-ins between `from` and `at`. */
 export type SignInRow =
   | {
       readonly kind: 'signed_in'
@@ -40,11 +37,7 @@ export type SignInRow =
       readonly addresses: readonly string[]
     }
 
-/**
- * Returns the newest row first: the operator's own events, and the records of sign-ins that are not purged. Strangers
- * can cause any number of refusals. So neighbouring refusals become one row, and push no other rows out of the list.
- * @throws Outage
- */
+/** Newest first. Strangers can cause any number of refusals, so neighbouring ones become one row. @throws Outage */
 export const signInHistory = async (log: Reads, email: string): Promise<readonly SignInRow[]> => {
   const own = await log.read(operatorStream(email), { direction: 'backwards', limit: signInHistoryEventsMax })
   const records = await log.read(signInsStream, { direction: 'backwards', limit: signInHistoryEventsMax })
@@ -57,7 +50,7 @@ export const signInHistory = async (log: Reads, email: string): Promise<readonly
   return Promise.all(shown.map((row) => withPlace(log, places, row)))
 }
 
-/** By revision of the sign-in's record. Leaves out purged ones. @throws Outage */
+/** By revision of the sign-in's record, without purged ones. @throws Outage */
 export const signInPlaces = async (
   log: Reads,
   revisions: readonly number[],
@@ -71,10 +64,9 @@ type Reads = Pick<EventLog, 'read'>
 type OwnRow = SignInRow & { readonly seenRevision?: number | null }
 
 /**
- * Returns the revision of the event that first added the account. A link before that revision is shown as an
- * invitation. Infinity if no account was added, so all links are invitations. -1 if `own` lacks the stream's first
- * event, so no link is shown as an invitation. The link event's field `purpose` is not used: old events have none, and
- * for a removed account it is wrong.
+ * The revision of the event that first added the account: a link before it is an invitation. -1 if `own` lacks the stream's
+ * first event: then no link is. The link's field `purpose` is not used: old events have none, and for a removed account it
+ * is wrong.
  */
 const addedAt = (own: readonly RecordedEvent[]): number => {
   if (own.at(-1)?.revision !== 0) return -1

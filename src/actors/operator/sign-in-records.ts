@@ -8,7 +8,7 @@ import type { Asker, RefusedSignIn } from '../core-interface.ts'
 import { RecordStream } from '../stream/record-stream.ts'
 
 export const refusedSignInsToldMs = 60_000
-/** Accounts that one event about refused sign-ins names. Others are only counted. */
+/** That one event names. Others are only counted. */
 export const refusedSignInAccountsMax = 50
 
 type SignInRecord = Decided<'SignInSeen' | 'SignInsRefused'>
@@ -16,10 +16,7 @@ type Counts = { failed: number; throttled: number }
 type AccountSums = Counts & { readonly addresses: Set<string> }
 type Sums = { from: number; readonly accounts: Map<string, AccountSums>; readonly others: Counts }
 
-/**
- * Writes the addresses and browsers of sign-ins. These are personal data, so only the stream `signins-node` holds them:
- * its events are purged by age.
- */
+/** Addresses and browsers are personal data, so only `signins-node` holds them: its events are purged by age. */
 export class SignInRecords {
   readonly #context: ActorContext
   readonly #records: RecordStream
@@ -39,7 +36,6 @@ export class SignInRecords {
     return this.#records.append({ type: 'SignInSeen', data }, asker)
   }
 
-  /** `writeRefused` writes the counts together, so that a flood writes few events. */
   refused({ email, reason, address }: RefusedSignIn): void {
     this.#sums ??= { from: this.#context.clock.now(), accounts: new Map(), others: { failed: 0, throttled: 0 } }
     const { accounts, others } = this.#sums
@@ -58,7 +54,7 @@ export class SignInRecords {
     if (this.#context.beat % (refusedSignInsToldMs / heartbeatMs) === 0) void this.writeRefused()
   }
 
-  /** As one event. If it fails, the counts are added to the next one. */
+  /** If it fails, the counts are added to the next event. */
   async writeRefused(): Promise<void> {
     const sums = this.#sums
     if (sums === null || this.#isWriting) return
@@ -69,7 +65,7 @@ export class SignInRecords {
       const told = await this.#records.append(refusedEvent(sums, this.#context.clock.now()), asker)
       if (!told.ok && told.refusal.kind !== 'not_confirmed') this.#sums = merged(sums, this.#sums)
     } catch {
-      // The bug is already reported. The counts can be its cause, so they are not kept for the next event.
+      // The counts can be the cause of the bug, so they are not kept.
     } finally {
       this.#isWriting = false
     }

@@ -74,7 +74,7 @@ const signIn = async (
   const command = { type: 'SignIn', passwordHash, endsSessionHash, ...begun.value.session } as const
   const answer = await (operators.get(operatorStream(account.email))?.perform(command, begun.value.asker) ?? busy)
   if (!answer.ok) return answer
-  // If the browser also had a session of another operator, that session ends now.
+  // The browser can have had a session of another operator.
   if (sessionSecret !== null && endsSessionHash === null) await sessions.signOut(sessionSecret, visit.requestId)
   return answerOf(parts, begun.value)
 }
@@ -111,10 +111,7 @@ const changePassword = async (
   return answer.ok ? answerOf(parts, begun.value) : answer
 }
 
-/**
- * The record of the address is written before the session. Otherwise a crash between them would leave a session without
- * its record.
- */
+/** The record first: a crash must not leave a session without its record. */
 const beginSession = async ({ context, signInRecords, sessions }: Parts, email: string, { from, requestId }: Visit) => {
   const { operators } = context.projections
   const sessionSecret = newSecret(context)
@@ -137,8 +134,8 @@ const beginSession = async ({ context, signInRecords, sessions }: Parts, email: 
 }
 
 /**
- * Operators who share a browser share its secret. One that is older than the operator's password is renewed, because whoever knew
- * the old password can have a copy.
+ * Operators who share a browser share its secret. Whoever knew the old password can have a copy of one that is older than
+ * the new one.
  */
 const isKeptDevice = ({ projections: { operators } }: ActorContext, email: string, deviceSecret: string): boolean => {
   const account = operators.get(email)

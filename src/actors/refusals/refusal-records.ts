@@ -8,13 +8,10 @@ import type { RefusedRequest } from '../core-interface.ts'
 import { storageRefusal } from '../outage-refusals.ts'
 import { appendRecord } from '../stream/append-record.ts'
 
-/** Summaries that a node appends at the same time. With more, 1,000 due summaries would delay the readings behind them. */
+/** At the same time. With more, 1,000 due summaries would delay the readings behind them. */
 export const refusalAppendsAtOnce = 8
 
-/**
- * Writes what this node refused as summaries: for each key in the stream `refusals-<keyId>`, and for the node in the stream
- * `refusals-node`. A process that dies loses only refusals that are not in a summary yet.
- */
+/** A process that dies loses only refusals that are not in a summary yet. */
 export class RefusalRecords {
   readonly #context: ActorContext
   readonly #sums: RefusalSums
@@ -30,7 +27,6 @@ export class RefusalRecords {
     return !this.#isWriting
   }
 
-  /** Only counts: a summary is written later. */
   note({ keyId, ...refused }: RefusedRequest): void {
     this.#sums.note(isOfNode(refused.refusal) ? null : keyId, refused)
   }
@@ -43,7 +39,7 @@ export class RefusalRecords {
     if (!this.#isWriting && this.#sums.hasWaiting) void this.#write()
   }
 
-  /** Also writes summaries that are not due yet, because the node stops. */
+  /** Also summaries that are not due yet, because the node stops. */
   writeAll(): void {
     this.#isLast = true
     this.onBeat()
@@ -59,7 +55,7 @@ export class RefusalRecords {
     this.#isWriting = false
   }
 
-  /** Returns false if no summary is due, or if the log takes none now. Until the next try, refusals are only counted. */
+  /** False if no summary is due, or if the log takes none now. Until the next try, refusals are only counted. */
   async #writeSome(): Promise<boolean> {
     const { gaveUp, log, clock } = this.#context
     if (gaveUp || storageRefusal(log) !== null) return false
@@ -68,7 +64,6 @@ export class RefusalRecords {
     return due.length > 0 && !written.includes(false)
   }
 
-  /** Returns false after an outage. */
   async #append(summary: Summary): Promise<boolean> {
     const { keyId, data } = summary
     const stream = keyId === null ? nodeRefusalsStream : refusalsStream(keyId)
@@ -76,7 +71,7 @@ export class RefusalRecords {
       await appendRecord(this.#context, stream, { type: 'ReadingsRefused', data }, systemAsker(this.#context))
       return true
     } catch (error) {
-      // After an unknown outcome, the summary may be stored. It is not written again, so that no refusal counts twice.
+      // After an unknown outcome, the summary may be stored. No refusal may count twice.
       if (!(error instanceof Outage)) this.#context.onBug(error)
       else if (error.outcome === 'not_written') this.#sums.giveBack(summary, this.#context.clock.now())
       return !(error instanceof Outage)

@@ -7,22 +7,19 @@ import type { IdempotentRequest, Usage } from '../core-interface.ts'
 import type { KeyStreams } from '../key/key-streams.ts'
 import { IdempotentReadingsRequest, type ReadingAnswer, type ReadingsRequest } from '../key/mailbox.ts'
 
-/** One key's requests with an idempotency key, and the answers to repeats (docs/protocol.md, "Idempotency"). */
+/** docs/protocol.md, "Idempotency". */
 export class IdempotentRequests {
   readonly #context: ActorContext
   readonly #streams: KeyStreams
-  /** Requests without an answer, by the hash of their idempotency key. The mailbox limits the number of requests. */
+  /** By the hash of their idempotency key. The mailbox limits their number. */
   readonly #waiting = new Map<string, IdempotentRequest>()
   /**
-   * Requests for which this node has read other nodes' events after the request came. Only these requests are answered
-   * as repeats, because those events can show that the key is revoked.
+   * Other nodes' events were read after these requests came. Only then they may be answered as repeats: the key can be
+   * revoked.
    */
   readonly #confirmed = new Set<IdempotentRequest>()
   #mustConfirm = false
-  /**
-   * Hashes of the idempotency keys in the current append. A request that already got a 503 can still be stored, so a
-   * retry must wait.
-   */
+  /** In the current append. A request that already got a 503 can still be stored, so a retry must wait. */
   readonly #sent = new Set<string>()
 
   constructor(context: ActorContext, streams: KeyStreams) {
@@ -34,10 +31,7 @@ export class IdempotentRequests {
     return this.#waiting.has(keyHash) || (at.isAppending && this.#sent.has(keyHash))
   }
 
-  /**
-   * True if a request with this idempotency key has stored readings or is under way. False can be wrong, because
-   * another node can have stored the request a moment ago.
-   */
+  /** Stored, or under way. False can be wrong: another node can have stored the request a moment ago. */
   knows(keyHash: string, at: { readonly isAppending: boolean }): boolean {
     if (this.isUnderWay(keyHash, at)) return true
     const known = this.#context.repeats?.find(this.#streams.readingsStream, keyHash)
@@ -65,8 +59,8 @@ export class IdempotentRequests {
   }
 
   /**
-   * Reads other nodes' new events first, and older idempotency keys after them. The first read can load the state
-   * again, which skips some readings. Their idempotency keys must be read, too.
+   * Other nodes' events first: this can load the state again, which skips some readings. Their idempotency keys must be
+   * read, too.
    */
   async catchUp(): Promise<void> {
     if (this.#mustConfirm) await this.#confirm()
@@ -77,17 +71,16 @@ export class IdempotentRequests {
     this.#mustConfirm = false
     const asked = [...this.#waiting]
     await this.#streams.readNews()
-    // During the read, a newer request with the same idempotency key can have replaced this request. The read began
-    // before that request came, so it can miss a revocation. The newer request needs a read of its own.
+    // A newer request with the same idempotency key can have come during the read, which can miss a revocation before it.
+    // It needs a read of its own.
     for (const [keyHash, request] of asked) {
       if (this.#waiting.get(keyHash) === request) this.#confirmed.add(request)
     }
   }
 
   /**
-   * Returns `null` if the request is treated like a new one: it is no repeat, or its API key is not valid now.
-   * `unconfirmed` means that other nodes' events must be read first: a repeat appends nothing, so no conflict would
-   * show a revocation.
+   * `null`: treated like a new request. `unconfirmed`: other nodes' events must be read first. A repeat appends nothing, so
+   * no conflict would show a revocation.
    */
   answer(request: IdempotentRequest): ReadingAnswer | null | 'unconfirmed' {
     const { idempotency, refusal } = request
@@ -108,10 +101,7 @@ export class IdempotentRequests {
 
 const unavailable: ReadingAnswer = refused({ kind: 'store_unavailable' })
 
-/**
- * Also compares the endpoint: `batch` is `null` for the endpoint of single readings. The same bytes mean something else
- * at the other endpoint.
- */
+/** `batch` is `null` for single readings. The same bytes mean something else at the other endpoint. */
 const isSamePayload = (known: Idempotency, asked: Idempotency): boolean =>
   known.bodyHash === asked.bodyHash && (known.batch === null) === (asked.batch === null)
 

@@ -5,27 +5,26 @@ import type { RepeatsIndex } from '../../log/repeats-index.ts'
 import type { ActorContext } from '../actor-context.ts'
 
 /**
- * Idempotency keys that can wait in memory until the follower has committed them: 56 MB, at 850 bytes each. If more wait, requests
- * with an idempotency key are refused until there is room.
+ * Until the follower has committed them: 56 MB, at 850 bytes each. With more, requests with an idempotency key are refused.
  */
 export const idempotencyWaitingMax = 65_536
-/** A start waits at most this time for the index of idempotency keys. To check a large file, or to build it again, takes longer. */
+/** For the index. To check a large file, or to build it again, takes longer. */
 export const idempotencyStartMsMax = 20_000
 
 /**
- * - `folding`: the index of idempotency keys is being built from the log.
- * - `unusable`: the index cannot be used, or is too far behind.
+ * - `folding`: the index is being built from the log.
+ * - `unusable`: it cannot be used, or is too far behind.
  * - `unwritable`: the file cannot be written, so new entries wait in memory.
  */
 export type IndexTrouble = { readonly kind: 'folding' | 'unusable' | 'unwritable'; readonly why: string }
 
-/** `upTo`: the entry is at this position of the log or before it. `null`: this node has not heard yet where it is. */
+/** `upTo`: the entry is at this position or before it. `null`: not heard yet. */
 type Waiting = { readonly append: IdempotentAppend; upTo: number | null }
 
 /**
- * Finds what was stored with an idempotency key. Most entries are in the index on disk, which the follower folds from the log. What
- * this node has written or read waits in memory until the index has it. If an entry can be in neither, the answer is `unknown`:
- * a wrong "not found" would store a reading twice.
+ * What this node has written or read waits in memory until the index on disk has it
+ * (docs/decisions/014-repeats-are-judged-where-readings-are-appended.md). If an entry can be in neither, the answer is
+ * `unknown`: a wrong "not found" would store a reading twice.
  */
 export class RepeatMemory {
   readonly #context: ActorContext
@@ -35,9 +34,8 @@ export class RepeatMemory {
   /** Memory lacks entries up to this position. So an index that ends before it does not count. */
   #neededTo = -1
   /**
-   * The time (ms) that counts as now when old entries are forgotten. It starts at the newest event's time and runs at
-   * most at twice the normal speed. Otherwise a clock that is ahead for a moment would forget entries too early, and
-   * requests would be stored twice.
+   * Counts as now (ms) when entries are forgotten. From the newest event's time, it runs at most at twice the normal speed.
+   * Otherwise a clock that is ahead for a moment would forget entries too early.
    */
   #clockMs = 0
   #begun = (): void => {}
@@ -47,7 +45,7 @@ export class RepeatMemory {
     this.#index = index
   }
 
-  /** The index and this memory know all entries up to this position. -1 means that some are missing. */
+  /** -1: some entries are missing. */
   get foldedTo(): number {
     if (this.#isFull) return -1
     if (this.#index === null) return this.#neededTo < 0 ? 0 : -1
@@ -76,7 +74,6 @@ export class RepeatMemory {
     return recordedAt < this.#forgettingNowMs - idempotencyMs - idempotencyMarginMs
   }
 
-  /** The actor of a key has read these events. */
   learn(events: readonly RecordedEvent[]): void {
     for (const event of events) {
       if (event.metadata.idempotency === undefined) continue
@@ -85,14 +82,14 @@ export class RepeatMemory {
     }
   }
 
-  /** This node has written the append. Nobody has told yet at which position. The bounds of the mailboxes limit such entries. */
+  /** At a position that nobody has told yet. The bounds of the mailboxes limit such entries. */
   keep(append: IdempotentAppend): void {
     this.#put(append, null)
   }
 
   /**
-   * Resolves when the index has all that the log had at the start. If that takes long, resolves earlier, so that the node can
-   * start. Until the index is complete, every answer is `unknown`.
+   * Resolves when the index has all that the log had at the start, or earlier if that takes long. Until then, every answer
+   * is `unknown`.
    */
   async begin(newest: Pick<RecordedEvent, 'position' | 'recordedAt'> | null): Promise<void> {
     this.#clockMs = newest?.recordedAt ?? this.#context.clock.now()
@@ -137,7 +134,6 @@ export class RepeatMemory {
     this.#waiting.set(name, { append, upTo })
   }
 
-  /** Forgets the entries that the index has committed. */
   #forgetWritten(): void {
     const foldedTo = this.#index?.foldedTo ?? null
     if (foldedTo === null) return

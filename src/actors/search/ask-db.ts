@@ -15,8 +15,8 @@ import type {
 export type AskProgress = ModelProgress
 
 /**
- * Questions of people about the log. Each look-up throws AskUnusable if the file is damaged, which is then built again, or AskBusy
- * if another program has locked it.
+ * Each look-up throws AskUnusable if the file is damaged, which is then built again, or AskBusy if another program has
+ * locked it.
  */
 export type Ask = {
   progress(): Promise<AskProgress>
@@ -26,9 +26,9 @@ export type Ask = {
   positionOfMinute(minute: number): Promise<MinutePosition | null>
   minuteCounts(cellar: string | null, fromMinute: number, toMinute: number): Promise<readonly MinuteCount[]>
   hourCounts(key: string, fromHour: number, toHour: number): Promise<readonly HourCount[]>
-  /** The sums of the hours from `fromHour` on: the keys with the most refusals first, at most `limit` rows. */
+  /** Sums of the hours from `fromHour` on, the most frequent keys first. */
   refusalsOfCellar(cellar: string, fromHour: number, limit: number): Promise<readonly RefusalSum[]>
   racksLike(pattern: RegExp, limit: number): Promise<readonly SeenRack[]>
-  /** Reads the events from the log, in the order of `places`, without those that were purged. Rejects like a read. */
+  /** In the order of `places`, without purged events. Rejects like a read of the log. */
   eventsAt(places: readonly EventPlace[]): Promise<readonly RecordedEvent[]>
 }

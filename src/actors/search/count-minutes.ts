@@ -70,7 +70,7 @@ const wholeTies = (minutes: readonly CountedMinute[], limit: number): readonly C
   return minutes.slice(0, end)
 }
 
-/** `positions` has those of the minutes that were asked for before: there can be twenty cellars. */
+/** `positions`: those asked for before, because there can be twenty cellars. */
 type Asking = { readonly ask: Ask; readonly positions: Map<number, number> }
 
 const minutesOf = async (
@@ -88,7 +88,6 @@ const minutesOf = async (
   return counted
 }
 
-/** Positions grow with minutes, so a binary search finds the last minute before the position, or the first one after it. */
 const cutAt = async (
   ask: Ask,
   { first, last }: { readonly first: number; readonly last: number },

@@ -7,13 +7,13 @@ import { logReadPageEvents } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
 import { type LogReads, unlessSearching } from './patient-reads.ts'
 
-/** Events that are folded for the state before an event. Most streams of keys, cellars and operators are much shorter. */
+/** Most streams of keys, cellars and operators are much shorter. */
 export const stateBeforeEventsMax = 10_000
-/** Events on each side of an event in which its page looks for the same request, by one read. A batch has no more readings. */
+/** On each side of an event, by one read. A batch has no more readings. */
 const sameRequestEventsMax = 1_000
 
 /**
- * `unknownBefore` if these are more than `stateBeforeEventsMax`: a page then says only the new values. @throws Outage,
+ * `unknownBefore` after more than `stateBeforeEventsMax`: a page then says only the new values. @throws Outage,
  * UndecodableEvent
  */
 export const stateBefore = async (log: Pick<EventLog, 'read'>, event: RecordedEvent): Promise<StateBefore> => {
@@ -22,7 +22,7 @@ export const stateBefore = async (log: Pick<EventLog, 'read'>, event: RecordedEv
 }
 
 /**
- * Reads a stream only once for all its events. When `isOver` becomes true, the rest is `unknownBefore`. @throws Outage,
+ * Reads a stream once for all its events. When `isOver` becomes true, the rest is `unknownBefore`. @throws Outage,
  * UndecodableEvent
  */
 export const statesBefore = async (
@@ -54,14 +54,11 @@ class SoughtState {
   }
 }
 
-/** True if the limit changed while a summary counted refusals. Then no single limit is that of all its refusals. */
+/** The limit changed while a summary counted refusals, so no single one is that of all. */
 const changesLimitDuring = (one: RecordedEvent, event: RecordedEvent): boolean =>
   event.type === 'ReadingsRefused' && one.type === 'KeyLimitChanged' && one.recordedAt > event.data.from
 
-/**
- * `unknownBefore` if there are more than `stateBeforeEventsMax`, or if `isOver` becomes true. @throws Outage,
- * UndecodableEvent
- */
+/** `unknownBefore` after more than `stateBeforeEventsMax`, or if `isOver` becomes true. @throws Outage, UndecodableEvent */
 export const stateAtInstant = async (
   log: Pick<EventLog, 'read'>,
   stream: string,
@@ -73,7 +70,7 @@ export const stateAtInstant = async (
   return sought.state ?? unknownBefore
 }
 
-/** `state` is that of the events before the first one that is not included. */
+/** `state` is that before the first event that is not included. */
 type Sought = { state: StateBefore | null; readonly includes: (event: RecordedEvent) => boolean }
 
 type Folding = { readonly sought: readonly Sought[]; readonly isOver: () => boolean }
@@ -96,7 +93,6 @@ const foldUpTo = async (log: Pick<EventLog, 'read'>, stream: string, { sought, i
   }
 }
 
-/** Returns the stream with the states of what the event is about. `null`: there is no such state. */
 const streamAbout = (event: RecordedEvent): string | null => {
   const category = categoryOf(event.stream)
   const keyId = category === 'refusals' ? keyIdOf(event.stream) : keyOfEvent(event)
@@ -104,21 +100,20 @@ const streamAbout = (event: RecordedEvent): string | null => {
   return category === 'cellar' || category === 'operator' ? event.stream : null
 }
 
-/** A summary of refusals can be written long after the refusals, so the state at its last refusal counts. */
+/** A summary can be written long after its refusals, so the state at the last one counts. */
 const isBefore = (one: RecordedEvent, event: RecordedEvent): boolean =>
   event.type === 'ReadingsRefused' ? one.recordedAt <= event.data.to : one.position < event.position
 
 export type SameRequest = {
   /** Also `event` itself, in the order of the log. */
   readonly events: readonly RecordedEvent[]
-  /** An event of the request can lie further away than those that were compared. */
+  /** An event of the request can lie further away. */
   readonly isComplete: boolean
 }
 
 /**
- * Finds the events with the request id of `event` among the `sameRequestEventsMax` events on each side of it. The events of a
- * request lie near each other. `eventsOfId` finds them further away, but needs the time for it.
- * @throws Outage, UndecodableEvent
+ * Among `sameRequestEventsMax` events on each side, because those of a request lie near each other. `eventsOfId` finds them
+ * further away, but needs the time for it. @throws Outage, UndecodableEvent
  */
 export const eventsOfSameRequest = async (log: LogReads, event: RecordedEvent): Promise<SameRequest> => {
   const before = await sideOf(log, event, 'backwards')

@@ -4,7 +4,7 @@ import type { EventLog } from '../../log/event-log.ts'
 
 export type PlaceInLog = Pick<RecordedEvent, 'position' | 'stream' | 'revision'>
 
-/** In the order of `places`, without those that were purged. Reads neighbours in a stream together. */
+/** In the order of `places`, without purged events. Neighbours in a stream are read together. */
 export const eventsAt = async (
   log: Pick<EventLog, 'read'>,
   places: readonly PlaceInLog[],

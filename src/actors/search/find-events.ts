@@ -6,9 +6,9 @@ import type { Ask } from './ask-db.ts'
 import type { LogReads } from './patient-reads.ts'
 import { positionBefore } from './position-of-instant.ts'
 
-/** The events of a request are recorded within this time. A reading is answered after 5 s at most. */
+/** The events of a request are recorded within this time: a reading is answered after 5 s at most. */
 export const requestSearchMs = 60_000
-/** A minute of events at the highest rate. Comparing them takes some seconds. */
+/** A minute at the highest rate. Comparing them takes some seconds. */
 export const requestSearchEventsMax = 1_000_000
 
 export const eventAt = async (log: LogReads, position: number): Promise<RecordedEvent | null> => {
@@ -23,10 +23,7 @@ export const eventAt = async (log: LogReads, position: number): Promise<Recorded
   }
 }
 
-/**
- * True if the log cannot be read at this position, because it is in EventStoreDB, and no event has the position. An address can have
- * such a position if somebody has typed it. @throws Outage if the log cannot be read at all
- */
+/** Somebody can have typed a position that no event in EventStoreDB has. @throws Outage if the log cannot be read at all */
 export const isNoPosition = async (log: LogReads, position: number): Promise<boolean> => {
   if (log.lags !== true) return false
   await log.readAll({ direction: 'backwards', limit: 1 })
@@ -66,7 +63,6 @@ export const eventsOfReceipt = async (log: LogReads, { stream, first, last }: Re
 export type Searched = { readonly log: LogReads; readonly ask: Pick<Ask, 'positionOfMinute'> | null }
 
 export type OfId = {
-  /** In the order of the log. */
   readonly events: readonly RecordedEvent[]
   readonly searched: number
   /** False if the search ended at `requestSearchEventsMax`, or in `isOver`: the event can lie further on. */
@@ -77,16 +73,15 @@ export type OfId = {
 
 export type SearchNear = {
   readonly atMs: number
-  /** A position behind which an ended search goes on. Default: where events of the instant begin. */
+  /** Behind it, an ended search goes on. Default: where events of the instant begin. */
   readonly after?: number | null
   /** Asked after each page. True ends the search. */
   readonly isOver?: () => boolean
 }
 
 /**
- * Finds the events of a request, or one reading of it, by the id and by the instant that the id says (`requestIdFacts`). Searches
- * what was recorded up to `requestSearchMs` after that instant (`positionBefore` says how exactly). Readings of a request lie
- * together, so the search ends after them.
+ * By the instant that the id says (`requestIdFacts`), up to `requestSearchMs` after it (`positionBefore` says how exactly).
+ * Readings of a request lie together, so the search ends after them.
  */
 export const eventsOfId = async ({ log, ask }: Searched, id: string, near: SearchNear): Promise<OfId> => {
   const { atMs, isOver = () => false } = near

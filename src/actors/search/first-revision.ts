@@ -2,8 +2,8 @@ import type { RecordedEvent } from '../../domain/events.ts'
 import type { LogReads } from './patient-reads.ts'
 
 /**
- * Finds the first event of a stream for which `isReached` is true, by a binary search, and returns its revision. If there is
- * none, returns the last revision + 1; 0 for an empty stream. Once `isReached` is true, it must be true for all later events.
+ * By a binary search: once `isReached` is true, it must be true for all later events. Without such an event, the last
+ * revision + 1; 0 for an empty stream.
  */
 export const firstRevision = async (
   log: LogReads,

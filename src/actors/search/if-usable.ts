@@ -1,7 +1,7 @@
 import { AskBusy, AskUnusable } from '../../log/ask-index.ts'
 import type { Ask } from './ask-db.ts'
 
-/** Returns `otherwise` if there is no `ask.db`, or if it turns out to be damaged or locked. It is then built again. */
+/** `otherwise` also if `ask.db` turns out to be damaged or locked. It is then built again. */
 export const ifUsable = async <T>(ask: Ask | null, otherwise: T, read: (ask: Ask) => Promise<T>): Promise<T> => {
   if (ask === null) return otherwise
   try {

@@ -5,7 +5,7 @@ import { StillSearching } from '../../log/event-log.ts'
 import { type LogSearch, searchLog } from './search-log.ts'
 import type { SearchPage } from './search-page.ts'
 
-/** Events that a search reads before it looks at the time again. Each can lie in another part of the log. */
+/** Read before a look at the time. Each can lie in another part of the log. */
 const listedAtOnceMax = 50
 
 export type ListParts = Omit<LogSearch, 'isWithoutReadings'> & {
@@ -23,10 +23,10 @@ export type Listed = {
 export type ListEnd =
   | { readonly kind: 'complete' }
   | { readonly kind: 'page_full' }
-  /** The search compared all events up to this position, which `from` continues. `atMs`: when the event there was recorded. */
+  /** All events up to this position were compared; `from` continues it. `atMs`: when the event there was recorded. */
   | { readonly kind: 'time_over'; readonly position: number; readonly atMs: number | null }
 
-/** True if the filter wants single readings. Otherwise readings are left out, because they are too many. */
+/** Without a filter that wants them, single readings are left out, because they are too many. */
 export const wantsReadings = ({ kind, type, key, cellar, actor }: LogFilter): boolean =>
   (kind === 'readings' || type === 'ReadingAccepted') && (key !== null || cellar !== null || actor !== null)
 

@@ -9,7 +9,7 @@ import { ifUsable } from './if-usable.ts'
 import { type Listed, type ListPage, type ListParts, listEvents } from './list-events.ts'
 import type { LogReads } from './patient-reads.ts'
 
-/** Then the page of a list stops to fold what was before its events. The other rows say only the new values. */
+/** Then a list stops to fold what was before its events. The other rows say only the new values. */
 const logComparedMs = 50
 
 export type ListWanted = {
@@ -54,7 +54,7 @@ const overAfter = (ms: number, passedMs: () => number): (() => boolean) => {
   return () => passedMs() - beganMs >= ms
 }
 
-/** If the time is over, the other rows say only the new value. So does a row after a longer history than one page of events. */
+/** A row after a longer history than one page of events also says only the new value. */
 const comparedStates = async (
   log: LogReads,
   events: readonly RecordedEvent[],
@@ -72,18 +72,16 @@ const comparedStates = async (
 export type IdWanted = {
   /** In lower case. */
   readonly id: string
-  /** `null`: the id says none. */
   readonly atMs: number | null
-  /** A position behind which an ended search goes on. `null`: the search begins. */
+  /** Behind it, an ended search goes on. `null`: the search begins. */
   readonly after: number | null
 }
 
 export type FoundId = {
-  /** `null`: there is none. */
   readonly index: AskProgress | null
   /** In the order of the log, without readings. */
   readonly changes: readonly RecordedEvent[]
-  /** What the log has. Only requests of keys accept readings, so it is not searched for others. `null`: it was not searched. */
+  /** Only requests of keys accept readings, so the log is not searched for others. `null`: it was not searched. */
   readonly inLog: OfId | null
 }
 

@@ -77,7 +77,7 @@ class StreamReader {
     return isRecordStream(this.#stream) ? { since: null, until: null } : this.#parts.filter
   }
 
-  /** A binary search finds the first revision, because positions and times grow with revisions. The newest events need none. */
+  /** A binary search: positions and times grow with revisions. The newest events need none. */
   async #begin(): Promise<number> {
     const { from } = this.#parts.page
     const { since, until } = this.#times

@@ -1,7 +1,7 @@
 import { exportRetryPauseMs } from '../../limits.ts'
 import { DamagedLog, type EventLog, Outage, StillSearching } from '../../log/event-log.ts'
 
-/** An export waits for the store for this time. An election, or one late answer to a ping, takes less. */
+/** An election of EventStoreDB, or one late answer to a ping, takes less. */
 export const exportOutageMsMax = 30_000
 
 export type LogReads = Pick<EventLog, 'read' | 'readAll' | 'lags'>
@@ -24,9 +24,8 @@ export type Patience = {
 }
 
 /**
- * Returns a function that repeats a read while the store is unavailable, for at most `exportOutageMsMax`. An election of
- * EventStoreDB, or one late answer to a ping, takes less. The read is repeated as it was, so a search behind it leaves out no
- * event and repeats none. The function throws the last error of the read.
+ * Repeats a read while the store is unavailable, for at most `exportOutageMsMax`. The read is repeated as it was, so a
+ * search behind it leaves out no event and repeats none. Throws the last error.
  */
 export const patiently =
   ({ pause, passedMs, isWanted }: Patience) =>

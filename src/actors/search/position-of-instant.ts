@@ -1,15 +1,14 @@
 /**
- * Finds the place of an instant in the log. The embedded log can be read at any position, so a binary search finds the place.
- * EventStoreDB reads only at positions of events, but within a stream at any revision. So the search goes ahead along streams
- * there. In a few streams of a page, it finds the last event before the instant. It goes on at the one that lies furthest ahead.
+ * The embedded log can be read at any position, so a binary search finds the place of an instant. EventStoreDB reads only
+ * at positions of events, but within a stream at any revision. So the search goes ahead along streams there. In a few
+ * streams of a page, it finds the last event before the instant. It goes on at the one that lies furthest ahead.
  *
- * Times never decrease within a stream, except in streams of records. Between streams, a later event of the log can have an
- * earlier time. Clocks of nodes differ (docs/decisions/017-clocks.md), and an append can wait for the store. A copy of a log
- * moves readings of several streams within a page (docs/protocol.md, "Copying a log"). So the search takes `recordedSkewMsMax`
- * off the instant, and looks back until no event of a whole page is from that time on.
+ * Times never decrease within a stream, except in streams of records. Between streams, a later event can have an earlier
+ * time. Clocks differ (docs/decisions/017-clocks.md), and an append can wait for the store. A copy of a log moves readings
+ * within a page (docs/protocol.md, "Copying a log"). So the search takes `recordedSkewMsMax` off the instant, and looks
+ * back until no event of a whole page is from that time on.
  *
- * `ask.db` has the first position of each minute. All events before that position are from earlier minutes. So the search begins
- * there, and never goes further back.
+ * `ask.db` has the first position of each minute. The search begins there, and never goes further back.
  */
 import { minuteMs } from '../../domain/calendar.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
@@ -21,21 +20,19 @@ import type { Ask } from './ask-db.ts'
 import { firstRevision } from './first-revision.ts'
 import type { LogReads } from './patient-reads.ts'
 
-/** Streams along which the search for an instant goes ahead at once. */
+/** Searched at once. */
 const instantStreamsMax = 16
-/** Pages that the search reads one after the other when the streams of a page did not lead further. */
+/** Read one after the other when the streams of a page did not lead further. */
 const instantPagesMax = 16
 
 /** `null`: only the log itself is searched, which takes many more reads. */
 type Minutes = Pick<Ask, 'positionOfMinute'> | null
 
 /**
- * Returns a position: all events that were recorded at `instantMs` or later lie after it. `null` means the beginning of the log.
- * Some events of before lie there too, so the caller compares `recordedAt`.
- *
- * An event since can lie before only if a whole page of events behind it (`readPageEventsMax`) was recorded more than
- * `recordedSkewMsMax` before the instant. Then a clock was ahead, or a node was cut off from the store for that long.
- * @throws Outage, UndecodableEvent
+ * All events since `instantMs` lie after the returned position. `null`: the beginning of the log. Some of before lie there
+ * too, so the caller compares `recordedAt`. An event since can lie before only if a whole page behind it
+ * (`readPageEventsMax`) was recorded more than `recordedSkewMsMax` before the instant. Then a clock was ahead, or a node
+ * was cut off from the store for that long. @throws Outage, UndecodableEvent
  */
 export const positionBefore = async (
   log: LogReads,
@@ -49,7 +46,7 @@ export const positionBefore = async (
   return reached === begin || reached === null ? reached : backBeyond(log, { begin, reached }, isFromThen)
 }
 
-/** Returns a position: all events since the instant lie after it. `null` means the beginning of the log, or unknown. */
+/** All events since the instant lie after it. `null`: the beginning of the log, or unknown. */
 const beginOf = async (log: LogReads, instantMs: number, minutes: Minutes): Promise<number | null> => {
   const minute = Math.floor(instantMs / minuteMs)
   const row = minutes === null ? null : await rowSince(minutes, minute)
@@ -58,7 +55,7 @@ const beginOf = async (log: LogReads, instantMs: number, minutes: Minutes): Prom
   return before?.position ?? null
 }
 
-/** Returns the first row whose minute is not before this one, or the last row of all if there is none. */
+/** The first row whose minute is not before this one, or the last row of all. */
 const rowSince = async (minutes: NonNullable<Minutes>, minute: number): Promise<MinutePosition | null> => {
   try {
     let found = await minutes.positionOfMinute(Number.MAX_SAFE_INTEGER)
@@ -75,7 +72,7 @@ const rowSince = async (minutes: NonNullable<Minutes>, minute: number): Promise<
   }
 }
 
-/** Returns the first event of the log that was recorded at `instantMs` or later. @throws Outage, UndecodableEvent */
+/** @throws Outage, UndecodableEvent */
 export const firstEventSince = async (
   log: LogReads,
   instantMs: number,
@@ -93,9 +90,9 @@ export const firstEventSince = async (
 }
 
 /**
- * Returns an event that was recorded at `instantMs` or later. Events before it can be so too. In the page of events behind it
- * (`logReadPageEvents`), none was recorded more than `recordedSkewMsMax` before the instant. Reads fewer events than
- * `firstEventSince`. @throws Outage, UndecodableEvent
+ * An event since `instantMs`; events before it can be so too. In the page behind it (`logReadPageEvents`), none was
+ * recorded more than `recordedSkewMsMax` before the instant. Reads fewer events than `firstEventSince`. @throws Outage,
+ * UndecodableEvent
  */
 export const someEventSince = async (
   log: LogReads,
@@ -122,8 +119,8 @@ const recordedSince =
     recordedAt >= sinceMs
 
 /**
- * Returns the position of an event before then, behind which an event from then on lies, or none. Returns `begin` if there is no
- * event before then after it.
+ * The position of an event before then, behind which an event from then on lies, or none. `begin` if no event before then
+ * is after it.
  */
 const searchPositions = async (log: LogReads, begin: number | null, isFromThen: IsFromThen): Promise<number | null> => {
   const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
@@ -138,7 +135,7 @@ const searchPositions = async (log: LogReads, begin: number | null, isFromThen: 
   return low
 }
 
-/** Returns the same as `searchPositions`, but reads only at positions of events. */
+/** As `searchPositions`, but reads only at positions of events. */
 const searchStreams = async (log: LogReads, begin: number | null, isFromThen: IsFromThen): Promise<number | null> => {
   let reached = begin
   // Streams that lead nowhere are not searched again at once: a page takes one read, its streams take a hundred.
@@ -166,8 +163,8 @@ type Ahead = {
 }
 
 /**
- * Of the streams in the page, returns the position of the last event before the instant that lies furthest ahead in the log. Searches
- * all these streams at once, because each read waits for the store.
+ * The position of the last event before the instant, in the stream of the page where it lies furthest ahead. All streams
+ * are searched at once, because each read waits for the store.
  */
 const furthestAhead = async (log: LogReads, { page, reached, isFromThen }: Ahead): Promise<number> => {
   const positions = [...streamsOf(page)].map(async (stream) => {
@@ -192,8 +189,8 @@ const streamsOf = (page: readonly RecordedEvent[]): ReadonlySet<string> => {
 type Back = { readonly begin: number | null; readonly reached: number }
 
 /**
- * Goes back from `reached` until `readPageEventsMax` events in a row were recorded before then. Returns the position of the newest
- * of them, or `begin` if the search comes back there.
+ * Until `readPageEventsMax` events in a row were recorded before then. Returns the position of the newest of them, or
+ * `begin`.
  */
 const backBeyond = async (log: LogReads, { begin, reached }: Back, isFromThen: IsFromThen): Promise<number | null> => {
   let newest: number | null = reached

@@ -1,6 +1,6 @@
 /**
- * `ask.db` says where events lie that are no readings. Readings of one key come from its stream. All else comes from the
- * log, page by page, and so does what `ask.db` does not have yet.
+ * `ask.db` says where events lie that are no readings. Readings of one key come from its stream. All else, and what
+ * `ask.db` does not have yet, comes from the log, page by page.
  */
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
@@ -19,18 +19,16 @@ export type LogSearch = {
   readonly log: LogReads
   /** `null`: only the log itself is read. */
   readonly ask: Ask | null
-  /** Without single readings. */
   readonly isWithoutReadings?: boolean
   /** `null`: no such key. Default: the first event of the key says its cellar. */
   readonly cellarOfKey?: (keyId: string) => string | null | Promise<string | null>
-  /** Called if `ask.db` turns out to be damaged or locked. The search goes on in the log. */
+  /** `ask.db` turned out to be damaged or locked. The search goes on in the log. */
   readonly onUnusable?: () => void
 }
 
 export type Found = {
-  /** In the direction of the search. */
   readonly events: readonly RecordedEvent[]
-  /** The search has compared all events up to there. `null`: there are no more. */
+  /** All events up to there were compared. `null`: there are no more. */
   readonly lookedTo: { readonly position: number; readonly atMs: number | null } | null
 }
 
@@ -143,7 +141,6 @@ class CellarsOfKeys {
     this.#search = search
   }
 
-  /** `null`: no such key. */
   async of(keyId: string): Promise<string | null> {
     const { log, cellarOfKey } = this.#search
     if (cellarOfKey !== undefined) return cellarOfKey(keyId)
@@ -157,8 +154,8 @@ class CellarsOfKeys {
 }
 
 /**
- * Ends after `readPageEventsMax` events in a row that were recorded too late or too early. A wanted event can still stand behind
- * a few of them (`positionBefore`).
+ * Ends after `readPageEventsMax` events in a row that were recorded too late or too early. A wanted one can still stand
+ * behind a few of them (`positionBefore`).
  */
 async function* pagesOfLog({ log, ask }: LogSearch, filter: LogFilter, page: SearchPage) {
   const { direction, to = null, pageEvents: limit } = page

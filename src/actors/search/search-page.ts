@@ -3,7 +3,7 @@ export type SearchPage = {
   readonly direction: 'forwards' | 'backwards'
   /** The position of an event. `null`: the end of the log that the direction begins at. */
   readonly from: number | null
-  /** The search ends at this position. Forwards, the event there belongs to it. Default: the other end of the log. */
+  /** The search ends there. Forwards, the event there belongs to it. Default: the other end of the log. */
   readonly to?: number | null
   /** Of one read of the log. */
   readonly pageEvents: number
@@ -11,5 +11,4 @@ export type SearchPage = {
   readonly limit?: number
 }
 
-/** If most of them match. */
 export const atOnce = ({ pageEvents, limit = pageEvents }: SearchPage): number => Math.min(limit, pageEvents)

@@ -1,6 +1,6 @@
 /**
- * The log can lose its last events, or be an older copy. If they revoked a key, the key would be active again. But `ask.db`
- * still knows how far each stream went. So a key with a lost change is suspended before the node takes readings.
+ * The log can lose its last events, or be an older copy. If they revoked a key, it would be active again. But `ask.db`
+ * still knows how far each stream went, so such a key is suspended before the node takes readings.
  */
 import { cellarStream, keyStream, operatorStream } from '../../domain/stream-names.ts'
 import { Outage } from '../../log/event-log.ts'
@@ -9,10 +9,10 @@ import { systemAsker } from '../asked-by.ts'
 import type { KeyActor } from '../key/key-actor.ts'
 import type { Registry } from '../registry.ts'
 
-/** Returns the last revision of the stream that a file knows, or `null`. */
+/** The last that a file knows, or `null`. */
 export type KnownRevision = (stream: string) => number | null
 
-/** What has changes that the log has lost. The keys are suspended now, and the rest needs a person. */
+/** The keys are suspended, and the rest needs a person. */
 export type LostChanges = {
   readonly keyIds: readonly string[]
   readonly cellars: readonly string[]
@@ -21,7 +21,7 @@ export type LostChanges = {
 
 const reason = 'The log has lost its last events, and this key was changed in them'
 
-/** Call it when the log is folded, and before `known` forgets anything. @throws Outage if a key cannot be suspended */
+/** When the log is folded, and before `known` forgets anything. @throws Outage if a key cannot be suspended */
 export const suspendLostKeys = async (
   context: ActorContext,
   actors: Registry<KeyActor>,

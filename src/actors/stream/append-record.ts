@@ -8,10 +8,7 @@ import { appendUntilKnown } from './append-until-known.ts'
 
 export type NewRecord = Decided<'SignInSeen' | 'SignInsRefused' | 'ReadingsRefused' | 'LogExported'>
 
-/**
- * Appends a record after the last event of its stream, which other nodes can write too. Returns the record's revision.
- * @throws Outage
- */
+/** Other nodes can write to the stream, too. Returns the record's revision. @throws Outage */
 export const appendRecord = async (
   context: ActorContext,
   stream: string,
@@ -21,8 +18,8 @@ export const appendRecord = async (
   const { clock, entropy, log } = context
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
     const [last] = await log.read(stream, { direction: 'backwards', limit: 1 })
-    // Unlike in other streams, this time can be before the last event's time. Otherwise one clock that was ahead
-    // would give all later records a time in the future, and so delay their purge.
+    // Can be before the last event's time. Otherwise one clock that was ahead would give all later records a time in the
+    // future, and delay their purge.
     const recordedAt = clock.now()
     const event: NewEvent = { ...record, id: entropy.uuid(), recordedAt, metadata: askedBy(asker) }
     const append = { stream, expected: last?.revision ?? ('none' as const), events: [event] }

@@ -3,9 +3,9 @@ import { storeRetryPauseMsMax } from '../../limits.ts'
 import { type AppendResult, type ExpectedRevision, Outage } from '../../log/event-log.ts'
 import type { ActorContext } from '../actor-context.ts'
 
-/** First pause before an append with an unknown outcome is sent again. The pause doubles up to `storeRetryPauseMsMax`. */
+/** It doubles up to `storeRetryPauseMsMax`. */
 const storeRetryPauseMsMin = 10
-/** Retries of an append with an unknown outcome, for about an hour. Then the actor reads the log again to learn the outcome. */
+/** About an hour. Then the actor reads the log again to learn the outcome. */
 export const storeRetriesMax = 3_600
 
 export type Append = {
@@ -28,10 +28,9 @@ export const retryPauseMs = (tries: number, context: ActorContext): number => {
 }
 
 /**
- * Repeats the identical append until it is known whether its events are stored (docs/protocol.md, "Appending a
- * reading"). After an unknown outcome, the answer "not written" also leads to a retry, because an earlier try can be
- * stored.
- * @throws Outage `not_written` if no try wrote anything, `unknown` if the node gave up.
+ * The identical append, until it is known whether its events are stored (docs/protocol.md, "Appending a reading"). After an
+ * unknown outcome, "not written" also leads to a retry, because an earlier try can be stored. @throws Outage `not_written`
+ * if no try wrote anything, `unknown` if the node gave up.
  */
 export const appendUntilKnown = async (
   context: ActorContext,

@@ -3,10 +3,8 @@ import type { FoldedTo } from '../../domain/log-reference.ts'
 import { type EventLog, Outage, UndecodableEvent } from '../../log/event-log.ts'
 
 /**
- * Finds the last event that a model contains. `null` if the event is not in the log: this is another
- * log, or an older copy. `purged` if the event was purged, so it stays unknown whether this is the same log.
- * In both cases the caller must discard the model.
- * @throws the error of the log if the log cannot be read.
+ * `null`: this is another log, or an older copy. `purged`: it stays unknown whether this is the same log. In both cases the
+ * caller must discard the model. @throws the error of the log if it cannot be read.
  */
 export const foldedEvent = async (
   log: EventLog,
@@ -17,7 +15,7 @@ export const foldedEvent = async (
   return event?.id === id && event.position === position ? event : null
 }
 
-/** Says whether the log has the event. `null`: it cannot say it now. */
+/** `null`: the log cannot say it now. */
 export const inLog =
   (log: EventLog) =>
   async (event: FoldedTo): Promise<boolean | 'purged' | null> => {

@@ -4,18 +4,18 @@ import type { Subscription } from '../../log/event-log.ts'
 import type { ActorContext } from '../actor-context.ts'
 
 export type Following = {
-  /** Delivers the events after this position. `null` delivers the whole log. */
+  /** `null` delivers the whole log. */
   readonly after: number | null
   /** Default: all streams. */
   readonly categories?: readonly string[]
-  /** If this function throws, no more events are delivered, because the folded state can be wrong. */
+  /** If it throws, no more events are delivered, because the folded state can be wrong. */
   readonly onEvents: (items: readonly LogItem[]) => void
   readonly onBroken: (bug: unknown) => void
 }
 
 /**
- * Resolves when all events that are already in the log are delivered. Until then, a dropped subscription or a bug
- * rejects the promise. Later, a dropped subscription begins again where it ended, and a bug goes to `onBroken`.
+ * Resolves when all events that are already in the log are delivered. Until then, a dropped subscription or a bug rejects
+ * the promise. Later, a dropped subscription begins again where it ended, and a bug goes to `onBroken`.
  */
 export const follow = (context: ActorContext, { onEvents, onBroken, ...from }: Following): Promise<Subscription> => {
   const { promise, resolve, reject } = Promise.withResolvers<Subscription>()

@@ -3,8 +3,8 @@ import { readPageEventsMax } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
 
 /**
- * Reads the stream from `revision` on, page by page, to its end or to the page whose last event `isEnough`. Returns false if it
- * stops after `pagesMax` pages and more events can follow.
+ * Page by page, to the end or to the page whose last event `isEnough`. False if it stops after `pagesMax` pages and more
+ * events can follow.
  */
 export const readFrom = async (
   log: Pick<EventLog, 'read'>,

@@ -4,7 +4,7 @@ import type { Asker } from '../core-interface.ts'
 import { appendRecord, type NewRecord } from './append-record.ts'
 import { SerialCommands } from './serial-commands.ts'
 
-/** Appends records to one stream, one after the other. Outages become refusals. */
+/** One after the other. Outages become refusals. */
 export class RecordStream {
   readonly #context: ActorContext
   readonly #stream: string

@@ -2,10 +2,7 @@ import type { CommandRefusal, Outcome } from '../../domain/refusal.ts'
 import type { ActorContext } from '../actor-context.ts'
 import { Mailbox } from '../key/mailbox.ts'
 
-/**
- * Performs an actor's commands one after the other. Calls `forget` after a bug, so that the actor loads its state
- * again: the bug can have damaged the state.
- */
+/** One after the other. `forget` comes after a bug, which can have damaged the state. */
 export class SerialCommands {
   readonly #mailbox = new Mailbox()
   readonly #context: ActorContext

@@ -23,13 +23,12 @@ type Folding<State> = {
   readonly initial: State
   readonly evolve: (state: State, event: RecordedEvent) => State
   /**
-   * The state in this node's projections, and the revision of that state. The actor then reads only later events. `null`
-   * if the projections do not know the stream.
+   * State and revision in this node's projections. The actor then reads only later events. `null`: they do not know the
+   * stream.
    */
   readonly projected?: () => { readonly state: State; readonly revision: number } | null
 }
 
-/** An actor whose state is folded from one stream. Its commands run one after the other. */
 export abstract class StreamActor<State> implements Actor {
   usedBeat = 0
   protected readonly context: ActorContext
@@ -66,7 +65,7 @@ export abstract class StreamActor<State> implements Actor {
     return this.#commands.ask(work)
   }
 
-  /** Returns the current state. Reads new events each time, because another node can have written some. */
+  /** Reads new events each time, because another node can have written some. */
   protected async load(): Promise<State> {
     if (!this.#isLoaded) await this.#begin()
     const from = { stream: this.#folding.stream, revision: (this.#revision ?? -1) + 1 }
@@ -75,10 +74,7 @@ export abstract class StreamActor<State> implements Actor {
     return this.#state
   }
 
-  /**
-   * Appends the events that `decide` returns. After a conflict with another node, `decide` is called again with the
-   * newer state.
-   */
+  /** After a conflict with another node, `decide` is called again with the newer state. */
   protected async record(decide: Decide<State>, asker: Asker): Answer<State> {
     for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
       const decision = decide(await this.load())
@@ -97,10 +93,7 @@ export abstract class StreamActor<State> implements Actor {
     return refused({ kind: 'busy' })
   }
 
-  /**
-   * Begins with the state in the projections. A cellar's stream can have a million purge events, and reading them would
-   * take long.
-   */
+  /** A cellar's stream can have a million purge events, so the state of the projections comes first. */
   async #begin(): Promise<void> {
     const { stream, initial, projected } = this.#folding
     const known = projected?.() ?? null

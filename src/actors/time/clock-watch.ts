@@ -2,23 +2,18 @@ import type { LogItem } from '../../domain/reading/recorded-run.ts'
 import { heartbeatMs } from '../../limits.ts'
 import type { ActorContext } from '../actor-context.ts'
 
-/** If the time of an event is more than this ahead of this node's clock, the node warns that the clocks of nodes differ. */
+/** With an event that is more ahead than this, the node warns that the clocks of nodes differ. */
 export const clockDifferenceMsMax = 1_000
-/**
- * A clock warning ends after this time without an event that is ahead of the clock. The node counts this time in heartbeats, so
- * it must be a multiple of `heartbeatMs`.
- */
+/** The warning ends after this time without such an event. It must be a multiple of `heartbeatMs`. */
 export const clockCalmMs = 60_000
-/** If an event of another node arrives more than this after it was recorded, the node reports a lag. */
+/** An event of another node that arrives later than this is a lag. */
 export const lagMsMax = 5_000
-/**
- * After this time without a late event, the node no longer reports a lag. The node counts this time in heartbeats, so it must
- * be a multiple of `heartbeatMs`.
- */
+/** The report of a lag ends after this time without a late event. It must be a multiple of `heartbeatMs`. */
 export const lagCalmMs = 10_000
 
 /**
- * - `ahead`: an event has a time in the future. `late`: an event arrives more than `lagMsMax` after its time.
+ * - `ahead`: an event has a time in the future.
+ * - `late`: an event arrives more than `lagMsMax` after its time.
  * - `leapt`: this node's clock jumped ahead, so the node does not use its time yet.
  * - `doubted`: this node's clock is far ahead, so the node purges nothing.
  */
@@ -27,9 +22,8 @@ export type TimesTold =
   | { readonly kind: 'ahead_no_more' | 'late_no_more' | 'leapt_no_more' | 'doubted_no_more' }
 
 /**
- * Compares the times of events with this node's clock. An event from the future proves that two clocks differ
- * (docs/protocol.md, "Versions and clocks"). A late event is the only sign that this node receives other nodes' changes
- * with a delay.
+ * An event from the future proves that two clocks differ. A late event is the only sign that other nodes' changes come with
+ * a delay.
  */
 export class ClockWatch {
   readonly #context: ActorContext
@@ -50,22 +44,18 @@ export class ClockWatch {
     this.#leapt = warning('leapt', heartbeatMs)
   }
 
-  /**
-   * Call this method when the start has read all old events. Before this call no event counts as late, because old
-   * events always arrive long after their time.
-   */
+  /** The start has read all old events. Until then none counts as late: they always arrive long after their time. */
   caughtUp(): void {
     this.#isCaughtUp = true
   }
 
   hear(items: readonly Pick<LogItem, 'recordedAt'>[]): void {
-    // Looks only at the newest time of the events. An older time can come from a node whose clock is behind, and would
-    // look like a delay of events.
+    // An older time can come from a node whose clock is behind, and would look like a delay.
     let newest = 0
     for (const { recordedAt } of items) if (recordedAt > newest) newest = recordedAt
     const lateMs = this.#context.clock.now() - newest
-    // `context.clock` does not follow a jump of the machine's clock at once. Without `leapMs`, a right clock that jumped
-    // because the machine slept would cause the warning `ahead`.
+    // `context.clock` does not follow a jump at once. Without `leapMs`, a right clock that jumped because the machine slept
+    // would cause `ahead`.
     const aheadMs = -lateMs - this.#context.clock.leapMs()
     if (aheadMs > clockDifferenceMsMax) this.#ahead.see(aheadMs, this.#context.beat)
     if (lateMs > lagMsMax && this.#isCaughtUp) this.#late.see(lateMs, this.#context.beat)
@@ -80,7 +70,7 @@ export class ClockWatch {
   }
 }
 
-/** Calls `onBegin` when a fault is seen first, and `onEnd` when the fault was not seen for `calmBeats` heartbeats. */
+/** `onEnd`: the fault was not seen for `calmBeats` heartbeats. */
 class Warning {
   readonly #calmBeats: number
   readonly #told: { onBegin(byMs: number): void; onEnd(): void }

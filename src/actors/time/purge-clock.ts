@@ -1,27 +1,24 @@
-/** If the clock jumps further ahead than this, nothing is purged for `clockDoubtMs`. A wrong clock would purge too much. */
+/** After a larger jump ahead, nothing is purged for `clockDoubtMs`. A wrong clock would purge too much. */
 export const clockLeapMsMax = 24 * 3_600_000
 export const clockDoubtMs = 24 * 3_600_000
 
 /**
- * A purge cannot be undone, so no purge runs while the clock is in doubt. The clock is in doubt if it is more than a day
- * ahead of the log's newest event or of the last sweep. The doubt ends when the clock goes back, or a day later.
+ * A purge cannot be undone. So none runs while the clock is more than a day ahead of the log's newest event or of the last
+ * sweep. The doubt ends when the clock goes back, or a day later.
  */
 export class PurgeClock {
   #believedMs: number
   #doubt: { readonly sinceMs: number; lastMs: number } | null = null
 
   /**
-   * @param newestMs time of the newest event before this node wrote any event. This node's own events have the time of
-   * its own clock, so they cannot show that its clock is wrong.
+   * @param newestMs time of the newest event before this node wrote any. Its own events cannot show that its clock is
+   * wrong.
    */
   constructor(newestMs: number) {
     this.#believedMs = newestMs
   }
 
-  /**
-   * Returns how many ms the clock is ahead, or 0 if the clock is trusted. Call this method once in each sweep, because
-   * each call is compared with the call before.
-   */
+  /** In ms; 0 if the clock is trusted. Call it once in each sweep, because each call is compared with the one before. */
   doubtedBy(now: number): number {
     const aheadMs = now - this.#believedMs
     if (aheadMs <= clockLeapMsMax) return this.#believe(now)

@@ -1,18 +1,17 @@
 import type { Clock, MachineClock } from '../../clock.ts'
 
-/** A clock that jumps further ahead than this is trusted only when it has stayed ahead for `clockStandMs`. */
+/** A clock that jumps further ahead is trusted only when it has stayed there for `clockStandMs`. */
 export const clockStepMsMax = 1_000
 export const clockStandMs = 5_000
 
 /**
- * The clock with which the node judges readings and gives events their times (docs/decisions/017-clocks.md). It is the
- * machine's clock, but without short jumps ahead. After a jump, time goes on from the last trusted time until the
- * machine's clock has stayed ahead for `clockStandMs`.
+ * docs/decisions/017-clocks.md. After a jump ahead, time goes on from the last trusted time until the machine's clock has
+ * stayed there for `clockStandMs`.
  */
 export class SteadyClock implements Clock {
   readonly #machine: MachineClock
   #believed: Moment
-  /** The first moment after a jump ahead that is not trusted yet. `null` if there is no such jump. */
+  /** The first moment after a jump ahead that is not trusted yet. */
   #leap: Moment | null = null
 
   constructor(machine: MachineClock) {
@@ -23,8 +22,7 @@ export class SteadyClock implements Clock {
   now(): number {
     const nowMs = this.#machine.now()
     const sinceMs = nowMs - this.#believed.nowMs
-    // This is the fast path, because each reading calls `now` about five times. A step of at most `clockStepMsMax` is
-    // no jump.
+    // The fast path, because each reading calls `now` about five times.
     if (sinceMs >= 0 && sinceMs <= clockStepMsMax && this.#leap === null) return nowMs
     return this.#judge({ nowMs, passedMs: this.#machine.passedMs() })
   }
@@ -37,13 +35,13 @@ export class SteadyClock implements Clock {
     return moment.nowMs
   }
 
-  /** Returns how many ms the machine's clock is ahead of the trusted time; 0 without a jump. */
+  /** How far the machine's clock is ahead of the trusted time; 0 without a jump. */
   leapMs(): number {
     const believedMs = this.now()
     return this.#leap === null ? 0 : this.#machine.now() - believedMs
   }
 
-  /** True if the machine's clock has stayed ahead long enough. Another jump starts the wait again. */
+  /** Another jump starts the wait again. */
   #hasStayed(moment: Moment): boolean {
     const leap = this.#leap
     if (leap !== null && Math.abs(moment.nowMs - continued(leap, moment.passedMs)) <= clockStepMsMax) {
@@ -54,10 +52,10 @@ export class SteadyClock implements Clock {
   }
 }
 
-/** `nowMs` is the machine's clock. `passedMs` is the machine's monotonic time, which nobody can set. */
+/** `nowMs`: the machine's clock. `passedMs`: its monotonic time, which nobody can set. */
 type Moment = { readonly nowMs: number; readonly passedMs: number }
 
 const momentOf = (machine: MachineClock): Moment => ({ nowMs: machine.now(), passedMs: machine.passedMs() })
 
-/** Returns the time that the machine's clock shows now if nobody has set it after `then`. */
+/** What the machine's clock shows now if nobody has set it after `then`. */
 const continued = (then: Moment, passedMs: number): number => then.nowMs + Math.floor(passedMs - then.passedMs)
