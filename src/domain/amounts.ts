@@ -1,11 +1,11 @@
-/** As people type them, like `90m` (90 minutes) and `6000/60` (6,000 readings per 60 s). */
+/** As people type them: `90m`, and `6000/60` for 6,000 readings per 60 s. */
 import { keyLimitReadingsMax, keyWindowMsMax, keyWindowMsMin, retentionMsMin, rotationOverlapsMs } from '../limits.ts'
 import { dayMs } from './calendar.ts'
 import type { Limit } from './events.ts'
 import { done } from './refusal.ts'
 import { invalidField, type Typed } from './text.ts'
 
-/** A hundred years. A longer duration is a typing error. */
+/** A longer duration is a typing error. */
 export const durationMsMax = 36_500 * 86_400_000
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: dayMs }
@@ -34,7 +34,7 @@ export const overlapWithin = (overlapMs: number): Typed<number> =>
     ? done(overlapMs)
     : invalidField('overlap', `The overlap must be one of ${rotationOverlapsMs.map(overlapTyped).join(', ')}.`)
 
-/** How long a rotated key still works. One day is `24h`, as in docs/contract.md, "Keys". */
+/** One day is `24h`, as in docs/contract.md, "Keys". */
 export const overlapTyped = (ms: number): string => {
   if (ms === 0) return '0'
   return ms === unitMs['d'] ? '24h' : durationTyped(ms)

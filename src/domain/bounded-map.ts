@@ -1,13 +1,13 @@
 /**
- * A map with at most `entriesMax` entries. A further entry removes the entry that was set longest ago. If `mustStay` is true for that
- * entry, it counts as set now, and the next one is removed. The map is larger only while `mustStay` is true for all its entries.
+ * A further entry removes the one that was set longest ago. One with `mustStay` counts as set now, and the next is removed.
+ * The map is larger only while `mustStay` is true for all its entries.
  */
 export class BoundedMap<Key, Value> {
-  /** A `Map` keeps the order of insertion, so the entry that was set longest ago is first. */
+  /** In the order of insertion, so the entry that was set longest ago is first. */
   readonly #entries = new Map<Key, Value>()
   /**
-   * Goes on where the last removal ended. A new iterator would first pass all removed entries that the `Map` still holds.
-   * With 50,000 entries, that takes 25 µs.
+   * Goes on where the last removal ended. A new iterator would pass all removed entries that the `Map` still holds: 25 µs
+   * with 50,000.
    */
   #oldest = this.#entries.keys()
 

@@ -13,15 +13,15 @@ export const hourOf = (ms: number): number => Math.floor(ms / hourMs)
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
 
 /**
- * Always a midnight (UTC), so each key loses readings at most once a day. A reading stays at most a day and
- * `retentionMarginMs` longer than `retentionMs`: the clocks of nodes can differ.
+ * A midnight (UTC), so each key loses readings at most once a day. A reading stays up to a day and `retentionMarginMs`
+ * longer: the clocks of nodes can differ.
  */
 export const purgeBefore = (now: number, retentionMs: number): number =>
   Math.max(0, Math.floor((now - retentionMs - retentionMarginMs) / retentionMsMin) * retentionMsMin)
 
 export const instantText = (ms: number): string => new Date(ms).toISOString()
 
-/** Rounded down. Most readings are of the last seconds, so their texts are kept. */
+/** Most readings are of the last seconds, so their texts are kept. */
 export const secondText = (ms: number): string => {
   const second = Math.floor(ms / 1_000)
   const at = second & (keptSeconds - 1)
@@ -33,7 +33,7 @@ export const secondText = (ms: number): string => {
   return text
 }
 
-/** A power of two, so that the last digits of a second in binary are its place. */
+/** A power of two, so that the last binary digits of a second are its place. */
 const keptSeconds = 1_024
 const keptOf = new Float64Array(keptSeconds)
 const keptTexts: (string | undefined)[] = new Array(keptSeconds).fill(undefined)
@@ -55,8 +55,8 @@ const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padSt
 let last = { day: 0, date: dateText(0) }
 
 /**
- * `month` is 1 to 12. Each reading needs this, and `Date.UTC` takes 30 ns more. In this formula a year begins in March, so that
- * the leap day is its last day. Then the months before month `m` have floor((153 m + 2) / 5) days.
+ * `month` is 1 to 12. `Date.UTC` takes 30 ns more, for each reading. In this formula a year begins in March, so that the
+ * leap day is its last day. Then the months before month `m` have floor((153 m + 2) / 5) days.
  */
 export const daysSince1970 = (year: number, month: number, day: number): number => {
   const marchYear = month > 2 ? year : year - 1
@@ -65,7 +65,7 @@ export const daysSince1970 = (year: number, month: number, day: number): number 
   return marchYear * 365 + leapDays + Math.floor((153 * marchMonth + 2) / 5) + day - 1 - daysFromYear0
 }
 
-/** Days from 0000-03-01 to 1970-01-01. */
+/** From 0000-03-01 to 1970-01-01. */
 const daysFromYear0 = 719_468
 
 export const daysInMonth = (year: number, month: number): number => {

@@ -2,7 +2,7 @@ import type { By, CellarPolicy, Decided, EventData, RecordedEvent, TypesIn } fro
 import { sameLimit } from './key.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
-/** Of the stream `cellar-<digest>`. `cellar` is the identifier that devices send, and never changes. */
+/** `cellar` is the identifier that devices send, and never changes. */
 export type CellarState = {
   readonly cellar: string
   readonly title: string
@@ -26,7 +26,7 @@ export type CellarCommand =
   | { readonly type: 'RenameCellar'; readonly title: string }
   /** A missing field is not changed, so two admins can change two fields at the same time. */
   | { readonly type: 'ChangeCellarPolicy'; readonly changes: Partial<CellarPolicy> }
-  /** If the retention is no longer this `retentionMs`, nothing is deleted: the new one can keep the readings. */
+  /** With another retention than `retentionMs`, nothing is deleted: it can keep the readings. */
   | {
       readonly type: 'PurgeReadings'
       readonly purges: readonly Purge[]

@@ -1,8 +1,8 @@
-/** JavaScript can throw any value, so a caught value is not always an `Error`. */
+/** JavaScript can throw any value. */
 export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 
 export const thrownError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))
 
-/** True for an error of a system call, which has a `code` such as `ENOENT`. */
+/** Of a system call, with a `code` such as `ENOENT`. */
 export const isSystemError = (cause: unknown): cause is Error & { readonly code: unknown } =>
   cause instanceof Error && 'code' in cause && 'syscall' in cause

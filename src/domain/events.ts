@@ -1,6 +1,6 @@
 /**
- * The table of all events that the log can contain. `events/` has the declarations. Stored events are never rewritten. If the fields
- * of an event change after the first release, its stored form gets a new schema version (`src/log/codec/codec.ts`). Times are in ms.
+ * Stored events are never rewritten. If the fields of an event change after the first release, its stored form gets a new
+ * schema version (`src/log/codec/codec.ts`). Times are in ms.
  */
 import { type Static, type TNull, type TObject, type TSchema, type TUnion, Type } from '@sinclair/typebox'
 import { cellarEvents } from './events/cellar-events.ts'
@@ -23,19 +23,16 @@ export const eventTypes: readonly EventType[] = Object.keys(declaredEvents).filt
 
 export const declarationOf = (type: EventType): Declared => declaredEvents[type]
 
-/** The types of events in streams of the kind. */
 export type TypesIn<S extends StreamKind> = {
   [T in EventType]: S extends Table[T]['in'][number] ? T : never
 }[EventType]
 
-/** The fields that a page shows as text. */
 export type TextField = { [T in EventType]: TextFieldOf<Table[T]['data']['properties']> }[EventType]
 type TextFieldOf<Fields> = {
   [F in keyof Fields]: Fields[F] extends Shown | TUnion<[Shown, TNull]> ? F : never
 }[keyof Fields]
 type Shown = TSchema & { readonly role: 'text' }
 
-/** The types whose declarations have the mark. */
 export type TypesWith<Mark extends 'mayTakeAway' | 'comparesState'> = {
   [T in EventType]: Table[T] extends { readonly [M in Mark]: true } ? T : never
 }[EventType]
@@ -52,8 +49,8 @@ export type ExportedListName = EventData<'LogExported'>['list']
 export type ExportFormat = EventData<'LogExported'>['format']
 
 /**
- * `id` is the beginning of the session's hash. `linkMadeBy` is the person who made the link that set the password. That person
- * can know the password, so that person can be the one who uses the session.
+ * `id` is the beginning of the session's hash. Whoever made the link that set the password can know it, and so can be the
+ * one who uses the session.
  */
 export const BySession = Type.Object(
   { id: Type.String(), linkMadeBy: Type.Union([Type.String(), Type.Null()]) },
@@ -61,10 +58,7 @@ export const BySession = Type.Object(
 )
 export type BySession = Static<typeof BySession>
 
-/**
- * `cli` is a person who can use the data folder. `system` is the service. `session` is missing
- * if the operator used a link and so had no session.
- */
+/** `cli` is a person who can use the data folder. `session` is missing if the operator used a link. */
 export const By = Type.Union([
   Type.Object({ kind: Type.Literal('operator'), email: Type.String(), session: Type.Optional(BySession) }, strict),
   Type.Object({ kind: Type.Literal('key'), keyId: Type.String() }, strict),
@@ -81,8 +75,8 @@ const everyMetadata = {
 }
 
 /**
- * Only the first event of a request can have `idempotency`. The schema is a union, because an optional field would make
- * checking each reading 80 ns slower.
+ * Only the first event of a request can have `idempotency`. An optional field would make checking each reading 80 ns slower
+ * than this union.
  */
 export const Metadata = Type.Union([
   Type.Object(everyMetadata, strict),
@@ -94,7 +88,7 @@ export type Decided<T extends EventType> = {
   [K in T]: { readonly type: K; readonly data: EventData<K> }
 }[T]
 
-/** `recordedAt` (ms) never decreases within a stream, except in streams of records, such as sign-ins. */
+/** `recordedAt` (ms) never decreases within a stream, except in streams of records. */
 export type NewEvent<T extends EventType = EventType> = {
   [K in T]: {
     readonly id: string
@@ -106,8 +100,7 @@ export type NewEvent<T extends EventType = EventType> = {
 }[T]
 
 /**
- * `position` is the event's place in the whole log. EventStoreDB and the embedded log number positions differently, so events
- * of a copied log get other positions.
+ * `position` is the place in the whole log. A copied log has others: EventStoreDB and the embedded log number differently.
  */
 export type RecordedEvent<T extends EventType = EventType> = {
   [K in T]: NewEvent<K> & { readonly stream: string; readonly revision: number; readonly position: number }

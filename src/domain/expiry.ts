@@ -2,11 +2,11 @@ import { parseTimestamp } from './reading/timestamp.ts'
 import { done } from './refusal.ts'
 import { invalidField, type Typed } from './text.ts'
 
-/** Expired already in the millisecond `expiresAt`. `null`: never. */
+/** Expired already in the millisecond `expiresAt`. */
 export const isExpired = ({ expiresAt }: { readonly expiresAt: number | null }, nowMs: number): boolean =>
   expiresAt !== null && nowMs >= expiresAt
 
-/** The last second of the year 9999: dates have four digits for the year. */
+/** The end of the year 9999: dates have four digits for the year. */
 const expiresAtMax = 253_402_300_799_000
 
 const expiryRule =

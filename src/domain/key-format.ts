@@ -1,6 +1,6 @@
 /**
- * The text of an API key is `clr_<id>_<secret><checksum>` (docs/contract.md, "Keys"). The checksum is a CRC-32. It finds typing
- * errors and guesses before the slower SHA-256 is computed, and lets a scanner recognize a leaked key.
+ * `clr_<id>_<secret><checksum>` (docs/contract.md, "Keys"). The CRC-32 finds typing errors and guesses before the slower
+ * SHA-256, and lets a scanner recognize a leaked key.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { base62, base62Digits } from './base62.ts'
@@ -10,9 +10,7 @@ export const secretBytes = 32
 
 const prefix = 'clr_'
 const idChars = 8
-/**
- * 43 base62 digits hold the 256 bits of a secret, because 62^43 > 2^256. Likewise, 6 digits hold the 32 bits of the checksum.
- */
+/** 62^43 > 2^256. Likewise, 6 digits hold the 32 bits of the checksum. */
 const secretChars = 43
 const checksumChars = 6
 
@@ -32,8 +30,8 @@ export type MadeKey = {
 }
 
 /**
- * `chance` is 16 random bytes (`keyIdBytes`). Six random bytes could fill the 8 digits of an id, but then some ids would be
- * twice as likely as others. With 16 bytes, the likelihoods differ by at most one part in 2^80.
+ * `chance` is 16 random bytes (`keyIdBytes`). Six could fill the 8 digits, but some ids would be twice as likely as others.
+ * With 16, the likelihoods differ by at most one part in 2^80.
  */
 export const makeKeyId = (chance: Uint8Array): string => {
   if (chance.length !== keyIdBytes) throw new Error(`Cannot make a key id from ${chance.length} bytes of chance`)
@@ -62,7 +60,7 @@ export type ParsedKey = {
   readonly secretHash: Uint8Array
 }
 
-/** `null`: no key. For every request, so the slower SHA-256 comes only after the checksum was right. */
+/** For every request, so the slower SHA-256 comes only after the checksum was right. */
 export const parseKey = (text: string): ParsedKey | null => {
   if (text.length !== keyChars || !text.startsWith(prefix) || text.charCodeAt(idEnd) !== underscore) return null
   for (let at = idStart; at < secretEnd; at += 1) {

@@ -6,8 +6,8 @@ export const keyStatuses = ['active', 'expired', 'suspended', 'revoked'] as cons
 export type KeyStatus = (typeof keyStatuses)[number]
 
 /**
- * Which status counts if several apply (docs/contract.md, "Keys"). After a `ReadingsSealed` event, the key counts as
- * revoked, even if a node died before it appended `KeyRevoked`.
+ * The order of docs/contract.md, "Keys". After a seal, the key counts as revoked, even if a node died before it appended
+ * `KeyRevoked`.
  */
 export const keyStatus = (key: KeyState, now: number, isSealed = false): KeyStatus => {
   if (isSealed || key.revoked !== null) return 'revoked'

@@ -21,7 +21,7 @@ export type Rotation = {
   readonly superseded: { readonly usedAt: number; readonly expiresAt: number } | null
 }
 
-/** Of the stream `key-<id>`. A `KeyExpired` event can come long after the expiry, so ask `keyStatus`. */
+/** A `KeyExpired` event can come long after the expiry, so ask `keyStatus`. */
 export type KeyState = {
   readonly keyId: string
   readonly cellar: string
@@ -30,7 +30,7 @@ export type KeyState = {
   readonly secretHash: string
   readonly limit: Limit | null
   readonly expiresAt: number | null
-  /** This key replaces the old one only if the old key's `rotation` names it. A second rotation can name another key. */
+  /** Replaced by this key only if its `rotation` names this one: a second rotation can name another key. */
   readonly predecessorId: string | null
   readonly rotation: Rotation | null
   readonly created: Attribution
@@ -123,8 +123,8 @@ export const isExpiryToRecord = (key: KeyState, now: number): boolean =>
   key.revoked === null && isExpired(key, now) && key.expiryRecorded !== key.expiresAt
 
 /**
- * Until the new key (the successor) is used, a second rotation replaces the first. The text of a new key is shown only once,
- * so the admin can have lost it (docs/decisions/012-a-rotation-is-two-appends.md).
+ * Until the successor is used, a second rotation replaces the first: the text of a new key is shown only once
+ * (docs/decisions/012-a-rotation-is-two-appends.md).
  */
 const decideRotation = (
   key: KeyState,
@@ -145,7 +145,7 @@ export type RotationRefusal = Extract<
   { readonly kind: 'key_is_revoked' | 'key_is_superseded' | 'key_is_expired' }
 >
 
-/** A suspended key can be rotated. An expired key cannot: the new key would be expired too. */
+/** The new key of an expired key would be expired, too. */
 export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | null => {
   const { rotation, revoked } = key
   if (revoked !== null) return { kind: 'key_is_revoked' }
@@ -157,7 +157,7 @@ export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | n
 export const isEnding = ({ rotation, expiresAt }: KeyState): boolean =>
   rotation !== null && rotation.superseded !== null && expiresAt !== null && expiresAt <= rotation.superseded.expiresAt
 
-/** `null`: not rotated, or the rotation stopped before `KeyCreated`. */
+/** `null` also if the rotation stopped before `KeyCreated`. */
 export const followerOf = (key: KeyState, get: (keyId: string) => KeyState | null): KeyState | null => {
   const named = key.rotation === null ? null : get(key.rotation.successorId)
   return named?.predecessorId === key.keyId ? named : null
@@ -212,9 +212,7 @@ export const evolveKey = (key: KeyState | null, event: RecordedEvent<KeyEventTyp
   }
 }
 
-/**
- * A fence event must then follow before the answer, so that other nodes stop too (docs/protocol.md, "Taking a right away").
- */
+/** A fence must then follow before the answer (docs/protocol.md, "Taking a right away"). */
 export const takesAway = (event: DecidedKey, key: KeyState, effectiveLimit: Limit, cellarLimit: Limit): boolean => {
   if (!mayTakeAway(event)) return false
   switch (event.type) {
@@ -233,7 +231,7 @@ export const takesAway = (event: DecidedKey, key: KeyState, effectiveLimit: Limi
 const mayTakeAway = (event: DecidedKey): event is Decided<KeyEventType & TypesWith<'mayTakeAway'>> =>
   declarationOf(event.type).mayTakeAway === true
 
-/** True if `next` can refuse a reading that `before` admits. */
+/** `next` can refuse a reading that `before` admits. */
 const isLower = (next: Limit, before: Limit): boolean =>
   next.readings < before.readings || next.windowMs > before.windowMs
 

@@ -17,7 +17,7 @@ export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
 /** A node that starts with the saved state reads the log after this event. */
 export type FoldedTo = Pick<RecordedEvent, 'position' | 'stream' | 'revision' | 'id'>
 
-/** Copies four fields: a reference to the item would keep its readings in memory. */
+/** Four fields: a reference to the item would keep its readings in memory. */
 export const foldedToOf = (item: LogItem): FoldedTo => {
   const { stream } = item
   const position = lastPositionOf(item)

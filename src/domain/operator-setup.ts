@@ -5,13 +5,12 @@ import { makerOf, type OperatorLink } from './operator.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 /**
- * Of the stream `operator-setup`. The first use of a link ends all others, because each could make another admin. A link is
- * printed in a terminal, where others can still see it.
+ * The first use of a link ends all others, because each could make another admin. A link is printed in a terminal, where
+ * others can still see it.
  */
 export type SetupState = {
-  /** Oldest first. */
   readonly links: readonly OperatorLink[]
-  /** It works again for the same e-mail, because a node can die before it appends `OperatorAdded`. */
+  /** Works again for the same e-mail: a node can die before it appends `OperatorAdded`. */
   readonly spent: (OperatorLink & { readonly email: string }) | null
   readonly revision: number | null
 }
@@ -49,7 +48,7 @@ export const decideSetup = (
   }
 }
 
-/** A link with an `email` was used, and works for that e-mail only. */
+/** A used link works for its `email` only. */
 export const setupLink = (
   { links, spent }: SetupState,
   linkHash: string,

@@ -4,14 +4,14 @@ import { isExpired } from './expiry.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 export const sessionsPerOperatorMax = 20
-/** Number of hex digits of a session's hash. These digits identify the session in the log and on pages, without its secret. */
+/** Hex digits of a session's hash, which identify it in the log and on pages without its secret. */
 const sessionIdChars = 16
-/** Browsers that the service knows from earlier sign-ins of one operator. A further browser replaces the oldest. */
+/** Known from earlier sign-ins. A further browser replaces the oldest. */
 export const devicesPerOperatorMax = 20
-/** One-time links that other people created for an operator, and that each sign-in reports to the operator. */
+/** Made by others, and reported at each sign-in. */
 export const linksToldMax = 5
 
-/** The first use of a link ends all links of the account, because each of these links could set the password again. */
+/** The first use of a link ends all links of the account, because each could set the password again. */
 export type OperatorLink = {
   readonly linkHash: string
   readonly role: Role
@@ -41,7 +41,7 @@ export type LinkFromOther = {
   readonly usedAt: number | null
 }
 
-/** Of the stream `operator-<digest>`. `account` is `null` if the operator is only invited, or was removed. */
+/** `account` is `null` if the operator is only invited, or was removed. */
 export type OperatorState = {
   readonly email: string
   readonly account: OperatorAccountState | null
@@ -59,10 +59,7 @@ export type OperatorAccountState = {
   readonly passwordHash: string
   readonly addedAt: number
   readonly passwordSetAt: number
-  /**
-   * The person who made the link that set the password: an e-mail or `cli`. `null` if the operator made the link, or if the
-   * link was the first invitation.
-   */
+  /** An e-mail or `cli`: whose link set the password. `null` for an own link or the first invitation. */
   readonly passwordLinkMadeBy: string | null
   readonly lastSignedInAt: number | null
   readonly devices: readonly string[]
@@ -78,8 +75,8 @@ export type OperatorCommand =
   | {
       readonly type: 'IssueOperatorLink'
       /**
-       * True on the command line, or if an admin entered their own password. Otherwise a link for an e-mail that has or had
-       * an account is refused, because the link's maker could take over the account.
+       * On the command line, or with the admin's own password. Otherwise a link for an e-mail that has or had an account is
+       * refused: its maker could take over the account.
        */
       readonly mayReset: boolean
       readonly email: string
@@ -97,8 +94,8 @@ export type OperatorCommand =
   | ({ readonly type: 'SetOperatorRole'; readonly role: Role } & Remaining)
   | ({ readonly type: 'RemoveOperator' } & Remaining)
   /**
-   * The caller has compared the typed password with `passwordHash`. `endsSessionHash` is the browser's earlier session, which
-   * ends now, because the browser keeps only one session.
+   * The caller has compared the typed password with `passwordHash`. The session `endsSessionHash` ends: a browser keeps
+   * only one.
    */
   | ({
       readonly type: 'SignIn'
@@ -109,8 +106,8 @@ export type OperatorCommand =
   | { readonly type: 'SignOut'; readonly sessionHash: string }
   | { readonly type: 'EndSessions'; readonly which: EndedSessions }
   /**
-   * The caller has compared the typed old password with `oldPasswordHash`. A new session replaces all sessions of the operator,
-   * because other people can know the old password.
+   * The caller has compared the typed old password with `oldPasswordHash`. Other people can know it, so a new session
+   * replaces all.
    */
   | ({
       readonly type: 'ChangePassword'
@@ -144,7 +141,7 @@ export const decideOperator = (operator: OperatorState | null, command: Operator
       return spendLink(operator, command, now)
     case 'AddOperator': {
       if (account !== null) return refused({ kind: 'operator_exists' })
-      // Without this check, a removed operator could use the same set-up link again.
+      // Otherwise a removed operator could use the same set-up link again.
       if (operator?.wasAdded === true) return refused({ kind: 'operator_was_removed' })
       const { type: _, ...data } = command
       return done([{ type: 'OperatorAdded', data }])
@@ -205,7 +202,7 @@ const remove = (operator: OperatorState | null, remaining: Remaining, now: numbe
 const isLastAdmin = ({ role }: OperatorAccountState, { otherAdmins }: Remaining): boolean =>
   role === 'admin' && otherAdmins === 0
 
-/** Refuses if the stored password changed during the comparison. If there are too many sessions, the oldest sessions end. */
+/** Refuses if the stored password changed during the comparison. */
 const signIn = (
   operator: OperatorState | null,
   command: Extract<OperatorCommand, { readonly type: 'SignIn' }>,
@@ -247,9 +244,7 @@ const renewSession = (
   return done([{ type: 'OperatorSessionRenewed', data: { sessionHash, idleAt } }])
 }
 
-/**
- * Keeps `linkMadeBy`. The person who made the link can have used it, and could otherwise hide this by changing the password.
- */
+/** Keeps `linkMadeBy`: who made the link can have used it, and could hide this by changing the password. */
 const changePassword = (
   operator: OperatorState | null,
   command: Extract<OperatorCommand, { readonly type: 'ChangePassword' }>,
@@ -262,7 +257,7 @@ const changePassword = (
   return done([{ type: 'OperatorPasswordSet', data: { passwordHash, linkHash: null, linkMadeBy } }, signedIn(command)])
 }
 
-/** Drops links and sessions that expired before the event. Otherwise the state would grow with every sign-in. */
+/** Drops expired links and sessions. Otherwise the state would grow with every sign-in. */
 export const evolveOperator = (
   operator: OperatorState | null,
   event: RecordedEvent<OperatorEventType>,
@@ -318,9 +313,8 @@ const withLink = (operator: OperatorState | null, event: Fold<'OperatorLinkIssue
 }
 
 /**
- * Returns the e-mail of the person who made a link for `account`, or `cli`. An operator can make a link for their own
- * account. If another person's link had set the operator's password, that person can be using the session. So the new link
- * counts as made by that person.
+ * An e-mail or `cli`. If another person's link had set the operator's password, that person can be using the session. So an
+ * own link then counts as made by that person.
  */
 export const makerOf = (by: By, account: string | null): string => {
   if (by.kind !== 'operator') return 'cli'
@@ -332,7 +326,7 @@ const withNewAccount = (
   { data, revision, recordedAt }: Fold<'OperatorAdded'>,
 ): OperatorState => {
   const { email, role, passwordHash, linkHash } = data
-  // An admin can set a person's password by removing and inviting that person. So a second `OperatorAdded` counts as a reset.
+  // An admin can set a password by removing and inviting. So a second `OperatorAdded` counts as a reset.
   const isReset = operator?.wasAdded === true
   const linkMadeBy = isReset ? data.linkMadeBy : null
   const made = { linkHash: linkHash ?? '', madeBy: linkMadeBy ?? '', madeAt: recordedAt, usedAt: recordedAt }

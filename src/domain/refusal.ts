@@ -2,16 +2,16 @@ import type { Limit, Role } from './events.ts'
 import type { NameField, ReadingField } from './reading/fields.ts'
 
 /**
- * `http/problem.ts` has the text and the HTTP status of each refusal. A refusal contains no text of the request, so answers and
- * log lines cannot repeat a secret.
+ * Contains no text of the request, so answers and log lines cannot repeat a secret. `http/problem.ts` has texts and
+ * statuses.
  */
 export type ReadingRefusal =
   | { readonly kind: 'key_missing' }
-  /** A device gets the same answer for each `why`, so the answer does not show whether a key exists. */
+  /** The answer is the same for each `why`, so it does not show whether a key exists. */
   | { readonly kind: 'key_invalid'; readonly why: 'unknown' | 'revoked' | 'suspended' }
   | { readonly kind: 'key_expired' }
   | { readonly kind: 'rate_limited'; readonly limit: Limit; readonly retryAfterMs: number; readonly window: 'readings' }
-  /** The key has sent too many requests that store nothing. `allowed` is per second. */
+  /** Too many requests that store nothing. `allowed` is per second. */
   | {
       readonly kind: 'rate_limited'
       readonly retryAfterMs: number
@@ -31,24 +31,24 @@ export type ReadingRefusal =
   | { readonly kind: 'batch_rejected'; readonly rejected: readonly RejectedItem[]; readonly atMs: number }
   | ItemRefusal
   | { readonly kind: 'invalid_idempotency_key' }
-  /** The first request with this idempotency key is still running, or its outcome is unknown. */
+  /** The first request is still running, or its outcome is unknown. */
   | { readonly kind: 'idempotency_in_progress' }
-  /** The idempotency key was used with another payload. */
+  /** With another payload. */
   | { readonly kind: 'idempotency_key_reused' }
   | { readonly kind: 'ambiguous_host' }
-  /** `meant` is the path that the request spells in another way, such as `/api//v1/ingest`. `null` if there is none. */
+  /** `meant` is the path that the request spells in another way, such as `/api//v1/ingest`. */
   | { readonly kind: 'not_found'; readonly meant: string | null }
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
   | { readonly kind: 'store_unavailable' }
   | { readonly kind: 'storage_full' }
   | { readonly kind: 'overloaded' }
-  /** `unknown`: the service does not do what the request expects. `not_begun`: its body has waited for a `100 Continue`. */
+  /** `not_begun`: the body has waited for a `100 Continue`. */
   | { readonly kind: 'expectation_failed'; readonly what: 'unknown' | 'not_begun' }
-  /** The body of the request came too slowly. `declaredBytes` is its `Content-Length`, or `null` without that header. */
+  /** `declaredBytes` is the `Content-Length`, or `null` without that header. */
   | { readonly kind: 'request_timeout'; readonly declaredBytes: number | null }
   | { readonly kind: 'internal_error' }
 
-/** Permanent faults of a reading: a device should not send the same reading again. */
+/** Permanent: a device should not send the same reading again. */
 export type ItemRefusal =
   | { readonly kind: 'invalid_body'; readonly what: 'reading' | 'item' }
   | { readonly kind: 'missing_field'; readonly fields: readonly ReadingField[] }
@@ -65,7 +65,7 @@ export type MalformedJson = {
 } /** `no_length`: without `Content-Length` and chunks, HTTP reads no body. */ & (
   | { readonly fault: 'empty' | 'no_length' | 'not_gzip' }
   | { readonly fault: 'not_utf8' | JsonFault; readonly place: BodyPlace }
-  /** `isLengthDeclared` is true if `Content-Length` is equal to the byte at which the body ends. */
+  /** `isLengthDeclared`: `Content-Length` is equal to the byte at which the body ends. */
   | {
       readonly fault: 'ends_early'
       readonly place: BodyPlace
@@ -74,7 +74,7 @@ export type MalformedJson = {
     }
 )
 
-/** Both numbers begin with 0. `byte` counts in the unpacked body. `item` is `null` outside of the items of a batch. */
+/** Both begin with 0. `byte` counts in the unpacked body. `item` is `null` outside of the items of a batch. */
 export type BodyPlace = { readonly byte: number; readonly item: number | null }
 
 export type JsonFault =
@@ -113,28 +113,26 @@ export type CommandRefusal =
   | { readonly kind: 'key_not_found' }
   | { readonly kind: 'key_is_revoked' }
   | { readonly kind: 'key_is_expired' }
-  /** This key was rotated, and the new key (the successor) is in use. Rotate the successor instead of this key. */
+  /** The successor is in use: rotate that instead. */
   | { readonly kind: 'key_is_superseded'; readonly successorId: string }
   | { readonly kind: 'too_many_keys'; readonly keysMax: number }
-  /** `isNew` is true when a key is created, and false when the expiry of a key is changed. */
   | { readonly kind: 'expiry_in_past'; readonly isNew: boolean }
   /** `rule` is a sentence that says which values are valid. */
   | { readonly kind: 'invalid_field'; readonly field: string; readonly rule: string }
   | { readonly kind: 'operator_exists' }
   | { readonly kind: 'operator_not_found' }
   | { readonly kind: 'operator_is_invited'; readonly role: Role }
-  /** A removed operator used a set-up link, but needs an invitation. */
+  /** By a set-up link; an invitation is needed. */
   | { readonly kind: 'operator_was_removed' }
   | { readonly kind: 'last_admin' }
-  /** Only a link for the first admin can have no e-mail, and there is already an operator. */
+  /** Only a link for the first admin can have no e-mail. */
   | { readonly kind: 'link_needs_email' }
   | { readonly kind: 'link_keeps_role'; readonly role: Role }
   | { readonly kind: 'link_invalid' }
   | { readonly kind: 'wrong_credentials' }
-  /** The signed-in operator must enter their own password before this command. */
   | { readonly kind: 'own_password_needed' }
   | { readonly kind: 'wrong_own_password' }
-  /** The session ended, or the operator lost the admin role, while the command ran. */
+  /** Or the operator lost the admin role while the command ran. */
   | { readonly kind: 'session_has_ended' }
   | { readonly kind: 'busy' }
   | { readonly kind: 'not_confirmed' }

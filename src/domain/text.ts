@@ -1,7 +1,4 @@
-/**
- * Rules for names and for text that people type. Lengths are in code points, which clients in every programming language can
- * count.
- */
+/** Lengths are in code points, which clients in every programming language can count. */
 import { nameCodePointsMax, passwordBytesMax, passwordCharsMin } from '../limits.ts'
 import { assertNever, type CommandRefusal, done, type NameFault, type Outcome, refused } from './refusal.ts'
 
@@ -11,10 +8,7 @@ const reasonCodePointsMax = 300
 const cellarTitleCodePointsMax = 120
 const emailCharsMax = 254
 
-/**
- * Checks a name in a reading, or of a cellar (docs/contract.md, "Names"). It runs three times for every reading, so it creates no
- * objects for printable ASCII.
- */
+/** docs/contract.md, "Names". It runs three times for every reading, so it creates no objects for printable ASCII. */
 export const nameFault = (text: string, codePointsMax = nameCodePointsMax): NameFault | null => {
   const { length } = text
   for (let at = 0; at < length; at += 1) {
@@ -34,10 +28,7 @@ export type Typed<T> = Outcome<T, FieldRefusal>
 export const invalidField = (field: string, rule: string): { readonly ok: false; readonly refusal: FieldRefusal } =>
   refused({ kind: 'invalid_field', field, rule })
 
-/**
- * Refuses spaces at the ends instead of removing them. A device that sends the identifier with these spaces would not match
- * the trimmed identifier.
- */
+/** Spaces at the ends are refused: a device that sends them would not match a trimmed identifier. */
 export const parseCellar = (text: string): Typed<string> => {
   if (withoutSecrets(text) !== text) return invalidField('cellar', 'The identifier must not contain an API key.')
   const fault = nameFault(text)
@@ -54,7 +45,7 @@ export const parseLabel = (text: string): Typed<string> =>
 export const parseReason = (text: string): Typed<string> =>
   parseLine(text, { field: 'reason', noun: 'reason', codePointsMax: reasonCodePointsMax })
 
-/** Browsers send line breaks as CR LF. This function stores LF, so that saving a form does not change an unedited note. */
+/** Browsers send line breaks as CR LF. With LF, saving a form does not change an unedited note. */
 export const parseNote = (text: string): Typed<string> => {
   const note = withoutSecrets(text.trim()).replaceAll('\r\n', '\n')
   const fault = unicodeFault(note.replaceAll('\n', ' '), noteCodePointsMax)
@@ -63,9 +54,9 @@ export const parseNote = (text: string): Typed<string> => {
 }
 
 /**
- * Cuts off the secrets of API keys and of one-time links. What is left is `clr_7Qp2mZ4k` or `/link/`. People paste a whole key where
- * its id is enough. But stored texts are kept for ever, and browsers and proxies keep addresses. Fewer than 16 characters of a
- * secret tell too little, and can be a label like `clr_7Qp2mZ4k_old`. `app.js` has the same expression.
+ * People paste a whole key where its id is enough. But stored texts are kept for ever, and browsers and proxies keep
+ * addresses. Fewer than 16 characters of a secret tell too little, and can be a label like `clr_7Qp2mZ4k_old`. `app.js` has
+ * the same expression.
  */
 export const withoutSecrets = (text: string): string =>
   text.replace(/(clr_[0-9A-Za-z]{8})_[0-9A-Za-z]{16,}|(\/link\/)[0-9A-Za-z]{43}/g, '$1$2')
@@ -82,7 +73,7 @@ export const parseEmail = (text: string): Typed<string> => {
   return done(email)
 }
 
-/** A password can have any characters, but has a minimum length (NIST SP 800-63B, section 5.1.1.2). */
+/** Any characters, but a minimum length (NIST SP 800-63B, section 5.1.1.2). */
 export const parsePassword = (text: string): Typed<string> => {
   if (!text.isWellFormed()) return invalidField('password', 'The password must be valid Unicode text.')
   if (codePoints(text) < passwordCharsMin) {
@@ -120,7 +111,7 @@ const ruleOf = (fault: NameFault, codePointsMax: number): string => {
   }
 }
 
-/** Loops over UTF-16 code units, because a loop over code points would create a string for each code point, which is slow. */
+/** A loop over code points would create a string for each, which is slow. */
 const unicodeFault = (text: string, codePointsMax: number): NameFault | null => {
   const trimmed = text.trim()
   if (trimmed === '') return 'blank'

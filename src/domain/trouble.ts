@@ -1,13 +1,13 @@
 export type TroubleBounds = {
-  /** `Trouble.why` shows a failure when this many checks in a row have found it. 0: the failure is shown immediately. */
+  /** In a row. 0: shown immediately. */
   readonly beginsAfterLooks: number
-  /** `Trouble.why` no longer shows the failure after this number of checks in a row without a new failure. */
+  /** In a row without a new failure. */
   readonly endsAfterLooks: number
 }
 
 /**
- * A failure of the node, such as a full disk. `why` describes the failure until `end` is called, or until several checks
- * found no new failure. A timer calls `look` for each check.
+ * `why` describes the failure until `end` is called, or until several checks found no new one. A timer calls `look` for
+ * each check.
  */
 export class Trouble {
   #why: string | null = null
@@ -24,7 +24,7 @@ export class Trouble {
     return this.#why
   }
 
-  /** True if `why` shows no failure, and no failure waits for the next check. The timer that calls `look` can then stop. */
+  /** No failure is shown or waits, so the timer that calls `look` can stop. */
   get isOver(): boolean {
     return this.#why === null && this.#noted === null && this.#looksWith === 0
   }
@@ -34,7 +34,7 @@ export class Trouble {
     if (this.#why !== null || this.#bounds.beginsAfterLooks === 0) this.#why = why
   }
 
-  /** Call this after a success, because the failure is over. */
+  /** After a success. */
   end(): void {
     this.#why = null
     this.#noted = null

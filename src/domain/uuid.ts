@@ -2,10 +2,10 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-9a-f][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{
 
 export const isUuid = (id: string): boolean => uuid.test(id)
 
-/** Returns the same id on every node, so two nodes that finish the same revocation append one `KeyRevoked` event, not two. */
+/** The same on every node, so two nodes that finish the same revocation append one `KeyRevoked`. */
 export const derivedId = (cause: string, effect: string): string => uuidOf(`${effect}:${cause}`)
 
-/** Makes a UUID from the SHA-256 of `text` (RFC 9562, version 8). */
+/** From the SHA-256 of `text` (RFC 9562, version 8). */
 export const uuidOf = (text: string): string => {
   const digest = new Bun.CryptoHasher('sha256').update(text).digest('hex')
   const parts = [digest.slice(0, 8), digest.slice(8, 12), `8${digest.slice(13, 16)}`, `8${digest.slice(17, 20)}`]
@@ -13,17 +13,16 @@ export const uuidOf = (text: string): string => {
 }
 
 /**
- * True if the id is not random, but computed, like the ids of `derivedId`. Two nodes can then write the same event, so an
- * append that succeeds does not show which node wrote it.
+ * Computed, like those of `derivedId`. Two nodes can then write the same event, so an append that succeeds does not show
+ * which wrote it.
  */
 export const isDerivedId = (id: string): boolean => !isUuid(id) || id.charAt(versionAt) === '8'
 
 const versionAt = 'xxxxxxxx-xxxx-'.length
 
 /**
- * Computes the id of a reading, so that the log need not store the id. The first reading of a request has the request's id.
- * Each further reading adds 1 to the last 12 bits, which are enough for four times the largest batch.
- * @throws Error if `index` > 0 and the request's id does not end in three hex digits.
+ * So that the log need not store the id. Each further reading adds 1 to the last 12 bits of the request's id, enough for
+ * four times the largest batch. @throws Error if `index` > 0 and the request's id does not end in three hex digits.
  */
 export const readingId = (requestId: string, index: number): string => {
   if (index === 0) return requestId
@@ -47,7 +46,7 @@ const numbered = (requestId: string): Numbered => {
   return { requestId, front, first }
 }
 
-// The last request, because a reader of the log asks for the ids of all its readings.
+// Of the last request: a reader of the log asks for the ids of all its readings.
 let last = numbered('000')
 
 const textOffsets = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const
@@ -60,7 +59,7 @@ for (const [digit, code] of digitCodes.entries()) digitOfCode[code] = digit
 
 const scratch = new Uint8Array(16)
 
-/** Returns `null` if the text is not a lower-case UUID. The caller must use the bytes before the next call overwrites them. */
+/** `null` if it is no lower-case UUID. The next call overwrites the bytes. */
 export const uuidBytes = (text: string): Uint8Array | null => {
   if (text.length !== 36) return null
   if (text.charCodeAt(8) !== dash || text.charCodeAt(13) !== dash) return null
@@ -77,7 +76,7 @@ export const uuidBytes = (text: string): Uint8Array | null => {
 
 const highCode = Array.from({ length: 256 }, (_, byte) => digitCodes[byte >> 4] ?? 0)
 const lowCode = Array.from({ length: 256 }, (_, byte) => digitCodes[byte & 15] ?? 0)
-// Makes the text with one call of `fromCharCode`, which is a third faster than joining pieces of text.
+// One call of `fromCharCode` is a third faster than joining pieces of text.
 const codes = new Array<number>(36).fill(dash)
 
 export const uuidText = (bytes: Uint8Array, from: number): string => {

@@ -1,25 +1,19 @@
 import { type FieldRefusal, invalidField } from './text.ts'
 
-/**
- * Shorter parts of an e-mail or of a cellar's name are not looked for in a new password, because many good passwords contain
- * such parts.
- */
+/** Many good passwords contain shorter parts of an e-mail or of a cellar's name. */
 const guessedWordCharsMin = 3
-/**
- * A new password that contains an e-mail or the name of a cellar needs this number of other letters and digits.
- * Attackers try such names first.
- */
+/** Besides an e-mail or the name of a cellar, which attackers try first. */
 const ownPartCharsMin = 8
 
-/** `names` are the names of the cellars. An attacker who knows the service tries such words first. */
+/** `names` are those of the cellars. */
 export type PasswordContext = { readonly email: string; readonly names: readonly string[] }
 
 export type Weakness = 'common' | 'names'
 
-/** The product and its roles, which are names that people give to accounts. */
+/** Names that people give to accounts. */
 const ownNames = ['Cellarbook', 'admin', 'auditor', 'operator']
 
-/** Returns words in lower case, in the order in which an attacker would try them. */
+/** In lower case, in the order in which an attacker would try them. */
 export const guessedWords = ({ email, names }: PasswordContext): readonly string[] => {
   const words = [...email.split('@'), ...ownNames, ...names].flatMap((name) => {
     const parts = partsOf(name)
@@ -28,10 +22,7 @@ export const guessedWords = ({ email, names }: PasswordContext): readonly string
   return [...new Set([email.toLowerCase(), ...words])].filter(({ length }) => length >= guessedWordCharsMin)
 }
 
-/**
- * Finds passwords that contain little besides the words of `guessedWords`. Only letters and digits count, because attackers
- * also try these words with other characters between or after them.
- */
+/** Only letters and digits count, because attackers also try these words with other characters between or after them. */
 export const weaknessByNames = (password: string, context: PasswordContext): Weakness | null => {
   const whole = bare(password)
   const words = guessedWords(context).map(bare)

@@ -21,7 +21,7 @@ export const cellarSentences: Sentences<'CellarCreated' | 'CellarRenamed' | 'Cel
     say`${context.who} ${policySentence(cellarOf(event, context), context.before.cellar?.policy ?? null, event.data.policy)}.`,
 }
 
-/** The cellar has the title that it had before the event. */
+/** With the title that it had before the event. */
 const cellarOf = ({ stream }: RecordedEvent, { before: { cellar: before }, names }: Context): Part | string => {
   const cellar = before?.cellar ?? names.cellarOfStream(stream)
   if (cellar === null) return 'a cellar'

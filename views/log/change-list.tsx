@@ -8,7 +8,6 @@ import { limitWords, overlapWords } from './sentence-parts.ts'
 /** `from` is `null` if there was no earlier value. The texts can have what people typed. */
 export type ChangeRow = { readonly what: string; readonly from: string | null; readonly to: string }
 
-/** Shows what changed, each with the old and the new value. */
 export const ChangeList = (props: { readonly changes: readonly Change[] }): JSX.Element =>
   props.changes.length === 0 ? (
     ''

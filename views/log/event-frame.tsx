@@ -4,15 +4,12 @@ import { EventSentence } from './event-sentence.tsx'
 import { KindMark } from './kind-mark.tsx'
 import type { Sentence } from './sentence-parts.ts'
 
-/** The upper part of a page about one event or one refused request: its kind, one sentence, and its facts beside another card. */
 export const EventFrame = (props: {
   readonly kind: EventKind
-  /** The words behind the mark of the kind. */
+  /** Behind the mark of the kind. */
   readonly words: Children
   readonly sentence: Sentence
-  /** A list of facts. */
   readonly facts: Children
-  /** The other card. */
   readonly beside: Children
 }): JSX.Element => (
   <>

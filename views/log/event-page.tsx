@@ -49,7 +49,7 @@ export const EventPage = (props: { readonly shell: Shell; readonly event: EventP
   )
 }
 
-/** The button is hidden until `assets/app.js` shows it, because copying needs JavaScript. */
+/** Hidden until `assets/app.js` shows it, because copying needs JavaScript. */
 const CopyButton = (props: { readonly of: string; readonly words: string }): JSX.Element => (
   <span class="copy-place">
     <button type="button" class="copy" data-copy={props.of} data-copied="Copied" hidden safe>

@@ -4,7 +4,7 @@ import { ExactInstant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import { cannotSay, cellarName, keyName, oneLine, type Part, type Sentence } from './sentence-parts.ts'
 
-/** Shows the sentence with links to keys and cellars. The page of a key is given as `ofKey`, and has no link to itself. */
+/** The page of the key `ofKey` has no link to itself. */
 export const EventSentence = (props: { readonly sentence: Sentence; readonly ofKey?: string }): JSX.Element => (
   <>
     {props.sentence.map((part) => (

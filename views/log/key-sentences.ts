@@ -50,13 +50,13 @@ export const keySentences: Sentences<KeyEventType> = {
 
 type KeyPart = Extract<Part, { readonly kind: 'key' }>
 
-/** The key has the label that it had before the event. */
+/** With the label that it had before the event. */
 const keyOf = ({ stream }: RecordedEvent, { before, names }: Context): KeyPart => {
   const keyId = before.key?.keyId ?? stream.slice(stream.indexOf('-') + 1)
   return { kind: 'key', keyId, label: before.key?.label ?? names.keyLabel(keyId) }
 }
 
-/** Both keys of a rotation often have the same label, so the other key is named by its id too. */
+/** Both keys of a rotation often have the same label. */
 const otherKey = (keyId: string, names: Names, ownLabel: string | null): Sentence => {
   const label = names.keyLabel(keyId)
   const key: KeyPart = { kind: 'key', keyId, label }
@@ -74,7 +74,7 @@ const relabelledSentence = (event: RecordedEvent<'KeyRelabelled'>, context: Cont
   return say`${who} renamed ${key} to ${quoted(label)}${isNoteToo ? ', and changed its note' : ''}.`
 }
 
-/** Writes what follows after who did it. `from` is `undefined` if it is not known. */
+/** What follows after who did it. `from` is `undefined` if it is not known. */
 const limitSentence = (key: Part, from: Limit | null | undefined, to: Limit | null): Sentence => {
   if (from === undefined) {
     return to === null

@@ -11,7 +11,7 @@ export const kindWords: Readonly<Record<EventKind, string>> = {
 
 export const eventKindsShown: readonly EventKind[] = ['readings', 'refusals', 'keys', 'cellars', 'operators', 'log']
 
-/** A kind of event has a shape and a colour, so that a person finds its rows quickly. Screen readers read the sentence only. */
+/** A shape and a colour, so that a person finds the rows of a kind quickly. Screen readers read the sentence only. */
 export const KindMark = (props: { readonly kind: EventKind }): JSX.Element => (
   <span class={`kind-mark ${props.kind}`} aria-hidden="true">
     <svg viewBox="0 0 12 12" width="12" height="12" aria-hidden="true" focusable="false">

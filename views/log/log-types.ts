@@ -1,4 +1,4 @@
-/** The data of the pages about the event log. Times are ms since 1970. Texts are as they were typed: the views escape them. */
+/** Times are ms since 1970. Texts are as they were typed: the views escape them. */
 
 import type { EventKind } from '../../src/domain/events/declare-event.ts'
 import type { By, EventType } from '../../src/domain/events.ts'
@@ -7,7 +7,7 @@ import type { ExportField } from '../types.ts'
 import type { Sentence } from './sentence-parts.ts'
 import type { StatusThen } from './status-cause.ts'
 
-/** What the address of the Log page says. Texts are as they were typed, and blank if the address has no such part. */
+/** Blank if the address has no such part. */
 export type LogQuery = {
   readonly kind: EventKind | null
   /** A kind that does not exist. No link keeps it. */
@@ -18,13 +18,11 @@ export type LogQuery = {
   readonly key: string
   readonly from: string
   readonly to: string
-  /** Shows what happened around this instant. */
   readonly at: string
-  /** Only events before this position, newest first. */
+  /** A position; newest first. */
   readonly before: number | null
-  /** Only events after this position: the oldest of them. */
+  /** A position: the oldest events after it. */
   readonly after: number | null
-  /** True if the page must not update by itself. */
   readonly isPaused: boolean
 }
 
@@ -37,36 +35,32 @@ export type EventRow = {
   /** `null` if the event is not in the log yet. */
   readonly revision: number | null
   readonly sentence: Sentence
-  /** When the first and the last thing happened that a summary counts; `null` if the event is no summary. */
+  /** Of what a summary counts. */
   readonly period: { readonly firstAt: number; readonly lastAt: number } | null
   readonly by: ByView
-  /** The address of an explanation; `null` if the event is no refusal. */
   readonly whyHref: string | null
 }
 
-/** Readings of a minute. `cellar` is `null` if the row counts the readings of all cellars. */
+/** `cellar` is `null` if the row counts the readings of all cellars. */
 export type MinuteRow = {
   readonly row: 'minute'
-  /** The place of the row among events: the first position of the minute. */
+  /** The first position of the minute. */
   readonly position: number
-  /** The beginning of the minute. */
   readonly at: number
   readonly cellar: { readonly id: string; readonly title: string } | null
   readonly count: number
-  /** The address of the single readings; `null` if no list can show them. */
+  /** `null` if no list can show the single readings. */
   readonly href: string | null
 }
 
-/** Readings of several minutes with no event between them. */
+/** No event lies between these minutes. */
 export type StretchRow = {
   readonly row: 'stretch'
-  /** The first position of the earliest minute. */
+  /** Of the earliest minute. */
   readonly position: number
-  /** The first position of the latest minute. */
+  /** The first of the latest minute. */
   readonly newestPosition: number
-  /** The beginning of the earliest minute. */
   readonly at: number
-  /** The beginning of the latest minute. */
   readonly lastMinute: number
   /** `null` if the readings are of several cellars. */
   readonly cellar: MinuteRow['cellar']
@@ -74,7 +68,7 @@ export type StretchRow = {
   readonly href: string
 }
 
-/** Stands between what happened before an instant and what happened after it. */
+/** Between what happened before an instant and after it. */
 export type InstantRow = { readonly row: 'instant'; readonly position: number; readonly at: number }
 
 export type LogRow = EventRow | MinuteRow | StretchRow | InstantRow
@@ -84,13 +78,12 @@ export type ByView =
   | { readonly kind: 'key'; readonly keyId: string; readonly label: string; readonly href: string }
   | { readonly kind: 'other'; readonly by: By; readonly href: string }
 
-/** How far a search got. All events up to `position` were compared, and `atMs` is the time of the event there. */
+/** All events up to `position` were compared; `atMs` is the time of the event there. */
 export type SearchEnd =
   | { readonly kind: 'complete' }
   | { readonly kind: 'page_full' }
   | { readonly kind: 'time_over'; readonly position: number; readonly atMs: number | null }
 
-/** How much of the log the index for these pages holds. `of` is the last position of the log. */
 export type IndexView =
   | { readonly kind: 'current' }
   /** The newest readings may not be counted. */
@@ -100,11 +93,9 @@ export type IndexView =
 
 export type LogListView = {
   readonly query: LogQuery
-  /** One sentence for each part of the address that is not valid. */
   readonly faults: Readonly<
     Partial<Record<'kind' | 'type' | 'actor' | 'cellar' | 'key' | 'from' | 'to' | 'at', string>>
   >
-  /** Newest first. */
   readonly rows: readonly LogRow[]
   readonly end: SearchEnd
   /** `null` on the newest page. */
@@ -113,14 +104,12 @@ export type LogListView = {
   readonly index: IndexView
   readonly bars: BarsView | null
   readonly about: AboutFilter | null
-  /** For the list of suggestions. Empty if there are too many cellars. */
+  /** Suggestions. Empty if there are too many. */
   readonly cellars: readonly { readonly id: string; readonly title: string }[]
   readonly types: readonly EventType[]
-  /** `null` if the filter is not valid. */
   readonly exported: ListExport | null
 }
 
-/** The fields of an export that has what the list shows. */
 export type ListExport = {
   readonly list: 'events' | 'readings'
   readonly filter: Readonly<Partial<Record<ExportField, string>>>
@@ -130,7 +119,6 @@ export type ListExport = {
 export type AboutFilter = { readonly words: string; readonly name: string; readonly href: string }
 
 export type Bar = {
-  /** The beginning of the time that the bar counts. */
   readonly at: number
   readonly accepted: number
   readonly refused: number
@@ -139,15 +127,13 @@ export type Bar = {
 
 export type BarsView = {
   readonly bars: readonly Bar[]
-  /** How much time each bar counts, in ms. */
+  /** Of each bar, in ms. */
   readonly barMs: number
-  /** True if the address chose the time. False: the last hour. */
   readonly isChosen: boolean
 }
 
 export type EventLink = { readonly words: Sentence; readonly place: string; readonly href: string }
 
-/** All that the page of one event shows. */
 export type EventPageView = {
   readonly kind: EventKind
   readonly type: string
@@ -157,11 +143,11 @@ export type EventPageView = {
   readonly at: number
   readonly sentence: Sentence
   readonly by: ByView
-  /** The session of the operator who asked for the event: where its sign-in came from; `null` if that is not known. */
+  /** `from`: where its sign-in came from. */
   readonly session: { readonly id: string; readonly from: SessionFrom | null } | null
   readonly requestId: string
   readonly changes: readonly Change[]
-  /** The state of the key or the operator after the event; `null` if there is none, or if it is not known. */
+  /** The key or the operator after the event. */
   readonly after:
     | { readonly of: 'key'; readonly state: StatusThen }
     | { readonly of: 'account'; readonly words: string }
@@ -170,14 +156,13 @@ export type EventPageView = {
   readonly inForceAt: number | null
   readonly sameRequest: {
     readonly events: readonly EventLink[]
-    /** The number of the other events, also of those that `events` leaves out. */
+    /** Of the other events, also of those that `events` leaves out. */
     readonly count: number
     /** False if more events of the request can be in the log. */
     readonly isComplete: boolean
   }
   readonly inStream: Neighbours
   readonly inLog: Neighbours
-  /** The list of all events about the same thing. */
   readonly about: AboutFilter | null
   /** Of a summary of refusals. */
   readonly samples: readonly SampleView[]
@@ -187,7 +172,6 @@ export type EventPageView = {
 
 export type SessionFrom = { readonly at: number; readonly address: string; readonly browser: string }
 
-/** Addresses of the events before and after; `null` at an end. */
 export type Neighbours = { readonly before: string | null; readonly after: string | null }
 
 export type SampleView = {
@@ -200,15 +184,13 @@ export type SampleView = {
   readonly href: string
 }
 
-/** The answer to the box of the Log page, if it leads to no page or to several. */
 export type FoundView = {
   readonly typed: string
   readonly choices: readonly { readonly what: string; readonly name: string; readonly href: string }[]
-  /** What was looked for in vain, one sentence each. */
+  /** One sentence each. */
   readonly missing: readonly string[]
 }
 
-/** The explanation of a refused request. */
 export type ExplainedView =
   | ({ readonly kind: 'sample' } & ExplainedSample)
   | {
@@ -236,14 +218,14 @@ export type ExplainedSample = {
   readonly status: number | null
   readonly code: string
   readonly sentence: Sentence
-  /** The rule that was broken; `null` if the code says all. */
+  /** `null` if the code says all. */
   readonly rule: string | null
   readonly key: { readonly id: string; readonly label: string; readonly cellar: string } | null
   readonly rack: string | null
   readonly keg: string | null
   readonly keyThen: StatusThen | null
   readonly limitThen: { readonly words: string; readonly used: number | null } | null
-  /** Changes of the key and of its cellar before the refusal, newest first. */
+  /** Before the refusal, newest first. */
   readonly changed: readonly {
     readonly at: number
     readonly words: Sentence
@@ -254,7 +236,6 @@ export type ExplainedSample = {
   readonly remedy: { readonly words: string; readonly link: { readonly words: string; readonly href: string } | null }
 }
 
-/** Refusals of a key, for the pages of cellars and keys. */
 export type RefusalCount = {
   readonly keyId: string
   readonly label: string

@@ -109,7 +109,7 @@ const refusedSentence = ({ accounts, others }: RefusedSignIns): Sentence => {
 const listSentence = (many: Part, items: readonly Sentence[]): Sentence =>
   say`${many}: ${items.flatMap((item, at) => say`${at === 0 ? '' : ', '}${item}`)}.`
 
-/** Longer lists are no sentences. The page of the event lists all. */
+/** The page of the event lists all. */
 const addressesMax = 3
 const accountsMax = 3
 

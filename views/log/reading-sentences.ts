@@ -41,7 +41,7 @@ const keyOf = (event: RecordedEvent<ReadingEventType>, { before, names }: Contex
   return { kind: 'key', keyId, label: before.key?.label ?? names.keyLabel(keyId) }
 }
 
-/** Has the refusals of keys that found no room in the sums of their own, and of requests without a known key. */
+/** Of keys that found no room in the sums of their own, and of requests without a known key. */
 const nodeStream = 'refusals-node'
 
 /** A refused request counts 1, and so does each refused reading of a batch. So the sentence does not say "readings". */
@@ -61,7 +61,7 @@ const refusedSentence = (
   return say`${strong(countOf(all, 'refusal', 'refusals'))} of ${key}: ${[...reasons, ...others].join('; ')}.`
 }
 
-/** A longer list is no sentence. The page of the event lists all reasons. */
+/** The page of the event lists all. */
 const reasonsMax = 3
 
 const wordsOfCode = (

@@ -1,7 +1,7 @@
 import { attribute } from '../parts/name.tsx'
 import { paths } from '../paths.ts'
 
-/** Shows a place in the log, like `readings-7Qp2mZ4k@976`, and leads to the page of the event there. */
+/** Like `readings-7Qp2mZ4k@976`. */
 export const ReceiptLink = (props: {
   readonly event: { readonly stream: string; readonly revision: number }
   readonly class?: string

@@ -3,7 +3,7 @@ import { countText } from '../parts/quantity.ts'
 import { paths } from '../paths.ts'
 import type { RefusalsToday } from './log-types.ts'
 
-/** What was refused today of the keys of a cellar, most first. Shows nothing if nothing was refused. */
+/** Of today, most first. Nothing if nothing was refused. */
 export const RefusalTable = (props: { readonly cellar: string; readonly refusals: RefusalsToday }): JSX.Element => {
   const { counts, isLate } = props.refusals
   if (counts.length === 0 && !isLate) return ''

@@ -1,13 +1,13 @@
 import type { ReadingRefusal } from '../../src/domain/refusal.ts'
 
-/** The codes of refusals, as `src/http/problem.ts` makes them. */
+/** As `src/http/problem.ts` makes them. */
 type RefusalCode =
   | Uppercase<Exclude<ReadingRefusal['kind'], 'key_invalid'>>
   | 'KEY_UNKNOWN'
   | 'KEY_REVOKED'
   | 'KEY_SUSPENDED'
 
-/** Says why a request or a reading was refused, to people. The texts for devices are in `src/http/problem.ts`. */
+/** For people. The texts for devices are in `src/http/problem.ts`. */
 export const refusalWords = (code: string): string => words.get(code) ?? code
 
 const wordsOfCodes: Readonly<Record<RefusalCode, string>> = {

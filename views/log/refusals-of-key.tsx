@@ -4,7 +4,7 @@ import { paths } from '../paths.ts'
 import { EventSentence } from './event-sentence.tsx'
 import type { EventRow } from './log-types.ts'
 
-/** The last summaries of what was refused of a key, by every node. Shows nothing if there is none. */
+/** By every node. Nothing if there is none. */
 export const LastRefusals = (props: { readonly keyId: string; readonly rows: readonly EventRow[] }): JSX.Element => {
   if (props.rows.length === 0) return ''
   return (

@@ -1,4 +1,4 @@
-/** The parts of which a sentence about an event consists. A page makes links of some parts (`event-sentence.tsx`). */
+/** A page makes links of some parts (`event-sentence.tsx`). */
 import type { EventType, Limit, RecordedEvent } from '../../src/domain/events.ts'
 import type { StateBefore } from '../../src/domain/search/state-before.ts'
 import { plainName } from '../../src/hidden-characters.ts'
@@ -7,7 +7,7 @@ import { durationWords, exactText } from '../parts/time-words.ts'
 
 export type Part =
   | { readonly kind: 'text' | 'strong'; readonly text: string }
-  /** A text that a person or a device chose. */
+  /** Chosen by a person or a device. */
   | { readonly kind: 'typed'; readonly text: string }
   /** In ms since 1970. */
   | { readonly kind: 'instant'; readonly at: number }
@@ -18,33 +18,29 @@ export type Part =
 
 export type Sentence = readonly Part[]
 
-/** The names of what an event only refers to. Each function returns `null` for what it does not know. */
+/** Of what an event only refers to. `null` for what is not known. */
 export type Names = {
-  /** Returns the label of the key. */
   readonly keyLabel: (keyId: string) => string | null
-  /** Returns the title of the cellar. */
   readonly cellarTitle: (cellar: string) => string | null
-  /** Returns the identifier of the cellar with this stream. */
+  /** The identifier. */
   readonly cellarOfStream: (stream: string) => string | null
-  /** Returns the e-mail of the operator with this stream. */
   readonly emailOfStream: (stream: string) => string | null
 }
 
 export type Context = {
-  /** Who did it, as the beginning of a sentence. */
+  /** As the beginning of a sentence. */
   readonly who: Sentence
   readonly before: StateBefore
   readonly names: Names
 }
 
-/** A sentence for each type of event. */
 export type Sentences<T extends EventType> = {
   readonly [K in T]: (event: RecordedEvent<K>, context: Context) => Sentence
 }
 
 type Piece = string | Part | Sentence
 
-/** Words between the pieces are texts. A piece that is a string is a text too, so it must not be a typed text. */
+/** A piece that is a string is a text, too, so it must not be a typed text. */
 export const say = (words: TemplateStringsArray, ...pieces: readonly Piece[]): Sentence =>
   words.flatMap((text, at) => [...partsOf(text), ...partsOf(pieces[at] ?? '')])
 
@@ -57,13 +53,13 @@ export const strong = (text: string): Part => ({ kind: 'strong', text })
 export const instant = (at: number): Part => ({ kind: 'instant', at })
 export const operator = (email: string): Part => ({ kind: 'operator', email })
 
-/** Writes the text in one line and between quotation marks. */
+/** In one line. */
 export const quoted = (text: string): Sentence => say`“${{ kind: 'typed', text: oneLine(text) }}”`
 
-/** Writes `: “left on a bus”`, or nothing if no reason was given. */
+/** `: “left on a bus”`, or nothing if no reason was given. */
 export const reasonOf = (reason: string): Sentence => (reason === '' ? [] : say`: ${quoted(reason)}`)
 
-/** A typed text can have line breaks, which would break a sentence. */
+/** A typed line break would break a sentence. */
 export const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
 /** Like `600 readings in 60 seconds`. */
@@ -76,17 +72,17 @@ export const limitVerb = (from: Limit, to: Limit): string => {
   return isLower === isHigher ? 'changed' : isLower ? 'lowered' : 'raised'
 }
 
-/** Writes the limit before a change, in front of the new one: `6,000` if both have the same period. */
+/** In front of the new one: `6,000` if both have the same period. */
 export const limitBefore = (from: Limit, to: Limit): string =>
   from.windowMs === to.windowMs ? countText(from.readings) : limitWords(from)
 
-/** Writes what an old key still does after a rotation. */
+/** What an old key still does after a rotation. */
 export const overlapWords = (overlapMs: number): string =>
   overlapMs === 0
     ? 'stops at the first reading with the new key'
     : `works for ${durationWords(overlapMs)} from the first reading with the new key`
 
-/** Writes the sentence as plain text, with hidden characters shown. */
+/** With hidden characters shown. */
 export const textOf = (sentence: Sentence): string => sentence.map(textOfPart).join('')
 
 const textOfPart = (part: Part): string => {
@@ -109,13 +105,12 @@ const textOfPart = (part: Part): string => {
   }
 }
 
-/** Writes the label, or the id of a key without a label. */
 export const keyName = ({ keyId, label }: Extract<Part, { readonly kind: 'key' }>): string => {
   const name = oneLine(label ?? '')
   return name === '' ? `clr_${keyId}_…` : name
 }
 
-/** Writes the title, or the identifier of a cellar without a title. */
+/** Or the identifier of a cellar without a title. */
 export const cellarName = ({ cellar, title }: Extract<Part, { readonly kind: 'cellar' }>): string =>
   oneLine(title === '' ? cellar : title)
 

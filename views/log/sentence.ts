@@ -1,4 +1,4 @@
-/** Says every event as one plain sentence. A type without a sentence does not compile. */
+/** A type of event without a sentence does not compile. */
 import type { By, EventType, RecordedEvent } from '../../src/domain/events.ts'
 import type { StateBefore } from '../../src/domain/search/state-before.ts'
 import { cellarSentences } from './cellar-sentences.ts'
@@ -17,7 +17,7 @@ import {
   say,
 } from './sentence-parts.ts'
 
-/** Without the state before an event, the sentence says the new value only. */
+/** Without the state before the event, only the new value. */
 export const sentenceOf = (event: RecordedEvent, before: StateBefore, names: Names): Sentence =>
   sentenceAs(event.type, event, { who: whoDid(event.metadata.by, names), before, names })
 

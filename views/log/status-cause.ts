@@ -2,15 +2,15 @@ import type { By } from '../../src/domain/events.ts'
 import type { KeyStatus } from '../../src/domain/key-refusal.ts'
 import { cannotSay, instant, operator, type Part, reasonOf, type Sentence, say } from './sentence-parts.ts'
 
-/** The status of a key at an instant. `status` is `null` at a time before the key was created. Times are ms since 1970. */
+/** `status` is `null` before the key was created. Times are ms since 1970. */
 export type StatusThen = {
   readonly status: KeyStatus | null
   readonly expiresAt: number | null
-  /** The event that led to the status; `null` if there is no such key. `reason` is blank if none was given. */
+  /** The event that led to the status. `reason` is blank if none was given. */
   readonly decidedBy: { readonly at: number; readonly by: By; readonly reason: string } | null
 }
 
-/** Says since when the key has its status, and who decided it. Follows the status, which the page shows as a mark. */
+/** Follows the status, which the page shows as a mark. */
 export const statusCause = ({ status, expiresAt, decidedBy }: StatusThen): Sentence => {
   if (decidedBy === null) return say`there is no such key`
   const decided = say`${instant(decidedBy.at)} by ${whoSentence(decidedBy.by)}`
@@ -44,7 +44,7 @@ const whoSentence = (by: By): Sentence => {
   }
 }
 
-/** Names who made the link that set the operator's password, because that person can have acted in the operator's name. */
+/** Who made the link that set the operator's password can have acted in the operator's name. */
 const linkSentence = (madeBy: string | null): Sentence => {
   if (madeBy === null) return []
   const maker: Part | string = madeBy === 'cli' ? 'the command line' : operator(madeBy)

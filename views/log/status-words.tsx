@@ -2,7 +2,6 @@ import { StatusPill } from '../keys/key-status.tsx'
 import { EventSentence } from './event-sentence.tsx'
 import { type StatusThen, statusCause } from './status-cause.ts'
 
-/** Shows the status of a key at an instant, with its cause. */
 export const StatusWords = ({ state }: { readonly state: StatusThen }): JSX.Element => (
   <span>
     {state.status === null ? null : (

@@ -13,7 +13,6 @@ export class Tally {
     return this.#addToOther(at, count)
   }
 
-  /** Each time occurs once. */
   *entries(): Generator<readonly [at: number, count: number]> {
     if (this.#others !== null) yield* this.#others
     if (this.#count > 0) yield [this.#at, this.#count]

@@ -1,9 +1,8 @@
-/** How an event is declared. `src/domain/events.ts` has the table of all events. */
 import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { dayMs } from '../calendar.ts'
 import type { recordCategories } from '../stream-names.ts'
 
-/** Where events lie: a category of streams, or one stream. `records`: any stream of records. `purged`: any stream that lost events. */
+/** `records`: any stream of records. `purged`: any stream that lost events. */
 export type StreamKind =
   | 'cellarbook'
   | 'cellar'
@@ -18,24 +17,24 @@ export type StreamKind =
 export const eventKinds = ['readings', 'refusals', 'keys', 'cellars', 'operators', 'log'] as const
 export type EventKind = (typeof eventKinds)[number]
 
-/** Who can write an event: the kinds of `By`. */
 type Writer = 'operator' | 'key' | 'cli' | 'system'
 
 export type About = {
   readonly in: readonly StreamKind[]
   /** Empty for an event that is never stored. */
   readonly by: readonly Writer[]
-  /** The kind in the Log, if it is not the kind of the stream. */
+  /** If it is not the kind of the stream. */
   readonly kind?: EventKind
-  /** `internal`: a history leaves it out unless everything is asked for. `placeholder`: it stands in place of another event. */
+  /**
+   * `internal`: a history leaves it out unless everything is asked for. `placeholder`: it stands in place of another event.
+   */
   readonly shown?: 'internal' | 'placeholder'
   /** A fence can follow (docs/protocol.md, "Taking a right away"). */
   readonly mayTakeAway?: true
-  /** The sentence also says what was before. So the list of events reads the state before the event. */
+  /** The sentence also says what was before, so the list reads the state before the event. */
   readonly comparesState?: true
 }
 
-/** `says`: what happened. */
 export const event = <const A extends About, F extends TProperties>(about: A, says: string, fields: F) => ({
   ...about,
   data: Type.Object(fields, { ...strict, description: says }),
@@ -45,12 +44,12 @@ export type Declared = About & { readonly data: TObject }
 
 export const strict = { additionalProperties: false } as const
 
-/** A text that a page shows as it is (`src/domain/search/event-changes.ts`). */
+/** A page shows it as it is (`src/domain/search/event-changes.ts`). */
 export const text = (description: string) => shown(Type.String({ description, title: 'text' }))
 export const shown = <T extends TSchema>(schema: T) => ({ ...schema, role: 'text' as const })
-/** A text that means nothing to people. */
+/** Means nothing to people. */
 export const id = (description: string) => Type.String({ description, title: 'id' })
-/** A hash of a secret. Nobody is shown it: an attacker could try passwords against it unnoticed. */
+/** Nobody is shown the hash of a secret: an attacker could try passwords against it unnoticed. */
 export const hash = (description: string) => Type.String({ description, title: 'hash', role: 'hash' })
 export const count = (description: string, minimum = 0) => Type.Integer({ minimum, description, title: 'number' })
 export const revision = (description: string) => Type.Integer({ minimum: 0, description, title: 'revision' })

@@ -6,19 +6,16 @@ import { RateWindow } from './rate-window.ts'
 
 export type ReadingsEventType = TypesIn<'readings'>
 
-/**
- * The state of a key's readings stream. Only the key's actor changes it. The actor changes the object in place, because a copy
- * for each reading would be slow.
- */
+/** Only the key's actor changes it, in place, because a copy for each reading would be slow. */
 export type ReadingsState = {
   /** `null` before the first event. */
   revision: number | null
-  /** Time of the last event (ms). The next event never gets an earlier time. */
+  /** Of the last event (ms). The next event never gets an earlier time. */
   recordedAt: number
   sealed: RecordedEvent<'ReadingsSealed'> | null
   /**
-   * The highest revision of the key's stream that a `ReadingsFenced` event names, or -1 without such an event. The key lost
-   * a right there, so an actor must read the key's stream up to this revision before it appends readings.
+   * The highest revision of the key's stream that a fence names, or -1. An actor must read that stream up to there before
+   * it appends readings.
    */
   fencedAt: number
   readonly window: RateWindow
@@ -32,7 +29,7 @@ export const noReadings = (windowMs: number): ReadingsState => ({
   window: new RateWindow(windowMs),
 })
 
-/** The first event can have any revision, because an actor loads only the events that still count in the rate window. */
+/** The first event can have any revision: an actor loads only those that still count in the rate window. */
 export const foldReadings = (readings: ReadingsState, event: RecordedEvent<ReadingsEventType>): void => {
   if (readings.revision !== null && event.revision !== readings.revision + 1) {
     throw new Error(
@@ -56,7 +53,7 @@ export const foldReadings = (readings: ReadingsState, event: RecordedEvent<Readi
   }
 }
 
-/** Counts all readings of one append. `revision` is the revision of the first reading. */
+/** All readings of one append. `revision` is that of the first. */
 export const foldRun = (
   state: ReadingsState,
   run: { readonly revision: number; readonly recordedAt: number; readonly readings: number },
@@ -69,10 +66,7 @@ export const foldRun = (
   state.recordedAt = run.recordedAt
 }
 
-/**
- * Returns `null` if all `readings` can be stored. Checks the key first, so that a device with a revoked key is never told to
- * retry later.
- */
+/** The key comes first, so that a device with a revoked key is never told to retry later. */
 export const admit = (
   key: KeyState | null,
   state: ReadingsState,

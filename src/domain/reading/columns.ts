@@ -4,23 +4,23 @@ import type { Reading } from './fields.ts'
 import type { ParsedReading } from './reading.ts'
 import { bytesAtMost, encodedBytes } from './reading-size.ts'
 
-/** Lists for 1,000 readings, 32 KB each, that no batch uses now. With more than this number, the rest is collected. */
+/** For 1,000 readings, 32 KB each, that no batch uses now. The rest is collected. */
 export const unusedColumnSlabsMax = 32
 /** A smaller batch gets lists of its own length. So a batch takes at most twice the memory that its readings need. */
 export const columnSlabReadingsMin = batchReadingsMax / 2
 
-/** The name of a cellar, a rack or a keg. Readings with equal names usually share one `Name`, but need not. */
+/** Of a cellar, a rack or a keg. Readings with equal names usually share one `Name`, but need not. */
 export class Name {
   readonly text: string
   readonly utf8: Uint8Array
-  /** The number of the packed row that was written last with this name, and the number that the name has in that row. */
+  /** The packed row that was written last with this name, and its number there. */
   packedIn = 0
   packedAs = 0
-  /** The number of the `NameCache` that holds the name now. 0: none. All names in one cache have different texts. */
+  /** The `NameCache` that holds the name now. 0: none. All names in one cache have different texts. */
   cachedIn = 0
-  /** Its place in that cache. */
+  /** In that cache. */
   place = 0
-  /** True if `utf8` stands for the name in JSON. Most names need no escapes. */
+  /** `utf8` stands for the name in JSON: most names need no escapes. */
   readonly isPlain: boolean
 
   constructor(text: string, utf8: Uint8Array = Buffer.from(text)) {
@@ -30,18 +30,18 @@ export class Name {
   }
 }
 
-/** A reading without its cellar, which all readings of a batch share. */
+/** Without the cellar, which all readings of a batch share. */
 export type ReadingOfBatch = {
   readonly rack: Name
   readonly keg: Name
   readonly value: number
-  /** The timestamp in ms since 1970, rounded down. */
+  /** In ms since 1970, rounded down. */
   readonly timeMs: number
-  /** The timestamp if it has another form than `YYYY-MM-DDThh:mm:ssZ`, otherwise `null` (`textToKeep`). */
+  /** If it has another form than `YYYY-MM-DDThh:mm:ssZ` (`textToKeep`). */
   readonly text: string | null
 }
 
-/** Lists as long as the largest batch. Large batches use them in turn, because new lists would keep the garbage collector busy. */
+/** As long as the largest batch. Large batches use them in turn: new lists would keep the garbage collector busy. */
 type Slab = {
   readonly racks: Name[]
   readonly kegs: Name[]
@@ -62,13 +62,12 @@ const noName = new Name('')
 
 type Columns = Slab &
   Pick<ReadingColumns, 'count' | 'cellar' | 'texts' | 'encodedBytesAtMost'> & {
-    /** True if the lists are a slab. */
     readonly isSlab: boolean
   }
 
 /**
- * The valid readings of one batch, in their order. Each field is a list of its own, because an object for each reading
- * would cost more than all other work on it. The lists can be longer than `count`, and do not change until `giveBack`.
+ * The valid readings of one batch, in their order. An object for each would cost more than all other work on it. The lists
+ * can be longer than `count`, and do not change until `giveBack`.
  */
 export class ReadingColumns {
   readonly count: number
@@ -76,11 +75,11 @@ export class ReadingColumns {
   readonly racks: readonly Name[]
   readonly kegs: readonly Name[]
   readonly values: Float64Array
-  /** The timestamps in ms since 1970, rounded down. */
+  /** In ms since 1970, rounded down. */
   readonly timesMs: Float64Array
   /**
-   * The timestamps that have another form than `YYYY-MM-DDThh:mm:ssZ`, as the device sent them, at the index of their
-   * reading. `null` instead of the list: all timestamps have that form.
+   * As the device sent them, if not `YYYY-MM-DDThh:mm:ssZ`, at the index of their reading. `null` instead of the list: all
+   * have that form.
    */
   readonly texts: readonly (string | null)[] | null
   /** Never below the size of the readings as JSON (`reading-size.ts`). */
@@ -101,8 +100,8 @@ export class ReadingColumns {
   }
 
   /**
-   * Lets a later batch use the lists. Call it only when the readings are stored and folded, and nobody reads these columns
-   * again. Without a call, the garbage collector takes the lists.
+   * Only when the readings are stored and folded, and nobody reads these columns again. Without a call, the garbage
+   * collector takes the lists.
    */
   giveBack(): void {
     const slab = this.#slab
@@ -118,7 +117,6 @@ export class ReadingColumns {
     return this.texts?.[index] ?? secondText(this.timesMs[index] ?? 0)
   }
 
-  /** Returns `null` if there is no reading at this index. */
   namedAt(index: number): ReadingOfBatch | null {
     const [rack, keg] = [this.racks[index], this.kegs[index]]
     if (index >= this.count || rack === undefined || keg === undefined) return null
@@ -126,7 +124,7 @@ export class ReadingColumns {
     return { rack, keg, value, timeMs, text: this.texts?.[index] ?? null }
   }
 
-  /** Makes an object of one reading, for code that is not on the way of every reading. */
+  /** For code that is not on the way of every reading. */
   readingAt(index: number): Reading {
     return {
       cellar: this.cellar.text,
@@ -138,14 +136,14 @@ export class ReadingColumns {
   }
 }
 
-/** The readings of one request, at least one. The log stores all of these readings, or none. */
+/** Of one request, at least one. The log stores all of them, or none. */
 export type Readings = Reading | ReadingColumns
 
 export const isBatch = (readings: Readings): readings is ReadingColumns => readings instanceof ReadingColumns
 
 export const countOf = (readings: Readings): number => (isBatch(readings) ? readings.count : 1)
 
-/** Measures the size as JSON, the largest stored form. So the embedded log and EventStoreDB have the same bound. */
+/** As JSON, the largest stored form. So the embedded log and EventStoreDB have the same bound. */
 export const encodedBytesExceed = (readings: ReadingColumns, bytesMax: number): boolean => {
   if (readings.encodedBytesAtMost <= bytesMax) return false
   let bytes = 0
@@ -154,8 +152,8 @@ export const encodedBytesExceed = (readings: ReadingColumns, bytesMax: number): 
 }
 
 /**
- * Collects the readings of one batch after the other. `finish` hands over the lists of a large batch. It copies those of a small
- * batch, because a slab would take much more memory than its readings need.
+ * `finish` hands over the lists of a large batch. It copies those of a small one: a slab would take much more memory than
+ * its readings need.
  */
 export class ColumnsBuilder {
   #cellar = noName
@@ -195,7 +193,7 @@ export class ColumnsBuilder {
     this.#timestampChars += text?.length ?? contractTimestampChars
   }
 
-  /** Adds one of the readings of another batch. Does nothing if that batch has no reading at this index. */
+  /** Does nothing if that batch has no reading at this index. */
   copy(from: ReadingColumns, index: number): void {
     const reading = from.namedAt(index)
     if (reading !== null) this.push(reading)
@@ -232,13 +230,12 @@ const partOf = ({ racks, kegs, values, timesMs }: Slab, count: number): Slab => 
   timesMs: timesMs.slice(0, count),
 })
 
-/** `named` finds the `Name` of a text. */
 export const ofBatch = ({ reading, timestampMs }: ParsedReading, named: (text: string) => Name): ReadingOfBatch => {
   const { rack, keg, value, timestamp } = reading
   return { rack: named(rack), keg: named(keg), value, timeMs: timestampMs, text: textToKeep(timestamp) }
 }
 
-/** The text that columns keep of a valid timestamp: `null` for the form `YYYY-MM-DDThh:mm:ssZ`, which follows from the time. */
+/** `null` for the form `YYYY-MM-DDThh:mm:ssZ`, which follows from the time. */
 export const textToKeep = (timestamp: string): string | null =>
   timestamp.length === contractTimestampChars ? null : timestamp
 

@@ -1,6 +1,6 @@
 /**
- * The fields of a reading, in the order in which faults are reported (docs/contract.md, "One reading") and exports show them.
- * CONTRIBUTING.md, "Add a field", says what else knows a field. `test/reading-fields.test.ts` names what was forgotten.
+ * In the order in which faults are reported (docs/contract.md, "One reading") and exports show them. CONTRIBUTING.md, "Add
+ * a field", says what else knows a field. `test/reading-fields.test.ts` names what was forgotten.
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { nameCodePointsMax } from '../../limits.ts'
@@ -35,7 +35,7 @@ export const readingProperties = {
 
 const schema = Type.Object(readingProperties, strict)
 
-/** A reading as the device sent it. The log stores it unchanged. */
+/** As the device sent it. The log stores it unchanged. */
 export type Reading = Readonly<Static<typeof schema>>
 
 const isField = (text: string): text is ReadingField => Object.hasOwn(readingFields, text)

@@ -4,13 +4,13 @@ import { ColumnsBuilder, type Name, ofBatch, type ReadingColumns, type ReadingOf
 import type { NameCache } from './name-cache.ts'
 import { cellarRefusal, type ParsedReading, parseReading, policyRefusal, type TimestampPolicy } from './reading.ts'
 
-/** Each item is checked alone, so the valid `readings` are stored even if other items are `rejected`, in order of index. */
+/** The valid `readings` are stored even if other items are `rejected`, in order of index. */
 export type JudgedBatch = { readonly readings: ReadingColumns; readonly rejected: readonly RejectedItem[] }
 
-/** A batch after all checks that do not depend on the current time. */
+/** After all checks that do not depend on the current time. */
 export type ParsedBatch = JudgedBatch
 
-/** Returns the items of `{"readings":[…]}`. Other fields are ignored. */
+/** Other fields are ignored. */
 export const parseBatch = (json: unknown): Outcome<readonly unknown[], ReadingRefusal> => {
   if (typeof json !== 'object' || json === null || !Object.hasOwn(json, 'readings')) return noBatch
   const items: unknown = Reflect.get(json, 'readings')
@@ -22,7 +22,7 @@ export const parseBatch = (json: unknown): Outcome<readonly unknown[], ReadingRe
 
 const noBatch = refused<ReadingRefusal>({ kind: 'invalid_body', what: 'batch' })
 
-/** Collects the items of one batch after the other, in their order. All readings are of the cellar of the key. */
+/** One batch after the other. All readings are of the cellar of the key. */
 export class BatchItems {
   readonly #names: NameCache
   readonly #columns = new ColumnsBuilder()
@@ -45,12 +45,10 @@ export class BatchItems {
     return this.#columns.count + this.#rejected.length
   }
 
-  /** Adds a valid reading. */
   add(reading: ReadingOfBatch): void {
     this.#columns.push(reading)
   }
 
-  /** Adds an item that can be valid or not. */
   judge(json: unknown): void {
     const item = parseItem(json, this.#cellar)
     if (!item.ok) {
@@ -74,7 +72,7 @@ const parseItem = (item: unknown, cellar: string): Outcome<ParsedReading, ItemRe
 
 const notAnObject = refused<ItemRefusal>({ kind: 'invalid_body', what: 'item' })
 
-/** An item after all checks that do not depend on the current time: its refusal, or its timestamp (ms). */
+/** After all checks that do not depend on the current time: its refusal, or its timestamp (ms). */
 export type TimelessItem = ItemRefusal | number
 
 export const timelessItems = ({ readings, rejected }: ParsedBatch): readonly TimelessItem[] => {
@@ -97,7 +95,7 @@ export const timelessItems = ({ readings, rejected }: ParsedBatch): readonly Tim
 /** `policy` is `null` if this node does not know the cellar. `now` is in ms. */
 export type BatchContext = { readonly policy: TimestampPolicy | null; readonly now: number }
 
-/** Checks the timestamps against the policy of the cellar. Copies the valid readings if it refuses a timestamp. */
+/** Copies the valid readings if it refuses a timestamp. */
 export const judgeBatch = (parsed: ParsedBatch, { policy, now }: BatchContext): JudgedBatch => {
   const { readings } = parsed
   if (policy === null || areInTime(readings, policy, now)) return parsed
@@ -113,14 +111,14 @@ export const judgeBatch = (parsed: ParsedBatch, { policy, now }: BatchContext): 
   return { readings: inTime.finish(), rejected }
 }
 
-/** One for all batches, because a new one would often make a new slab. */
+/** A new one for each batch would often make a new slab. */
 const inTime = new ColumnsBuilder()
 
-/** A policy bounds the earliest and the latest timestamp, so no other timestamps need a check. */
+/** A policy bounds only the earliest and the latest timestamp. */
 const areInTime = ({ count, timesMs }: ReadingColumns, policy: TimestampPolicy, now: number): boolean => {
   let earliest = Number.POSITIVE_INFINITY
   let latest = Number.NEGATIVE_INFINITY
-  // Not `for … of`, which calls the iterator of the typed array for each number.
+  // `for … of` calls the iterator of the typed array for each number.
   for (let index = 0; index < count; index += 1) {
     const timeMs = timesMs[index] ?? 0
     if (timeMs < earliest) earliest = timeMs

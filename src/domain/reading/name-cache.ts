@@ -1,7 +1,7 @@
 import { nameFault } from '../text.ts'
 import { Name } from './columns.ts'
 
-/** Names of racks, kegs and cellars in memory: 2 to the power of this number of sets, with `nameCacheWays` names in each. */
+/** So many sets, to the power of 2, with `nameCacheWays` names in each. */
 const nameCacheSetBits = 12
 /** With more, a search takes longer. With fewer, names in use replace each other. 16,384 names take at most 20 MB. */
 export const nameCacheWays = 4
@@ -9,10 +9,8 @@ export const nameCacheWays = 4
 let caches = 0
 
 /**
- * Finds the `Name` of bytes in UTF-8, so that each name is decoded and checked only when it is first met.
- *
- * The hash of a name selects a set of `nameCacheWays` places, and a new name replaces the oldest name of its set. So memory is
- * bounded, and so is the time of a search. An attacker can find names with equal hashes, but such names only replace each other.
+ * docs/decisions/029-batches-are-scanned.md. A name is decoded and checked only when it is first met. Memory and the time
+ * of a search are bounded: names with equal hashes only replace each other.
  */
 export class NameCache {
   readonly #number: number
@@ -20,7 +18,7 @@ export class NameCache {
   readonly #hashes: Int32Array
   /** For each name, the place of the name that `follow` was told last. */
   readonly #next: Int32Array
-  /** For each set, the place of its oldest name, counted from the set's first place. */
+  /** For each set, the place of its oldest name, from the set's first place. */
   readonly #oldest: Uint8Array
   readonly #unusedBits: number
 
@@ -37,8 +35,8 @@ export class NameCache {
   }
 
   /**
-   * Returns the name in `bytes`, or `null` if it is invalid. `hash` is 0 after `hashStep` for each byte. The caller computes it,
-   * because the loop that finds the end of the name must look at each byte anyway.
+   * `null` if it is invalid. `hash` is 0 after `hashStep` for each byte. The caller computes it, because the loop that
+   * finds the end of the name must look at each byte anyway.
    */
   find(bytes: Uint8Array, from: number, end: number, hash: number): Name | null {
     const first = this.#setOf(hash) * nameCacheWays
@@ -51,8 +49,7 @@ export class NameCache {
   }
 
   /**
-   * Returns the name that `follow` was told for `before`, or `null` if `bytes` do not hold this name. Devices send their names
-   * in the same order again and again, and a comparison takes less time than a hash and a search.
+   * Devices send their names in the same order again and again, and a comparison takes less time than a hash and a search.
    */
   findNext(bytes: Uint8Array, from: number, before: Name): Name | null {
     const name = this.#names[this.#next[before.place] ?? 0]
@@ -62,12 +59,11 @@ export class NameCache {
     return bytes[end] === quotationMark && areEqual(utf8, bytes, from, end) ? name : null
   }
 
-  /** Tells that `name` came behind `before`. */
   follow(before: Name, name: Name): void {
     this.#next[before.place] = name.place
   }
 
-  /** Returns the name with this text, which the caller has found valid. */
+  /** The caller has found the text valid. */
   named(text: string): Name {
     let hash = 0
     for (let at = 0; at < text.length; at += 1) {
@@ -112,7 +108,7 @@ export class NameCache {
     return name
   }
 
-  /** Multiplies first, because only the lowest bits of `hash` depend on the last bytes of the name. */
+  /** Multiplies first: only the lowest bits of `hash` depend on the last bytes of the name. */
   #setOf(hash: number): number {
     return Math.imul(hash, 0x9e3779b1) >>> this.#unusedBits
   }
@@ -120,7 +116,7 @@ export class NameCache {
 
 const quotationMark = 0x22
 
-/** Shifts instead of multiplying, which would take twice as long. */
+/** Multiplying would take twice as long. */
 export const hashStep = (hash: number, byte: number): number => ((hash << 5) - hash + byte) | 0
 
 const areEqual = (name: Uint8Array, bytes: Uint8Array, from: number, end: number): boolean => {
@@ -130,7 +126,7 @@ const areEqual = (name: Uint8Array, bytes: Uint8Array, from: number, end: number
   return true
 }
 
-/** With `ignoreBOM`, a byte order mark stays in the text, as in the name of a body that is decoded as a whole. */
+/** A byte order mark stays, as in the name of a body that is decoded as a whole. */
 const utf8Text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const textOrNull = (utf8: Uint8Array): string | null => {

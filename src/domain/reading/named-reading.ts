@@ -3,8 +3,8 @@ import type { Name, ReadingOfBatch } from './columns.ts'
 import type { Reading } from './fields.ts'
 
 /**
- * A single reading that was read from the log, with `Name`s as in columns. Columns of one reading would take several times as long,
- * and so would the texts, which are made only when they are asked for.
+ * One reading from the log. Columns of one would take several times as long, and so would its texts, which are made only
+ * when asked for.
  */
 export class NamedReading implements Reading {
   readonly cellarName: Name
@@ -39,7 +39,6 @@ export class NamedReading implements Reading {
     return this.text ?? secondText(this.timeMs)
   }
 
-  /** Makes the object that an event has. */
   plain(): Reading {
     const { cellar, rack, keg, value, timestamp } = this
     return { cellar, rack, keg, value, timestamp }

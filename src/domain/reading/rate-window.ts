@@ -1,23 +1,15 @@
 import { rateWindowSlots } from '../../limits.ts'
 
 /**
- * Counts the readings of one key in a sliding time window (docs/protocol.md, "The window"). A reading at time `t` counts at
- * `now` while `t > now - windowMs`. Readings are counted in slots of `windowMs / 127`, and a window touches at most 128 slots.
- * Slots are numbered from 1970 on, so all nodes have the same slots.
- *
- * All readings of a slot leave the window when the slot's last reading leaves. So no reading leaves early, which would admit
- * more than the limit. A reading can leave one slot late, which lowers the limit by at most 1/128.
- *
- * The window never moves back in time. Only `record`, `reserve` and `leaveUntil` move the window. So a call of `used` while the
- * clock is ahead does no harm.
+ * docs/protocol.md, "The window". A reading at time `t` counts at `now` while `t > now - windowMs`. A slot is `windowMs /
+ * 127`, and a window touches at most 128. Slots are numbered from 1970 on, so all nodes have the same. A slot leaves with
+ * its last reading. So no reading leaves early, which would admit more than the limit. The window never moves back, and
+ * only `record`, `reserve` and `leaveUntil` move it. So a call of `used` while the clock is ahead does no harm.
  */
 export class RateWindow {
-  /**
-   * Two numbers for each slot, which is a part of the window: how many readings it counts, and when the last one came. That is
-   * in ms from the slot's beginning. All readings of a slot leave the window when the last one leaves.
-   */
+  /** Two numbers for each slot: how many readings it counts, and when the last one came, in ms from its beginning. */
   #slots: Uint32Array = noSlots
-  /** The first slot that counts readings, if any slot does. */
+  /** The first slot that counts readings, if any does. */
   #oldest = 0
   #newest = 0
   #recorded = 0
@@ -27,30 +19,24 @@ export class RateWindow {
 
   constructor(readonly windowMs: number) {}
 
-  /** The window has moved forward to this time (ms). Readings that had left the window at this time are no longer counted. */
+  /** In ms. Readings that had left the window at this time are no longer counted. */
   get latestMs(): number {
     return this.#latestMs
   }
 
-  /**
-   * Time (ms) of the last `reserve`, or 0. If the clock was set back to before this time, the actor loads the key again,
-   * because the window cannot move back.
-   */
+  /** Of the last `reserve` (ms), or 0. If the clock was set back to before it, the actor loads the key again. */
   get reservedAtMs(): number {
     return this.#reservedAtMs
   }
 
-  /**
-   * Returns the beginning (ms) of the oldest slot that can count at `now`. A node that loads a key counts the key's readings
-   * from this time on.
-   */
+  /** In ms, of the oldest slot that can count at `now`: a node that loads a key counts from here on. */
   firstCountedMs(now: number): number {
     return this.#beginOf(this.#slotOf(now - this.windowMs))
   }
 
   /**
-   * `atMs` never decreases from call to call, but can be earlier than `latestMs`. An append gets its time when it is sent, and
-   * the window can move before the store confirms the append.
+   * `atMs` never decreases from call to call, but can be earlier than `latestMs`: the window can move before the store
+   * confirms an append.
    */
   record(atMs: number, readings: number): void {
     this.leaveUntil(atMs)
@@ -67,8 +53,8 @@ export class RateWindow {
   }
 
   /**
-   * Counts admitted readings before they are stored. When the append ends, the caller must call `giveBack`, even if the
-   * append failed. Otherwise these readings would count for ever.
+   * Counts admitted readings before they are stored. `giveBack` must follow, even if the append failed. Otherwise these
+   * would count for ever.
    */
   reserve(readings: number, now: number): void {
     this.leaveUntil(now)
@@ -100,17 +86,14 @@ export class RateWindow {
     return this.#recorded - left + this.#reserved
   }
 
-  /**
-   * Returns the ms until the oldest reading leaves the window. Returns 0 if the window is empty, and `windowMs` if all
-   * readings in it are only reserved.
-   */
+  /** In ms. 0 if the window is empty, and `windowMs` if all readings in it are only reserved. */
   resetMs(now: number): number {
     const first = this.#firstAt(now)
     if (first <= this.#newest) return this.#leavesAt(first) - Math.max(now, this.#latestMs)
     return this.#reserved > 0 ? this.windowMs : 0
   }
 
-  /** Ms until there is room for `readings` more under `limit`. */
+  /** Until there is room for `readings` more under `limit`. */
   retryAfterMs(now: number, limit: number, readings = 1): number {
     let excess = this.used(now) + readings - limit
     if (excess <= 0) return 0
@@ -121,7 +104,7 @@ export class RateWindow {
     return this.windowMs
   }
 
-  /** Returns the first slot whose readings count at `now`, or the slot after the newest if no slot counts. */
+  /** The slot after the newest if none counts at `now`. */
   #firstAt(now: number): number {
     if (this.#recorded === 0) return this.#newest + 1
     if (this.#nothingLeaves(now)) return this.#oldest
@@ -131,7 +114,7 @@ export class RateWindow {
     return slot
   }
 
-  /** True if all recorded readings still count at `now`. Then no slot but the oldest must be looked at. */
+  /** Then no slot but the oldest must be looked at. */
   #nothingLeaves(now: number): boolean {
     return this.#recorded === 0 || now < this.#leavesAt(this.#oldest)
   }
@@ -144,7 +127,7 @@ export class RateWindow {
     return this.#beginOf(slot) + (this.#slots[this.#indexOf(slot) + 1] ?? 0) + this.windowMs
   }
 
-  /** Slots are allocated only when needed, because most of 10,000 keys post rarely and need little memory. */
+  /** Only when needed, because most of 10,000 keys post rarely. */
   #makeRoom(slots: number): void {
     const before = this.#slots
     this.#slots = new Uint32Array(2 * Math.min(rateWindowSlots, 2 ** Math.ceil(Math.log2(slots))))
@@ -154,7 +137,7 @@ export class RateWindow {
     }
   }
 
-  /** The number of slots is a power of two, so `&` gives the remainder. `%` of such a large number would take longer. */
+  /** The number of slots is a power of two. `%` of such a large number would take longer. */
   #indexOf(slot: number): number {
     return 2 * (slot & (this.#slots.length / 2 - 1))
   }
@@ -163,7 +146,7 @@ export class RateWindow {
     return Math.ceil((slot * this.windowMs) / (rateWindowSlots - 1))
   }
 
-  /** The product is far below 2^53, so JavaScript computes it exactly. */
+  /** The product is far below 2^53, so it is exact. */
   #slotOf(atMs: number): number {
     return Math.floor((atMs * (rateWindowSlots - 1)) / this.windowMs)
   }

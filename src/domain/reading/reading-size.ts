@@ -1,15 +1,11 @@
 import { fieldNames, nameFields, optionalFields, type Reading, type ReadingField, requiredFields } from './fields.ts'
 
-/**
- * `batchEncodedBytesMax` counts this number of bytes for each event besides its data: id, type, metadata and framing take at
- * most 360.
- */
+/** Id, type, metadata and framing take at most 360. */
 export const encodedReadingBytesBesideData = 400
 
 /**
- * A quick estimate, never below `encodedBytes`. `length` counts UTF-16 code units, and each takes at most 3 bytes in UTF-8.
- * Names have no control characters and no lone surrogates, so JSON escapes only quotes and backslashes. These then take 2
- * bytes. A number takes at most 24 bytes.
+ * Never below `encodedBytes`. A UTF-16 code unit takes at most 3 bytes in UTF-8. Names have no control characters and no
+ * lone surrogates, so JSON escapes only quotes and backslashes, in 2 bytes. A number takes at most 24.
  */
 export const encodedBytesAtMost = (reading: Reading): number => {
   let nameChars = 0
@@ -17,7 +13,7 @@ export const encodedBytesAtMost = (reading: Reading): number => {
   return bytesAtMost(1, { nameChars, timestampChars: reading.timestamp.length })
 }
 
-/** The same for several readings, from the sums of the lengths of their texts. */
+/** For several readings, from the sums of the lengths of their texts. */
 export const bytesAtMost = (
   readings: number,
   { nameChars, timestampChars }: { readonly nameChars: number; readonly timestampChars: number },
@@ -30,7 +26,7 @@ const bytesBesideValues = (fields: readonly ReadingField[]): number =>
 const bytesOfAllFields = bytesBesideValues(fieldNames)
 const bytesOfRequiredFields = bytesBesideValues(requiredFields)
 
-/** Counts without writing the JSON: writing 1 MB would stop all other requests for 26 ms. */
+/** Without writing the JSON: writing 1 MB would stop all other requests for 26 ms. */
 export const encodedBytes = (reading: Reading): number => {
   let bytes = bytesOfRequiredFields + String(reading.value).length + reading.timestamp.length
   for (const field of nameFields) bytes += jsonBytes(reading[field] ?? '')
@@ -39,8 +35,7 @@ export const encodedBytes = (reading: Reading): number => {
 }
 
 /**
- * Counts quotes and backslashes twice, because JSON writes a backslash before each. JSON also escapes control characters
- * and lone surrogates, but names with such characters are refused before.
+ * JSON writes a backslash before quotes and backslashes. Names with other characters that it escapes are refused before.
  */
 const jsonBytes = (name: string): number => {
   let escapes = 0

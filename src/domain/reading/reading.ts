@@ -50,10 +50,10 @@ export const cellarRefusal = (reading: Reading, cellar: string): ItemRefusal | n
 
 export type TimestampPolicy = Pick<CellarPolicy, 'readingAgeMsMax' | 'readingAheadMsMax' | 'retentionMs'>
 
-/** Checks the timestamp against the bounds that the cellar sets. The service itself sets no bounds. `now` is in ms. */
+/** The service itself sets no bounds. `now` is in ms. */
 export const policyRefusal = (timestampMs: number, policy: TimestampPolicy, now: number): ItemRefusal | null => {
   const { readingAgeMsMax, readingAheadMsMax, retentionMs } = policy
-  // The retention is also a maximum age. Otherwise the service would accept readings that are too old to be kept.
+  // Otherwise the service would accept readings that are too old to be kept.
   const ageMsMax = Math.min(readingAgeMsMax ?? Number.POSITIVE_INFINITY, retentionMs ?? Number.POSITIVE_INFINITY)
   if (now - timestampMs > ageMsMax) return { kind: 'timestamp_too_old', ageMsMax }
   if (readingAheadMsMax !== null && timestampMs - now > readingAheadMsMax) {
@@ -62,14 +62,14 @@ export const policyRefusal = (timestampMs: number, policy: TimestampPolicy, now:
   return null
 }
 
-/** Ignores fields of the object's prototype, because the device did not send such fields. */
+/** Not fields of the prototype, which the device did not send. */
 const own = (body: object, field: ReadingField): unknown =>
   Object.hasOwn(body, field) ? Reflect.get(body, field) : undefined
 
 const typeRefusal = (field: ReadingField, expected: 'string' | 'number'): Refused =>
   refused({ kind: 'invalid_type', field, expected })
 
-/** Made once, because a faulty device can send a wrong type in each item of a batch. */
+/** Made once: a faulty device can send a wrong type in each item of a batch. */
 const wrongType: Readonly<Record<ReadingField, Refused>> = {
   cellar: typeRefusal('cellar', 'string'),
   rack: typeRefusal('rack', 'string'),

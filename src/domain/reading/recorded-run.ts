@@ -5,7 +5,7 @@ import type { Reading } from './fields.ts'
 import type { Idempotency } from './idempotency-key.ts'
 import { NamedReading } from './named-reading.ts'
 
-/** One request of a run: a single reading, or a batch. The id of its first reading is `requestId`. */
+/** A single reading, or a batch. The id of its first reading is `requestId`. */
 export type RunRequest = {
   readonly requestId: string
   readonly readings: Readings
@@ -13,15 +13,15 @@ export type RunRequest = {
 }
 
 /**
- * Consecutive readings of one key that are appended together. A run is one item on its way to the log, the projections and the
- * live pages. An event object for each reading would cost more than all other work. A reader of the log gets events.
+ * Consecutive readings of one key that are appended together, as one item on their way. An event object for each would cost
+ * more than all other work. A reader of the log gets events.
  */
 export class ReadingRun {
   readonly keyId: string
-  /** In ms. All readings of a run have the same time. */
+  /** In ms, of all readings of the run. */
   readonly recordedAt: number
   readonly requests: readonly RunRequest[]
-  /** The number of readings in all requests. */
+  /** In all requests. */
   readonly count: number
 
   constructor(keyId: string, recordedAt: number, requests: readonly RunRequest[]) {
@@ -33,15 +33,12 @@ export class ReadingRun {
     this.count = count
   }
 
-  /**
-   * Makes the events that a reader of the log gets for this run.
-   * @throws Error if a request with several readings has an id that cannot be counted up (`readingId`)
-   */
+  /** @throws Error if a request with several readings has an id that cannot be counted up (`readingId`) */
   events(): readonly NewEvent<'ReadingAccepted'>[] {
     return this.requests.flatMap((request) => eventsOfRequest(this, request))
   }
 
-  /** Lets later batches use the memory of the columns (`ReadingColumns`). Call it when the run is stored and folded. */
+  /** Lets later batches use the columns. Call it when the run is stored and folded. */
   giveBack(): void {
     for (const { readings } of this.requests) if (isBatch(readings)) readings.giveBack()
   }
@@ -70,13 +67,12 @@ const dataAt = (readings: Readings, index: number): Reading => {
 
 export type RunPlace = {
   readonly stream: string
-  /** The revision of the run's first reading. Those of the other readings follow without a gap. */
+  /** Of the first reading. Those of the others follow without a gap. */
   readonly revision: number
-  /** The position of the run's first reading. Those of the other readings follow without a gap. */
+  /** Of the first reading. Those of the others follow without a gap. */
   readonly position: number
 }
 
-/** A run in the log. `revision` and `position` are those of its first reading. */
 export class RecordedRun {
   readonly type = 'ReadingRun'
   readonly run: ReadingRun
@@ -104,14 +100,14 @@ export class RecordedRun {
   }
 }
 
-/** What the log delivers. Readings of the embedded log come as runs, all else as events. */
+/** Readings of the embedded log come as runs, all else as events. */
 export type LogItem = RecordedEvent | RecordedRun
 
 export const isRun = (item: LogItem): item is RecordedRun => item.type === 'ReadingRun'
 
 export const itemCount = (item: LogItem): number => (isRun(item) ? item.run.count : 1)
 
-/** The position of the item's last event. */
+/** Of the item's last event. */
 export const lastPositionOf = (item: LogItem): number => item.position + itemCount(item) - 1
 
 export const eventsOfItems = (items: readonly LogItem[]): readonly RecordedEvent[] =>

@@ -1,13 +1,13 @@
 /**
- * Parses timestamps (docs/contract.md, "Timestamp"). Compares character codes, because a regular expression is slower, and
- * every reading has a timestamp.
+ * Compares character codes: a regular expression is slower, and every reading has a timestamp (docs/contract.md,
+ * "Timestamp").
  */
 import { daysInMonth, daysSince1970 } from '../calendar.ts'
 
-/** `form`: the text has wrong characters. `no_such_instant`: the date does not exist, like 30 February. */
+/** `no_such_instant`: the date does not exist, like 30 February. */
 export type TimestampFault = 'form' | 'no_such_instant'
 
-/** Returns ms since 1970, rounded down. */
+/** In ms since 1970, rounded down. */
 export const parseTimestamp = (text: string): number | TimestampFault => {
   if (!separatorsStand(text)) return 'form'
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2)
@@ -17,7 +17,7 @@ export const parseTimestamp = (text: string): number | TimestampFault => {
   const minute = twoDigits(text, 14)
   const second = twoDigits(text, 17)
   const millisecond = zoneAndFraction(text)
-  // Wrong text gives NaN for a part, which makes the sum NaN.
+  // Wrong text gives NaN for a part, and so for the sum.
   const sum = year + month + day + hour + minute + second + millisecond
   if (Number.isNaN(sum)) return 'form'
 
@@ -37,7 +37,7 @@ const separatorsStand = (text: string): boolean =>
   text.charCodeAt(13) === colon &&
   text.charCodeAt(16) === colon
 
-/** Parses the text after the seconds. Returns whole ms, or NaN if the text is wrong. */
+/** The text after the seconds, in whole ms, or NaN if it is wrong. */
 const zoneAndFraction = (text: string): number => {
   if (text.length === 20) return text.charCodeAt(19) === 90 ? 0 : Number.NaN
   let at = 19
@@ -63,10 +63,7 @@ const twoDigits = (text: string, at: number): number => {
   return isDigit(tens) && isDigit(ones) ? (tens - 48) * 10 + ones - 48 : Number.NaN
 }
 
-/**
- * Returns the 4th to 9th fractional digit of a valid timestamp as nanoseconds. They are a separate number, because one number
- * for ms and nanoseconds would be exact only to about 200 ns.
- */
+/** Of the 4th to 9th fractional digit. One number for ms and nanoseconds would be exact only to about 200 ns. */
 export const nanosecondsPastMs = (timestamp: string): number => {
   if (timestamp.length < '2026-03-01T12:00:00.0000Z'.length) return 0
   let nanoseconds = 0

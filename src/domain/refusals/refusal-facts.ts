@@ -1,10 +1,10 @@
 import type { ReadingField } from '../reading/fields.ts'
 import type { ReadingRefusal } from '../refusal.ts'
 
-/** What a refusal says about the request, without any text of the request. */
+/** Without any text of the request. */
 export type RefusalFacts = {
   readonly field: ReadingField | null
-  /** The rule that the field or the request breaks. `null` if the code says all. */
+  /** `null` if the code says all. */
   readonly rule: string | null
 }
 
@@ -43,6 +43,6 @@ export const refusalFacts = (refusal: ReadingRefusal): RefusalFacts => {
   }
 }
 
-/** The service could not answer, whatever the key: a 503. Such a refusal counts for the node, and not for the key. */
+/** A 503 counts for the node, and not for the key. */
 export const isOfNode = ({ kind }: ReadingRefusal): boolean =>
   kind === 'store_unavailable' || kind === 'storage_full' || kind === 'overloaded'

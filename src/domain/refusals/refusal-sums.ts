@@ -1,11 +1,9 @@
 /**
- * Sums up what a node refused, so that a flood of refusals writes few events. A summary of a key is due 10 s after the first
- * refusal with a code. If refusals with this code go on, the next summary is due a minute later, and further ones every 10
- * minutes. A summary has all codes of the key that were refused since the last one.
- *
- * Memory is bounded: sums wait for at most `refusalSumsKeysMax` keys, with at most `refusalSamplesOfAllKeysMax` samples. Refusals of
- * further keys count only in the summary of the node, which has no samples. What is written is bounded, too (`SummaryBytes`): without
- * room, summaries wait. The node's comes first, and keys take turns, so a key with many refusals does not hold up the others.
+ * Sums up what a node refused (docs/decisions/032-refusals-are-summed.md). A summary of a key is due 10 s after the first
+ * refusal with a code. If these go on, the next is due a minute later, and further ones every 10 minutes. Memory is
+ * bounded: refusals of keys beyond `refusalSumsKeysMax` count only in the summary of the node, which has no samples. What
+ * is written is bounded, too (`SummaryBytes`): without room, summaries wait. The node's comes first, and keys take turns,
+ * so a key with many refusals does not hold up the others.
  */
 import type { ReadingRefusal } from '../refusal.ts'
 import { nameFault } from '../text.ts'
@@ -19,9 +17,9 @@ import {
   WaitingRefusals,
 } from './waiting-refusals.ts'
 
-/** Keys whose refusals wait for a summary. */
+/** That wait for a summary. */
 export const refusalSumsKeysMax = 1_000
-/** Samples that wait, of all keys. One takes about 400 bytes, and at most 1,500 with the longest names. */
+/** Of all keys. One takes about 400 bytes, and at most 1,500 with the longest names. */
 export const refusalSamplesOfAllKeysMax = 2_000
 
 export type Refused = {
@@ -29,7 +27,7 @@ export type Refused = {
   readonly atMs: number
   readonly code: string
   readonly refusal: ReadingRefusal
-  /** The names in the body, valid or not. `null` if the body was not read. */
+  /** Valid or not. `null` if the body was not read. */
   readonly names: { readonly rack: string; readonly keg: string } | null
   /** Refused readings of a batch with the same code count together. */
   readonly count: number
@@ -39,9 +37,8 @@ export type Refused = {
 export type Summary = { readonly keyId: string | null; readonly data: RefusedReadings }
 
 export class RefusalSums {
-  /** Keys with refusals that wait for their summary. */
   readonly #keys = new Map<string, WaitingRefusals>()
-  /** Other keys that had a summary. The key whose summary came first is first, and gives way to a new key. */
+  /** Had a summary, and wait for none. The key whose summary came first gives way to a new key. */
   readonly #quiet = new Map<string, SummaryTimes>()
   #node = new WaitingRefusals(new SummaryTimes())
   readonly #bytes: SummaryBytes
@@ -53,7 +50,6 @@ export class RefusalSums {
     this.#bytes = new SummaryBytes(nowMs)
   }
 
-  /** The number of keys that take memory. */
   get size(): number {
     return this.#keys.size + this.#quiet.size
   }
@@ -62,13 +58,13 @@ export class RefusalSums {
     return this.#keys.size > 0 || !this.#node.isEmpty
   }
 
-  /** Returns what waits, and goes on holding it. */
+  /** Goes on holding it. */
   waiting(): readonly Summary[] {
     const ofKeys = Array.from(this.#keys, ([keyId, sums]) => ({ keyId, data: sums.summary() }))
     return this.#node.isEmpty ? ofKeys : [...ofKeys, { keyId: null, data: this.#node.summary() }]
   }
 
-  /** A refusal without a key (`null`) counts for the node. */
+  /** Without a key (`null`), it counts for the node. */
   note(keyId: string | null, refused: Refused): void {
     const { atMs, code, count } = refused
     const key = this.#ofKey(keyId)
@@ -81,8 +77,8 @@ export class RefusalSums {
   }
 
   /**
-   * Returns at most `summariesMax` summaries that are due, and no longer holds them. With `isLast`, all summaries are due and
-   * none waits for room. If an append fails, give its summary back.
+   * At most `summariesMax` that are due, and no longer holds them. With `isLast`, all are due and none waits for room. If
+   * an append fails, give its summary back.
    */
   take(
     nowMs: number,
@@ -100,7 +96,7 @@ export class RefusalSums {
     return due
   }
 
-  /** Merges a summary that was not appended with what came since. It is due again after the first pause. */
+  /** Merged with what came since. It is due again after the first pause. */
   giveBack({ keyId, data }: Summary, nowMs: number): void {
     this.#bytes.add(bytesOfSummary(data))
     const key = this.#ofKey(keyId)
@@ -112,7 +108,7 @@ export class RefusalSums {
     this.#samples += key?.samples ?? 0
   }
 
-  /** Returns `null` if the refusal counts for the node. */
+  /** `null` if the refusal counts for the node. */
   #ofKey(keyId: string | null): WaitingRefusals | null {
     if (keyId === null) return null
     const waiting = this.#keys.get(keyId)
@@ -125,7 +121,7 @@ export class RefusalSums {
     return sums
   }
 
-  /** Returns false if sums of all keys wait. */
+  /** False if sums of all keys wait. */
   #forgetOne(): boolean {
     const [oldest] = this.#quiet.keys()
     return oldest !== undefined && this.#quiet.delete(oldest)

@@ -2,17 +2,17 @@ import { dayMs } from '../calendar.ts'
 import type { EventData } from '../events.ts'
 
 /**
- * Bytes of summaries that a node earns in a day. With what it has saved up, it writes at most 64 MiB in 24 hours. If 1,000 keys
- * are always refused, each has a summary every 25 minutes.
+ * With what it has saved up, a node writes at most 64 MiB in 24 hours. If 1,000 keys are always refused, each has a summary
+ * every 25 minutes.
  */
 export const refusalSummaryBytesPerDay = 48 * 1024 * 1024
 export const refusalSummaryBytesSavedMax = 16 * 1024 * 1024
-/** A summary counts as this number of bytes besides its data: id, type, stream, metadata and framing. */
+/** Id, type, stream, metadata and framing. */
 export const refusalSummaryBytesBesideData = 500
 
 /**
- * Bounds what the summaries of a node write to the log. The node earns bytes only while it runs, and begins with none. So it needs no
- * memory of what it wrote before, and starting again and again earns it nothing.
+ * A node earns bytes only while it runs, and begins with none. So it needs no memory of what it wrote before, and starting
+ * again and again earns it nothing.
  */
 export class SummaryBytes {
   #bytes = 0
@@ -22,7 +22,7 @@ export class SummaryBytes {
     this.#earnedToMs = nowMs
   }
 
-  /** Returns true and takes the bytes, if there are enough. */
+  /** True and takes the bytes, if there are enough. */
   take(bytes: number, nowMs: number): boolean {
     this.add(Math.max(0, nowMs - this.#earnedToMs) * (refusalSummaryBytesPerDay / dayMs))
     this.#earnedToMs = nowMs

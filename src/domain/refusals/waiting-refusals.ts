@@ -14,7 +14,7 @@ const lastPauseMs = Math.max(...refusalSummaryPausesMs)
 export class SummaryTimes {
   readonly #codes = new Map<string, { readonly atMs: number; readonly times: number }>()
 
-  /** Returns when a summary with this code is due, if nothing waits for it yet. After the last pause, a quiet code begins again. */
+  /** If nothing waits for it yet. After the last pause, a quiet code begins again. */
   dueMs(code: string, nowMs: number): number {
     const last = this.#codes.get(code)
     if (last !== undefined && nowMs - last.atMs < lastPauseMs) {
@@ -29,7 +29,7 @@ export class SummaryTimes {
   }
 }
 
-/** The refusals of one key, or of the node, that wait for their summary. */
+/** Of one key, or of the node. */
 export class WaitingRefusals {
   readonly times: SummaryTimes
   readonly #counts = new Map<string, number>()
@@ -70,7 +70,7 @@ export class WaitingRefusals {
     return !isFull || !this.#samples.some((sample) => sample.code === code)
   }
 
-  /** Keeps the first samples. If there is no room, the last sample of the code that has the most gives way. */
+  /** Keeps the first. If there is no room, the last sample of the code that has the most gives way. */
   addSample(sample: RefusalSample): void {
     if (this.#samples.length < refusalSamplesMax) {
       this.#samples = [...this.#samples, sample]
@@ -82,7 +82,7 @@ export class WaitingRefusals {
     this.#samples = [...this.#samples.toSpliced(replaced, 1), sample]
   }
 
-  /** Adds an older summary. The samples of the older summary stay first. */
+  /** An older summary, whose samples stay first. */
   add({ from, to, counts, samples }: RefusedReadings, nowMs: number): void {
     for (const { code, count } of counts) this.#count(code, count, nowMs)
     this.#fromMs = Math.min(this.#fromMs, from)
@@ -112,7 +112,7 @@ export class WaitingRefusals {
   }
 }
 
-/** Returns `null` if each sample has another code. */
+/** `null` if each sample has another code. */
 const mostFrequentCode = (samples: readonly RefusalSample[]): string | null => {
   const counts = new Map<string, number>()
   for (const { code } of samples) counts.set(code, (counts.get(code) ?? 0) + 1)

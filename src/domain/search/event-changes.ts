@@ -15,8 +15,8 @@ import { type KeyState, sameLimit } from '../key.ts'
 import type { StateBefore } from './state-before.ts'
 
 /**
- * What an event changed, or what it says. `from` is missing if there was no earlier value, or if it is not known. Times are in
- * ms. A `limit` of `null` is the limit of the cellar, and a `defaultLimit` of `null` the limit of the service.
+ * `from` is missing if there was no earlier value, or if it is not known. Times are in ms. A `limit` of `null` is that of
+ * the cellar, and a `defaultLimit` of `null` that of the service.
  */
 export type Change = KeyChange | OtherChange
 
@@ -55,7 +55,7 @@ type RefusedSignIns = EventData<'SignInsRefused'>
 
 export type DurationField = 'readingAge' | 'readingAhead' | 'retention'
 
-/** The changes of events whose fields do not say them one by one. */
+/** Of events whose fields do not say their changes one by one. */
 type OwnChanges<T extends EventType, State, C> = {
   readonly [K in T]?: (event: RecordedEvent<K>, before: State) => readonly C[]
 }
@@ -66,7 +66,6 @@ export const changesOf = (event: RecordedEvent, before: StateBefore): readonly C
     ? changesOfKey(event, before.key)
     : (otherChanges(event.type, event, before) ?? textChanges(event, stateOf(event, before)))
 
-/** The events of the history of a key. */
 type KeyHistoryType = TypesIn<'key'> | 'ReadingsSealed' | 'ReadingsFenced' | 'ReadingsPurged'
 
 const isOfKey = (event: RecordedEvent): event is RecordedEvent<KeyHistoryType> =>
@@ -78,7 +77,7 @@ const isOfKey = (event: RecordedEvent): event is RecordedEvent<KeyHistoryType> =
 const stateOf = (event: RecordedEvent, { cellar, operator }: StateBefore): object | null =>
   isIn('cellar', event) ? cellar : isIn('operator', event) ? (operator?.account ?? null) : null
 
-/** Compares the texts of the event with the state before it, which has them under the same names. */
+/** The state before has the texts under the same names. */
 const textChanges = (event: RecordedEvent, state: object | null): readonly TextChange[] => {
   const before = new Map(Object.entries(state ?? {}))
   const { properties } = declarationOf(event.type).data

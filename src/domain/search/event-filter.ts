@@ -1,6 +1,6 @@
 /**
- * The filter of the log. `ask.db` compares numbers, a search of the log compares texts, and both ask `matches`. So a new field
- * of `filterFields` needs a column of the same name in `places`, and a fact in `placeOf`.
+ * `ask.db` compares numbers, a search of the log compares texts, and both ask `matches`. So a new field of `filterFields`
+ * needs a column of the same name in `places`, and a fact in `placeOf`.
  */
 
 import { recordedSkewMsMax, refusalSummaryMsMax } from '../../limits.ts'
@@ -33,7 +33,7 @@ const kindOfCategory: ReadonlyMap<string, EventKind> = new Map([
 export const filterFields = ['stream', 'kind', 'type', 'actor', 'key', 'cellar'] as const
 export type FilterField = (typeof filterFields)[number]
 
-/** Only events that happened at `since` (ms) or later, and before `until`. A summary happens from its first to its last count. */
+/** From `since` (ms) on, and before `until`. A summary happens from its first to its last count. */
 type Times = { readonly since: number | null; readonly until: number | null }
 
 /** `null` in a field wants any event. */
@@ -43,16 +43,16 @@ export type LogFilter = Times & {
   readonly type: EventType | null
   /** A text of `actorText`. */
   readonly actor: string | null
-  /** The id of a key. Events of its readings, and purges of them, are events of the key too. */
+  /** An id. Events of the key's readings, and purges of them, are events of the key, too. */
   readonly key: string | null
   readonly cellar: string | null
 }
 
 /** In an EventStoreDB, `from` must be the position of an event. */
 export type LogPart = LogFilter & {
-  /** Only events after this position. */
+  /** Not included. */
   readonly from: number | null
-  /** Only events up to this position. */
+  /** Included. */
   readonly to: number | null
 }
 
@@ -68,7 +68,7 @@ export const anyEvent: LogFilter = {
 }
 export const wholeLog: LogPart = { ...anyEvent, from: null, to: null }
 
-/** Of a summary: the times (ms) of the first and the last thing that it counts. */
+/** The times (ms) of the first and the last thing that a summary counts. */
 export type Period = { readonly firstAt: number; readonly lastAt: number }
 
 type Facts<Value> = { readonly [field in FilterField]: Value | null } & {
@@ -89,10 +89,7 @@ export const matches = <Value>(
 const summaryTypes: ReadonlySet<EventType> = new Set(['ReadingsRefused', 'SignInsRefused'] as const)
 const summaryKinds: ReadonlySet<EventKind> = new Set(['refusals', 'operators'] as const)
 
-/**
- * Events of the filter are recorded before this time (ms), but for a clock that was far ahead or a store that was away. A summary
- * is recorded later than what it counts.
- */
+/** In ms; but for a clock that was far ahead or a store that was away. A summary is recorded later than what it counts. */
 export const recordedUntil = ({ until, kind, type }: LogFilter): number => {
   if (until === null) return Number.POSITIVE_INFINITY
   const isOfSummaries = (type === null || summaryTypes.has(type)) && (kind === null || summaryKinds.has(kind))
@@ -108,7 +105,7 @@ export const periodOf = (event: RecordedEvent): Period | null =>
 export const kindOf = ({ stream, type }: Pick<RecordedEvent, 'stream' | 'type'>): EventKind =>
   declarationOf(type).kind ?? kindOfCategory.get(categoryOf(stream)) ?? 'log'
 
-/** Returns all types whose events can be of the kind. Some, such as `RecordsPurged`, are in streams of several kinds. */
+/** Some, such as `RecordsPurged`, are in streams of several kinds. */
 export const typesThatCanBe = (kind: EventKind | null): readonly EventType[] =>
   kind === null ? eventTypes : eventTypes.filter((type) => canBe(declarationOf(type), kind))
 
@@ -118,7 +115,7 @@ const canBe = (declared: Declared, kind: EventKind): boolean =>
     return own === undefined || own === kind
   })
 
-/** Returns the id of the key that the event is about, or `null`. A purge of a key's readings is in the stream of the cellar. */
+/** A purge of a key's readings is in the stream of the cellar. */
 export const keyOfEvent = (event: RecordedEvent): string | null => {
   if (event.type === 'ReadingsPurged') return event.data.keyId
   const { stream } = event
@@ -128,7 +125,7 @@ export const keyOfEvent = (event: RecordedEvent): string | null => {
   return isOfKey ? keyId : null
 }
 
-/** Parses an e-mail, a key like `clr_7Qp2mZ4k`, `cli` (the command line) or `system` (the service). Returns its `actorText`. */
+/** An e-mail, a key like `clr_7Qp2mZ4k`, `cli` or `system`. Returns its `actorText`. */
 export const parseActor = (text: string): Typed<string> => {
   const typed = text.trim()
   if (typed === 'cli' || typed === 'system') return done(typed)
@@ -142,7 +139,7 @@ export const parseActor = (text: string): Typed<string> => {
   )
 }
 
-/** Who asked for an event, without the session. */
+/** Without the session. */
 export const actorText = (by: By): string => {
   switch (by.kind) {
     case 'operator':

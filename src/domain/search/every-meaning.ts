@@ -8,7 +8,7 @@ import { meaningsOf, type ToFind } from './what-to-find.ts'
 export type Meaning =
   | ToFind
   | { readonly kind: 'cellar'; readonly cellar: string }
-  /** The keys with a label, or with a part of it. The newest key is first, and there is at least one. */
+  /** With a label, or a part of it. The newest first, and at least one. */
   | { readonly kind: 'labelled'; readonly keyIds: readonly string[] }
   | { readonly kind: 'operator'; readonly email: string }
   | { readonly kind: 'rack'; readonly rack: string; readonly cellar: string }
@@ -17,13 +17,13 @@ export type Meaning =
 
 export type Near = {
   readonly nowMs: number
-  /** Returns the identifiers of the cellars that have this identifier or this title. */
+  /** The identifiers of the cellars that have this identifier or this title. */
   readonly cellarsNamed: (text: string) => readonly string[]
-  /** Returns the ids of the keys that have this label, the newest first. */
+  /** Ids, the newest first. */
   readonly keysLabelled: (text: string) => readonly string[]
 }
 
-/** Says what a text can mean, the likeliest first: also cellars, labels, e-mails, days and times like `10:14`. Empty: none of these. */
+/** The likeliest first: also cellars, labels, e-mails, days and times like `10:14`. Empty: none of these. */
 export const everyMeaning = (text: string, { nowMs, cellarsNamed, keysLabelled }: Near): readonly Meaning[] => {
   const typed = withoutSecrets(text.trim())
   if (typed === '') return []
@@ -42,6 +42,6 @@ export const everyMeaning = (text: string, { nowMs, cellarsNamed, keysLabelled }
   ]
 }
 
-/** True if the text can also be the name of a rack, or a part of a label. A number can be so, and a time like `10:14` cannot. */
+/** It can also be the name of a rack, or a part of a label. A number can, and a time like `10:14` cannot. */
 export const canBePart = (meanings: readonly Meaning[]): boolean =>
   meanings.every(({ kind }) => kind === 'position' || kind === 'cellar' || kind === 'labelled')

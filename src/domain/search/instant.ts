@@ -3,9 +3,8 @@ import { done } from '../refusal.ts'
 import { invalidField, type Typed } from '../text.ts'
 
 /**
- * Parses an instant as people write it: `2026-03-01T10:14:07Z`, with an offset (`2026-03-01 11:14+01:00`), or a day (its
- * beginning, UTC). A number is seconds since 1970 (`1772360047`), or ms since 1970 if it has 13 digits. Returns ms since 1970,
- * rounded down. The refusal says what is wrong.
+ * `2026-03-01T10:14:07Z`, with an offset (`2026-03-01 11:14+01:00`), or a day (its beginning, UTC). A number is seconds
+ * since 1970 (`1772360047`), or ms with 13 digits. Returns ms since 1970, rounded down. The refusal says what is wrong.
  */
 export const parseInstant = (text: string): Typed<number> => {
   const typed = text.trim()
@@ -30,13 +29,13 @@ export const parseInstant = (text: string): Typed<number> => {
   return isWritable(atMs) ? done(atMs) : wrong('There is no such time: in UTC, years go from 0000 to 9999.')
 }
 
-/** False for an instant (ms) before the year 0000 or after 9999. Its text could not be read again. */
+/** The text of an instant (ms) before the year 0000 or after 9999 could not be read again. */
 export const isWritable = (atMs: number): boolean => atMs >= yearsBeginMs && atMs < yearsEndMs
 
 const yearsBeginMs = daysSince1970(0, 1, 1) * dayMs
 const yearsEndMs = daysSince1970(10_000, 1, 1) * dayMs
 
-/** Refuses an instant after `nowMs`, because the answer about that time can still change. */
+/** The answer about a time after `nowMs` can still change. */
 export const notInFuture = (atMs: number, nowMs: number): Typed<number> =>
   atMs <= nowMs
     ? done(atMs)
@@ -49,7 +48,7 @@ const wrong = (rule: string) => invalidField('instant', rule)
 const dateAndTime =
   /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)(?:[Tt ](?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d)(?:[.,](?<fraction>\d{1,9}))?)?(?: ?(?<zone>[Zz]|UTC|[+-]\d\d(?::?\d\d)?))?)?$/
 
-/** Returns `null` if no place on earth has this offset from UTC. */
+/** `null` if no place on earth has this offset from UTC. */
 const minutesOf = (zone: string): number | null => {
   const [, sign, hours, minutes = '0'] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? []
   if (sign === undefined) return 0
@@ -63,8 +62,8 @@ const offsetMinutesMax = 14 * 60
 const msOf = (fraction: string): number => Number(fraction.slice(0, 3).padEnd(3, '0'))
 
 /**
- * Only 9 to 10 digits are read as seconds (the years 1973 to 2286), unless an `@` says that they are. Smaller numbers are
- * rather positions, and 13 digits are ms (the years 2001 to 2286).
+ * Only 9 to 10 digits are seconds (the years 1973 to 2286), unless an `@` says so. Smaller numbers are rather positions,
+ * and 13 digits are ms (2001 to 2286).
  */
 const fromSeconds = ([, whole = '', fraction = '']: RegExpExecArray, isMarked: boolean): Typed<number> => {
   const seconds = Number(whole)
@@ -80,6 +79,6 @@ const fromSeconds = ([, whole = '', fraction = '']: RegExpExecArray, isMarked: b
   return done(seconds * 1_000 + (whole.startsWith('-') ? -msOf(fraction) : msOf(fraction)))
 }
 
-/** The last second of the year 9999 has 12 digits, but ms since 1970 have 12 digits too, until 2001. So the bound is 2286. */
+/** The last second of the year 9999 has 12 digits, but so have ms until 2001. So the bound is 2286. */
 const secondsMax = 9_999_999_999
 const unmarkedSecondsMin = 100_000_000

@@ -1,4 +1,4 @@
-/** True if each of the `words`, which are in lower case, occurs in the name of the rack or of the keg. */
+/** Each of the `words`, in lower case, occurs in the name of the rack or of the keg. */
 export const hasWords = (
   { rack, keg }: { readonly rack: string; readonly keg: string },
   words: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Finds a text as people remember it: in any case of its letters, and whatever stands between its words. So `mosel-press 21` finds
- * "Mosel press, 21". Returns `null` for a text of fewer than `likeCharsMin` letters and digits, which most names have in them.
+ * In any case of the letters, and whatever stands between the words: `mosel-press 21` finds "Mosel press, 21". `null` for
+ * fewer than `likeCharsMin` letters and digits, which most names have in them.
  */
 export const likeText = (text: string, { isWhole }: { readonly isWhole: boolean }): RegExp | null => {
   const words = text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []

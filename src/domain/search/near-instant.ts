@@ -4,8 +4,8 @@ import { invalidField, type Typed } from '../text.ts'
 import { isWritable, parseInstant } from './instant.ts'
 
 /**
- * Parses an instant like `parseInstant`, or as people say it at `nowMs`: `10:14` (the last time it was 10:14), `yesterday 18:00`,
- * `today`, `now`, or `3 minutes ago`. A time without a zone is UTC, because all pages show UTC. Returns ms since 1970.
+ * As `parseInstant`, or as people say it at `nowMs`: `10:14` (the last time), `yesterday 18:00`, `today`, `now`, or `3
+ * minutes ago`. A time without a zone is UTC, because all pages show UTC. In ms since 1970.
  */
 export const parseInstantNear = (text: string, nowMs: number): Typed<number> => {
   const typed = text.trim()
@@ -21,9 +21,8 @@ export const parseInstantNear = (text: string, nowMs: number): Typed<number> => 
 export type Span = { readonly since: number; readonly until: number }
 
 /**
- * Parses a range of instants like `00:30..00:40` or `yesterday 18:00 to 19:00`, and a day (`today`, `yesterday`, `2026-03-01`). Also
- * `this week`, `last week` (from Monday to Monday, in UTC), and a time up to now like `last hour` or `last 7 days`. Returns `null`
- * for any other text, and for a time that ends after 9999.
+ * `00:30..00:40`, `yesterday 18:00 to 19:00`, a day (`today`, `2026-03-01`), `this week`, `last week` (from Monday, in
+ * UTC), `last hour` or `last 7 days`. `null` for any other text, and for a time that ends after 9999.
  */
 export const spanNear = (text: string, nowMs: number): Span | null => {
   const typed = text.trim()
@@ -94,7 +93,7 @@ const agoOf = (typed: string, nowMs: number): number | null => {
   return ago < 0 ? null : ago
 }
 
-/** A clock time without a day is the last such time, so it is never in the future. */
+/** Without a day it is the last such time, so it is never in the future. */
 const clockOf = (typed: string, nowMs: number): number | null => {
   const parts = dayAndClock.exec(typed)?.groups
   if (parts === undefined) return null

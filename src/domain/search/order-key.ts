@@ -1,11 +1,12 @@
 /**
- * Texts are ordered by the UTF-16 units of these keys, so "rack-2" comes before "rack-10". Different texts have different keys. A
- * comparison by language can take 0.1 ms, for example of two names of stacked vowel signs.
- *
- * Before each run of digits stands the number of its digits, itself as digits. So a key has at most twice the length of its text.
+ * Ordered by UTF-16 units, "rack-2" comes before "rack-10". Different texts have different keys. A comparison by language
+ * can take 0.1 ms, for example of stacked vowel signs. Before each run of digits stands the number of its digits. So a key
+ * has at most twice the length of its text.
  */
 export const orderKey = (text: string): string =>
   text.replace(/[0-9]+/g, (digits) => `${orderedLength(digits.length)}${digits}`)
 
-/** From 9 on, the result has a 9 for each nine digits. So a longer run always has the greater text: 8, 90, 91, …, 98, 990. */
+/**
+ * From 9 on, the result has a 9 for each nine digits. So a longer run always has the greater text: 8, 90, 91, …, 98, 990.
+ */
 const orderedLength = (length: number): string => '9'.repeat(Math.floor(length / 9)) + (length % 9)

@@ -1,10 +1,10 @@
 import { isUuid } from '../uuid.ts'
 
 export type RequestIdFacts =
-  /** When the node made the id, in ms since 1970. The clock of the node can differ from those of other nodes. */
+  /** In ms since 1970, by the clock of the node that made the id. */
   { readonly kind: 'made_at'; readonly atMs: number } | { readonly kind: 'no_request_id' }
 
-/** Says what a request id tells alone, without the log. Upper-case letters count as lower-case ones, as in any UUID. */
+/** Without the log. Upper-case letters count as lower-case ones, as in any UUID. */
 export const requestIdFacts = (text: string): RequestIdFacts => {
   const id = text.toLowerCase()
   if (!isUuid(id) || !variantOfUuids.has(id.charAt(variantAt))) return { kind: 'no_request_id' }

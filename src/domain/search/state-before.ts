@@ -5,21 +5,20 @@ import { evolveOperator, type OperatorState } from '../operator.ts'
 import { setupStream } from '../stream-names.ts'
 
 /**
- * The states before an event of what the event is about. A reading, a fence or a purge is about its key. `null`: it was not yet
- * created, the event is about something else, or the state is not known.
+ * A reading, a fence or a purge is about its key. `null`: not yet created, the event is about something else, or not known.
  */
 export type StateBefore = {
   readonly key: KeyState | null
   readonly cellar: CellarState | null
   readonly operator: OperatorState | null
-  /** False if too many events lie before the event to read them all (`stateBeforeEventsMax`). All states are `null` then. */
+  /** False if more than `stateBeforeEventsMax` events lie before. All states are `null` then. */
   readonly isKnown: boolean
 }
 
 export const nothingBefore: StateBefore = { key: null, cellar: null, operator: null, isKnown: true }
 export const unknownBefore: StateBefore = { ...nothingBefore, isKnown: false }
 
-/** Returns the states after the event. An event that changes no state returns the same states. */
+/** The same states, if the event changes none. */
 export const stateAfter = (before: StateBefore, event: RecordedEvent): StateBefore => {
   if (!before.isKnown) return before
   if (isIn('key', event)) return { ...before, key: evolveKey(before.key, event) }

@@ -6,8 +6,8 @@ export type Time =
   | { readonly kind: 'instant'; readonly atMs: number }
 
 /**
- * Splits a text like `clr_7Qp2mZ4k yesterday` or `wine-berlin 21:12`: a thing, and a span of time or an instant. The time is as long as it can
- * be: `yesterday 18:00`, not `18:00`. `null`: the text does not end with a time, or has nothing before it.
+ * `clr_7Qp2mZ4k yesterday` or `wine-berlin 21:12`. The time is as long as it can be: `yesterday 18:00`, not `18:00`.
+ * `null`: the text does not end with a time, or has nothing before it.
  */
 export const thingAndTime = (text: string, nowMs: number): { readonly thing: string; readonly time: Time } | null => {
   const typed = text.trim()

@@ -5,20 +5,17 @@ import { isUuid } from '../uuid.ts'
 import { parseInstant } from './instant.ts'
 
 export type ToFind =
-  /** A receipt: `readings-7Qp2mZ4k@976`, or `readings-7Qp2mZ4k@976-980` of a batch. */
+  /** `readings-7Qp2mZ4k@976`, or `readings-7Qp2mZ4k@976-980` of a batch. */
   | { readonly kind: 'receipt'; readonly stream: string; readonly first: number; readonly last: number }
   /** `2375`, or `2,375` as pages show it. `0421` is rather a part of a label. */
   | { readonly kind: 'position'; readonly position: number }
-  /** The id of an event or of a request, in lower case. */
+  /** Of an event or of a request, in lower case. */
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'key'; readonly keyId: string }
   /** In ms since 1970. */
   | { readonly kind: 'instant'; readonly atMs: number }
 
-/**
- * Says what a text can mean that somebody looks for, the likeliest first. A text can mean several things: 1772360047 is a
- * position, or seconds since 1970. Empty: the text is none of these.
- */
+/** The likeliest first: 1772360047 is a position, or seconds since 1970. Empty: none of these. */
 export const meaningsOf = (text: string): readonly ToFind[] => {
   const typed = text.trim()
   const receipt = receiptOf(typed)

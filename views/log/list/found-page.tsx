@@ -5,7 +5,6 @@ import type { Shell } from '../../types.ts'
 import type { FoundView } from '../log-types.ts'
 import { FindBox } from './log-filters.tsx'
 
-/** Offers all that a text can mean, or says what was looked for in vain. */
 export const FoundPage = (props: { readonly shell: Shell; readonly found: FoundView }): JSX.Element => {
   const { typed, choices, missing } = props.found
   return (

@@ -7,8 +7,8 @@ const height = 60
 const barWidth = 10
 
 /**
- * Accepted and refused readings over time. The drawing is for the mouse: its links are no stops of the Tab key, because there are up
- * to 60. The table below has the same counts and links.
+ * The drawing is for the mouse: its links are no stops of the Tab key, because there are up to 60. The table below has the
+ * same counts and links.
  */
 export const LogBars = (props: { readonly view: BarsView }): JSX.Element => {
   const { view } = props

@@ -5,7 +5,6 @@ import { paths } from '../../paths.ts'
 import { eventKindsShown, kindWords } from '../kind-mark.tsx'
 import type { LogListView, LogQuery } from '../log-types.ts'
 
-/** Leads to the page of what was typed (`found-page.tsx`). */
 export const FindBox = (props: { readonly typed: string; readonly csrf: string }): JSX.Element => (
   <search>
     <AskForm action={paths.findInLog} token={props.csrf} class="find-box">
@@ -63,7 +62,7 @@ export const KindLinks = (props: { readonly query: LogQuery }): JSX.Element => {
   )
 }
 
-/** The usual times to choose from. All but the last hour are days in the address, so it leads to the same list tomorrow. */
+/** All but the last hour are days in the address, so it leads to the same list tomorrow. */
 export const TimeLinks = (props: { readonly query: LogQuery; readonly nowMs: number }): JSX.Element => {
   const { query, nowMs } = props
   const [yesterday, today, tomorrow] = [nowMs - dayMs, nowMs, nowMs + dayMs].map(dateText)

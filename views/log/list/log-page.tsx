@@ -67,11 +67,10 @@ export const LogPage = (props: { readonly shell: Shell; readonly list: LogListVi
   )
 }
 
-/** True if the chosen time is over, so nothing can come into the list. */
+/** The chosen time is over, so nothing can come into the list. */
 const isOfPast = ({ exported }: LogListView, nowMs: number): boolean =>
   exported?.filter.until !== undefined && exported.filter.until <= isoText(nowMs)
 
-/** The message of a live page. */
 export const LogPush = (props: { readonly list: LogListView; readonly nowMs: number }): JSX.Element => (
   <>
     <LogList list={props.list} nowMs={props.nowMs} />

@@ -178,7 +178,6 @@ const timeWords = (row: MinuteRow | StretchRow): string =>
 
 const minuteText = (at: number): string => clockText(at).slice(0, 5)
 
-/** Names who asked for an event, with a link to what they did. */
 export const ByLink = (props: { readonly by: ByView }): JSX.Element => {
   const { by } = props
   if (by.kind === 'key') {
