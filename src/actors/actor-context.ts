@@ -9,7 +9,6 @@ import { SteadyClock } from './time/steady-clock.ts'
 
 export type Flushable = { flush(): void }
 
-/** Of `repeats/repeat-memory.ts`. */
 export type KnownRepeats = {
   /** Complete up to this position in the log. -1 while some are missing. */
   readonly foldedTo: number

@@ -72,7 +72,6 @@ export type Keys = {
 
   /** All readings or none. The ids of the events come from `requestId`, so each request needs a new one. Never rejects. */
   accept(keyId: string, readings: Readings, requestId: string): Promise<Outcome<Accepted, ReadingRefusal>>
-  /** For an `Idempotency-Key` (docs/protocol.md, "Idempotency"). */
   acceptIdempotent(
     keyId: string,
     readings: Readings,
@@ -95,7 +94,6 @@ export type Keys = {
 export type IdempotentRequest = {
   readonly requestId: string
   readonly idempotency: Idempotency
-  /** By the checks before the actor. A repeat gets its first answer instead. */
   readonly refusal: ReadingRefusal | null
 }
 
@@ -106,7 +104,6 @@ export type Accepted = {
   /** In ms. */
   readonly recordedAt: number
   readonly usage: Usage
-  /** What the log stored with the first request. `null`: no repeat. */
   readonly repeats: Idempotency | null
 }
 
@@ -123,7 +120,6 @@ export type Usage = {
   readonly retryAfterMs: number
 }
 
-/** Decides the order in which passwords are hashed (`operator/passwords.ts`). */
 export type PasswordClient = {
   /** An IPv4 address, or the first 48 bits of an IPv6 address. Networks take turns. */
   readonly network: string
@@ -183,7 +179,6 @@ export type SignIns = {
     from: SignInFrom,
     requestId: string,
   ): Answer<SignedIn>
-  /** Ends every session of the operator, and opens a new one for this browser. */
   changePassword(
     input: { readonly sessionSecret: string; readonly ownPassword: string; readonly newPassword: string },
     from: SignInFrom,
@@ -243,7 +238,6 @@ export type RefusedRequest = {
   readonly refusal: ReadingRefusal
   /** `null`: the body was not read. */
   readonly names: { readonly rack: string; readonly keg: string } | null
-  /** Those of a batch with the same code are noted together. */
   readonly count: number
 }
 

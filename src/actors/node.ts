@@ -42,7 +42,6 @@ export const expirySweepMs = 60_000
 const drainLookMs = 10
 
 export type Derived = {
-  /** Starts with the node, and stops with it. */
   readonly store: DerivedStore
   readonly questions: Questions<typeof questionKinds>
   readonly repeats: RepeatsIndex
@@ -70,15 +69,12 @@ export type CoreParts = {
   readonly onTimes?: (told: TimesTold) => void
   /** The log has lost changes of keys, cellars or operators. The keys are suspended by then. */
   readonly onLostChanges?: (lost: LostChanges) => void
-  /** Default: `sessionIdleMsDefault`. */
   readonly sessionIdleMs?: number
-  /** Default: Argon2id. */
   readonly passwordHasher?: PasswordHasher
   /** The default has no dictionary: it refuses only passwords made of the e-mail or of names. */
   readonly passwordJudge?: PasswordJudge
   /** Default: that of the log. Without one, the start reads the whole log. */
   readonly readBeginning?: ReadBeginning
-  /** With the reason if the start must read the whole log. */
   readonly onWholeRead?: (why: string) => void
 }
 
@@ -105,7 +101,6 @@ export class Node {
   readonly #onBroken: (bug: unknown) => void
   readonly #foldListeners = new Set<FoldListener>()
   readonly #subscriptions: Subscription[] = []
-  /** That the start has read, but no record. */
   #newest: Newest | null
   readonly #after: number | null
   #isCaughtUp = false

@@ -8,9 +8,7 @@ export const actorIdleMs = 5 * 60_000
 export type Actor = {
   usedBeat: number
   readonly isIdle: boolean
-  /** Those of heartbeat `beat` or earlier. */
   answerOverdue(beat: number): void
-  /** Also refuses all later requests. */
   stop(): void
 }
 

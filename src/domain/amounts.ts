@@ -20,7 +20,6 @@ export const parseDurationMs = (text: string, field: string): Typed<number> => {
   )
 }
 
-/** With the largest unit that gives a whole number. */
 export const durationTyped = (ms: number): string => {
   const [unit = 's', lengthMs = 1_000] = Object.entries(unitMs).findLast(([, length]) => ms % length === 0) ?? []
   return `${ms / lengthMs}${unit}`

@@ -38,7 +38,6 @@ export type CellarEventType = TypesIn<'cellar'>
 
 export type DecidedCellar = Decided<CellarEventType>
 
-/** No events: nothing changes. */
 export const decideCellar = (
   cellar: CellarState | null,
   command: CellarCommand,

@@ -3,6 +3,5 @@ export const messageOf = (thrown: unknown): string => (thrown instanceof Error ?
 
 export const thrownError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))
 
-/** Of a system call, with a `code` such as `ENOENT`. */
 export const isSystemError = (cause: unknown): cause is Error & { readonly code: unknown } =>
   cause instanceof Error && 'code' in cause && 'syscall' in cause

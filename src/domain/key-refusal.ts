@@ -22,7 +22,6 @@ const refusalOfStatus: Readonly<Record<Exclude<KeyStatus, 'active'>, ReadingRefu
   revoked: { kind: 'key_invalid', why: 'revoked' },
 }
 
-/** `null`: the key can store readings at `now`. */
 export const refusalOfKey = (key: KeyState | null, isSealed: boolean, now: number): ReadingRefusal | null => {
   if (key === null) return unknown
   const status = keyStatus(key, now, isSealed)

@@ -63,7 +63,6 @@ export type KeyEventType = TypesIn<'key'>
 
 export type DecidedKey = Decided<KeyEventType>
 
-/** No events: nothing changes. */
 export const decideKey = (
   key: KeyState | null,
   command: KeyCommand,
@@ -231,7 +230,6 @@ export const takesAway = (event: DecidedKey, key: KeyState, effectiveLimit: Limi
 const mayTakeAway = (event: DecidedKey): event is Decided<KeyEventType & TypesWith<'mayTakeAway'>> =>
   declarationOf(event.type).mayTakeAway === true
 
-/** `next` can refuse a reading that `before` admits. */
 const isLower = (next: Limit, before: Limit): boolean =>
   next.readings < before.readings || next.windowMs > before.windowMs
 

@@ -14,7 +14,6 @@ export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
   return id
 }
 
-/** A node that starts with the saved state reads the log after this event. */
 export type FoldedTo = Pick<RecordedEvent, 'position' | 'stream' | 'revision' | 'id'>
 
 /** Four fields: a reference to the item would keep its readings in memory. */

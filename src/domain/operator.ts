@@ -8,7 +8,6 @@ export const sessionsPerOperatorMax = 20
 const sessionIdChars = 16
 /** Known from earlier sign-ins. A further browser replaces the oldest. */
 export const devicesPerOperatorMax = 20
-/** Made by others, and reported at each sign-in. */
 export const linksToldMax = 5
 
 /** The first use of a link ends all links of the account, because each could set the password again. */
@@ -23,7 +22,6 @@ export type OperatorSession = {
   readonly sessionHash: string
   readonly startedAt: number
   readonly expiresAt: number
-  /** If it is not used before. */
   readonly idleAt: number
   readonly deviceHash: string | null
   readonly seenRevision: number | null
@@ -126,7 +124,6 @@ export type DecidedOperator = Decided<OperatorEventType>
 
 type Decision = Outcome<readonly DecidedOperator[], CommandRefusal>
 
-/** No events: nothing changes. */
 export const decideOperator = (operator: OperatorState | null, command: OperatorCommand, now: number): Decision => {
   const account = operator?.account ?? null
   switch (command.type) {

@@ -33,7 +33,6 @@ export type ReadingRefusal =
   | { readonly kind: 'invalid_idempotency_key' }
   /** The first request is still running, or its outcome is unknown. */
   | { readonly kind: 'idempotency_in_progress' }
-  /** With another payload. */
   | { readonly kind: 'idempotency_key_reused' }
   | { readonly kind: 'ambiguous_host' }
   /** `meant` is the path that the request spells in another way, such as `/api//v1/ingest`. */
@@ -99,7 +98,6 @@ export type JsonFault =
   | 'bytes_behind'
   | 'unexpected'
 
-/** What was not complete when the body ended. */
 export type JsonPart = 'text' | 'number' | 'word' | 'object' | 'list'
 
 export type RejectedItem = { readonly index: number; readonly refusal: ItemRefusal }

@@ -33,7 +33,6 @@ export const keyStream = (keyId: string): string => `key-${keyId}`
 export const readingsStream = (keyId: string): string => `readings-${keyId}`
 export const refusalsStream = (keyId: string): string => `refusals-${keyId}`
 
-/** Of `key-<id>`, `readings-<id>` or `refusals-<id>`. */
 export const keyIdOf = (stream: string): string => stream.slice(categoryOf(stream).length + 1)
 
 export const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'))

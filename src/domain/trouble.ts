@@ -34,7 +34,6 @@ export class Trouble {
     if (this.#why !== null || this.#bounds.beginsAfterLooks === 0) this.#why = why
   }
 
-  /** After a success. */
   end(): void {
     this.#why = null
     this.#noted = null

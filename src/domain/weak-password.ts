@@ -5,7 +5,6 @@ const guessedWordCharsMin = 3
 /** Besides an e-mail or the name of a cellar, which attackers try first. */
 const ownPartCharsMin = 8
 
-/** `names` are those of the cellars. */
 export type PasswordContext = { readonly email: string; readonly names: readonly string[] }
 
 export type Weakness = 'common' | 'names'

@@ -31,7 +31,6 @@ export const cameFrom = (headers: Headers, peerAddress: string | null, trustedPr
   }
 }
 
-/** The last that is not a trusted proxy, or `''`. */
 const clientOf = (addresses: string, trustedProxies: readonly string[]): string => {
   let end = addresses.length
   for (let hops = 0; hops < headerPartsMax && end >= 0; hops += 1) {

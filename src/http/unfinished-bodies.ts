@@ -65,7 +65,6 @@ type Reservation = {
 
 export type UnfinishedBody = {
   readonly request: Request
-  /** `null`: reserves no memory. */
   readonly reservation: Reservation | null
   index: number
   /**

@@ -10,6 +10,5 @@ export const answerOf = <Answer>(answered: Answered<Answer>): Answer => {
 /** The answer can lack something, so its reader must be told. */
 export const isLate = (answered: Answered<unknown>): boolean => answered.kind !== 'answered' || answered.isBehind
 
-/** For a part of a page that can be left out. */
 export const answerOr = <Answer, Other>(answered: Answered<Answer>, otherwise: Other): Answer | Other =>
   answered.kind === 'answered' ? answered.answer : otherwise

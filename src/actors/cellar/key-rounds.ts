@@ -9,7 +9,6 @@ import type { ActorContext } from '../actor-context.ts'
 export class KeyRounds {
   readonly #context: ActorContext
   #round: Iterator<KeyState> | null = null
-  /** Not finished, so the next run begins with it. */
   #again: KeyState | null = null
   #rounds = 0
   #begunAt = ''
@@ -41,7 +40,6 @@ export class KeyRounds {
     return null
   }
 
-  /** `null` if nothing can have become due since the last round began. */
   #begin(now: number): Iterator<KeyState> | null {
     const at = `${purgeBefore(now, 0)} ${this.#context.limitsEpoch}`
     if (at === this.#begunAt) return null

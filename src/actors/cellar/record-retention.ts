@@ -20,7 +20,6 @@ const nodeStreams: readonly PurgedStream[] = [
 ]
 
 type DueDate = PurgedStream & { readonly now: number; readonly recordedBefore: number }
-/** From `first` up to the revision before `end`. */
 type Due = DueDate & { readonly first: RecordedEvent; readonly end: number }
 
 /**
@@ -95,7 +94,6 @@ export class RecordRetention {
     return true
   }
 
-  /** The revision after the last record to purge, or `from`. */
   async #endOf(date: DueDate, from: number): Promise<number> {
     const scan = { end: from, isBehindYounger: false }
     for (let next = from; ; ) {

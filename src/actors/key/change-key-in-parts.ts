@@ -14,7 +14,6 @@ export type KeyChanges = {
 
 export type ChangeRefused = {
   readonly refusal: CommandRefusal
-  /** Empty: refused before the first part. */
   readonly refused: KeyPart
   readonly done: KeyPart
 }

@@ -24,7 +24,6 @@ export type ChangeKey = Exclude<KeyCommand, { type: 'CreateKey' | 'RevokeKey' | 
 
 export type RotateKey = Extract<KeyCommand, { type: 'RotateKey' }>
 
-/** `key` is the old key, with the id of its new successor. `replacedId` is an earlier successor that nobody has used. */
 export type NamedSuccessor = { readonly key: KeyState; readonly replacedId: string | null }
 
 export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker): Promise<Answer> => {

@@ -56,7 +56,6 @@ export class KeyActor {
   #mustJudge = false
   #isOnSlowPath = false
   #isFlushDue = false
-  /** Until the store answers, readings are refused. */
   #isInDoubt = false
   #conflictsInARow = 0
 
@@ -113,7 +112,6 @@ export class KeyActor {
       .then(() => (this.#streams.checkLoaded() ? this.#streams.usage : null))
   }
 
-  /** Reserves, records and appends nothing. */
   async check(count: number): Promise<CheckAnswer> {
     const full = this.#noRoomFor(count)
     if (full !== null) return refused(full)

@@ -24,7 +24,6 @@ export const catchUpPagesMax = 3
  */
 export const usageCatchUpMs = 2_000
 
-/** Not appended yet. The append adds `recordedAt`. */
 export type Draft<T extends KeyEventType | 'ReadingsSealed' | 'ReadingsFenced'> = {
   [K in T]: Omit<NewEvent<K>, 'recordedAt'>
 }[T]

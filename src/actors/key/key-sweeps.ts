@@ -10,7 +10,6 @@ import type { KeyActor } from './key-actor.ts'
 /** Then another node finishes a half-done revocation. It must be a multiple of `heartbeatMs`. */
 export const revocationFinishMs = 2_000
 
-/** Finishes revocations whose node died after the seal. Records expiries that no request has noticed. */
 export class Sweeps {
   readonly #context: ActorContext
   readonly #keys: Registry<KeyActor>

@@ -16,7 +16,6 @@ export const mailboxCommandsMax = 64
 
 export type ReadingAnswer = Outcome<Accepted, ReadingRefusal>
 
-/** `count` is that of all requests together: a batch has several readings. */
 export type RequestGroup = { readonly requests: readonly ReadingsRequest[]; readonly count: number }
 
 let lastResolve: (answer: ReadingAnswer) => void = () => {}
@@ -157,7 +156,6 @@ export class Mailbox {
     return this.#loading !== null
   }
 
-  /** False: the read failed or took too long. */
   waitForLoading(beat: number): Promise<boolean> {
     this.#loading ??= { ...Promise.withResolvers<boolean>(), beat }
     return this.#loading.promise

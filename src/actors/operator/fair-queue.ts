@@ -15,7 +15,6 @@ export class FairQueue<T> {
     return this.#size
   }
 
-  /** False if the queue or the owner's part of it is full. */
   put(owner: string, item: T): boolean {
     const waiting = this.#byOwner.get(owner) ?? []
     if (this.#size >= this.#bounds.waitingMax || waiting.length >= this.#bounds.perOwnerMax) return false
@@ -24,7 +23,6 @@ export class FairQueue<T> {
     return true
   }
 
-  /** Owners that may not go yet keep their turn. */
   next(mayGo: (owner: string) => boolean = () => true): T | null {
     for (const [owner, [first, ...others]] of this.#byOwner) {
       if (!mayGo(owner)) continue

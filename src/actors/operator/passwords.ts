@@ -10,7 +10,6 @@ import { FairQueue } from './fair-queue.ts'
 export const passwordCellarsMax = 1_000
 /** From unknown browsers. A hash takes 80 ms, so 64 take about 5 s, the longest wait of a request (`requestWaitMsMax`). */
 export const passwordsWaitingMax = 64
-/** From known browsers and signed-in people. */
 export const knownPasswordsWaitingMax = 16
 /** From one IPv4 address or IPv6 /48. Known and unknown browsers are counted separately. */
 export const passwordsWaitingPerNetworkMax = 4

@@ -20,7 +20,6 @@ export class Sessions {
   readonly #operators: Registry<OperatorActor>
   readonly #idleMs: number
   readonly #lastUsedAt = new BoundedMap<string, number>(sessionUsesMax)
-  /** So that no renewal is written twice. */
   readonly #renewing = new Set<string>()
 
   constructor(context: ActorContext, operators: Registry<OperatorActor>, idleMs: number) {
@@ -64,7 +63,6 @@ export class Sessions {
     if (idleAt - session.idleAt >= this.#idleMs / sessionRenewalDivisor) void this.#renew(session, idleAt)
   }
 
-  /** If nobody uses it after `now`. */
   idleAt(now: number, expiresAt: number): number {
     return Math.min(now + this.#idleMs, expiresAt)
   }

@@ -39,7 +39,6 @@ export class RefusalRecords {
     if (!this.#isWriting && this.#sums.hasWaiting) void this.#write()
   }
 
-  /** Also summaries that are not due yet, because the node stops. */
   writeAll(): void {
     this.#isLast = true
     this.onBeat()
@@ -55,7 +54,6 @@ export class RefusalRecords {
     this.#isWriting = false
   }
 
-  /** False if no summary is due, or if the log takes none now. Until the next try, refusals are only counted. */
   async #writeSome(): Promise<boolean> {
     const { gaveUp, log, clock } = this.#context
     if (gaveUp || storageRefusal(log) !== null) return false

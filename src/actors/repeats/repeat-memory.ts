@@ -55,7 +55,6 @@ export class RepeatMemory {
 
   get trouble(): IndexTrouble | null {
     const why = this.#index?.trouble ?? null
-    // An outage of the log is a reason of its own.
     if (this.foldedTo >= 0) return why === null || !this.#context.log.health().ok ? null : { kind: 'unwritable', why }
     if (why !== null) return { kind: 'unusable', why }
     if (this.#isFull) return { kind: 'unusable', why: 'it cannot keep up with the log' }

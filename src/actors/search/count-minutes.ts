@@ -70,7 +70,6 @@ const wholeTies = (minutes: readonly CountedMinute[], limit: number): readonly C
   return minutes.slice(0, end)
 }
 
-/** `positions`: those asked for before, because there can be twenty cellars. */
 type Asking = { readonly ask: Ask; readonly positions: Map<number, number> }
 
 const minutesOf = async (

@@ -70,7 +70,6 @@ export const stateAtInstant = async (
   return sought.state ?? unknownBefore
 }
 
-/** `state` is that before the first event that is not included. */
 type Sought = { state: StateBefore | null; readonly includes: (event: RecordedEvent) => boolean }
 
 type Folding = { readonly sought: readonly Sought[]; readonly isOver: () => boolean }
@@ -107,7 +106,6 @@ const isBefore = (one: RecordedEvent, event: RecordedEvent): boolean =>
 export type SameRequest = {
   /** Also `event` itself, in the order of the log. */
   readonly events: readonly RecordedEvent[]
-  /** An event of the request can lie further away. */
   readonly isComplete: boolean
 }
 

@@ -40,7 +40,6 @@ export const isNoPosition = async (log: LogReads, position: number): Promise<boo
 export type Receipt = { readonly stream: string; readonly first: number; readonly last: number }
 
 export type OfReceipt =
-  /** Only some of the receipt's, if the others were deleted. */
   | { readonly kind: 'found'; readonly events: readonly RecordedEvent[] }
   | { readonly kind: 'no_stream' }
   /** The stream ends before the receipt. */
@@ -67,7 +66,6 @@ export type OfId = {
   readonly searched: number
   /** False if the search ended at `requestSearchEventsMax`, or in `isOver`: the event can lie further on. */
   readonly isComplete: boolean
-  /** `null`: nothing was compared. */
   readonly lookedTo: Pick<RecordedEvent, 'position' | 'recordedAt'> | null
 }
 
@@ -75,7 +73,6 @@ export type SearchNear = {
   readonly atMs: number
   /** Behind it, an ended search goes on. Default: where events of the instant begin. */
   readonly after?: number | null
-  /** Asked after each page. True ends the search. */
   readonly isOver?: () => boolean
 }
 

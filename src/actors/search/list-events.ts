@@ -15,7 +15,6 @@ export type ListParts = Omit<LogSearch, 'isWithoutReadings'> & {
 export type ListPage = Pick<SearchPage, 'direction' | 'from'> & { readonly limit: number }
 
 export type Listed = {
-  /** In the direction of the page. */
   readonly events: readonly RecordedEvent[]
   readonly end: ListEnd
 }

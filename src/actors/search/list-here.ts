@@ -54,7 +54,6 @@ const overAfter = (ms: number, passedMs: () => number): (() => boolean) => {
   return () => passedMs() - beganMs >= ms
 }
 
-/** A row after a longer history than one page of events also says only the new value. */
 const comparedStates = async (
   log: LogReads,
   events: readonly RecordedEvent[],

@@ -7,7 +7,6 @@ import { atOnce, type SearchPage } from './search-page.ts'
 
 type Parts = { readonly filter: Pick<LogFilter, 'since' | 'until'>; readonly page: SearchPage }
 
-/** In the order of the log, between the positions of `page`, at the time of the filter. */
 export async function* mergedStreams(
   log: LogReads,
   streams: readonly string[],

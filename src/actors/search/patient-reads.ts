@@ -6,7 +6,6 @@ export const exportOutageMsMax = 30_000
 
 export type LogReads = Pick<EventLog, 'read' | 'readAll' | 'lags'>
 
-/** For a part of a page that can be left out. */
 export const unlessSearching = async <T>(read: Promise<T>, otherwise: T): Promise<T> => {
   try {
     return await read

@@ -20,12 +20,10 @@ import type { Ask } from './ask-db.ts'
 import { firstRevision } from './first-revision.ts'
 import type { LogReads } from './patient-reads.ts'
 
-/** Searched at once. */
 const instantStreamsMax = 16
 /** Read one after the other when the streams of a page did not lead further. */
 const instantPagesMax = 16
 
-/** `null`: only the log itself is searched, which takes many more reads. */
 type Minutes = Pick<Ask, 'positionOfMinute'> | null
 
 /**
@@ -55,7 +53,6 @@ const beginOf = async (log: LogReads, instantMs: number, minutes: Minutes): Prom
   return before?.position ?? null
 }
 
-/** The first row whose minute is not before this one, or the last row of all. */
 const rowSince = async (minutes: NonNullable<Minutes>, minute: number): Promise<MinutePosition | null> => {
   try {
     let found = await minutes.positionOfMinute(Number.MAX_SAFE_INTEGER)
@@ -135,7 +132,6 @@ const searchPositions = async (log: LogReads, begin: number | null, isFromThen: 
   return low
 }
 
-/** As `searchPositions`, but reads only at positions of events. */
 const searchStreams = async (log: LogReads, begin: number | null, isFromThen: IsFromThen): Promise<number | null> => {
   let reached = begin
   // Streams that lead nowhere are not searched again at once: a page takes one read, its streams take a hundred.

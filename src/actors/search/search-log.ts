@@ -17,7 +17,6 @@ import { atOnce, type SearchPage } from './search-page.ts'
 
 export type LogSearch = {
   readonly log: LogReads
-  /** `null`: only the log itself is read. */
   readonly ask: Ask | null
   readonly isWithoutReadings?: boolean
   /** `null`: no such key. Default: the first event of the key says its cellar. */

@@ -5,7 +5,6 @@ export type SearchPage = {
   readonly from: number | null
   /** The search ends there. Forwards, the event there belongs to it. Default: the other end of the log. */
   readonly to?: number | null
-  /** Of one read of the log. */
   readonly pageEvents: number
   /** With a lower number, a read takes no more events that match. Default: `pageEvents`. */
   readonly limit?: number

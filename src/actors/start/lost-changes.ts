@@ -12,7 +12,6 @@ import type { Registry } from '../registry.ts'
 /** The last that a file knows, or `null`. */
 export type KnownRevision = (stream: string) => number | null
 
-/** The keys are suspended, and the rest needs a person. */
 export type LostChanges = {
   readonly keyIds: readonly string[]
   readonly cellars: readonly string[]

@@ -3,7 +3,6 @@ import { storeRetryPauseMsMax } from '../../limits.ts'
 import { type AppendResult, type ExpectedRevision, Outage } from '../../log/event-log.ts'
 import type { ActorContext } from '../actor-context.ts'
 
-/** It doubles up to `storeRetryPauseMsMax`. */
 const storeRetryPauseMsMin = 10
 /** About an hour. Then the actor reads the log again to learn the outcome. */
 export const storeRetriesMax = 3_600

@@ -2,11 +2,9 @@ import type { LogItem } from '../../domain/reading/recorded-run.ts'
 import { heartbeatMs } from '../../limits.ts'
 import type { ActorContext } from '../actor-context.ts'
 
-/** With an event that is more ahead than this, the node warns that the clocks of nodes differ. */
 export const clockDifferenceMsMax = 1_000
 /** The warning ends after this time without such an event. It must be a multiple of `heartbeatMs`. */
 export const clockCalmMs = 60_000
-/** An event of another node that arrives later than this is a lag. */
 export const lagMsMax = 5_000
 /** The report of a lag ends after this time without a late event. It must be a multiple of `heartbeatMs`. */
 export const lagCalmMs = 10_000
@@ -70,7 +68,6 @@ export class ClockWatch {
   }
 }
 
-/** `onEnd`: the fault was not seen for `calmBeats` heartbeats. */
 class Warning {
   readonly #calmBeats: number
   readonly #told: { onBegin(byMs: number): void; onEnd(): void }

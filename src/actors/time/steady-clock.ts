@@ -11,7 +11,6 @@ export const clockStandMs = 5_000
 export class SteadyClock implements Clock {
   readonly #machine: MachineClock
   #believed: Moment
-  /** The first moment after a jump ahead that is not trusted yet. */
   #leap: Moment | null = null
 
   constructor(machine: MachineClock) {
@@ -35,13 +34,11 @@ export class SteadyClock implements Clock {
     return moment.nowMs
   }
 
-  /** How far the machine's clock is ahead of the trusted time; 0 without a jump. */
   leapMs(): number {
     const believedMs = this.now()
     return this.#leap === null ? 0 : this.#machine.now() - believedMs
   }
 
-  /** Another jump starts the wait again. */
   #hasStayed(moment: Moment): boolean {
     const leap = this.#leap
     if (leap !== null && Math.abs(moment.nowMs - continued(leap, moment.passedMs)) <= clockStepMsMax) {

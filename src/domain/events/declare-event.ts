@@ -23,7 +23,6 @@ export type About = {
   readonly in: readonly StreamKind[]
   /** Empty for an event that is never stored. */
   readonly by: readonly Writer[]
-  /** If it is not the kind of the stream. */
   readonly kind?: EventKind
   /**
    * `internal`: a history leaves it out unless everything is asked for. `placeholder`: it stands in place of another event.
@@ -47,19 +46,16 @@ export const strict = { additionalProperties: false } as const
 /** A page shows it as it is (`src/domain/search/event-changes.ts`). */
 export const text = (description: string) => shown(Type.String({ description, title: 'text' }))
 export const shown = <T extends TSchema>(schema: T) => ({ ...schema, role: 'text' as const })
-/** Means nothing to people. */
 export const id = (description: string) => Type.String({ description, title: 'id' })
 /** Nobody is shown the hash of a secret: an attacker could try passwords against it unnoticed. */
 export const hash = (description: string) => Type.String({ description, title: 'hash', role: 'hash' })
 export const count = (description: string, minimum = 0) => Type.Integer({ minimum, description, title: 'number' })
 export const revision = (description: string) => Type.Integer({ minimum: 0, description, title: 'revision' })
 export const instant = (description: string) => Type.Integer({ minimum: 0, description, title: 'ms since 1970' })
-/** In UTC. */
 export const midnight = (description: string) =>
   Type.Integer({ minimum: 0, multipleOf: dayMs, description, title: 'ms since 1970' })
 export const duration = (description: string) => Type.Integer({ minimum: 0, description, title: 'ms' })
 
-/** `means` says what `null` means. */
 export const orNull = <T extends TSchema>(schema: T, means: string) =>
   Type.Union([schema, Type.Null()], { description: `${schema.description} \`null\`: ${means}.`, role: schema['role'] })
 

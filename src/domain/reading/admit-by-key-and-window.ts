@@ -8,7 +8,6 @@ export type ReadingsEventType = TypesIn<'readings'>
 
 /** Only the key's actor changes it, in place, because a copy for each reading would be slow. */
 export type ReadingsState = {
-  /** `null` before the first event. */
   revision: number | null
   /** Of the last event (ms). The next event never gets an earlier time. */
   recordedAt: number
@@ -53,7 +52,6 @@ export const foldReadings = (readings: ReadingsState, event: RecordedEvent<Readi
   }
 }
 
-/** All readings of one append. `revision` is that of the first. */
 export const foldRun = (
   state: ReadingsState,
   run: { readonly revision: number; readonly recordedAt: number; readonly readings: number },

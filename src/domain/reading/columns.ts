@@ -18,7 +18,6 @@ export class Name {
   packedAs = 0
   /** The `NameCache` that holds the name now. 0: none. All names in one cache have different texts. */
   cachedIn = 0
-  /** In that cache. */
   place = 0
   /** `utf8` stands for the name in JSON: most names need no escapes. */
   readonly isPlain: boolean
@@ -30,7 +29,6 @@ export class Name {
   }
 }
 
-/** Without the cellar, which all readings of a batch share. */
 export type ReadingOfBatch = {
   readonly rack: Name
   readonly keg: Name

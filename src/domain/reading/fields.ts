@@ -12,7 +12,6 @@ type FieldRule =
 
 const name = { kind: 'name', codePointsMax: nameCodePointsMax } as const
 
-/** The schema of a field that a reading can lack is `Type.Optional`. */
 export const readingFields = {
   cellar: { ...name, schema: text('The identifier of the cellar.') },
   rack: { ...name, schema: text('The rack, as the device named it.') },

@@ -31,7 +31,6 @@ export const Idempotency = Type.Object(
     keyHash: sha256,
     /** SHA-256 of the decompressed body, because a retry can be compressed differently. */
     bodyHash: sha256,
-    /** `null` for a single reading. */
     batch: orNull(Type.Object({ accepted: Type.Integer({ minimum: 1 }), refusals: orNull(Judgement) }, strict)),
   },
   strict,
@@ -46,7 +45,6 @@ export const idempotencyKeyHash = (text: string): string | null =>
 
 export const bodyHash = (body: Uint8Array): string => Bun.SHA256.hash(body, 'hex')
 
-/** `revision` is that of the first event. */
 export type IdempotentAppend = {
   readonly stream: string
   readonly revision: number

@@ -10,7 +10,6 @@ export type JudgedBatch = { readonly readings: ReadingColumns; readonly rejected
 /** After all checks that do not depend on the current time. */
 export type ParsedBatch = JudgedBatch
 
-/** Other fields are ignored. */
 export const parseBatch = (json: unknown): Outcome<readonly unknown[], ReadingRefusal> => {
   if (typeof json !== 'object' || json === null || !Object.hasOwn(json, 'readings')) return noBatch
   const items: unknown = Reflect.get(json, 'readings')

@@ -9,7 +9,6 @@ import { rateWindowSlots } from '../../limits.ts'
 export class RateWindow {
   /** Two numbers for each slot: how many readings it counts, and when the last one came, in ms from its beginning. */
   #slots: Uint32Array = noSlots
-  /** The first slot that counts readings, if any does. */
   #oldest = 0
   #newest = 0
   #recorded = 0
@@ -93,7 +92,6 @@ export class RateWindow {
     return this.#reserved > 0 ? this.windowMs : 0
   }
 
-  /** Until there is room for `readings` more under `limit`. */
   retryAfterMs(now: number, limit: number, readings = 1): number {
     let excess = this.used(now) + readings - limit
     if (excess <= 0) return 0
@@ -104,7 +102,6 @@ export class RateWindow {
     return this.windowMs
   }
 
-  /** The slot after the newest if none counts at `now`. */
   #firstAt(now: number): number {
     if (this.#recorded === 0) return this.#newest + 1
     if (this.#nothingLeaves(now)) return this.#oldest

@@ -13,7 +13,6 @@ export const encodedBytesAtMost = (reading: Reading): number => {
   return bytesAtMost(1, { nameChars, timestampChars: reading.timestamp.length })
 }
 
-/** For several readings, from the sums of the lengths of their texts. */
 export const bytesAtMost = (
   readings: number,
   { nameChars, timestampChars }: { readonly nameChars: number; readonly timestampChars: number },

@@ -44,7 +44,6 @@ const nameIn = (body: object, field: NameField): string | Refused => {
 const missingFields = (body: object): Refused =>
   refused({ kind: 'missing_field', fields: requiredFields.filter((field) => own(body, field) === undefined) })
 
-/** A key can store readings of its own cellar only. */
 export const cellarRefusal = (reading: Reading, cellar: string): ItemRefusal | null =>
   reading.cellar === cellar ? null : { kind: 'cellar_mismatch', cellar }
 

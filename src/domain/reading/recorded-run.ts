@@ -21,7 +21,6 @@ export class ReadingRun {
   /** In ms, of all readings of the run. */
   readonly recordedAt: number
   readonly requests: readonly RunRequest[]
-  /** In all requests. */
   readonly count: number
 
   constructor(keyId: string, recordedAt: number, requests: readonly RunRequest[]) {
@@ -107,7 +106,6 @@ export const isRun = (item: LogItem): item is RecordedRun => item.type === 'Read
 
 export const itemCount = (item: LogItem): number => (isRun(item) ? item.run.count : 1)
 
-/** Of the item's last event. */
 export const lastPositionOf = (item: LogItem): number => item.position + itemCount(item) - 1
 
 export const eventsOfItems = (items: readonly LogItem[]): readonly RecordedEvent[] =>

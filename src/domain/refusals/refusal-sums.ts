@@ -17,7 +17,6 @@ import {
   WaitingRefusals,
 } from './waiting-refusals.ts'
 
-/** That wait for a summary. */
 export const refusalSumsKeysMax = 1_000
 /** Of all keys. One takes about 400 bytes, and at most 1,500 with the longest names. */
 export const refusalSamplesOfAllKeysMax = 2_000
@@ -33,7 +32,6 @@ export type Refused = {
   readonly count: number
 }
 
-/** `keyId` is `null` for the summary of the node. */
 export type Summary = { readonly keyId: string | null; readonly data: RefusedReadings }
 
 export class RefusalSums {
@@ -64,7 +62,6 @@ export class RefusalSums {
     return this.#node.isEmpty ? ofKeys : [...ofKeys, { keyId: null, data: this.#node.summary() }]
   }
 
-  /** Without a key (`null`), it counts for the node. */
   note(keyId: string | null, refused: Refused): void {
     const { atMs, code, count } = refused
     const key = this.#ofKey(keyId)
@@ -108,7 +105,6 @@ export class RefusalSums {
     this.#samples += key?.samples ?? 0
   }
 
-  /** `null` if the refusal counts for the node. */
   #ofKey(keyId: string | null): WaitingRefusals | null {
     if (keyId === null) return null
     const waiting = this.#keys.get(keyId)
@@ -121,7 +117,6 @@ export class RefusalSums {
     return sums
   }
 
-  /** False if sums of all keys wait. */
   #forgetOne(): boolean {
     const [oldest] = this.#quiet.keys()
     return oldest !== undefined && this.#quiet.delete(oldest)

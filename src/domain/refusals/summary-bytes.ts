@@ -22,7 +22,6 @@ export class SummaryBytes {
     this.#earnedToMs = nowMs
   }
 
-  /** True and takes the bytes, if there are enough. */
   take(bytes: number, nowMs: number): boolean {
     this.add(Math.max(0, nowMs - this.#earnedToMs) * (refusalSummaryBytesPerDay / dayMs))
     this.#earnedToMs = nowMs

@@ -10,7 +10,6 @@ export type RefusalSample = RefusedReadings['samples'][number]
 export const [firstPauseMs] = refusalSummaryPausesMs
 const lastPauseMs = Math.max(...refusalSummaryPausesMs)
 
-/** When the last summary with each code came, and how many came before it. */
 export class SummaryTimes {
   readonly #codes = new Map<string, { readonly atMs: number; readonly times: number }>()
 
@@ -29,7 +28,6 @@ export class SummaryTimes {
   }
 }
 
-/** Of one key, or of the node. */
 export class WaitingRefusals {
   readonly times: SummaryTimes
   readonly #counts = new Map<string, number>()
@@ -64,7 +62,6 @@ export class WaitingRefusals {
     if (atMs < this.#dueMs) this.#dueMs = atMs
   }
 
-  /** Each code gets a sample, as far as there is room. */
   wantsSample(code: string): boolean {
     const isFull = this.#samples.length >= refusalSamplesMax
     return !isFull || !this.#samples.some((sample) => sample.code === code)
@@ -112,7 +109,6 @@ export class WaitingRefusals {
   }
 }
 
-/** `null` if each sample has another code. */
 const mostFrequentCode = (samples: readonly RefusalSample[]): string | null => {
   const counts = new Map<string, number>()
   for (const { code } of samples) counts.set(code, (counts.get(code) ?? 0) + 1)

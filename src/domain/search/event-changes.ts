@@ -43,7 +43,6 @@ type OtherChange =
   | { readonly field: 'defaultLimit'; readonly from?: Limit | null; readonly to: Limit | null }
   | { readonly field: DurationField; readonly from?: number | null; readonly to: number | null }
   | { readonly field: 'purgedRecords'; readonly revisions: Revisions; readonly recordedBefore: number }
-  /** `until`: a link or a session works until this instant. */
   | { readonly field: 'events' | 'until'; readonly to: number }
   | { readonly field: 'refused'; readonly code: string; readonly count: number }
   | { readonly field: 'period'; readonly firstAt: number; readonly lastAt: number }
@@ -55,7 +54,6 @@ type RefusedSignIns = EventData<'SignInsRefused'>
 
 export type DurationField = 'readingAge' | 'readingAhead' | 'retention'
 
-/** Of events whose fields do not say their changes one by one. */
 type OwnChanges<T extends EventType, State, C> = {
   readonly [K in T]?: (event: RecordedEvent<K>, before: State) => readonly C[]
 }
@@ -77,7 +75,6 @@ const isOfKey = (event: RecordedEvent): event is RecordedEvent<KeyHistoryType> =
 const stateOf = (event: RecordedEvent, { cellar, operator }: StateBefore): object | null =>
   isIn('cellar', event) ? cellar : isIn('operator', event) ? (operator?.account ?? null) : null
 
-/** The state before has the texts under the same names. */
 const textChanges = (event: RecordedEvent, state: object | null): readonly TextChange[] => {
   const before = new Map(Object.entries(state ?? {}))
   const { properties } = declarationOf(event.type).data

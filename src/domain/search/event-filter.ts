@@ -36,12 +36,10 @@ export type FilterField = (typeof filterFields)[number]
 /** From `since` (ms) on, and before `until`. A summary happens from its first to its last count. */
 type Times = { readonly since: number | null; readonly until: number | null }
 
-/** `null` in a field wants any event. */
 export type LogFilter = Times & {
   readonly stream: string | null
   readonly kind: EventKind | null
   readonly type: EventType | null
-  /** A text of `actorText`. */
   readonly actor: string | null
   /** An id. Events of the key's readings, and purges of them, are events of the key, too. */
   readonly key: string | null
@@ -96,7 +94,6 @@ export const recordedUntil = ({ until, kind, type }: LogFilter): number => {
   return until + recordedSkewMsMax + (isOfSummaries ? refusalSummaryMsMax : 0)
 }
 
-/** `null` if the event is no summary. */
 export const periodOf = (event: RecordedEvent): Period | null =>
   event.type === 'ReadingsRefused' || event.type === 'SignInsRefused'
     ? { firstAt: event.data.from, lastAt: event.data.to }
@@ -139,7 +136,6 @@ export const parseActor = (text: string): Typed<string> => {
   )
 }
 
-/** Without the session. */
 export const actorText = (by: By): string => {
   switch (by.kind) {
     case 'operator':

@@ -4,7 +4,6 @@ import { parseEmail, withoutSecrets } from '../text.ts'
 import { type Time, timeNear } from './thing-and-time.ts'
 import { meaningsOf, type ToFind } from './what-to-find.ts'
 
-/** What a person can type into the box of the Log page. */
 export type Meaning =
   | ToFind
   | { readonly kind: 'cellar'; readonly cellar: string }
@@ -17,7 +16,6 @@ export type Meaning =
 
 export type Near = {
   readonly nowMs: number
-  /** The identifiers of the cellars that have this identifier or this title. */
   readonly cellarsNamed: (text: string) => readonly string[]
   /** Ids, the newest first. */
   readonly keysLabelled: (text: string) => readonly string[]

@@ -1,7 +1,6 @@
 /** Rendering a whole list at every live update would delay readings. */
 export type Paged<T> = { readonly shown: readonly T[]; readonly page: number; readonly pages: number }
 
-/** If `pageNumber` is too high, the last page. */
 export const pageOf = <T>(all: readonly T[], pageNumber: number, perPageMax: number): Paged<T> => {
   const pages = pagesOf(all.length, perPageMax)
   const page = Math.min(pageNumber, pages)

@@ -18,7 +18,6 @@ export type StateBefore = {
 export const nothingBefore: StateBefore = { key: null, cellar: null, operator: null, isKnown: true }
 export const unknownBefore: StateBefore = { ...nothingBefore, isKnown: false }
 
-/** The same states, if the event changes none. */
 export const stateAfter = (before: StateBefore, event: RecordedEvent): StateBefore => {
   if (!before.isKnown) return before
   if (isIn('key', event)) return { ...before, key: evolveKey(before.key, event) }

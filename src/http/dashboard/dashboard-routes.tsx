@@ -52,7 +52,6 @@ export const pageTurnBounds = {
 
 export type DashboardParts = Omit<DashboardDeps, 'assets' | 'recentReadings' | 'throttle' | 'turns'>
 
-/** `notForPages` may answer for a path that has no page. */
 export const dashboardRoutes = (parts: DashboardParts, notForPages: (request: Request) => Promise<Response> | null) => {
   const assets = loadAssets()
   const door = doorOf({

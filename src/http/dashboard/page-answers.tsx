@@ -83,7 +83,6 @@ export const refusedPage = (
   return htmlPage(visit, again({ [field ?? 'form']: text }), status)
 }
 
-/** By the name of the field; `form` is the whole form. */
 export type Faults = Readonly<Record<string, string>>
 
 export const noFaults: Faults = {}

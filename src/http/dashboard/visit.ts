@@ -45,7 +45,6 @@ export type Visit = {
   readonly path: string
   readonly query: URLSearchParams
   readonly params: Readonly<Record<string, string>>
-  /** Empty for a GET. */
   readonly form: FormFields
   readonly session: OpenSession | null
   readonly shell: Shell

@@ -47,7 +47,6 @@ export const acceptedHeaders = (requestId: string, key: KeyState, reading: Accep
   return replayed
 }
 
-/** This answer belongs to an earlier request with the same idempotency key. */
 export const replayedHeader = 'Idempotent-Replayed'
 
 export const keepAlive = { 'Keep-Alive': `timeout=${keepAliveSecondsMin}` } as const

@@ -60,6 +60,5 @@ export type CheckedReadings = {
 }
 
 export type Stored = Outcome<Accepted | AcceptedBatch, ReadingRefusal>
-/** `client_gone`: the connection was closed before the body was complete. */
 export type ApiResult = Stored | Outcome<CheckedReadings, ReadingRefusal> | 'client_gone'
 export type ApiRoute = (call: ApiCall) => ApiResult | Promise<ApiResult>

@@ -43,7 +43,6 @@ export type IngestEndpoint = ApiDeps & {
   readonly judge: (body: Uint8Array, of: BodyOrigin) => Outcome<JudgedBody, ReadingRefusal> | RefusedReading
 }
 
-/** `cellar` is the cellar of the key. */
 type BodyOrigin = { readonly cellar: string; readonly isIdempotent: boolean }
 
 type RefusedReading = { readonly ok: false; readonly refusal: ReadingRefusal; readonly names: ApiCall['names'] }

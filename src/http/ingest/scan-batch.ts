@@ -25,7 +25,6 @@ export class BatchScanner {
   /** Of the odd items. They lie in a list in an object, so the depth begins with 2. */
   #counts: StructureCounts = { depth: 2, structural: 0, names: 0 }
   #oddItems = 0
-  /** Of the other items. */
   #otherFields = 0
 
   constructor(items: BatchItems, names: NameCache) {
@@ -66,7 +65,6 @@ export class BatchScanner {
     return odd
   }
 
-  /** `odd` if it is not JSON or exceeds a bound. */
   #parseOddItem(body: Uint8Array, from: number): number {
     this.#oddItems += 1
     if (this.#oddItems > batchOddItemsMax + this.#items.count / batchItemsPerOddItem) return odd

@@ -49,7 +49,6 @@ export class ReadingScanner implements ReadingOfBatch {
     return { cellar, rack: this.rack.text, keg: this.keg.text, value: this.value, timestamp }
   }
 
-  /** `odd`, or the index behind the reading. */
   scan(from: number): number {
     const body = this.#body
     if (body[from] !== openBrace) return odd

@@ -8,7 +8,6 @@ import type { LogListParts } from './log-list-parts.ts'
 
 const barsMax = 60
 
-/** Bars of these lengths begin at round times. */
 const barsMs = [1, 2, 5, 10, 15, 30, 60].map((minutes) => minutes * minuteMs)
 const hourBars = 48
 

@@ -86,7 +86,6 @@ const hasList = ({ kind }: Meaning): boolean =>
 
 type SoughtAll = {
   readonly choices: readonly Choice[]
-  /** `null` without any meaning. */
   readonly missing: readonly string[] | null
 }
 

@@ -6,7 +6,6 @@ import type { LogRow, MinuteRow, StretchRow } from '../../../../views/log/log-ty
 import { paths } from '../../../../views/paths.ts'
 import { dayOf, instantText, minuteMs } from '../../../domain/calendar.ts'
 
-/** Single minutes on a page; further ones are folded. */
 export const minuteRowsShownMax = 60
 
 type Stretch = [MinuteRow, ...MinuteRow[]]

@@ -5,6 +5,5 @@ export type LogListParts = {
   readonly core: Core
   readonly nowMs: number
   readonly owner: string
-  /** After each answer. Default: the page goes on at once. */
   readonly pause?: Pause
 }

@@ -50,13 +50,11 @@ export const logListOf = async (parts: LogListParts, query: LogQuery): Promise<L
   }
 }
 
-/** `newer` and `older`: how far the search got at both ends. */
 type Rows = {
   readonly rows: readonly LogRow[]
   readonly newer: SearchEnd
   readonly older: SearchEnd
 }
-/** `isLate`: the index did not get the newest events in time. */
 type IndexUse = { readonly isIndexed: boolean; readonly isLate: boolean }
 type Listing = Rows & Pick<LogListView, 'bars'> & IndexUse
 
@@ -95,7 +93,6 @@ const rowsFrom = async (parts: LogListParts, query: LogQuery, wanted: Wanted): P
   return { rows: [...unwritten, ...rows], newer: complete, older: end }
 }
 
-/** Half of the page is before the instant. */
 const rowsAround = async (parts: LogListParts, wanted: Wanted, atMs: number): Promise<Rows> => {
   const { core, owner } = parts
   const limit = logEventsPerPageMax / 2
@@ -113,7 +110,6 @@ const rowsAround = async (parts: LogListParts, wanted: Wanted, atMs: number): Pr
   }
 }
 
-/** `unwritten` are rows of refusals behind the end of the log. */
 const mergedRows = async (parts: LogListParts, { filter, atMs, onUse }: Wanted, page: ListPage) => {
   const { core } = parts
   const isBackwards = page.direction === 'backwards'

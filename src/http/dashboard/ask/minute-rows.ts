@@ -12,7 +12,6 @@ import { instantText, minuteMs } from '../../../domain/calendar.ts'
 import type { LogFilter } from '../../../domain/search/event-filter.ts'
 import type { LogListParts } from './log-list-parts.ts'
 
-/** With more, one row a minute stands for all cellars. */
 const cellarsCountedByMinuteMax = 20
 
 /** `isFull`: further minutes of the page were not counted. `isLate`: the newest readings may not be counted. */
@@ -20,7 +19,6 @@ export type MinuteRows = { readonly rows: readonly MinuteRow[]; readonly isFull:
 
 export type MinuteParts = LogListParts & Pick<AskOptions, 'isAtOnce'>
 
-/** Nothing but a cellar and a time narrows the list down. */
 export const showsMinutes = ({ kind, type, actor, key, stream, cellar }: LogFilter): boolean =>
   stream === null &&
   actor === null &&

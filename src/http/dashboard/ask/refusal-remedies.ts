@@ -59,7 +59,6 @@ export const remedyOf = ({ code, rule }: Sample, place: Place): ExplainedSample[
 
 const toGuide = { words: 'Read the device guide', href: paths.devicesGuide }
 
-/** `null` if the code says all. */
 export const ruleWords = ({ code, field, rule }: Sample): string | null => {
   const words = nameWords(field)
   if (code === 'INVALID_NAME' && rule !== null && isIn(words, rule)) return `${field ?? 'A name'} ${words[rule]}`

@@ -13,7 +13,6 @@ import { unwrittenRefusals } from './unwritten-refusals.ts'
 const refusalRowsMax = 10
 const lastRefusalsShownMax = 3
 
-/** Since midnight (UTC), the most frequent first. */
 export const refusalsToday = async ({ core, owner, nowMs }: LogListParts, cellar: string): Promise<RefusalsToday> => {
   const midnightMs = nowMs - (nowMs % dayMs)
   const wanted: [string, number, number] = [cellar, midnightMs / hourMs, refusalRowsMax]

@@ -1,6 +1,5 @@
 import { deviceProblems, problemOf } from '../../problem.ts'
 
-/** `null` if this version has no such code. */
 export const statusOfCode = (code: string): number | null => {
   if (code.startsWith('KEY_')) return problemOf({ kind: 'key_missing' }).status
   const found = Object.entries(deviceProblems).find(([kind]) => kind.toUpperCase() === code)

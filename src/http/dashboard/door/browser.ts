@@ -35,7 +35,6 @@ export const knownBrowser = ({ core }: DashboardDeps, { request, origin }: Visit
   return secret !== null && core.operators.isKnownDevice(email, secret) ? Bun.SHA256.hash(secret, 'hex') : null
 }
 
-/** Like `Firefox 128 on Windows`. */
 const browserName = (userAgent: string | null): string => {
   const header = (userAgent ?? '').slice(0, userAgentCharsMax)
   if (header === '') return unknownBrowser

@@ -35,7 +35,6 @@ type Routed = {
   readonly params: Readonly<Record<string, string | null>> | undefined
   readonly server: Bun.Server<unknown> | null
   readonly set: { status?: number | string }
-  /** Of `@elysiajs/html`. */
   readonly html: (page: JSX.Element) => string | Response | Promise<string | Response>
 }
 type Handler = (routed: Routed) => Promise<Response>
@@ -233,7 +232,6 @@ const visitOf = (deps: DashboardDeps, { request, params, set, html }: Routed, or
   return { ...arrived, ...currentFacts(deps, arrived) }
 }
 
-/** What can change while the request waits, such as the session. */
 const currentFacts = (
   deps: DashboardDeps,
   { request, origin, notice }: Pick<Visit, 'request' | 'origin' | 'notice'>,

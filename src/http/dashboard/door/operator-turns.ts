@@ -10,7 +10,6 @@ export type TurnBounds = {
 
 export type Turn = {
   readonly email: string
-  /** Aborted when the browser has gone. */
   readonly signal: AbortSignal | null
 }
 

@@ -13,7 +13,6 @@ export type PasswordAttempt = {
   readonly isAccount: boolean
   /** The result of `knownBrowser`. */
   readonly device: string | null
-  /** For the log line. */
   readonly wrong: SignInReason
 }
 

@@ -59,7 +59,6 @@ export class Traces {
   readonly #addresses = new FrequentNames(refusalLineCountersMax)
   #cancel: (() => void) | null = null
 
-  /** `record` gets every refused sign-in, even without a line. */
   constructor(lines: RequestLines, schedule: Schedule, record: (refused: RefusedSignIn) => void) {
     this.#lines = lines
     this.#schedule = schedule

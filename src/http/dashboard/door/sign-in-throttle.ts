@@ -17,7 +17,6 @@ export type Attempt = {
   readonly email: string
   readonly isAccount: boolean
   readonly address: string
-  /** The result of `knownBrowser`. */
   readonly device: string | null
 }
 
@@ -108,7 +107,6 @@ type Bounds = {
   readonly subjectsMax: number | null
 }
 
-/** A full table drops the subject whose last attempt is the oldest. */
 class Attempts {
   /** In the order of their last attempts, so `#dropOld` stops at the first recent subject. */
   readonly #attempts = new Map<string, readonly CountedAttempt[]>()

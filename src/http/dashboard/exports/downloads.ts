@@ -48,7 +48,6 @@ export type Opened =
   | { readonly kind: 'refused'; readonly refusal: CommandRefusal }
   /** The operator has an export already, there are too many exports, or the service stops. */
   | { readonly kind: 'one_is_running' | 'too_many' | 'closed' }
-  /** Too many in `exportWindowMs`. */
   | { readonly kind: 'too_often'; readonly waitMs: number }
 
 type Begin = () => Promise<Outcome<RunningExport, CommandRefusal>>
@@ -107,7 +106,6 @@ export class Downloads {
     return { kind: 'closed' }
   }
 
-  /** Returns how long the operator must wait, or 0. */
   #note(email: string): number {
     const nowMs = this.#now()
     this.#begun = this.#begun.filter(({ atMs }) => atMs > nowMs - exportWindowMs)
@@ -118,7 +116,6 @@ export class Downloads {
     return 0
   }
 
-  /** Waits until the ends of all exports are recorded. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#forget()

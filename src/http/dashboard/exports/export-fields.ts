@@ -38,7 +38,6 @@ export const listNamed = (name: string): ExportedListName | null =>
 
 type Filled = { readonly form: FormFields; readonly nowMs: number }
 
-/** A blank field filters nothing. */
 export const typedList = ({ core }: DashboardDeps, { form, nowMs }: Filled): Typed<ExportedList> => {
   const list = listNamed(form('list'))
   if (list === null) return invalidField('form', 'Choose what to export.')

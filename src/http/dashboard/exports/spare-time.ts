@@ -17,12 +17,10 @@ export class SpareTime {
   #ms = exportSpareMsMax
   #waitingBytes = 0
 
-  /** Bytes begin to wait for the client. */
   offer(bytes: number): void {
     this.#waitingBytes = bytes
   }
 
-  /** The client has taken the bytes. */
   take(): void {
     this.#ms = Math.min(exportSpareMsMax, this.#ms + (this.#waitingBytes * 1_000) / exportBytesPerSecondMin)
     this.#waitingBytes = 0

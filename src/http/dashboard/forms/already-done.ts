@@ -8,14 +8,12 @@ import { parseReason } from '../../../domain/text.ts'
 import type { NoticeName } from '../notice.ts'
 import type { SignedInVisit } from '../visit.ts'
 
-/** `null`: the action is still possible. */
 export const alreadyDone = (key: KeyState, action: KeyAction | 'edit'): NoticeName | null => {
   if (key.revoked !== null) return 'key_was_revoked'
   if (action === 'suspend' && key.suspended !== null) return 'key_was_suspended'
   return action === 'resume' && key.suspended === null ? 'key_not_suspended' : null
 }
 
-/** `null`: the key can be rotated. */
 export const rotationNotice = (key: KeyState, nowMs: number): NoticeName | null => {
   const refusal = rotationRefusal(key, nowMs)
   return refusal === null ? null : rotationNotices[refusal.kind]

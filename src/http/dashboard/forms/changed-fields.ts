@@ -8,7 +8,6 @@ type Values<Field extends string> = Readonly<Record<Field, string>>
  */
 export const shownFieldOf = (values: Values<string>): string => new URLSearchParams(values).toString()
 
-/** For a field that is missing in `_shown`, the current value. */
 export const shownValues = <Field extends string>(form: FormFields, now: Values<Field>): Values<string> => {
   const sent = new URLSearchParams(form('_shown'))
   return Object.fromEntries(Object.entries<string>(now).map(([field, value]) => [field, sent.get(field) ?? value]))

@@ -5,7 +5,6 @@ import type { BodyHolder, UnfinishedBodies } from '../../unfinished-bodies.ts'
 export const visitorFormBodyBytesMax = 8 * 1024
 export const formBodyBytesMax = 64 * 1024
 
-/** The first value of a field, or `''`. */
 export type FormFields = (name: string) => string
 
 export type FormFault = BodyFault | 'not_a_form'

@@ -5,7 +5,6 @@ import { categoryOf, isRecordStream, readingsStream } from '../../../domain/stre
 /** Whose readings make the service render a page again. All other events change every page. */
 export type Topic = { readonly cellar: string } | { readonly keyId: string } | 'all' | 'no readings'
 
-/** If a number has grown since a rendering, the page is old. */
 export type Changes = { readonly readings: number; readonly others: number }
 
 type Count = { changes: number; pages: number }

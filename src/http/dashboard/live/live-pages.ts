@@ -33,7 +33,6 @@ export const liveSentPerPiece = 32
 const liveSentBytesPerPiece = 1024 * 1024
 
 export type LivePage = {
-  /** One rendering serves all browsers whose pages have the same name. */
   readonly name: string
   readonly topic: Topic
   /** Such a page shows records, too. */
@@ -47,7 +46,6 @@ export type LivePage = {
 
 export type Viewer = {
   readonly sessionSecret: string
-  /** An event in this stream can end the session. */
   readonly operatorStream: string
   /** Still open, and with the same role as at the opening. */
   readonly isAllowed: () => boolean
@@ -91,7 +89,6 @@ export class LivePages {
   /** Number of the last rendering, by operator, since no page was open. */
   readonly #servedAt = new Map<string, number>()
   #served = 0
-  /** No page is rendered twice at the same time. */
   readonly #rendering = new Set<string>()
   #streams = 0
   #unfollow: (() => void) | null = null

@@ -15,7 +15,6 @@ type Rendering = { state: 'running' | 'queued' | 'waitingForStore' | 'ended'; to
 type Piece = { readonly rendering: Rendering; readonly run: () => void }
 
 export type RenderingTurns = {
-  /** Resolves when the next piece can begin. */
   readonly pause: Pause
   /** Without the waits for the store. */
   readonly tookMs: () => number

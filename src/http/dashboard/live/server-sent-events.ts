@@ -20,7 +20,6 @@ export type LiveStream = {
 /** `isPoll`: ends after its first message, and the browser asks again after `livePollMs`. */
 type Opening = Pick<LiveStream, 'operator' | 'isAllowed' | 'isPoll'> & { readonly signal: AbortSignal }
 
-/** `onEnd`: the browser or this service has ended the stream. */
 export const openLiveStream = (
   { signal, operator, isAllowed, isPoll }: Opening,
   onEnd: (stream: LiveStream) => void,

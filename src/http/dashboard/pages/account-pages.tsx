@@ -70,7 +70,6 @@ const accountPage = async (deps: DashboardDeps, visit: SignedInVisit, faults = n
 /** No page may contain a password. */
 const noPasswords = { own_password: '', password: '', password_again: '' }
 
-/** This browser's session first, then the newest. */
 const sessionRows = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<readonly SessionRow[]> => {
   const { email } = visit.session
   const sessions = core.operators.openSessions(email).toReversed()

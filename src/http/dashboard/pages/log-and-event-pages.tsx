@@ -29,7 +29,6 @@ const search =
     }
   }
 
-/** The store is well, but no event has the position. */
 const hasNoPosition = async ({ core }: DashboardDeps, { query, session }: SignedInVisit): Promise<boolean> => {
   const position = positionOf(query.get('before') ?? '') ?? positionOf(query.get('after') ?? '')
   if (position === null) return false
@@ -48,7 +47,6 @@ export const showLog = search(async (deps, visit) => {
   return htmlPage(visit, <LogPage shell={visit.shell} list={list} />, isRefused ? 422 : 200)
 })
 
-/** Leads to the one meaning of the text, or shows all of them. */
 export const findInLog = search(async (deps, visit) => {
   const typed = [...(visit.query.get('what') ?? '')].slice(0, logQueryCharsMax).join('')
   if (typed.trim() === '') return seeOther(visit, paths.log())

@@ -133,7 +133,6 @@ type SentForm = {
   readonly retention?: Form<RetentionField>
 }
 
-/** The sent form as typed, the others with the saved values. */
 const settingsPage = (visit: SignedInVisit, cellar: CellarState, sent: SentForm = {}): JSX.Element => (
   <SettingsPage
     shell={visit.shell}

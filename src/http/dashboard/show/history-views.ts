@@ -15,7 +15,6 @@ export const historyRowsPerPageMax = 100
 /** `isEverything`: the page also shows internal events. */
 type HistoryQuery = { readonly page: number; readonly isEverything: boolean }
 
-/** `?page=` and `?show=all`. */
 export const requestedHistory = (query: URLSearchParams): HistoryQuery => ({
   page: requestedPage(query),
   isEverything: query.get('show') === 'all',
@@ -39,7 +38,6 @@ export const askHistory = async (
   return answerOr(await core.questions.ask('keyHistory', wanted, { owner, isAtOnce: true }), null)
 }
 
-/** Newest entry first. */
 export const historyView = (
   core: Pick<Core, 'projections'>,
   history: KeyHistory | null,
@@ -68,7 +66,6 @@ const lineOf = (core: Pick<Core, 'projections'>, { event, before, changes }: His
   position: event.position,
 })
 
-/** The sentence of the event already says the change. */
 const isSaid = ({ type }: HistoryRow['event'], { field }: Change): boolean =>
   field !== 'note' && !(type === 'KeyCreated' && (field === 'limit' || field === 'expiresAt'))
 

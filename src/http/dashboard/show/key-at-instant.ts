@@ -7,7 +7,6 @@ import { nothingBefore } from '../../../domain/search/state-before.ts'
 import type { Typed } from '../../../domain/text.ts'
 import { namesAt } from './event-names.ts'
 
-/** `then` was asked for with the instant `at`. */
 export const stateAtTyped = (
   core: Pick<Core, 'projections'>,
   then: KeyHistory['atInstant'],

@@ -85,7 +85,6 @@ export const usedInWindow = async ({ core }: DashboardDeps, key: KeyState, nowMs
 
 export type KeyListQuery = { readonly status: KeyStatus; readonly page: number }
 
-/** Newest first. */
 export const keysByStatus = ({ core }: DashboardDeps, cellar: string, nowMs: number) => {
   const keys: Record<KeyStatus, KeyState[]> = { active: [], expired: [], suspended: [], revoked: [] }
   for (const key of core.projections.keys.ofCellar(cellar)) keys[keyStatus(key, nowMs)].push(key)

@@ -84,7 +84,6 @@ const ifReadable = async <T>(read: Promise<T>): Promise<T | null> => {
   }
 }
 
-/** The last page if there are fewer. */
 export const kegPageNumber = async (deps: DashboardDeps, wanted: ReadingsWanted, owner: string): Promise<number> => {
   const told = wanted.page === 1 ? null : await kegPage(deps, wanted, { owner })
   return told?.kind === 'answered' ? told.answer.kegs.page : wanted.page

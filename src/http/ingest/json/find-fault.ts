@@ -25,7 +25,6 @@ type Expected = 'value' | 'first_item' | 'first_name' | 'name' | 'colon' | 'end_
 
 class FaultFinder {
   readonly #body: Uint8Array
-  /** Of the objects and lists that are open. */
   readonly #closers: number[] = []
   #expected: Expected = 'value'
   #isNumberBefore = false

@@ -116,7 +116,6 @@ const endOfString = (body: Uint8Array, from: number): number => {
   return at
 }
 
-/** A colon follows its closing quote at `end`. */
 const isName = (body: Uint8Array, end: number): boolean => {
   let at = end + 1
   if (roles[body[at] ?? 0] === colon) return true
