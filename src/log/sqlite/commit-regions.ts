@@ -6,13 +6,10 @@ import { groupsUnderWayMax } from '../../limits.ts'
  */
 export const commitRegionBytes = 512 * 1024
 
-/**
- * Memory shared with the commit thread. The messages that name a region order its reads and writes, so no `Atomics` are
- * needed.
- */
+/** The messages that name a region order its reads and writes, so no `Atomics` are needed. */
 export class CommitRegions {
   readonly memory = new SharedArrayBuffer(groupsUnderWayMax * commitRegionBytes)
-  /** The region that was used last is taken first, because the caches still hold it. */
+  /** Last in, first out: the caches still hold that region. */
   readonly #unused = Array.from({ length: groupsUnderWayMax }, (_, index) => index * commitRegionBytes).reverse()
 
   /** `null`: the group is too large, or all regions are in use. */
@@ -21,7 +18,7 @@ export class CommitRegions {
     return this.#unused.pop() ?? null
   }
 
-  /** Call this only after the verdict: until then, the thread may read the region for a second try. */
+  /** Call this only after the verdict: the thread may read the region for a second try. */
   giveBack(at: number): void {
     this.#unused.push(at)
   }

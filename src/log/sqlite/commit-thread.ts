@@ -56,7 +56,8 @@ let toldHeldBack: string | null = null
 let retrying: Timer | undefined
 
 /**
- * After a failure, `/readyz` says not ready, so perhaps no write comes that starts the next copying. So a timer retries.
+ * After a failure, perhaps no write starts the next copying, so a timer retries
+ * (docs/decisions/008-commits-in-groups-on-a-thread.md).
  */
 const watchWalCopying = (commits: SqliteCommits): void => {
   const { walCopyFault: fault, walHeldBack: heldBack } = commits

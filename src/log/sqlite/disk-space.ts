@@ -6,14 +6,14 @@ import { Trouble } from '../../domain/trouble.ts'
 import { troubleCalmLooks } from '../../limits.ts'
 import type { Schedule } from '../../schedule.ts'
 
-/** Free disk space that other events than readings need, even if the log has empty pages. */
+/** For other events than readings, even if the log has empty pages. */
 export const diskFreeBytesMin = 64 * 1024 * 1024
-/** Without this margin, readings would soon be refused again after a full disk. */
+/** Without it, readings would soon be refused again. */
 export const diskRecoveryBytes = 16 * 1024 * 1024
 export const diskLookMs = 1_000
 /** When the disk is nearly full. */
 export const diskLookMsMin = 50
-/** After this time the node warns that the free space is unknown. */
+/** Later, the node warns that the free space is unknown. */
 export const diskAnswerMsMax = 5_000
 /** The log never writes faster. The disk is checked again before writing at this rate could fill it. */
 export const diskBytesPerSecondMax = 128 * 1024 * 1024
@@ -80,7 +80,7 @@ export class DiskSpace {
     return this.#short.why ?? this.#ranOut
   }
 
-  /** After a failed check, the result of the last successful one still counts. */
+  /** The result of the last successful check still counts. */
   get fault(): string | null {
     return this.#fault
   }
@@ -114,7 +114,7 @@ export class DiskSpace {
     if (!this.#isStopped) this.#lookIn(nextMs)
   }
 
-  /** If the disk hangs, each open call blocks one of Bun's threads. So only one is open at a time. */
+  /** If the disk hangs, each call blocks one of Bun's threads, so only one is open. */
   #freeBytes(): Promise<number> {
     const { freeBytes, later } = this.#parts
     this.#asked ??= freeBytes().finally(() => {
@@ -128,7 +128,7 @@ export class DiskSpace {
     })
   }
 
-  /** Returns the ms until the next check: sooner on a nearly full disk, because fast writes could use up the rest. */
+  /** Returns the ms until the next check: fewer on a nearly full disk, which fast writes could fill. */
   #judge(onDisk: number, file: FileRoom): number {
     const { reserveBytes } = this.#parts
     const free = onDisk - file.owedBytes

@@ -1,6 +1,6 @@
 /**
- * Notices when another program deletes, replaces or truncates a file of the open log. SQLite itself goes on writing to a
- * deleted file. No later start finds those readings (docs/operations.md, "When the data folder is deleted or replaced").
+ * SQLite goes on writing to a file that another program has deleted, replaced or truncated. No later start finds those
+ * readings (docs/operations.md, "When the data folder is deleted or replaced").
  */
 
 import { type Database, SQLiteError } from 'bun:sqlite'
@@ -20,11 +20,11 @@ export type FileFacts = { readonly dev: number; readonly ino: number; readonly s
 /** https://sqlite.org/fileformat2.html#walformat */
 const walHeaderBytes = 32
 const walFrameHeaderBytes = 24
-/** The rest of the magic number depends on the byte order of checksums. */
+/** The last bit of the magic number is the byte order of checksums. */
 export const walMagicBytes = 4
 const walMagic = 0x377f0682
 
-/** `headOf` returns `walMagicBytes`, or fewer if the file is shorter. */
+/** `headOf`: `walMagicBytes`, or fewer if the file is shorter. */
 export type Disk = {
   factsOf(path: string): Promise<FileFacts>
   headOf(path: string): Promise<Uint8Array>
@@ -50,13 +50,13 @@ export class FolderWatch {
   readonly #files: readonly Watched[]
   readonly #pageBytes: number
   #logBytes: number
-  /** When the write-ahead log was last changed before its head was read. */
+  /** When the write-ahead log was last changed before its head was read, which takes longer than all else here. */
   #walSoundAtMs: number | null = null
   #lost: string | null = null
   #looking: Promise<void> | null = null
   #cancel = (): void => {}
 
-  /** @throws Outage if a file cannot be examined, or is missing already. */
+  /** @throws Outage if a file is missing or cannot be examined */
   constructor(parts: FolderWatchParts) {
     this.#parts = parts
     this.#disk = parts.disk ?? systemDisk
@@ -80,7 +80,7 @@ export class FolderWatch {
     this.#cancel()
   }
 
-  /** Never rejects. Never resolves if the disk hangs, so only one look is under way at a time. */
+  /** Never rejects. Never resolves if the disk hangs, so only one look is open. */
   look(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = null
@@ -96,8 +96,7 @@ export class FolderWatch {
   }
 
   async #look(): Promise<void> {
-    // Between two steps of one look, a program can empty the write-ahead log. So only a second look that finds the same
-    // counts.
+    // Within one look, a program can empty the write-ahead log. So a second look must find the same.
     if (this.#lost !== null || (await this.#findLoss()) === null) return
     const loss = await this.#findLoss()
     if (loss === null) return
@@ -107,7 +106,7 @@ export class FolderWatch {
   }
 
   async #findLoss(): Promise<Loss | null> {
-    // The pages are counted first, because the write-ahead log grows meanwhile.
+    // First the pages, because the write-ahead log grows meanwhile.
     const walPages = this.#walPages()
     const looks = await Promise.all(this.#files.map((file) => this.#lookAt(file, walPages)))
     return looks.find((loss) => loss !== null) ?? null
@@ -133,16 +132,15 @@ export class FolderWatch {
       return null
     } catch (cause) {
       if (isMissing(cause)) return loss('was deleted or moved')
-      // A disk that fails has lost no file. Writing and reading then fail by themselves.
+      // Then writing and reading fail by themselves, and no file is lost.
       if (isSystemError(cause)) return null
       throw cause
     }
   }
 
   /**
-   * The file never shrinks, except by a VACUUM of another program, which lowers the number of pages first. The caller has
-   * measured the size before, so a file smaller than its pages has been truncated. If the disk fails, the next look
-   * decides.
+   * Only a VACUUM shrinks the file, and it lowers the number of pages first. The caller has measured the size before, so a
+   * file smaller than its pages has been truncated. If the disk fails, the next look decides.
    */
   #logBytesMin(size: number): number {
     if (size < this.#logBytes) {
@@ -155,7 +153,7 @@ export class FolderWatch {
     return 0
   }
 
-  /** SQLite says `corrupt` or `no database` of a file that is shorter than its header says. */
+  /** SQLite says `corrupt` or `no database` of a truncated file. */
   #pagesBytes(): number | 'unknown' {
     try {
       return numberOf(this.#parts.database, 'page_count') * this.#pageBytes
@@ -174,8 +172,8 @@ export class FolderWatch {
   }
 
   /**
-   * The open connection still reads a deleted write-ahead log, so it is copied into `log.db`. Copying a truncated one would
-   * destroy `log.db`.
+   * The open connection still reads a deleted write-ahead log, so it is copied. Copying a truncated one would destroy
+   * `log.db`.
    */
   #remedyOf({ role, isTruncated }: Loss): string {
     const folder = dirname(this.#parts.folder.logPath)
@@ -234,6 +232,6 @@ const systemDisk: Disk = {
   },
 }
 
-/** A part of the path can also be a file now, or a broken symbolic link. */
+/** A part of the path can be a file now, or a broken link. */
 const isMissing = (cause: unknown): boolean =>
   isSystemError(cause) && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR')

@@ -1,10 +1,10 @@
 import type { NewRow } from '../codec/codec.ts'
 
 export type GroupHead = {
-  /** Grows after each failed group. The positions of a group depend on the earlier groups of its epoch. */
+  /** Grows after each failed group: later positions of the epoch depend on that group. */
   readonly epoch: number
   readonly firstPosition: number
-  /** JSON of the streams that this group creates. Empty: none. */
+  /** JSON of the new streams. Empty: none. */
   readonly streams: string
   readonly rows: number
 }
@@ -74,7 +74,7 @@ export class GroupPacker {
   }
 }
 
-/** All numbers, and then all bodies. `at` is a multiple of 8, as `Float64Array` needs it. */
+/** All numbers, then all bodies. `at` is a multiple of 8, for `Float64Array`. */
 export const writeRows = (group: PackedGroup, memory: SharedArrayBuffer, at: number): SharedGroup => {
   const { epoch, firstPosition, streams, rows, numbers, bodies, byteLength } = group
   new Float64Array(memory, at, numbers.length).set(numbers)
@@ -89,7 +89,7 @@ export const writeRows = (group: PackedGroup, memory: SharedArrayBuffer, at: num
 
 export const streamsOf = ({ streams }: GroupHead): readonly NewStream[] => (streams === '' ? [] : JSON.parse(streams))
 
-/** `call` must copy the body before it returns: the memory gets another group after the verdict. */
+/** `call` must copy the body: the memory gets another group after the verdict. */
 export const eachRow = ({ rows, memory, at }: SharedGroup, call: (row: GroupRow) => void): void => {
   const numbers = new Float64Array(memory, at, rows * numbersPerRow)
   let bodyAt = at + rows * rowNumbersBytes

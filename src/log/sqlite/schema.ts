@@ -1,5 +1,5 @@
 /**
- * A row of `events` holds consecutive events of one stream. Its `position` and `revision` are those of its first event
+ * A row holds consecutive events of one stream; `position` and `revision` are the first one's
  * (docs/decisions/003-one-row-for-each-append.md).
  */
 import { Database, SQLiteError } from 'bun:sqlite'
@@ -28,8 +28,7 @@ const tables = `
   ) STRICT;
 `
 
-// Events before `kept_from` are truncated. A row can be deleted only if all its events are. `kept_from` only grows, so they
-// stay hidden.
+// `kept_from` only grows, so truncated events stay hidden. A row can be deleted only if all its events are truncated.
 const truncations = `
   CREATE TABLE truncations (
     stream INTEGER PRIMARY KEY,
@@ -45,7 +44,7 @@ const texts = `
 
 const purgeable = purgeableCategories.map((category) => `name GLOB '${category}-*'`).join(' OR ')
 
-// `INSERT OR REPLACE` deletes a row without firing the DELETE triggers, so INSERT has triggers, too
+// `INSERT OR REPLACE` fires no DELETE triggers, so INSERT has triggers, too
 // (docs/decisions/005-the-database-refuses-change.md).
 const triggers = `
   CREATE TRIGGER streams_are_appended BEFORE INSERT ON streams BEGIN
@@ -96,7 +95,7 @@ const triggers = `
 
 export const schema = `${tables}${truncations}${texts}${triggers}`
 
-/** False if a person has accepted a file whose index is missing or changed. */
+/** False if a person has accepted a missing or changed index. */
 export const canUseTexts = (database: Database): boolean => {
   try {
     database.prepare("SELECT 1 FROM events INDEXED BY texts WHERE typeof(body) = 'text'").finalize()
@@ -107,7 +106,7 @@ export const canUseTexts = (database: Database): boolean => {
   }
 }
 
-/** As text for people: each means that somebody has changed the file. */
+/** For people. Each means that somebody has changed the file. */
 export const schemaDifferences = (database: Database): readonly string[] => {
   using model = new Database(':memory:')
   model.run(schema)
@@ -127,7 +126,7 @@ type SchemaObject = { readonly type: string; readonly name: string; readonly sql
 /** SQLite makes these tables when a person runs `ANALYZE`. */
 export const statisticsTables = "'sqlite_stat1', 'sqlite_stat4'"
 
-/** By type and name, because a trigger and a table can have the same name. `null`: SQLite made the index. */
+/** By type, too: a trigger and a table can have the same name. `null`: SQLite made the index. */
 const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
   const objects = database
     .query<SchemaObject, []>(`
@@ -137,7 +136,7 @@ const schemaOf = (database: Database): ReadonlyMap<string, string | null> => {
   return new Map(objects.map(({ type, name, sql }) => [`${type} ${name}`, sql]))
 }
 
-/** Somebody who changed the file chose this name. Control characters could change what a terminal shows. */
+/** Somebody chose this name; control characters could change what a terminal shows. */
 const printable = (name: string): string => name.slice(0, schemaNameCharsMax).replaceAll(/[^A-Za-z0-9_. -]/g, '?')
 
 const bounded = (differences: readonly string[]): readonly string[] => {

@@ -5,33 +5,33 @@ import { rowChecksum } from './reads/row-checksum.ts'
 import { copyWal } from './sqlite-file.ts'
 import { WalCopying, type WalPages } from './wal-copying.ts'
 
-/** Events that one transaction deletes. With more, appends would wait too long. */
+/** With more in one transaction, appends would wait too long. */
 export const trimEventsMax = 256
 
 export type CommitVerdict =
-  /** If only the second COMMIT succeeded, `survived` says why the first failed: the disk may be damaged. */
+  /** `survived`: the first COMMIT failed, so the disk may be damaged. */
   | { readonly kind: 'written'; readonly survived?: string }
   | { readonly kind: 'not_written'; readonly reason: 'full' | 'unavailable'; readonly why: string }
-  /** Another program took this group's positions. The log must give it new ones. */
+  /** Another program took the positions. The log must give new ones. */
   | { readonly kind: 'overlaps'; readonly why: string }
-  /** The COMMIT failed, but its rows may be on the disk. This process writes nothing more. */
+  /** The COMMIT failed, but its rows may be on the disk. Nothing more is written. */
   | { readonly kind: 'unknown'; readonly why: string }
-  /** Not tried: an earlier group was not written. The log must give this group new positions. */
+  /** Not tried: an earlier group failed. The log must give new positions. */
   | { readonly kind: 'superseded' }
   /** Not tried, because an earlier write ended as `unknown`. */
   | { readonly kind: 'stopped'; readonly why: string }
 
-/** Writes happen in the order of the calls. No method rejects: a failure is returned as a verdict. */
+/** In the order of the calls. Failures are verdicts: no method rejects. */
 export type Commits = {
   commit(group: PackedGroup): Promise<CommitVerdict>
   truncate(truncation: Truncation): Promise<CommitVerdict>
-  /** Deletes a limited number of rows, so that no commit waits long. Call it again until none is left. */
+  /** A limited number of rows, so that no commit waits long. Call it again until none is left. */
   trim(trimming: Trimming): Promise<CommitVerdict>
-  /** It can still hold deleted personal data. Answers `not_written` while another program reads the file. */
+  /** It can hold deleted personal data. Answers `not_written` while another program reads the file. */
   emptyWriteAheadLog(): Promise<CommitVerdict>
   /** Why nothing can be written, or why copying the write-ahead log failed. */
   readonly fault: string | null
-  /** What keeps the write-ahead log from being copied. Commits succeed nevertheless. */
+  /** Commits succeed nevertheless. */
   readonly walHeldBack: string | null
   /** Commits succeed nevertheless. */
   readonly witnessFault: string | null
@@ -41,10 +41,10 @@ export type Commits = {
 /** `checksum` is from `markChecksum`. */
 export type Truncation = { readonly stream: number; readonly keptFrom: number; readonly checksum: number }
 
-/** `isErased`: rows with personal data are overwritten with zeros, which takes up to twice the time. */
+/** `isErased`: personal data is overwritten with zeros, which takes up to twice the time. */
 export type Trimming = { readonly stream: number; readonly isErased: boolean }
 
-/** After a failed COMMIT, `isVisible` tells whether reads show the change nevertheless. */
+/** `isVisible`, after a failed COMMIT: reads show the change nevertheless. */
 type Transaction = { run(): void; isVisible(): boolean }
 
 type LastRow = { readonly position: number; readonly recordedAt: number }
@@ -59,10 +59,10 @@ export class SqliteCommits {
   #stoppedBy: string | null = null
   #lastInserted: LastRow | null = null
   #lastCommitted: LastRow | null = null
-  /** The epoch of the last group that failed, or -1. Later groups of it have wrong positions, so they are not written. */
+  /** Later groups of this epoch have wrong positions, so they are not written. */
   #failedEpoch = -1
 
-  /** In `beforeCommit`, a test throws an error, to act as a failing disk. */
+  /** In `beforeCommit`, a test acts as a failing disk. */
   constructor(database: Database, beforeCommit: (database: Database) => void = () => {}) {
     this.#database = database
     this.#beforeCommit = beforeCommit
@@ -86,10 +86,7 @@ export class SqliteCommits {
     return this.#walCopying.heldBack
   }
 
-  /**
-   * After a failed COMMIT, the rows may be on the disk or not, so they are written again (docs/protocol.md, "A failed
-   * fsync").
-   */
+  /** After a failed COMMIT, the rows are written again (docs/protocol.md, "A failed fsync"). */
   commit(group: SharedGroup): CommitVerdict {
     if (this.#stoppedBy !== null) return { kind: 'stopped', why: this.#stoppedBy }
     if (group.epoch === this.#failedEpoch) return { kind: 'superseded' }
@@ -152,7 +149,7 @@ export class SqliteCommits {
     if (first === null) return { kind: 'written' }
     if (this.#stoppedBy === null && !first.isInDoubt) return verdictOf(first.cause)
     if (this.#stoppedBy === null) {
-      // Visible rows cannot be written again. So no second COMMIT can prove that they are durable.
+      // Visible rows cannot be written again, so no second COMMIT can prove that they are durable.
       if (this.#isVisible(transaction)) this.#stop('a commit that had failed took effect')
       else {
         const second = this.#try(transaction)
@@ -174,7 +171,7 @@ export class SqliteCommits {
       return null
     } catch (cause) {
       this.#undo()
-      // A full disk leaves no doubt: the page that makes a commit valid is written last, so nothing was committed.
+      // A full disk leaves no doubt: the page that makes a commit valid is written last.
       return { cause, isInDoubt: isCommitting && !isFull(cause) }
     }
   }

@@ -1,7 +1,7 @@
 import type { SQLiteError } from 'bun:sqlite'
 import { DamagedLog, Outage } from '../event-log.ts'
 
-/** `action` completes "Cannot ..." and names the file. */
+/** `action` completes "Cannot ...", and names the file. */
 export const faultOf = (action: string, cause: SQLiteError): Outage => {
   const what = `Cannot ${action}: ${cause.message}`
   if (isMalformed(cause)) return new DamagedLog({ stream: null, revision: null, position: null }, what, { cause })

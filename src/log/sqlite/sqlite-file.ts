@@ -5,25 +5,22 @@ import { Outage } from '../event-log.ts'
 import { formatVersion, schema, schemaDifferences, statisticsTables } from './schema.ts'
 import { faultOf } from './sqlite-faults.ts'
 
-/** Small, because the operating system caches the file, too. */
+/** The operating system caches the file, too. */
 const storeWriteCacheBytes = 4 * 1024 * 1024
-/** Small: only searches for the ends of streams use a page more than once. */
+/** Only searches for the ends of streams use a page more than once. */
 const storeReadCacheBytes = 1 * 1024 * 1024
 
 /** "Clrb" in ASCII. The Unix command `file` shows it. */
 const applicationId = 0x436c7262
-/**
- * A commit writes whole pages. When 64 keys append together, commits are a fifth faster than with SQLite's default of 4,096
- * bytes.
- */
+/** A commit writes whole pages. With 64 keys, commits are a fifth faster than with SQLite's 4,096 bytes. */
 export const pageBytes = 2_048
 
 export type OpenOptions = {
-  /** Called if somebody has changed the SQL schema. If it returns, the file is opened. Default: throws `ChangedSchema`. */
+  /** Called for a changed SQL schema. If it returns, the file is opened. Default: throws `ChangedSchema`. */
   readonly acceptSchema?: (differences: readonly string[]) => void
 }
 
-/** Another program uses the file. Such a program often ends soon, so a start tries again. */
+/** The other program often ends soon, so a start tries again. */
 export class LogFileBusy extends Outage {}
 
 /**
@@ -42,7 +39,7 @@ export const openForReading = (path: string, { acceptSchema }: OpenOptions = {})
     database.run('PRAGMA query_only = ON')
   })
 
-/** Call `openForReading` first, because it checks and creates the file. @throws Outage */
+/** `openForReading` must have checked and created the file. @throws Outage */
 export const openForWriting = (path: string): Database =>
   open(path, (database) => configure(database, storeWriteCacheBytes))
 
@@ -105,7 +102,7 @@ const formQuery = `
     FROM pragma_application_id, pragma_user_version
 `
 
-/** True if the file is new and has no tables. @throws NotACellarbookLog, UnsupportedLogFormat */
+/** True: new, without tables. @throws NotACellarbookLog, UnsupportedLogFormat */
 const assertOurs = (database: Database, path: string): boolean => {
   let form: ReturnType<typeof formOf>
   try {
@@ -156,7 +153,7 @@ const configure = (database: Database, cacheBytes: number): void => {
   assertSettings(database)
 }
 
-/** `synchronous` 2 is FULL: each commit is durable. The last setting makes SQLite test the CHECK constraints. */
+/** `synchronous` 2 is FULL: commits are durable. The last setting makes SQLite test the CHECK constraints. */
 const settings = { journal_mode: 'wal', synchronous: 2, ignore_check_constraints: 0 }
 
 /** SQLite silently ignores a setting that it cannot apply. @throws Outage */
@@ -188,15 +185,15 @@ const createSchema = (database: Database): void => {
 }
 
 /**
- * A killed process can leave events without a successful fsync. Without this copy, a power failure could delete events that
- * the node has already read (docs/protocol.md, "A failed fsync").
+ * Without this copy, a power failure could delete events that the node has already read (docs/protocol.md, "A failed
+ * fsync").
  */
 const settleWriteAheadLog = (database: Database, path: string): void => {
   if (copyWal(database, 'FULL').isBlocked) throw busy(path)
 }
 
 export type WalCopy = {
-  /** Another connection has stopped the copying before its end. */
+  /** Another connection has stopped the copying. */
   readonly isBlocked: boolean
   readonly pages: number
   readonly copied: number

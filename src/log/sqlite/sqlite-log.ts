@@ -38,7 +38,7 @@ import { SqliteStaging, type Staged, type StagedAppend } from './sqlite-staging.
 import { commitOnThread } from './threaded-commits.ts'
 import { answer, recordedBy, refuseReadings, type Waiting, type WaitingGroup } from './waiting-appends.ts'
 
-/** After another program has written rows at the same positions. */
+/** After another program has taken the positions. */
 const overlapRetriesMax = 1
 
 export type SqliteLogOptions = {
@@ -51,10 +51,10 @@ export type SqliteLogOptions = {
   /** Default: the free space is not checked. */
   readonly diskReserveBytes?: number
   readonly freeBytes?: (folder: string) => Promise<number>
-  /** Called if the SQL schema was changed. The file is opened nevertheless. Default: throws `ChangedSchema`. */
+  /** Called for a changed SQL schema, which is accepted. Default: throws `ChangedSchema`. */
   readonly acceptSchema?: (differences: readonly string[]) => void
   readonly later?: Schedule['after']
-  /** Called when files of the log were deleted, replaced or truncated. The process should end. */
+  /** The files were deleted, replaced or truncated. The process should end. */
   readonly onLost?: ((why: string) => void) | undefined
 } & Pick<EndCheck, 'marks' | 'acceptMissing'>
 
@@ -74,7 +74,7 @@ export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
   } catch (cause) {
     database?.close()
     folder.release()
-    // If a person accepted a changed schema, a table can be missing. That is no bug.
+    // A person can have accepted a missing table. That is no bug.
     throw cause instanceof SQLiteError ? faultOf(`open "${folder.logPath}"`, cause) : cause
   }
 }
@@ -108,7 +108,7 @@ class SqliteLog implements EventLog {
     this.#folder = folder
     this.#codec = options.codec ?? createCodec()
     this.#database = database
-    // These two throw if the file is damaged, so they come before all that has a timer or a thread.
+    // These throw if the file is damaged, so they come before all that has a timer or a thread.
     this.#reads = new SqliteReads(database, this.#codec)
     this.#staging = new SqliteStaging(this.#reads)
     this.#publishedTo = this.#staging.nextPosition - 1
@@ -208,7 +208,7 @@ class SqliteLog implements EventLog {
     await this.#truncations
     this.#subscriptions.dropAll(new Outage('The log was closed', 'not_written', 'closed'))
     await this.#commits.close()
-    // Closing copies the write-ahead log into the file. If it was truncated, that would destroy the file.
+    // Closing copies the write-ahead log. If that was truncated, `log.db` would be destroyed.
     await this.#watch.look()
     if (this.#watch.lost !== null) return
     this.#database.close(true)
@@ -245,13 +245,13 @@ class SqliteLog implements EventLog {
 
   #enqueue(append: Waiting): void {
     this.#queue.push(append)
-    // In a microtask: the group includes all appends of the current callback.
+    // In a microtask, to include all appends of the current callback.
     if (this.#queue.length === 1) queueMicrotask(() => this.#startNextGroup())
   }
 
   #startNextGroup(): void {
     if (this.#queue.length === 0 || this.#underWay >= groupsUnderWayMax) return
-    // After a failed commit, the groups under way get new positions first: a new group must get later ones.
+    // After a failed commit, groups under way get new positions first, and a new group later ones.
     if (this.#underWay > 0 && this.#stagedEpoch !== this.#staging.epoch) return
     const group = this.#queue
     this.#queue = []
@@ -276,7 +276,7 @@ class SqliteLog implements EventLog {
     for (const { rows } of all) this.#codec.release(rows)
   }
 
-  /** If an earlier group fails, commits this group again at new positions. @throws Outage */
+  /** If an earlier group fails, this one gets new positions. @throws Outage */
   async #commitGroup(group: WaitingGroup, before: Promise<void>): Promise<readonly StagedAppend[]> {
     const stoppedBy = this.#watch.lost ?? this.#stoppedBy
     if (stoppedBy !== null) throw stopped(stoppedBy)
@@ -321,8 +321,8 @@ class SqliteLog implements EventLog {
   }
 
   /**
-   * Hides the events, and then deletes their rows in small steps. If the log is closed meanwhile, the next truncation
-   * deletes the rest. Records hold personal data, so they are overwritten with zeros; readings are too many for that.
+   * Hides the events at once, and deletes rows in steps. If the log is closed meanwhile, the next truncation goes on.
+   * Records hold personal data, so they are overwritten with zeros; readings are too many for that.
    */
   async #truncate(trimming: Trimming, keptFrom: number): Promise<void> {
     const { stream: id, isErased } = trimming
@@ -334,8 +334,7 @@ class SqliteLog implements EventLog {
     while (!this.#isClosed && this.#readOrOutage('the log', () => this.#reads.hasRowsToTrim(id))) {
       this.#assertWritten(await this.#commits.trim(trimming))
     }
-    // The write-ahead log holds the deleted records, too. If another program reads the file, the next purge or closing
-    // empties it.
+    // It holds the deleted records, too. If another program reads the file, the next purge or closing empties it.
     if (isErased && !this.#isClosed) await this.#commits.emptyWriteAheadLog()
   }
 

@@ -23,41 +23,34 @@ export type StagedAppend =
   | { readonly result: AppendResult; readonly recorded: readonly LogItem[] }
   | { readonly fault: UndecodableEvent | DamagedLog }
 
-/** `group` is the number of the group that last staged events of the stream. */
+/** `group` last staged events of the stream. */
 type StagedHead = Pick<Head, 'id' | 'nameChecksum'> & { nextRevision: number; group: number }
 
 export type Staged = {
   readonly appends: readonly StagedAppend[]
-  /** `null`: the group writes no row, for example because each append is a conflict. */
+  /** `null`: no row, for example because each append is a conflict. */
   readonly packed: PackedGroup | null
   readonly epoch: number
 }
 
-/**
- * Gives new events their positions as if all earlier groups were committed
- * (docs/decisions/008-commits-in-groups-on-a-thread.md).
- */
+/** docs/decisions/008-commits-in-groups-on-a-thread.md */
 export class SqliteStaging {
   readonly #reads: SqliteReads
-  /**
-   * Next revisions of the streams that were met last. A stream with staged events stays, because the file does not have
-   * these yet.
-   */
+  /** A stream with staged events stays, because the file does not have these yet. */
   readonly #heads = new BoundedMap<string, StagedHead>(
     storeStreamsRememberedMax,
     ({ group }) => group > this.#committedGroup,
   )
-  /** Groups have consecutive numbers, and are committed in this order. */
+  /** Groups are committed in the order of their numbers. */
   #committedGroup = 0
   /**
-   * One entry per group, and in it one per append. An append that is sent again is compared with them, because the file may
-   * not have them yet.
+   * One list per group, with one per append. An append that is sent again is compared with them: the file may not have them
+   * yet.
    */
   #uncommitted: (readonly LogItem[])[][] = []
   #epoch = 0
   #nextPosition = 0
   #nextStreamId = 0
-  /** After `reset`, the next position and stream id are read from the file. */
   #mustReadEnds = false
 
   constructor(reads: SqliteReads) {
@@ -69,7 +62,7 @@ export class SqliteStaging {
     return this.#nextPosition
   }
 
-  /** Grows when the staged groups are discarded: a group of an older epoch must be staged again. */
+  /** A group of an older epoch must be staged again. */
   get epoch(): number {
     return this.#epoch
   }
@@ -88,13 +81,13 @@ export class SqliteStaging {
     }
   }
 
-  /** The oldest staged group is committed: its events are now read from the file. */
+  /** The oldest staged group is now read from the file. */
   committed(): void {
     this.#uncommitted.shift()
     this.#committedGroup += 1
   }
 
-  /** The log's end is read later, because an error of that read would hide the first failure. */
+  /** The log's end is read later: an error of that read would hide the first failure. */
   reset(): void {
     this.#epoch += 1
     this.#uncommitted = []
@@ -109,7 +102,7 @@ export class SqliteStaging {
     this.#mustReadEnds = false
   }
 
-  /** If a stored event is damaged or unknown, only this append fails, and not its whole group. */
+  /** If a stored event is damaged or unknown, only this append fails. */
   #stageAppend(append: EncodedAppend, packer: GroupPacker): StagedAppend {
     try {
       return this.#append(append, packer)
@@ -137,7 +130,7 @@ export class SqliteStaging {
       this.#nextPosition += row.count
     }
     const group = this.#committedGroup + this.#uncommitted.length
-    // Setting the entry at each append would move it in the map, which would then take five times the memory.
+    // At each append, it would move in the map, which would take five times the memory.
     if (head === null) this.#heads.set(stream, { id, nextRevision: at, nameChecksum, group })
     else {
       head.nextRevision = at
@@ -164,7 +157,7 @@ export class SqliteStaging {
     return { outcome: 'conflict', currentRevision: nextRevision === 0 ? null : nextRevision - 1 }
   }
 
-  /** A staged event may already be in the file, and must not be returned twice. */
+  /** A staged event may already be in the file: it must not come twice. */
   #eventsAt(stream: string, revision: number, count: number): readonly RecordedEvent[] {
     const committed = this.#reads.read(stream, { from: revision, limit: count })
     // The event at `revision` is truncated, and cannot be compared.

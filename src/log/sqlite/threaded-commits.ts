@@ -4,10 +4,7 @@ import { CommitRegions } from './commit-regions.ts'
 import { type GroupHead, type PackedGroup, writeRows } from './packed-group.ts'
 import type { Commits, CommitVerdict, Trimming, Truncation } from './sqlite-commits.ts'
 
-/**
- * The rows of a group are in a region of `CommitRegions`, from byte `at`, or in `ownMemory`, from byte 0. Posting shared
- * memory takes 1 µs longer.
- */
+/** `at` is in a region of `CommitRegions`, or 0 in `ownMemory`. Posting shared memory takes 1 µs longer. */
 export type CommitThreadWork =
   | ({ readonly kind: 'commit'; readonly at: number; readonly ownMemory: SharedArrayBuffer | null } & GroupHead)
   | { readonly kind: 'truncate'; readonly truncation: Truncation }
@@ -21,21 +18,21 @@ export type ToCommitThread =
 
 export type FromCommitThread =
   | CommitVerdict
-  /** Sent without a request, when copying begins to fail and when it works again. */
+  /** Without a request, when copying begins to fail and when it works again. */
   | { readonly kind: 'wal_copied'; readonly fault: string | null; readonly heldBack: string | null }
-  /** In the same way, for the witness (`tail/witness-writer.ts`). */
+  /** In the same way (`tail/witness-writer.ts`). */
   | { readonly kind: 'witness_written'; readonly fault: string | null }
 
 /**
- * If the thread dies, nobody knows whether unanswered groups were written, so the log writes nothing more. @param thread A
- * test gives a module with a failing disk.
+ * If the thread dies, nobody knows what was written, so the log writes nothing more. @param thread A test gives one with a
+ * failing disk.
  */
 export const commitOnThread = (path: string, thread = new URL('./commit-thread.ts', import.meta.url)): Commits =>
   new ThreadedCommits(path, thread)
 
 class ThreadedCommits implements Commits {
   readonly #thread: WorkerThread<ToCommitThread, FromCommitThread>
-  /** The thread answers in order, so an answer belongs to the first callback. */
+  /** The thread answers in order. */
   readonly #waiting: ((verdict: CommitVerdict) => void)[] = []
   readonly #regions = new CommitRegions()
   #diedOf: string | null = null
@@ -115,7 +112,7 @@ class ThreadedCommits implements Commits {
   }
 }
 
-/** Returns why there is no memory: if `commit` threw, the log would not know that nothing was written. */
+/** If `commit` threw, the log would not know that nothing was written. */
 const memoryOf = (bytes: number): SharedArrayBuffer | string => {
   try {
     return new SharedArrayBuffer(bytes)

@@ -1,16 +1,16 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
 import { copyWal, pageBytes, type WalCopy } from './sqlite-file.ts'
 
-/** Copying this much takes 5 ms. With a quarter of it, copying would take three times as much time in total. */
+/** Takes 5 ms. With a quarter of it, copying would take three times as much time in total. */
 export const storeWalBytesMax = 16 * 1024 * 1024
-/** If more waits, another program holds the copying back, and a warning says so. */
+/** Above it, another program holds the copying back, and a warning says so. */
 const walHeldBytesMin = 4 * storeWalBytesMax
 
 export type WalPages = Pick<WalCopy, 'pages' | 'copied'>
 
 const walPagesMax = storeWalBytesMax / pageBytes
 
-/** Copies after appends are answered. SQLite itself would copy inside COMMIT, delay the answers and hide failures. */
+/** After the answers: SQLite itself would copy inside COMMIT, delay them and hide failures. */
 export class WalCopying {
   readonly #database: Database
   /** Pages that are not copied yet. */
@@ -29,8 +29,7 @@ export class WalCopying {
   }
 
   /**
-   * A reader of an old state keeps newer pages from being copied. The size is named in steps, so that the text changes
-   * seldom.
+   * A reader of an old state keeps newer pages from being copied. The size is in steps, so that the text changes seldom.
    */
   get heldBack(): string | null {
     const { pages, copied } = this.#last
@@ -39,7 +38,7 @@ export class WalCopying {
     return `another program has read it for long: more than ${(2 ** steps * walHeldBytesMin) / 2 ** 20} MiB wait in log.db-wal`
   }
 
-  /** No pages if SQLite cannot tell. `runIfDue` uses the same count, so that each commit counts only once. */
+  /** Empty if SQLite cannot tell. `runIfDue` uses this count, so that each commit counts once. */
   look(): WalPages {
     try {
       this.#looked = copyWal(this.#database, 'NOOP')
@@ -53,11 +52,11 @@ export class WalCopying {
   }
 
   runIfDue(): void {
-    // After a failure, commits start no copying: a timer calls `retry` every second.
+    // After a failure, only the timer's `retry` copies.
     if (this.#fault === null) this.#run(this.#dueAtPages)
   }
 
-  /** Copies even if few pages wait: after a failure, `/readyz` says not ready, so perhaps no commit comes. */
+  /** Even if few pages wait: after a failure, perhaps no commit comes (`/readyz` says not ready). */
   retry(): void {
     this.#looked = null
     if (this.#fault !== null) this.#run(0)
@@ -69,7 +68,7 @@ export class WalCopying {
       this.#looked = null
       const waiting = pages - copied
       if (waiting < fromPages) return
-      // Each try that is blocked is slow, so the next waits until the write-ahead log has more pages.
+      // A blocked try is slow, so the next waits for more pages.
       this.#dueAtPages = waiting + walPagesMax / 4
       const after = copyWal(this.#database, 'PASSIVE')
       this.#last = after

@@ -7,7 +7,7 @@ import { faultOf } from '../sqlite-faults.ts'
 import { openReadOnly } from '../sqlite-file.ts'
 import { SqliteReads } from './sqlite-reads.ts'
 
-/** Reads beside the `SqliteLog` that writes the file, which must have opened it first. */
+/** `SqliteLog` must have opened the file first. */
 export class FileReads {
   readonly #path: string
   readonly #database: Database

@@ -19,15 +19,14 @@ import { LogOrder } from './row-order.ts'
 export const sourcePageRowsMax = 128
 /** A further row is read only below this size. */
 const sourcePageBytesMax = 1024 * 1024
-/** A further row is read only below this. The models fold a page in one piece, which takes a few ms. */
+/** Read below this. The models fold a page in one piece, which takes a few ms. */
 export const sourcePageEventsMax = 4_096
-/** 2 to the power of this sets of `nameCacheWays`: 131,072 names. */
+/** 131,072 names: `nameCacheWays` in each set. */
 const sourceNameSetBits = 15
 
 /**
- * Reads beside the `SqliteLog` that writes the file, which must have opened it first. With `synchronous = FULL`, SQLite
- * shows a commit to other connections only after its fsync. What a killed process has left is made durable by
- * `openForReading`. So all events of a page are durable.
+ * `SqliteLog` must have opened the file first: `openForReading` makes durable what a killed process has left. With
+ * `synchronous = FULL`, SQLite shows a commit to others only after its fsync. So all events of a page are durable.
  */
 export class FileSource implements Source {
   readonly #path: string
@@ -114,7 +113,7 @@ export class FileSource implements Source {
       for (const item of this.#codec.decodeItems(stored, first, this.#runs)) items.push(item)
     }
     if (atEnd) order.assertComplete()
-    // After a read of the whole log, the ends of streams need no memory: the statements find them.
+    // After the whole log, the statements find the ends of streams, without memory.
     this.#orders.set(scannedTo, atEnd && order.isWhole ? new LogOrder(this.#streams.neighbours, scannedTo + 1) : order)
     return { items, scannedTo: scannedTo === 0 ? null : scannedTo, atEnd }
   }
@@ -130,7 +129,7 @@ export class FileSource implements Source {
     return { order: new LogOrder(this.#streams.neighbours, next), begin: isInside ? next - 1 : after }
   }
 
-  /** Ends the statement before a row is decoded: while one is open, SQLite cannot begin the write-ahead log anew. */
+  /** While a statement is open, SQLite cannot begin the write-ahead log anew. So it ends before a row is decoded. */
   #rowsAfter(position: number): { readonly rows: readonly FoundRow[]; readonly atEnd: boolean } {
     const rows: FoundRow[] = []
     let [bytes, events] = [0, 0]

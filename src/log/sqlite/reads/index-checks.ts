@@ -2,14 +2,13 @@ import type { Database } from 'bun:sqlite'
 import { DamagedLog } from '../../event-log.ts'
 
 /**
- * A read that finds nothing trusts the file's indexes. A damaged entry hides a row beside the place where the search ends,
- * so the entries on both sides must match their rows (docs/decisions/031-rows-carry-a-checksum.md).
+ * A damaged entry of an index hides a row beside the place where a search ends, so the entries on both sides must match
+ * their rows (docs/decisions/031-rows-carry-a-checksum.md).
  */
 export class IndexChecks {
   readonly #statements: ReturnType<typeof prepare>
   readonly #keptFrom: (stream: number) => number
 
-  /** `keptFrom` returns the first revision of a stream that is not truncated. */
   constructor(database: Database, keptFrom: (stream: number) => number) {
     this.#statements = prepare(database)
     this.#keptFrom = keptFrom
@@ -27,9 +26,9 @@ export class IndexChecks {
   }
 
   /**
-   * Call this after the last row of a stream; `end` is the revision after it. A damaged page can end a read too early. A
-   * search from the other side may then find a later row, but none at `end`: a row at `end` was written after the read.
-   * Behind the stream, the index must go on with the first row of the next one. @throws DamagedLog
+   * `end` is the revision after the last row. A damaged page can end a read too early. A search from the other side may
+   * then find a later row, but none at `end`: a row at `end` was written after the read. Behind the stream, the index must
+   * go on with the next one. @throws DamagedLog
    */
   assertEnd({ stream, id, end }: { readonly stream: string; readonly id: number; readonly end: number }): void {
     const { rowBefore, rowAfter, rowAt, nextStream } = this.#statements

@@ -9,7 +9,7 @@ export type KnownStream = {
   readonly id: number
   readonly name: string
   readonly category: string
-  /** Reads hide events before this revision, although their rows can still be in the file. */
+  /** Reads hide earlier events, although their rows can still be in the file. */
   readonly keptFrom: number
   readonly nameChecksum: number
 }
@@ -39,14 +39,14 @@ export class KnownStreams {
     }
   }
 
-  /** @throws DamagedLog if there is no such stream */
+  /** @throws DamagedLog if there is none */
   get(id: number): KnownStream {
     const stream = this.find(id)
     if (stream === null) throw noStream(id, { revision: null, position: null })
     return stream
   }
 
-  /** @throws DamagedLog if the stream's row of `truncations` is damaged */
+  /** @throws DamagedLog if its row of `truncations` is damaged */
   find(id: number): KnownStream | null {
     const known = this.#known[placeOf(id)]
     if (known?.id === id) return known
@@ -63,7 +63,7 @@ export class KnownStreams {
     return stream
   }
 
-  /** @throws DamagedLog if the row is damaged, or if rows before it are missing */
+  /** @throws DamagedLog if the row is damaged, or rows before it are missing */
   checked(row: Row, inOrder?: OrderCheck): KnownStream {
     const stream = this.find(row.stream)
     if (stream === null) throw noStream(row.stream, row)
@@ -72,7 +72,7 @@ export class KnownStreams {
     return stream
   }
 
-  /** Call this after a truncation: otherwise reads would show truncated events. */
+  /** After a truncation, reads would show truncated events. */
   forget(id: number): void {
     const place = placeOf(id)
     if (this.#known[place]?.id === id) this.#known[place] = undefined

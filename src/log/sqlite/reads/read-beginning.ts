@@ -50,13 +50,13 @@ export const readBeginning = (parts: Parts, onEvent: (event: RecordedEvent) => v
   throw new DamagedLog({ stream: null, revision: null, position: null }, why)
 }
 
-/** Returns the revision after the last row of each stream, by id. */
+/** The revision after the last row of each stream, by id. */
 const readTexts = ({ database, streams, codec }: Parts, onEvent: (event: RecordedEvent) => void) => {
   const reached = new Map<number, number>()
   let before = 0
   for (const row of database.query<Row, []>(texts).iterate()) {
     const { name, category } = streams.checked(row)
-    // A damaged page can lead back to an earlier entry, and the loop would never end.
+    // A damaged page can lead back to an earlier entry: an endless loop.
     if (row.position <= before) throw damagedIndex(name)
     before = row.position
     if (isRecordStream(name)) continue
@@ -89,5 +89,5 @@ const texts = `
   SELECT ${columns} FROM events INDEXED BY texts
     WHERE typeof(body) = 'text' AND stream NOT IN (SELECT id FROM streams WHERE ${records}) ORDER BY position
 `
-// Not by the index of names, in which an entry can be lost.
+// In the index of names, an entry can be lost.
 const streamIds = 'SELECT id FROM streams NOT INDEXED ORDER BY id'

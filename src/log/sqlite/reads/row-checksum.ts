@@ -18,7 +18,7 @@ const numbers = new Float64Array(7)
 const numberBytes = new Uint8Array(numbers.buffer)
 
 /**
- * `nameChecksum` finds a row in the wrong stream, even if streams swapped their ids. The form is part of the file format
+ * `nameChecksum` finds a row in the wrong stream. The form is part of the file format
  * (docs/decisions/031-rows-carry-a-checksum.md).
  */
 export const rowChecksum = (row: Checked, nameChecksum: number): number => {

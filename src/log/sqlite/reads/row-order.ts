@@ -1,7 +1,4 @@
-/**
- * Finds rows that are missing between the rows of a read. Revisions of a stream and positions of the log are consecutive.
- * Only truncated events may be missing: revisions at the beginning of a stream, before a later row of it.
- */
+/** Finds rows that are missing between the rows of a read (docs/decisions/031-rows-carry-a-checksum.md). */
 import { BoundedMap } from '../../../domain/bounded-map.ts'
 import { storeStreamsRememberedMax } from '../../../limits.ts'
 import { DamagedLog } from '../../event-log.ts'
@@ -9,22 +6,21 @@ import type { Row } from './row-checksum.ts'
 
 export type StreamOfRows = {
   readonly name: string
-  /** Events before this revision are truncated. */
   readonly keptFrom: number
 }
 
-/** Call it for each row, in order. @throws DamagedLog if rows are missing before this row */
+/** Call it for each row, in order. @throws DamagedLog if earlier rows are missing */
 export type OrderCheck = (row: Row, stream: StreamOfRows) => void
 
 export type Neighbours = {
-  /** The revision after the last event of the row before `revision`, or `null`. */
+  /** The end of the row before `revision`: the revision after its last event. */
   endBefore(stream: number, revision: number): number | null
-  /** The revision of the first row at or after `revision`, or `null`. */
+  /** The first row at or after `revision`. */
   startFrom(stream: number, revision: number): number | null
-  /** From the file: a purge can have raised it since the stream was looked up. */
+  /** A purge can have raised it since the stream was looked up. */
   keptFromNow(stream: number): number
   hasTruncations(): boolean
-  /** The name of a stream without any row, or `null`. `streamsMet` is the number of streams with rows. */
+  /** The name of such a stream, unless `streamsMet` are all. */
   streamWithoutRows(streamsMet: number): string | null
 }
 
@@ -50,31 +46,29 @@ export const backwardsInStream = (last: number, neighbours: Neighbours): OrderCh
 }
 
 /**
- * For a forwards read of the whole log, in pages. A read from the first position is exact: the missing positions must be as
- * many as truncations explain. A truncation between two pages changes nothing, because the last row of a stream is never
- * deleted.
+ * For a forwards read of the whole log, in pages. From the first position, it is exact: truncations must explain all
+ * missing positions. A truncation meanwhile changes nothing, because the last row of a stream is never deleted.
  */
 export class LogOrder {
   readonly #neighbours: Neighbours
   /** The read began at the first position. */
   readonly isWhole: boolean
-  /** The end of the last row of each stream. Without all of them, the count of missing events would be wrong. */
+  /** The end of the last row of each stream: without all, the count would be wrong. */
   readonly #ends = new Map<number, number>()
-  /** The position of the next row. `null`: the read began inside the log, and has met no row. */
+  /** The next row's position. `null`: the read began inside the log, and has met no row. */
   #next: number | null
   #mayRepeat = false
-  /** Missing positions, less those that truncations explain. */
   #unexplained = 0
   #gaps: Range | null = null
 
-  /** `next` is where the next row should begin, if the caller knows. */
+  /** `next` is where the next row should begin, if known. */
   constructor(neighbours: Neighbours, next: number | null) {
     this.#neighbours = neighbours
     this.isWhole = next === 1
     this.#next = next
   }
 
-  /** The first row of a further page can be the one at which the last page ended. */
+  /** The first row can be the one at which the last page ended. */
   beginPage(): void {
     this.#mayRepeat = true
   }
@@ -96,7 +90,7 @@ export class LogOrder {
     this.#ends.set(row.stream, revision + count)
   }
 
-  /** Call this when no row is left. @throws DamagedLog if events are missing that no truncation explains */
+  /** @throws DamagedLog if events are missing that no truncation explains */
   assertComplete(): void {
     if (!this.isWhole) return
     const empty = this.#neighbours.streamWithoutRows(this.#ends.size)

@@ -39,7 +39,7 @@ type Taken = {
   readonly lastRow: Row | null
 }
 
-/** The last revision that somebody knows from earlier reads, or `null`. */
+/** From earlier reads of anybody. */
 export type LastKnown = (stream: string) => number | null
 
 /** Each read checks a row before it decodes it, and throws `DamagedLog`. */
@@ -65,7 +65,7 @@ export class SqliteReads {
     this.#index = new IndexChecks(database, this.#neighbours.keptFromNow)
   }
 
-  /** From now on, a stream that ends before its revision in `lastKnown` is damage. */
+  /** From now on, an earlier end of a stream is damage. */
   checkEnds(lastKnown: LastKnown): void {
     this.#lastKnown = lastKnown
   }
@@ -200,8 +200,8 @@ export class SqliteReads {
   }
 
   /**
-   * Reads `limit` old events, and the rest of the last row, for a subscription. At `publishedTo`, the last published
-   * position, `atEnd` is true: further events come when they are published.
+   * `limit` old events, and the rest of the last row, for a subscription. At the last published position, `atEnd` is true:
+   * further events come when they are published.
    */
   scan(
     after: number | null,
@@ -217,8 +217,7 @@ export class SqliteReads {
       const last = row.position + row.count - 1
       // Damage can have changed the stream of a wanted row, so all rows are checked.
       const { category } = this.#streams.checked(row, order.check)
-      // An earlier scan may have read the whole first row. If it counted towards `limit`, a subscription would never get
-      // past a large row.
+      // An earlier scan may have read the whole row. If it counted, a subscription would never get past a large row.
       if (last <= scannedTo) continue
       if (wants(category)) {
         const kept = this.#kept(row, { first: scannedTo - row.position + 1 })
@@ -226,7 +225,7 @@ export class SqliteReads {
       }
       scannedTo = last
       looked += row.count
-      // Few rows follow the last published one: those of the commits under way. Without them, `order` is not complete.
+      // The rows behind are few: those of the commits under way. Without them, `order` is not complete.
       isLeft = looked >= limit && scannedTo < publishedTo
       if (isLeft) break
     }
@@ -265,7 +264,7 @@ export class SqliteReads {
     return isWhole ? this.#wholeOrders : this.#laterOrders
   }
 
-  /** `null`: the stream does not exist. @throws DamagedLog if it is known to exist */
+  /** @throws DamagedLog if the stream is known to exist */
   #findId(stream: string): number | null {
     const id = this.#index.idOf(stream)
     if (id === null) this.#assertReaches(stream, 0)
@@ -274,14 +273,14 @@ export class SqliteReads {
     return id
   }
 
-  /** `row` is the last that a read has found. @throws DamagedLog if later rows are missing */
+  /** `row` is the last of a read. @throws DamagedLog if later rows are missing */
   #assertEnd({ id, stream, keptFrom }: StreamToRead, { revision, count }: Row): void {
     const end = revision + count
     this.#index.assertEnd({ stream, id, end })
     this.#assertReaches(stream, end, keptFrom)
   }
 
-  /** `keptFrom` is 0 if nothing is truncated. The last event is never truncated, so the stream is longer. */
+  /** The last event is never truncated, so the stream is longer than `keptFrom`. */
   #assertReaches(stream: string, end: number, keptFrom = 0): void {
     const known = Math.max(this.#lastKnown(stream) ?? -1, keptFrom === 0 ? -1 : keptFrom)
     if (end > known) return
@@ -289,7 +288,7 @@ export class SqliteReads {
     throw new DamagedLog({ stream, revision: end, position: null }, why)
   }
 
-  /** A row with events on both sides of `keptFrom` stays whole in the file, so reads hide a part of it. */
+  /** A row on both sides of `keptFrom` stays whole in the file, so reads hide a part of it. */
   #kept({ stream, revision, count }: Row, { first = 0, end = count }: Partial<Part>): Part {
     return { first: Math.max(0, first, this.#streams.get(stream).keptFrom - revision), end: Math.min(count, end) }
   }
