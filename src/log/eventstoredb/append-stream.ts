@@ -9,21 +9,18 @@ import type { Link } from './store-link.ts'
 import { encodeAppend } from './wire.ts'
 
 /**
- * In an election, EventStoreDB sometimes never answers. A second try must fit into `requestWaitMsMax`. A shorter pause of
- * EventStoreDB refuses nothing (docs/decisions/002-eventstoredb-without-its-client-object.md).
+ * In an election, EventStoreDB sometimes never answers. A second try must fit into `requestWaitMsMax`
+ * (docs/decisions/002-eventstoredb-without-its-client-object.md).
  */
 const eventStoreAppendMsMax = 2_000
 
 export type AppendAnswer =
-  /**
-   * The last event's position, if the server named it. If an earlier try stored the events, the server gives the same
-   * answer.
-   */
+  /** `position`, if named, is the last event's. A repeat gets the same answer. */
   | { readonly kind: 'stored'; readonly position: number | null }
   | { readonly kind: 'conflict'; readonly currentRevision: number | null }
   | { readonly kind: 'failed'; readonly outcome: 'not_written' | 'unknown'; readonly why: string }
   | { readonly kind: 'full'; readonly why: string }
-  /** This server is not the leader, so it would refuse every append. */
+  /** Not the leader: it would refuse every append. */
   | { readonly kind: 'turned_away'; readonly why: string }
   | { readonly kind: 'denied'; readonly why: string }
 
@@ -31,20 +28,20 @@ export type SentAppend = {
   readonly streamName: string
   readonly expected: ExpectedRevision
   readonly run: Buffer
-  /** Called exactly once, even if no answer ever arrives. */
+  /** Called exactly once, even without an answer. */
   settle(answer: AppendAnswer): void
 }
 
 export type AppendStreamEnd = { readonly why: string; readonly leader: EventStoreEndpoint | null }
 
 /**
- * Carries all appends to one server. When this gRPC stream ends, nobody knows whether its unanswered appends are stored.
- * Later appends are refused here, because gRPC would lose them silently.
+ * When this gRPC stream ends, nobody knows whether its unanswered appends are stored. Later ones are refused here: gRPC
+ * would lose them silently.
  */
 export class AppendStream {
   readonly #call: ClientDuplexStream<Buffer, BatchAppendResp>
   readonly #onEnd: (end: AppendStreamEnd) => void
-  /** The oldest first. The key is the correlation id, which the server repeats in its answer. */
+  /** The oldest first, by the correlation id of the answer. */
   readonly #out = new Map<string, { readonly sent: SentAppend; readonly sentMs: number }>()
   #lastAnswerMs = 0
   #isEnded = false
@@ -77,8 +74,8 @@ export class AppendStream {
   }
 
   /**
-   * Settles late appends as `unknown`. True: the server has answered nothing since such an append was sent, so the caller
-   * must connect again.
+   * Late appends become `unknown`. True: the server has answered nothing since one was sent, so the caller must connect
+   * again.
    */
   expire(): boolean {
     const now = performance.now()
@@ -112,7 +109,7 @@ export class AppendStream {
     this.#isEnded = true
     const out = [...this.#out.values()]
     this.#out.clear()
-    // Comes before `settle`, which makes room for the next append: that one must not go to this ended stream.
+    // Before `settle`, which makes room for an append that must not go to this ended stream.
     this.#onEnd(end)
     for (const { sent } of out) sent.settle({ kind: 'failed', outcome: 'unknown', why: end.why })
   }
@@ -140,7 +137,7 @@ const answerIn = (response: BatchAppendResp): AppendAnswer => {
   }
 }
 
-/** `null` if the gRPC library throws: inside an event handler, an error would end the process. */
+/** `null` if the gRPC library throws: in an event handler, that would end the process. */
 const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   try {
     return unpack() ?? null
@@ -149,7 +146,7 @@ const unpacked = <T>(unpack: () => T | null | undefined): T | null => {
   }
 }
 
-/** After an unexpected message, such as a timeout, the events can be stored nevertheless. */
+/** After an unexpected message, such as a timeout, the events can be stored. */
 const failureOf = (why: string): AppendAnswer => {
   if (/no space left|not enough space|disk (is )?full/i.test(why)) return { kind: 'full', why }
   if (why.includes('Server Is Busy')) return { kind: 'failed', outcome: 'not_written', why }
@@ -157,7 +154,7 @@ const failureOf = (why: string): AppendAnswer => {
   return isTurnedAway ? { kind: 'turned_away', why } : { kind: 'failed', outcome: 'unknown', why }
 }
 
-/** EventStoreDB sends -1 for a repeated append whose events are not in its index yet. */
+/** -1: a repeated append whose events are not in the index yet. */
 const positionOf = (text: string | undefined): number | null => {
   const position = text === undefined ? Number.NaN : Number(text)
   return Number.isSafeInteger(position) && position >= 0 ? position : null

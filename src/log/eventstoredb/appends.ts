@@ -19,10 +19,7 @@ export type StoreAppend = {
 }
 
 export type Appended =
-  /**
-   * `isNew`: this append certainly wrote the events. Otherwise, an earlier try could have written them, so the caller must
-   * read them.
-   */
+  /** Unless `isNew`, an earlier try could have written the events, so the caller must read them. */
   | { readonly outcome: 'stored'; readonly isNew: boolean; readonly position: number | null }
   | { readonly outcome: 'conflict'; readonly currentRevision: number | null }
 
@@ -33,22 +30,19 @@ type Waiting = StoreAppend & {
 }
 
 /**
- * Each event stream has at most one unanswered append; later ones wait in a bounded queue. Without a leader, appends are
- * refused at once.
+ * Each stream has at most one unanswered append; later ones wait in a bounded queue. Without a leader, appends are refused
+ * at once.
  */
 export class Appends {
   readonly #connection: Connection
   #stream: AppendStream | null = null
-  /** By stream name. The list can be empty: the entry alone says that a new append to this stream must wait. */
+  /** Also an empty list says that a new append to this stream must wait. */
   readonly #behind = new Map<string, Waiting[]>()
-  /** In order of arrival. Their streams have no unanswered append. */
+  /** In order of arrival, one for each stream. */
   #ready: Waiting[] = []
   #out = 0
   readonly #room = new QueueRoom()
-  /**
-   * The highest position that this node has seen. If an answer names no higher one, an earlier try may have written the
-   * events.
-   */
+  /** If an answer names no higher position, an earlier try may have written the events. */
   #seen = -1
   #drained: (() => void) | null = null
   readonly #timer: ReturnType<typeof setInterval>
@@ -101,7 +95,7 @@ export class Appends {
     this.#stream = new AppendStream(link, ({ why, leader }) => this.#connection.lose(link, why, leader))
   }
 
-  /** After the connection is lost, sent appends are rejected with `unknown`, because they can be stored. */
+  /** Sent appends are rejected with `unknown`, because they can be stored. */
   #stop(why: string): void {
     const stream = this.#stream
     this.#stream = null
@@ -113,7 +107,7 @@ export class Appends {
       append.reject(new Outage(`Cannot append: the store went away: ${why}`, 'not_written', 'unavailable'))
     }
     stream?.end(why)
-    // Appends that were not sent get no answer, which would start the next one of their stream.
+    // Unsent appends get no answer that would start the next one.
     for (const { streamName } of waiting) this.#next(streamName)
   }
 

@@ -40,7 +40,7 @@ export class Connection {
     return this.#why
   }
 
-  /** Returns a function that removes the listener. */
+  /** Returns the function that removes it. */
   listen(listener: ConnectionListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -64,7 +64,7 @@ export class Connection {
     }
   }
 
-  /** A second report of the same link does nothing. `leader` is the server to try first, if known. */
+  /** A second report does nothing. `leader` is tried first. */
   lose(link: Link, why: string, leader: EventStoreEndpoint | null = null): void {
     if (link !== this.#link) return
     this.#link = null
@@ -76,8 +76,7 @@ export class Connection {
   }
 
   /**
-   * Call this after an append was denied. If reads are denied too, for example after a password change, a new connection is
-   * tried.
+   * Call this after a denied append. If reads are denied too, for example after a password change, the node connects again.
    */
   async check(link: Link): Promise<void> {
     if (this.#isChecking) return
@@ -117,7 +116,7 @@ export class Connection {
     return true
   }
 
-  /** An error that waiting cannot repair. `null`: try again. */
+  /** `null`: try again. */
   #misfit(): StoreMisfit | null {
     const { at, fault } = this.#lastFault ?? {}
     switch (fault?.kind) {

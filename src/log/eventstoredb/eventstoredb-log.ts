@@ -42,16 +42,16 @@ import { Truncations } from './truncation.ts'
 import { UnreadRevisions } from './unread-revisions.ts'
 import { encodeRun } from './wire.ts'
 
-/** A search or an export asks again after this time whether a stream was truncated. */
+/** A search or an export then asks again whether a stream was truncated. */
 const truncationKeptMs = 1_000
-/** Checks in a row. The election of a leader takes less time, so it is not reported. */
+/** In a row. An election takes less time, so it is not reported. */
 const storeWritesFailLooks = 3
 
 export type EventStoreLogOptions = {
   readonly settings: EventStoreSettings
   readonly codec?: Codec
   readonly onClosed?: () => void
-  /** How far another client's subscription has come. Default: the log's own. */
+  /** Of another client's subscription. Default: the log's own. */
   readonly reached?: () => Reached | null
 }
 
@@ -96,7 +96,7 @@ class EventStoreLog implements EventLog {
     this.#truncations = new Truncations({
       names: this.#names,
       appends: this.#appends,
-      // Without a subscription of its own, nothing tells the log of a truncation.
+      // Without a subscription, nothing tells the log of a truncation.
       ...(reached !== undefined && { keptMs: truncationKeptMs }),
       readLast: (streamName) => this.#reads.readLast(streamName),
     })
@@ -130,8 +130,7 @@ class EventStoreLog implements EventLog {
     this.#unread.markRead(stream, last)
     const { isNew, position } = appended
     if (isNew && toAppend instanceof ReadingRun) return { outcome: 'written', events: [] }
-    // Two nodes can derive the same event id for the same change. So such events are read back, to see which node wrote
-    // them.
+    // Two nodes can derive the same event id, so such events are read back, to see which node wrote them.
     const events = eventsToAppend(toAppend)
     const isOwn = isNew && events.every(({ type, id }) => type === 'ReadingAccepted' || !isDerivedId(id))
     if (isOwn && position !== null && events.length === 1) {
@@ -140,13 +139,13 @@ class EventStoreLog implements EventLog {
     if (isOwn && isTraffic) return { outcome: 'written', events: [] }
     this.#unread.add(stream, last)
     const recorded = await this.#readBack(stream, revision, count)
-    // The append's events are truncated, so nobody can see which node wrote them.
+    // Truncated, so nobody can see which node wrote them.
     if (recorded === null) return { outcome: 'conflict', currentRevision: await this.#lastRevision(stream) }
     const isWritten = isNew && recorded.every((event, index) => isSameWrite(event, events[index]))
     return { outcome: isWritten ? 'written' : 'already_written', events: recorded }
   }
 
-  /** A function of its own: while the append waits, no objects of its readings stay in memory. */
+  /** A function of its own, so that no objects of readings stay in memory while the append waits. */
   #encode(stream: string, toAppend: ToAppend): Buffer {
     return encodeRun(eventsToAppend(toAppend).map((event) => proposedEventOf(stream, event)))
   }
@@ -256,7 +255,7 @@ class EventStoreLog implements EventLog {
     return recordedEventOf(this.#codec, this.#names.streamOf(stored.streamName), stored)
   }
 
-  /** The answer names only the last event's position. `null`: the events are truncated. */
+  /** The answer names only the last position. `null`: the events are truncated. */
   async #readBack(stream: string, first: number, count: number): Promise<readonly RecordedEvent[] | null> {
     const events: RecordedEvent[] = []
     while (events.length < count) {
@@ -271,7 +270,7 @@ class EventStoreLog implements EventLog {
     return events
   }
 
-  /** An Outage becomes `unknown`: with `not_written`, the caller would believe that nothing was stored. */
+  /** With `not_written`, the caller would believe that nothing was stored. */
   async #readStored(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]> {
     try {
       return await this.read(stream, options)
@@ -292,6 +291,6 @@ class EventStoreLog implements EventLog {
 
 const revisionAfter = (expected: ExpectedRevision): number => (expected === 'none' ? 0 : expected + 1)
 
-/** Another node can write the same id, but with another time and request id. */
+/** Another node's event has another time and request id. */
 const isSameWrite = (stored: RecordedEvent, event: NewEvent | undefined): boolean =>
   stored.recordedAt === event?.recordedAt && stored.metadata.requestId === event.metadata.requestId

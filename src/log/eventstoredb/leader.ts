@@ -12,14 +12,14 @@ import { type Access, deadlineIn, Link } from './store-link.ts'
 const eventStoreAskMsMax = 1_000
 
 /**
- * Earlier versions do not report when a filtered subscription has delivered all existing events. A start waits for that.
+ * Earlier versions do not report when a filtered subscription has delivered all existing events, for which a start waits.
  */
 const versionMin = [23, 10] as const
 
 export type Found = { readonly link: Link } | { readonly at: string; readonly fault: StartFault }
 export type StartFault = CallFault | { readonly kind: 'too_old' | 'may_not_follow'; readonly why: string }
 
-/** `hint` is the leader that another server has named. */
+/** `hint`: the leader that another server has named. */
 export const findLeader = async (
   settings: EventStoreSettings,
   access: Access,
@@ -79,8 +79,8 @@ const isTooOld = (version: string): boolean => {
 }
 
 /**
- * Returns the server's `MaxAppendSize` if it would refuse large batches for ever. The append that finds this is at a
- * revision that no stream has, so nothing is written.
+ * The server's `MaxAppendSize`, if it would refuse large batches for ever. Tried at a revision that no stream has, so
+ * nothing is written.
  */
 export const tooSmallAppendSize = (link: Link, streamName: string): Promise<number | null> =>
   new Promise((resolve) => {
@@ -110,7 +110,7 @@ const sizeIn = (error: ServiceError | null): number | null => {
 
 type LeaderAnswer = { readonly endpoint: EventStoreEndpoint } | { readonly at: string; readonly fault: CallFault }
 
-/** Asks all servers at once, because one can be silent. Unless `discovers`, the server from the settings is the leader. */
+/** All at once, because one can be silent. Unless `discovers`, the server from the settings is the leader. */
 const leaderOf = async ({ endpoints, discovers }: EventStoreSettings, access: Access): Promise<LeaderAnswer> => {
   const [first] = endpoints
   if (first !== undefined && !discovers) return { endpoint: first }

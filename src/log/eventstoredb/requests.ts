@@ -25,7 +25,7 @@ const readStream = (streamName: string, { from, limit }: Page, direction: 0 | 1)
   return requestOf(options.setReadDirection(direction).setCount(String(limit)))
 }
 
-/** `null`: all streams. Forwards, EventStoreDB includes the event at `from`; backwards, it leaves that event out. */
+/** `null`: all streams. The event at `from` is included forwards, and not backwards. */
 export const readAll = (
   { from, limit }: Page,
   direction: 'forwards' | 'backwards',
@@ -35,7 +35,7 @@ export const readAll = (
   return requestOf(filtered(options.setReadDirection(direction === 'forwards' ? 0 : 1), prefixes))
 }
 
-/** `after` is a position. `null`: from the beginning of the log. */
+/** `after` is a position; `null`: all. */
 export const subscribeToAll = (after: number | null, prefixes: readonly string[]): ReadReq => {
   const options = new ReadReq.Options().setAll(allFrom(after, 'forwards'))
   return requestOf(filtered(options.setSubscription(new ReadReq.Options.SubscriptionOptions()), prefixes))
@@ -89,12 +89,12 @@ export const beginRead = (link: Link, request: ReadReq, { of, msMax }: ReadOf): 
         const response = decodeResponse(bytes)
         if (response.kind === 'event') events.push(response.event)
         if (events.length === limit) {
-          // After the last event of a filtered read, EventStoreDB goes on until it meets one more. That can take minutes.
+          // EventStoreDB goes on until it meets one more event, which can take minutes.
           resolve()
           setTimeout(() => answers.cancel(), eventStoreRetryPauseMs).unref()
         }
       } catch (cause) {
-        // An error thrown inside this event handler would end the process.
+        // An error inside this event handler would end the process.
         reject(cause)
         answers.cancel()
       }

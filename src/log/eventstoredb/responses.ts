@@ -1,7 +1,4 @@
-/**
- * Decodes `ReadResp` by hand, because every node receives every reading
- * (docs/decisions/002-eventstoredb-without-its-client-object.md).
- */
+/** By hand, because every node receives every reading (docs/decisions/002-eventstoredb-without-its-client-object.md). */
 import type { StoredEvent } from './stored-events.ts'
 
 export type Response =
@@ -116,7 +113,7 @@ const uuidOfHalves = (reader: Reader): string => {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** After each `next`, call exactly one other method. Otherwise `next` reads a part of the value as a field number. */
+/** After each `next`, call exactly one other method, or `next` reads a part of the value. */
 class Reader {
   readonly #bytes: Buffer
   readonly #end: number
@@ -129,7 +126,7 @@ class Reader {
     this.#end = end
   }
 
-  /** The number of the next field, or 0 at the end. */
+  /** A field number, or 0 at the end. */
   next(): number {
     if (this.#at >= this.#end) return 0
     const tag = this.number()

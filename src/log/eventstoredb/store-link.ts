@@ -16,7 +16,7 @@ import { StoreMisfit } from './start-faults.ts'
 export type Access = {
   readonly channel: ChannelCredentials
   readonly metadata: Metadata
-  /** For `SubscriptionStream`, which connects without the gRPC library. `null`: no TLS. */
+  /** For `SubscriptionStream`. `null`: no TLS. */
   readonly tls: Pick<SecureContextOptions, 'ca' | 'key' | 'cert'> | null
 }
 
@@ -41,7 +41,7 @@ export const accessOf = ({ tls, credentials: user }: EventStoreSettings): Access
 type Call = { cancel(): void }
 
 /**
- * One gRPC connection. `close` does not wait for the server, which can hang. Not EventStoreDB's client object:
+ * `close` does not wait for the server, which can hang. Not the client object:
  * docs/decisions/002-eventstoredb-without-its-client-object.md
  */
 export class Link {
@@ -72,14 +72,14 @@ export class Link {
     this.gossip = new GossipClient(address, access.channel, options)
   }
 
-  /** With `leader`, another server refuses the call, because it can lack the newest events. */
+  /** With `leader`, other servers refuse the call: they can lack the newest events. */
   metadata(of: 'leader' | 'any'): Metadata {
     const metadata = this.#access.metadata.clone()
     if (of === 'leader') metadata.set('requires-leader', 'true')
     return metadata
   }
 
-  /** `close` cancels the call. Run the returned function when the call ends. */
+  /** For `close`. Run the returned function when the call ends. */
   hold(call: Call): () => void {
     this.#calls.add(call)
     return () => this.#calls.delete(call)

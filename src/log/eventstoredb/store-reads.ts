@@ -10,15 +10,15 @@ import type { StreamNames } from './store-streams.ts'
 import type { StoredEvent } from './stored-events.ts'
 import type { Truncations } from './truncation.ts'
 
-/** EventStoreDB can skip millions of events silently. Pings show that it still runs. */
+/** EventStoreDB can skip millions of events silently; pings show that it runs. */
 const eventStoreScanMsMax = 600_000
-/** Reads that go on after their time. Each keeps a thread of EventStoreDB busy. */
+/** Each such read keeps a thread of EventStoreDB busy. */
 export const storeScansKeptMax = 4
 
 export type Reads = {
   read(stream: string, options: ReadOptions): Promise<readonly RecordedEvent[]>
   readAll(options: ReadAllOptions): Promise<readonly RecordedEvent[]>
-  /** `streamName` includes the prefix from the settings. */
+  /** With the prefix from the settings. */
   readLast(streamName: string): Promise<StoredEvent | null>
 }
 
@@ -30,7 +30,7 @@ export type ReadParts = {
   decode(stored: StoredEvent): RecordedEvent
 }
 
-/** Reads from the leader, because the other servers can lack the newest events. @throws Outage, UndecodableEvent */
+/** From the leader: other servers can lack the newest events. @throws Outage, UndecodableEvent */
 export const createReads = (connection: Connection, parts: ReadParts): Reads => {
   const { names, decode } = parts
   const fromLeader = async <T>(what: string, read: (link: Link) => Promise<T>): Promise<T> => {
@@ -64,11 +64,11 @@ export const createReads = (connection: Connection, parts: ReadParts): Reads => 
   }
 }
 
-/** `untilMs` is on the clock of `performance.now()`. `null`: the read may take its time. */
+/** `untilMs` is by `performance.now()`. `null`: no end. */
 type Wanted = Required<Pick<ReadAllOptions, 'direction' | 'limit'>> & {
   readonly from: number | null
   readonly untilMs: number | null
-  /** Also returns the event at `from`, when reading forwards. */
+  /** With the event at `from`, forwards. */
   readonly isInclusive?: boolean
   /** Returns nothing if the time ends before all of it is read. */
   readonly isWhole?: boolean
@@ -110,14 +110,14 @@ class WholeLog {
       if (isDone) return found.slice(0, limit).map(decode)
       at = events.at(-1)?.position ?? at
       if (isOver) throw new StillSearching(isWhole ? null : at)
-      // Thousands of truncated events can follow, so they are read in large pages.
+      // Thousands of truncated events can follow.
       pageEvents = readPageEventsMax
     }
   }
 
   /**
-   * EventStoreDB reads backwards slowly past events of other programs. So the newest events are read forwards from where
-   * the subscription has come, and the rest backwards from there.
+   * EventStoreDB passes events of other programs slowly backwards. So the newest events are read forwards from where the
+   * subscription has come, and the rest backwards from there.
    */
   async #newest(limit: number, untilMs: number | null): Promise<readonly RecordedEvent[]> {
     const reached = this.#parts.reachedBySubscription()
@@ -147,7 +147,7 @@ type Scan = {
   readonly direction: 'forwards' | 'backwards'
   readonly limit: number
   readonly prefixes: readonly string[]
-  /** On the clock of `performance.now()`. `null`: the scan may take its time. */
+  /** By `performance.now()`. `null`: no end. */
   readonly untilMs: number | null
 }
 
@@ -155,8 +155,8 @@ type Scan = {
 type Scanned = { readonly events: readonly StoredEvent[]; readonly isOver: boolean }
 
 /**
- * While EventStoreDB passes events of other programs, it does not say how far it is. So a read that has found nothing in
- * its time goes on, and the same read finds it later.
+ * While EventStoreDB passes events of other programs, it does not say how far it is. So a read without a result goes on
+ * after its time, and the same read finds it later.
  */
 class StoreScans {
   readonly #kept = new Map<string, requests.Reading>()
@@ -172,9 +172,9 @@ class StoreScans {
       await reading.ended
       return { events: reading.events, isOver: false }
     }
-    // Nobody waits for these any more, so nobody else would see an error.
+    // Nobody waits for these any more.
     reading.ended.catch(() => {})
-    // Forwards, the first event is the one that the caller has already.
+    // Forwards, the caller has the first event already.
     if (reading.events.some(({ position }) => position !== from)) reading.cancel()
     else this.#keep(key, reading)
     return { events: [...reading.events], isOver: true }

@@ -1,9 +1,8 @@
 import { categories, purgeableCategories } from '../../domain/stream-names.ts'
 
-/** The stream's settings, such as `$tb` (truncate before). */
+/** Holds settings such as `$tb` (truncate before). */
 export const metadataNameOf = (streamName: string): string => metadataPrefix + streamName
 
-/** `null`: the name is of no settings. */
 export const streamOfMetadata = (metadataName: string): string | null =>
   metadataName.startsWith(metadataPrefix) ? metadataName.slice(metadataPrefix.length) : null
 
@@ -25,12 +24,12 @@ export class StreamNames {
     return name.slice(this.#prefix.length)
   }
 
-  /** For EventStoreDB's filter. `null`: all categories. */
+  /** `null`: all categories. */
   prefixes(of: readonly string[] | null): readonly string[] {
     return (of ?? categories).map((category) => `${this.#prefix}${category}-`)
   }
 
-  /** Of the streams that say what is truncated. */
+  /** They say what is truncated. */
   truncationPrefixes(): readonly string[] {
     return this.prefixes(purgeableCategories).map(metadataNameOf)
   }

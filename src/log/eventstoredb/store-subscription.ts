@@ -12,7 +12,7 @@ import { streamOfMetadata } from './store-streams.ts'
 import type { StoredEvent } from './stored-events.ts'
 import { SubscriptionStream } from './subscription-stream.ts'
 
-/** Without a confirmation in this time, the node reports a failure. */
+/** Then the node reports a failure. */
 const eventStoreUnheardMsMax = 5_000
 
 export type StoreSubscriptionParts = {
@@ -21,15 +21,14 @@ export type StoreSubscriptionParts = {
   readonly after: number | null
   readonly prefixes: readonly string[]
   decode(stored: StoredEvent): RecordedEvent
-  /** All events up to this position have arrived. */
+  /** All events up to here have arrived. */
   onReached(position: number, by: 'event' | 'checkpoint'): void
-  /** Called when a node has truncated the stream. */
   onTruncated(streamName: string): void
   onEnd(cause: unknown): void
 }
 
 /**
- * Has its own connection, so that a slow subscriber delays no append. Moves to each new leader
+ * A connection of its own, so that a slow subscriber delays no append
  * (docs/decisions/002-eventstoredb-without-its-client-object.md).
  */
 export class StoreSubscription {
@@ -41,7 +40,7 @@ export class StoreSubscription {
   #delivery: LogItem[] = []
   #isDelivering = false
   #isCaughtUp = false
-  /** All existing events were sent, and the subscriber is not told yet: events that wait come first. */
+  /** Events that wait come first. */
   #mustTellCaughtUp = false
   #isEnded = false
   #fault: string | null = null
@@ -55,7 +54,7 @@ export class StoreSubscription {
     this.#parts = parts
     this.#after = parts.after
     this.#stopListening = parts.connection.listen({ onUp: ({ endpoint }) => this.#moveTo(endpoint), onAway: () => {} })
-    // Later, because the caller must be able to unsubscribe before its first event.
+    // The caller must be able to unsubscribe before its first event.
     setImmediate(() => this.#connect())
   }
 
@@ -138,8 +137,8 @@ export class StoreSubscription {
   }
 
   /**
-   * EventStoreDB skips the first event at or after the given position. If the last delivered event was deleted, it would
-   * skip a new one, which is read here.
+   * EventStoreDB skips the first event at or after the given position. If the last delivered event was deleted, that is a
+   * new one, which is read here.
    */
   async #passGap(link: Link): Promise<void> {
     if (this.#after === null) return
@@ -162,7 +161,7 @@ export class StoreSubscription {
     }
   }
 
-  /** `null`: it cannot be decoded, and the subscription continues on a new connection. */
+  /** `null`: undecodable. The subscription continues on a new connection. */
   #decoded(bytes: Buffer): Response | null {
     try {
       const response = decodeResponse(bytes)
@@ -176,7 +175,7 @@ export class StoreSubscription {
     }
   }
 
-  /** After a failure, EventStoreDB need not pass the events of other programs again. */
+  /** After a failure, events of other programs need not be passed again. */
   #passTo(position: number): void {
     if (position <= (this.#after ?? -1)) return
     this.#after = position
@@ -204,7 +203,7 @@ export class StoreSubscription {
     this.#deliverSoon()
   }
 
-  /** Events of one turn of the event loop need only one call of the subscriber. */
+  /** One call of the subscriber for each turn of the event loop. */
   #deliverSoon(): void {
     if (this.#isDelivering) return
     this.#isDelivering = true

@@ -1,4 +1,4 @@
-/** The JSON that EventStoreDB stores. To save space, it leaves out metadata that follows from a reading's stream or id. */
+/** As JSON, without metadata that follows from a reading's stream or id. */
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import type { Reading } from '../../domain/reading/fields.ts'
 import { readingsStream } from '../../domain/stream-names.ts'
@@ -10,7 +10,7 @@ import { UndecodableEvent } from '../event-log.ts'
 export type StoredEvent = {
   readonly id: string
   readonly type: string
-  /** Includes the prefix from the settings. */
+  /** With the prefix from the settings. */
   readonly streamName: string
   readonly revision: number
   readonly position: number
@@ -18,10 +18,10 @@ export type StoredEvent = {
   readonly data: string
 }
 
-/** EventStoreDB accepts only UUIDs, and returns them in lower case. The metadata holds any other id. */
+/** EventStoreDB accepts only UUIDs, and in lower case. The metadata holds any other id. */
 const storedIdOf = (id: string): string => (isUuid(id) ? id : uuidOf(id))
 
-/** `metadata` and `data` are JSON texts, or empty. */
+/** JSON texts, or empty. */
 export type ProposedEvent = {
   readonly id: string
   readonly type: string
@@ -50,7 +50,7 @@ const dataText = (event: NewEvent): string =>
 
 const readingText = (reading: Reading): string => {
   if (!Object.is(reading.value, -0)) return JSON.stringify(reading)
-  // `JSON.stringify` would store -0 as 0, which the device did not send.
+  // `JSON.stringify` would make 0 of -0.
   return `${JSON.stringify({ ...reading, value: undefined }).slice(0, -1)},"value":-0}`
 }
 

@@ -10,21 +10,21 @@ import type { Access } from './store-link.ts'
 const eventStoreHearingBytes = 1024 * 1024
 
 export type StreamReceiver = {
-  /** A part of a larger buffer: copy what must be kept after this call. */
+  /** A part of a larger buffer, valid only during this call. */
   onMessage(bytes: Buffer): void
   onEnd(): void
 }
 
 /**
- * Uses Node's HTTP/2 module: the gRPC library would be most of the cost of a received reading. On any failure this stream
- * ends, and `StoreSubscription` opens a new one.
+ * On HTTP/2, because the gRPC library would be most of the cost of a received reading. On any failure this stream ends, and
+ * `StoreSubscription` opens a new one.
  */
 export class SubscriptionStream {
   readonly #session: ClientHttp2Session
   readonly #stream: ClientHttp2Stream
   readonly #receiver: StreamReceiver
   readonly #keepAlive: ReturnType<typeof setInterval>
-  /** An incomplete message, until `#wantedBytes` have arrived. */
+  /** Until `#wantedBytes` have arrived. */
   #waiting: Buffer[] = []
   #waitingBytes = 0
   #wantedBytes = headBytes

@@ -8,7 +8,7 @@ import { metadataNameOf, type StreamNames } from './store-streams.ts'
 import type { StoredEvent } from './stored-events.ts'
 import { encodeRun } from './wire.ts'
 
-/** Streams that are asked at once, before a page of the whole log is returned. */
+/** Asked at once, before a page of the whole log is returned. */
 const truncationReadsMax = 64
 
 export type TruncationParts = {
@@ -20,12 +20,11 @@ export type TruncationParts = {
 }
 
 /**
- * EventStoreDB hides truncated events in their stream at once, but in reads of the whole log only after its next scavenge.
- * Names here include the prefix from the settings.
+ * EventStoreDB hides truncated events at once in their stream, but in the whole log only after a scavenge. Names have the
+ * prefix.
  */
 export class Truncations {
   readonly #parts: TruncationParts
-  /** First revisions that are not truncated. */
   readonly #firstRevisions = new BoundedMap<string, { readonly atMs: number; readonly asked: Promise<number> }>(
     storeStreamsRememberedMax,
   )

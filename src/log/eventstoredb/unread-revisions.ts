@@ -3,24 +3,19 @@ import { storeStreamsRememberedMax } from '../../limits.ts'
 import type { ReadOptions } from '../event-log.ts'
 
 /**
- * Revisions that no read has shown yet: an event appears some milliseconds after its append. A caller that reads too early
- * after a conflict would decide again on old state.
+ * An event appears some milliseconds after its append. A caller that reads earlier, after a conflict, would decide again on
+ * old state.
  */
 export class UnreadRevisions {
   readonly #unread = new BoundedMap<string, number>(storeStreamsRememberedMax)
 
-  /**
-   * Keeps the higher revision: a stream only grows while the same leader is connected. `null`: the stream does not exist.
-   */
+  /** The higher one: a stream only grows while the same leader is connected. */
   add(stream: string, revision: number | null): void {
     if (revision === null || revision <= (this.of(stream) ?? -1)) return
     this.#unread.set(stream, revision)
   }
 
-  /**
-   * Call this when reads have not shown the revision for too long. A dead leader can have named one that no other server
-   * has, and every later read would fail.
-   */
+  /** After too long: a dead leader can have named a revision that no other server has, and every later read would fail. */
   forget(stream: string): void {
     this.#unread.delete(stream)
   }
@@ -38,7 +33,7 @@ export class UnreadRevisions {
     if (unread !== undefined && unread <= revision) this.#unread.delete(stream)
   }
 
-  /** The read has shown an old state, so the caller must read again. */
+  /** Then the caller must read again. */
   isMissing(stream: string, { from, direction, limit }: ReadOptions, revisions: readonly number[]): boolean {
     const unread = this.#unread.get(stream)
     if (unread === undefined) return false

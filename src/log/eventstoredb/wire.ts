@@ -1,5 +1,5 @@
 /**
- * By hand, because the generated encoder creates about twenty objects for each event
+ * The generated encoder creates about twenty objects for each event
  * (docs/decisions/002-eventstoredb-without-its-client-object.md).
  */
 import type { ExpectedRevision } from '../event-log.ts'
@@ -74,7 +74,6 @@ const writePiece = (writer: Writer, { message, head, metadataBytes, dataBytes, b
 
 const heads = new Map<string, Buffer>()
 
-/** Encoded once for each event type. */
 const headOf = (type: string): Buffer => {
   const known = heads.get(type)
   if (known !== undefined) return known
@@ -93,7 +92,7 @@ const encodeEntry = (key: string, value: string): Buffer => {
   return writer.buffer
 }
 
-/** With tag and length. A tag takes one byte, because all field numbers here are below 16. */
+/** A tag takes one byte: all field numbers here are below 16. */
 const fieldBytes = (bytes: number): number => 1 + varintBytes(bytes) + bytes
 
 const varintBytes = (value: number): number => {
@@ -102,7 +101,7 @@ const varintBytes = (value: number): number => {
   return count
 }
 
-/** The caller has computed the exact size, so the buffer never grows. */
+/** The caller has computed the size, so the buffer never grows. */
 class Writer {
   readonly buffer: Buffer
   #at = 0
@@ -111,7 +110,7 @@ class Writer {
     this.buffer = Buffer.allocUnsafe(bytes)
   }
 
-  /** The caller must write exactly `bytes` bytes next. */
+  /** Exactly `bytes` bytes must follow. */
   begin(field: number, bytes: number): void {
     this.buffer[this.#at++] = field * 8 + 2
     this.#varint(bytes)
