@@ -46,7 +46,7 @@ export type HourCount = {
   readonly count: number
 }
 
-/** The sum of some hours. */
+/** Of some hours. */
 export type RefusalSum = Omit<HourCount, 'hour'>
 
 /** The last minute (since 1970) in which a reading of the rack was accepted with the key. */
@@ -75,8 +75,8 @@ export interface AskQuestions {
   /** Each step takes at most about a millisecond, so that other work can run between two steps. */
   find(filter: LogFilter, page: PlacePage): Generator<void, FoundPlaces>
   /**
-   * By the id of an event or a request, except readings, oldest first: at most `askPlacesOfIdMax`. Other events can be
-   * among them, because the index keeps only a part of each id. Steps like `find`.
+   * By the id of an event or a request, without readings, oldest first: at most `askPlacesOfIdMax`. The index keeps only a
+   * part of each id, so other events can be among them. Steps like `find`.
    */
   placesOfId(id: string): Generator<void, readonly EventPlace[]>
   /** `null`: the event is a reading, purged or not folded yet. */

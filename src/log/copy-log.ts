@@ -22,16 +22,16 @@ export class CopyRefused extends Error {
 
 export type CopyProgress = {
   readonly phase: 'copying' | 'verifying the source' | 'verifying the copy'
-  /** Read in this phase, including events that an interrupted copy has copied. */
+  /** Also those that an interrupted copy has copied. */
   readonly events: number
-  /** Of this phase, from 0 to 1. Estimated from the last position that was read. */
+  /** From 0 to 1, by the last position that was read. */
   readonly share: number
 }
 
 export type CopyParts = {
   readonly from: EventLog
   readonly to: EventLog
-  /** Changes of the source's SQL schema that a person accepted. The finished copy stores them (`endCopy`). */
+  /** Accepted changes of the source's SQL schema (`endCopy`). */
   readonly accepted?: readonly string[]
   readonly clock: Clock
   readonly entropy: Entropy
@@ -40,9 +40,9 @@ export type CopyParts = {
 }
 
 /**
- * Continues an interrupted copy (docs/protocol.md, "Copying a log"). Nobody may write to either log meanwhile. @throws
- * NotACopy or UnfinishedCopy if these logs cannot be copied. CopyRefused if the source is empty, an event is unreadable,
- * somebody else writes to the target, or the logs differ. Outage if a store does not answer for too long: copy again.
+ * Continues an interrupted copy (docs/protocol.md, "Copying a log"). @throws NotACopy or UnfinishedCopy if these logs
+ * cannot be copied. CopyRefused if the source is empty, an event is unreadable, somebody else writes to the target, or the
+ * logs differ. Outage: copy again.
  */
 export const copyLog = async (parts: CopyParts): Promise<LogDigest> => {
   const { onProgress } = parts
@@ -90,8 +90,7 @@ async function* pagesUpTo(log: RetriedLog, last: number): AsyncGenerator<readonl
 }
 
 /**
- * Between two events that are no readings, the readings of all streams are copied at the same time, to save time. So the
- * order between streams of readings can change, which `digestLog` ignores.
+ * Between two other events, the readings of all streams are copied at once, to save time. `digestLog` ignores their order.
  */
 const copyPage = async (streams: TargetStreams, page: readonly RecordedEvent[]): Promise<void> => {
   let waiting = new Map<string, RecordedEvent[]>()
@@ -169,9 +168,7 @@ class TargetStreams {
     }
   }
 
-  /**
-   * A new stream begins at revision 0. Placeholders keep the other events at their revisions; `truncateAgain` hides them.
-   */
+  /** A new stream begins at revision 0. `truncateAgain` hides the placeholders. */
   async #fillPurgedRevisions(stream: string, target: TargetStream, kept: RecordedEvent): Promise<void> {
     const revisions = { from: target.revision + 1, before: target.keptFrom }
     for (const chunk of chunksOf(vacantRevisions(stream, revisions, kept))) await this.#append(stream, target, chunk)
@@ -189,9 +186,7 @@ class TargetStreams {
   }
 }
 
-/**
- * Ids are derived from stream and revision, so that a log recognizes a retry. `idempotency` can be large, and is left out.
- */
+/** Derived ids let a log recognize a retry. `idempotency` can be large, and is left out. */
 function* vacantRevisions(
   stream: string,
   revisions: { readonly from: number; readonly before: number },
@@ -223,7 +218,7 @@ function* chunksOf(events: Iterable<NewEvent>): Generator<readonly NewEvent[]> {
   if (chunk.length > 0) yield chunk
 }
 
-/** A UTF-16 unit takes at most 3 bytes in UTF-8. The 200 bytes are for the id, the type and the time. */
+/** A UTF-16 unit takes at most 3 bytes. 200 are for id, type and time. */
 const bytesAtMost = ({ data, metadata }: NewEvent): number =>
   3 * (JSON.stringify(data).length + JSON.stringify(metadata).length) + 200
 
@@ -237,7 +232,7 @@ const retried = (log: EventLog, retry: Retry): RetriedLog => ({
   truncate: (...asked) => retry(() => log.truncate(...asked)),
 })
 
-/** Repeating an append is safe: a log writes events with the same ids only once. */
+/** A log writes events with the same ids only once. */
 const retrying =
   (wait: CopyParts['wait']): Retry =>
   async (work) => {

@@ -41,10 +41,7 @@ export const logPathIn = (path: string): string => join(path, logFileName)
 
 export type DataFolder = { readonly logPath: string; readonly lockPath: string; release(): void }
 
-/**
- * Returns warnings about other users of the machine. @throws DataFolderShared if they can change files. With `allowShared`,
- * this is only a warning.
- */
+/** Returns warnings. @throws DataFolderShared if other users of the machine can change files, unless `allowShared` */
 export const checkDataFolder = (
   path: string,
   { allowShared }: { readonly allowShared: boolean },
@@ -64,8 +61,8 @@ export type HoldOptions = {
 }
 
 /**
- * Creates the folder and locks it, until `release` or the end of the process, even by a crash. The lock is a file of its
- * own, so that other programs can read the log. @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld
+ * Locked until `release` or the end of the process. The lock is a file of its own, so that other programs can read the log.
+ * @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld
  */
 export const holdDataFolder = (
   path: string,
@@ -106,7 +103,7 @@ export const isFolderHeld = (path: string): boolean => {
   }
 }
 
-/** Returns the function that releases the lock. @throws DataFolderUnwritable, DataFolderHeld */
+/** Returns the release. @throws DataFolderUnwritable, DataFolderHeld */
 const lockFile = (path: string, lockPath: string): (() => void) => {
   let lock: Database | null = null
   try {

@@ -1,6 +1,6 @@
 /**
- * Checks that no other user can write the data folder (docs/decisions/027-other-users-of-the-machine.md). Parent folders
- * are not checked: if somebody replaces the data folder, the new one has another owner, which is reported.
+ * Parent folders are not checked: if somebody replaces the data folder, the new one has another owner
+ * (docs/decisions/027-other-users-of-the-machine.md).
  */
 import { constants, lstatSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -111,7 +111,7 @@ const writes = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o2) !
 const reads = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o4) !== 0
 const enters = ({ mode }: Found, of: Class): boolean => (bits(mode, of) & 0o1) !== 0
 
-/** Describes only the first file, to keep the message short. `paths` lists all files, for the command that repairs them. */
+/** Describes only the first file, to keep the message short. `paths` are for the command that repairs all. */
 const sentenceOn = (found: readonly Found[], sentence: (first: Found, paths: string) => string): readonly string[] => {
   const [first] = found
   return first === undefined ? [] : [sentence(first, shellWords(found))]

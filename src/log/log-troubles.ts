@@ -3,7 +3,7 @@ import { overloadedLooksMin, troubleCalmLooks } from '../limits.ts'
 import { type LogTrouble, type LogTroubleKind, Outage } from './event-log.ts'
 import type { QueueRoom, Share } from './queue-room.ts'
 
-/** An hour. A failed fsync is reported for so long although its retry succeeded. */
+/** An hour, although the retry succeeded. */
 export const survivedFsyncLooks = 3_600
 
 export class LogTroubles {
@@ -14,10 +14,7 @@ export class LogTroubles {
   readonly #overloaded = new Trouble({ beginsAfterLooks: overloadedLooksMin, endsAfterLooks: overloadedLooksMin })
   readonly #survivedFsync = new Trouble({ beginsAfterLooks: 0, endsAfterLooks: survivedFsyncLooks })
 
-  /**
-   * Checks in a row (calls of `look`) before failing writes are reported: elections of EventStoreDB need no report. 0: at
-   * once.
-   */
+  /** Calls of `look` in a row before failing writes are reported: elections of EventStoreDB need no report. 0: at once. */
   constructor({ writesFailForLooks }: { readonly writesFailForLooks: number }) {
     this.#unwritable = new Trouble({ beginsAfterLooks: writesFailForLooks, endsAfterLooks: troubleCalmLooks })
   }
@@ -81,7 +78,7 @@ export class LogTroubles {
     this.#unreadable.end()
   }
 
-  /** Call this every `troubleLookMs`: each call is one check. A trouble ends after several checks without a new failure. */
+  /** Call this every `troubleLookMs`: each call is one check. */
   look(): void {
     this.#full.look()
     this.#unreadable.look()

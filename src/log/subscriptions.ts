@@ -1,7 +1,6 @@
 /**
- * A follower is one subscription of the embedded log. It reads pages up to the end. In the turn of the event loop of the
- * last page, it begins to receive each commit, so it misses no event. Do not call `publish` from a subscriber: new events
- * would overtake older ones.
+ * A follower is one subscription. In the turn of the event loop of its last page, it begins to receive each commit, so it
+ * misses no event. Do not call `publish` from a subscriber: new events would overtake older ones.
  */
 
 import type { RecordedEvent } from '../domain/events.ts'
@@ -11,10 +10,7 @@ import type { SubscribeOptions, Subscriber, Subscription } from './event-log.ts'
 
 export type Scan = {
   readonly events: readonly RecordedEvent[]
-  /**
-   * The last position that was read, also of an event that the follower does not want. If none was read: where the scan
-   * began.
-   */
+  /** Also of an event that the follower does not want. If none was read: where the scan began. */
   readonly scannedTo: number | null
   readonly atEnd: boolean
 }
@@ -35,7 +31,7 @@ type Follower = {
 export class Subscriptions {
   readonly #scan: Scanner
   readonly #followers = new Set<Follower>()
-  /** They have read up to the end of the log, and receive each commit. */
+  /** They receive each commit. */
   readonly #live = new Set<Follower>()
 
   constructor(scan: Scanner) {
@@ -57,10 +53,7 @@ export class Subscriptions {
     return { unsubscribe: () => this.#end(follower) }
   }
 
-  /**
-   * `items` are in the order of the log. Most followers want all events except records, so `hasRecords` saves a check of
-   * each category.
-   */
+  /** `items` are in order. Most followers want all but records, so `hasRecords` saves a check of each category. */
   publish(items: readonly LogItem[], { hasRecords }: { readonly hasRecords: boolean }): void {
     const first = items[0]
     if (first === undefined) return
@@ -87,7 +80,7 @@ export class Subscriptions {
     follower.after = scan.scannedTo
     this.#deliver(follower, scan.events)
     if (!scan.atEnd) {
-      // In a later turn of the event loop, so that requests do not wait until a long log is read.
+      // In a later turn, so that requests do not wait for a long log.
       setImmediate(() => this.#catchUp(follower))
       return
     }

@@ -1,6 +1,6 @@
 /**
- * Readings are packed; all other events are JSON (docs/decisions/003-one-row-for-each-append.md). Only this file uses `as`
- * to give stored data a type, after the schema check.
+ * Only this file uses `as` to give stored data a type, after the schema check
+ * (docs/decisions/003-one-row-for-each-append.md).
  */
 import { type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
@@ -13,12 +13,10 @@ import type { RunUnpacker, UnpackedRuns } from './unpack-runs.ts'
 import { storedIdOf, storedTimeOf, unreadableRecord } from './unreadable.ts'
 
 /**
- * Stored beside each event, except in packed rows. A newer version is refused: a node that guesses could decide wrongly
- * (docs/protocol.md, "Versions and clocks").
+ * Not in packed rows. A newer version is refused: a guess could decide wrongly (docs/protocol.md, "Versions and clocks").
  */
 export const schemaVersion = 1
 
-/** The embedded log adds stream, revision and position. */
 export type NewRow = {
   readonly count: number
   readonly recordedAt: number
@@ -38,20 +36,18 @@ export type StoredRow = {
 }
 
 export type Codec = {
-  /** Several rows if readings and other events are mixed, because only readings are packed. */
+  /** Several rows if readings, which are packed, and other events are mixed. */
   encode(stream: string, events: ToAppend): readonly NewRow[]
-  /** Call it exactly once, when nobody reads the rows' bodies again. */
+  /** Exactly once, when nobody reads the bodies again. */
   release(rows: readonly NewRow[]): void
   /**
    * Unreadable events of records become `RecordUnreadable`. @throws UndecodableEvent if an event of another stream is
    * unreadable
    */
   decode(row: StoredRow, part?: Part): readonly RecordedEvent[]
-  /**
-   * From index `first` on. Readings come as runs, but for those that fit into none. @throws UndecodableEvent like `decode`
-   */
+  /** From index `first` on, as runs where readings fit. @throws UndecodableEvent like `decode` */
   decodeItems(row: StoredRow, first: number, runs: RunUnpacker): readonly LogItem[]
-  /** For EventStoreDB, which has no rows. @throws UndecodableEvent like `decode` */
+  /** For EventStoreDB. @throws UndecodableEvent like `decode` */
   decodeEvent(at: EventPlace, event: unknown): RecordedEvent
 }
 
@@ -106,7 +102,6 @@ export const createCodec = (): Codec => {
 
 type SameKind = { readonly areReadings: boolean; readonly events: NewEvent[] }
 
-/** Only readings are packed. */
 const sameKinds = (events: readonly NewEvent[]): readonly SameKind[] => {
   const groups: SameKind[] = []
   for (const event of events) {
@@ -184,7 +179,7 @@ const decodeStored = (checks: Checks, at: EventPlace, event: unknown): RecordedE
   const { id, type, recordedAt, metadata } = event
   const data = checkedData(checks, at, event)
   const { stream, revision, position } = at
-  // Spreading `event` with `...` would double the cost of a replay of the log.
+  // `...event` would double the cost of a replay of the log.
   return { id, type, recordedAt, data, metadata, stream, revision, position } as RecordedEvent
 }
 
@@ -230,7 +225,7 @@ const checkedData = (
   )
 }
 
-/** `null`: `decode` must make events of the row, or say what is wrong with it. */
+/** `null`: `decode` must make events, or say what is wrong. */
 const runsOf = (row: StoredRow, first: number, unpacker: RunUnpacker): UnpackedRuns | null => {
   const { body } = row
   if (typeof body === 'string') return null

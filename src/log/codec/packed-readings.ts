@@ -34,7 +34,7 @@ import type { RowBuffers } from './row-buffers.ts'
 import { RowNames } from './row-names.ts'
 import { timestampText } from './timestamp-text.ts'
 
-/** A copy of a smaller row takes little time. */
+/** Smaller rows are copied. */
 const bufferedRowBytesMin = 8 * 1024
 
 export const format = 1
@@ -76,13 +76,10 @@ export const packReadings = (stream: string, readings: readonly ReadingToPack[])
   return writer.finish()
 }
 
-/** If it `isInBuffer`, the caller must give its memory back to the `RowBuffers`. */
+/** `isInBuffer`: its memory must go back to the `RowBuffers`. */
 export type PackedRun = { readonly row: Uint8Array; readonly isInBuffer: boolean }
 
-/**
- * Makes the bytes of the run's events, but not the events. @throws Error if the id of a batch cannot be counted up
- * (`readingId`)
- */
+/** The same bytes as its events. @throws Error if the id of a batch cannot be counted up (`readingId`) */
 export const packRun = (run: ReadingRun, buffers: RowBuffers): PackedRun => {
   // Ids of requests are UUIDs, except in some tests.
   if (run.requests.some(({ readings, requestId }) => isBatch(readings) && uuidBytes(requestId) === null)) {
@@ -166,10 +163,7 @@ type Row = {
   readonly names: RowNames
   /** Of the previous reading: only differences are stored. */
   recordedAt: number
-  /**
-   * The id of the previous reading's request, if it is a UUID. With the count `ofRequest`, it gives the id of the request's
-   * next reading.
-   */
+  /** If it is a UUID. With `ofRequest`, it gives the id of the request's next reading. */
   requestId: string | null
   ofRequest: number
 }
@@ -243,8 +237,8 @@ export type PackedRow = {
 export type Part = { readonly first: number; readonly end: number }
 
 /**
- * Does not look behind `part`, so that one event of a long row is cheap. @param metadataOf decodes metadata that is JSON.
- * @throws RangeError for bytes that are not a packed row
+ * Never looks behind `part`, so one event of a long row is cheap. @param metadataOf decodes JSON. @throws RangeError for
+ * bytes that are not a packed row
  */
 export const unpackReadings = (
   { row, body, part }: { readonly row: PackedRow; readonly body: Uint8Array; readonly part: Part },
@@ -290,12 +284,9 @@ export const unpackReadings = (
 class UnpackedIds {
   readonly #reader: ByteReader
   readonly #by: Metadata['by']
-  /**
-   * The last id in the row: a text, or the offset of its 16 bytes until the text is needed. Later readings of the batch
-   * count up from it.
-   */
+  /** A text, or the offset of its 16 bytes until the text is needed. Later readings of the batch count up from it. */
   #ownId: string | number | null = null
-  /** Shared by all readings of a request, to save time and memory. */
+  /** Shared by the readings of a request, to save time and memory. */
   #metadata: Metadata | null = null
   #ofRequest = 0
 
@@ -330,7 +321,7 @@ class UnpackedIds {
   }
 }
 
-/** Later readings can refer to the skipped names by number. */
+/** Later readings refer to these names by number. */
 const skipReading = (reader: ByteReader, names: string[], flagBits: number): void => {
   for (let name = 0; name < 3; name++) readName(reader, names)
   reader.skip(8)

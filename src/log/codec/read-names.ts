@@ -3,10 +3,10 @@ import { decodeText, kinds, readHeader } from '../../bytes/packed-text.ts'
 import { Name } from '../../domain/reading/columns.ts'
 import { hashStep, type NameCache } from '../../domain/reading/name-cache.ts'
 
-/** Reads what `RowNames` has written. Equal names are usually one `Name`, even in different rows. */
+/** Written by `RowNames`. Equal names are usually one `Name`, even in different rows. */
 export class ReadNames {
   readonly #cache: NameCache
-  /** The names of this row, and behind `#count` of earlier rows. */
+  /** Behind `#count`: of earlier rows. */
   readonly #seen: Name[] = []
   #count = 0
 
@@ -40,7 +40,7 @@ export class ReadNames {
       const name = this.#cache.find(bytes, from, end, hash)
       if (name !== null) return name
     }
-    // Invalid today: an earlier version can have had other rules.
+    // An earlier version can have had other rules.
     return new Name(decodeText(bytes.subarray(from, end), kind))
   }
 }

@@ -1,6 +1,6 @@
-/** Each further row gets memory of its own. */
+/** Further rows get memory of their own. */
 export const rowBuffersMax = 16
-/** For a batch of 1,000 readings. A buffer grows to at most 1 MiB, and keeps its size. */
+/** For a batch of 1,000 readings. Grows to at most 1 MiB, and keeps its size. */
 const rowBufferBytes = 64 * 1024
 
 /** New memory for each large row would keep the garbage collector busy. */
@@ -8,7 +8,6 @@ export class RowBuffers {
   readonly #unused: Uint8Array[] = []
   #made = 0
 
-  /** `null`: all buffers are in use. */
   take(): Uint8Array | null {
     const unused = this.#unused.pop()
     if (unused !== undefined) return unused

@@ -6,9 +6,8 @@ import { SeededMap } from '../../seeded-map.ts'
 let rows = 0
 
 /**
- * A `Name` remembers its number in the row that was written last, so most names need no search. Two `Name`s can have one
- * text, so a new name is searched by its text. The texts of one `NameCache` all differ, so a row of such names needs no
- * search.
+ * A `Name` remembers its number in the last row, so most names need no search. Two `Name`s can have one text, so a new one
+ * is searched by its text, unless all are of one `NameCache`, whose texts differ.
  */
 export class RowNames {
   readonly #writer: ByteWriter

@@ -41,7 +41,7 @@ export class RunUnpacker {
   }
 
   /**
-   * A run has whole requests, so the runs can begin after `first`. `null`: a reading fits into no run, for example one with
+   * Runs have whole requests, so they can begin after `first`. `null`: a reading fits into no run, for example one with
    * metadata of its own. @throws RangeError for bytes that are not a packed row
    */
   unpack({ row, body, first }: RowToUnpack): UnpackedRuns | null {
@@ -50,7 +50,6 @@ export class RunUnpacker {
     this.#names.beginRow()
     const runs: RecordedRun[] = []
     let requests: RunRequest[] = []
-    /** Where `requests` begin. */
     let begin = first
     let { recordedAt } = row
     for (let index = 0; index < row.count; ) {

@@ -1,9 +1,9 @@
 import type { Database } from 'bun:sqlite'
 
-/** `logId` is `null` if the log has none yet, or if it cannot be read. */
+/** `logId`: `null` if there is none yet, or if it cannot be read. */
 export type LogEnd = {
   readonly logId: string | null
-  /** 0 for a log without events, like the time. */
+  /** Both are 0 for a log without events. */
   readonly position: number
   readonly recordedAt: number
 }
@@ -18,7 +18,7 @@ export const readLogEnd = (database: Database): LogEnd => {
   return { logId: readStoredLogId(database), position: last?.position ?? 0, recordedAt: last?.recordedAt ?? 0 }
 }
 
-/** The id that `logIdOf` in `domain/log-reference.ts` finds. The codec takes longer to load than the rest of this work. */
+/** As `logIdOf` in `domain/log-reference.ts`, without the codec, which takes longer to load than the rest of this work. */
 export const readStoredLogId = (database: Database): string | null => {
   let logId: string | null = null
   for (const { body } of database.query<{ body: string | Uint8Array }, []>(logStreamQuery).iterate()) {
@@ -28,7 +28,7 @@ export const readStoredLogId = (database: Database): string | null => {
   return logId
 }
 
-/** Text that a person wrote cannot match, because JSON escapes its quotation marks. */
+/** A person's text cannot match: JSON escapes its quotation marks. */
 const storedLogId = /"(?:logId|copyId)":"([0-9a-f-]{36})"/g
 
 const tablesQuery = `SELECT count(*) AS found FROM sqlite_schema WHERE type = 'table' AND name IN ('streams', 'events')`

@@ -1,7 +1,4 @@
-/**
- * Notices before a start that the log has lost its end. SQLite says nothing: it takes what is whole and writes on behind
- * it. So the check comes before SQLite may change a file.
- */
+/** Before a start, because SQLite silently takes what is whole and writes on behind it. */
 import { Database, SQLiteError } from 'bun:sqlite'
 import { closeSync, existsSync, readSync } from 'node:fs'
 import { storeBusyMsMax } from '../../limits.ts'
@@ -24,7 +21,7 @@ import {
  */
 const walBeginningsMax = 1_000
 
-/** A file beside the log that was computed from events up to `position`. */
+/** Computed from events up to `position`. */
 export type Mark = {
   /** Names the file in a sentence: "the witness". */
   readonly source: string
@@ -36,13 +33,12 @@ export type Mark = {
 
 export type MissingEnd = {
   readonly lastPosition: number
-  /** The last position that another file knows, or `lastPosition`. */
+  /** What another file knows, or `lastPosition`. */
   readonly knownPosition: number
-  /** Clauses for people. At least one. */
+  /** Clauses, at least one. */
   readonly findings: readonly string[]
 }
 
-/** The log has lost events that were acknowledged. */
 export class LogEndMissing extends Error {
   override readonly name = 'LogEndMissing'
 }
@@ -65,19 +61,19 @@ export const checkLogEnd = (logPath: string, { acceptMissing, ...check }: EndChe
   acceptMissing(missing)
 }
 
-/** The files that know a position are read before the log, so a service that writes meanwhile causes no alarm. */
+/** The other files are read before the log, so a service that writes meanwhile causes no alarm. */
 export const findMissingEnd = (
   logPath: string,
   { marks, onWarning }: Omit<EndCheck, 'acceptMissing'>,
 ): MissingEnd | null => {
   const witness = usableWitness(witnessPathBeside(logPath), onWarning)
-  // SQLite deletes the write-ahead log of an empty file, so such a file is not opened. Beside a new log, files may belong
-  // to a log in EventStoreDB. Only an embedded log has a witness.
+  // SQLite deletes the write-ahead log of an empty file, so that is not opened. Beside a new log, files may belong to a log
+  // in EventStoreDB, which has no witness.
   const isEmpty = isEmptyOrMissing(logPath)
   const known = [...(witness === null ? [] : [asMark(witness)]), ...(isEmpty ? [] : (marks?.() ?? []))]
   if (known.length === 0) return null
   const end = isEmpty ? noEvents : reading(logPath, readLogEnd)
-  // Opening the log says why SQLite cannot read the file, and loses nothing.
+  // Opening the log says why, and loses nothing.
   if (end === null) return null
   const ofWal = isEmpty || witness === null ? [] : walFindings(witness.wal, reading(logPath, walExtentIn(logPath)))
   if (witness !== null && end.logId !== null && end.logId !== witness.logId) {
@@ -87,8 +83,8 @@ export const findMissingEnd = (
 }
 
 /**
- * SQLite silently ignores the pages from the first damaged one on. The salts are read last: if the write-ahead log begins
- * anew meanwhile, the counted pages belong to the older one.
+ * SQLite silently ignores what follows a damaged page. The salts are read last: if the write-ahead log begins anew
+ * meanwhile, the counted pages belong to the older one.
  */
 const walExtentIn =
   (logPath: string) =>
@@ -148,7 +144,7 @@ const walFindings = (wal: WalExtent, extent: WalExtent | null): readonly string[
 }
 
 const compare = (end: LogEnd, known: readonly Mark[], ofWal: readonly string[]): MissingEnd | null => {
-  // Before a log has its id, the models can be of a log in EventStoreDB. Only an embedded log has a witness.
+  // Before a log has its id, the models can be of a log in EventStoreDB, which has no witness.
   const ahead = known.filter(
     ({ source, logId, position }) =>
       position > end.position && (end.logId === logId || (end.logId === null && source === witnessSource)),
@@ -180,7 +176,7 @@ const textOf = (logPath: string, { lastPosition, knownPosition, findings }: Miss
 const remedy =
   'Restore a backup into an empty folder. Or accept the loss: "cellarbook serve --accept-missing-events" uses the log as it is, and records the loss in the log'
 
-/** Pages of different ages do not fit together. Writing would make the damage worse. */
+/** Pages of different ages do not fit together. Writing makes it worse. */
 const assertConsistent = (logPath: string, missing: MissingEnd): void => {
   const isConsistent = reading(
     logPath,
@@ -191,10 +187,7 @@ const assertConsistent = (logPath: string, missing: MissingEnd): void => {
   throw new LogEndMissing(`${textOf(logPath, missing)}. ${why}`)
 }
 
-/**
- * `null`: SQLite cannot read the file. Closing a connection that only reads leaves the write-ahead log, so the evidence
- * stays.
- */
+/** `null`: SQLite cannot read the file. A connection that only reads leaves the write-ahead log as evidence. */
 const reading = <T>(logPath: string, read: (database: Database) => T): T | null => {
   try {
     using database = new Database(logPath, { readonly: true })

@@ -13,16 +13,13 @@ import { openFolderFile } from '../folder-file.ts'
 
 export type Witness = {
   readonly logId: string
-  /** 0 for a log without events, like the time. */
+  /** Both are 0 for a log without events. */
   readonly position: number
   readonly recordedAt: number
   readonly wal: WalExtent
 }
 
-/**
- * When the file begins anew, SQLite adds one to `firstSalt` and chooses another `secondSalt`. In a new file, both are
- * random.
- */
+/** A file that begins anew has `firstSalt` plus one and another `secondSalt`. In a new file, both are random. */
 export type WalExtent = {
   readonly firstSalt: number
   readonly secondSalt: number
@@ -44,7 +41,7 @@ const fileBytes = checksumAt + 4
 
 export const witnessPathBeside = (logPath: string): string => join(dirname(logPath), 'log.witness')
 
-/** An empty file counts as missing, because a crash can leave it. @throws RangeError if the file is damaged */
+/** A crash can leave an empty file, which counts as missing. @throws RangeError if the file is damaged */
 export const readWitness = (path: string): Witness | null => {
   const bytes = bytesOf(path)
   if (bytes === null || bytes.length === 0) return null
@@ -82,8 +79,8 @@ const bytesOf = (path: string): Buffer | null => {
 const checksumOf = (bytes: Buffer): number => Bun.hash.crc32(bytes.subarray(0, checksumAt))
 
 /**
- * Writes without an fsync, after the fsync of what it tells. So after a power failure, the file can be older than the log,
- * but never newer.
+ * Written after an fsync of the log, without one of its own. So after a power failure, it can be older than the log, but
+ * never newer.
  */
 export class WitnessFile {
   readonly #bytes = Buffer.alloc(fileBytes)

@@ -9,10 +9,7 @@ export type CommittedEnd = Pick<Witness, 'position' | 'recordedAt'>
 
 type WalPages = { readonly pages: number; readonly copied: number }
 
-/**
- * A log without an id has no witness. One that cannot be written stays older than the log, which raises no false alarm. The
- * next commit tries again.
- */
+/** Needs the log's id. A witness that cannot be written is older than the log, which raises no false alarm. */
 export class WitnessWriter {
   readonly #logPath: string
   readonly #database: Database
@@ -25,8 +22,8 @@ export class WitnessWriter {
   #fault: string | null = null
 
   /**
-   * Writes a missing witness, for example after an older version. One that is ahead of the log stays until the next commit:
-   * its loss is accepted but not yet recorded.
+   * Writes a missing witness, for example after an older version. One ahead of the log stays until a commit: its loss is
+   * accepted but not yet recorded.
    */
   constructor(logPath: string, database: Database) {
     this.#logPath = logPath
@@ -47,11 +44,10 @@ export class WitnessWriter {
     return this.#fault
   }
 
-  /** Call this between the fsync and the answer. Otherwise a kill could leave an acknowledged commit without a witness. */
+  /** Before the answer: otherwise a kill could leave an acknowledged commit without a witness. */
   written(end: CommittedEnd | null, wal: WalPages): void {
     if (end !== null) this.#end = end
-    // Only a write-ahead log that begins anew has other salts. If that is missed, the witness keeps the old ones, and a
-    // start compares no pages.
+    // Only a write-ahead log that begins anew has other salts. If that is missed, a start compares no pages.
     if (wal.pages < this.#wrote.pages || wal.copied < this.#wrote.copied) this.#readSalts()
     this.#wrote = wal
     this.#noteFault(() => this.#write(wal.pages))
@@ -69,7 +65,7 @@ export class WitnessWriter {
     this.#file?.write(this.#end, this.#salts, walPages)
   }
 
-  /** The log can still be written, so an error must not end the commit thread. */
+  /** The log can still be written, so the commit thread must not end. */
   #noteFault(work: () => void): void {
     try {
       work()
@@ -85,7 +81,7 @@ export class WitnessWriter {
     return logId === null ? null : new WitnessFile(witnessPathBeside(this.#logPath), logId)
   }
 
-  /** Closing this file drops no lock of SQLite, which locks other files. */
+  /** Closing drops no lock of SQLite, which locks other files. */
   #readSalts(): void {
     try {
       this.#wal ??= openFolderFile(`${this.#logPath}-wal`, 'read')

@@ -24,7 +24,7 @@ export type BackgroundCheckParts = {
   readonly thread?: URL
 }
 
-/** Soon after the start, and then once a day. The thread ends after each check, so that its memory is free. */
+/** The thread ends after each check, so that its memory is free. */
 export class BackgroundCheck {
   readonly #parts: BackgroundCheckParts
   readonly #later: Schedule['after']
@@ -43,7 +43,7 @@ export class BackgroundCheck {
     return this.#last
   }
 
-  /** Ends a running check within one step, which takes milliseconds. */
+  /** Within one step, which takes milliseconds. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancel()

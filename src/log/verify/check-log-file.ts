@@ -1,4 +1,4 @@
-/** Checks the embedded log in steps that are short transactions. Nothing is changed. */
+/** In short transactions. Nothing is changed. */
 import { SQLiteError } from 'bun:sqlite'
 import { messageOf } from '../../domain/error-message.ts'
 import type { Codec } from '../codec/codec.ts'
@@ -18,7 +18,7 @@ export type CheckOptions = {
   readonly path: string
   /** `null`: nothing is decoded. A row that matches its checksum is as it was written. */
   readonly codec: Codec | null
-  /** Lets SQLite check its pages, too, in one long transaction. */
+  /** In one long transaction of SQLite. */
   readonly checksPages: boolean
   /** A person has accepted a changed schema (`--accept-changed-schema`). Default: false. */
   readonly acceptsSchema?: boolean
@@ -55,7 +55,7 @@ export function* checkLogFile(options: CheckOptions): Generator<Step, CheckResul
   return { ...seen, streams: streams.known, first: findings.first, counts: findings.counts }
 }
 
-/** False: SQLite found the file damaged. The next check goes on with what can be read. */
+/** False: SQLite found damage. The next check goes on with what can be read. */
 function* guarded(findings: Findings, steps: Generator<Step>): Generator<Step, boolean> {
   try {
     yield* steps
@@ -67,10 +67,7 @@ function* guarded(findings: Findings, steps: Generator<Step>): Generator<Step, b
   }
 }
 
-/**
- * `quick_check` finds pages that are used twice or never, and a damaged free list. `checkIndex` has compared indexes with
- * tables.
- */
+/** Finds pages that are used twice or never, and a damaged free list. `checkIndex` has compared indexes with tables. */
 function* checkPages({ database }: CheckedFile, findings: Findings): Generator<Step> {
   yield { phase: 'pages', bytes: 0, events: 0, share: 0 }
   for (const [line] of database.query(`PRAGMA quick_check(${checkedPageFaultsMax})`).values()) {
@@ -82,7 +79,7 @@ const noteOrThrow = (cause: unknown, path: string, findings: Findings): void => 
   const origin = cause instanceof Outage ? cause.cause : cause
   if (isDamage(origin) || cause instanceof NotACellarbookLog) findings.add('file', {}, messageOf(origin))
   else if (!(cause instanceof SQLiteError)) throw cause
-  // A query fails if its table is missing, and that is told already.
+  // A missing table is told already.
   else if (cause.code !== 'SQLITE_ERROR' || findings.counts.schema === undefined) {
     throw new Outage(`Cannot check "${path}": ${cause.message}`, 'not_written', 'unavailable', { cause })
   }

@@ -9,7 +9,7 @@ import { yieldProcessor } from './yield-processor.ts'
 
 /** Leaves the disk to the service. */
 const checkedBytesPerSecondMax = 16_000_000
-/** At least this much rest for each part of work: at most a fifth of a processor core. */
+/** At most a fifth of a processor core. */
 const checkRestFactor = 4
 
 declare const self: Worker
@@ -38,7 +38,7 @@ const check = async (asked: Asked): Promise<void> => {
   if (isClosing) tell('closed')
 }
 
-/** `null`: the service stops before the end of the check. */
+/** `null`: the service stops first. */
 const answerOf = async ({ path, acceptsSchema }: Asked): Promise<FromCheckThread | null> => {
   try {
     using steps = checkLogFile({ path, codec: null, checksPages: false, acceptsSchema })

@@ -9,7 +9,7 @@ const checkedNamesMax = 256
 /** Between two steps, nothing is locked, and the file can change. */
 export type Step = {
   readonly phase: 'streams' | 'rows' | 'index' | 'pages'
-  /** Read, about. */
+  /** An estimate of what the step has read. */
   readonly bytes: number
   /** Checked so far. */
   readonly events: number
@@ -25,7 +25,6 @@ export const namesIndex = 'sqlite_autoindex_streams_1'
 export const isDamage = (cause: unknown): cause is SQLiteError =>
   cause instanceof SQLiteError && (isMalformed(cause) || /^SQLITE_TOOBIG/.test(cause.code ?? ''))
 
-/** It is never changed. */
 export class CheckedFile implements Disposable {
   readonly database: Database
   readonly #names = new BoundedMap<number, string>(checkedNamesMax)

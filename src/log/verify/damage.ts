@@ -15,7 +15,6 @@ export type DamageKind =
   | 'mark'
   /** An entry does not match its table. */
   | 'index'
-  /** This version cannot decode an event. */
   | 'undecodable'
   /** The end of the log is missing. */
   | 'end'
@@ -36,7 +35,7 @@ export type CheckResult = {
 
 export type DamageCounts = Readonly<Partial<Record<DamageKind, number>>>
 
-/** Counts all but the first, because a damaged page can hold thousands of damaged rows. */
+/** Counts all but the first: a damaged page can hold thousands of damaged rows. */
 export class Findings {
   #first: Damage | null = null
   readonly #counts = new Map<DamageKind, number>()

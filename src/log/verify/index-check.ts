@@ -1,7 +1,6 @@
 /**
- * `RowsCheck` has found the entry of each row. So if a stream has as many entries in the index of revisions as rows, the
- * index has no others. Comparing each entry takes much longer, so it is done only if the numbers differ. Texts are few, so
- * each of their entries is compared.
+ * `RowsCheck` has found the entry of each row, so an equal number of entries proves the index of revisions. Comparing them
+ * takes much longer, and is done for streams whose numbers differ. Texts are few, and all compared.
  */
 import { checkedBytesBesideBody } from '../../limits.ts'
 import { type CheckedFile, revisionsIndex, type Step } from './checked-file.ts'
@@ -33,13 +32,13 @@ export function* checkIndex(parts: IndexCheckParts): Generator<Step> {
   while (true) {
     const page = file.atOneMoment(() => {
       const page = statements.entries.all(after.stream, after.revision, checkedIndexEntriesPerStep)
-      // Rows of these entries are new, or lost at the end of the log.
+      // Of new rows, or rows lost at the end of the log.
       for (const entry of page) if (entry.position > checkedTo) compare(parts, statements, entry)
       return page
     })
     for (const entry of page) {
       if (!isAfter(entry, after)) {
-        // A damaged page can lead back to an earlier entry, and the loop would never end.
+        // A damaged page can lead back to an earlier entry: an endless loop.
         findings.add('index', {}, 'the pages of the index are in a wrong order')
         return
       }

@@ -1,8 +1,8 @@
 /**
- * Checks each row of `events`, in the order of positions. Revisions of a stream and positions of the log are consecutive,
- * but for truncated events, which lie before the mark of their stream. So as many positions must be missing as revisions
- * before marks. If more are missing, a stream has lost its end. Rows can be truncated between two steps. Their positions
- * can be missed before their revisions are, so the two numbers can differ until the end of the log.
+ * Revisions of a stream and positions of the log are consecutive, but for truncated events, which lie before the mark of
+ * their stream. So as many positions must be missing as revisions before marks; if more are, a stream has lost its end.
+ * Rows can be truncated between two steps. Their positions can be missed before their revisions are, so the numbers can
+ * differ until the end of the log.
  */
 import { checkedBytesBesideBody, checkedRowsPerStep } from '../../limits.ts'
 import type { Codec } from '../codec/codec.ts'
@@ -55,7 +55,7 @@ export class RowsCheck {
     return this.#canReadIndex
   }
 
-  /** Ends at the row that is the last one now, or later. @throws SQLiteError if SQLite cannot read a page */
+  /** Up to the row that is the last one now, or later. @throws SQLiteError if a page cannot be read */
   *steps(): Generator<Step> {
     const end = this.#statements.lastPosition.get()?.position ?? 0
     for (let isAtEnd = false; !isAtEnd; ) {
@@ -65,13 +65,13 @@ export class RowsCheck {
     }
   }
 
-  /** How many bytes were checked, or `null` after the last row. */
+  /** Bytes, or `null` after the last row. */
   #checkSome(): number | null {
     let bytes = 0
     for (let rows = 0; rows < checkedRowsPerStep && bytes < checkedStepBytes; rows += 1) {
       const row = this.#statements.nextRow.get(this.#checkedTo)
       if (row === null) return null
-      // A damaged page can lead back to an earlier row, and the loop would never end.
+      // A damaged page can lead back to an earlier row: an endless loop.
       if (!(row.position > this.#checkedTo)) {
         this.#parts.findings.add('file', { position: this.#checkedTo }, 'its pages are in a wrong order')
         this.#isExact = false
@@ -107,7 +107,7 @@ export class RowsCheck {
     this.#checkDecoding(row)
   }
 
-  /** Accepts any next revision and position, so that one fault is told once. */
+  /** Accepts any next row, so that one fault is told once. */
   #resync(stream: number | null): void {
     if (stream !== null) this.#parts.streams.setNext(stream, Number.NaN)
     this.#edge = Number.NaN
@@ -182,7 +182,7 @@ export class RowsCheck {
     const { file, streams } = this.#parts
     const known = streams.nameChecksum(stream)
     if (known !== null) return known
-    // The stream can have begun after the streams were checked.
+    // It can have begun after the streams were checked.
     const name = file.nameOf(stream)
     if (name === null) return null
     const checksum = nameChecksumOf(name)

@@ -4,7 +4,7 @@
  */
 const checkedStreamIdGapMax = 1_024
 
-/** By the stream's id. Ids are consecutive from 1 on, so the facts are in arrays, which take 24 bytes for each stream. */
+/** Ids are consecutive from 1 on, so arrays hold the facts. */
 export class StreamFacts {
   /** `NaN`: the stream is not known yet. */
   #nameChecksums = filled(1_024)
@@ -22,7 +22,7 @@ export class StreamFacts {
     return this.#idMax
   }
 
-  /** False: no stream can have this id. A damaged id could be so large that the arrays would use up all memory. */
+  /** False: a damaged id could be so large that the arrays would use up all memory. */
   know(id: number, nameChecksum: number): boolean {
     if (!Number.isSafeInteger(id) || id < 1 || id > this.#idMax + checkedStreamIdGapMax) return false
     if (id >= this.#rows.length) this.#grow(id)

@@ -45,7 +45,7 @@ export function* checkNames({ file, findings }: Parts): Generator<Step> {
   })
 }
 
-/** The last event of a stream is never deleted. Call this after the rows are checked. */
+/** Call this after the rows are checked: each stream keeps its last event. */
 export function* checkEmptyStreams({ file, findings, streams }: StreamParts): Generator<Step> {
   const lastRow = file.database.prepare<{ position: number }, [number]>(
     'SELECT position FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1',
@@ -54,7 +54,7 @@ export function* checkEmptyStreams({ file, findings, streams }: StreamParts): Ge
     const before = Math.min(after + checkedRowsPerStep, streams.idMax)
     for (let id = after + 1; id <= before; id += 1) {
       if (streams.nameChecksum(id) === null || streams.rows(id) > 0) continue
-      // New events can have replaced old ones while the rows were checked.
+      // New events can have replaced old ones meanwhile.
       if (lastRow.get(id) !== null && file.keptFrom(id) > 0) continue
       findings.add('stream', { stream: file.nameOf(id), revision: 0 }, 'all its events are missing')
     }

@@ -13,7 +13,8 @@ export type VerifyProgress = Pick<Step, 'events' | 'share'> & { readonly phase: 
 
 export type VerifiedLog = CheckResult & {
   /**
-   * Not beside a running service: in SQLite's one long transaction, the write-ahead log would grow. `null` on EventStoreDB.
+   * Not beside a running service: the write-ahead log would grow during SQLite's one long transaction. `null` on
+   * EventStoreDB.
    */
   readonly arePagesChecked: boolean | null
 }
@@ -23,8 +24,8 @@ export type VerifyParts = Pick<EndCheck, 'marks' | 'onWarning'> & {
 }
 
 /**
- * Works beside a running service, and changes no file. Compares the end with the files that tell how far the log reached.
- * @throws UnsupportedLogFormat, DataFolderUnwritable, LogFileBusy, Outage
+ * Works beside a running service, and changes no file. @throws UnsupportedLogFormat, DataFolderUnwritable, LogFileBusy,
+ * Outage
  */
 export const verifyFile = async (logPath: string, { onProgress, ...endCheck }: VerifyParts): Promise<VerifiedLog> => {
   const missing = findMissingEnd(logPath, endCheck)

@@ -16,8 +16,8 @@ import { positionsRecorded } from './positions-recorded.ts'
 import { revisionsIn } from './revisions-in.ts'
 
 /**
- * Each value of the filter has an index of its own, walked in turn: only the walks show which is the shortest. Operators
- * and cellars can both have many places and few in common, so they have an index together. @throws AskUnusable
+ * Walks the indexes of all values in turn: only the walks show which is the shortest. Operators and cellars can have many
+ * places and few in common, so they have one index together. @throws AskUnusable
  */
 export function* searchPlaces(
   statements: AskStatements,
@@ -72,7 +72,7 @@ const wantedOf = (names: AskNames, filter: LogFilter): Wanted | null => {
   }
 }
 
-/** Leaves out places that are written during the search: one walk could find them, and another could not. */
+/** Without new places: one walk could find them, and another could not. */
 const rangeOf = (statements: AskStatements, filter: LogFilter, { direction, from }: PlacePage): Range => {
   const last = statements.lastPlace.get()?.position ?? -1
   const { after, before } = positionsRecorded(statements, filter)
@@ -141,10 +141,7 @@ class WalkSearch {
     return { places: [...this.#places], lookedTo: this.#lookedTo }
   }
 
-  /**
-   * About `askRowsAtOnceMax` rows, or `askFoundAtOnceMax` places, whose texts are in rows of their own. True: the search is
-   * done.
-   */
+  /** About `askRowsAtOnceMax` rows, or `askFoundAtOnceMax` places, whose texts are in rows of their own. True: done. */
   step(): boolean {
     const { walk, wanted, names, limit, isForwards } = this.#parts
     const rowsReadMax = walk.rowsRead + askRowsAtOnceMax

@@ -1,6 +1,5 @@
 /**
- * Each index is in the order of positions only within one type. So a walk reads each type by itself, a few places at once,
- * and merges them.
+ * Each index is ordered only within one type. So a walk reads each type by itself, a few places at once, and merges them.
  */
 import { askRowsAtOnceMax } from '../../../limits.ts'
 import type { PlacePage } from '../../ask-index.ts'
@@ -48,7 +47,7 @@ export class PlaceWalk {
     return this.#unread.length === 0
   }
 
-  /** Also those that `next` has not returned yet. */
+  /** Also unreturned ones. */
   get rowsRead(): number {
     return this.#rowsRead
   }

@@ -9,8 +9,8 @@ import type { AskStatements } from './ask-statements.ts'
 export const askPlacesOfIdMax = 1_000
 
 /**
- * Events and requests have an index each, both in the order of positions. One request can have hundreds of events, so each
- * step reads a few rows. @throws AskUnusable
+ * Two indexes, both in the order of positions. One request can have hundreds of events, so each step reads a few rows.
+ * @throws AskUnusable
  */
 export function* placesOfId(statements: AskStatements, id: string): Generator<void, readonly EventPlace[]> {
   const names = new AskNames(statements)
@@ -28,6 +28,6 @@ export function* placesOfId(statements: AskStatements, id: string): Generator<vo
   return places.slice(0, askPlacesOfIdMax)
 }
 
-/** An event that has the id in both numbers stores only one of them. */
+/** An event with the id in both numbers stores only one. */
 const firstOf = (rows: readonly PlaceRow[]): readonly PlaceRow[] =>
   rows.toSorted((a, b) => a.position - b.position).slice(0, askFoundAtOnceMax)

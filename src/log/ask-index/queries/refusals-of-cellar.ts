@@ -10,7 +10,7 @@ type Wanted = { readonly cellar: string; readonly fromHour: number; readonly lim
 type OfKey = { sum: number; readonly codes: Map<number, number> }
 type Last = Pick<HourCountRow, 'hour' | 'key' | 'code'>
 
-/** A cellar can have thousands of keys, so each step reads a few rows. @throws AskUnusable */
+/** In steps, because a cellar can have thousands of keys. @throws AskUnusable */
 export function* refusalsOfCellar(
   statements: AskStatements,
   { cellar, fromHour, limit }: Wanted,
@@ -49,7 +49,7 @@ const addTo = (keys: Map<number, OfKey>, { key, code, count }: HourCountRow): vo
   keys.set(key, of)
 }
 
-/** Sorting 10,000 keys would hold up other work, so only the first ones are kept in order. */
+/** Sorting 10,000 keys would hold up other work. */
 const mostRefused = (keys: ReadonlyMap<number, OfKey>, limit: number) => {
   const most: (readonly [key: number, of: OfKey])[] = []
   for (const entry of keys) {

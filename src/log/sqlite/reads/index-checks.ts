@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { DamagedLog } from '../../event-log.ts'
 
 /**
- * A damaged entry of an index hides a row beside the place where a search ends, so the entries on both sides must match
+ * A damaged entry of an index hides a row beside the place where a search ends. So the entries on both sides must match
  * their rows (docs/decisions/031-rows-carry-a-checksum.md).
  */
 export class IndexChecks {
