@@ -103,7 +103,7 @@ export const isFolderHeld = (path: string): boolean => {
   }
 }
 
-/** Returns the release. @throws DataFolderUnwritable, DataFolderHeld */
+/** Returns the function that releases the lock. @throws DataFolderUnwritable, DataFolderHeld */
 const lockFile = (path: string, lockPath: string): (() => void) => {
   let lock: Database | null = null
   try {

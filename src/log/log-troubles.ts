@@ -3,7 +3,7 @@ import { overloadedLooksMin, troubleCalmLooks } from '../limits.ts'
 import { type LogTrouble, type LogTroubleKind, Outage } from './event-log.ts'
 import type { QueueRoom, Share } from './queue-room.ts'
 
-/** An hour, although the retry succeeded. */
+/** A failed fsync is reported for an hour, although its retry succeeded. */
 export const survivedFsyncLooks = 3_600
 
 export class LogTroubles {

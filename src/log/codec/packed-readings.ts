@@ -79,7 +79,7 @@ export const packReadings = (stream: string, readings: readonly ReadingToPack[])
 /** `isInBuffer`: its memory must go back to the `RowBuffers`. */
 export type PackedRun = { readonly row: Uint8Array; readonly isInBuffer: boolean }
 
-/** The same bytes as its events. @throws Error if the id of a batch cannot be counted up (`readingId`) */
+/** Packs the same bytes as its events. @throws Error if the id of a batch cannot be counted up (`readingId`) */
 export const packRun = (run: ReadingRun, buffers: RowBuffers): PackedRun => {
   // Ids of requests are UUIDs, except in some tests.
   if (run.requests.some(({ readings, requestId }) => isBatch(readings) && uuidBytes(requestId) === null)) {

@@ -40,7 +40,7 @@ export class ReadNames {
       const name = this.#cache.find(bytes, from, end, hash)
       if (name !== null) return name
     }
-    // An earlier version can have had other rules.
+    // Invalid today: an earlier version can have had other rules.
     return new Name(decodeText(bytes.subarray(from, end), kind))
   }
 }

@@ -12,7 +12,7 @@ import { streamOfMetadata } from './store-streams.ts'
 import type { StoredEvent } from './stored-events.ts'
 import { SubscriptionStream } from './subscription-stream.ts'
 
-/** Then the node reports a failure. */
+/** Without a confirmation in this time, the node reports a failure. */
 const eventStoreUnheardMsMax = 5_000
 
 export type StoreSubscriptionParts = {

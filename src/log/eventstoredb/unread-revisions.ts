@@ -15,7 +15,10 @@ export class UnreadRevisions {
     this.#unread.set(stream, revision)
   }
 
-  /** After too long: a dead leader can have named a revision that no other server has, and every later read would fail. */
+  /**
+   * Call this when reads lack the revision for too long: a dead leader can have named one that no other server has. Every
+   * later read would fail.
+   */
   forget(stream: string): void {
     this.#unread.delete(stream)
   }

@@ -8,12 +8,12 @@ import type { Schedule } from '../../schedule.ts'
 
 /** For other events than readings, even if the log has empty pages. */
 export const diskFreeBytesMin = 64 * 1024 * 1024
-/** Without it, readings would soon be refused again. */
+/** Without this margin, readings would soon be refused again. */
 export const diskRecoveryBytes = 16 * 1024 * 1024
 export const diskLookMs = 1_000
 /** When the disk is nearly full. */
 export const diskLookMsMin = 50
-/** Later, the node warns that the free space is unknown. */
+/** After this time, the node warns that the free space is unknown. */
 export const diskAnswerMsMax = 5_000
 /** The log never writes faster. The disk is checked again before writing at this rate could fill it. */
 export const diskBytesPerSecondMax = 128 * 1024 * 1024

@@ -132,7 +132,7 @@ export class FolderWatch {
       return null
     } catch (cause) {
       if (isMissing(cause)) return loss('was deleted or moved')
-      // Then writing and reading fail by themselves, and no file is lost.
+      // A disk that fails has lost no file.
       if (isSystemError(cause)) return null
       throw cause
     }

@@ -5,9 +5,9 @@ import { Outage } from '../event-log.ts'
 import { formatVersion, schema, schemaDifferences, statisticsTables } from './schema.ts'
 import { faultOf } from './sqlite-faults.ts'
 
-/** The operating system caches the file, too. */
+/** Small, because the operating system caches the file, too. */
 const storeWriteCacheBytes = 4 * 1024 * 1024
-/** Only searches for the ends of streams use a page more than once. */
+/** Small: only searches for the ends of streams use a page more than once. */
 const storeReadCacheBytes = 1 * 1024 * 1024
 
 /** "Clrb" in ASCII. The Unix command `file` shows it. */

@@ -334,7 +334,8 @@ class SqliteLog implements EventLog {
     while (!this.#isClosed && this.#readOrOutage('the log', () => this.#reads.hasRowsToTrim(id))) {
       this.#assertWritten(await this.#commits.trim(trimming))
     }
-    // It holds the deleted records, too. If another program reads the file, the next purge or closing empties it.
+    // The write-ahead log holds the deleted records, too. If another program reads the file, the next purge or closing
+    // empties it.
     if (isErased && !this.#isClosed) await this.#commits.emptyWriteAheadLog()
   }
 

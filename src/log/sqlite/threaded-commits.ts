@@ -4,7 +4,10 @@ import { CommitRegions } from './commit-regions.ts'
 import { type GroupHead, type PackedGroup, writeRows } from './packed-group.ts'
 import type { Commits, CommitVerdict, Trimming, Truncation } from './sqlite-commits.ts'
 
-/** `at` is in a region of `CommitRegions`, or 0 in `ownMemory`. Posting shared memory takes 1 µs longer. */
+/**
+ * The rows are in a region of `CommitRegions`, from byte `at`, or in `ownMemory`, from byte 0. Posting shared memory takes
+ * 1 µs longer.
+ */
 export type CommitThreadWork =
   | ({ readonly kind: 'commit'; readonly at: number; readonly ownMemory: SharedArrayBuffer | null } & GroupHead)
   | { readonly kind: 'truncate'; readonly truncation: Truncation }

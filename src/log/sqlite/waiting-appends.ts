@@ -11,7 +11,7 @@ export type Waiting = EncodedAppend & {
 export type WaitingGroup = { appends: readonly Waiting[] }
 
 /**
- * On a full disk, a revocation can fit without the readings of its group, and summaries of refused ones. These are
+ * On a full disk, a revocation can fit without the readings of its group. So readings, and summaries of refused ones, are
  * rejected, and the rest is committed again. False: nothing is left.
  */
 export const refuseReadings = (group: WaitingGroup, full: Outage): boolean => {

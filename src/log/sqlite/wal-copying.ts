@@ -1,7 +1,7 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
 import { copyWal, pageBytes, type WalCopy } from './sqlite-file.ts'
 
-/** Takes 5 ms. With a quarter of it, copying would take three times as much time in total. */
+/** Copying this much takes 5 ms. With a quarter of it, copying would take three times as much time in total. */
 export const storeWalBytesMax = 16 * 1024 * 1024
 /** Above it, another program holds the copying back, and a warning says so. */
 const walHeldBytesMin = 4 * storeWalBytesMax

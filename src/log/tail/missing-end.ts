@@ -1,4 +1,7 @@
-/** Before a start, because SQLite silently takes what is whole and writes on behind it. */
+/**
+ * SQLite silently takes what is whole of a log that has lost its end, and writes on behind it. So this check comes before
+ * SQLite may change a file.
+ */
 import { Database, SQLiteError } from 'bun:sqlite'
 import { closeSync, existsSync, readSync } from 'node:fs'
 import { storeBusyMsMax } from '../../limits.ts'
@@ -21,7 +24,7 @@ import {
  */
 const walBeginningsMax = 1_000
 
-/** Computed from events up to `position`. */
+/** A file that was computed from events up to `position`. */
 export type Mark = {
   /** Names the file in a sentence: "the witness". */
   readonly source: string

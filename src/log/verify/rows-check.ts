@@ -182,7 +182,7 @@ export class RowsCheck {
     const { file, streams } = this.#parts
     const known = streams.nameChecksum(stream)
     if (known !== null) return known
-    // It can have begun after the streams were checked.
+    // The stream can have begun after the streams were checked.
     const name = file.nameOf(stream)
     if (name === null) return null
     const checksum = nameChecksumOf(name)

@@ -19,7 +19,7 @@ import { LogOrder } from './row-order.ts'
 export const sourcePageRowsMax = 128
 /** A further row is read only below this size. */
 const sourcePageBytesMax = 1024 * 1024
-/** Read below this. The models fold a page in one piece, which takes a few ms. */
+/** A further row is read only below this. The models fold a page in one piece, which takes a few ms. */
 export const sourcePageEventsMax = 4_096
 /** 131,072 names: `nameCacheWays` in each set. */
 const sourceNameSetBits = 15

@@ -72,7 +72,7 @@ export class KnownStreams {
     return stream
   }
 
-  /** After a truncation, reads would show truncated events. */
+  /** Call this after a truncation: otherwise reads would show truncated events. */
   forget(id: number): void {
     const place = placeOf(id)
     if (this.#known[place]?.id === id) this.#known[place] = undefined

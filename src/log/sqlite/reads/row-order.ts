@@ -15,12 +15,12 @@ export type OrderCheck = (row: Row, stream: StreamOfRows) => void
 export type Neighbours = {
   /** The end of the row before `revision`: the revision after its last event. */
   endBefore(stream: number, revision: number): number | null
-  /** The first row at or after `revision`. */
+  /** The revision of the first row at or after `revision`. */
   startFrom(stream: number, revision: number): number | null
   /** A purge can have raised it since the stream was looked up. */
   keptFromNow(stream: number): number
   hasTruncations(): boolean
-  /** The name of such a stream, unless `streamsMet` are all. */
+  /** The name of such a stream. `streamsMet` is the number of streams with rows. */
   streamWithoutRows(streamsMet: number): string | null
 }
 

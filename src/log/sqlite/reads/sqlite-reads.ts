@@ -39,7 +39,7 @@ type Taken = {
   readonly lastRow: Row | null
 }
 
-/** From earlier reads of anybody. */
+/** The last revision that somebody knows from earlier reads. */
 export type LastKnown = (stream: string) => number | null
 
 /** Each read checks a row before it decodes it, and throws `DamagedLog`. */
