@@ -16,7 +16,7 @@ const emojiOrSteering = new RegExp(`(${emoji})|${hidden}|${leadingMark}|\\p{Cc}`
 /** A page marks a hidden piece. */
 export type NamePiece = { readonly text: string; readonly hidden: boolean }
 
-/** Quick. False: `piecesOf` is not needed. Also true for some emoji, which need no mark. */
+/** A quick test before `piecesOf`. If false, the name has no hidden character. True can be wrong for some emoji. */
 export const mayHide = (name: string): boolean => hiddenAnywhere.test(name)
 
 /** Control characters count as visible: names have none, and the line breaks of notes must stay. */

@@ -1,4 +1,4 @@
-import { parseTimestamp } from './reading/timestamp.ts'
+import { parseTimestamp } from './reading/parse-timestamp.ts'
 import { done } from './refusal.ts'
 import { invalidField, type Typed } from './text.ts'
 

@@ -5,7 +5,7 @@ import { optionalFields, requiredFields } from '../domain/reading/fields.ts'
 import { actorText } from '../domain/search/event-filter.ts'
 import { keyIdOf } from '../domain/stream-names.ts'
 import { visibleJson } from '../hidden-characters.ts'
-import { type Cell, csvRow } from './csv.ts'
+import { type Cell, csvRow } from './csv-escaping.ts'
 import { eventView, redactedData } from './event-view.ts'
 
 const eventHead = ['position', 'stream', 'revision', 'id', 'type', 'recordedAt', 'by', 'requestId', 'data'] as const

@@ -2,7 +2,7 @@ import type { Core } from '../actors/core-interface.ts'
 import type { ExportFormat } from '../domain/events.ts'
 import type { KeyState } from '../domain/key.ts'
 import { visibleJson } from '../hidden-characters.ts'
-import { csvRow } from './csv.ts'
+import { csvRow } from './csv-escaping.ts'
 import { keyView } from './key-view.ts'
 
 export const keyRow = (core: Pick<Core, 'clock' | 'projections'>, format: ExportFormat) => {

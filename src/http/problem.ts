@@ -115,7 +115,7 @@ const batchProblem = (refusal: CodedOf<'batch_rejected'>): Problem => {
 export const itemErrors = (rejected: readonly RejectedItem[]) => {
   let told: (Pick<RejectedItem, 'refusal'> & { readonly code: string; readonly error: string }) | null = null
   return rejected.map(({ index, refusal }) => {
-    // A faulty device usually makes the same mistake again and again.
+    // The last words are kept: a faulty device usually makes the same mistake in each item.
     if (told?.refusal !== refusal)
       told = { refusal, code: codeOf(refusal.kind), error: deviceWords(refusal.kind, refusal) }
     return { index, code: told.code, error: told.error }

@@ -5,7 +5,7 @@ import type { IdempotentAppend } from '../domain/reading/idempotency-key.ts'
  * (docs/decisions/014-repeats-are-judged-where-readings-are-appended.md).
  */
 export interface RepeatsIndex {
-  /** The file has every append with an idempotency key up to here. `null`: it cannot be read now. */
+  /** The file has every append with an idempotency key up to this position of the log. `null`: it cannot be read now. */
   readonly foldedTo: number | null
   /** Why the file cannot be written or read now. */
   readonly trouble: string | null

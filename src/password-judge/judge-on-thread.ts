@@ -1,5 +1,5 @@
 import type { PasswordJudge } from '../actors/operator/passwords.ts'
-import { type PasswordContext, type Weakness, weaknessByNames } from '../domain/weak-password.ts'
+import { type PasswordContext, type Weakness, weaknessByNames } from '../domain/names-in-passwords.ts'
 import type { Schedule } from '../schedule.ts'
 import { WorkerThread } from '../worker-thread.ts'
 
@@ -25,7 +25,7 @@ export type JudgeParts = {
  * checked: people must still be able to choose a password.
  */
 export const judgeOnThread = (parts: JudgeParts): PasswordJudge => {
-  const { schedule, onFault, thread = new URL('./judge-thread.ts', import.meta.url) } = parts
+  const { schedule, onFault, thread = new URL('./weak-password-thread.ts', import.meta.url) } = parts
   return async (password, context) => {
     const byNames = weaknessByNames(password, context)
     if (byNames !== null) return byNames
@@ -47,7 +47,7 @@ const ask = (question: ToJudge, module: URL, schedule: Schedule): Promise<Exclud
       answer = judged === 'failed' ? 'the judgement threw an error' : judged
       thread.end()
     },
-    // `judge-thread.ts` catches its own errors, so only loading the module can fail, and `why` cannot contain the password.
+    // `weak-password-thread.ts` catches its own errors, so only loading the module can fail, and `why` cannot contain the password.
     onFault: (why) => {
       answer = `the thread failed: ${why}`
       thread.end()

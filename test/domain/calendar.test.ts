@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { instantText, secondText } from '../../src/domain/calendar.ts'
-import { parseTimestamp } from '../../src/domain/reading/timestamp.ts'
+import { parseTimestamp } from '../../src/domain/reading/parse-timestamp.ts'
 
 const years0To9999 = fc.integer({ min: Date.UTC(2000, 0, 1) - 63_113_904_000_000, max: 253_402_300_799_999 })
 

@@ -19,7 +19,7 @@ type ExportFormProps = {
   readonly form?: Form<ExportField>
 }
 
-/** `data-download` keeps the form usable, because the page stays open during the download. */
+/** `app.js` lets a form be sent once. A form with `data-download` is an exception: its page stays open, and people may export again. */
 export const ExportForm = (props: ExportFormProps): JSX.Element => (
   <details class="card export">
     <summary>Export</summary>

@@ -72,8 +72,8 @@ export class KeyStreams {
   }
 
   /**
-   * Loaded, the limit is current, and no wrong clock has moved the rate window too far ahead. If false, `catchUp` loads
-   * again.
+   * True if the state is loaded, and no wrong clock has moved the rate window too far ahead. Brings the limit up to date first.
+   * After false, `catchUp` loads the state again.
    */
   checkLoaded(): boolean {
     if (this.#limitsEpoch !== this.#context.limitsEpoch) this.#refreshLimit()

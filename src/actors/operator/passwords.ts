@@ -1,6 +1,6 @@
+import { type PasswordContext, type Weakness, weaknessByNames, weakPassword } from '../../domain/names-in-passwords.ts'
 import type { CommandRefusal, Outcome } from '../../domain/refusal.ts'
 import { done } from '../../domain/refusal.ts'
-import { type PasswordContext, type Weakness, weaknessByNames, weakPassword } from '../../domain/weak-password.ts'
 import { passwordBytesMax } from '../../limits.ts'
 import type { ActorContext } from '../actor-context.ts'
 import type { PasswordClient } from '../core-interface.ts'
@@ -8,10 +8,10 @@ import { CommandRequest } from '../key/mailbox.ts'
 import { FairQueue } from './fair-queue.ts'
 
 export const passwordCellarsMax = 1_000
-/** From unknown browsers. A hash takes 80 ms, so 64 take about 5 s, the longest wait of a request (`requestWaitMsMax`). */
+/** Passwords of unknown browsers that wait to be hashed. A hash takes 80 ms, so 64 take about 5 s, the longest wait of a request (`requestWaitMsMax`). */
 export const passwordsWaitingMax = 64
 export const knownPasswordsWaitingMax = 16
-/** From one IPv4 address or IPv6 /48. Known and unknown browsers are counted separately. */
+/** Passwords from one IPv4 address or IPv6 /48 that wait. Known and unknown browsers have a limit each. */
 export const passwordsWaitingPerNetworkMax = 4
 
 /** For an unknown e-mail, so that the time of the answer does not show whether an account exists. */

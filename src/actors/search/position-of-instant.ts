@@ -116,8 +116,8 @@ const recordedSince =
     recordedAt >= sinceMs
 
 /**
- * The position of an event before then, behind which an event from then on lies, or none. `begin` if no event before then
- * is after it.
+ * Finds an event before the instant whose next event is not before the instant, or the last event of the log. Returns its
+ * position. Returns `begin` if no event after `begin` is before the instant.
  */
 const searchPositions = async (log: LogReads, begin: number | null, isFromThen: IsFromThen): Promise<number | null> => {
   const [last] = await log.readAll({ direction: 'backwards', limit: 1 })

@@ -10,7 +10,7 @@ export type Arriving = {
   rack: string
   keg: string
   value: number
-  /** `null` for the form `YYYY-MM-DDThh:mm:ssZ`. */
+  /** `null` for a text like `2026-03-01T12:00:00Z`, which can be made again from `timeMs`. */
   timestamp: string | null
   timeMs: number
   /** What `timeMs` does not include. */

@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { secondText } from '../../domain/calendar.ts'
-import { nanosecondsPastMs } from '../../domain/reading/timestamp.ts'
+import { nanosecondsPastMs } from '../../domain/reading/parse-timestamp.ts'
 import { orderKey } from '../../domain/search/order-key.ts'
 import {
   arrivalBytes,

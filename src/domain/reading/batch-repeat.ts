@@ -5,7 +5,7 @@
 import { done, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../refusal.ts'
 import type { Judgement } from './idempotency-key.ts'
 import type { BatchContext, JudgedBatch, TimelessItem } from './judge-batch.ts'
-import { policyRefusal } from './reading.ts'
+import { policyRefusal } from './timestamp-policy.ts'
 
 /**
  * Raise it when a change of the checks accepts other items, or refuses items for another reason. Keep the old checks, too,

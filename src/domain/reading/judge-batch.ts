@@ -2,7 +2,8 @@ import { batchReadingsMax } from '../../limits.ts'
 import { done, type ItemRefusal, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../refusal.ts'
 import { ColumnsBuilder, type Name, ofBatch, type ReadingColumns, type ReadingOfBatch } from './columns.ts'
 import type { NameCache } from './name-cache.ts'
-import { cellarRefusal, type ParsedReading, parseReading, policyRefusal, type TimestampPolicy } from './reading.ts'
+import { cellarRefusal, type ParsedReading, parseReading } from './reading.ts'
+import { policyRefusal, type TimestampPolicy } from './timestamp-policy.ts'
 
 /** The valid `readings` are stored even if other items are `rejected`, in order of index. */
 export type JudgedBatch = { readonly readings: ReadingColumns; readonly rejected: readonly RejectedItem[] }

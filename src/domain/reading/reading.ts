@@ -1,8 +1,7 @@
-import type { CellarPolicy } from '../events.ts'
 import { done, type ItemRefusal, type Outcome, refused } from '../refusal.ts'
 import { nameFault } from '../text.ts'
 import { type NameField, type Reading, type ReadingField, readingFields, requiredFields } from './fields.ts'
-import { parseTimestamp } from './timestamp.ts'
+import { parseTimestamp } from './parse-timestamp.ts'
 
 export type ParsedReading = { readonly reading: Reading; readonly timestampMs: number }
 
@@ -46,20 +45,6 @@ const missingFields = (body: object): Refused =>
 
 export const cellarRefusal = (reading: Reading, cellar: string): ItemRefusal | null =>
   reading.cellar === cellar ? null : { kind: 'cellar_mismatch', cellar }
-
-export type TimestampPolicy = Pick<CellarPolicy, 'readingAgeMsMax' | 'readingAheadMsMax' | 'retentionMs'>
-
-/** The service itself sets no bounds. `now` is in ms. */
-export const policyRefusal = (timestampMs: number, policy: TimestampPolicy, now: number): ItemRefusal | null => {
-  const { readingAgeMsMax, readingAheadMsMax, retentionMs } = policy
-  // Otherwise the service would accept readings that are too old to be kept.
-  const ageMsMax = Math.min(readingAgeMsMax ?? Number.POSITIVE_INFINITY, retentionMs ?? Number.POSITIVE_INFINITY)
-  if (now - timestampMs > ageMsMax) return { kind: 'timestamp_too_old', ageMsMax }
-  if (readingAheadMsMax !== null && timestampMs - now > readingAheadMsMax) {
-    return { kind: 'timestamp_in_future', aheadMsMax: readingAheadMsMax }
-  }
-  return null
-}
 
 /** Not fields of the prototype, which the device did not send. */
 const own = (body: object, field: ReadingField): unknown =>

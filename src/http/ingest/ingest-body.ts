@@ -70,7 +70,7 @@ export const lengthFault = (refusal: ReadingRefusal, headers: Headers): ReadingR
     case 'empty':
       return declared === null && !headers.has('transfer-encoding') ? noLength : refusal
     case 'ends_early':
-      // The place in a gzip body counts unpacked bytes.
+      // In a gzip body, the byte at which the JSON ends counts unpacked bytes. It cannot be compared with `Content-Length`.
       return contentEncoding(headers) === 'plain' && declared !== null
         ? { ...refusal, isLengthDeclared: true }
         : refusal

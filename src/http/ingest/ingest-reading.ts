@@ -1,5 +1,5 @@
 import type { NameCache } from '../../domain/reading/name-cache.ts'
-import { policyRefusal } from '../../domain/reading/reading.ts'
+import { policyRefusal } from '../../domain/reading/timestamp-policy.ts'
 import { done } from '../../domain/refusal.ts'
 import { readingBodyBytesMax } from '../http-bounds.ts'
 import type { ApiDeps } from './api-call.ts'

@@ -2,7 +2,7 @@ import { secondText } from '../../domain/calendar.ts'
 import { Name, type ReadingOfBatch } from '../../domain/reading/columns.ts'
 import type { Reading } from '../../domain/reading/fields.ts'
 import { hashStep, type NameCache } from '../../domain/reading/name-cache.ts'
-import { parseTimestamp } from '../../domain/reading/timestamp.ts'
+import { parseTimestamp } from '../../domain/reading/parse-timestamp.ts'
 import { nameCodePointsMax } from '../../limits.ts'
 
 /** Encoders write at most 25 characters. */

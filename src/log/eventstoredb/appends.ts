@@ -95,7 +95,7 @@ export class Appends {
     this.#stream = new AppendStream(link, ({ why, leader }) => this.#connection.lose(link, why, leader))
   }
 
-  /** Sent appends are rejected with `unknown`, because they can be stored. */
+  /** Rejects the appends that were not sent yet. `stream.end` rejects the sent ones with `unknown`: they can be stored. */
   #stop(why: string): void {
     const stream = this.#stream
     this.#stream = null

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { noPolicy } from '../../../src/domain/cellar.ts'
-import { parseReading, policyRefusal } from '../../../src/domain/reading/reading.ts'
+import { parseReading } from '../../../src/domain/reading/reading.ts'
+import { policyRefusal } from '../../../src/domain/reading/timestamp-policy.ts'
 
 const reading = {
   cellar: 'wine',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { nanosecondsPastMs, parseTimestamp } from '../../../src/domain/reading/timestamp.ts'
+import { nanosecondsPastMs, parseTimestamp } from '../../../src/domain/reading/parse-timestamp.ts'
 
 describe('parseTimestamp()', () => {
   test.each([

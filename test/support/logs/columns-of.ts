@@ -1,6 +1,6 @@
 import { ColumnsBuilder, Name, ofBatch, type ReadingColumns } from '../../../src/domain/reading/columns.ts'
 import type { Reading } from '../../../src/domain/reading/fields.ts'
-import { parseTimestamp } from '../../../src/domain/reading/timestamp.ts'
+import { parseTimestamp } from '../../../src/domain/reading/parse-timestamp.ts'
 
 /**
  * Makes columns of objects. All `readings` must be valid and have the same cellar. By default, each reading gets names of its own,

@@ -1,8 +1,8 @@
 import type { Database } from 'bun:sqlite'
 import { CellReader } from '../../../src/derived/readings/cells.ts'
 import { findKegs, recentReadings } from '../../../src/derived/readings/readings-questions.ts'
+import { nanosecondsPastMs, parseTimestamp } from '../../../src/domain/reading/parse-timestamp.ts'
 import { eventsOfItems, type LogItem } from '../../../src/domain/reading/recorded-run.ts'
-import { nanosecondsPastMs, parseTimestamp } from '../../../src/domain/reading/timestamp.ts'
 
 export const answerOf = <T>(question: Generator<void, T>): T => {
   for (let step = question.next(); ; step = question.next()) if (step.done === true) return step.value

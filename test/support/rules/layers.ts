@@ -146,7 +146,7 @@ const beginners = new Set([
   'src/derived/quick-check-thread.ts',
   'src/asked/question-thread.ts',
   'src/log/verify/check-thread.ts',
-  'src/password-judge/judge-thread.ts',
+  'src/password-judge/weak-password-thread.ts',
 ])
 
 /** Returns what breaks a rule, each as `path:line` and a reason. */

@@ -19,7 +19,7 @@ import { type MinuteRows, minuteRows, showsMinutes } from './minute-rows.ts'
 import { type JudgedQuery, judgeQuery } from './read-log-query.ts'
 import { isWritten, logEventsPerPageMax, type Summary, unwrittenRefusals, writtenAmong } from './unwritten-refusals.ts'
 
-/** One for each cellar and minute. Then the page ends, even with few events. */
+/** A page reads at most this many rows of counted readings, one for each cellar and minute. Then it ends, even with few events. */
 export const minuteRowsPerPageMax = 600
 const cellarsSuggestedMax = 200
 

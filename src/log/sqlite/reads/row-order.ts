@@ -1,4 +1,7 @@
-/** Finds rows that are missing between the rows of a read (docs/decisions/031-rows-carry-a-checksum.md). */
+/**
+ * Finds rows that are missing between the rows of a read (docs/decisions/031-rows-carry-a-checksum.md). Only truncated events may be
+ * missing: the first revisions of a stream that still has a later row.
+ */
 import { BoundedMap } from '../../../domain/bounded-map.ts'
 import { storeStreamsRememberedMax } from '../../../limits.ts'
 import { DamagedLog } from '../../event-log.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { judgeOnThread, passwordJudgementMsMax } from '../../../../src/password-judge/judge-on-thread.ts'
-import { passwordJudgedCharsMax } from '../../../../src/password-judge/judge-thread.ts'
+import { passwordJudgedCharsMax } from '../../../../src/password-judge/weak-password-thread.ts'
 import { systemSchedule } from '../../../../src/schedule.ts'
 import { type HeldHasher, heldHasher } from '../../../support/held-hasher.ts'
 import { emailOf, fromSomewhere, testPassword } from '../../../support/test-operators.ts'
@@ -195,7 +195,7 @@ describe('a judgement', () => {
   })
 
   test('that throws hides the message, which could quote the password', async () => {
-    const thread = new Worker(new URL('../../../../src/password-judge/judge-thread.ts', import.meta.url).href)
+    const thread = new Worker(new URL('../../../../src/password-judge/weak-password-thread.ts', import.meta.url).href)
     const answer = Promise.withResolvers<unknown>()
     thread.onmessage = ({ data }) => answer.resolve(data)
     thread.onerror = ({ message }) => answer.resolve(message)

@@ -4,7 +4,7 @@
  */
 import { ZxcvbnFactory, type ZxcvbnResult } from '@zxcvbn-ts/core'
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common'
-import { guessedWords, type Weakness } from '../domain/weak-password.ts'
+import { guessedWords, type Weakness } from '../domain/names-in-passwords.ts'
 import type { Judged, ToJudge } from './judge-on-thread.ts'
 
 /** Only this number of characters at the start of a password is compared with the dictionary. More would take too long. */
