@@ -119,10 +119,9 @@ const checkAndAnswer = async (deps: DashboardDeps, action: Action, visit: Visit)
 
 /** So that no history, link or `next` of a sign-in keeps the secret. `null`: the address has none. */
 const addressWithoutSecrets = ({ path, query }: Visit): string | null => {
-  const cut = new URLSearchParams(
-    [...query].map(([name, text]): [string, string] => [name, withoutSecrets(text)]),
-  ).toString()
-  return cut === query.toString() ? null : `${path}?${cut}`
+  if (![...query.values()].some((text) => withoutSecrets(text) !== text)) return null
+  const cut = [...query].map(([name, text]): [string, string] => [name, withoutSecrets(text)])
+  return `${path}?${new URLSearchParams(cut)}`
 }
 
 /** The session is checked after the wait for a place. */

@@ -135,7 +135,11 @@ export class Downloads {
 
   #bodyOf(download: Download): ReadableStream<Uint8Array> {
     const { request } = download.downloader
-    const leave = (): void => void this.#cutOff(download, cutOffWords.clientLeft)
+    const leave = (): void => {
+      // Bun has closed the stream: to close it again would throw, outside of any request.
+      download.controller = null
+      void this.#cutOff(download, cutOffWords.clientLeft)
+    }
     // The signal is always aborted when the browser leaves, but `cancel` is not always called.
     if (request.signal.aborted) leave()
     else request.signal.addEventListener('abort', leave)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { Core } from '../../../../src/actors/core-interface.ts'
 import {
   exportsBegunMax,
   exportsMax,
@@ -91,6 +92,41 @@ describe('exports at once', () => {
     expect((await eve.post('/exports', fields)).status).toBe(200)
     expect((await eve.post('/exports', fields)).status).toBe(429)
   })
+})
+
+test('a client that leaves while the end of its export is recorded does no harm', async () => {
+  let isHeld = false
+  let release = (): void => {}
+  const mayEnd = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const wrapCore = (core: Core): Core => ({
+    ...core,
+    recordExport: async (data, asker) => {
+      if (data.phase === 'complete') {
+        isHeld = true
+        await mayEnd
+      }
+      return core.recordExport(data, asker)
+    },
+  })
+  const unhandled: unknown[] = []
+  const note = (thrown: unknown): void => {
+    unhandled.push(thrown)
+  }
+  process.on('unhandledRejection', note)
+  cleanUp.push(async () => {
+    process.off('unhandledRejection', note)
+  })
+  const service = await start({ wrapCore })
+  const { leave } = await download(service, await signedIn(service, 'auditor'), { list: 'keys' })
+  await until(() => isHeld)
+  leave.abort()
+  await until(() => service.server.pendingRequests === 0)
+  release()
+  await until(() => service.app.downloads.count === 0)
+  expect(await lastEnd(service)).toMatchObject({ phase: 'complete' })
+  expect(unhandled).toEqual([])
 })
 
 describe('an export is cut off', () => {
