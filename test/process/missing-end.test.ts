@@ -102,6 +102,23 @@ describe('the log of a killed service', () => {
 })
 
 describe('a log that was put back without its folder', () => {
+  test('is refused and left alone beside the newer write-ahead log of a killed service', async () => {
+    const dataDir = await putBack([])
+    cpSync((await made).dataDir, dataDir, { recursive: true })
+    const old = readFileSync(join(folder.path, 'old.db'))
+    const service = await start(dataDir)
+    for (let left = 40; left > 0; left -= 1) expect((await post(service.url, (await made).key)).status).toBe(200)
+    service.signal('SIGKILL')
+    await service.exited
+    writeFileSync(join(dataDir, 'log.db'), old)
+    const { exitCode, stderr } = await run(dataDir, 'serve')
+    expect([exitCode, stderr]).toEqual([
+      78,
+      expect.stringContaining('is neither in its file nor in its write-ahead log'),
+    ])
+    expect(readFileSync(join(dataDir, 'log.db')).equals(old)).toBeTrue()
+  })
+
   test.each(Object.keys(sources) as Source[])('is refused with 78 by what %s knows', async (source) => {
     const dataDir = await putBack([source])
     for (const words of [['serve'], ['cellar', 'list'], ['log', 'copy', '--from', dataDir, '--to', `${dataDir}-new`]]) {

@@ -18,8 +18,10 @@ import { copyWal } from './sqlite-file.ts'
 export type FileFacts = { readonly dev: number; readonly ino: number; readonly size: number; readonly mtimeMs: number }
 
 /** https://sqlite.org/fileformat2.html#walformat */
-const walHeaderBytes = 32
+export const walHeaderBytes = 32
 const walFrameHeaderBytes = 24
+export const walFrameAt = (frame: number, pageBytes: number): number =>
+  walHeaderBytes + frame * (walFrameHeaderBytes + pageBytes)
 /** The last bit of the magic number is the byte order of checksums. */
 export const walMagicBytes = 4
 const walMagic = 0x377f0682
@@ -168,7 +170,7 @@ export class FolderWatch {
   }
 
   #walBytes(pages: number): number {
-    return pages === 0 ? 0 : walHeaderBytes + pages * (walFrameHeaderBytes + this.#pageBytes)
+    return pages === 0 ? 0 : walFrameAt(pages, this.#pageBytes)
   }
 
   /**

@@ -3,9 +3,11 @@
  * SQLite may change a file.
  */
 import { Database, SQLiteError } from 'bun:sqlite'
-import { closeSync, existsSync, readSync } from 'node:fs'
+import { closeSync, existsSync, readSync, statSync } from 'node:fs'
 import { storeBusyMsMax } from '../../limits.ts'
 import { openFolderFile } from '../folder-file.ts'
+import { walFrameAt, walHeaderBytes } from '../sqlite/folder-watch.ts'
+import { isMalformed } from '../sqlite/sqlite-faults.ts'
 import { copyWal } from '../sqlite/sqlite-file.ts'
 import { type LogEnd, noEvents, readLogEnd } from './log-end.ts'
 import {
@@ -23,6 +25,8 @@ import {
  * random salts of new files for an older copy more often. With this one, one in four million is wrong.
  */
 const walBeginningsMax = 1_000
+/** SQLite locks this byte of the log's file, and writes nothing to its page. */
+const lockByte = 0x40000000
 
 /** A file that was computed from events up to `position`. */
 export type Mark = {
@@ -74,46 +78,87 @@ export const findMissingEnd = (
   // in EventStoreDB, which has no witness.
   const isEmpty = isEmptyOrMissing(logPath)
   const known = [...(witness === null ? [] : [asMark(witness)]), ...(isEmpty ? [] : (marks?.() ?? []))]
-  if (known.length === 0) return null
+  const ofWal = isEmpty ? [] : (walFindings(logPath, witness) ?? walFindings(logPath, witness) ?? [])
+  if (known.length === 0 && ofWal.length === 0) return null
   const end = isEmpty ? noEvents : reading(logPath, readLogEnd)
-  // Opening the log says why, and loses nothing.
-  if (end === null) return null
-  const ofWal = isEmpty || witness === null ? [] : walFindings(witness.wal, reading(logPath, walExtentIn(logPath)))
-  if (witness !== null && end.logId !== null && end.logId !== witness.logId) {
+  // Opening the log says why.
+  if (end === null && ofWal.length === 0) return null
+  if (witness !== null && end !== null && end.logId !== null && end.logId !== witness.logId) {
     onWarning?.(`"${witnessPathBeside(logPath)}" belongs to another log. It is replaced`)
   }
   return compare(end, known, ofWal)
 }
 
 /**
- * SQLite silently ignores what follows a damaged page. The salts are read last: if the write-ahead log begins anew
- * meanwhile, the counted pages belong to the older one.
+ * SQLite silently ignores what follows a damaged page. Returns `null` if SQLite does not count the pages, or if the
+ * write-ahead log begins anew meanwhile: then they do not fit its header.
  */
-const walExtentIn =
-  (logPath: string) =>
-  (database: Database): WalExtent | null => {
-    const { pages } = copyWal(database, 'NOOP')
-    const path = `${logPath}-wal`
-    if (!existsSync(path)) return null
-    const file = openFolderFile(path, 'read')
-    try {
-      const salts = Buffer.alloc(saltsBytes)
-      return readSync(file, salts, 0, saltsBytes, saltsAt) < saltsBytes ? null : walExtentOf(salts, pages)
-    } finally {
-      closeSync(file)
-    }
+const walFindings = (logPath: string, witness: Witness | null): readonly string[] | null => {
+  const path = `${logPath}-wal`
+  const header = inFile(path, headerOf)
+  if (header === null || header.length < walHeaderBytes) return []
+  const pages = reading(logPath, pagesTaken)
+  if (pages === null || pages < 0) return null
+  return inFile(path, (file) => {
+    const hole = holeIn(file, header, { pages, logBytes: statSync(logPath).size })
+    if (!headerOf(file).equals(header)) return null
+    if (hole !== null) return [`page ${hole} is neither in its file nor in its write-ahead log`]
+    return witness === null ? [] : extentFindings(witness.wal, walExtentOf(header.subarray(saltsAt), pages))
+  })
+}
+
+/** Below 0 while another program keeps SQLite from counting. In a malformed log, which is refused anyway, all pages count. */
+const pagesTaken = (database: Database): number => {
+  try {
+    return copyWal(database, 'NOOP').pages
+  } catch (cause) {
+    if (!(cause instanceof SQLiteError && isMalformed(cause))) throw cause
+    return Number.POSITIVE_INFINITY
   }
+}
+
+type Sizes = { readonly pages: number; readonly logBytes: number }
+
+/**
+ * Returns a page that the last commit counts, and that is nowhere. Then the log's file is cut off, or older than its
+ * write-ahead log. SQLite writes every new page there first, except the page of its locks.
+ */
+const holeIn = (file: number, header: Buffer, { pages, logBytes }: Sizes): number | null => {
+  const pageBytes = header.readUInt32BE(8)
+  const found = new Set([lockByte / pageBytes + 1])
+  let pagesOfAll = 0
+  // A frame begins with the number of its page, the count of all pages if it ends a commit, and the salts.
+  const frame = Buffer.alloc(8 + saltsBytes)
+  for (let index = 0; index < pages; index += 1) {
+    const bytes = readSync(file, frame, 0, frame.length, walFrameAt(index, pageBytes))
+    if (bytes < frame.length || frame.compare(header, saltsAt, saltsAt + saltsBytes, 8) !== 0) break
+    found.add(frame.readUInt32BE(0))
+    pagesOfAll = frame.readUInt32BE(4) || pagesOfAll
+  }
+  for (let page = Math.floor(logBytes / pageBytes) + 1; page <= pagesOfAll; page += 1) if (!found.has(page)) return page
+  return null
+}
+
+const headerOf = (file: number): Buffer => {
+  const header = Buffer.alloc(walHeaderBytes)
+  return header.subarray(0, readSync(file, header, 0, walHeaderBytes, 0))
+}
+
+/** Returns `null` if the file is missing. */
+const inFile = <T>(path: string, read: (file: number) => T): T | null => {
+  if (!existsSync(path)) return null
+  const file = openFolderFile(path, 'read')
+  try {
+    return read(file)
+  } finally {
+    closeSync(file)
+  }
+}
 
 /** A file that cannot be read is not taken for an empty one. */
 const isEmptyOrMissing = (path: string): boolean => {
-  if (!existsSync(path)) return true
   try {
-    const file = openFolderFile(path, 'read')
-    try {
-      return readSync(file, new Uint8Array(1)) === 0
-    } finally {
-      closeSync(file)
-    }
+    return inFile(path, (file) => readSync(file, new Uint8Array(1)) === 0) ?? true
   } catch {
     return false
   }
@@ -138,15 +183,16 @@ const asMark = ({ logId, position, recordedAt }: Witness): Mark => ({
   event: `written at ${timeText(recordedAt)}`,
 })
 
-const walFindings = (wal: WalExtent, extent: WalExtent | null): readonly string[] => {
-  if (extent === null || (wal.firstSalt === 0 && wal.secondSalt === 0)) return []
+const extentFindings = (wal: WalExtent, extent: WalExtent): readonly string[] => {
+  if (wal.firstSalt === 0 && wal.secondSalt === 0) return []
   const timesBegun = (wal.firstSalt - extent.firstSalt) >>> 0
   if (timesBegun > 0) return timesBegun <= walBeginningsMax ? ['its write-ahead log is an older copy'] : []
   if (wal.secondSalt !== extent.secondSalt || wal.pages <= extent.pages) return []
   return [`its write-ahead log has ${extent.pages} whole pages, and ${wal.pages} were synced`]
 }
 
-const compare = (end: LogEnd, known: readonly Mark[], ofWal: readonly string[]): MissingEnd | null => {
+const compare = (read: LogEnd | null, known: readonly Mark[], ofWal: readonly string[]): MissingEnd | null => {
+  const end = read ?? noEvents
   // Before a log has its id, the models can be of a log in EventStoreDB, which has no witness.
   const ahead = known.filter(
     ({ source, logId, position }) =>
@@ -158,10 +204,11 @@ const compare = (end: LogEnd, known: readonly Mark[], ofWal: readonly string[]):
   ]
   if (findings.length === 0) return null
   const knownPosition = Math.max(end.position, ...ahead.map(({ position }) => position))
-  return { lastPosition: end.position, knownPosition, findings: [...findings, lastText(end)] }
+  return { lastPosition: end.position, knownPosition, findings: [...findings, lastText(read)] }
 }
 
-const lastText = (end: LogEnd): string => {
+const lastText = (end: LogEnd | null): string => {
+  if (end === null) return 'SQLite cannot read what is left'
   if (end.position === 0) return 'it has no event'
   return `its last event has position ${end.position}, written at ${timeText(end.recordedAt)}`
 }

@@ -1,17 +1,38 @@
+import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DamagedLog } from '../../../src/log/event-log.ts'
+import { ensureLogCreated } from '../../../src/log/log-identity.ts'
+import { copyWal, pageBytes } from '../../../src/log/sqlite/sqlite-file.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
-import { LogEndMissing, type MissingEnd } from '../../../src/log/tail/missing-end.ts'
+import { findMissingEnd, LogEndMissing, type MissingEnd } from '../../../src/log/tail/missing-end.ts'
+import { saltsAt, saltsBytes, WitnessFile } from '../../../src/log/tail/witness-file.ts'
+import { keySuspensions } from '../../support/logs/sample-events.ts'
 import { timesToTry } from '../../support/long-trials.ts'
-import { seededNumbers } from '../../support/seeded-entropy.ts'
+import { seededEntropy, seededNumbers } from '../../support/seeded-entropy.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
+import { manualClock } from '../../support/time/manual-clock.ts'
 import { type Files, folderWith, type Moment, momentsOf, openAndRead } from './killed-log.ts'
 
 setDefaultTimeout(600_000)
 
 const commits = 40
+/** SQLite locks this byte of the file. */
+const lockByte = 0x40000000
+/** Lets the log's file grow without end. Each time, all pages are copied, so that the write-ahead log begins anew. */
+const growingWriter = `
+  import { Database } from 'bun:sqlite'
+  self.onmessage = ({ data }) => {
+    const database = new Database(data)
+    database.run('PRAGMA busy_timeout = 10000')
+    database.run('CREATE TABLE growing (bytes)')
+    for (let turn = 0; ; turn += 1) {
+      for (let row = 0; row < 5; row += 1) database.run('INSERT INTO growing VALUES (randomblob(9000))')
+      database.run('PRAGMA wal_checkpoint(PASSIVE)')
+      if (turn === 20) postMessage('begun')
+    }
+  }
+`
 let folder: TemporaryFolder
 /** A new log, whose write-ahead log has everything. */
 let fresh: readonly Moment[]
@@ -180,7 +201,18 @@ describe('an older copy of one file', () => {
   test('of the log is refused beside a newer write-ahead log', async () => {
     const { 'log.witness': _, ...newer } = lastOf(reopened).files
     const { refusal } = await openAndRead(folderWith(folder.path, { ...newer, ...pick(fresh[0]?.files, 'log.db') }))
-    expect(refusal).toBeInstanceOf(DamagedLog)
+    expect(String(refusal)).toContain('is neither in its file nor in its write-ahead log')
+  })
+
+  test('of the log is refused and left alone when SQLite cannot read its schema', async () => {
+    const { 'log.witness': _, 'log.db': whole = Buffer.alloc(0), ...newer } = lastOf(reopened).files
+    const old = whole.subarray(0, pageBytes)
+    const dataDir = folderWith(folder.path, { ...newer, 'log.db': old })
+    const { refusal } = await openAndRead(dataDir)
+    expect(String(refusal)).toContain(
+      'is neither in its file nor in its write-ahead log; SQLite cannot read what is left',
+    )
+    expect(readFileSync(join(dataDir, 'log.db')).equals(old)).toBeTrue()
   })
 
   test('of a closed log is refused beside a newer witness, and says what is missing', async () => {
@@ -201,6 +233,48 @@ describe('an older copy of one file', () => {
     const newer = lastOf(reopened)
     const dataDir = folderWith(folder.path, { ...newer.files, ...pick(fresh.at(3)?.files, 'log.witness') })
     expect(await openAndRead(dataDir)).toEqual({ refusal: null, warnings: [], events: newer.events })
+  })
+})
+
+describe('the check beside a running log', () => {
+  const saltsIn = (path: string): Buffer => readFileSync(`${path}-wal`).subarray(saltsAt, saltsAt + saltsBytes)
+
+  test('never alarms while the write-ahead log begins anew', async () => {
+    const dataDir = folderWith(folder.path, {})
+    const path = join(dataDir, 'log.db')
+    await openSqliteLog({ dataDir }).close()
+    const writer = new Worker(`data:text/javascript,${encodeURIComponent(growingWriter)}`)
+    const { promise: begun, resolve } = Promise.withResolvers<void>()
+    writer.onmessage = () => resolve()
+    writer.postMessage(path)
+    await begun
+    using reader = new Database(path)
+    const witness = new WitnessFile(join(dataDir, 'log.witness'), 'a'.repeat(36))
+    for (let look = 0; look < timesToTry(1_000, 5_000); look += 1) {
+      const before = saltsIn(path)
+      const { pages } = copyWal(reader, 'NOOP')
+      if (pages >= 0 && saltsIn(path).equals(before)) witness.write({ position: 0, recordedAt: 0 }, before, pages)
+      expect([look, findMissingEnd(path, {})]).toEqual([look, null])
+    }
+    witness.close()
+    writer.terminate()
+  })
+
+  test('does not miss the page of the locks, in a log of 1 GiB', async () => {
+    const dataDir = folderWith(folder.path, {})
+    const path = join(dataDir, 'log.db')
+    await openSqliteLog({ dataDir }).close()
+    const header = readFileSync(path)
+    header.writeUInt32BE(lockByte / pageBytes, 28)
+    writeFileSync(path, header)
+    truncateSync(path, lockByte)
+    const log = openSqliteLog({ dataDir })
+    await ensureLogCreated(log, manualClock(), seededEntropy())
+    await log.append('key-a', 'none', keySuspensions(40))
+    expect(statSync(path).size).toBe(lockByte)
+    expect(findMissingEnd(path, {})).toBeNull()
+    await log.close()
+    expect(statSync(path).size).toBeGreaterThan(lockByte + pageBytes)
   })
 })
 
