@@ -14,7 +14,8 @@ import { categoryOf, purgeableCategories, readingsStream } from '../domain/strea
 import { readPageEventsMax } from '../limits.ts'
 import type { ToAppend } from './event-log.ts'
 
-const recordedAtMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+/** `toISOString` throws for times that are much later. */
+export const recordedAtMax = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 const metadataCheck = TypeCompiler.Compile(Metadata)
 const storedTypes = eventTypes.filter((type) => declarationOf(type).by.length > 0)
 const dataChecks = new Map(storedTypes.map((type) => [type, TypeCompiler.Compile(declarationOf(type).data)]))

@@ -7,6 +7,7 @@ import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { declarationOf, eventTypes, Metadata, type NewEvent, type RecordedEvent } from '../../domain/events.ts'
 import { type LogItem, ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { type ToAppend, UndecodableEvent } from '../event-log.ts'
+import { recordedAtMax } from '../storable.ts'
 import { type PackedRun, type Part, packReadings, packRun, unpackReadings } from './packed-readings.ts'
 import { RowBuffers } from './row-buffers.ts'
 import type { RunUnpacker, UnpackedRuns } from './unpack-runs.ts'
@@ -57,7 +58,7 @@ const StoredEvent = Type.Object({
   id: Type.String(),
   type: Type.String(),
   schemaVersion: Type.Integer({ minimum: 1 }),
-  recordedAt: Type.Integer({ minimum: 0 }),
+  recordedAt: Type.Integer({ minimum: 0, maximum: recordedAtMax }),
   data: Type.Unknown(),
   metadata: Metadata,
 })

@@ -1,6 +1,7 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import { isRecordStream } from '../../domain/stream-names.ts'
 import { UndecodableEvent } from '../event-log.ts'
+import { recordedAtMax } from '../storable.ts'
 
 export const unreadableTypeCharsMax = 100
 export const unreadableWhyCharsMax = 300
@@ -39,7 +40,7 @@ export const storedIdOf = (stored: unknown): string => {
 
 export const storedTimeOf = (stored: unknown): number => {
   const value = fieldOf(stored, 'recordedAt')
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= recordedAtMax ? value : 0
 }
 
 const fieldOf = (stored: unknown, name: string): unknown =>

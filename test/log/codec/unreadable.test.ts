@@ -3,7 +3,7 @@ import { recordCategories } from '../../../src/domain/stream-names.ts'
 import { createCodec, type StoredRow } from '../../../src/log/codec/codec.ts'
 import { unreadableTypeCharsMax, unreadableWhyCharsMax } from '../../../src/log/codec/unreadable.ts'
 import { UndecodableEvent } from '../../../src/log/event-log.ts'
-import { assertStorable } from '../../../src/log/storable.ts'
+import { assertStorable, recordedAtMax } from '../../../src/log/storable.ts'
 import { keySuspended, recordsPurged, startMs } from '../../support/logs/sample-events.ts'
 
 const codec = createCodec()
@@ -20,6 +20,7 @@ const unreadable = [
   ['a newer version', rowOf(stored({ schemaVersion: 9 })), { type: 'RecordsPurged' }],
   ['other metadata', rowOf(stored({ metadata: { by: { kind: 'moon' } } })), { type: 'RecordsPurged' }],
   ['other data', rowOf(stored({ data: 7 })), { type: 'RecordsPurged' }],
+  ['a time after 9999', rowOf(stored({ recordedAt: recordedAtMax + 1 })), { type: 'RecordsPurged' }],
   ['no object', rowOf(7), { type: '(unknown)' }],
   ['no JSON', { ...place, body: '{"' }, { type: '(unknown)', why: 'its row is not JSON' }],
   ['another number of events', { ...rowOf(), count: 1 }, { type: '(unknown)' }],
@@ -54,6 +55,12 @@ describe('an unreadable record', () => {
       ['RecordsPurged', 7],
     ])
     expect(events[1]).toMatchObject({ id: 'one', recordedAt: 7 })
+  })
+
+  test('has a time that can be written, whatever is stored', () => {
+    const timeOf = (recordedAt: number) => codec.decode(rowOf(stored({ type: 'Never', recordedAt })))[0]?.recordedAt
+    expect([recordedAtMax, recordedAtMax + 1, 8.64e15 + 1].map(timeOf)).toEqual([recordedAtMax, 0, 0])
+    expect(codec.decode(rowOf(stored({ recordedAt: recordedAtMax })))[0]?.type).toBe('RecordsPurged')
   })
 
   test('takes the positions of all events of an unreadable row', () => {
