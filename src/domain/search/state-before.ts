@@ -21,7 +21,10 @@ export const unknownBefore: StateBefore = { ...nothingBefore, isKnown: false }
 export const stateAfter = (before: StateBefore, event: RecordedEvent): StateBefore => {
   if (!before.isKnown) return before
   if (isIn('key', event)) return { ...before, key: evolveKey(before.key, event) }
-  if (isIn('cellar', event)) return { ...before, cellar: evolveCellar(before.cellar, event) }
+  if (isIn('cellar', event)) {
+    const isAboutKey = before.cellar === null && event.type !== 'CellarCreated'
+    return isAboutKey ? before : { ...before, cellar: evolveCellar(before.cellar, event) }
+  }
   if (event.stream === setupStream || !isIn('operator', event)) return before
   return { ...before, operator: evolveOperator(before.operator, event) }
 }

@@ -8,6 +8,7 @@ import {
   matches,
   parseActor,
 } from '../../../src/domain/search/event-filter.ts'
+import { nothingBefore, stateAfter } from '../../../src/domain/search/state-before.ts'
 import {
   categories,
   cellarStream,
@@ -30,6 +31,10 @@ const keyId = '7Qp2mZ4k'
 const suspended = recorded(keySuspended(), keyStream(keyId))
 const accepted = recorded(reading(readingsStream(keyId), { cellar: 'wine' }), readingsStream(keyId))
 const renamed = recorded(cellarRenamed('x'), cellarStream('wine'))
+
+test('stateAfter() a purge leaves the states as they were, without a cellar', () => {
+  expect(stateAfter(nothingBefore, purged('wine', keyId))).toBe(nothingBefore)
+})
 
 describe('kindOf()', () => {
   test('gives every category a kind', () => {
