@@ -49,7 +49,7 @@ export const linksOpenMax = 20
 
 export const refusedSignInAddressesMax = 5
 
-/** A summary is appended at most this long after its refusals. If the store is away, or if there is no room, it waits. */
+/** A summary is appended at most this long after the first of its refusals, while the log takes events. */
 export const refusalSummaryMsMax = 900_000
 
 // Actors and their mailboxes (docs/protocol.md, "Appending a reading")

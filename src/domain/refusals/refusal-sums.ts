@@ -2,9 +2,11 @@
  * Sums up what a node refused (docs/decisions/032-refusals-are-summed.md). A summary of a key is due 10 s after the first
  * refusal with a code. If these go on, the next is due a minute later, and further ones every 10 minutes. Memory is
  * bounded: refusals of keys beyond `refusalSumsKeysMax` count only in the summary of the node, which has no samples. What
- * is written is bounded, too (`SummaryBytes`): without room, summaries wait. The node's comes first, and keys take turns,
- * so a key with many refusals does not hold up the others.
+ * is written is bounded, too (`SummaryBytes`): without room, summaries wait. The node's comes first, and then the key whose
+ * last summary is oldest, so no key holds up the others. After `roomWaitMsMax`, and at a stop, a key's refusals without room
+ * count in the summary of the node.
  */
+import { refusalSummaryMsMax } from '../../limits.ts'
 import type { ReadingRefusal } from '../refusal.ts'
 import { nameFault } from '../text.ts'
 import { refusalFacts } from './refusal-facts.ts'
@@ -21,6 +23,11 @@ export const refusalSumsKeysMax = 1_000
 /** Of all keys. One takes about 400 bytes, and at most 1,500 with the longest names. */
 export const refusalSamplesOfAllKeysMax = 2_000
 
+/** From the first refusal on. It is longer than the longest pause, and the node's summary then has 2 minutes left. */
+const roomWaitMsMax = refusalSummaryMsMax - 120_000
+/** Many keys wait too long one after another, and one summary of the node tells of them. */
+const nodePauseMs = 60_000
+
 export type Refused = {
   readonly requestId: string
   readonly atMs: number
@@ -36,7 +43,7 @@ export type Summary = { readonly keyId: string | null; readonly data: RefusedRea
 
 export class RefusalSums {
   readonly #keys = new Map<string, WaitingRefusals>()
-  /** Had a summary, and wait for none. The key whose summary came first gives way to a new key. */
+  /** Wait for no summary. The key that came first gives way to a new key. */
   readonly #quiet = new Map<string, SummaryTimes>()
   #node = new WaitingRefusals(new SummaryTimes())
   readonly #bytes: SummaryBytes
@@ -74,21 +81,30 @@ export class RefusalSums {
   }
 
   /**
-   * At most `summariesMax` that are due, and no longer holds them. With `isLast`, all are due and none waits for room. If
-   * an append fails, give its summary back.
+   * At most `summariesMax` that are due, and no longer holds them. With `isLast`, all are due, and none of a key waits for
+   * room. If an append fails, give its summary back.
    */
   take(
     nowMs: number,
     { summariesMax, isLast }: { readonly summariesMax: number; readonly isLast: boolean },
   ): Summary[] {
     const due: Summary[] = []
-    for (const [keyId, sums] of [[null, this.#node] as const, ...this.#keys]) {
+    let hasRoom = true
+    for (const [keyId, sums] of this.#inTurn(isLast)) {
       if (due.length === summariesMax) break
       if (sums.isEmpty || (!isLast && sums.dueMs > nowMs)) continue
       const data = sums.summary()
-      if (!isLast && !this.#bytes.take(bytesOfSummary(data), nowMs)) break
-      this.#release(keyId, sums, nowMs)
-      due.push({ keyId, data })
+      const ofStop = isLast && keyId === null
+      hasRoom = (hasRoom || ofStop) && this.#bytes.take(bytesOfSummary(data), nowMs, { ofStop })
+      if (hasRoom) {
+        sums.tell(nowMs)
+        due.push({ keyId, data })
+        this.#release(keyId, sums)
+      } else if (keyId !== null && (isLast || data.from <= nowMs - roomWaitMsMax)) {
+        this.#node.add({ ...data, samples: [] }, nowMs)
+        this.#node.dueBy(nowMs + nodePauseMs)
+        this.#release(keyId, sums)
+      }
     }
     return due
   }
@@ -103,6 +119,12 @@ export class RefusalSums {
     sums.add(hasRoom ? data : { ...data, samples: [] }, nowMs)
     sums.dueBy(nowMs + firstPauseMs)
     this.#samples += key?.samples ?? 0
+  }
+
+  /** At a stop, the node comes last, because it gets what has no room. */
+  #inTurn(isLast: boolean): readonly (readonly [string | null, WaitingRefusals])[] {
+    const keys = Array.from(this.#keys).sort(([, one], [, other]) => one.times.lastMs - other.times.lastMs)
+    return isLast ? [...keys, [null, this.#node]] : [[null, this.#node], ...keys]
   }
 
   #ofKey(keyId: string | null): WaitingRefusals | null {
@@ -122,8 +144,7 @@ export class RefusalSums {
     return oldest !== undefined && this.#quiet.delete(oldest)
   }
 
-  #release(keyId: string | null, sums: WaitingRefusals, nowMs: number): void {
-    sums.tell(nowMs)
+  #release(keyId: string | null, sums: WaitingRefusals): void {
     if (keyId === null) {
       this.#node = new WaitingRefusals(sums.times)
       return

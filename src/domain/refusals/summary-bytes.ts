@@ -1,31 +1,34 @@
 import { dayMs } from '../calendar.ts'
 import type { EventData } from '../events.ts'
 
-/**
- * With what it has saved up, a node writes at most 64 MiB in 24 hours. If 1,000 keys are always refused, each has a summary
- * every 25 minutes.
- */
+/** With what it has saved up, a node writes at most 64 MiB in 24 hours. */
 export const refusalSummaryBytesPerDay = 48 * 1024 * 1024
 export const refusalSummaryBytesSavedMax = 16 * 1024 * 1024
+/** Kept for the node's summary at a stop. It has no samples, so with all codes it is smaller. */
+export const refusalSummaryBytesOfStop = 4_096
 /** Id, type, stream, metadata and framing. */
 export const refusalSummaryBytesBesideData = 500
 
 /**
- * A node earns bytes only while it runs, and begins with none. So it needs no memory of what it wrote before, and starting
- * again and again earns it nothing.
+ * A node earns bytes only while it runs, and first those for its stop. So it needs no memory of what it wrote before. A run
+ * writes no more than it earns, or what is kept for its stop if that is more.
  */
 export class SummaryBytes {
   #bytes = 0
+  #isStopping = false
   #earnedToMs: number
 
   constructor(nowMs: number) {
     this.#earnedToMs = nowMs
   }
 
-  take(bytes: number, nowMs: number): boolean {
+  /** Only `ofStop` takes what is kept for the stop. */
+  take(bytes: number, nowMs: number, { ofStop }: { readonly ofStop: boolean }): boolean {
     this.add(Math.max(0, nowMs - this.#earnedToMs) * (refusalSummaryBytesPerDay / dayMs))
     this.#earnedToMs = nowMs
-    if (bytes > this.#bytes) return false
+    if (ofStop && !this.#isStopping) this.#bytes = Math.max(this.#bytes, refusalSummaryBytesOfStop)
+    this.#isStopping ||= ofStop
+    if (bytes + (ofStop ? 0 : refusalSummaryBytesOfStop) > this.#bytes) return false
     this.#bytes -= bytes
     return true
   }

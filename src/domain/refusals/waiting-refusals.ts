@@ -12,6 +12,12 @@ const lastPauseMs = Math.max(...refusalSummaryPausesMs)
 
 export class SummaryTimes {
   readonly #codes = new Map<string, { readonly atMs: number; readonly times: number }>()
+  #lastMs = 0
+
+  /** 0 before the first summary. */
+  get lastMs(): number {
+    return this.#lastMs
+  }
 
   /** If nothing waits for it yet. After the last pause, a quiet code begins again. */
   dueMs(code: string, nowMs: number): number {
@@ -24,6 +30,7 @@ export class SummaryTimes {
   }
 
   tell(code: string, nowMs: number): void {
+    this.#lastMs = nowMs
     this.#codes.set(code, { atMs: nowMs, times: (this.#codes.get(code)?.times ?? 0) + 1 })
   }
 }

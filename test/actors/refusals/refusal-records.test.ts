@@ -4,7 +4,7 @@ import { refusalAppendsAtOnce } from '../../../src/actors/refusals/refusal-recor
 import type { EventData } from '../../../src/domain/events.ts'
 import { refusalSumsKeysMax } from '../../../src/domain/refusals/refusal-sums.ts'
 import { nodeRefusalsStream, refusalsStream } from '../../../src/domain/stream-names.ts'
-import { heartbeatMs } from '../../../src/limits.ts'
+import { heartbeatMs, refusalSummaryMsMax } from '../../../src/limits.ts'
 import { collect } from '../../support/logs/collector.ts'
 import { Cluster, makeTestKey, type TestNode } from '../../support/two-nodes.ts'
 
@@ -150,13 +150,34 @@ describe('summaries of refusals', () => {
     expect(await allCounted(cluster)).toBe(100)
   })
 
-  test('are written when the node stops, due or not', async () => {
+  test.each([
+    ['has earned room', hour, 21],
+    ['has just started', 0, 1],
+  ])('are written when the node stops and %s, due or not', async (_, ranMs, events) => {
     const cluster = new Cluster()
     const node = await cluster.open()
+    cluster.clock.advance(ranMs)
     for (let key = 0; key < 20; key += 1) refuse(node, `key-${key}`)
     refuse(node, null, { code: 'KEY_UNKNOWN' })
     await node.schedule.until(node.core.drain())
     expect(await allCounted(cluster)).toBe(21)
+    expect(await cluster.all()).toHaveLength(events)
+    expect(await countsIn(cluster, nodeRefusalsStream)).toEqual([events === 1 ? [1, 20] : [1]])
+  })
+
+  test('come within their longest wait, whatever room there is', async () => {
+    const cluster = new Cluster()
+    const node = await cluster.open()
+    for (let key = 0; key < refusalSumsKeysMax; key += 1) refuse(node, `key-${key}`)
+    await pass(cluster, [node], refusalSummaryMsMax)
+    expect(await allCounted(cluster)).toBe(refusalSumsKeysMax)
+    const waits = (await cluster.all()).flatMap(({ type, data, recordedAt }) =>
+      type === 'ReadingsRefused' ? [recordedAt - data.from] : [],
+    )
+    expect(waits.length).toBeLessThan(refusalSumsKeysMax)
+    expect(Math.max(...waits)).toBeLessThan(refusalSummaryMsMax)
+    const [merged] = await summariesIn(cluster, nodeRefusalsStream)
+    expect(merged?.samples).toEqual([])
   })
 
   test('do not keep a node from stopping while the store hangs', async () => {

@@ -9,11 +9,13 @@ import {
   type Summary,
 } from '../../../src/domain/refusals/refusal-sums.ts'
 import {
-  refusalSummaryBytesBesideData,
+  bytesOfSummary,
+  refusalSummaryBytesOfStop,
   refusalSummaryBytesPerDay,
   refusalSummaryBytesSavedMax,
 } from '../../../src/domain/refusals/summary-bytes.ts'
 import { refusalSamplesMax } from '../../../src/domain/refusals/waiting-refusals.ts'
+import { refusalSummaryMsMax } from '../../../src/limits.ts'
 
 // The default timeout of 5 s is too short on a busy CPU.
 setDefaultTimeout(600_000)
@@ -35,6 +37,14 @@ const refused = (atMs: number, code = 'INVALID_NAME', more: Partial<Refused> = {
 
 const take = (sums: RefusalSums, nowMs: number): readonly Summary[] =>
   sums.take(nowMs, { summariesMax: Number.POSITIVE_INFINITY, isLast: false })
+const stop = (sums: RefusalSums, nowMs: number): readonly Summary[] => {
+  const all: Summary[] = []
+  while (true) {
+    const some = sums.take(nowMs, { summariesMax: 8, isLast: true })
+    if (some.length === 0) return all
+    all.push(...some)
+  }
+}
 const giveBack = (sums: RefusalSums, summaries: readonly Summary[], nowMs: number): void => {
   for (const summary of summaries) sums.giveBack(summary, nowMs)
 }
@@ -213,15 +223,16 @@ describe('RefusalSums', () => {
     const sums = new RefusalSums(begunMs)
     const names = { rack: 'r'.repeat(128), keg: 'k'.repeat(128) }
     const told = new Map<string | null, number>()
-    let [noted, bytes] = [0, 0]
-    const read = (summaries: readonly Summary[]): void => {
+    let [noted, bytes, longestWaitMs] = [0, 0, 0]
+    const read = (summaries: readonly Summary[], atMs: number): void => {
       for (const summary of summaries) {
-        bytes += JSON.stringify(summary.data).length + refusalSummaryBytesBesideData
+        bytes += bytesOfSummary(summary.data)
+        longestWaitMs = Math.max(longestWaitMs, startMs + atMs - summary.data.from)
         told.set(summary.keyId, (told.get(summary.keyId) ?? 0) + countOf(summary))
       }
     }
     for (let atMs = 0; atMs < dayMs; atMs += 30_000) {
-      read(take(sums, startMs + atMs))
+      read(take(sums, startMs + atMs), atMs)
       for (let key = 0; key < refusalSumsKeysMax; key += 1) {
         // One key is refused a hundred times as often as each other.
         sums.note(`key-${key}`, refused(atMs, `CODE_${key % 3}`, { names, count: key === 0 ? 100 : 1 }))
@@ -231,22 +242,78 @@ describe('RefusalSums', () => {
     }
     expect(bytes).toBeLessThanOrEqual(refusalSummaryBytesSavedMax + refusalSummaryBytesPerDay)
     expect(bytes).toBeGreaterThan(refusalSummaryBytesPerDay)
-    read(sums.take(startMs + dayMs, { summariesMax: 10_000, isLast: true }))
+    read(stop(sums, startMs + dayMs), dayMs)
+    expect(longestWaitMs).toBeLessThan(refusalSummaryMsMax)
     expect(told.size).toBe(refusalSumsKeysMax + 1)
     expect([...told.values()].reduce((sum, count) => sum + count)).toBe(noted)
   })
 
-  test('gives a node that starts again and again only what it earns while it runs', () => {
-    let bytes = 0
-    for (let beginMs = 0; beginMs < dayMs; beginMs += tenSeconds) {
+  test.each([
+    ['dies', tenSeconds],
+    ['dies', minute],
+    ['stops', tenSeconds],
+    ['stops', minute],
+  ])('gives a node that %s every %i ms only what it earns while it runs', (how, runMs) => {
+    let [noted, counted, bytes] = [0, 0, 0]
+    for (let beginMs = 0; beginMs < dayMs; beginMs += runMs) {
       const sums = new RefusalSums(startMs + beginMs)
       for (let key = 0; key < 100; key += 1) sums.note(`key-${key}`, refused(beginMs))
-      for (const { data } of take(sums, startMs + beginMs + tenSeconds)) {
-        bytes += JSON.stringify(data).length + refusalSummaryBytesBesideData
+      noted += 100
+      const endMs = startMs + beginMs + runMs
+      for (const summary of [...take(sums, endMs), ...(how === 'stops' ? stop(sums, endMs) : [])]) {
+        bytes += bytesOfSummary(summary.data)
+        counted += countOf(summary)
       }
     }
     expect(bytes).toBeLessThanOrEqual(refusalSummaryBytesPerDay)
-    expect(bytes).toBeGreaterThan(refusalSummaryBytesPerDay / 2)
+    expect(bytes).toBeGreaterThan(refusalSummaryBytesPerDay / 10)
+    if (how === 'stops') expect(counted).toBe(noted)
+  })
+
+  test('tells all at a stop just after the start, in one summary of the node', () => {
+    const sums = new RefusalSums(startMs)
+    for (let key = 0; key < refusalSumsKeysMax; key += 1) {
+      sums.note(`key-${key}`, refused(0, `A_CODE_AS_LONG_AS_THEY_ARE_${key % 40}`, { count: 1_000_000 }))
+    }
+    const [summary, ...others] = stop(sums, startMs)
+    expect([summary?.keyId, others]).toEqual([null, []])
+    expect(summary === undefined ? 0 : countOf(summary)).toBe(refusalSumsKeysMax * 1_000_000)
+    expect(summary === undefined ? 0 : bytesOfSummary(summary.data)).toBeLessThan(refusalSummaryBytesOfStop)
+    // What is kept for the stop is there once.
+    let more = 0
+    for (let rounds = 0; rounds < 100; rounds += 1) {
+      sums.note(null, refused(rounds))
+      more += stop(sums, startMs).length
+    }
+    expect(more).toBeLessThan(5)
+  })
+
+  test('counts what has waited too long without room for the node, in few summaries', () => {
+    const sums = new RefusalSums(startMs)
+    for (let key = 0; key < refusalSumsKeysMax; key += 1) {
+      sums.note(`key-${key}`, refused(key * 100, 'INVALID_NAME', { names: { rack: 'r'.repeat(128), keg: 'k' } }))
+    }
+    const told: Summary[] = []
+    for (let atMs = 0; atMs <= refusalSummaryMsMax + 100_000; atMs += 500) {
+      for (const summary of take(sums, startMs + atMs)) {
+        told.push(summary)
+        expect(startMs + atMs - summary.data.from).toBeLessThan(refusalSummaryMsMax)
+      }
+    }
+    expect(told.reduce((sum, summary) => sum + countOf(summary), 0)).toBe(refusalSumsKeysMax)
+    expect(ofKeys(told).length).toBeLessThan(refusalSumsKeysMax)
+    expect(told.length - ofKeys(told).length).toBeLessThanOrEqual(3)
+  })
+
+  test('gives room to the key whose last summary is oldest', () => {
+    const sums = new RefusalSums(startMs)
+    const summarized = new Set<string | null>()
+    const names = { rack: 'r'.repeat(128), keg: 'k'.repeat(128) }
+    for (let atMs = 0; atMs < 4 * 3_600_000; atMs += tenSeconds) {
+      for (let key = 0; key < refusalSumsKeysMax; key += 1) sums.note(`key-${key}`, refused(atMs, 'A', { names }))
+      for (const { keyId } of take(sums, startMs + atMs)) summarized.add(keyId)
+    }
+    expect(summarized.size).toBe(refusalSumsKeysMax + 1)
   })
 
   test('keeps a summary that finds no room, and writes it later', () => {
