@@ -4,8 +4,8 @@ import type { EventData } from '../events.ts'
 /** With what it has saved up, a node writes at most 64 MiB in 24 hours. */
 export const refusalSummaryBytesPerDay = 48 * 1024 * 1024
 export const refusalSummaryBytesSavedMax = 16 * 1024 * 1024
-/** Kept for the node's summary at a stop. It has no samples, so with all codes it is smaller. */
-export const refusalSummaryBytesOfStop = 4_096
+/** Kept for the node's summary at a stop. It has no samples, so it is smaller with all 34 codes. */
+export const refusalSummaryBytesOfStop = 2_560
 /** Id, type, stream, metadata and framing. */
 export const refusalSummaryBytesBesideData = 500
 

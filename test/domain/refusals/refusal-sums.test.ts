@@ -273,7 +273,7 @@ describe('RefusalSums', () => {
   test('tells all at a stop just after the start, in one summary of the node', () => {
     const sums = new RefusalSums(startMs)
     for (let key = 0; key < refusalSumsKeysMax; key += 1) {
-      sums.note(`key-${key}`, refused(0, `A_CODE_AS_LONG_AS_THEY_ARE_${key % 40}`, { count: 1_000_000 }))
+      sums.note(`key-${key}`, refused(0, `CODE_OF_REFUSALS_${key % 34}`, { count: 1_000_000 }))
     }
     const [summary, ...others] = stop(sums, startMs)
     expect([summary?.keyId, others]).toEqual([null, []])
