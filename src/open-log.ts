@@ -51,7 +51,7 @@ import {
 import { LogFileBusy, type OpenOptions } from './log/sqlite/sqlite-file.ts'
 import { openSqliteLog } from './log/sqlite/sqlite-log.ts'
 import { type EndCheck, LogEndMissing, type Mark, type MissingEnd } from './log/tail/missing-end.ts'
-import { type VerifiedLog, type VerifyParts, verifyFile, verifyStore } from './log/verify/verify-log.ts'
+import { type VerifiedLog, type VerifyParts, verifyFile, verifyStore } from './log/verify/run-verify.ts'
 import type { Schedule } from './schedule.ts'
 
 export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveBytes' | 'allowSharedDataDir'>

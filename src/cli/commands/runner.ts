@@ -1,7 +1,7 @@
 import type { Config, Environment } from '../../config.ts'
 import type { CopyProgress } from '../../log/copy-log.ts'
 import type { LogDigest } from '../../log/log-digest.ts'
-import type { VerifiedLog, VerifyProgress } from '../../log/verify/verify-log.ts'
+import type { VerifiedLog, VerifyProgress } from '../../log/verify/run-verify.ts'
 import type { Operation } from '../control/operations.ts'
 import type { End, ExitCode } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'

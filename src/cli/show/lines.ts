@@ -31,8 +31,9 @@ const KeyView = Type.Object({
   expiresAt: textOrNull,
   createdAt: Type.String(),
   lastUsedAt: textOrNull,
-  /** The keys that this key replaces, and that its last rotation created. */
+  /** The id of the key that this key replaces. */
   predecessor: Type.Optional(Type.String()),
+  /** The id of the key that the last rotation of this key created. */
   successor: Type.Optional(Type.String()),
   /** Only after `key rotate`: the unused successor that the new key replaces. */
   replaced: Type.Optional(Type.String()),

@@ -2,7 +2,7 @@ import { type Database, SQLiteError } from 'bun:sqlite'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { isRun, lastPositionOf, ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { isRecordStream } from '../../domain/stream-names.ts'
-import { groupsUnderWayMax, readPageEventsMax, troubleLookMs } from '../../limits.ts'
+import { readPageEventsMax, troubleLookMs } from '../../limits.ts'
 import { type Schedule, systemSchedule } from '../../schedule.ts'
 import { type Codec, createCodec } from '../codec/codec.ts'
 import { type DataFolder, holdDataFolder } from '../data-folder.ts'
@@ -23,7 +23,7 @@ import {
   type ToAppend,
 } from '../event-log.ts'
 import { LogTroubles } from '../log-troubles.ts'
-import { areTraffic, QueueRoom } from '../queue-room.ts'
+import { areTraffic } from '../queue-room.ts'
 import { assertPage, assertStorable, assertTruncatable, countToAppend } from '../storable.ts'
 import { Subscriptions } from '../subscriptions.ts'
 import { checkLogEnd, type EndCheck } from '../tail/missing-end.ts'
@@ -36,7 +36,7 @@ import { faultOf } from './sqlite-faults.ts'
 import { openForReading } from './sqlite-file.ts'
 import { SqliteStaging, type Staged, type StagedAppend } from './sqlite-staging.ts'
 import { commitOnThread } from './threaded-commits.ts'
-import { answer, recordedBy, refuseReadings, type Waiting, type WaitingGroup } from './waiting-appends.ts'
+import { answer, recordedBy, refuseReadings, WaitingAppends, type WaitingGroup } from './waiting-appends.ts'
 
 /** After another program has taken the positions. */
 const overlapRetriesMax = 1
@@ -93,12 +93,11 @@ class SqliteLog implements EventLog {
   #cancelLook = (): void => {}
   readonly #space: DiskSpace | null
   readonly #watch: FolderWatch
-  #queue: Waiting[] = []
-  #room = new QueueRoom()
-  #underWay = 0
+  readonly #waiting = new WaitingAppends({
+    write: (group, before) => this.#writeGroup(group, before),
+    mayStart: () => this.#stagedEpoch === this.#staging.epoch,
+  })
   #stagedEpoch = 0
-  /** Resolves when the newest commit group is answered. The next group is answered only after that. */
-  #lastGroup: Promise<void> = Promise.resolve()
   #truncations: Promise<void> = Promise.resolve()
   #publishedTo: number
   #stoppedBy: string | null = null
@@ -134,12 +133,12 @@ class SqliteLog implements EventLog {
       const rows = this.#codec.encode(stream, events)
       const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
       try {
-        this.#troubles.takeRoom(this.#room, stream, { events: countToAppend(events), bytes, isTraffic })
+        this.#troubles.takeRoom(this.#waiting.room, stream, { events: countToAppend(events), bytes, isTraffic })
       } catch (cause) {
         this.#codec.release(rows)
         throw cause
       }
-      this.#enqueue({ stream, expected, events, rows, isTraffic, resolve, reject })
+      this.#waiting.add({ stream, expected, events, rows, isTraffic, resolve, reject })
     })
   }
 
@@ -203,8 +202,7 @@ class SqliteLog implements EventLog {
     this.#space?.stop()
     this.#watch.stop()
     this.#cancelLook()
-    this.#startNextGroup()
-    while (this.#underWay > 0) await this.#lastGroup
+    await this.#waiting.drained()
     await this.#truncations
     this.#subscriptions.dropAll(new Outage('The log was closed', 'not_written', 'closed'))
     await this.#commits.close()
@@ -243,26 +241,6 @@ class SqliteLog implements EventLog {
     if (shortage !== null) throw new Outage(`Cannot append to "${stream}": ${shortage}`, 'not_written', 'full')
   }
 
-  #enqueue(append: Waiting): void {
-    this.#queue.push(append)
-    // In a microtask, to include all appends of the current callback.
-    if (this.#queue.length === 1) queueMicrotask(() => this.#startNextGroup())
-  }
-
-  #startNextGroup(): void {
-    if (this.#queue.length === 0 || this.#underWay >= groupsUnderWayMax) return
-    // After a failed commit, groups under way get new positions first, and a new group later ones.
-    if (this.#underWay > 0 && this.#stagedEpoch !== this.#staging.epoch) return
-    const group = this.#queue
-    this.#queue = []
-    this.#room = new QueueRoom()
-    this.#underWay += 1
-    this.#lastGroup = this.#writeGroup({ appends: group }, this.#lastGroup).then(() => {
-      this.#underWay -= 1
-      this.#startNextGroup()
-    })
-  }
-
   async #writeGroup(group: WaitingGroup, before: Promise<void>): Promise<void> {
     const { appends: all } = group
     try {
@@ -283,7 +261,7 @@ class SqliteLog implements EventLog {
     for (let tries = 1; ; tries += 1) {
       const staged = this.#readOrOutage('where streams end', () => this.#staging.stage(group.appends))
       // Until that group is staged again too, no new group starts.
-      if (tries === 1 || this.#underWay === 1) this.#stagedEpoch = staged.epoch
+      if (tries === 1 || this.#waiting.groupsUnderWay === 1) this.#stagedEpoch = staged.epoch
       const verdict = await this.#verdictOf(staged, before)
       if (this.#watch.lost !== null) throw new Outage(this.#watch.lost, 'unknown', 'unavailable')
       if (verdict.kind === 'written') {

@@ -2,7 +2,7 @@ import { categoryOf, purgeableCategories } from '../../domain/stream-names.ts'
 import { checkedBytesBesideBody, checkedRowsPerStep } from '../../limits.ts'
 import { markChecksum, nameChecksumOf } from '../sqlite/reads/row-checksum.ts'
 import { type CheckedFile, namesIndex, type Step } from './checked-file.ts'
-import type { Findings } from './damage-words.ts'
+import type { Findings } from './damage.ts'
 import type { StreamFacts } from './stream-facts.ts'
 
 type Parts = { readonly file: CheckedFile; readonly findings: Findings }

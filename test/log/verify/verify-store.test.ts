@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
-import { verifyStore } from '../../../src/log/verify/verify-log.ts'
+import { verifyStore } from '../../../src/log/verify/run-verify.ts'
 import { type LogServer, startLogServer } from '../../support/log-server/server.ts'
 import { openAt } from '../../support/logs/event-store-log.ts'
 import { passingLog } from '../../support/logs/passing-log.ts'
