@@ -8,7 +8,6 @@ import { addOperatorCommands } from './commands/operator-commands.ts'
 import { acceptMissingFlag, acceptSchemaFlag } from './commands/options.ts'
 import type { Presentation, ProgramDeps, Runner } from './commands/runner.ts'
 import { addSimulateCommand } from './commands/simulate-command.ts'
-import type { Operation } from './control/operations.ts'
 import { CommandFailed, type End, type ExitCode, exitCodes, exitCodesHelp } from './exit-codes.ts'
 import type { Line } from './show/lines.ts'
 import { ReaderGone } from './show/output.ts'
@@ -145,7 +144,10 @@ const createRunner = (deps: ProgramDeps, finish: (end: End) => void): Runner => 
     deps,
     config,
     finish,
-    run: async (operation, presentation) => finish(await present(deps, config(), { operation, presentation })),
+    run: async (operation, { json = false }, presentation) => {
+      const answer = await deps.perform(config(), operation)
+      finish(await present(deps, answer, json ? 'json' : presentation))
+    },
   }
 }
 
@@ -155,19 +157,18 @@ const createRunner = (deps: ProgramDeps, finish: (end: End) => void): Runner => 
  */
 const present = async (
   deps: ProgramDeps,
-  config: Config,
-  { operation, presentation }: { readonly operation: Operation; readonly presentation: Presentation },
+  answer: AsyncGenerator<Line, End>,
+  presentation: Presentation | 'json',
 ): Promise<End> => {
-  const answer = await deps.perform(config, operation)
   const kept: Line[] = []
   try {
     while (true) {
       const step = await answer.next()
       if (step.done) {
-        await showKept(deps, presentation, { kept, end: step.value })
+        if (presentation !== 'json' && step.value.exitCode === exitCodes.done) await showKept(deps, presentation, kept)
         return step.value
       }
-      if (presentation.json) await deps.output.write(`${jsonText(step.value)}\n`)
+      if (presentation === 'json') await deps.output.write(`${jsonText(step.value)}\n`)
       else if (step.value.kind === 'event') await deps.output.write(`${eventText(step.value.value)}\n`)
       else kept.push(step.value)
     }
@@ -177,12 +178,7 @@ const present = async (
   }
 }
 
-const showKept = async (
-  deps: ProgramDeps,
-  presentation: Presentation,
-  { kept, end }: { readonly kept: readonly Line[]; readonly end: End },
-): Promise<void> => {
-  if (presentation.json || end.exitCode !== exitCodes.done) return
+const showKept = async (deps: ProgramDeps, presentation: Presentation, kept: readonly Line[]): Promise<void> => {
   const text = presentation.text(kept)
   if (text !== '') await deps.output.write(`${text}\n`)
   const note = presentation.note?.(kept) ?? null

@@ -25,10 +25,7 @@ const addCreate = (cellar: Command, runner: Runner): void => {
     .addOption(textOption('--title <text>', 'the name that people see. You can change it later', 'the identifier'))
     .option(...jsonFlag)
     .action((id: string, options: JsonOption & { title: string }) =>
-      runner.run(
-        { op: 'create_cellar', cellar: id, title: options.title },
-        { json: options.json === true, text: cellarsText },
-      ),
+      runner.run({ op: 'create_cellar', cellar: id, title: options.title }, options, { text: cellarsText }),
     )
 }
 
@@ -40,11 +37,8 @@ const addList = (cellar: Command, runner: Runner): void => {
     .action((options: JsonOption) =>
       runner.run(
         { op: 'list_cellars' },
-        listing(
-          options,
-          (lines) => cellarTable(cellarsOf(lines)),
-          'No cellars yet. Create one: cellarbook cellar create ID',
-        ),
+        options,
+        listing((lines) => cellarTable(cellarsOf(lines)), 'No cellars yet. Create one: cellarbook cellar create ID'),
       ),
     )
 }
@@ -57,7 +51,7 @@ const addRename = (cellar: Command, runner: Runner): void => {
     .argument('<title>', 'the new title')
     .option(...jsonFlag)
     .action((id: string, title: string, options: JsonOption) =>
-      runner.run({ op: 'rename_cellar', cellar: id, title }, { json: options.json === true, text: cellarsText }),
+      runner.run({ op: 'rename_cellar', cellar: id, title }, options, { text: cellarsText }),
     )
 }
 
@@ -95,7 +89,8 @@ const addPolicy = (cellar: Command, runner: Runner): void => {
     .action((id: string, options: PolicyOptions) =>
       runner.run(
         { op: 'cellar_policy', cellar: id, changes: changesOf(options), isConfirmed: options.yes === true },
-        { json: options.json === true, text: cellarsText },
+        options,
+        { text: cellarsText },
       ),
     )
 }

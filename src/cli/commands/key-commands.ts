@@ -74,11 +74,8 @@ const addCreate = (key: Command, runner: Runner): void => {
           limit: options.limit ?? null,
           expiresAt: expiryOf(options, runner.deps.now()) ?? null,
         },
-        {
-          json: options.json === true,
-          text: keysText,
-          note: () => copyNow,
-        },
+        options,
+        { text: keysText, note: () => copyNow },
       ),
     )
 }
@@ -124,10 +121,9 @@ const addChange = (key: Command, runner: Runner): void => {
     )
     .option(...jsonFlag)
     .action((keyId: string, options: ChangeOptions) =>
-      runner.run(
-        { op: 'change_key', keyId, changes: changesOf(options, runner.deps.now()) },
-        { json: options.json === true, text: keysText },
-      ),
+      runner.run({ op: 'change_key', keyId, changes: changesOf(options, runner.deps.now()) }, options, {
+        text: keysText,
+      }),
     )
 }
 
@@ -164,14 +160,10 @@ const addRotate = (key: Command, runner: Runner): void => {
     )
     .option(...jsonFlag)
     .action((keyId: string, options: JsonOption & { readonly overlap: number }) =>
-      runner.run(
-        { op: 'rotate_key', keyId, overlapMs: options.overlap },
-        {
-          json: options.json === true,
-          text: keysText,
-          note: (lines) => [...replacedNotes(lines), rotatedNote(options.overlap)].join('\n'),
-        },
-      ),
+      runner.run({ op: 'rotate_key', keyId, overlapMs: options.overlap }, options, {
+        text: keysText,
+        note: (lines) => [...replacedNotes(lines), rotatedNote(options.overlap)].join('\n'),
+      }),
     )
 }
 
@@ -199,11 +191,8 @@ const addList = (key: Command, runner: Runner): void => {
     .action((options: JsonOption & { readonly cellar?: string }) =>
       runner.run(
         { op: 'list_keys', cellar: options.cellar ?? null },
-        listing(
-          options,
-          (lines) => keyTable(keysOf(lines)),
-          'No keys yet. Create one: cellarbook key create --cellar ID',
-        ),
+        options,
+        listing((lines) => keyTable(keysOf(lines)), 'No keys yet. Create one: cellarbook key create --cellar ID'),
       ),
     )
 }
@@ -227,7 +216,7 @@ const addStatusChanges = (key: Command, runner: Runner): void => {
       .addOption(textOption('--reason <text>', 'the reason, shown in the history of the key'))
       .option(...jsonFlag)
       .action((keyId: string, options: JsonOption & { readonly reason: string }) =>
-        runner.run({ op, keyId, reason: options.reason }, { json: options.json === true, text: keysText }),
+        runner.run({ op, keyId, reason: options.reason }, options, { text: keysText }),
       )
   }
 }
@@ -240,10 +229,7 @@ const addHistory = (key: Command, runner: Runner): void => {
     .option('--at <time>', 'the instant, like 2026-03-01T10:14:07Z (default: now)', instantOption)
     .option(...jsonFlag)
     .action((keyId: string, options: JsonOption & { readonly at?: number }) =>
-      runner.run(
-        { op: 'key_history', keyId, at: options.at ?? null },
-        { json: options.json === true, text: historyText },
-      ),
+      runner.run({ op: 'key_history', keyId, at: options.at ?? null }, options, { text: historyText }),
     )
 }
 

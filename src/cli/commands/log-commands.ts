@@ -44,7 +44,8 @@ const addRead = (log: Command, runner: Runner): void => {
           ...filterOf(options),
           follow: options.follow === true,
         },
-        { json: options.json === true, text: () => '' },
+        options,
+        { text: () => '' },
       ),
     )
 }
@@ -59,9 +60,7 @@ const addFind = (log: Command, runner: Runner): void => {
       whatArgument,
     )
     .option(...jsonFlag)
-    .action((what: string, options: JsonOption) =>
-      runner.run({ op: 'find_in_log', what }, { json: options.json === true, text: keysText }),
-    )
+    .action((what: string, options: JsonOption) => runner.run({ op: 'find_in_log', what }, options, { text: keysText }))
 }
 
 type CopyOptions = JsonOption & {

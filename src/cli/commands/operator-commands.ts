@@ -31,14 +31,10 @@ const addLink = (operator: Command, runner: Runner): void => {
     )
     .option(...jsonFlag)
     .action((options: JsonOption & { readonly email?: string; readonly role?: Role }) =>
-      runner.run(
-        { op: 'issue_link', email: options.email ?? null, role: options.role ?? null },
-        {
-          json: options.json === true,
-          text: (lines) => linksOf(lines).map(linkText).join('\n'),
-          note: (lines) => linksOf(lines).map(noteOf).join('\n'),
-        },
-      ),
+      runner.run({ op: 'issue_link', email: options.email ?? null, role: options.role ?? null }, options, {
+        text: (lines) => linksOf(lines).map(linkText).join('\n'),
+        note: (lines) => linksOf(lines).map(noteOf).join('\n'),
+      }),
     )
 }
 
@@ -50,8 +46,8 @@ const addList = (operator: Command, runner: Runner): void => {
     .action((options: JsonOption) =>
       runner.run(
         { op: 'list_operators' },
+        options,
         listing(
-          options,
           (lines) => operatorTable(operatorsOf(lines)),
           'Nobody can sign in yet. Create a link: cellarbook operator link',
         ),
@@ -67,7 +63,7 @@ const addRole = (operator: Command, runner: Runner): void => {
     .addArgument(new Argument('<role>', 'the new role').choices(roles))
     .option(...jsonFlag)
     .action((email: string, role: Role, options: JsonOption) =>
-      runner.run({ op: 'set_operator_role', email, role }, { json: options.json === true, text: operatorsText }),
+      runner.run({ op: 'set_operator_role', email, role }, options, { text: operatorsText }),
     )
 }
 
@@ -80,15 +76,15 @@ const addRemove = (operator: Command, runner: Runner): void => {
     .argument('<email>', 'e-mail of the operator')
     .option(...jsonFlag)
     .action((email: string, options: JsonOption) =>
-      runner.run({ op: 'remove_operator', email }, { json: options.json === true, text: operatorsText }),
+      runner.run({ op: 'remove_operator', email }, options, { text: operatorsText }),
     )
 }
 
 const operatorsText = (lines: readonly Line[]): string => operatorsOf(lines).map(operatorFields).join('\n\n')
 
+const noteOf = (link: { readonly role: Role; readonly expiresAt: string }): string =>
+  `The link works once, until ${visibleText(link.expiresAt)}, for an ${link.role}. Anyone who has it can sign in: send it like a password.`
+
 const operatorsOf = (lines: readonly Line[]) => lines.flatMap((line) => (line.kind === 'operator' ? [line.value] : []))
 
 const linksOf = (lines: readonly Line[]) => lines.flatMap((line) => (line.kind === 'link' ? [line.value] : []))
-
-const noteOf = (link: { readonly role: Role; readonly expiresAt: string }): string =>
-  `The link works once, until ${visibleText(link.expiresAt)}, for an ${link.role}. Anyone who has it can sign in: send it like a password.`

@@ -41,24 +41,18 @@ export type Runner = {
   readonly deps: ProgramDeps
   /** @throws CommandFailed if an environment variable is wrong */
   config(): Config
-  run(operation: Operation, presentation: Presentation): Promise<void>
+  run(operation: Operation, options: JsonOption, presentation: Presentation): Promise<void>
   finish(end: End): void
 }
 
 export type Presentation = {
-  readonly json: boolean
   /** Without the last line break. '' prints nothing. */
   text(lines: readonly Line[]): string
   /** For stderr, after the result. */
   note?(lines: readonly Line[]): string | null
 }
 
-export const listing = (
-  { json }: JsonOption,
-  table: (lines: readonly Line[]) => string,
-  nothing: string,
-): Presentation => ({
-  json: json === true,
+export const listing = (table: (lines: readonly Line[]) => string, nothing: string): Presentation => ({
   text: (lines) => (lines.length === 0 ? '' : table(lines)),
   note: (lines) => (lines.length === 0 ? nothing : null),
 })
