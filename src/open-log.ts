@@ -24,50 +24,43 @@ import {
   storeBusyMsMax,
 } from './limits.ts'
 import { CopyRefused } from './log/copy-log.ts'
+import { DataFolderHeld, holdDataFolder, logPathIn } from './log/data-folder.ts'
 import {
-  ChangedSchema,
-  DataFolderHeld,
-  DataFolderShared,
-  DataFolderUnwritable,
-  holdDataFolder,
-  logPathIn,
-  NotACellarbookLog,
-  UnsupportedLogFormat,
-} from './log/data-folder.ts'
-import { DamagedLog, type EventLog, Outage, type Reached, StillSearching, UndecodableEvent } from './log/event-log.ts'
-import type { EventStoreLogOptions } from './log/eventstoredb/eventstoredb-log.ts'
-import { StoreMisfit, StoreUnreachable } from './log/eventstoredb/start-faults.ts'
+  DamagedLog,
+  type EventLog,
+  LogUnusable,
+  Outage,
+  type Reached,
+  StillSearching,
+  UndecodableEvent,
+} from './log/event-log.ts'
+import { StoreUnreachable } from './log/eventstoredb/start-faults.ts'
 import {
   copiedAt,
   ensureLogCreated,
   hasId,
   type Naming,
-  NotACopy,
-  NotOurLog,
   recordAcceptedLoss,
   recordAcceptedSchema,
-  UnfinishedCopy,
 } from './log/log-identity.ts'
+import { openEventStore } from './log/open-source.ts'
 import { LogFileBusy, type OpenOptions } from './log/sqlite/sqlite-file.ts'
-import { openSqliteLog } from './log/sqlite/sqlite-log.ts'
-import { type EndCheck, LogEndMissing, type Mark, type MissingEnd } from './log/tail/missing-end.ts'
+import { openSqliteLog, type SqliteLogOptions } from './log/sqlite/sqlite-log.ts'
+import type { EndCheck, MissingEnd } from './log/tail/missing-end.ts'
 import { type VerifiedLog, type VerifyParts, verifyFile, verifyStore } from './log/verify/run-verify.ts'
 import type { Schedule } from './schedule.ts'
 
 export type LogConfig = Pick<Config, 'dataDir' | 'eventStore' | 'diskReserveBytes' | 'allowSharedDataDir'>
 
-export type OpeningParts = Naming & {
-  /** False refuses a place without a log. */
-  readonly mayCreate?: boolean
-  /** Gets the differences. Default: such a file is refused. */
-  readonly acceptSchema?: ((differences: readonly string[]) => void) | undefined
-  /** Gets what is missing. Default: a log that has lost its end is refused. */
-  readonly acceptMissing?: ((missing: MissingEnd) => void) | undefined
-  /** Other users can read or write the folder, which is used nevertheless. */
-  readonly onFolderWarning?: ((warning: string) => void) | undefined
-  /** The files were deleted, replaced or truncated while they were open. */
-  readonly onLost?: ((why: string) => void) | undefined
-}
+type EngineOptions = OpenOptions &
+  Pick<SqliteLogOptions, 'onFolderWarning' | 'onLost'> &
+  Pick<EndCheck, 'acceptMissing'>
+
+export type OpeningParts = Naming &
+  EngineOptions & {
+    /** False refuses a place without a log. */
+    readonly mayCreate?: boolean
+  }
 
 /** Gives a new log its id. @throws CommandFailed, and the errors that `asCommandFailed` knows. */
 export const openLog = async (
@@ -78,17 +71,22 @@ export const openLog = async (
   if (!mayCreate && !isStore && !existsSync(logPathIn(config.dataDir))) throw noLogIn(config)
   const accepted: string[] = []
   const losses: MissingEnd[] = []
-  const accept = (differences: readonly string[]): void => {
-    accepted.push(...differences)
-    acceptSchema?.(differences)
-  }
-  const schema = acceptSchema === undefined ? {} : { acceptSchema: accept }
-  const acceptLoss = (missing: MissingEnd): void => {
-    losses.push(missing)
-    acceptMissing?.(missing)
-  }
-  const loss = acceptMissing === undefined ? {} : { acceptMissing: acceptLoss }
-  const log = await openEngine(config, { onFolderWarning, onLost, ...schema, ...loss })
+  const log = await openEngine(config, {
+    onFolderWarning,
+    onLost,
+    acceptSchema:
+      acceptSchema &&
+      ((differences) => {
+        accepted.push(...differences)
+        acceptSchema(differences)
+      }),
+    acceptMissing:
+      acceptMissing &&
+      ((missing) => {
+        losses.push(missing)
+        acceptMissing(missing)
+      }),
+  })
   try {
     await patiently(isStore ? eventStoreStartMsMax : 0, async () => {
       if (!mayCreate && isStore && !(await hasId(log))) throw noLogIn(config)
@@ -159,18 +157,14 @@ export const openWhenFree = async <T>(
   }
 }
 
-type EngineOptions = OpenOptions & Pick<OpeningParts, 'onFolderWarning' | 'onLost'> & Pick<EndCheck, 'acceptMissing'>
+const openEmbedded = (config: LogConfig, options: EngineOptions): EventLog => {
+  const { dataDir, diskReserveBytes, allowSharedDataDir: allowSharedFolder } = config
+  return openSqliteLog({ dataDir, diskReserveBytes, allowSharedFolder, marks: () => modelMarks(dataDir), ...options })
+}
 
 const openEngine = async (config: LogConfig, options: EngineOptions): Promise<EventLog> => {
-  const { dataDir, eventStore, diskReserveBytes, allowSharedDataDir: allowShared } = config
-  if (eventStore === null)
-    return openSqliteLog({
-      dataDir,
-      diskReserveBytes,
-      allowSharedFolder: allowShared,
-      marks: () => modelMarks(dataDir),
-      ...options,
-    })
+  const { dataDir, eventStore, allowSharedDataDir: allowShared } = config
+  if (eventStore === null) return openEmbedded(config, options)
   // With EventStoreDB, the folder has no log, but this node's socket, so only one process can use it.
   const folder = holdDataFolder(dataDir, { hasLog: false, allowShared, onWarning: options.onFolderWarning })
   try {
@@ -181,25 +175,15 @@ const openEngine = async (config: LogConfig, options: EngineOptions): Promise<Ev
   }
 }
 
-/** Loading takes 0.1 s and 5 MB, so only if needed. */
-const openEventStore = async (options: EventStoreLogOptions): Promise<EventLog> => {
-  const { openEventStoreLog } = await import('./log/eventstoredb/eventstoredb-log.ts')
-  return openEventStoreLog(options)
-}
-
-export type LogPlace = OpenOptions &
-  Pick<OpeningParts, 'onLost'> & { readonly place: string; readonly role: 'from' | 'to' }
+export type LogPlace = EngineOptions & { readonly place: string; readonly role: 'from' | 'to' }
 
 /**
  * Creates no log id, because the copy does that. Refuses a URL, which can contain a password: other users can see the
  * command line. @throws CommandFailed
  */
-export const openLogPlace = async (
-  { place, role, ...options }: LogPlace,
-  { eventStore, diskReserveBytes, allowSharedDataDir }: LogConfig,
-): Promise<EventLog> => {
+export const openLogPlace = async ({ place, role, ...options }: LogPlace, config: LogConfig): Promise<EventLog> => {
   if (place === eventStorePlace) {
-    if (eventStore !== null) return openEventStore({ settings: eventStore })
+    if (config.eventStore !== null) return openEventStore({ settings: config.eventStore })
     throw new CommandFailed(`Cannot use --${role} "${place}": EVENTSTORE_URL is not set`, exitCodes.usage)
   }
   if (place.includes('://')) {
@@ -211,8 +195,7 @@ export const openLogPlace = async (
   if (role === 'from' && !existsSync(logPathIn(dataDir))) {
     throw new CommandFailed(`Cannot copy the log: there is none in "${place}"`, exitCodes.configuration)
   }
-  const marks = (): readonly Mark[] => modelMarks(dataDir)
-  return openSqliteLog({ dataDir, diskReserveBytes, allowSharedFolder: allowSharedDataDir, marks, ...options })
+  return openEmbedded({ ...config, dataDir }, options)
 }
 
 const eventStorePlace = 'eventstore'
@@ -298,19 +281,7 @@ export const asCommandFailed = (error: unknown): unknown => {
 
 const exitCodeOf = (error: Error): ExitCode | null => {
   if (error instanceof UndecodableEvent || error instanceof CopyRefused) return exitCodes.refused
-  if (error instanceof DamagedLog) return exitCodes.configuration
+  if (error instanceof DamagedLog || error instanceof LogUnusable) return exitCodes.configuration
   if (error instanceof Outage || error instanceof StoreUnreachable) return exitCodes.unreachable
-  const isUnfit =
-    error instanceof StoreMisfit ||
-    error instanceof NotOurLog ||
-    error instanceof NotACopy ||
-    error instanceof UnfinishedCopy ||
-    error instanceof DataFolderHeld ||
-    error instanceof DataFolderShared ||
-    error instanceof DataFolderUnwritable ||
-    error instanceof NotACellarbookLog ||
-    error instanceof UnsupportedLogFormat ||
-    error instanceof ChangedSchema ||
-    error instanceof LogEndMissing
-  return isUnfit ? exitCodes.configuration : null
+  return null
 }

@@ -2,6 +2,7 @@ import { Database, SQLiteError } from 'bun:sqlite'
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../domain/error-message.ts'
+import { LogUnusable } from './event-log.ts'
 import { inspectDataFolder, type Surroundings, systemSurroundings } from './folder-access.ts'
 import { makeFolderFile } from './folder-file.ts'
 import { isMalformed } from './sqlite/sqlite-faults.ts'
@@ -10,32 +11,20 @@ const logFileName = 'log.db'
 const lockFileName = 'log.lock'
 const folderMode = 0o700
 
-export class DataFolderUnwritable extends Error {
-  override readonly name = 'DataFolderUnwritable'
-}
+export class DataFolderUnwritable extends LogUnusable {}
 
-export class DataFolderShared extends Error {
-  override readonly name = 'DataFolderShared'
-}
+export class DataFolderShared extends LogUnusable {}
 
 /** By another process, or by another log in this process. */
-export class DataFolderHeld extends Error {
-  override readonly name = 'DataFolderHeld'
-}
+export class DataFolderHeld extends LogUnusable {}
 
 /** `log.db` is no SQLite file, or a database of another program. */
-export class NotACellarbookLog extends Error {
-  override readonly name = 'NotACellarbookLog'
-}
+export class NotACellarbookLog extends LogUnusable {}
 
 /** An older or a newer version has written `log.db`. */
-export class UnsupportedLogFormat extends Error {
-  override readonly name = 'UnsupportedLogFormat'
-}
+export class UnsupportedLogFormat extends LogUnusable {}
 
-export class ChangedSchema extends Error {
-  override readonly name = 'ChangedSchema'
-}
+export class ChangedSchema extends LogUnusable {}
 
 export const logPathIn = (path: string): string => join(path, logFileName)
 

@@ -210,6 +210,11 @@ export class DamagedLog extends Outage {
   }
 }
 
+/** The log, its folder or its store cannot be used as it is. A person must do what the message says. */
+export class LogUnusable extends Error {
+  override readonly name: string = this.constructor.name
+}
+
 /** What a start would read in place of the whole log cannot be used. The whole log can. */
 export class BeginningUnusable extends Error {
   override readonly name = 'BeginningUnusable'

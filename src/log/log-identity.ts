@@ -4,27 +4,22 @@ import { logIdOf } from '../domain/log-reference.ts'
 import { logStream } from '../domain/stream-names.ts'
 import type { Entropy } from '../entropy.ts'
 import { readPageEventsMax } from '../limits.ts'
-import { type EventLog, UndecodableEvent } from './event-log.ts'
+import { type EventLog, LogUnusable, UndecodableEvent } from './event-log.ts'
 import type { LogDigest } from './log-digest.ts'
 import type { MissingEnd } from './tail/missing-end.ts'
 
 /** Events can be missing, so no service may use the log. */
-export class UnfinishedCopy extends Error {
-  override readonly name = 'UnfinishedCopy'
+export class UnfinishedCopy extends LogUnusable {
   constructor() {
     super('The log is an unfinished copy. Run "cellarbook log copy" again: it continues where it stopped')
   }
 }
 
 /** The stream `cellarbook-log` belongs to another program, for example to one with the same `EVENTSTORE_PREFIX`. */
-export class NotOurLog extends Error {
-  override readonly name = 'NotOurLog'
-}
+export class NotOurLog extends LogUnusable {}
 
 /** The target holds other events, the source is no Cellarbook log, or somebody else writes to the log. */
-export class NotACopy extends Error {
-  override readonly name = 'NotACopy'
-}
+export class NotACopy extends LogUnusable {}
 
 export type Naming = { readonly clock: Clock; readonly entropy: Entropy }
 

@@ -1,6 +1,7 @@
 import type { EventStoreSettings } from '../eventstore-url.ts'
 import { logPathIn } from './data-folder.ts'
 import type { EventLog, Reached } from './event-log.ts'
+import type { EventStoreLogOptions } from './eventstoredb/eventstoredb-log.ts'
 import type { Source } from './source.ts'
 import { FileReads } from './sqlite/reads/file-reads.ts'
 import { FileSource } from './sqlite/reads/file-source.ts'
@@ -16,9 +17,13 @@ export type SourceConfig = {
 /** Beside the `EventLog` that this process has open already. @throws the errors of `FileSource` and `openEventStoreLog` */
 export const openSource = async ({ dataDir, eventStore }: SourceConfig): Promise<Source> => {
   if (eventStore === null) return new FileSource(logPathIn(dataDir))
-  // Loading takes 0.1 s and 5 MB.
+  return new SubscribedSource(await openEventStore({ settings: eventStore }))
+}
+
+/** Loads the client of EventStoreDB only if needed: that takes 0.1 s and 5 MB. @throws the errors of `openEventStoreLog` */
+export const openEventStore = async (options: EventStoreLogOptions): Promise<EventLog> => {
   const { openEventStoreLog } = await import('./eventstoredb/eventstoredb-log.ts')
-  return new SubscribedSource(await openEventStoreLog({ settings: eventStore }))
+  return openEventStoreLog(options)
 }
 
 export type OpenReads = Pick<EventLog, 'read' | 'readAll' | 'lags'> & { close(): void | Promise<void> }
@@ -29,6 +34,5 @@ export const openReads = async (
   reached: () => Reached | null,
 ): Promise<OpenReads> => {
   if (eventStore === null) return new FileReads(logPathIn(dataDir))
-  const { openEventStoreLog } = await import('./eventstoredb/eventstoredb-log.ts')
-  return openEventStoreLog({ settings: eventStore, reached })
+  return openEventStore({ settings: eventStore, reached })
 }

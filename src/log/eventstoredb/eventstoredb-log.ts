@@ -4,7 +4,7 @@ import { logStream } from '../../domain/stream-names.ts'
 import { isDerivedId } from '../../domain/uuid.ts'
 import type { EventStoreSettings } from '../../eventstore-url.ts'
 import { eventStoreShowMs, readPageEventsMax } from '../../limits.ts'
-import { type Codec, createCodec } from '../codec/codec.ts'
+import { createCodec } from '../codec/codec.ts'
 import {
   type AppendResult,
   type EventLog,
@@ -49,7 +49,6 @@ const storeWritesFailLooks = 3
 
 export type EventStoreLogOptions = {
   readonly settings: EventStoreSettings
-  readonly codec?: Codec
   readonly onClosed?: () => void
   /** Of another client's subscription. Default: the log's own. */
   readonly reached?: () => Reached | null
@@ -70,7 +69,7 @@ export const openEventStoreLog = async (options: EventStoreLogOptions): Promise<
 class EventStoreLog implements EventLog {
   readonly lags = true
   readonly #connection: Connection
-  readonly #codec: Codec
+  readonly #codec = createCodec()
   readonly #names: StreamNames
   readonly #appends: Appends
   readonly #reads: Reads
@@ -83,13 +82,9 @@ class EventStoreLog implements EventLog {
   #reached: Reached | null = null
   #isClosed = false
 
-  constructor(
-    connection: Connection,
-    { settings, codec = createCodec(), onClosed = () => {}, reached }: EventStoreLogOptions,
-  ) {
+  constructor(connection: Connection, { settings, onClosed = () => {}, reached }: EventStoreLogOptions) {
     this.#connection = connection
     this.#onClosed = onClosed
-    this.#codec = codec
     this.#names = new StreamNames(settings.prefix)
     this.#appends = new Appends(connection, this.#troubles)
     connection.listen({ onUp: () => this.#troubles.cameBack(), onAway: () => this.#unread.forgetAll() })

@@ -17,7 +17,7 @@ export const pageBytes = 2_048
 
 export type OpenOptions = {
   /** Called for a changed SQL schema. If it returns, the file is opened. Default: throws `ChangedSchema`. */
-  readonly acceptSchema?: (differences: readonly string[]) => void
+  readonly acceptSchema?: ((differences: readonly string[]) => void) | undefined
 }
 
 /** The other program often ends soon, so a start tries again. */

@@ -33,7 +33,7 @@ import { FolderWatch } from './folder-watch.ts'
 import { FairReads } from './reads/fair-reads.ts'
 import { type LastKnown, SqliteReads } from './reads/sqlite-reads.ts'
 import { faultOf } from './sqlite-faults.ts'
-import { openForReading } from './sqlite-file.ts'
+import { type OpenOptions, openForReading } from './sqlite-file.ts'
 import { SqliteStaging, type Staged, type StagedAppend } from './sqlite-staging.ts'
 import { commitOnThread } from './threaded-commits.ts'
 import { answer, recordedBy, refuseReadings, WaitingAppends, type WaitingGroup } from './waiting-appends.ts'
@@ -51,12 +51,11 @@ export type SqliteLogOptions = {
   /** Default: the free space is not checked. */
   readonly diskReserveBytes?: number
   readonly freeBytes?: (folder: string) => Promise<number>
-  /** Called for a changed SQL schema, which is accepted. Default: throws `ChangedSchema`. */
-  readonly acceptSchema?: (differences: readonly string[]) => void
   readonly later?: Schedule['after']
   /** The files were deleted, replaced or truncated. The process should end. */
   readonly onLost?: ((why: string) => void) | undefined
-} & Pick<EndCheck, 'marks' | 'acceptMissing'>
+} & OpenOptions &
+  Pick<EndCheck, 'marks' | 'acceptMissing'>
 
 /**
  * docs/decisions/008-commits-in-groups-on-a-thread.md @throws DataFolderUnwritable, DataFolderShared, DataFolderHeld,

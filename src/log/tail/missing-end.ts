@@ -5,6 +5,7 @@
 import { Database, SQLiteError } from 'bun:sqlite'
 import { closeSync, existsSync, readSync, statSync } from 'node:fs'
 import { storeBusyMsMax } from '../../limits.ts'
+import { LogUnusable } from '../event-log.ts'
 import { openFolderFile } from '../folder-file.ts'
 import { walFrameAt, walHeaderBytes } from '../sqlite/folder-watch.ts'
 import { isMalformed } from '../sqlite/sqlite-faults.ts'
@@ -46,9 +47,7 @@ export type MissingEnd = {
   readonly findings: readonly string[]
 }
 
-export class LogEndMissing extends Error {
-  override readonly name = 'LogEndMissing'
-}
+export class LogEndMissing extends LogUnusable {}
 
 export type EndCheck = {
   /** Called after the log is locked. */

@@ -4,7 +4,7 @@ import { NameCache } from '../../../domain/reading/name-cache.ts'
 import { isRun, type LogItem } from '../../../domain/reading/recorded-run.ts'
 import { isRecordStream } from '../../../domain/stream-names.ts'
 import { storeReadsRememberedMax } from '../../../limits.ts'
-import { type Codec, createCodec } from '../../codec/codec.ts'
+import { createCodec } from '../../codec/codec.ts'
 import { RunUnpacker } from '../../codec/unpack-runs.ts'
 import { Outage } from '../../event-log.ts'
 import type { Beginning, Source, SourcePage } from '../../source.ts'
@@ -33,7 +33,7 @@ export class FileSource implements Source {
   readonly #database: Database
   readonly #statements: ReadStatements
   readonly #streams: KnownStreams
-  readonly #codec: Codec
+  readonly #codec = createCodec()
   readonly #runs = new RunUnpacker(new NameCache(sourceNameSetBits))
   /** By the position at which a page ended: models that are behind read pages of their own. */
   readonly #orders = new BoundedMap<number, LogOrder>(storeReadsRememberedMax)
@@ -41,9 +41,8 @@ export class FileSource implements Source {
   #isClosed = false
 
   /** @throws the errors of `openReadOnly`, Outage */
-  constructor(path: string, codec: Codec = createCodec()) {
+  constructor(path: string) {
     this.#path = path
-    this.#codec = codec
     this.#database = openReadOnly(path)
     try {
       this.#statements = prepareReads(this.#database)
