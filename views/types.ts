@@ -73,6 +73,8 @@ export type CellarView = {
   readonly cellar: string
   readonly title: string
   readonly policy: CellarPolicy
+  /** By the name of the keg. */
+  readonly units: ReadonlyMap<string, string>
   readonly createdAt: number
   readonly createdBy: By
 }
@@ -88,6 +90,8 @@ export type ReadingView = {
   readonly rack: string
   readonly keg: string
   readonly value: number
+  /** That holds now for kegs of this name. */
+  readonly unit: string | null
   readonly timestamp: string
   /** So far in the future that the reading never becomes the keg's latest. */
   readonly clockSkew: boolean
@@ -96,6 +100,7 @@ export type ReadingView = {
 export type KegView = {
   readonly rack: string
   readonly keg: string
+  readonly unit: string | null
   readonly latest: { readonly value: number; readonly timestamp: string }
   /** Oldest first. */
   readonly values: readonly number[]

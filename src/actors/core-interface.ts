@@ -25,6 +25,8 @@ export type Cellars = {
   /** A blank `title` becomes the cellar's identifier. */
   create(input: { readonly cellar: string; readonly title: string }, asker: Asker): Answer<CellarState>
   rename(cellar: string, title: string, asker: Asker): Answer<CellarState>
+  /** Of all kegs of this name in the cellar. A blank unit removes it. */
+  setUnit(cellar: string, unit: { readonly keg: string; readonly unit: string }, asker: Asker): Answer<CellarState>
   changePolicy(cellar: string, changes: Partial<CellarPolicy>, asker: Asker): Answer<CellarState>
 }
 

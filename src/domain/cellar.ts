@@ -2,15 +2,25 @@ import type { By, CellarPolicy, Decided, EventData, RecordedEvent, TypesIn } fro
 import { sameLimit } from './key.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
+/** All pages, exports and lines about the cellar carry them. */
+export const unitsPerCellarMax = 200
+
+export type Units = ReadonlyMap<string, string>
+
 /** `cellar` is the identifier that devices send, and never changes. */
 export type CellarState = {
   readonly cellar: string
   readonly title: string
   readonly policy: CellarPolicy
+  /** By the name of the keg, in the order in which they were first given. `unitOf` reads it. */
+  readonly units: Units
   readonly createdAt: number
   readonly createdBy: By
   readonly revision: number
 }
+
+/** `null`: kegs of this name have none. */
+export const unitOf = ({ units }: Pick<CellarState, 'units'>, keg: string): string | null => units.get(keg) ?? null
 
 export const noPolicy: CellarPolicy = {
   limit: null,
@@ -26,6 +36,8 @@ export type CellarCommand =
   | { readonly type: 'RenameCellar'; readonly title: string }
   /** A missing field is not changed, so two admins can change two fields at the same time. */
   | { readonly type: 'ChangeCellarPolicy'; readonly changes: Partial<CellarPolicy> }
+  /** A blank unit removes it. */
+  | { readonly type: 'SetUnit'; readonly keg: string; readonly unit: string }
   /** With another retention than `retentionMs`, nothing is deleted: it can keep the readings. */
   | {
       readonly type: 'PurgeReadings'
@@ -56,6 +68,14 @@ export const decideCellar = (
       if (samePolicy(cellar.policy, policy)) return done([])
       return done([{ type: 'CellarPolicyChanged', data: { policy } }])
     }
+    case 'SetUnit': {
+      const { keg, unit } = command
+      if ((unitOf(cellar, keg) ?? '') === unit) return done([])
+      if (!cellar.units.has(keg) && cellar.units.size >= unitsPerCellarMax) {
+        return refused({ kind: 'too_many_units', unitsMax: unitsPerCellarMax })
+      }
+      return done([{ type: 'CellarUnitSet', data: { keg, unit } }])
+    }
     case 'PurgeReadings': {
       const { purges, acceptedBefore, retentionMs } = command
       if (cellar.policy.retentionMs !== retentionMs) return done([])
@@ -80,6 +100,7 @@ export const evolveCellar = (cellar: CellarState | null, event: RecordedEvent<Ce
       cellar: event.data.cellar,
       title: event.data.title,
       policy: noPolicy,
+      units: new Map(),
       createdAt: event.recordedAt,
       createdBy: event.metadata.by,
       revision,
@@ -91,9 +112,18 @@ export const evolveCellar = (cellar: CellarState | null, event: RecordedEvent<Ce
       return { ...cellar, title: event.data.title, revision }
     case 'CellarPolicyChanged':
       return { ...cellar, policy: event.data.policy, revision }
+    case 'CellarUnitSet':
+      return { ...cellar, units: unitsWith(cellar.units, event.data), revision }
     case 'ReadingsPurged':
       return { ...cellar, revision }
     default:
       return assertNever(event)
   }
+}
+
+const unitsWith = (units: Units, { keg, unit }: EventData<'CellarUnitSet'>): Units => {
+  const next = new Map(units)
+  if (unit === '') next.delete(keg)
+  else next.set(keg, unit)
+  return next
 }

@@ -114,6 +114,7 @@ export type CommandRefusal =
   /** The successor is in use: rotate that instead. */
   | { readonly kind: 'key_is_superseded'; readonly successorId: string }
   | { readonly kind: 'too_many_keys'; readonly keysMax: number }
+  | { readonly kind: 'too_many_units'; readonly unitsMax: number }
   | { readonly kind: 'expiry_in_past'; readonly isNew: boolean }
   /** `rule` is a sentence that says which values are valid. */
   | { readonly kind: 'invalid_field'; readonly field: string; readonly rule: string }

@@ -1,4 +1,5 @@
 /** Lengths are in code points, which clients in every programming language can count. */
+import { mayHide, piecesOf } from '../hidden-characters.ts'
 import { nameCodePointsMax, passwordBytesMax, passwordCharsMin } from '../limits.ts'
 import { assertNever, type CommandRefusal, done, type NameFault, type Outcome, refused } from './refusal.ts'
 
@@ -6,6 +7,7 @@ const labelCodePointsMax = 80
 const noteCodePointsMax = 500
 const reasonCodePointsMax = 300
 const cellarTitleCodePointsMax = 120
+const unitCodePointsMax = 16
 const emailCharsMax = 254
 
 /** docs/contract.md, "Names". It runs three times for every reading, so it creates no objects for printable ASCII. */
@@ -41,6 +43,20 @@ export const parseTitle = (text: string): Typed<string> =>
 
 export const parseLabel = (text: string): Typed<string> =>
   parseLine(text, { field: 'label', noun: 'label', codePointsMax: labelCodePointsMax })
+
+/** `field` is the form field of the name. */
+export const parseKeg = (text: string, field: string): Typed<string> => {
+  if (withoutSecrets(text) !== text) return invalidField(field, 'The name must not contain an API key.')
+  const fault = nameFault(text)
+  return fault === null ? done(text) : invalidField(field, `The name ${ruleOf(fault, nameCodePointsMax)}`)
+}
+
+/** Blank: no unit. It stands beside values, so a hidden character could change how they look. */
+export const parseUnit = (text: string): Typed<string> => {
+  const unit = parseLine(text, { field: 'unit', noun: 'unit', codePointsMax: unitCodePointsMax })
+  if (!unit.ok || !mayHide(unit.value) || !piecesOf(unit.value).some(({ hidden }) => hidden)) return unit
+  return invalidField('unit', 'The unit must not contain hidden characters.')
+}
 
 export const parseReason = (text: string): Typed<string> =>
   parseLine(text, { field: 'reason', noun: 'reason', codePointsMax: reasonCodePointsMax })

@@ -49,6 +49,10 @@ const commandProblems: {
     status: 409,
     text: ({ keysMax }) => `A cellar has at most ${keysMax} keys, including revoked keys. Create another cellar.`,
   },
+  too_many_units: {
+    status: 409,
+    text: ({ unitsMax }) => `A cellar has at most ${unitsMax} units. Remove one first.`,
+  },
   expiry_in_past: {
     status: 422,
     field: 'expiresAt',

@@ -7,6 +7,8 @@ import {
   decideCellar,
   evolveCellar,
   noPolicy,
+  unitOf,
+  unitsPerCellarMax,
 } from '../../src/domain/cellar.ts'
 import type { CellarPolicy, RecordedEvent } from '../../src/domain/events.ts'
 
@@ -79,6 +81,42 @@ describe('decideCellar()', () => {
   })
 })
 
+describe('a unit', () => {
+  const set = (unit: string, keg = 'temperature'): CellarCommand => ({ type: 'SetUnit', keg, unit })
+  const unitSet = (unit: string, keg = 'temperature'): DecidedCellar => ({ type: 'CellarUnitSet', data: { keg, unit } })
+
+  test('is set, changed and removed, each by one event', () => {
+    for (const [given, unit] of [
+      [[], '°C'],
+      [[unitSet('°C')], '°F'],
+      [[unitSet('°C')], ''],
+    ] as const)
+      expect(decideCellar(foldAll([created, ...given]), set(unit))).toEqual({ ok: true, value: [unitSet(unit)] })
+  })
+
+  test('appends nothing if kegs of this name have it already', () => {
+    expect(decideCellar(foldAll([created, unitSet('°C')]), set('°C'))).toEqual({ ok: true, value: [] })
+    expect(decideCellar(foldAll([created]), set(''))).toEqual({ ok: true, value: [] })
+    expect(decideCellar(foldAll([created, unitSet('°C'), unitSet('')]), set(''))).toEqual({ ok: true, value: [] })
+  })
+
+  test('is refused in a cellar that has the maximum, but others can still change', () => {
+    const full = Array.from({ length: unitsPerCellarMax }, (_, at) => unitSet('bar', `keg ${at}`))
+    const refusal = { kind: 'too_many_units', unitsMax: unitsPerCellarMax } as const
+    expect(decideCellar(foldAll([created, ...full.slice(1)]), set('°C'))).toMatchObject({ ok: true })
+    expect(decideCellar(foldAll([created, ...full]), set('°C'))).toEqual({ ok: false, refusal })
+    expect(decideCellar(foldAll([created, ...full]), set('hPa', 'keg 0'))).toMatchObject({ ok: true })
+    expect(decideCellar(foldAll([created, ...full, unitSet('', 'keg 0')]), set('°C'))).toMatchObject({ ok: true })
+  })
+
+  test('belongs to one name, even to one like a property', () => {
+    const cellar = foldAll([created, unitSet('°C'), unitSet('bar', '__proto__')])
+    if (cellar === null) throw new Error('no cellar')
+    const names = ['temperature', 'Temperature', '__proto__', 'constructor']
+    expect(names.map((keg) => unitOf(cellar, keg))).toEqual(['°C', null, 'bar', null])
+  })
+})
+
 describe('a purge', () => {
   const retentionMs = 86_400_000
   const purge = { keyId: 'k', firstRevision: 3, lastRevision: 7, readings: 4, lastAcceptedAt: at - 1 }
@@ -126,6 +164,7 @@ describe('evolveCellar()', () => {
       cellar: 'c',
       title: 'New',
       policy,
+      units: new Map(),
       createdAt: at,
       createdBy: { kind: 'cli' },
       revision: 2,

@@ -5,11 +5,13 @@ import {
   nameFault,
   parseCellar,
   parseEmail,
+  parseKeg,
   parseLabel,
   parseNote,
   parsePassword,
   parseReason,
   parseTitle,
+  parseUnit,
   type Typed,
 } from '../../src/domain/text.ts'
 
@@ -82,6 +84,7 @@ describe('what people type', () => {
     ['title', parseTitle, 120],
     ['label', parseLabel, 80],
     ['reason', parseReason, 300],
+    ['unit', parseUnit, 16],
   ]
   for (const [name, parse, max] of lines) {
     test(`a ${name} has at most ${max} characters after trimming`, () => {
@@ -95,6 +98,21 @@ describe('what people type', () => {
       expect(ruleOf(parse('a\ud800b'))).toBe(`${name}: The ${name} must be valid Unicode text.`)
     })
   }
+
+  test('a unit has no hidden characters', () => {
+    for (const unit of ['°C', '%', 'm³/h', 'µS/cm', 'Ω', 'kWh', 'g / L', '℃', '♥️', 'م/ث'])
+      expect(parseUnit(unit)).toEqual({ ok: true, value: unit })
+    for (const unit of ['°\u200bC', '\u202eC', 'a\u2066b', '\u3164', '\u0301C', 'a\u2028b'])
+      expect(ruleOf(parseUnit(unit))).toBe('unit: The unit must not contain hidden characters.')
+  })
+
+  test('the keg of a unit is named as devices name it, without a key', () => {
+    expect(parseKeg('a\u200bb', 'keg')).toEqual({ ok: true, value: 'a\u200bb' })
+    expect(ruleOf(parseKeg(' temperature', 'keg'))).toBe('keg: The name must not begin or end with a space.')
+    expect(ruleOf(parseKeg('', 'keg'))).toBe('keg: The name must not be blank: 1 to 128 characters.')
+    const pasted = `clr_7Qp2mZ4k_${'a'.repeat(43)}`
+    expect(ruleOf(parseKeg(pasted, 'keg'))).toBe('keg: The name must not contain an API key.')
+  })
 
   test('a note has lines that end with LF', () => {
     expect(parseNote(' one\r\ntwo\n\nthree \r\n')).toEqual({ ok: true, value: 'one\ntwo\n\nthree' })

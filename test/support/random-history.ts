@@ -88,6 +88,8 @@ const draftOf = ({ what, whom, which, hard }: Step): Draft => {
   if (what === 8) return { type: 'KeyRelabelled', data: { label: `L${which}`, note: hard ? '' : '\uD83C\uDF77 x' } }
   if (what === 9) return keyChange(which, at)
   if (what === 10) {
+    if (hard && which % 3 === 0)
+      return { type: 'CellarUnitSet', data: { keg: `keg-${which % 4}`, unit: which % 2 === 0 ? '°C' : '' } }
     if (hard) return { type: 'CellarRenamed', data: { title: `T${which}` } }
     const limit = which % 2 === 0 ? null : { readings: which, windowMs: 1_000 }
     return {

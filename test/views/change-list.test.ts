@@ -11,6 +11,7 @@ const before: StateBefore = {
     cellar: 'demo',
     title: 'Demo cellar',
     policy: { limit: null, readingAgeMsMax: 60_000, readingAheadMsMax: null, retentionMs: null },
+    units: new Map(),
     createdAt: 0,
     createdBy: by,
     revision: 2,

@@ -148,11 +148,11 @@ describe('text from people and devices', () => {
   test('appears whole on its page', async () => {
     const about: readonly (readonly [page: string, fields: readonly TextField[]])[] = [
       ['cellars', ['cellar', 'title', 'notice', 'email']],
-      ['readings', ['cellar', 'title', 'rack', 'keg', 'timestamp', 'label']],
+      ['readings', ['cellar', 'title', 'rack', 'keg', 'unit', 'timestamp', 'label']],
       ['keys-suspended', ['label', 'reason', 'email']],
       ['key-revoked', ['label', 'note', 'reason', 'email', 'title']],
       ['key-auditor', ['typed', 'fault']],
-      ['first-reading', ['rack', 'keg']],
+      ['first-reading', ['rack', 'keg', 'unit']],
       ['operator-link', ['email', 'url']],
       ['new-key-refused', ['fault', 'typed', 'title']],
     ]

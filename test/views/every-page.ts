@@ -67,6 +67,7 @@ export type TextField =
   | 'reason'
   | 'rack'
   | 'keg'
+  | 'unit'
   | 'timestamp'
   | 'email'
   | 'browser'
@@ -87,6 +88,7 @@ export const harmless: Texts = (field) =>
     reason: 'Laptop stolen; ticket 4711',
     rack: 'rack-17',
     keg: 'temperature',
+    unit: '°C',
     timestamp: '2026-11-21T10:14:05Z',
     email: 'marta@example.com',
     browser: 'Firefox 128 on Windows',
@@ -213,6 +215,7 @@ const cellarOf = (texts: Texts): CellarView => ({
   cellar: texts('cellar'),
   title: texts('title'),
   policy: { limit: null, readingAgeMsMax: 30 * day, readingAheadMsMax: null, retentionMs: 365 * day },
+  units: new Map([[texts('keg'), texts('unit')]]),
   createdAt: nowMs - 40 * day,
   createdBy: { kind: 'operator', email: texts('email') },
 })
@@ -229,6 +232,7 @@ const readingOf = (texts: Texts, at: number, value: number): ReadingView => ({
   cellar: texts('cellar'),
   rack: texts('rack'),
   keg: texts('keg'),
+  unit: texts('unit'),
   value,
   timestamp: texts('timestamp'),
   clockSkew: at === 2,
@@ -304,6 +308,7 @@ const readingsPages = (texts: Texts): readonly Page[] => {
   const kegs = [wave(64), [7e-6], [-1e308, 1e308]].map((values) => ({
     rack: texts('rack'),
     keg: texts('keg'),
+    unit: texts('unit'),
     latest: readingOf(texts, values.length > 2 ? 4 : 1, values[values.length - 1] ?? 0),
     values,
   }))
@@ -543,6 +548,7 @@ const namesOf = (texts: Texts): Names => ({
   cellarTitle: () => texts('title'),
   cellarOfStream: () => texts('cellar'),
   emailOfStream: () => texts('email'),
+  unitOf: () => texts('unit'),
 })
 
 const historyView = (texts: Texts, isEverything: boolean): HistoryView => ({

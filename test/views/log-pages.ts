@@ -24,7 +24,7 @@ import { paths } from '../../views/paths.ts'
 import type { Shell } from '../../views/types.ts'
 import { everyEvent } from '../support/logs/every-event.ts'
 
-type Field = 'cellar' | 'title' | 'label' | 'reason' | 'rack' | 'keg' | 'email' | 'browser' | 'typed' | 'fault'
+type Field = 'cellar' | 'title' | 'label' | 'reason' | 'rack' | 'keg' | 'unit' | 'email' | 'browser' | 'typed' | 'fault'
 type Texts = (field: Field) => string
 
 const minute = 60_000
@@ -247,6 +247,7 @@ const pagesOfKinds = (texts: Texts, shell: Shell) =>
       cellarTitle: () => texts('title'),
       cellarOfStream: () => texts('cellar'),
       emailOfStream: () => texts('email'),
+      unitOf: () => texts('unit'),
     })
     const shown: EventPageView = {
       ...eventOf(texts, shell.nowMs),

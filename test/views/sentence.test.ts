@@ -17,6 +17,7 @@ const noNames: Names = {
   cellarTitle: () => null,
   cellarOfStream: () => null,
   emailOfStream: () => null,
+  unitOf: () => null,
 }
 
 const names: Names = {
@@ -24,6 +25,7 @@ const names: Names = {
   cellarTitle: () => 'Demo cellar',
   cellarOfStream: () => 'demo',
   emailOfStream: () => 'grace@example.org',
+  unitOf: () => '°C',
 }
 
 const key: KeyState = {
@@ -69,6 +71,7 @@ const before: StateBefore = {
     cellar: 'demo',
     title: 'Demo cellar',
     policy: { limit: null, ...noBounds },
+    units: new Map([['keg', '°F']]),
     createdAt: noonMs,
     createdBy: by,
     revision: 2,
@@ -190,6 +193,22 @@ describe('sentenceOf()', () => {
     expect(said(changed, state)).toContain(words)
   })
 
+  test('says a unit that was given, changed and removed', () => {
+    const set = (unit: string, keg = 'keg') => event('CellarUnitSet', { keg, unit })
+    expect(said(set('°C'))).toBe(
+      'ada@example.org changed the unit of kegs named “keg” in Demo cellar from “°F” to “°C”.',
+    )
+    expect(said(set('°C', 'pump'))).toBe('ada@example.org gave the unit “°C” to kegs named “pump” in Demo cellar.')
+    expect(said(set(''))).toBe('ada@example.org removed the unit “°F” of kegs named “keg” in Demo cellar.')
+    expect(said(set(''), unknownBefore)).toBe('ada@example.org removed the unit of kegs named “keg” in Demo cellar.')
+  })
+
+  test('says the value of a reading with its unit, if there is one', () => {
+    const accepted = event('ReadingAccepted')
+    expect(said(accepted)).toEndWith('value 21.5\u00a0°C.')
+    expect(textOf(sentenceOf(accepted, before, noNames))).toEndWith('value 21.5.')
+  })
+
   test('says the role, the links and the sign-ins of an operator', () => {
     expect(said(event('OperatorRoleChanged'))).toBe(
       'ada@example.org changed the role of grace@example.org from admin to auditor.',
@@ -212,6 +231,7 @@ describe('sentenceOf()', () => {
           cellarTitle: () => hostile,
           cellarOfStream: () => hostile,
           emailOfStream: () => hostile,
+          unitOf: () => hostile,
         },
       )
       expect(String(EventSentence({ sentence }))).not.toMatch(/<img|\u202e/)

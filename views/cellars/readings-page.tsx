@@ -8,6 +8,7 @@ import { PageLinks } from '../parts/page-links.tsx'
 import { countOf, countText } from '../parts/quantity.ts'
 import { Sparkline } from '../parts/sparkline.tsx'
 import { Ago, Instant } from '../parts/time.tsx'
+import { Value } from '../parts/value.tsx'
 import { paths } from '../paths.ts'
 import type { CellarView, KegListView, ReadingsState, ReadingView, Shell } from '../types.ts'
 import { CellarFrame } from './cellar-frame.tsx'
@@ -226,7 +227,7 @@ const KegTable = (props: { readonly kegs: KegListView['kegs'] }): JSX.Element =>
           <tr>
             <KegHeading rack={keg.rack} keg={keg.keg} />
             <td class="number value" data-label="Latest value">
-              {keg.latest.value}
+              <Value value={keg.latest.value} unit={keg.unit} />
             </td>
             <td data-label="Timestamp">
               <code safe>{keg.latest.timestamp}</code>
@@ -286,7 +287,7 @@ const ReadingLine = (props: { readonly reading: ReadingView; readonly nowMs: num
     <tr id={`reading-${reading.position}`}>
       <KegHeading rack={reading.rack} keg={reading.keg} />
       <td class="number value" data-label="Value">
-        {reading.value}
+        <Value value={reading.value} unit={reading.unit} />
       </td>
       <td data-label="Timestamp">
         <code safe>{reading.timestamp}</code> {reading.clockSkew ? <ClockAhead /> : null}

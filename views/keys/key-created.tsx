@@ -9,6 +9,7 @@ import { Fact } from '../parts/fact.tsx'
 import { Name } from '../parts/name.tsx'
 import { limitText } from '../parts/quantity.ts'
 import { Instant } from '../parts/time.tsx'
+import { Value } from '../parts/value.tsx'
 import { paths } from '../paths.ts'
 import type { CellarView, KeyView, ReadingView, Shell } from '../types.ts'
 import { AfterRotation } from './after-rotation.tsx'
@@ -140,8 +141,11 @@ export const FirstReading = (props: { readonly keyId: string; readonly reading: 
         <b>It works: the first reading has arrived.</b>
       </p>
       <p>
-        <Name text={reading.rack} /> / <Name text={reading.keg} /> = <b class="value">{reading.value}</b>, accepted{' '}
-        <Instant at={reading.recordedAt} />
+        <Name text={reading.rack} /> / <Name text={reading.keg} /> ={' '}
+        <b class="value">
+          <Value value={reading.value} unit={reading.unit} />
+        </b>
+        , accepted <Instant at={reading.recordedAt} />
       </p>
       <p class="quiet">
         Receipt <ReceiptLink event={reading} />.{' '}

@@ -1,4 +1,4 @@
-import type { CellarPolicy, RecordedEvent } from '../../src/domain/events.ts'
+import type { CellarPolicy, EventType, RecordedEvent } from '../../src/domain/events.ts'
 import { durationWords } from '../parts/time-words.ts'
 import {
   type Context,
@@ -13,12 +13,22 @@ import {
   strong,
 } from './sentence-parts.ts'
 
-export const cellarSentences: Sentences<'CellarCreated' | 'CellarRenamed' | 'CellarPolicyChanged'> = {
+export const cellarSentences: Sentences<Extract<EventType, `Cellar${string}`>> = {
   CellarCreated: ({ data }, { who }) => say`${who} created the cellar ${{ kind: 'cellar', ...data }}.`,
   CellarRenamed: (event, context) =>
     say`${context.who} renamed ${cellarOf(event, context)} to ${quoted(event.data.title)}.`,
   CellarPolicyChanged: (event, context) =>
     say`${context.who} ${policySentence(cellarOf(event, context), context.before.cellar?.policy ?? null, event.data.policy)}.`,
+  CellarUnitSet: (event, context) => {
+    const { keg, unit } = event.data
+    const before = context.before.cellar?.units.get(keg)
+    const kegs = say`kegs named ${quoted(keg)} in ${cellarOf(event, context)}`
+    if (unit === '')
+      return say`${context.who} removed the unit${before === undefined ? '' : say` ${quoted(before)}`} of ${kegs}.`
+    return before === undefined
+      ? say`${context.who} gave the unit ${quoted(unit)} to ${kegs}.`
+      : say`${context.who} changed the unit of ${kegs} from ${quoted(before)} to ${quoted(unit)}.`
+  },
 }
 
 /** With the title that it had before the event. */

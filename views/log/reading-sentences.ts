@@ -6,6 +6,7 @@ import { refusalWords } from './refusal-words.ts'
 import {
   type Context,
   limitWords,
+  oneLine,
   type Part,
   quoted,
   reasonOf,
@@ -19,8 +20,10 @@ type ReadingEventType = Extract<EventType, `Reading${string}`>
 
 export const readingSentences: Sentences<ReadingEventType> = {
   ReadingAccepted: (event, context) => {
-    const { rack, keg, value } = event.data
-    return say`1 reading of ${keyOf(event, context)} accepted: rack ${quoted(rack)}, keg ${quoted(keg)}, value ${strong(String(value))}.`
+    const { cellar, rack, keg, value } = event.data
+    const unit = context.names.unitOf(cellar, keg)
+    const said = say`${strong(String(value))}${unit === null ? '' : say`\u00a0${{ kind: 'typed', text: oneLine(unit) }}`}`
+    return say`1 reading of ${keyOf(event, context)} accepted: rack ${quoted(rack)}, keg ${quoted(keg)}, value ${said}.`
   },
   ReadingsSealed: (event, context) =>
     say`The readings of ${keyOf(event, context)} were stopped permanently, on every node${reasonOf(event.data.reason)}.`,

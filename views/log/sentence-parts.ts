@@ -25,6 +25,8 @@ export type Names = {
   /** The identifier. */
   readonly cellarOfStream: (stream: string) => string | null
   readonly emailOfStream: (stream: string) => string | null
+  /** That kegs of this name have now. */
+  readonly unitOf: (cellar: string, keg: string) => string | null
 }
 
 export type Context = {

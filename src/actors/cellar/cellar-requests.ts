@@ -2,7 +2,7 @@ import { limitWithin, retentionWithin } from '../../domain/amounts.ts'
 import type { CellarPolicy } from '../../domain/events.ts'
 import { type CommandRefusal, done, type Outcome } from '../../domain/refusal.ts'
 import { cellarStream } from '../../domain/stream-names.ts'
-import { invalidField, parseCellar, parseTitle } from '../../domain/text.ts'
+import { invalidField, parseCellar, parseKeg, parseTitle, parseUnit } from '../../domain/text.ts'
 import type { Cellars } from '../core-interface.ts'
 import { busy, type Registry } from '../registry.ts'
 import type { CellarActor } from './cellar-actor.ts'
@@ -23,6 +23,15 @@ export const createCellars = (actors: Registry<CellarActor>): Cellars => ({
     return (
       actors.get(cellarStream(cellar))?.change({ type: 'RenameCellar', title: title.value || cellar }, asker) ?? busy
     )
+  },
+
+  setUnit: async (cellar, input, asker) => {
+    const keg = parseKeg(input.keg, 'keg')
+    if (!keg.ok) return keg
+    const unit = parseUnit(input.unit)
+    if (!unit.ok) return unit
+    const command = { type: 'SetUnit', keg: keg.value, unit: unit.value } as const
+    return actors.get(cellarStream(cellar))?.change(command, asker) ?? busy
   },
 
   changePolicy: async (cellar, input, asker) => {

@@ -39,6 +39,14 @@ export const cellarEvents = {
     'The settings of the cellar were changed.',
     { policy: CellarPolicy },
   ),
+  CellarUnitSet: event(
+    { in: ['cellar'], by: people, comparesState: true },
+    'All kegs of this name in the cellar got another unit, or lost it. Values stay as they are.',
+    {
+      keg: text('The keg, as devices name it.'),
+      unit: text('The unit of all their values, of earlier ones too. Blank: none.'),
+    },
+  ),
   ReadingsPurged: event(
     { in: ['cellar'], by: ['system'] },
     'Old readings of a key are deleted, because of the retention of its cellar.',

@@ -121,6 +121,10 @@ const ownChangesOfKey = <T extends KeyHistoryType>(type: T, event: RecordedEvent
   ownOfKey[type]?.(event, key)
 
 const ownOfOthers: OwnChanges<EventType, StateBefore, Change> = {
+  CellarUnitSet: ({ data: { keg, unit } }, { cellar }) => [
+    { field: 'keg', to: keg },
+    ...textChange('unit', cellar?.units.get(keg) ?? '', unit),
+  ],
   CellarPolicyChanged: ({ data }, { cellar }) => policyChanges(cellar, data.policy),
   ReadingsRefused: ({ data: { from, to, counts } }) => [
     { field: 'period', firstAt: from, lastAt: to },

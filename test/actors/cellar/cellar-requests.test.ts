@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { keysPerCellarMax } from '../../../src/actors/cellar/cellar-actor.ts'
+import { unitsPerCellarMax } from '../../../src/domain/cellar.ts'
 import type { Metadata, NewEvent } from '../../../src/domain/events.ts'
 import { parseKey, secretMatches } from '../../../src/domain/key-format.ts'
 import { cellarStream, keyStream } from '../../../src/domain/stream-names.ts'
@@ -32,6 +33,48 @@ describe('a cellar', () => {
     expect(await one.core.cellars.rename('nowhere', 'x', asker)).toMatchObject({
       refusal: { kind: 'cellar_not_found' },
     })
+  })
+
+  test('gets units on two nodes at once, and appends none twice', async () => {
+    const cluster = new Cluster()
+    const [one, two] = [await cluster.open(), await cluster.open()]
+    await one.core.cellars.create({ cellar, title: '' }, asker)
+    const temperature = { keg: 'temperature', unit: ' °C ' }
+    const sent = [
+      one.core.cellars.setUnit(cellar, temperature, asker),
+      two.core.cellars.setUnit(cellar, temperature, asker),
+      two.core.cellars.setUnit(cellar, { keg: 'pressure', unit: 'bar' }, asker),
+    ]
+    const answers = await Promise.all(sent.map((answer, at) => (at === 0 ? one : two).schedule.until(answer)))
+    expect(answers.every(({ ok }) => ok)).toBe(true)
+    expect(typesOf(await cluster.all())).toEqual(['CellarCreated', 'CellarUnitSet', 'CellarUnitSet'])
+    const units = new Map([
+      ['temperature', '°C'],
+      ['pressure', 'bar'],
+    ])
+    expect(await two.core.cellars.setUnit(cellar, temperature, asker)).toMatchObject({ value: { units, revision: 2 } })
+    expect(await one.core.cellars.setUnit(cellar, { keg: 'pressure', unit: '' }, asker)).toMatchObject({
+      value: { units: new Map([['temperature', '°C']]), revision: 3 },
+    })
+    expect(await one.core.cellars.setUnit('nowhere', temperature, asker)).toMatchObject({
+      refusal: { kind: 'cellar_not_found' },
+    })
+  })
+
+  test('keeps its bound of units on two nodes at once', async () => {
+    const cluster = new Cluster()
+    const [one, two] = [await cluster.open(), await cluster.open()]
+    await one.core.cellars.create({ cellar, title: '' }, asker)
+    for (let at = 1; at < unitsPerCellarMax; at += 1)
+      await one.core.cellars.setUnit(cellar, { keg: `keg ${at}`, unit: 'bar' }, asker)
+    const answers = await Promise.all(
+      [one, two].map((node, at) =>
+        node.schedule.until(node.core.cellars.setUnit(cellar, { keg: `new ${at}`, unit: 'bar' }, asker)),
+      ),
+    )
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(1)
+    expect(answers).toContainEqual({ ok: false, refusal: { kind: 'too_many_units', unitsMax: unitsPerCellarMax } })
+    expect(await cluster.log.read(cellarStream(cellar), { from: unitsPerCellarMax, limit: 2 })).toHaveLength(1)
   })
 
   test('is not folded from its first event, however long its stream', async () => {

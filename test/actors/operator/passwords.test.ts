@@ -37,7 +37,15 @@ const start = (hasher: PasswordHasher, judge: PasswordJudge = judgeByNames) => {
 
 const cellarOf = (at: number): CellarState => {
   const by = { kind: 'cli' } as const
-  return { cellar: `c-${at}`, title: 'Vault', policy: noPolicy, createdAt: 0, createdBy: by, revision: 0 }
+  return {
+    cellar: `c-${at}`,
+    title: 'Vault',
+    policy: noPolicy,
+    units: new Map(),
+    createdAt: 0,
+    createdBy: by,
+    revision: 0,
+  }
 }
 
 const stranger = (network: string): PasswordClient => ({ network, isKnown: false })

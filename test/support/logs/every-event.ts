@@ -77,6 +77,7 @@ const samplesOfCellars = (
 ): Pick<Samples, Extract<EventType, `Cellar${string}` | 'ReadingsPurged' | 'ReadingAccepted'>> => ({
   CellarCreated: { cellar: texts('cellar'), title: texts('title') },
   CellarRenamed: { title: texts('new title') },
+  CellarUnitSet: { keg: texts('keg'), unit: texts('unit') },
   CellarPolicyChanged: {
     policy: { limit: null, readingAgeMsMax: null, readingAheadMsMax: null, retentionMs: 365 * dayMs },
   },

@@ -73,7 +73,7 @@ const mayImport: Readonly<Record<Layer, readonly Layer[] | 'everything'>> = {
   characters: [],
   'seeded map': [],
   bytes: ['seeded map'],
-  domain: ['limits'],
+  domain: ['limits', 'characters'],
   port: ['domain'],
   log: ['port', 'domain', 'bytes', 'limits', 'thread', 'schedule', 'seeded map'],
   derived: ['log', 'port', 'domain', 'bytes', 'limits', 'thread', 'schedule', 'seeded map'],

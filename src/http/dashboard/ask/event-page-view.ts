@@ -1,15 +1,17 @@
 import type { AboutFilter, EventLink, EventPageView, Neighbours } from '../../../../views/log/log-types.ts'
 import { refusalWords } from '../../../../views/log/refusal-words.ts'
 import { sentenceOf } from '../../../../views/log/sentence.ts'
+import { valueText } from '../../../../views/parts/value.tsx'
 import { paths } from '../../../../views/paths.ts'
 import type { Core } from '../../../actors/core-interface.ts'
 import type { EventInContext } from '../../../asked/event-in-context.ts'
 import { declarationOf, type RecordedEvent } from '../../../domain/events.ts'
-import { changesOf } from '../../../domain/search/event-changes.ts'
+import { type Change, changesOf } from '../../../domain/search/event-changes.ts'
 import { keyOfEvent, kindOf } from '../../../domain/search/event-filter.ts'
 import { type StateBefore, stateAfter, unknownBefore } from '../../../domain/search/state-before.ts'
 import { categoryOf, keyIdOf } from '../../../domain/stream-names.ts'
 import { eventView } from '../../../export/event-view.ts'
+import { unitIn } from '../show/cellar-views.ts'
 import { namesAt } from '../show/event-names.ts'
 import { statusThen } from '../show/status-then.ts'
 import { byView } from './by-view.ts'
@@ -27,7 +29,7 @@ export const eventPageView = (core: Core, found: EventInContext): EventPageView 
     by: byView(core, event),
     session: sessionView(found),
     requestId: event.metadata.requestId,
-    changes: changesOf(event, before),
+    changes: changesOf(event, before).map((change) => withUnit(core, event, change)),
     after: stateView(found),
     inForceAt: inForceAt(core, event),
     sameRequest: { ...found.sameRequest, events: found.sameRequest.events.map((other) => eventLink(core, other)) },
@@ -38,6 +40,11 @@ export const eventPageView = (core: Core, found: EventInContext): EventPageView 
     json: JSON.stringify(eventView(event), null, 2),
   }
 }
+
+const withUnit = (core: Core, { type, data }: RecordedEvent, change: Change): Change =>
+  type === 'ReadingAccepted' && change.field === 'value'
+    ? { ...change, to: valueText(data.value, unitIn(core, data.cellar, data.keg)) }
+    : change
 
 const linked = ({ before, after }: EventInContext['inLog']): Neighbours => ({
   before: before && hrefOf(before),

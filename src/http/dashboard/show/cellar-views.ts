@@ -1,5 +1,6 @@
 import type { CellarRow, CellarView } from '../../../../views/types.ts'
-import type { CellarState } from '../../../domain/cellar.ts'
+import type { Core } from '../../../actors/core-interface.ts'
+import { type CellarState, unitOf } from '../../../domain/cellar.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import { keyStatus } from '../../../domain/key-refusal.ts'
 import { pageOf } from '../../../domain/search/page-of-list.ts'
@@ -13,13 +14,20 @@ const keysCountedPerPiece = 500
 export const keysAskedAtOnceMax = 100
 export const cellarsPerPageMax = 100
 
-export const cellarView = ({ cellar, title, policy, createdAt, createdBy }: CellarState): CellarView => ({
+export const cellarView = ({ cellar, title, policy, units, createdAt, createdBy }: CellarState): CellarView => ({
   cellar,
   title,
   policy,
+  units,
   createdAt,
   createdBy,
 })
+
+/** The unit that kegs of this name have now. */
+export const unitIn = ({ projections }: Pick<Core, 'projections'>, cellar: string, keg: string): string | null => {
+  const known = projections.cellars.get(cellar)
+  return known === null ? null : unitOf(known, keg)
+}
 
 type Now = { readonly nowMs: number; readonly pause: Pause }
 type Counts = { -readonly [Name in keyof CellarRow]: CellarRow[Name] }

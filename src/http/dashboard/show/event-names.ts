@@ -1,13 +1,15 @@
 import type { Names } from '../../../../views/log/sentence-parts.ts'
 import type { Core } from '../../../actors/core-interface.ts'
+import { unitIn } from './cellar-views.ts'
 
-/** Just before the event at the position. The e-mail of an operator never changes. */
-export const namesAt = (
-  { projections: { keys, cellars, operators } }: Pick<Core, 'projections'>,
-  position: number,
-): Names => ({
-  keyLabel: (keyId) => keys.labelAt(keyId, position),
-  cellarTitle: (cellar) => cellars.titleAt(cellar, position),
-  cellarOfStream: (stream) => cellars.ofStream(stream)?.cellar ?? null,
-  emailOfStream: (stream) => operators.emailOf(stream),
-})
+/** Just before the event at the position. The e-mail of an operator never changes. A unit is the one of now. */
+export const namesAt = (core: Pick<Core, 'projections'>, position: number): Names => {
+  const { keys, cellars, operators } = core.projections
+  return {
+    keyLabel: (keyId) => keys.labelAt(keyId, position),
+    cellarTitle: (cellar) => cellars.titleAt(cellar, position),
+    cellarOfStream: (stream) => cellars.ofStream(stream)?.cellar ?? null,
+    emailOfStream: (stream) => operators.emailOf(stream),
+    unitOf: (cellar, keg) => unitIn(core, cellar, keg),
+  }
+}

@@ -11,6 +11,7 @@ import { keyIdOf } from '../../../domain/stream-names.ts'
 import { futureSkewMsMax } from '../../../limits.ts'
 import { Outage } from '../../../log/event-log.ts'
 import type { DashboardDeps } from '../visit.ts'
+import { unitIn } from './cellar-views.ts'
 import { requestedPage } from './paging.ts'
 
 export const kegsPerPageMax = 100
@@ -24,7 +25,8 @@ export const readingView = ({ core }: DashboardDeps, event: RecordedEvent<'Readi
   const timestampMs = parseTimestamp(data.timestamp)
   const clockSkew = typeof timestampMs === 'number' && timestampMs - recordedAt > futureSkewMsMax
   const keyLabel = core.projections.keys.get(keyId)?.label ?? keyId
-  return { ...data, stream, revision, position, recordedAt, keyId, keyLabel, clockSkew }
+  const unit = unitIn(core, data.cellar, data.keg)
+  return { ...data, unit, stream, revision, position, recordedAt, keyId, keyLabel, clockSkew }
 }
 
 export type ReadingsQuery = {
@@ -71,7 +73,8 @@ export const readingsOf = async (deps: DashboardDeps, wanted: ReadingsWanted, { 
   // Used only without readings. Otherwise the keys are not searched, to save time.
   const hasActiveKey = recent.length === 0 && deps.core.projections.keys.ofCellar(cellar).some(isActive)
   const state: ReadingsState = events === null ? { kind: 'log_away' } : await stateOf(told, read)
-  return { cellar, kegs: { ...kegs, find: wanted.words.join(' ') }, readings, state, hasActiveKey }
+  const withUnits = kegs.kegs.map((keg) => ({ ...keg, unit: unitIn(deps.core, cellar, keg.keg) }))
+  return { cellar, kegs: { ...kegs, kegs: withUnits, find: wanted.words.join(' ') }, readings, state, hasActiveKey }
 }
 
 /** `null`: the log cannot be read now. The kegs are shown all the same. */
