@@ -1,11 +1,16 @@
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { anyEvent, type LogFilter } from '../../src/domain/search/event-filter.ts'
-import type { AskQueries } from '../../src/log/ask-index/queries/ask-queries.ts'
+import type { AskStatements } from '../../src/log/ask-index/queries/ask-statements.ts'
+import { hourCountsOf, minuteCountsOf } from '../../src/log/ask-index/queries/counts-by-time.ts'
+import { searchPlaces } from '../../src/log/ask-index/queries/place-search.ts'
+import { placesOfId } from '../../src/log/ask-index/queries/places-of-id.ts'
+import { positionOfMinute } from '../../src/log/ask-index/queries/positions-recorded.ts'
+import { refusalsOfCellar } from '../../src/log/ask-index/queries/refusals-of-cellar.ts'
 import type { EmptyService } from '../servers.ts'
 import { type AskedAbout, type Question, refusedIdOf } from './asked-about.ts'
 
 export type LookUpParts = {
-  readonly queries: AskQueries
+  readonly index: AskStatements
   readonly service: EmptyService
   readonly about: AskedAbout
 }
@@ -23,12 +28,12 @@ export const askedLookUps = (parts: LookUpParts): readonly Question[] =>
 /** `ask` returns how much it found. */
 type LookUp = { readonly name: string; ask(round: number): number | Promise<number> }
 
-const lookUps = ({ queries, service, about }: LookUpParts): readonly LookUp[] => {
+const lookUps = ({ index, service, about }: LookUpParts): readonly LookUp[] => {
   const { change, reading, refusal, any, key, cellar, actor, type } = about
   const hourOf = (round: number): number => Math.floor(any(round).recordedAt / hourMs)
   const find = (name: string, filter: (round: number) => Partial<LogFilter>): LookUp => ({
     name: `newest 100: ${name}`,
-    ask: (round) => found(queries, filter(round)),
+    ask: (round) => found(index, filter(round)),
   })
   const inService = (name: string, whatOf: (round: number) => string): LookUp => ({
     name: `log find: ${name}`,
@@ -39,25 +44,26 @@ const lookUps = ({ queries, service, about }: LookUpParts): readonly LookUp[] =>
       ),
   })
   return [
-    { name: 'places of an event id', ask: (round) => whole(queries.placesOfId(change(round).id)).length },
+    { name: 'places of an event id', ask: (round) => whole(placesOfId(index, change(round).id)).length },
     {
       name: 'places of a request id',
-      ask: (round) => whole(queries.placesOfId(change(round).metadata.requestId)).length,
+      ask: (round) => whole(placesOfId(index, change(round).metadata.requestId)).length,
     },
-    { name: 'position of a minute', ask: (round) => queries.positionOfMinute(60 * hourOf(round))?.position ?? 0 },
-    { name: 'counts of a cellar, 24 h by minute', ask: (round) => minutesOf(queries, cellar(round)) },
-    { name: 'counts of all cellars, 24 h by minute', ask: () => minutesOf(queries, null) },
+    { name: 'position of a minute', ask: (round) => positionOfMinute(index, 60 * hourOf(round))?.position ?? 0 },
+    { name: 'counts of a cellar, 24 h by minute', ask: (round) => minutesOf(index, cellar(round)) },
+    { name: 'counts of all cellars, 24 h by minute', ask: () => minutesOf(index, null) },
     {
       name: 'counts of a key, 30 days by hour',
-      ask: (round) => whole(queries.hourCounts(key(round), 0, hourOf(0) + 9_999)).length,
+      ask: (round) => whole(hourCountsOf(index, key(round), { from: 0, to: hourOf(0) + 9_999 })).length,
     },
     {
       name: 'refusals of a cellar, 24 h',
-      ask: (round) => whole(queries.refusalsOfCellar(cellar(round), nowHour() - 24, 50)).length,
+      ask: (round) =>
+        whole(refusalsOfCellar(index, { cellar: cellar(round), fromHour: nowHour() - 24, limit: 50 })).length,
     },
     {
       name: 'refusals of a cellar, 30 days',
-      ask: (round) => whole(queries.refusalsOfCellar(cellar(round), 0, 50)).length,
+      ask: (round) => whole(refusalsOfCellar(index, { cellar: cellar(round), fromHour: 0, limit: 50 })).length,
     },
     find('all', () => ({})),
     find('a kind', (round) => ({ kind: (['keys', 'cellars', 'refusals', 'log'] as const)[round % 4] ?? 'keys' })),
@@ -95,14 +101,14 @@ const lookUps = ({ queries, service, about }: LookUpParts): readonly LookUp[] =>
 
 const nowHour = (): number => Math.floor(Date.now() / hourMs)
 
-const minutesOf = (queries: AskQueries, cellar: string | null): number =>
-  whole(queries.minuteCounts(cellar, (nowHour() - 24) * 60, (nowHour() + 1) * 60)).length
+const minutesOf = (index: AskStatements, cellar: string | null): number =>
+  whole(minuteCountsOf(index, cellar, { from: (nowHour() - 24) * 60, to: (nowHour() + 1) * 60 })).length
 
 const anHourOf = ({ recordedAt }: RecordedEvent) => ({ since: recordedAt, until: recordedAt + hourMs })
 
-const found = (queries: AskQueries, filter: Partial<LogFilter>): number =>
-  whole(queries.find({ ...anyEvent, ...filter }, { direction: 'backwards', from: null, limit: placesWanted })).places
-    .length
+const found = (index: AskStatements, filter: Partial<LogFilter>): number =>
+  whole(searchPlaces(index, { ...anyEvent, ...filter }, { direction: 'backwards', from: null, limit: placesWanted }))
+    .places.length
 
 const whole = <T>(steps: Generator<unknown, T>): T => {
   while (true) {

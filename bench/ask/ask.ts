@@ -6,7 +6,7 @@ import { questionCacheKib } from '../../src/derived/questions/model-readers.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { keyIdOf } from '../../src/domain/stream-names.ts'
 import { logReadPageEvents } from '../../src/limits.ts'
-import { AskQueries } from '../../src/log/ask-index/queries/ask-queries.ts'
+import { prepareAskStatements } from '../../src/log/ask-index/queries/ask-statements.ts'
 import { logPathIn } from '../../src/log/data-folder.ts'
 import { openSqliteLog } from '../../src/log/sqlite/sqlite-log.ts'
 import { table } from '../figures.ts'
@@ -132,10 +132,8 @@ const report = async (
   }
   if (wanted.includes('look-ups')) {
     database.run(`PRAGMA cache_size = -${questionCacheKib}`)
-    const queries = new AskQueries(database)
-    const lookUps = askedLookUps({ queries, service, about })
+    const lookUps = askedLookUps({ index: prepareAskStatements(database), service, about })
     await measureQuestions('Look-ups', lookUps, { rounds, load: await loadOf() })
-    queries.close()
   }
   if (wanted.includes('pages')) {
     const pages = await askedPages({ service, about, longKey, last })

@@ -1,12 +1,16 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
 import type { Ask } from '../actors/search/ask-db.ts'
-import { eventsAt } from '../actors/search/events-at.ts'
-import type { LogReads } from '../actors/search/patient-reads.ts'
 import { askModel } from '../derived/ask/ask-model.ts'
 import { ModelUnusable } from '../derived/model-file.ts'
 import { ModelNotReady, type ModelReaders } from '../derived/questions/model-readers.ts'
 import type { SearchParts } from '../derived/questions/question-turns.ts'
-import { AskQueries } from '../log/ask-index/queries/ask-queries.ts'
+import { type AskStatements, prepareAskStatements } from '../log/ask-index/queries/ask-statements.ts'
+import { hourCountsOf, minuteCountsOf } from '../log/ask-index/queries/counts-by-time.ts'
+import { searchPlaces } from '../log/ask-index/queries/place-search.ts'
+import { placeAt, placesOfId } from '../log/ask-index/queries/places-of-id.ts'
+import { positionOfMinute } from '../log/ask-index/queries/positions-recorded.ts'
+import { refusalsOfCellar } from '../log/ask-index/queries/refusals-of-cellar.ts'
+import { racksLike } from '../log/ask-index/queries/seen-racks.ts'
 import { AskBusy, AskUnusable } from '../log/ask-index.ts'
 import { isPassing } from '../log/sqlite/sqlite-faults.ts'
 
@@ -15,11 +19,10 @@ const questionTurnMs = 1
 
 type FileParts = Pick<SearchParts, 'progress' | 'turn' | 'onDamage'> & {
   readonly readers: ModelReaders
-  readonly log: Pick<LogReads, 'read'>
 }
 
 /** The main thread has waited for the follower already. */
-export const askOfFile = ({ readers, log, progress, turn, onDamage }: FileParts): Ask => {
+export const askOfFile = ({ readers, progress, turn, onDamage }: FileParts): Ask => {
   const orFault = <T>(use: () => T): T => {
     try {
       return use()
@@ -32,10 +35,10 @@ export const askOfFile = ({ readers, log, progress, turn, onDamage }: FileParts)
       throw new AskUnusable(`Cannot use ask.db: ${cause.message}`, { cause })
     }
   }
-  const queries = (): AskQueries => queriesOf(readers.open(askModel).database)
-  const inTurns = async <T>(begin: (queries: AskQueries) => Generator<void, T>): Promise<T> => {
+  const statements = (): AskStatements => statementsOf(readers.open(askModel).database)
+  const inTurns = async <T>(begin: (index: AskStatements) => Generator<void, T>): Promise<T> => {
     await turn()
-    const steps = orFault(() => begin(queries()))
+    const steps = orFault(() => begin(statements()))
     for (let beganMs = performance.now(); ; ) {
       const step = orFault(() => steps.next())
       if (step.done === true) return step.value
@@ -54,25 +57,23 @@ export const askOfFile = ({ readers, log, progress, turn, onDamage }: FileParts)
   }
   return {
     progress: async () => ({ ...progress, position: position() }),
-    find: (filter, page) => inTurns((index) => index.find(filter, page)),
-    placesOfId: (id) => inTurns((index) => index.placesOfId(id)),
-    placeAt: async (at) => orFault(() => queries().placeAt(at)),
-    minuteCounts: (cellar, from, to) => inTurns((index) => index.minuteCounts(cellar, from, to)),
-    hourCounts: (key, from, to) => inTurns((index) => index.hourCounts(key, from, to)),
-    refusalsOfCellar: (cellar, from, limit) => inTurns((index) => index.refusalsOfCellar(cellar, from, limit)),
-    racksLike: (pattern, limit) => inTurns((index) => index.racksLike(pattern, limit)),
-    positionOfMinute: async (minute) => orFault(() => queries().positionOfMinute(minute)),
-    eventsAt: (places) => eventsAt(log, places),
+    find: (filter, page) => inTurns((index) => searchPlaces(index, filter, page)),
+    placesOfId: (id) => inTurns((index) => placesOfId(index, id)),
+    placeAt: async (at) => orFault(() => placeAt(statements(), at)),
+    minuteCounts: (cellar, from, to) => inTurns((index) => minuteCountsOf(index, cellar, { from, to })),
+    hourCounts: (key, from, to) => inTurns((index) => hourCountsOf(index, key, { from, to })),
+    refusalsOfCellar: (cellar, fromHour, limit) =>
+      inTurns((index) => refusalsOfCellar(index, { cellar, fromHour, limit })),
+    racksLike: (pattern, limit) => inTurns((index) => racksLike(index, { pattern, limit })),
+    positionOfMinute: async (minute) => orFault(() => positionOfMinute(statements(), minute)),
   }
 }
 
-const prepared = new WeakMap<Database, AskQueries>()
+const prepared = new WeakMap<Database, AskStatements>()
 
 /** Preparing the statements takes longer than a question. */
-const queriesOf = (database: Database): AskQueries => {
-  const known = prepared.get(database)
-  if (known !== undefined) return known
-  const queries = new AskQueries(database)
-  prepared.set(database, queries)
-  return queries
+const statementsOf = (database: Database): AskStatements => {
+  const statements = prepared.get(database) ?? prepareAskStatements(database)
+  prepared.set(database, statements)
+  return statements
 }

@@ -1,7 +1,8 @@
 /** But for names, which the event loop knows. */
 import { type AuditEvent, type KeyAt, stateAt } from '../../projections/audit-trail.ts'
+import { ifUsable } from '../actors/search/ask-db.ts'
 import { eventsOfSameRequest, stateBefore } from '../actors/search/event-context.ts'
-import { ifUsable } from '../actors/search/if-usable.ts'
+import { eventsAt } from '../actors/search/events-at.ts'
 import { type LogReads, unlessSearching } from '../actors/search/patient-reads.ts'
 import type { SearchReads } from '../derived/questions/question.ts'
 import type { RecordedEvent } from '../domain/events.ts'
@@ -48,7 +49,7 @@ export const eventInContext = async (
     sameRequest: await sameRequest(log, event),
     inStream: await neighboursInStream(log, event),
     inLog: await neighboursInLog(log, event),
-    signIn: await signInOf(ask, event),
+    signIn: await signInOf({ log, ask }, event),
   }
 }
 
@@ -86,7 +87,10 @@ const sameRequest = async (log: LogReads, event: RecordedEvent): Promise<EventIn
   return { events: others.slice(0, sameRequestShownMax), count: others.length, isComplete }
 }
 
-const signInOf = async (ask: SearchReads['ask'], event: RecordedEvent): Promise<EventInContext['signIn']> => {
+const signInOf = async (
+  { log, ask }: Pick<SearchReads, 'log' | 'ask'>,
+  event: RecordedEvent,
+): Promise<EventInContext['signIn']> => {
   const { by } = event.metadata
   if (by.kind !== 'operator' || by.session === undefined) return null
   const { email, session } = by
@@ -95,7 +99,7 @@ const signInOf = async (ask: SearchReads['ask'], event: RecordedEvent): Promise<
   const isSignIn = (one: RecordedEvent): one is RecordedEvent<'SignInSeen'> =>
     one.type === 'SignInSeen' && one.data.sessionId === session.id && one.data.email === email
   return ifUsable<EventInContext['signIn']>(ask, null, async (index) => {
-    const events = await index.eventsAt((await index.find(filter, page)).places)
+    const events = await eventsAt(log, (await index.find(filter, page)).places)
     return events.find(isSignIn) ?? null
   })
 }

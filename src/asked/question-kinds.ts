@@ -1,9 +1,9 @@
 import { signInHistory, signInPlaces } from '../actors/operator/sign-in-history.ts'
 import type { Ask } from '../actors/search/ask-db.ts'
-import { countMinutes, type MinutesWanted } from '../actors/search/count-minutes.ts'
+import { countMinutes } from '../actors/search/count-minutes.ts'
 import { eventsAt, type PlaceInLog } from '../actors/search/events-at.ts'
-import { eventAt, eventsOfReceipt, isNoPosition, type Receipt } from '../actors/search/find-events.ts'
-import { type IdWanted, idHere, type ListWanted, listHere } from '../actors/search/list-here.ts'
+import { eventAt, eventsOfReceipt, idHere, isNoPosition, type Receipt } from '../actors/search/find-events.ts'
+import { listHere } from '../actors/search/list-events.ts'
 import { firstEventSince, positionBefore } from '../actors/search/position-of-instant.ts'
 import { askModel } from '../derived/ask/ask-model.ts'
 import type { ModelQuestion, SearchQuestion, SearchReads } from '../derived/questions/question.ts'
@@ -15,12 +15,12 @@ import {
   type ReadingPlace,
   recentReadings,
 } from '../derived/readings/readings-questions.ts'
-import { eventsOfList, exportRows, type RowsWanted } from '../export/export-page.ts'
+import { eventsOfList, exportRows } from '../export/export-page.ts'
 import { AskBusy } from '../log/ask-index.ts'
-import { type CellarThen, cellarThen, type ThenWanted } from './cellar-and-keys-then.ts'
+import { cellarThen } from './cellar-and-keys-then.ts'
 import { eventInContext } from './event-in-context.ts'
-import { type RefusedThen, type RefusedWanted, refusedThen } from './refused-then.ts'
-import { type HistoryWanted, type KeyHistory, keyHistory } from './rows-of-history.ts'
+import { refusedThen } from './refused-then.ts'
+import { keyHistory } from './rows-of-history.ts'
 
 export type CellarReadings = { readonly kegs: FoundKegs; readonly recent: readonly ReadingPlace[] }
 
@@ -53,24 +53,24 @@ const since = async ({ log, ask }: SearchReads, atMs: number) => {
 export const questionKinds = {
   cellarReadings,
   /** What is found in a short time. */
-  findEvents: ofLog((reads, wanted: ListWanted) => listHere(reads, wanted)),
+  findEvents: ofLog(listHere),
   /** Oldest first. */
-  readEvents: ofLog((reads, wanted: Omit<RowsWanted, 'format'>) => eventsOfList(reads, wanted)),
-  exportPage: ofLog((reads, wanted: RowsWanted) => exportRows(reads, wanted)),
+  readEvents: ofLog(eventsOfList),
+  exportPage: ofLog(exportRows),
   eventsAt: ofLog(({ log }, places: readonly PlaceInLog[]) => eventsAt(log, places)),
   eventInContext: ofLog(eventInContext),
-  keyHistory: ofLog<HistoryWanted, KeyHistory>(keyHistory),
-  cellarThen: ofLog<ThenWanted, CellarThen>(cellarThen),
-  refusedThen: ofLog<RefusedWanted, RefusedThen>(refusedThen),
+  keyHistory: ofLog(keyHistory),
+  cellarThen: ofLog(cellarThen),
+  refusedThen: ofLog(refusedThen),
   firstSince: ofLog(since),
   positionBefore: ofLog(({ log, ask }, atMs: number) => positionBefore(log, atMs, ask)),
   receipt: ofLog(({ log }, receipt: Receipt) => eventsOfReceipt(log, receipt)),
   position: ofLog(({ log }, position: number) => eventAt(log, position)),
   isNoPosition: ofLog(({ log }, position: number) => isNoPosition(log, position)),
-  findId: ofLog((reads, wanted: IdWanted) => idHere(reads, wanted)),
+  findId: ofLog(idHere),
   signInHistory: ofLog(({ log }, email: string) => signInHistory(log, email)),
   signInPlaces: ofLog(({ log }, revisions: readonly number[]) => signInPlaces(log, revisions)),
-  countMinutes: ofIndex((ask, wanted: MinutesWanted) => countMinutes(ask, wanted)),
+  countMinutes: ofIndex(countMinutes),
   minuteCounts: ofIndex((ask, wanted: Of<'minuteCounts'>) => ask.minuteCounts(...wanted)),
   hourCounts: ofIndex((ask, wanted: Of<'hourCounts'>) => ask.hourCounts(...wanted)),
   refusalsOfCellar: ofIndex((ask, wanted: Of<'refusalsOfCellar'>) => ask.refusalsOfCellar(...wanted)),

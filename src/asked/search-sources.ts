@@ -36,7 +36,7 @@ export const searchesIn = ({ open: openLog, lags }: SearchedLog, readers: ModelR
     open: (parts) => {
       reached = parts.reached
       const searched = readsOf(parts)
-      return { ...searched, ask: askOfFile({ ...parts, ...searched, readers }) }
+      return { ...searched, ask: askOfFile({ ...parts, readers }) }
     },
     close: async () => {
       const last = await opened?.catch(() => null)

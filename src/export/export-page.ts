@@ -1,5 +1,6 @@
 /** Made on the thread for questions, so that an export takes nothing from readings. */
-import { type LogSearch, searchLog } from '../actors/search/search-log.ts'
+import { searchLog } from '../actors/search/search-log.ts'
+import type { SearchReads } from '../derived/questions/question.ts'
 import type { ExportFormat, RecordedEvent } from '../domain/events.ts'
 import { assertNever } from '../domain/refusal.ts'
 import { anyEvent, type LogFilter, type LogPart, matches } from '../domain/search/event-filter.ts'
@@ -43,12 +44,10 @@ export type ExportedRows = {
   readonly to: number
 }
 
-type Reads = Pick<LogSearch, 'log' | 'ask' | 'cellarOfKey'> & { readonly passedMs: () => number }
-
 export type ListedEvents = Omit<ExportedRows, 'text' | 'rows'> & { readonly events: readonly RecordedEvent[] }
 
 /** @throws Outage, UndecodableEvent */
-export const exportRows = async (reads: Reads, { format, ...wanted }: RowsWanted): Promise<ExportedRows> => {
+export const exportRows = async (reads: SearchReads, { format, ...wanted }: RowsWanted): Promise<ExportedRows> => {
   const { events, ...page } = await eventsOfList(reads, wanted)
   return { ...page, text: events.map(eventRow(wanted.list.list, format)).join(''), rows: events.length }
 }
@@ -57,7 +56,10 @@ export const exportRows = async (reads: Reads, { format, ...wanted }: RowsWanted
  * Ends with `readPageEventsMax` events, or after `exportPageMs`, so a page can have none. The caller gives `to` with the
  * next pages, so that the export of a busy log ends. @throws Outage, UndecodableEvent
  */
-export const eventsOfList = async (reads: Reads, { list, also }: Omit<RowsWanted, 'format'>): Promise<ListedEvents> => {
+export const eventsOfList = async (
+  reads: SearchReads,
+  { list, also }: Omit<RowsWanted, 'format'>,
+): Promise<ListedEvents> => {
   const beganMs = reads.passedMs()
   const [last] = await reads.log.readAll({ direction: 'backwards', limit: 1 })
   const { from } = list.filter
@@ -86,7 +88,7 @@ export const eventsOfList = async (reads: Reads, { list, also }: Omit<RowsWanted
 
 type Range = { readonly from: number | null; readonly to: number }
 
-const found = (reads: Reads, list: EventList, range: Range) => {
+const found = (reads: SearchReads, list: EventList, range: Range) => {
   const page = { direction: 'forwards', ...range, pageEvents: readPageEventsMax } as const
   const { from: _, to: __, ...filter } = list.filter
   return list.list === 'history'

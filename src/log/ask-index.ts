@@ -5,7 +5,7 @@
 
 import type { EventKind } from '../domain/events/declare-event.ts'
 import type { EventType } from '../domain/events.ts'
-import type { LogFilter, Period } from '../domain/search/event-filter.ts'
+import type { Period } from '../domain/search/event-filter.ts'
 
 /** Of an event that is no reading, with the values that people filter by. */
 export type EventPlace = Partial<Period> & {
@@ -68,29 +68,6 @@ export type FoundPlaces = {
   readonly places: readonly EventPlace[]
   /** All matching places up to this position are in `places`. To go on, give it as `from`. `null`: there are no more. */
   readonly lookedTo: number | null
-}
-
-/** All methods throw AskUnusable if the file is damaged, and AskBusy if another program has locked it. */
-export interface AskQuestions {
-  /** Each step takes at most about a millisecond, so that other work can run between two steps. */
-  find(filter: LogFilter, page: PlacePage): Generator<void, FoundPlaces>
-  /**
-   * By the id of an event or a request, without readings, oldest first: at most `askPlacesOfIdMax`. The index keeps only a
-   * part of each id, so other events can be among them. Steps like `find`.
-   */
-  placesOfId(id: string): Generator<void, readonly EventPlace[]>
-  /** `null`: the event is a reading, purged or not folded yet. */
-  placeAt(position: number): EventPlace | null
-  /** Only minutes with a count, oldest first. `toMinute` is not included. Steps like `find`. */
-  minuteCounts(cellar: string | null, fromMinute: number, toMinute: number): Generator<void, readonly MinuteCount[]>
-  /** Oldest first. `toHour` is not included. Steps like `find`. */
-  hourCounts(key: string, fromHour: number, toHour: number): Generator<void, readonly HourCount[]>
-  /** The keys with the most refusals first, at most `limit` rows. Steps like `find`. */
-  refusalsOfCellar(cellar: string, fromHour: number, limit: number): Generator<void, readonly RefusalSum[]>
-  /** Of all keys, those that were seen last first. Steps like `find`. */
-  racksLike(pattern: RegExp, limit: number): Generator<void, readonly SeenRack[]>
-  /** The newest row whose minute is not after this one. */
-  positionOfMinute(minute: number): MinutePosition | null
 }
 
 /** The file is damaged, or its disk fails. It is built again. */

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { type ListWanted, listHere } from '../../src/actors/search/list-here.ts'
+import { type ListWanted, listHere } from '../../src/actors/search/list-events.ts'
 import { questionKinds } from '../../src/asked/question-kinds.ts'
 import { questionsOnThread } from '../../src/derived/questions/asked-questions.ts'
 import type { Questions } from '../../src/derived/questions/question.ts'
 import { anyEvent, type LogPart, wholeLog } from '../../src/domain/search/event-filter.ts'
 import { type ExportedRows, exportRows, type RowsWanted } from '../../src/export/export-page.ts'
 import type { EventLog } from '../../src/log/event-log.ts'
+import { readsOf } from '../support/ask/reads-of.ts'
 import { isEmbedded, openLogOf, sourceConfigOf } from '../support/logs/engine.ts'
 import { freshKeyStream, freshReadingsStream, keySuspensions, reading } from '../support/logs/sample-events.ts'
 import { type TemporaryFolder, temporaryFolder } from '../support/temporary-folder.ts'
@@ -76,7 +77,7 @@ test('a list on the thread has what a list here has, also new events', async () 
   }
   for (let count = 0; count < 30; count += 10) {
     await log.append(stream, count === 0 ? 'none' : count - 1, keySuspensions(10))
-    const { events } = await listHere({ log, ask: null, passedMs }, wanted)
+    const { events } = await listHere(readsOf({ log, ask: null, passedMs }), wanted)
     expect(await listed(wanted)).toEqual(events)
     expect(events.length).toBe(Math.min(20, count + 10))
   }
@@ -93,7 +94,7 @@ test('an export on the thread has the rows of an export here, in several pages',
   }
   const list = { list: 'events', filter: wholeLog } as const
   const [here, there] = [
-    await exported(list, (wanted) => exportRows({ log, ask: null, passedMs }, wanted)),
+    await exported(list, (wanted) => exportRows(readsOf({ log, ask: null, passedMs }), wanted)),
     await exported(list, onThread),
   ]
   const [textHere, textThere] = [here, there].map((pages) => pages.map(({ text }) => text).join(''))

@@ -10,6 +10,7 @@ import { refusalsStream } from '../../src/domain/stream-names.ts'
 import { logReadPageEvents, readPageEventsMax, refusalSummaryMsMax, summariesSearchedMax } from '../../src/limits.ts'
 import { AskBusy, AskUnusable } from '../../src/log/ask-index.ts'
 import { Outage, StillSearching } from '../../src/log/event-log.ts'
+import { readsOf } from '../support/ask/reads-of.ts'
 import { type DerivedHere, derivedHere } from '../support/derived/derived-here.ts'
 import { slowLog } from '../support/logs/passing-log.ts'
 import { seededEntropy } from '../support/seeded-entropy.ts'
@@ -149,8 +150,8 @@ describe('searchLog()', () => {
     const filter = { ...wholeLog, ...part }
     // Not in the index yet: the node has not written it.
     await node.schedule.until(node.core.keys.resume(keyId, 'a test', asker))
-    const asked = await node.schedule.until(flat(pagesOf({ log, ask: derived.ask() }, filter, 2)))
-    expect(asked).toEqual(await flat(pagesOf({ log, ask: null }, filter, 2)))
+    const asked = await node.schedule.until(flat(pagesOf(readsOf({ log, ask: derived.ask() }), filter, 2)))
+    expect(asked).toEqual(await flat(pagesOf(readsOf({ log, ask: null }), filter, 2)))
   })
 
   test.each(filters)('leaves out readings if asked to, and nothing else: %j', async (part) => {
@@ -158,9 +159,11 @@ describe('searchLog()', () => {
     const { log } = cluster
     const filter = { ...wholeLog, ...part }
     await node.post(keyId, 2)
-    const wanted = (await flat(pagesOf({ log, ask: null }, filter, 2))).filter(({ type }) => type !== 'ReadingAccepted')
+    const wanted = (await flat(pagesOf(readsOf({ log, ask: null }), filter, 2))).filter(
+      ({ type }) => type !== 'ReadingAccepted',
+    )
     for (const ask of [derived.ask(), null]) {
-      const asked = pagesOf({ log, ask, isWithoutReadings: true }, filter, 2)
+      const asked = pagesOf({ ...readsOf({ log, ask }), isWithoutReadings: true }, filter, 2)
       expect(await node.schedule.until(flat(asked))).toEqual(wanted)
     }
   })
@@ -176,12 +179,12 @@ describe('searchLog()', () => {
     const { log } = cluster
     const filter: LogPart = { ...wholeLog, kind: 'keys' }
     const ask = derived.ask()
-    const pages = pagesOf({ log, ask }, filter, 1)
+    const pages = pagesOf(readsOf({ log, ask }), filter, 1)
     const first = await node.schedule.until(pages.next())
     expect(first.value).toHaveLength(1)
     harm(ask)
     expect([...(first.value ?? []), ...(await node.schedule.until(flat(pages)))]).toEqual(
-      await flat(pagesOf({ log, ask: null }, filter, 1)),
+      await flat(pagesOf(readsOf({ log, ask: null }), filter, 1)),
     )
   })
 })

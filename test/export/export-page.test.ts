@@ -4,6 +4,7 @@ import type { RecordedEvent } from '../../src/domain/events.ts'
 import { wholeLog } from '../../src/domain/search/event-filter.ts'
 import { type EventList, exportRows } from '../../src/export/export-page.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
+import { readsOf } from '../support/ask/reads-of.ts'
 import { createMemoryLog } from '../support/logs/memory-log.ts'
 import { freshKeyStream, keySuspensions } from '../support/logs/sample-events.ts'
 
@@ -21,12 +22,8 @@ const growingIndex = (events: readonly RecordedEvent[]): Ask => {
     find: async (_filter: unknown, { from, limit }: { readonly from: number | null; readonly limit: number }) => {
       at += 700
       const known = positions.slice(0, at + 1).filter((position) => position > (from ?? -1))
-      const places = known.slice(0, limit).map((position) => ({ position }))
-      return { places, lookedTo: known.length > limit ? (places.at(-1)?.position ?? null) : null }
-    },
-    eventsAt: async (places: readonly { readonly position: number }[]) => {
-      const wanted = new Set(places.map(({ position }) => position))
-      return events.filter(({ position }) => wanted.has(position))
+      const places = known.slice(0, limit).map((position) => events.find((event) => event.position === position))
+      return { places, lookedTo: known.length > limit ? (known[limit - 1] ?? null) : null }
     },
     placesOfId: unused,
     minuteCounts: unused,
@@ -48,7 +45,7 @@ test('an export has every event once while ask.db is built', async () => {
   for (;;) {
     let nowMs = 0
     const passedMs = (): number => nowMs++ * 150
-    const page = await exportRows({ log, ask, passedMs }, { list, format: 'ndjson', also: [] })
+    const page = await exportRows(readsOf({ log, ask, passedMs }), { list, format: 'ndjson', also: [] })
     for (const line of page.text.split('\n')) if (line !== '') exported.push(Number(JSON.parse(line).position))
     if (page.reached === null) break
     list = { ...list, filter: { ...list.filter, from: page.reached, to: page.to } }

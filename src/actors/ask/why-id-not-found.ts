@@ -1,4 +1,4 @@
-import type { FoundId } from '../search/list-here.ts'
+import type { FoundId } from '../search/find-events.ts'
 
 /** For an id that says no instant: only `ask.db` can find its events. */
 export const whyIdNotFound = (index: FoundId['index']): string => {

@@ -1,15 +1,16 @@
 import type { ModelProgress } from '../../derived/follower-messages.ts'
-import type { RecordedEvent } from '../../domain/events.ts'
 import type { LogFilter } from '../../domain/search/event-filter.ts'
-import type {
-  EventPlace,
-  FoundPlaces,
-  HourCount,
-  MinuteCount,
-  MinutePosition,
-  PlacePage,
-  RefusalSum,
-  SeenRack,
+import {
+  AskBusy,
+  AskUnusable,
+  type EventPlace,
+  type FoundPlaces,
+  type HourCount,
+  type MinuteCount,
+  type MinutePosition,
+  type PlacePage,
+  type RefusalSum,
+  type SeenRack,
 } from '../../log/ask-index.ts'
 
 export type AskProgress = ModelProgress
@@ -29,6 +30,15 @@ export type Ask = {
   /** Sums of the hours from `fromHour` on, the most frequent keys first. */
   refusalsOfCellar(cellar: string, fromHour: number, limit: number): Promise<readonly RefusalSum[]>
   racksLike(pattern: RegExp, limit: number): Promise<readonly SeenRack[]>
-  /** In the order of `places`, without purged events. Rejects like a read of the log. */
-  eventsAt(places: readonly EventPlace[]): Promise<readonly RecordedEvent[]>
+}
+
+/** `otherwise` also if `ask.db` turns out to be damaged or locked. It is then built again. */
+export const ifUsable = async <T>(ask: Ask | null, otherwise: T, read: (ask: Ask) => Promise<T>): Promise<T> => {
+  if (ask === null) return otherwise
+  try {
+    return await read(ask)
+  } catch (thrown) {
+    if (thrown instanceof AskUnusable || thrown instanceof AskBusy) return otherwise
+    throw thrown
+  }
 }

@@ -1,8 +1,11 @@
 /** By what people hold in their hands. All throw Outage and UndecodableEvent. */
+import type { SearchReads } from '../../derived/questions/question.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { logReadPageEvents, readPageEventsMax } from '../../limits.ts'
 import { Outage, StillSearching } from '../../log/event-log.ts'
-import type { Ask } from './ask-db.ts'
+import { type AskProgress, ifUsable } from './ask-db.ts'
+import { eventsAt } from './events-at.ts'
+import { searchIsOver } from './list-events.ts'
 import type { LogReads } from './patient-reads.ts'
 import { positionBefore } from './position-of-instant.ts'
 
@@ -39,7 +42,7 @@ export const isNoPosition = async (log: LogReads, position: number): Promise<boo
 /** `first` and `last` are revisions, at most `batchReadingsMax` apart. */
 export type Receipt = { readonly stream: string; readonly first: number; readonly last: number }
 
-export type OfReceipt =
+type OfReceipt =
   | { readonly kind: 'found'; readonly events: readonly RecordedEvent[] }
   | { readonly kind: 'no_stream' }
   /** The stream ends before the receipt. */
@@ -58,9 +61,6 @@ export const eventsOfReceipt = async (log: LogReads, { stream, first, last }: Re
   return { kind: 'found', events }
 }
 
-/** `null`: only the log is searched. */
-export type Searched = { readonly log: LogReads; readonly ask: Pick<Ask, 'positionOfMinute'> | null }
-
 export type OfId = {
   readonly events: readonly RecordedEvent[]
   readonly searched: number
@@ -69,7 +69,7 @@ export type OfId = {
   readonly lookedTo: Pick<RecordedEvent, 'position' | 'recordedAt'> | null
 }
 
-export type SearchNear = {
+type SearchNear = {
   readonly atMs: number
   /** Behind it, an ended search goes on. Default: where events of the instant begin. */
   readonly after?: number | null
@@ -80,7 +80,11 @@ export type SearchNear = {
  * By the instant that the id says (`requestIdFacts`), up to `requestSearchMs` after it (`positionBefore` says how exactly).
  * Readings of a request lie together, so the search ends after them.
  */
-export const eventsOfId = async ({ log, ask }: Searched, id: string, near: SearchNear): Promise<OfId> => {
+export const eventsOfId = async (
+  { log, ask }: Pick<SearchReads, 'log' | 'ask'>,
+  id: string,
+  near: SearchNear,
+): Promise<OfId> => {
   const { atMs, isOver = () => false } = near
   let after = near.after ?? (await positionBefore(log, atMs, ask))
   let searched = 0
@@ -103,4 +107,34 @@ export const eventsOfId = async ({ log, ask }: Searched, id: string, near: Searc
     after = last.position
   }
   return { events, searched, isComplete: false, lookedTo }
+}
+
+export type IdWanted = {
+  /** In lower case. */
+  readonly id: string
+  readonly atMs: number | null
+  /** Behind it, an ended search goes on. `null`: the search begins. */
+  readonly after: number | null
+}
+
+export type FoundId = {
+  readonly index: AskProgress | null
+  /** In the order of the log, without readings. */
+  readonly changes: readonly RecordedEvent[]
+  /** Only requests of keys accept readings, so the log is not searched for others. `null`: it was not searched. */
+  readonly inLog: OfId | null
+}
+
+/** Asks `ask.db`, which has no readings, and then searches the log. @throws Outage, UndecodableEvent */
+export const idHere = async (reads: SearchReads, { id, atMs, after }: IdWanted): Promise<FoundId> => {
+  const { log, ask } = reads
+  const isOf = ({ id: own, metadata }: RecordedEvent): boolean => own === id || metadata.requestId === id
+  const found = ifUsable<readonly RecordedEvent[]>(after === null ? ask : null, [], async (index) =>
+    eventsAt(log, await index.placesOfId(id)),
+  )
+  const changes = (await found).filter(isOf)
+  const isOfKey = changes.some(({ metadata }) => metadata.by.kind === 'key')
+  const index = (await ask?.progress()) ?? null
+  if (atMs === null || (changes.length > 0 && !isOfKey)) return { index, changes, inLog: null }
+  return { index, changes, inLog: await eventsOfId(reads, id, { atMs, after, isOver: searchIsOver(reads) }) }
 }

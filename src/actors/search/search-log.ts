@@ -2,25 +2,20 @@
  * `ask.db` says where events lie that are no readings. Readings of one key come from its stream. All else, and what
  * `ask.db` does not have yet, comes from the log, page by page.
  */
-import { BoundedMap } from '../../domain/bounded-map.ts'
+import type { SearchReads } from '../../derived/questions/question.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { keyOfEvent, type LogFilter, matches, recordedUntil } from '../../domain/search/event-filter.ts'
 import { cellarStream, keyStream, readingsStream, refusalsStream } from '../../domain/stream-names.ts'
-import { readPageEventsMax, recordedSkewMsMax, searchedKeysMax } from '../../limits.ts'
+import { readPageEventsMax, recordedSkewMsMax } from '../../limits.ts'
 import { AskBusy, AskUnusable } from '../../log/ask-index.ts'
 import { type CellarNames, placeOf } from '../../log/event-place.ts'
-import type { Ask } from './ask-db.ts'
+import { eventsAt } from './events-at.ts'
 import { mergedStreams } from './merged-streams.ts'
-import type { LogReads } from './patient-reads.ts'
 import { positionBefore, someEventSince } from './position-of-instant.ts'
 import { atOnce, type SearchPage } from './search-page.ts'
 
-export type LogSearch = {
-  readonly log: LogReads
-  readonly ask: Ask | null
+export type LogSearch = Pick<SearchReads, 'log' | 'ask' | 'cellarOfKey'> & {
   readonly isWithoutReadings?: boolean
-  /** `null`: no such key. Default: the first event of the key says its cellar. */
-  readonly cellarOfKey?: (keyId: string) => string | null | Promise<string | null>
   /** `ask.db` turned out to be damaged or locked. The search goes on in the log. */
   readonly onUnusable?: () => void
 }
@@ -59,7 +54,10 @@ export async function* searchLog(
     while ((await isWhole()) && (!isForwards || (from ?? -1) < end)) {
       const begin = isForwards ? from : Math.min(from ?? end + 1, end + 1)
       const found = await ask.find(filter, { direction: page.direction, from: begin, limit: atOnce(page) })
-      const events = await ask.eventsAt(found.places.filter(({ position }) => position <= end))
+      const events = await eventsAt(
+        search.log,
+        found.places.filter(({ position }) => position <= end),
+      )
       if (!(await isWhole())) break
       const isDone = found.lookedTo === null && (!isForwards || (isCurrent && to === null))
       // Places behind the end were left out, so they must be looked at again.
@@ -94,15 +92,14 @@ async function* searchItself(
   page: SearchPage,
 ): AsyncGenerator<Found, void, undefined> {
   if (filter.type === 'ReadingAccepted' && !canFindReadings(search, filter)) return
-  const cellars = new CellarsOfKeys(search)
-  const streams = await streamsOf(filter, cellars)
+  const streams = await streamsOf(search, filter)
   const pages =
     streams === null ? pagesOfLog(search, filter, page) : mergedStreams(search.log, streams, { filter, page })
   for await (const events of pages) {
     const matching: RecordedEvent[] = []
     for (const event of events) {
       if (event.type === 'ReadingAccepted' && search.isWithoutReadings === true) continue
-      if (await isWanted(event, filter, cellars)) matching.push(event)
+      if (await isWanted(search, event, filter)) matching.push(event)
     }
     const last = events.at(-1)
     yield { events: matching, lookedTo: last === undefined ? null : { position: last.position, atMs: last.recordedAt } }
@@ -110,47 +107,27 @@ async function* searchItself(
 }
 
 /** `null`: events of any stream can match. */
-const streamsOf = async (filter: LogFilter, cellars: CellarsOfKeys): Promise<readonly string[] | null> => {
+const streamsOf = async ({ cellarOfKey }: LogSearch, filter: LogFilter): Promise<readonly string[] | null> => {
   const { stream, key } = filter
   if (stream !== null) return [stream]
   const keyId = key ?? (isOfReadings(filter) ? keyOfActor(filter.actor) : null)
   if (keyId === null) return null
   if (isOfReadings(filter)) return [readingsStream(keyId)]
-  const cellar = await cellars.of(keyId)
+  const cellar = await cellarOfKey(keyId)
   return cellar === null ? [] : [keyStream(keyId), readingsStream(keyId), refusalsStream(keyId), cellarStream(cellar)]
 }
 
-const isWanted = async (event: RecordedEvent, filter: LogFilter, cellars: CellarsOfKeys): Promise<boolean> => {
+const isWanted = async ({ cellarOfKey }: LogSearch, event: RecordedEvent, filter: LogFilter): Promise<boolean> => {
   const { cellar } = filter
   if (!matches(placeOf(event, noCellars), { ...filter, cellar: null })) return false
   if (cellar === null) return true
   const key = keyOfEvent(event)
-  const ofKey = key === null ? null : await cellars.of(key)
+  const ofKey = key === null ? null : await cellarOfKey(key)
   const ofStream = (stream: string): string | null => (stream === cellarStream(cellar) ? cellar : null)
   return placeOf(event, { ofKey: () => ofKey, ofStream }).cellar === cellar
 }
 
 const noCellars: CellarNames = { ofKey: () => null, ofStream: () => null }
-
-class CellarsOfKeys {
-  readonly #search: LogSearch
-  readonly #known = new BoundedMap<string, string | null>(searchedKeysMax)
-
-  constructor(search: LogSearch) {
-    this.#search = search
-  }
-
-  async of(keyId: string): Promise<string | null> {
-    const { log, cellarOfKey } = this.#search
-    if (cellarOfKey !== undefined) return cellarOfKey(keyId)
-    const known = this.#known.get(keyId)
-    if (known !== undefined) return known
-    const [created] = await log.read(keyStream(keyId), { limit: 1 })
-    const cellar = created?.type === 'KeyCreated' ? created.data.cellar : null
-    this.#known.set(keyId, cellar)
-    return cellar
-  }
-}
 
 /**
  * Ends after `readPageEventsMax` events in a row that were recorded too late or too early. A wanted one can still stand

@@ -17,6 +17,7 @@ export type SearchReads = {
   readonly log: LogReads
   /** `null` in a process without a derived store. */
   readonly ask: Ask | null
+  /** `null`: no such key. */
   readonly cellarOfKey: (keyId: string) => Promise<string | null>
   /** True if the asker waits as long as the search takes. */
   readonly isPatient: boolean

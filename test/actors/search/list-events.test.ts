@@ -59,7 +59,7 @@ test('listEvents() begins at the minute of ask.db in EventStoreDB, with few read
     await fill(stored)
     const ask = naiveAsk(stored)
     const { log, counts } = counted(stored)
-    const parts = { log, ask, cellarOfKey: () => cellar, isOver: () => false }
+    const parts = { log, ask, cellarOfKey: async () => cellar, isOver: () => false }
     const { events } = await listEvents(parts, filter, { direction: 'backwards', from: null, limit: keys })
     const wanted = Array.from({ length: keys }, (_, at) => [readingsStream(`key${keys - 1 - at}`), 14])
     expect(events.map(({ stream, revision }) => [stream, revision])).toEqual(wanted)

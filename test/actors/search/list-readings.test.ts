@@ -20,7 +20,7 @@ const twoKeys = async () => {
   }
   const log = { ...cluster.log, read: cluster.log.read.bind(cluster.log), readAll }
   const ask = naiveAsk(cluster.log)
-  const parts: ListParts = { log, ask, cellarOfKey: () => cellar, isOver: () => true }
+  const parts: ListParts = { log, ask, cellarOfKey: async () => cellar, isOver: () => true }
   return { parts, first, second }
 }
 

@@ -5,6 +5,7 @@ import { actorText, keyOfEvent, kindOf, type LogPart, wholeLog } from '../../../
 import { cellarStream } from '../../../src/domain/stream-names.ts'
 import { logReadPageEvents, recordedSkewMsMax, refusalSummaryMsMax } from '../../../src/limits.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
+import { readsOf } from '../../support/ask/reads-of.ts'
 import { isEmbedded, openFreshLog, storeUrl } from '../../support/logs/engine.ts'
 import { openAt } from '../../support/logs/event-store-log.ts'
 import { createMemoryLog } from '../../support/logs/memory-log.ts'
@@ -14,7 +15,7 @@ import { type FilledLog, fillLog } from './searched-log.ts'
 const readAll = async (log: EventLog, filter: Partial<LogPart>): Promise<readonly RecordedEvent[]> => {
   const { from, to, ...wanted } = { ...wholeLog, ...filter }
   const page = { direction: 'forwards', from, to, pageEvents: logReadPageEvents } as const
-  return (await Array.fromAsync(searchLog({ log, ask: null }, wanted, page))).flatMap(({ events }) => events)
+  return (await Array.fromAsync(searchLog(readsOf({ log, ask: null }), wanted, page))).flatMap(({ events }) => events)
 }
 
 describe.each([
@@ -170,7 +171,9 @@ describe('searchLog() with an end', () => {
     const kinds = async (since: number, until: number) => {
       const filter = { ...wholeLog, kind: 'refusals', since: startMs + since, until: startMs + until } as const
       const page = { direction, from: null, pageEvents: 50 } as const
-      return (await Array.fromAsync(searchLog({ log, ask: null }, filter, page))).flatMap(({ events }) => events).length
+      return (await Array.fromAsync(searchLog(readsOf({ log, ask: null }), filter, page))).flatMap(
+        ({ events }) => events,
+      ).length
     }
     expect([await kinds(200, 201), await kinds(0, 101), await kinds(0, 100), await kinds(201, 9_999_999)]).toEqual([
       1, 1, 0, 0,

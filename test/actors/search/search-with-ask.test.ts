@@ -3,6 +3,7 @@ import type { Ask } from '../../../src/actors/search/ask-db.ts'
 import { type LogSearch, searchLog } from '../../../src/actors/search/search-log.ts'
 import { anyEvent, type LogFilter } from '../../../src/domain/search/event-filter.ts'
 import { readPageEventsMax } from '../../../src/limits.ts'
+import { readsOf } from '../../support/ask/reads-of.ts'
 import { derivedHere } from '../../support/derived/derived-here.ts'
 import { createMemoryLog } from '../../support/logs/memory-log.ts'
 import { freshKeyStream, keySuspended, startMs } from '../../support/logs/sample-events.ts'
@@ -43,9 +44,9 @@ test('searchLog() yields events that follow those of a clock that was ahead', as
   const ahead = [10, 11, 12].map((minutes) => minutes * minuteMs)
   await asked([0, ...ahead, minuteMs, 2 * minuteMs], async ({ log, ask }) => {
     const filter: LogFilter = { ...anyEvent, kind: 'keys', until: startMs + 3 * minuteMs }
-    const wanted = await found({ log, ask: null }, filter, 2)
+    const wanted = await found(readsOf({ log, ask: null }), filter, 2)
     expect(wanted.map(({ recordedAt }) => recordedAt - startMs)).toEqual([0, minuteMs, 2 * minuteMs])
-    expect(await found({ log, ask }, filter, 2)).toEqual(wanted)
+    expect(await found(readsOf({ log, ask }), filter, 2)).toEqual(wanted)
   })
 })
 
@@ -53,7 +54,7 @@ test('searchLog() ends ask.db after a thousand later events in a row', async () 
   const later = Array.from({ length: 3 * readPageEventsMax }, (_, index) => minuteMs + index)
   await asked([0, ...later], async ({ log, ask, finds }) => {
     const filter: LogFilter = { ...anyEvent, kind: 'keys', until: startMs + 1 }
-    expect(await found({ log, ask }, filter, readPageEventsMax / 2)).toHaveLength(1)
+    expect(await found(readsOf({ log, ask }), filter, readPageEventsMax / 2)).toHaveLength(1)
     expect(finds()).toBe(1)
   })
 })

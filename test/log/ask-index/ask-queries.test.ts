@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { askFoundAtOnceMax, askRowsAtOnceMax } from '../../../src/limits.ts'
-import { AskQueries } from '../../../src/log/ask-index/queries/ask-queries.ts'
-import { askPlacesOfIdMax } from '../../../src/log/ask-index/queries/places-of-id.ts'
+import { prepareAskStatements } from '../../../src/log/ask-index/queries/ask-statements.ts'
+import { hourCountsOf, minuteCountsOf } from '../../../src/log/ask-index/queries/counts-by-time.ts'
+import { askPlacesOfIdMax, placeAt, placesOfId } from '../../../src/log/ask-index/queries/places-of-id.ts'
+import { positionOfMinute } from '../../../src/log/ask-index/queries/positions-recorded.ts'
+import { refusalsOfCellar } from '../../../src/log/ask-index/queries/refusals-of-cellar.ts'
+import { racksLike } from '../../../src/log/ask-index/queries/seen-racks.ts'
 import type { FoldedPlace, MinuteCount } from '../../../src/log/ask-index.ts'
 import { AskTables } from '../../support/logs/ask-tables.ts'
 
@@ -53,18 +57,18 @@ const filled = () => {
     ['two', 0, 'key_is_revoked', 99],
   ] as const)
     tables.addHourCount({ key, hour, code, count, cellar: 'north' })
-  return { tables, queries: new AskQueries(tables.database) }
+  return prepareAskStatements(tables.database)
 }
 
 describe('the queries of ask.db', () => {
-  const { queries } = filled()
+  const index = filled()
 
   test('find the places of an event or of a request by its id', () => {
-    const found = wholeOf(queries.placesOfId(requestId)).map(({ position }) => position)
+    const found = wholeOf(placesOfId(index, requestId)).map(({ position }) => position)
     expect(found).toEqual([3, 5, 7, 9])
-    expect(wholeOf(queries.placesOfId(requestId.toUpperCase())).length).toBe(4)
-    expect(wholeOf(queries.placesOfId('event 5'))).toEqual([withoutIds(place(5))])
-    expect(wholeOf(queries.placesOfId('event 6'))).toEqual([])
+    expect(wholeOf(placesOfId(index, requestId.toUpperCase())).length).toBe(4)
+    expect(wholeOf(placesOfId(index, 'event 5'))).toEqual([withoutIds(place(5))])
+    expect(wholeOf(placesOfId(index, 'event 6'))).toEqual([])
   })
 
   test('find at most 1,000 places of a request, in many steps', () => {
@@ -73,18 +77,18 @@ describe('the queries of ask.db', () => {
     for (const position of places) {
       tables.addPlace(place(position, position % 5 === 0 ? { id: requestId, requestId: `other ${position}` } : {}))
     }
-    const [steps, found] = stepsOf(new AskQueries(tables.database).placesOfId(requestId))
+    const [steps, found] = stepsOf(placesOfId(prepareAskStatements(tables.database), requestId))
     expect(found.map(({ position }) => position)).toEqual(places.slice(0, askPlacesOfIdMax))
     expect(steps).toBeGreaterThanOrEqual(Math.floor(askPlacesOfIdMax / askFoundAtOnceMax))
   })
 
   test('find a place by its position alone', () => {
-    expect(queries.placeAt(5)).toEqual(withoutIds(place(5)))
-    expect(queries.placeAt(6)).toBeNull()
+    expect(placeAt(index, 5)).toEqual(withoutIds(place(5)))
+    expect(placeAt(index, 6)).toBeNull()
   })
 
   test('find the newest row of `minutes` up to a minute', () => {
-    const found = [9, 10, 11, 12, 13].map((minute) => queries.positionOfMinute(minute))
+    const found = [9, 10, 11, 12, 13].map((minute) => positionOfMinute(index, minute))
     const [first, second] = [
       { minute: 10, position: 3 },
       { minute: 12, position: 7 },
@@ -98,23 +102,23 @@ describe('the queries of ask.db', () => {
       { cellar: 'north', minute: 10, code: 'key_is_revoked', count: 2 },
       { cellar: 'north', minute: 11, code: 'accepted', count: 1 },
     ]
-    expect(wholeOf(queries.minuteCounts('north', 10, 12))).toEqual(north)
-    expect(wholeOf(queries.minuteCounts('north', 10, 11))).toEqual(north.slice(0, 2))
-    expect(wholeOf(queries.minuteCounts('north', 11, 11))).toEqual([])
-    expect(wholeOf(queries.minuteCounts(null, 11, 12))).toEqual([
+    expect(wholeOf(minuteCountsOf(index, 'north', { from: 10, to: 12 }))).toEqual(north)
+    expect(wholeOf(minuteCountsOf(index, 'north', { from: 10, to: 11 }))).toEqual(north.slice(0, 2))
+    expect(wholeOf(minuteCountsOf(index, 'north', { from: 11, to: 11 }))).toEqual([])
+    expect(wholeOf(minuteCountsOf(index, null, { from: 11, to: 12 }))).toEqual([
       { cellar: null, minute: 11, code: 'accepted', count: 10 },
     ])
-    expect(wholeOf(queries.minuteCounts('south', 0, 99))).toEqual([])
+    expect(wholeOf(minuteCountsOf(index, 'south', { from: 0, to: 99 }))).toEqual([])
   })
 
   test('count the hours of one key up to the last hour', () => {
-    const counts = wholeOf(queries.hourCounts('one', 1, 3))
+    const counts = wholeOf(hourCountsOf(index, 'one', { from: 1, to: 3 }))
     expect(counts).toEqual([
       { cellar: 'north', key: 'one', hour: 1, code: 'accepted', count: 50 },
       { cellar: 'north', key: 'one', hour: 1, code: 'key_is_revoked', count: 2 },
     ])
-    expect(wholeOf(queries.hourCounts('one', 1, 4)).length).toBe(3)
-    expect(wholeOf(queries.hourCounts('nobody', 0, 9))).toEqual([])
+    expect(wholeOf(hourCountsOf(index, 'one', { from: 1, to: 4 })).length).toBe(3)
+    expect(wholeOf(hourCountsOf(index, 'nobody', { from: 0, to: 9 }))).toEqual([])
   })
 
   test('count two days of minutes with a few codes in many steps, each row once', () => {
@@ -124,7 +128,7 @@ describe('the queries of ask.db', () => {
       codes.map((code, number): MinuteCount => ({ cellar: 'north', minute: at, code, count: 1 + at + number })),
     ).flat()
     for (const count of counts) tables.addMinuteCount(count)
-    const [steps, found] = stepsOf(new AskQueries(tables.database).minuteCounts('north', 0, 600))
+    const [steps, found] = stepsOf(minuteCountsOf(prepareAskStatements(tables.database), 'north', { from: 0, to: 600 }))
     expect(found).toEqual(counts)
     expect(steps).toBeGreaterThanOrEqual(Math.floor(counts.length / askRowsAtOnceMax))
   })
@@ -133,13 +137,13 @@ describe('the queries of ask.db', () => {
     const tables = new AskTables()
     const counts = Array.from({ length: 720 }, (_, hour) => ({ cellar: 'north', key: 'one', hour, count: hour }))
     for (const count of counts) tables.addHourCount({ ...count, code: 'accepted' })
-    const [steps, found] = stepsOf(new AskQueries(tables.database).hourCounts('one', 0, 720))
+    const [steps, found] = stepsOf(hourCountsOf(prepareAskStatements(tables.database), 'one', { from: 0, to: 720 }))
     expect(found.map(({ hour, count }) => [hour, count])).toEqual(counts.map(({ hour, count }) => [hour, count]))
     expect(steps).toBeGreaterThanOrEqual(Math.floor(counts.length / askRowsAtOnceMax))
   })
 
   test('sum the refusals of a cellar, the most refused key first', () => {
-    const of = (limit: number) => wholeOf(queries.refusalsOfCellar('north', 1, limit))
+    const of = (limit: number) => wholeOf(refusalsOfCellar(index, { cellar: 'north', fromHour: 1, limit }))
     const sums = [
       { cellar: 'north', key: 'two', code: 'limit_exceeded', count: 4 },
       { cellar: 'north', key: 'two', code: 'key_is_revoked', count: 2 },
@@ -147,8 +151,8 @@ describe('the queries of ask.db', () => {
     ]
     expect(of(10)).toEqual(sums)
     expect(of(1)).toEqual(sums.slice(0, 1))
-    expect(wholeOf(queries.refusalsOfCellar('north', 0, 1))[0]?.count).toBe(101)
-    expect(wholeOf(queries.refusalsOfCellar('south', 0, 9))).toEqual([])
+    expect(wholeOf(refusalsOfCellar(index, { cellar: 'north', fromHour: 0, limit: 1 }))[0]?.count).toBe(101)
+    expect(wholeOf(refusalsOfCellar(index, { cellar: 'south', fromHour: 0, limit: 9 }))).toEqual([])
   })
 
   test('sum thousands of refused keys in many steps', () => {
@@ -157,7 +161,9 @@ describe('the queries of ask.db', () => {
     for (const [number, key] of keys.entries())
       for (const hour of [4, 5])
         tables.addHourCount({ cellar: 'north', key, hour, code: 'key_is_revoked', count: 1 + number })
-    const [steps, sums] = stepsOf(new AskQueries(tables.database).refusalsOfCellar('north', 4, 3))
+    const [steps, sums] = stepsOf(
+      refusalsOfCellar(prepareAskStatements(tables.database), { cellar: 'north', fromHour: 4, limit: 3 }),
+    )
     expect(steps).toBeGreaterThan(10)
     expect(sums.map((sum) => [sum.key, sum.count])).toEqual([
       ['key 999', 2_000],
@@ -172,7 +178,9 @@ describe('the queries of ask.db', () => {
       for (let rack = 0; rack < askRowsAtOnceMax; rack += 1)
         tables.addSeen({ key, rack: `rack-${rack}`, minute: key === 'one' ? rack : rack + 1 })
     }
-    const [steps, found] = stepsOf(new AskQueries(tables.database).racksLike(/^rack-1?7$/, 3))
+    const [steps, found] = stepsOf(
+      racksLike(prepareAskStatements(tables.database), { pattern: /^rack-1?7$/, limit: 3 }),
+    )
     expect(found.map(({ key, rack }) => [key, rack])).toEqual([
       ['two', 'rack-17'],
       ['one', 'rack-17'],

@@ -3,7 +3,8 @@ import type { EventKind } from '../../../src/domain/events/declare-event.ts'
 import type { EventType } from '../../../src/domain/events.ts'
 import { anyEvent, kindOf, type LogFilter } from '../../../src/domain/search/event-filter.ts'
 import { askFoundAtOnceMax, refusalSummaryMsMax } from '../../../src/limits.ts'
-import { AskQueries } from '../../../src/log/ask-index/queries/ask-queries.ts'
+import { type AskStatements, prepareAskStatements } from '../../../src/log/ask-index/queries/ask-statements.ts'
+import { searchPlaces } from '../../../src/log/ask-index/queries/place-search.ts'
 import type { EventPlace, FoldedPlace, FoundPlaces, PlacePage } from '../../../src/log/ask-index.ts'
 import { AskTables } from '../../support/logs/ask-tables.ts'
 import { startMs } from '../../support/logs/sample-events.ts'
@@ -111,8 +112,8 @@ const randomFilter = (next: () => number, places: readonly FoldedPlace[]): LogFi
   }
 }
 
-const found = (queries: AskQueries, filter: LogFilter, page: PlacePage) => {
-  const search = queries.find(filter, page)
+const found = (index: AskStatements, filter: LogFilter, page: PlacePage) => {
+  const search = searchPlaces(index, filter, page)
   while (true) {
     const step = search.next()
     if (step.done) return step.value
@@ -120,11 +121,11 @@ const found = (queries: AskQueries, filter: LogFilter, page: PlacePage) => {
 }
 
 /** All pages of the filter. */
-const inPages = (queries: AskQueries, filter: LogFilter, direction: Direction, next: () => number) => {
+const inPages = (index: AskStatements, filter: LogFilter, direction: Direction, next: () => number) => {
   const places: EventPlace[] = []
   let from: number | null = null
   do {
-    const page: FoundPlaces = found(queries, filter, { direction, from, limit: 1 + (next() % 400) })
+    const page: FoundPlaces = found(index, filter, { direction, from, limit: 1 + (next() % 400) })
     places.push(...page.places)
     from = page.lookedTo
   } while (from !== null)
@@ -134,7 +135,7 @@ const inPages = (queries: AskQueries, filter: LogFilter, direction: Direction, n
 describe('find()', () => {
   const next = seededNumbers(20)
   const places = randomPlaces(next)
-  const queries = new AskQueries(tablesOf(places).database)
+  const index = prepareAskStatements(tablesOf(places).database)
 
   test('finds the same places as a filter of a list, in both directions', () => {
     for (let round = 0; round < 600; round += 1) {
@@ -146,7 +147,7 @@ describe('find()', () => {
         const isAfter = ({ position }: EventPlace): boolean =>
           from === null || (direction === 'forwards' ? position > from : position < from)
         const expected = all.filter(isAfter).slice(0, limit)
-        const { places: got, lookedTo } = found(queries, filter, { direction, from, limit })
+        const { places: got, lookedTo } = found(index, filter, { direction, from, limit })
         expect([filter, from, got]).toEqual([filter, from, expected])
         expect(lookedTo).toBe(expected.length === limit ? (expected.at(-1)?.position ?? null) : null)
       }
@@ -156,7 +157,7 @@ describe('find()', () => {
   test('reads few rows in each step, also when it begins', () => {
     const stepsOf = (filter: Partial<LogFilter>, limit: number): number => {
       const page = { direction: 'backwards', from: null, limit } as const
-      const steps = queries.find({ ...anyEvent, ...filter }, page)
+      const steps = searchPlaces(index, { ...anyEvent, ...filter }, page)
       let count = 1
       while (steps.next().done !== true) count += 1
       return count
@@ -170,7 +171,7 @@ describe('find()', () => {
     for (let round = 0; round < 100; round += 1) {
       const filter = round === 0 ? anyEvent : randomFilter(next, places)
       for (const direction of directions) {
-        const got = inPages(queries, filter, direction, next)
+        const got = inPages(index, filter, direction, next)
         expect([filter, got]).toEqual([filter, [...naive(places, filter, direction)]])
       }
     }

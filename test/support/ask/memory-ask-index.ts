@@ -1,6 +1,5 @@
 import { type LogFilter, matches } from '../../../src/domain/search/event-filter.ts'
 import type {
-  AskQuestions,
   EventPlace,
   FoldedPlace,
   FoundPlaces,
@@ -22,7 +21,7 @@ export type AskContents = {
 }
 
 /** Answers like `ask.db`. */
-export class MemoryAskIndex implements AskQuestions {
+export class MemoryAskIndex {
   #places = new Map<number, FoldedPlace>()
   #minutes = new Map<number, MinutePosition>()
   #minuteCounts = new Map<string, MinuteCount>()
@@ -50,7 +49,7 @@ export class MemoryAskIndex implements AskQuestions {
     return { places, lookedTo: null }
   }
 
-  *placesOfId(id: string): ReturnType<AskQuestions['placesOfId']> {
+  *placesOfId(id: string): Generator<void, readonly EventPlace[]> {
     yield
     return [...this.#places.values()].filter((place) => place.id === id || place.requestId === id)
   }
@@ -59,19 +58,19 @@ export class MemoryAskIndex implements AskQuestions {
     return this.#places.get(position) ?? null
   }
 
-  *minuteCounts(cellar: string | null, from: number, to: number): ReturnType<AskQuestions['minuteCounts']> {
+  *minuteCounts(cellar: string | null, from: number, to: number): Generator<void, readonly MinuteCount[]> {
     yield
     const counts = [...this.#minuteCounts.values()].filter((one) => one.cellar === cellar)
     return counts.filter(({ minute }) => minute >= from && minute < to).sort((a, b) => a.minute - b.minute)
   }
 
-  *hourCounts(key: string, from: number, to: number): ReturnType<AskQuestions['hourCounts']> {
+  *hourCounts(key: string, from: number, to: number): Generator<void, readonly HourCount[]> {
     yield
     const counts = [...this.#hourCounts.values()].filter((one) => one.key === key)
     return counts.filter(({ hour }) => hour >= from && hour < to).sort((a, b) => a.hour - b.hour)
   }
 
-  *refusalsOfCellar(cellar: string, fromHour: number, limit: number): ReturnType<AskQuestions['refusalsOfCellar']> {
+  *refusalsOfCellar(cellar: string, fromHour: number, limit: number): Generator<void, readonly RefusalSum[]> {
     yield
     const sums = new Map<string, RefusalSum>()
     for (const { hour, ...one } of this.#hourCounts.values()) {
@@ -82,7 +81,7 @@ export class MemoryAskIndex implements AskQuestions {
     return [...sums.values()].sort((a, b) => b.count - a.count).slice(0, limit)
   }
 
-  *racksLike(pattern: RegExp, limit: number): ReturnType<AskQuestions['racksLike']> {
+  *racksLike(pattern: RegExp, limit: number): Generator<void, readonly SeenRack[]> {
     yield
     const racks = [...this.#seen.values()].filter(({ rack }) => pattern.test(rack))
     return racks.sort((a, b) => b.minute - a.minute).slice(0, limit)

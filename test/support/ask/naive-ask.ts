@@ -20,10 +20,6 @@ export const naiveAsk = (
       calls += 1
       return lastStep((await index()).find(filter, page))
     },
-    eventsAt: async (wanted) => {
-      const events = await allEvents(log)
-      return wanted.flatMap(({ position }) => events.find((event) => event.position === position) ?? [])
-    },
     placesOfId: async (id) => lastStep((await index()).placesOfId(id)),
     placeAt: async (position) => (await index()).placeAt(position),
     minuteCounts: async (cellar, from, to) => lastStep((await index()).minuteCounts(cellar, from, to)),

@@ -81,7 +81,7 @@ export const derivedHere = (log: EventLog, { clock, ...options }: HereOptions) =
   const readers = new ModelReaders({ dataDir: folder.path, logId })
   /** Always has what the node has received. */
   const ask = (): Ask => ({
-    ...askOfFile({ readers, log, progress: noTrouble, turn: async () => {}, onDamage: () => {} }),
+    ...askOfFile({ readers, progress: noTrouble, turn: async () => {}, onDamage: () => {} }),
     progress: async () => {
       await store.upTo('ask')
       return store.progress('ask')

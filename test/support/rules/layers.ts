@@ -97,6 +97,7 @@ const mayName: Readonly<Partial<Record<Layer, readonly Layer[]>>> = {
   'password judge': ['actors'],
   http: ['asked', 'derived', 'parameters'],
   cli: ['derived'],
+  export: ['derived'],
   views: ['domain', 'projections'],
 }
 

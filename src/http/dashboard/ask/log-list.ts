@@ -3,8 +3,13 @@ import { sentenceOf } from '../../../../views/log/sentence.ts'
 import { paths } from '../../../../views/paths.ts'
 import { answerOf, isLate } from '../../../actors/ask/answer-of.ts'
 import type { Core } from '../../../actors/core-interface.ts'
-import { type Listed, type ListPage, wantsReadings } from '../../../actors/search/list-events.ts'
-import type { ListedHere, ListWanted } from '../../../actors/search/list-here.ts'
+import {
+  type Listed,
+  type ListedHere,
+  type ListPage,
+  type ListWanted,
+  wantsReadings,
+} from '../../../actors/search/list-events.ts'
 import { hourMs } from '../../../domain/calendar.ts'
 import { declarationOf, eventTypes, type RecordedEvent } from '../../../domain/events.ts'
 import { kindOf, periodOf } from '../../../domain/search/event-filter.ts'

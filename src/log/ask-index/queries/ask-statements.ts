@@ -35,11 +35,3 @@ export const prepareAskStatements = (database: Database) => ({
     'SELECT key, rack, minute FROM seen WHERE (key, rack) > (?, ?) ORDER BY key, rack LIMIT ?',
   ),
 })
-
-export const finalizeAll = ({ walks, ...statements }: AskStatements): void => {
-  for (const each of [
-    ...walks.flatMap(({ forwards, backwards }) => [forwards, backwards]),
-    ...Object.values(statements),
-  ])
-    each.finalize()
-}

@@ -8,8 +8,15 @@ import type { AskStatements } from './ask-statements.ts'
 /** A request that changes many keys has one event for each of them. */
 export const askPlacesOfIdMax = 1_000
 
+/** `null`: the event is a reading, purged or not folded yet. @throws AskUnusable */
+export const placeAt = (statements: AskStatements, position: number): EventPlace | null => {
+  const [row] = statements.place.all(position)
+  return row === undefined ? null : new AskNames(statements).placeOf(row)
+}
+
 /**
- * Two indexes, both in the order of positions. One request can have hundreds of events, so each step reads a few rows.
+ * By the id of an event or a request, without readings, oldest first: at most `askPlacesOfIdMax`. The index keeps only a part of each id,
+ * so other events can be among them. One request can have hundreds of events, so each step reads a few rows.
  * @throws AskUnusable
  */
 export function* placesOfId(statements: AskStatements, id: string): Generator<void, readonly EventPlace[]> {

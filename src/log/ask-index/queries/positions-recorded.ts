@@ -1,5 +1,6 @@
 import { minuteMs } from '../../../domain/calendar.ts'
 import { type LogFilter, recordedUntil } from '../../../domain/search/event-filter.ts'
+import type { MinutePosition } from '../../ask-index.ts'
 import type { AskStatements } from './ask-statements.ts'
 import type { Range } from './place-walk.ts'
 
@@ -19,3 +20,7 @@ export const positionsRecorded = ({ minuteFrom }: AskStatements, filter: LogFilt
     before: end?.position ?? Number.POSITIVE_INFINITY,
   }
 }
+
+/** The newest row whose minute is not after this one. @throws AskUnusable */
+export const positionOfMinute = ({ minuteUpTo }: AskStatements, minute: number): MinutePosition | null =>
+  minuteUpTo.all(minute)[0] ?? null

@@ -3,6 +3,7 @@ import type { Core } from '../../../../src/actors/core-interface.ts'
 import type { EventData, RecordedEvent } from '../../../../src/domain/events.ts'
 import { exportsStream } from '../../../../src/domain/stream-names.ts'
 import { exportRows, type RowsWanted } from '../../../../src/export/export-page.ts'
+import { readsOf } from '../../../support/ask/reads-of.ts'
 import { type RawConnection, rawConnect } from '../../../support/raw-http.ts'
 import { type Service, validReading } from '../../../support/test-service.ts'
 import { startWithOperators, type Visitor } from '../visitor.ts'
@@ -76,7 +77,7 @@ export const pausing =
   (core: Core): Core => {
     const ask = async (_name: string, wanted: RowsWanted) => {
       await before()
-      const answer = await exportRows({ log: core.log, ask: null, passedMs }, wanted)
+      const answer = await exportRows(readsOf({ log: core.log, ask: null, passedMs }), wanted)
       return { kind: 'answered', answer, asOf: null, isBehind: false }
     }
     return { ...core, questions: { ask, close: async () => {} } as Core['questions'] }

@@ -270,9 +270,9 @@ describe('an export while the store is unavailable', () => {
     const fail = awayAt(1)
     const service = await start({
       wrapCore: withAsk(undefined, (ask) => ({
-        eventsAt: async (places) => {
+        find: async (filter, page) => {
           fail()
-          return ask.eventsAt(places)
+          return ask.find(filter, page)
         },
       })),
     })
