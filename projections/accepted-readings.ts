@@ -2,7 +2,7 @@ import type { RecordedEvent } from '../src/domain/events.ts'
 import type { ReadingsEnd } from '../src/domain/reading/readings-end.ts'
 import type { RecordedRun } from '../src/domain/reading/recorded-run.ts'
 import { keyIdOf, readingsStream } from '../src/domain/stream-names.ts'
-import type { Barrier, KeyUsage, Purged, ReadingQueries } from './queries.ts'
+import type { Barrier, KeyUsage, Purged } from './queries.ts'
 
 /**
  * Seal and fence events (docs/protocol.md) of one key that stay in memory. Only commands of admins cause such events, so they
@@ -30,7 +30,7 @@ type Stream = {
 }
 
 /** Readings are folded before each answer to a device, so folding must be fast. */
-export class AcceptedReadings implements ReadingQueries {
+export class AcceptedReadings {
   readonly #streams = new Map<string, Stream>()
 
   foldAccepted({ stream: name, revision, position, recordedAt }: RecordedEvent<'ReadingAccepted'>): void {
@@ -84,6 +84,7 @@ export class AcceptedReadings implements ReadingQueries {
     stream.lastUsedAt = last.recordedAt
   }
 
+  /** `null` before the key's first reading. */
   usage(keyId: string): KeyUsage | null {
     const known = this.#streamOfKey(keyId)
     if (known === undefined || known.lastReading < 0) return null
@@ -91,6 +92,7 @@ export class AcceptedReadings implements ReadingQueries {
     return { lastUsedAt, accepted: acceptedOf(known), last: { stream, revision, position, recordedAt: lastUsedAt } }
   }
 
+  /** Of a reading, a seal, a fence or a purge. */
   lastRevision(name: string): number | null {
     const stream = this.#streams.get(name)
     // A purge event alone does not prove that the log has the stream.
@@ -106,11 +108,13 @@ export class AcceptedReadings implements ReadingQueries {
     return [...this.#streams.values()].filter(({ purged }) => purged !== null).map(({ keyId }) => keyId)
   }
 
+  /** Keys with missing readings that no purge explains yet. If none follows, the log has lost readings. */
   gaps(): readonly string[] {
     const isGap = ({ purged, missingBefore }: Stream): boolean => missingBefore > (purged?.keptFrom ?? 0)
     return [...this.#streams.values()].filter(isGap).map(({ keyId }) => keyId)
   }
 
+  /** At most `barriersPerKeyMax`, oldest first. */
   barriers(keyId: string): readonly Barrier[] {
     return this.#streamOfKey(keyId)?.barriers ?? []
   }

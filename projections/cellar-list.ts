@@ -3,9 +3,8 @@ import type { RecordedEvent } from '../src/domain/events.ts'
 import { orderKey } from '../src/domain/search/order-key.ts'
 import { isNext } from './next-revision.ts'
 import { PastNames } from './past-names.ts'
-import type { CellarQueries } from './queries.ts'
 
-export class CellarList implements CellarQueries {
+export class CellarList {
   readonly #byStream = new Map<string, CellarState>()
   readonly #byIdentifier = new Map<string, CellarState>()
   readonly #pastTitles = new PastNames()
@@ -28,11 +27,13 @@ export class CellarList implements CellarQueries {
     return this.#byStream.get(stream) ?? null
   }
 
+  /** Just before the event. `null`: unknown or forgotten (`PastNames`). */
   titleAt(cellar: string, position: number): string | null {
     const known = this.get(cellar)
     return known === null ? null : this.#pastTitles.at(cellar, position, known.title)
   }
 
+  /** Sorted by title, then by identifier. */
   list(): readonly CellarState[] {
     this.#sorted ??= byTitle(this.#byIdentifier.values())
     return this.#sorted

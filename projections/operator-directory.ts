@@ -10,12 +10,12 @@ import {
 import { evolveSetup, noSetup, type SetupEventType, type SetupState, setupLink } from '../src/domain/operator-setup.ts'
 import { setupStream } from '../src/domain/stream-names.ts'
 import { isNext } from './next-revision.ts'
-import type { Invitation, IssuedLink, OpenSession, OperatorAccount, OperatorQueries } from './queries.ts'
+import type { Invitation, IssuedLink, OpenSession, OperatorAccount } from './queries.ts'
 
 /** Ended sessions that stay in memory (100 KB), so that a page of an ended session is told to stop asking for updates. */
 export const endedSessionsMax = 1_000
 
-export class OperatorDirectory implements OperatorQueries {
+export class OperatorDirectory {
   readonly #byStream = new Map<string, OperatorState>()
   readonly #byEmail = new Map<string, OperatorState>()
   readonly #streamOfSession = new Map<string, string>()
@@ -35,6 +35,7 @@ export class OperatorDirectory implements OperatorQueries {
     this.#put(stream, evolveOperator(before, event))
   }
 
+  /** Of an operator's stream, or of the stream of set-up links. */
   lastRevision(stream: string): number | null {
     if (stream === setupStream) return this.#setup.revision
     return this.#byStream.get(stream)?.revision ?? null
@@ -68,6 +69,7 @@ export class OperatorDirectory implements OperatorQueries {
     return operator?.account === null && operator.wasAdded
   }
 
+  /** The caller must also check `idleAt`, when an unused session ends. */
   session(sessionHash: string, now: number): OpenSession | null {
     const operator = this.#byStream.get(this.#streamOfSession.get(sessionHash) ?? '')
     const session = operator?.sessions.find((one) => one.sessionHash === sessionHash)
@@ -75,6 +77,7 @@ export class OperatorDirectory implements OperatorQueries {
     return { ...session, email: operator.email, role: operator.account.role }
   }
 
+  /** An operator signed in from this browser, and the password has not been set again since. */
   isDevice(deviceHash: string): boolean {
     return [...this.#byStream.values()].some(({ account }) => account?.devices.includes(deviceHash))
   }
@@ -83,11 +86,13 @@ export class OperatorDirectory implements OperatorQueries {
     return (this.#byEmail.get(email.toLowerCase())?.sessions ?? []).filter((session) => !isExpired(session, now))
   }
 
+  /** False for an unknown session: another node can have begun it a moment ago. Remembers the last `endedSessionsMax` ended ones. */
   isSessionOver(sessionHash: string, now: number): boolean {
     if (this.#ended.has(sessionHash)) return true
     return this.#streamOfSession.has(sessionHash) && this.session(sessionHash, now) === null
   }
 
+  /** `null`: the link cannot be used at `now`. */
   link(linkHash: string, now: number): IssuedLink | null {
     const stream = this.#streamOfLink.get(linkHash)
     if (stream === undefined) return this.#setupLink(linkHash, now)
