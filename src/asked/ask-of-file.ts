@@ -10,7 +10,6 @@ import { searchPlaces } from '../log/ask-index/queries/place-search.ts'
 import { placeAt, placesOfId } from '../log/ask-index/queries/places-of-id.ts'
 import { positionOfMinute } from '../log/ask-index/queries/positions-recorded.ts'
 import { refusalsOfCellar } from '../log/ask-index/queries/refusals-of-cellar.ts'
-import { racksLike } from '../log/ask-index/queries/seen-racks.ts'
 import { AskBusy, AskUnusable } from '../log/ask-index.ts'
 import { isPassing } from '../log/sqlite/sqlite-faults.ts'
 
@@ -64,7 +63,6 @@ export const askOfFile = ({ readers, progress, turn, onDamage }: FileParts): Ask
     hourCounts: (key, from, to) => inTurns((index) => hourCountsOf(index, key, { from, to })),
     refusalsOfCellar: (cellar, fromHour, limit) =>
       inTurns((index) => refusalsOfCellar(index, { cellar, fromHour, limit })),
-    racksLike: (pattern, limit) => inTurns((index) => racksLike(index, { pattern, limit })),
     positionOfMinute: async (minute) => orFault(() => positionOfMinute(statements(), minute)),
   }
 }

@@ -10,9 +10,12 @@ import type { ModelQuestion, SearchQuestion, SearchReads } from '../derived/ques
 import { readingsKind } from '../derived/readings/readings-model.ts'
 import {
   type FoundKegs,
+  type FoundRack,
   findKegs,
   type KegsWanted,
+  type RacksWanted,
   type ReadingPlace,
+  racksLike,
   recentReadings,
 } from '../derived/readings/readings-questions.ts'
 import { eventsOfList, exportRows } from '../export/export-page.ts'
@@ -30,6 +33,8 @@ const cellarReadings: ModelQuestion<KegsWanted, CellarReadings> = {
     return { kegs: yield* findKegs(database, wanted), recent: recentReadings(database, wanted.cellar) }
   },
 }
+
+const racksByName: ModelQuestion<RacksWanted, readonly FoundRack[]> = { model: readingsKind, answer: racksLike }
 
 const ofLog = <Wanted, Answer>(
   search: (reads: SearchReads, wanted: Wanted) => Promise<Answer>,
@@ -52,6 +57,7 @@ const since = async ({ log, ask }: SearchReads, atMs: number) => {
 
 export const questionKinds = {
   cellarReadings,
+  racksByName,
   /** What is found in a short time. */
   findEvents: ofLog(listHere),
   /** Oldest first. */
@@ -74,5 +80,4 @@ export const questionKinds = {
   minuteCounts: ofIndex((ask, wanted: Of<'minuteCounts'>) => ask.minuteCounts(...wanted)),
   hourCounts: ofIndex((ask, wanted: Of<'hourCounts'>) => ask.hourCounts(...wanted)),
   refusalsOfCellar: ofIndex((ask, wanted: Of<'refusalsOfCellar'>) => ask.refusalsOfCellar(...wanted)),
-  racksLike: ofIndex((ask, wanted: Of<'racksLike'>) => ask.racksLike(...wanted)),
 }

@@ -29,7 +29,6 @@ const growingIndex = (events: readonly RecordedEvent[]): Ask => {
     minuteCounts: unused,
     hourCounts: unused,
     refusalsOfCellar: unused,
-    racksLike: unused,
   } as unknown as Ask
 }
 

@@ -10,7 +10,6 @@ import {
   type MinutePosition,
   type PlacePage,
   type RefusalSum,
-  type SeenRack,
 } from '../../log/ask-index.ts'
 
 export type AskProgress = ModelProgress
@@ -29,7 +28,6 @@ export type Ask = {
   hourCounts(key: string, fromHour: number, toHour: number): Promise<readonly HourCount[]>
   /** Sums of the hours from `fromHour` on, the most frequent keys first. */
   refusalsOfCellar(cellar: string, fromHour: number, limit: number): Promise<readonly RefusalSum[]>
-  racksLike(pattern: RegExp, limit: number): Promise<readonly SeenRack[]>
 }
 
 /** `otherwise` also if `ask.db` turns out to be damaged or locked. It is then built again. */

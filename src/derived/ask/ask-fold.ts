@@ -6,11 +6,10 @@
 import { Tally } from '../../domain/ask/tally.ts'
 import { hourOf, minuteOf } from '../../domain/calendar.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
-import { isBatch, type Name } from '../../domain/reading/columns.ts'
-import { isRun, type LogItem, type RecordedRun } from '../../domain/reading/recorded-run.ts'
+import { isRun, type LogItem } from '../../domain/reading/recorded-run.ts'
 import { keyOfEvent } from '../../domain/search/event-filter.ts'
 import { keyIdOf, readingsStream } from '../../domain/stream-names.ts'
-import type { CountCode, FoldedPlace, HourCount, MinuteCount, MinutePosition, SeenRack } from '../../log/ask-index.ts'
+import type { CountCode, FoldedPlace, HourCount, MinuteCount, MinutePosition } from '../../log/ask-index.ts'
 import { type CellarNames, placeOf } from '../../log/event-place.ts'
 import type { Forgotten } from './purged-counts.ts'
 
@@ -33,8 +32,6 @@ type OfKey = {
   readonly ofCellar: Counts
   hour: number
   accepted: number
-  /** The last minute of each rack since the last flush. `null`: none was seen. */
-  racks: Map<string, number> | null
 }
 
 /** What the next flush writes. Counts are added to what the file has. */
@@ -43,7 +40,6 @@ export type Folded = {
   readonly minutes: readonly MinutePosition[]
   readonly minuteCounts: readonly MinuteCount[]
   readonly hourCounts: readonly HourCount[]
-  readonly seen: Iterable<SeenRack>
   readonly forgotten: readonly Forgotten[]
 }
 
@@ -51,7 +47,6 @@ type Lists = {
   readonly places: FoldedPlace[]
   readonly minutes: MinutePosition[]
   readonly hourCounts: HourCount[]
-  readonly seen: OfKey[]
   readonly forgotten: Forgotten[]
 }
 
@@ -85,8 +80,7 @@ export class AskFold {
   take(nowMs: number): Folded {
     const minuteCounts = this.#takeMinuteCounts()
     for (const key of this.#keys.values()) this.#takeHour(key)
-    const { seen, ...lists } = this.#lists
-    const taken = { ...lists, minuteCounts, seen: takeSeen(seen) }
+    const taken = { ...this.#lists, minuteCounts }
     this.#entries = 0
     this.#lists = noLists()
     if (this.#keys.size > askKeysKeptMax) this.#forgetKeys()
@@ -107,35 +101,9 @@ export class AskFold {
       this.#lists.minutes.push({ minute, position: item.position })
       this.#entries += 1
     }
-    if (isRun(item)) this.#foldRun(item)
-    else if (item.type === 'ReadingAccepted') this.#foldReading(item)
+    if (isRun(item)) this.#accept(this.#keyOf(item.run.keyId), item.recordedAt, item.run.count)
+    else if (item.type === 'ReadingAccepted') this.#accept(this.#keyOf(keyIdOf(item.stream)), item.recordedAt, 1)
     else this.#foldOther(item)
-  }
-
-  #foldRun({ run }: RecordedRun): void {
-    const { recordedAt, requests, count } = run
-    const key = this.#keyOf(run.keyId)
-    this.#accept(key, recordedAt, count)
-    const minute = minuteOf(recordedAt)
-    for (const { readings } of requests) {
-      if (!isBatch(readings)) {
-        this.#see(key, readings.rack, minute)
-        continue
-      }
-      let last: Name | undefined
-      for (let index = 0; index < readings.count; index += 1) {
-        const rack = readings.racks[index]
-        if (rack === undefined || rack === last) continue
-        last = rack
-        this.#see(key, rack.text, minute)
-      }
-    }
-  }
-
-  #foldReading({ stream, recordedAt, data }: RecordedEvent<'ReadingAccepted'>): void {
-    const key = this.#keyOf(keyIdOf(stream))
-    this.#accept(key, recordedAt, 1)
-    this.#see(key, data.rack, minuteOf(recordedAt))
   }
 
   #foldOther(event: RecordedEvent): void {
@@ -198,17 +166,6 @@ export class AskFold {
     if (tally.add(at, count)) this.#entries += 1
   }
 
-  #see(key: OfKey, rack: string, minute: number): void {
-    if (key.racks === null) {
-      key.racks = new Map()
-      this.#lists.seen.push(key)
-    }
-    const known = key.racks.get(rack)
-    if (known !== undefined && known >= minute) return
-    key.racks.set(rack, minute)
-    if (known === undefined) this.#entries += 1
-  }
-
   #keyOf(keyId: string): OfKey {
     if (this.#last?.keyId === keyId) return this.#last
     const key = this.#keys.get(keyId) ?? this.#newKey(keyId)
@@ -220,7 +177,7 @@ export class AskFold {
     const cellar = this.#cellars.ofKey(keyId)
     // Nobody takes the counts of an unknown cellar.
     const ofCellar = cellar === null ? noCounts() : this.#countsOf(cellar)
-    const key: OfKey = { keyId, cellar, ofCellar, hour: 0, accepted: 0, racks: null }
+    const key: OfKey = { keyId, cellar, ofCellar, hour: 0, accepted: 0 }
     // Such a key may be known later.
     if (cellar !== null) this.#keys.set(keyId, key)
     return key
@@ -253,16 +210,7 @@ function* entriesOf(counts: Counts): Generator<readonly [code: CountCode, at: nu
   for (const [code, tally] of counts.refused) for (const [at, count] of tally.entries()) yield [code, at, count]
 }
 
-/** One by one when they are written, because there can be thousands. */
-function* takeSeen(keys: readonly OfKey[]): Generator<SeenRack> {
-  for (const key of keys) {
-    const { racks } = key
-    key.racks = null
-    for (const [rack, minute] of racks ?? []) yield { key: key.keyId, rack, minute }
-  }
-}
-
-const noLists = (): Lists => ({ places: [], minutes: [], hourCounts: [], seen: [], forgotten: [] })
+const noLists = (): Lists => ({ places: [], minutes: [], hourCounts: [], forgotten: [] })
 
 const forgottenBy = (event: RecordedEvent, cellars: CellarNames): Forgotten | null => {
   if (event.type === 'ReadingsPurged') {

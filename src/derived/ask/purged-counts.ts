@@ -4,7 +4,6 @@ import type { MinuteCountRow } from '../../log/ask-index/ask-rows.ts'
 import { acceptedCode } from '../../log/ask-index/ask-schema.ts'
 import type { CountRows } from './count-rows.ts'
 import type { NameNumbers } from './name-numbers.ts'
-import type { SeenRows } from './seen-rows.ts'
 
 /**
  * With `counts`, what was counted of the key (and of its cellar) before the midnight `beforeMs` is deleted too: accepted
@@ -21,7 +20,7 @@ export type Forgotten = {
   } | null
 }
 
-type Parts = { readonly names: NameNumbers; readonly counts: CountRows; readonly seen: SeenRows }
+type Parts = { readonly names: NameNumbers; readonly counts: CountRows }
 
 export class PurgedCounts {
   readonly #parts: Parts
@@ -39,12 +38,9 @@ export class PurgedCounts {
   }
 
   forget({ what, key, cellar, beforeMs }: NonNullable<Forgotten['counts']>): void {
-    const { names, counts, seen } = this.#parts
+    const { names, counts } = this.#parts
     const keyNumber = names.find(key)
-    if (keyNumber !== null) {
-      this.#forgetHours[what].run(keyNumber, hourOf(beforeMs))
-      if (what === 'accepted') seen.forgetBefore(keyNumber, minuteOf(beforeMs))
-    }
+    if (keyNumber !== null) this.#forgetHours[what].run(keyNumber, hourOf(beforeMs))
     const cellarNumber = names.find(cellar)
     if (cellarNumber === null) return
     for (const row of this.#forgetMinutes[what].all(cellarNumber, minuteOf(beforeMs))) counts.takeFromAll(row)

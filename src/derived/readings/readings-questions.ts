@@ -110,6 +110,31 @@ function* kegsThat(
   return wanted
 }
 
+export type RacksWanted = { readonly pattern: RegExp; readonly limit: number }
+
+export type FoundRack = { readonly cellar: string; readonly rack: string }
+
+/** The first that match, in the order of cellars and names. */
+export function* racksLike(database: Database, { pattern, limit }: RacksWanted): Generator<void, readonly FoundRack[]> {
+  const next = database.query<NextRack, [number, string]>(
+    `SELECT kegs.cellar AS number, rack_order, rack, name AS cellar FROM kegs CROSS JOIN cellars ON cellars.number = kegs.cellar
+      WHERE (kegs.cellar, rack_order) > (?, ?) ORDER BY kegs.cellar, rack_order LIMIT 1`,
+  )
+  const racks: FoundRack[] = []
+  let [number, order] = [0, '']
+  for (let read = 1; racks.length < limit; read += 1) {
+    const found = next.get(number, order)
+    if (found === null) break
+    const { cellar, rack } = found
+    if (pattern.test(rack)) racks.push({ cellar, rack })
+    ;[number, order] = [found.number, found.rack_order]
+    if (read % readingsAskedPerStep === 0) yield
+  }
+  return racks
+}
+
+type NextRack = FoundRack & { readonly number: number; readonly rack_order: string }
+
 type StoredKeg = {
   readonly key_id: string
   readonly revision: number
@@ -276,30 +301,3 @@ const pointOf = ({ sum, ...point }: Part): ChartPoint => ({
   ...point,
   mean: Number.isFinite(sum) ? sum / point.count : null,
 })
-
-export type SilentWanted = { readonly cellar: string; readonly sinceMs: number; readonly kegsMax: number }
-
-export type SilentKegs = {
-  /** Those that are silent for longest come first. */
-  readonly kegs: readonly ShownKeg[]
-  readonly found: number
-}
-
-/** Kegs of which no reading was accepted at `sinceMs` or later. */
-export function* silentSince(
-  database: Database,
-  { cellar: name, sinceMs, kegsMax }: SilentWanted,
-): Generator<void, SilentKegs> {
-  const cellar = cellarNamed(database, name)
-  if (cellar === null) return { kegs: [], found: 0 }
-  const silent = database
-    .query<{ readonly keg: number; readonly accepted_ms: number }, [number, number]>(
-      'SELECT keg, accepted_ms FROM latest WHERE cellar = ? AND accepted_ms < ? ORDER BY accepted_ms, keg',
-    )
-    .all(cellar.number, sinceMs)
-  yield
-  const shownNumbers = new Set(silent.slice(0, kegsMax).map(({ keg }) => keg))
-  const named = yield* kegsThat(database, cellar.number, ({ number }) => shownNumbers.has(number))
-  const kegs = shownKegs(database, cellar.number, named)
-  return { kegs: kegs.toSorted((a, b) => a.acceptedMs - b.acceptedMs), found: silent.length }
-}

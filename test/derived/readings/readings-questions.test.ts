@@ -3,8 +3,8 @@ import {
   chart,
   findKegs,
   kegNamed,
+  racksLike,
   recentReadings,
-  silentSince,
 } from '../../../src/derived/readings/readings-questions.ts'
 import type { Reading } from '../../../src/domain/reading/fields.ts'
 import { type LogItem, ReadingRun, RecordedRun } from '../../../src/domain/reading/recorded-run.ts'
@@ -124,13 +124,26 @@ test('minutes are deleted after two days, and hours stay', () => {
   expect(rows('hours')).toEqual([{ time: noonMs / hourMs }])
 })
 
-test('silent kegs are those without a request since then, silent for longest first', () => {
-  const pauses = [0, 60, 120, 300, 360].map((second) => ({ atMs: noonMs + second * 1_000 }))
-  const sent = [{ keg: 'b', atMs: noonMs + 1_000 }, { keg: 'a', atMs: noonMs + 2_000 }, ...pauses]
-  const database = foldedReadings(history(sent.toSorted((a, b) => a.atMs - b.atMs)), noonMs)
-  const wanted = { cellar: 'north', sinceMs: noonMs + 2_001, kegsMax: 1 }
-  const { kegs, found } = answerOf(silentSince(database, wanted))
-  expect({ kegs: kegs.map(({ keg }) => keg), found }).toEqual({ kegs: ['b'], found: 2 })
+test('a keg says when its last request was accepted, and its usual pause', () => {
+  const sent = [0, 60, 120, 300, 360].map((second) => ({ atMs: noonMs + second * 1_000 }))
+  const database = foldedReadings(history(sent), noonMs)
   const keg = kegNamed(database, { cellar: 'north', rack: 'rack', keg: 'keg' })
   expect([keg?.acceptedMs, keg?.pauseMs]).toEqual([noonMs + 360_000, minuteMs])
+})
+
+describe('racks', () => {
+  const racks = Array.from({ length: 1_200 }, (_, number) => ['rack-1', `rack-${number}`] as const).flat()
+  const sent = racks.map((rack, index) => ({ rack, keg: `keg ${index % 3}`, atMs: noonMs }))
+  const database = foldedReadings(history([...sent, { cellar: 'south', rack: 'Rack 7', atMs: noonMs }]), noonMs)
+
+  test('are found by a pattern in many steps, each once, in the order of their names', () => {
+    const steps = racksLike(database, { pattern: /^rack[- ]1?7$/i, limit: 9 })
+    const found = ['rack-7', 'rack-17'].map((rack) => ({ cellar: 'north', rack }))
+    expect([...steps].length).toBe(2)
+    expect(answerOf(racksLike(database, { pattern: /^rack[- ]1?7$/i, limit: 9 }))).toEqual([
+      ...found,
+      { cellar: 'south', rack: 'Rack 7' },
+    ])
+    expect(answerOf(racksLike(database, { pattern: /7$/, limit: 2 }))).toEqual(found)
+  })
 })

@@ -39,6 +39,13 @@ beforeAll(async () => {
 
 afterAll(() => service.stop())
 
+test('the box leads to a rack, by its name or a part of it', async () => {
+  for (const typed of ['rack 42', 'RACK-42', 'ack 42'])
+    expect((await admin.get(paths.found(typed))).location).toBe(paths.cellar(testCellar, 'rack 42'))
+  const { keyId } = await service.createKey({ label: 'Rack' })
+  expect((await admin.get(paths.found('rack'))).location).toBe(paths.log({ key: keyId }))
+})
+
 /** The names of the shown kegs, such as `rack 3/keg 7`. */
 const kegRows = (html: string): readonly string[] => {
   const [table = ''] = html.split('id="latest-title"')

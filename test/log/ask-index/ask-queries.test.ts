@@ -5,7 +5,6 @@ import { hourCountsOf, minuteCountsOf } from '../../../src/log/ask-index/queries
 import { askPlacesOfIdMax, placeAt, placesOfId } from '../../../src/log/ask-index/queries/places-of-id.ts'
 import { positionOfMinute } from '../../../src/log/ask-index/queries/positions-recorded.ts'
 import { refusalsOfCellar } from '../../../src/log/ask-index/queries/refusals-of-cellar.ts'
-import { racksLike } from '../../../src/log/ask-index/queries/seen-racks.ts'
 import type { FoldedPlace, MinuteCount } from '../../../src/log/ask-index.ts'
 import { AskTables } from '../../support/logs/ask-tables.ts'
 
@@ -170,22 +169,5 @@ describe('the queries of ask.db', () => {
       ['key 998', 1_998],
       ['key 997', 1_996],
     ])
-  })
-
-  test('find racks by a pattern, the latest first, in many steps', () => {
-    const tables = new AskTables()
-    for (const key of ['one', 'two']) {
-      for (let rack = 0; rack < askRowsAtOnceMax; rack += 1)
-        tables.addSeen({ key, rack: `rack-${rack}`, minute: key === 'one' ? rack : rack + 1 })
-    }
-    const [steps, found] = stepsOf(
-      racksLike(prepareAskStatements(tables.database), { pattern: /^rack-1?7$/, limit: 3 }),
-    )
-    expect(found.map(({ key, rack }) => [key, rack])).toEqual([
-      ['two', 'rack-17'],
-      ['one', 'rack-17'],
-      ['two', 'rack-7'],
-    ])
-    expect(steps).toBeGreaterThan(2)
   })
 })

@@ -25,7 +25,6 @@ export const naiveAsk = (
     minuteCounts: async (cellar, from, to) => lastStep((await index()).minuteCounts(cellar, from, to)),
     hourCounts: async (key, from, to) => lastStep((await index()).hourCounts(key, from, to)),
     refusalsOfCellar: async (cellar, from, limit) => lastStep((await index()).refusalsOfCellar(cellar, from, limit)),
-    racksLike: async (pattern, limit) => lastStep((await index()).racksLike(pattern, limit)),
     positionOfMinute: async (minute) => (await index()).positionOfMinute(minute),
   }
 }

@@ -19,8 +19,6 @@ import type { LogListParts } from './log-list-parts.ts'
 /** `Key 1` can be the label of a key in each cellar. */
 export const labelChoicesMax = 20
 const namesOfferedMax = 10
-/** Pairs of a key and a rack: several keys can have sent the same rack. */
-const racksComparedMax = 100
 
 type Choice = FoundView['choices'][number]
 type Sought = Choice | { readonly missing: string | null; readonly next?: readonly Choice[] }
@@ -69,15 +67,9 @@ const namesLike = ({ projections: { cellars, keys } }: Core, pattern: RegExp): r
   ]
 }
 
-/** A rack that several keys of a cellar have sent is one rack. */
 const racksLike = async ({ core, owner }: FindParts, pattern: RegExp): Promise<readonly Meaning[]> => {
-  const racks = new Map<string, Meaning>()
-  const found = answerOr(await core.questions.ask('racksLike', [pattern, racksComparedMax], { owner }), [])
-  for (const { rack, key } of found) {
-    const cellar = core.projections.keys.get(key)?.cellar
-    if (cellar !== undefined) racks.set(JSON.stringify([cellar, rack]), { kind: 'rack', rack, cellar })
-  }
-  return [...racks.values()].slice(0, namesOfferedMax)
+  const found = await core.questions.ask('racksByName', { pattern, limit: namesOfferedMax }, { owner })
+  return answerOr(found, []).map((rack) => ({ kind: 'rack', ...rack }))
 }
 
 /** A time can narrow down only these. */

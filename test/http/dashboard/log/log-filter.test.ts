@@ -113,12 +113,3 @@ describe('what this node has refused', () => {
     expect([links, page.body.includes('400 INVALID_TYPE')]).toEqual([[1, 1], true])
   })
 })
-
-describe('the box', () => {
-  test('leads to a rack, by its name or a part of it', async () => {
-    for (const typed of ['Hall 7, left', 'hall-7', 'HALL'])
-      expect((await auditor.get(paths.found(typed))).location).toBe(paths.cellar(testCellar, 'Hall 7, left'))
-    const hall = await service.createKey({ label: 'Hall' })
-    expect((await auditor.get(paths.found('hall'))).location).toBe(paths.log({ key: hall.keyId }))
-  })
-})
