@@ -3,7 +3,7 @@ export type Entropy = {
   /** Version 4. */
   uuid(): string
   /**
-   * Version 7: `atMs` in its first 48 bits (`requestIdFacts`). Unique on any node and after any restart. Not a secret:
+   * Version 7: `atMs` in its first 48 bits (`instantOfRequestId`). Unique on any node and after any restart. Not a secret:
    * whoever sees one can guess others.
    */
   requestId(atMs: number): string

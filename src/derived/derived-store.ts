@@ -34,7 +34,7 @@ const unknown: ModelProgress = { position: null, isBehind: true, trouble: null }
 export class DerivedStore {
   readonly #parts: DerivedParts
   readonly #progress = new Map<string, ModelProgress>()
-  /** A reader with another number must open the file again. */
+  /** By model: a number that changes each time its file is opened or built anew. A reader that remembers an older number must open the file again. */
   readonly #openings = new Map<string, number>()
   #openingsCount = 0
   readonly #listeners = new Map<string, () => void>()

@@ -1,78 +1,85 @@
 /** Programs rely on the heads of CSV: add columns only at the end. */
+import type { Core } from '../actors/core-interface.ts'
 import { instantText } from '../domain/calendar.ts'
 import type { ExportedListName, ExportFormat, RecordedEvent } from '../domain/events.ts'
-import { optionalFields, requiredFields } from '../domain/reading/fields.ts'
+import type { KeyState } from '../domain/key.ts'
+import { optionalFields, type ReadingField, requiredFields } from '../domain/reading/fields.ts'
 import { actorText } from '../domain/search/event-filter.ts'
 import { keyIdOf } from '../domain/stream-names.ts'
 import { visibleJson } from '../hidden-characters.ts'
 import { type Cell, csvRow } from './csv-escaping.ts'
 import { eventView, redactedData } from './event-view.ts'
+import { keyView } from './key-view.ts'
 
-const eventHead = ['position', 'stream', 'revision', 'id', 'type', 'recordedAt', 'by', 'requestId', 'data'] as const
-const readingHead = [
-  'position',
-  'stream',
-  'revision',
-  'id',
-  'key',
-  'recordedAt',
-  ...requiredFields,
-  'requestId',
-  ...optionalFields,
-]
-const keyHead = [
-  'id',
-  'cellar',
-  'label',
-  'note',
-  'status',
-  'limitReadings',
-  'limitSeconds',
-  'expiresAt',
-  'createdAt',
-  'lastUsedAt',
-  'predecessor',
-  'successor',
-] as const
+type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>
 
-const csvHeads: Readonly<Record<ExportedListName, readonly string[]>> = {
-  events: eventHead,
-  history: eventHead,
-  readings: readingHead,
-  keys: keyHead,
+const eventColumns: Columns<RecordedEvent> = {
+  position: ({ position }) => position,
+  stream: ({ stream }) => stream,
+  revision: ({ revision }) => revision,
+  id: ({ id }) => id,
+  type: ({ type }) => type,
+  recordedAt: ({ recordedAt }) => instantText(recordedAt),
+  by: ({ metadata }) => actorText(metadata.by),
+  requestId: ({ metadata }) => metadata.requestId,
+  // Without semicolons, `csvRow` puts nothing into the JSON. A parser turns the escapes back.
+  data: (event) => JSON.stringify(redactedData(event)).replaceAll(';', '\\u003b'),
+}
+
+type Accepted = RecordedEvent<'ReadingAccepted'>
+
+const columnsOf = (fields: readonly ReadingField[]): Columns<Accepted> =>
+  Object.fromEntries(fields.map((field) => [field, ({ data }) => data[field] ?? null]))
+
+const readingColumns: Columns<Accepted> = {
+  position: ({ position }) => position,
+  stream: ({ stream }) => stream,
+  revision: ({ revision }) => revision,
+  id: ({ id }) => id,
+  key: ({ stream }) => keyIdOf(stream),
+  recordedAt: ({ recordedAt }) => instantText(recordedAt),
+  ...columnsOf(requiredFields),
+  requestId: ({ metadata }) => metadata.requestId,
+  ...columnsOf(optionalFields),
+}
+
+const keyColumns: Columns<ReturnType<typeof keyView>> = {
+  id: ({ id }) => id,
+  cellar: ({ cellar }) => cellar,
+  label: ({ label }) => label,
+  note: ({ note }) => note,
+  status: ({ status }) => status,
+  limitReadings: ({ limit }) => limit.readings,
+  limitSeconds: ({ limit }) => limit.windowMs / 1_000,
+  expiresAt: ({ expiresAt }) => expiresAt,
+  createdAt: ({ createdAt }) => createdAt,
+  lastUsedAt: ({ lastUsedAt }) => lastUsedAt,
+  predecessor: ({ predecessor = null }) => predecessor,
+  successor: ({ successor = null }) => successor,
+}
+
+const csvColumns: Readonly<Record<ExportedListName, object>> = {
+  events: eventColumns,
+  history: eventColumns,
+  readings: readingColumns,
+  keys: keyColumns,
 }
 
 export const headOf = (list: ExportedListName, format: ExportFormat): string =>
-  format === 'csv' ? csvRow(csvHeads[list]) : ''
+  format === 'csv' ? csvRow(Object.keys(csvColumns[list])) : ''
 
 export const eventRow = (list: ExportedListName, format: ExportFormat): ((event: RecordedEvent) => string) => {
   if (format === 'ndjson') return (event) => `${visibleJson(eventView(event))}\n`
-  return (event) => csvRow(list === 'readings' && event.type === 'ReadingAccepted' ? readingCells(event) : cells(event))
+  const [ofEvent, ofReading] = [rowOf(eventColumns), rowOf(readingColumns)]
+  return (event) => (list === 'readings' && event.type === 'ReadingAccepted' ? ofReading(event) : ofEvent(event))
 }
 
-const cells = (event: RecordedEvent): readonly Cell[] => [
-  event.position,
-  event.stream,
-  event.revision,
-  event.id,
-  event.type,
-  instantText(event.recordedAt),
-  actorText(event.metadata.by),
-  event.metadata.requestId,
-  jsonCell(redactedData(event)),
-]
+export const keyRow = (core: Pick<Core, 'clock' | 'projections'>, format: ExportFormat) => {
+  const ofKey = format === 'csv' ? rowOf(keyColumns) : (view: object): string => `${visibleJson(view)}\n`
+  return (state: KeyState): string => ofKey(keyView(core, state))
+}
 
-/** Without semicolons, `csvRow` puts nothing into the JSON. A parser turns the escapes back. */
-const jsonCell = (data: object): string => JSON.stringify(data).replaceAll(';', '\\u003b')
-
-const readingCells = ({ position, stream, revision, ...event }: RecordedEvent<'ReadingAccepted'>): readonly Cell[] => [
-  position,
-  stream,
-  revision,
-  event.id,
-  keyIdOf(stream),
-  instantText(event.recordedAt),
-  ...requiredFields.map((field) => event.data[field] ?? null),
-  event.metadata.requestId,
-  ...optionalFields.map((field) => event.data[field] ?? null),
-]
+const rowOf = <Row>(columns: Columns<Row>): ((row: Row) => string) => {
+  const cells = Object.values(columns)
+  return (row) => csvRow(cells.map((cell) => cell(row)))
+}

@@ -5,8 +5,7 @@ import { instantText } from '../domain/calendar.ts'
 import type { ExportFormat, RecordedEvent } from '../domain/events.ts'
 import { withoutSecrets } from '../domain/text.ts'
 import { type EventList, type ExportedRows, ofTime, type RowsWanted } from './export-page.ts'
-import { headOf } from './export-rows.ts'
-import { keyRow } from './key-row.ts'
+import { headOf, keyRow } from './export-rows.ts'
 
 /** Keys that an export writes in one turn of the event loop. */
 const exportPageKeys = 200

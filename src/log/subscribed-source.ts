@@ -88,7 +88,7 @@ export class SubscribedSource implements Source {
   /** If too much waits, the rest is read when the reader asks. */
   #deliver(live: Live, items: readonly LogItem[]): void {
     for (const item of items) {
-      // The lists of a run belong to the log after this call.
+      // After this call the log uses the run's columns again for other readings, so we copy its events now.
       if (isRun(item)) live.waiting.push(...item.events())
       else live.waiting.push(item)
       live.waitingEvents += itemCount(item)

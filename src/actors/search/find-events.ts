@@ -77,7 +77,7 @@ type SearchNear = {
 }
 
 /**
- * By the instant that the id says (`requestIdFacts`), up to `requestSearchMs` after it (`positionBefore` says how exactly).
+ * By the instant that the id says (`instantOfRequestId`), up to `requestSearchMs` after it (`positionBefore` says how exactly).
  * Readings of a request lie together, so the search ends after them.
  */
 export const eventsOfId = async (

@@ -7,7 +7,7 @@ import type { AskOptions } from '../../derived/questions/question.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { assertNever } from '../../domain/refusal.ts'
 import { anyEvent } from '../../domain/search/event-filter.ts'
-import { requestIdFacts } from '../../domain/search/request-id.ts'
+import { instantOfRequestId } from '../../domain/search/request-id.ts'
 import { meaningsOf, type ToFind } from '../../domain/search/what-to-find.ts'
 import { eventView } from '../../export/event-view.ts'
 import { recordedSkewMsMax, summariesSearchedMax } from '../../limits.ts'
@@ -99,8 +99,7 @@ const findPosition = async ({ questions, options }: Asking, position: number): P
 }
 
 const findId = async ({ questions, options }: Asking, id: string): Promise<Found | Missing> => {
-  const facts = requestIdFacts(id)
-  const atMs = facts.kind === 'made_at' ? facts.atMs : null
+  const atMs = instantOfRequestId(id)
   const { index, changes, inLog } = answerOf(await questions.ask('findId', { id, atMs, after: null }, options))
   if (inLog === null || atMs === null)
     return changes.length > 0

@@ -31,22 +31,12 @@ export type SearchQuestion<Parameters, Answer> = {
   search(reads: SearchReads, parameters: Parameters): Promise<Answer>
 }
 
-export type QuestionKind<Parameters, Answer> = ModelQuestion<Parameters, Answer> | SearchQuestion<Parameters, Answer>
+type QuestionKind<Parameters, Answer> = ModelQuestion<Parameters, Answer> | SearchQuestion<Parameters, Answer>
 
 export type QuestionKinds = Readonly<Record<string, QuestionKind<unknown, unknown>>>
 
-export type ParametersOf<Kind> =
-  Kind extends ModelQuestion<infer Parameters, infer _>
-    ? Parameters
-    : Kind extends SearchQuestion<infer Parameters, infer _>
-      ? Parameters
-      : never
-export type AnswerOf<Kind> =
-  Kind extends ModelQuestion<infer _, infer Answer>
-    ? Answer
-    : Kind extends SearchQuestion<infer _, infer Answer>
-      ? Answer
-      : never
+export type ParametersOf<Kind> = Kind extends QuestionKind<infer Parameters, infer _> ? Parameters : never
+export type AnswerOf<Kind> = Kind extends QuestionKind<infer _, infer Answer> ? Answer : never
 
 /** The last event that the model had folded when its answer began. `null`: none, or the answer is of the log. */
 export type AsOf = Pick<FoldedTo, 'position' | 'stream' | 'revision'> | null

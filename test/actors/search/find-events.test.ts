@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eventAt, eventsOfId, eventsOfReceipt, requestSearchEventsMax } from '../../../src/actors/search/find-events.ts'
-import { requestIdFacts } from '../../../src/domain/search/request-id.ts'
+import { instantOfRequestId } from '../../../src/domain/search/request-id.ts'
 import { readingId } from '../../../src/domain/uuid.ts'
 import { Outage } from '../../../src/log/event-log.ts'
 import { openFreshLog, storeUrl } from '../../support/logs/engine.ts'
@@ -11,9 +11,9 @@ import { startService, testCellar, validReading } from '../../support/test-servi
 import { type FilledLog, fillLog } from './searched-log.ts'
 
 const instantOf = (id: string): number => {
-  const facts = requestIdFacts(id)
-  if (facts.kind !== 'made_at') throw new Error(`${id} is ${facts.kind}`)
-  return facts.atMs
+  const atMs = instantOfRequestId(id)
+  if (atMs === null) throw new Error(`${id} is no request id`)
+  return atMs
 }
 
 describe.each([

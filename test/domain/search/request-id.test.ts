@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { requestIdFacts } from '../../../src/domain/search/request-id.ts'
+import { instantOfRequestId } from '../../../src/domain/search/request-id.ts'
 import { derivedId, isDerivedId, isUuid, readingId } from '../../../src/domain/uuid.ts'
 import { systemEntropy } from '../../../src/entropy.ts'
 import { batchReadingsMax } from '../../../src/limits.ts'
@@ -7,14 +7,14 @@ import { seededEntropy } from '../../support/seeded-entropy.ts'
 
 const atMs = Date.parse('2026-03-01T10:14:07.123Z')
 
-describe('requestIdFacts()', () => {
+describe('instantOfRequestId()', () => {
   test.each([
     ['of a request', '019ca8df-0403-7000-8000-000000000000', 0x019ca8df0403],
     ['in upper case', '019CA8DF-0403-7FFF-BFFF-FFFFFFFFFFFF', 0x019ca8df0403],
     ['from the first instant', '00000000-0000-7000-8000-000000000000', 0],
     ['from the last instant', 'ffffffff-ffff-7fff-bfff-ffffffffffff', 2 ** 48 - 1],
   ])('says the instant of an id %s', (_, id, instant) => {
-    expect(requestIdFacts(id)).toEqual({ kind: 'made_at', atMs: instant })
+    expect(instantOfRequestId(id)).toBe(instant)
   })
 
   test.each([
@@ -25,7 +25,7 @@ describe('requestIdFacts()', () => {
     ['a UUID with another variant', '019ca8df-0403-7000-c000-000000000000'],
     ['a UUID with more after it', '019ca8df-0403-7000-8000-000000000000 '],
   ])('refuses %s', (_, text) => {
-    expect(requestIdFacts(text)).toEqual({ kind: 'no_request_id' })
+    expect(instantOfRequestId(text)).toBeNull()
   })
 })
 
@@ -36,7 +36,7 @@ describe.each([
   test('is a UUID that says its instant, and is not taken for a derived id', () => {
     const id = entropy.requestId(atMs)
     expect([isUuid(id), isDerivedId(id)]).toEqual([true, false])
-    expect(requestIdFacts(id)).toEqual({ kind: 'made_at', atMs })
+    expect(instantOfRequestId(id)).toBe(atMs)
   })
 
   test('is another one each time within one millisecond', () => {
@@ -48,13 +48,13 @@ describe.each([
     const later = atMs + 60_000
     const id = entropy.requestId(later)
     for (let index = 0; index < batchReadingsMax; index += 1) {
-      expect(requestIdFacts(readingId(id, index))).toEqual({ kind: 'made_at', atMs: later })
+      expect(instantOfRequestId(readingId(id, index))).toBe(later)
     }
   })
 
   test('says the instant after the clock was set back', () => {
     const instants = [7_200_000, 3_600_000, 3_599_999, 7_200_000].map((aheadMs) => atMs + aheadMs)
-    const facts = instants.map((instant) => requestIdFacts(entropy.requestId(instant)))
-    expect(facts).toEqual(instants.map((instant) => ({ kind: 'made_at', atMs: instant })))
+    const facts = instants.map((instant) => instantOfRequestId(entropy.requestId(instant)))
+    expect(facts).toEqual(instants)
   })
 })

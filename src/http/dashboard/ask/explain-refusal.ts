@@ -16,15 +16,15 @@ import type { Limit, RecordedEvent } from '../../../domain/events.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import type { RefusalSample } from '../../../domain/refusals/waiting-refusals.ts'
 import { anyEvent, keyOfEvent } from '../../../domain/search/event-filter.ts'
-import { requestIdFacts } from '../../../domain/search/request-id.ts'
+import { instantOfRequestId } from '../../../domain/search/request-id.ts'
 import { nothingBefore } from '../../../domain/search/state-before.ts'
 import { refusalSummaryMsMax, summariesSearchedMax } from '../../../limits.ts'
+import { deviceProblems, problemOf } from '../../problem.ts'
 import { namesAt } from '../show/event-names.ts'
 import { statusThen } from '../show/status-then.ts'
 import { byView } from './by-view.ts'
 import type { LogListParts } from './log-list-parts.ts'
 import { remedyOf, ruleWords } from './refusal-remedies.ts'
-import { statusOfCode } from './status-of-code.ts'
 import { isWritten, type Summary, unwrittenRefusals, writtenAmong } from './unwritten-refusals.ts'
 
 const summariesOfferedMax = 20
@@ -35,25 +35,20 @@ export const explainRefusal = async (
   requestId: string,
   after: number | null = null,
 ): Promise<ExplainedView> => {
-  const facts = requestIdFacts(requestId)
-  switch (facts.kind) {
-    case 'no_request_id':
-      return { kind: 'not_an_id', requestId }
-    default: {
-      const waiting = unwrittenRefusals(parts.core, sinceAbout(facts.atMs))
-      const { summaries: written, nextAfter } = await summariesSince(parts, facts.atMs, after)
-      const isWrittenNow = writtenAmong(written)
-      const summaries = [...written, ...waiting.filter((summary) => !isWrittenNow(summary))]
-      for (const summary of summaries) {
-        const sample = summary.data.samples.find((known) => known.requestId === requestId)
-        if (sample !== undefined) return { kind: 'sample', ...(await explained(parts, summary, sample)) }
-      }
-      const covering = summaries.filter(({ data }) => isNear(data, facts.atMs)).slice(0, summariesOfferedMax)
-      const links = covering.map((summary) => summaryLink(parts.core, summary))
-      const goOnHref = nextAfter === null ? null : paths.refusedRequest(requestId, nextAfter)
-      return { kind: 'summaries', requestId, at: facts.atMs, summaries: links, goOnHref }
-    }
+  const atMs = instantOfRequestId(requestId)
+  if (atMs === null) return { kind: 'not_an_id', requestId }
+  const waiting = unwrittenRefusals(parts.core, sinceAbout(atMs))
+  const { summaries: written, nextAfter } = await summariesSince(parts, atMs, after)
+  const isWrittenNow = writtenAmong(written)
+  const summaries = [...written, ...waiting.filter((summary) => !isWrittenNow(summary))]
+  for (const summary of summaries) {
+    const sample = summary.data.samples.find((known) => known.requestId === requestId)
+    if (sample !== undefined) return { kind: 'sample', ...(await explained(parts, summary, sample)) }
   }
+  const covering = summaries.filter(({ data }) => isNear(data, atMs)).slice(0, summariesOfferedMax)
+  const links = covering.map((summary) => summaryLink(parts.core, summary))
+  const goOnHref = nextAfter === null ? null : paths.refusedRequest(requestId, nextAfter)
+  return { kind: 'summaries', requestId, at: atMs, summaries: links, goOnHref }
 }
 
 /** Both instants are those of one node, a moment apart. */
@@ -97,7 +92,8 @@ const explained = async (parts: LogListParts, summary: Summary, sample: RefusalS
   const { requestId, atMs, code, rack, keg } = sample
   const key = keyOf(core, summary)
   const then = key === null ? null : await thenOf(parts, key, summary, atMs)
-  const named = key === null ? null : { id: key.keyId, label: labelAt(core, key, summary), cellar: key.cellar }
+  const around = summaryLink(core, summary)
+  const named = key && around.key && { ...around.key, cellar: key.cellar }
   return {
     requestId,
     at: atMs,
@@ -116,12 +112,7 @@ const explained = async (parts: LogListParts, summary: Summary, sample: RefusalS
       by: byView(core, event),
       href: paths.event(event.stream, event.revision),
     })),
-    around: {
-      from: summary.data.from,
-      to: summary.data.to,
-      refusals: sentenceOf(summary, nothingBefore, namesAt(core, summary.position)),
-      href: isWritten(summary) ? paths.event(summary.stream, summary.revision) : null,
-    },
+    around,
     remedy: remedyOf(sample, key),
   }
 }
@@ -155,4 +146,10 @@ const titleOf = (
   if (rule === 'cost') return say`${begin} ${named} had sent too many requests that stored nothing.`
   if (limit === null) return say`${begin} ${named} had used up its limit.`
   return say`${begin} ${named} had used its ${countOf(limit.readings, 'reading', 'readings')} of the last ${durationWords(limit.windowMs)}.`
+}
+
+const statusOfCode = (code: string): number | null => {
+  if (code.startsWith('KEY_')) return problemOf({ kind: 'key_missing' }).status
+  const found = Object.entries(deviceProblems).find(([kind]) => kind.toUpperCase() === code)
+  return found === undefined ? null : found[1].status
 }

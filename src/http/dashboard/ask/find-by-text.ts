@@ -12,7 +12,7 @@ import { assertNever } from '../../../domain/refusal.ts'
 import { canBePart, everyMeaning, type Meaning } from '../../../domain/search/every-meaning.ts'
 import { likeText } from '../../../domain/search/like-text.ts'
 import { instantExamples } from '../../../domain/search/near-instant.ts'
-import { requestIdFacts } from '../../../domain/search/request-id.ts'
+import { instantOfRequestId } from '../../../domain/search/request-id.ts'
 import { type Time, thingAndTime } from '../../../domain/search/thing-and-time.ts'
 import type { LogListParts } from './log-list-parts.ts'
 
@@ -234,8 +234,7 @@ const seekPosition = async ({ core, owner }: FindParts, position: number): Promi
  * seconds.
  */
 const seekId = async ({ core, owner }: FindParts, id: string, after: number | null): Promise<Sought> => {
-  const facts = requestIdFacts(id)
-  const atMs = facts.kind === 'made_at' ? facts.atMs : null
+  const atMs = instantOfRequestId(id)
   const { index, changes, inLog } = answerOf(await core.questions.ask('findId', { id, atMs, after }, { owner }))
   const event = changes[0] ?? inLog?.events[0]
   if (event !== undefined) return eventChoice(event)

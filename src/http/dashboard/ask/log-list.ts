@@ -30,14 +30,8 @@ const cellarsSuggestedMax = 200
 
 /** @throws Outage, UndecodableEvent */
 export const logListOf = async (parts: LogListParts, query: LogQuery): Promise<LogListView> => {
-  const { core, nowMs } = parts
-  const { cellars, keys } = core.projections
-  const known = {
-    nowMs,
-    isCellar: (name: string) => cellars.get(name) !== null,
-    isKey: (id: string) => keys.get(id) !== null,
-  }
-  const judged = judgeQuery(query, known)
+  const { core } = parts
+  const judged = judgeQuery(query, parts)
   const isJudged = Object.keys(judged.faults).length === 0
   const listed = isJudged ? await rowsOf(parts, query, judged) : nothing
   return {

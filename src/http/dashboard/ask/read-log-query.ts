@@ -4,6 +4,7 @@ import { isEventType } from '../../../domain/events.ts'
 import { isKeyId } from '../../../domain/key-format.ts'
 import { type LogFilter, parseActor } from '../../../domain/search/event-filter.ts'
 import { parseInstantNear } from '../../../domain/search/near-instant.ts'
+import type { LogListParts } from './log-list-parts.ts'
 
 export const logQueryCharsMax = 300
 
@@ -29,7 +30,7 @@ export const logQueryOf = (query: URLSearchParams): LogQuery => {
 
 export const positionOf = (text: string): number | null => (/^\d{1,15}$/.test(text) ? Number(text) : null)
 
-export type QueryFaults = Partial<Record<'kind' | 'type' | 'actor' | 'cellar' | 'key' | 'from' | 'to' | 'at', string>>
+type QueryFaults = Partial<Record<'kind' | 'type' | 'actor' | 'cellar' | 'key' | 'from' | 'to' | 'at', string>>
 
 export type JudgedQuery = {
   readonly filter: LogFilter
@@ -38,14 +39,9 @@ export type JudgedQuery = {
   readonly faults: Readonly<QueryFaults>
 }
 
-type Known = {
-  readonly nowMs: number
-  readonly isCellar: (cellar: string) => boolean
-  readonly isKey: (keyId: string) => boolean
-}
-
 /** `from` is included, `to` is not. */
-export const judgeQuery = (query: LogQuery, { nowMs, isCellar, isKey }: Known): JudgedQuery => {
+export const judgeQuery = (query: LogQuery, { core, nowMs }: Pick<LogListParts, 'core' | 'nowMs'>): JudgedQuery => {
+  const { cellars, keys } = core.projections
   const faults: QueryFaults = {}
   const instant = (name: 'from' | 'to' | 'at'): number | null => {
     if (query[name] === '') return null
@@ -56,8 +52,8 @@ export const judgeQuery = (query: LogQuery, { nowMs, isCellar, isKey }: Known): 
   }
   const [since, to, at] = [instant('from'), instant('to'), instant('at')]
   const key = query.key === '' ? null : keyIdIn(query.key)
-  if (key !== null && !isKey(key)) faults.key = 'There is no key with this id.'
-  if (query.cellar !== '' && !isCellar(query.cellar)) faults.cellar = 'There is no cellar with this identifier.'
+  if (key !== null && keys.get(key) === null) faults.key = 'There is no key with this id.'
+  if (query.cellar !== '' && cellars.get(query.cellar) === null) faults.cellar = 'There is no cellar with this identifier.'
   if (query.unknownKind !== '') faults.kind = `There is no kind of event "${query.unknownKind}".`
   const type = isEventType(query.type) ? query.type : null
   if (query.type !== '' && type === null) faults.type = 'There is no such type of event.'

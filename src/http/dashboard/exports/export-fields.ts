@@ -1,12 +1,11 @@
 import type { ExportField } from '../../../../views/types.ts'
-import { eventKinds } from '../../../domain/events/declare-event.ts'
 import { ExportedListName as ListNames } from '../../../domain/events/log-events.ts'
-import { type ExportedListName, type ExportFormat, isEventType } from '../../../domain/events.ts'
+import type { ExportedListName, ExportFormat } from '../../../domain/events.ts'
 import { done } from '../../../domain/refusal.ts'
-import { type LogPart, parseActor, wholeLog } from '../../../domain/search/event-filter.ts'
-import { parseInstantNear } from '../../../domain/search/near-instant.ts'
+import { type LogPart, wholeLog } from '../../../domain/search/event-filter.ts'
 import { invalidField, type Typed, withoutSecrets } from '../../../domain/text.ts'
 import type { ExportedList } from '../../../export/exported-list.ts'
+import { judgeQuery, logQueryOf } from '../ask/read-log-query.ts'
 import type { FormFields } from '../forms/read-form.ts'
 import type { DashboardDeps } from '../visit.ts'
 
@@ -65,31 +64,20 @@ const orNull = (text: string): string | null => (text === '' ? null : text)
 const typedFilter = (core: DashboardDeps['core'], { form, nowMs }: Filled): Typed<LogPart> => {
   const tooLong = fields.find((field) => form(field).length > exportFieldCharsMax)
   if (tooLong !== undefined) return invalidField(tooLong, `It must be at most ${exportFieldCharsMax} characters.`)
-  const { keys, cellars } = core.projections
-  const key = orNull(
-    withoutSecrets(form('key'))
-      .trim()
-      .replace(/^clr_([0-9A-Za-z]{8})(?:_…?)?$/, '$1'),
+  const query = logQueryOf(
+    new URLSearchParams({
+      kind: form('kind'),
+      type: form('type'),
+      actor: form('actor'),
+      cellar: form('cellar'),
+      key: withoutSecrets(form('key')),
+      from: form('since'),
+      to: form('until'),
+    }),
   )
-  if (key !== null && keys.get(key) === null) return invalidField('key', 'There is no such key. Check the spelling.')
-  const cellar = orNull(form('cellar'))
-  if (cellar !== null && cellars.get(cellar) === null) return invalidField('cellar', 'There is no such cellar.')
-  const [since, until] = [typedInstant('since', { form, nowMs }), typedInstant('until', { form, nowMs })]
-  if (!since.ok) return since
-  if (!until.ok) return until
-  const actor = form('actor').trim() === '' ? done(null) : parseActor(form('actor'))
-  if (!actor.ok) return actor
-  const kind = eventKinds.find((known) => known === form('kind')) ?? null
-  if (kind === null && form('kind') !== '') return invalidField('kind', 'There is no such kind of event.')
-  const type = orNull(form('type'))
-  if (type !== null && !isEventType(type)) return invalidField('type', 'There is no such type of event.')
-  const stream = orNull(form('stream'))
-  const [sinceMs, untilMs] = [since.value, until.value]
-  return done({ ...wholeLog, stream, type, kind, actor: actor.value, cellar, key, since: sinceMs, until: untilMs })
-}
-
-const typedInstant = (field: 'since' | 'until', { form, nowMs }: Filled): Typed<number | null> => {
-  if (form(field).trim() === '') return done(null)
-  const instant = parseInstantNear(form(field), nowMs)
-  return instant.ok ? instant : invalidField(field, instant.refusal.rule)
+  const { filter, faults } = judgeQuery(query, { core, nowMs })
+  const [fault] = Object.entries(faults)
+  if (fault === undefined) return done({ ...wholeLog, ...filter, stream: orNull(form('stream')) })
+  const [field, rule] = fault
+  return invalidField(field === 'from' ? 'since' : field === 'to' ? 'until' : field, rule)
 }
