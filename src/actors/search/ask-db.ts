@@ -12,14 +12,12 @@ import {
   type RefusalSum,
 } from '../../log/ask-index.ts'
 
-export type AskProgress = ModelProgress
-
 /**
  * Each look-up throws AskUnusable if the file is damaged, which is then built again, or AskBusy if another program has
  * locked it.
  */
 export type Ask = {
-  progress(): Promise<AskProgress>
+  progress(): Promise<ModelProgress>
   find(filter: LogFilter, page: PlacePage): Promise<FoundPlaces>
   placesOfId(id: string): Promise<readonly EventPlace[]>
   placeAt(position: number): Promise<EventPlace | null>

@@ -1,9 +1,10 @@
 /** By what people hold in their hands. All throw Outage and UndecodableEvent. */
+import type { ModelProgress } from '../../derived/follower-messages.ts'
 import type { SearchReads } from '../../derived/questions/question.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { logReadPageEvents, readPageEventsMax } from '../../limits.ts'
 import { Outage, StillSearching } from '../../log/event-log.ts'
-import { type AskProgress, ifUsable } from './ask-db.ts'
+import { ifUsable } from './ask-db.ts'
 import { eventsAt } from './events-at.ts'
 import { searchIsOver } from './list-events.ts'
 import type { LogReads } from './patient-reads.ts'
@@ -118,7 +119,7 @@ export type IdWanted = {
 }
 
 export type FoundId = {
-  readonly index: AskProgress | null
+  readonly index: ModelProgress | null
   /** In the order of the log, without readings. */
   readonly changes: readonly RecordedEvent[]
   /** Only requests of keys accept readings, so the log is not searched for others. `null`: it was not searched. */

@@ -3,7 +3,6 @@
  * are kept for the flush after that, because new ones each time would be garbage.
  */
 
-import { Tally } from '../../domain/ask/tally.ts'
 import { hourOf, minuteOf } from '../../domain/calendar.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { isRun, type LogItem } from '../../domain/reading/recorded-run.ts'
@@ -22,8 +21,8 @@ export const askMinutesKeptMs = 48 * 3_600_000
 /** Counts of keys are kept for each hour of this time. */
 export const askHoursKeptMs = 30 * 24 * 3_600_000
 
-/** Refusals are `null` until there is one, because a map takes more memory than all else. */
-type Counts = { accepted: Tally; refused: Map<CountCode, Tally> | null }
+/** By code, then by minute. */
+type Counts = Map<CountCode, Map<number, number>>
 
 /** There can be 10,000 such objects, so they are small. */
 type OfKey = {
@@ -34,21 +33,15 @@ type OfKey = {
   accepted: number
 }
 
-/** What the next flush writes. Counts are added to what the file has. */
-export type Folded = {
-  readonly places: readonly FoldedPlace[]
-  readonly minutes: readonly MinutePosition[]
-  readonly minuteCounts: readonly MinuteCount[]
-  readonly hourCounts: readonly HourCount[]
-  readonly forgotten: readonly Forgotten[]
-}
-
 type Lists = {
   readonly places: FoldedPlace[]
   readonly minutes: MinutePosition[]
   readonly hourCounts: HourCount[]
   readonly forgotten: Forgotten[]
 }
+
+/** What the next flush writes. Counts are added to what the file has. */
+export type Folded = Lists & { readonly minuteCounts: readonly MinuteCount[] }
 
 export class AskFold {
   readonly #cellars: CellarNames
@@ -59,7 +52,7 @@ export class AskFold {
   #lists: Lists = noLists()
   #keys = new Map<string, OfKey>()
   #cellarCounts = new Map<string, Counts>()
-  #allCounts = noCounts()
+  readonly #allCounts: Counts = new Map()
   #last: OfKey | null = null
 
   /** `lastMinute` is the latest minute of all events that are in the file, or -1. */
@@ -122,8 +115,8 @@ export class AskFold {
     if (recordedAt >= hours) this.#acceptInHour(key, hourOf(recordedAt), count)
     if (recordedAt < minutes) return
     const minute = minuteOf(recordedAt)
-    if (key.ofCellar.accepted.add(minute, count)) this.#entries += 1
-    if (this.#allCounts.accepted.add(minute, count)) this.#entries += 1
+    this.#addMinute(key.ofCellar, 'accepted', { minute, count })
+    this.#addMinute(this.#allCounts, 'accepted', { minute, count })
   }
 
   #acceptInHour(key: OfKey, hour: number, count: number): void {
@@ -152,18 +145,19 @@ export class AskFold {
     const key = keyId === null ? null : this.#keyOf(keyId)
     const inMinutes = to < minutes ? [] : [this.#allCounts, ...(key === null ? [] : [key.ofCellar])]
     for (const { code, count } of counts) {
-      for (const of of inMinutes) this.#addRefused(of, code, { at: minuteOf(to), count })
+      for (const of of inMinutes) this.#addMinute(of, code, { minute: minuteOf(to), count })
       if (to < hours || key === null) continue
       this.#addHour(key, { hour: hourOf(to), code, count })
       this.#entries += 1
     }
   }
 
-  #addRefused(to: Counts, code: CountCode, { at, count }: { readonly at: number; readonly count: number }): void {
-    to.refused ??= new Map()
-    const tally = to.refused.get(code) ?? new Tally()
-    to.refused.set(code, tally)
-    if (tally.add(at, count)) this.#entries += 1
+  #addMinute(to: Counts, code: CountCode, { minute, count }: Pick<MinuteCount, 'minute' | 'count'>): void {
+    const minutes = to.get(code) ?? new Map<number, number>()
+    to.set(code, minutes)
+    const before = minutes.get(minute)
+    if (before === undefined) this.#entries += 1
+    minutes.set(minute, (before ?? 0) + count)
   }
 
   #keyOf(keyId: string): OfKey {
@@ -176,7 +170,7 @@ export class AskFold {
   #newKey(keyId: string): OfKey {
     const cellar = this.#cellars.ofKey(keyId)
     // Nobody takes the counts of an unknown cellar.
-    const ofCellar = cellar === null ? noCounts() : this.#countsOf(cellar)
+    const ofCellar: Counts = cellar === null ? new Map() : this.#countsOf(cellar)
     const key: OfKey = { keyId, cellar, ofCellar, hour: 0, accepted: 0 }
     // Such a key may be known later.
     if (cellar !== null) this.#keys.set(keyId, key)
@@ -186,7 +180,7 @@ export class AskFold {
   #countsOf(cellar: string): Counts {
     const known = this.#cellarCounts.get(cellar)
     if (known !== undefined) return known
-    const counts = noCounts()
+    const counts: Counts = new Map()
     this.#cellarCounts.set(cellar, counts)
     return counts
   }
@@ -194,20 +188,12 @@ export class AskFold {
   #takeMinuteCounts(): readonly MinuteCount[] {
     const taken: MinuteCount[] = []
     for (const [cellar, counts] of [[null, this.#allCounts] as const, ...this.#cellarCounts]) {
-      for (const [code, at, count] of entriesOf(counts)) taken.push({ cellar, minute: at, code, count })
-      counts.accepted = new Tally()
-      counts.refused = null
+      for (const [code, minutes] of counts)
+        for (const [minute, count] of minutes) taken.push({ cellar, minute, code, count })
+      counts.clear()
     }
     return taken
   }
-}
-
-const noCounts = (): Counts => ({ accepted: new Tally(), refused: null })
-
-function* entriesOf(counts: Counts): Generator<readonly [code: CountCode, at: number, count: number]> {
-  for (const [at, count] of counts.accepted.entries()) yield ['accepted', at, count]
-  if (counts.refused === null) return
-  for (const [code, tally] of counts.refused) for (const [at, count] of tally.entries()) yield [code, at, count]
 }
 
 const noLists = (): Lists => ({ places: [], minutes: [], hourCounts: [], forgotten: [] })

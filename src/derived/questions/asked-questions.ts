@@ -39,7 +39,7 @@ export const questionsOnThread = <Kinds extends QuestionKinds>(
 
 export const questionsHere = <Kinds extends QuestionKinds>(
   parts: QuestionParts<Kinds>,
-  openSources?: SearchSources,
+  openSources: SearchSources,
 ): Questions<Kinds> => new AskedQuestions(parts, (told) => answererHere(parts.kinds, told, openSources))
 
 type Asked = Omit<AskedQuestion, 'id'>
@@ -164,7 +164,7 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
   }
 }
 
-const answererHere = (kinds: QuestionKinds, { onMessage }: Told, openSources?: SearchSources): Answerer => {
+const answererHere = (kinds: QuestionKinds, { onMessage }: Told, openSources: SearchSources): Answerer => {
   const thread: QuestionThread = {
     onmessage: null,
     postMessage: (message) => {

@@ -1,7 +1,8 @@
 import type { Database } from 'bun:sqlite'
-import type { Ask, AskProgress } from '../../actors/search/ask-db.ts'
+import type { Ask } from '../../actors/search/ask-db.ts'
 import type { LogReads } from '../../actors/search/patient-reads.ts'
 import type { FoldedTo } from '../../domain/log-reference.ts'
+import type { ModelProgress } from '../follower-messages.ts'
 import type { ModelKind } from '../model.ts'
 
 type NamedModel = Pick<ModelKind, 'name' | 'format'>
@@ -80,4 +81,4 @@ export type Questions<Kinds extends QuestionKinds> = {
   close(): Promise<void>
 }
 
-export type KnownProgress = Pick<AskProgress, 'isBehind' | 'trouble'>
+export type KnownProgress = Pick<ModelProgress, 'isBehind' | 'trouble'>

@@ -30,11 +30,7 @@ export type SearchSources = (
   close(): Promise<void>
 }
 
-export const serveQuestions = (
-  thread: QuestionThread,
-  kinds: QuestionKinds,
-  openSources: SearchSources = withoutSearches,
-): void => {
+export const serveQuestions = (thread: QuestionThread, kinds: QuestionKinds, openSources: SearchSources): void => {
   let opened: ReturnType<typeof openThread> | null = null
   thread.onmessage = ({ data }) => {
     switch (data.kind) {
@@ -76,10 +72,3 @@ const openThread = (
   }
   return { turns, close }
 }
-
-const withoutSearches: SearchSources = () => ({
-  open: () => {
-    throw new Error('Cannot search: this thread has no log')
-  },
-  close: async () => {},
-})

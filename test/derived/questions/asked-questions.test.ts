@@ -10,7 +10,7 @@ import {
 } from '../../../src/derived/questions/asked-questions.ts'
 import type { Questions } from '../../../src/derived/questions/question.ts'
 import { type TemporaryFolder, temporaryFolder } from '../../support/temporary-folder.ts'
-import { makeNumbers, moveHead, numberQuestions } from './number-questions.ts'
+import { makeNumbers, moveHead, noSearches, numberQuestions } from './number-questions.ts'
 
 type NumberQuestions = Questions<typeof numberQuestions>
 
@@ -20,7 +20,7 @@ type Parts = QuestionParts<typeof numberQuestions>
 
 const places = [
   ['on a thread', (parts: Parts) => questionsOnThread(parts, threadModule)],
-  ['in the process', (parts: Parts) => questionsHere(parts)],
+  ['in the process', (parts: Parts) => questionsHere(parts, noSearches)],
 ] as const
 
 /** A follower that has opened each file once. It notes what it is told. */

@@ -1,6 +1,6 @@
 import { serveQuestions } from '../../../src/derived/questions/serve-questions.ts'
-import { numberQuestions } from './number-questions.ts'
+import { noSearches, numberQuestions } from './number-questions.ts'
 
 declare const self: Worker
 
-serveQuestions(self, numberQuestions)
+serveQuestions(self, numberQuestions, noSearches)

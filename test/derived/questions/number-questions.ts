@@ -59,3 +59,11 @@ export const numberQuestions = {
     for (;;) yield
   }),
 }
+
+/** For threads without a log: these questions are of a model. */
+export const noSearches = () => ({
+  open: (): never => {
+    throw new Error('Cannot search: this thread has no log')
+  },
+  close: async (): Promise<void> => {},
+})

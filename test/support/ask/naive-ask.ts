@@ -1,4 +1,5 @@
-import type { Ask, AskProgress } from '../../../src/actors/search/ask-db.ts'
+import type { Ask } from '../../../src/actors/search/ask-db.ts'
+import type { ModelProgress } from '../../../src/derived/follower-messages.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { allEvents, askFromLog } from './ask-from-log.ts'
 import { MemoryAskIndex } from './memory-ask-index.ts'
@@ -6,7 +7,7 @@ import { MemoryAskIndex } from './memory-ask-index.ts'
 /** Answers like `ask.db`, anew from the whole log each time. Default of `progress`: it holds the whole log. */
 export const naiveAsk = (
   log: EventLog,
-  progress: () => Partial<AskProgress> = () => ({}),
+  progress: () => Partial<ModelProgress> = () => ({}),
 ): Ask & { readonly calls: () => number } => {
   let calls = 0
   const index = async (): Promise<MemoryAskIndex> => MemoryAskIndex.holding(askFromLog(await allEvents(log)))

@@ -23,10 +23,12 @@ const namesOfferedMax = 10
 type Choice = FoundView['choices'][number]
 type Sought = Choice | { readonly missing: string | null; readonly next?: readonly Choice[] }
 
-type FindParts = LogListParts
-
 /** `after`: where a search goes on that took too long. @throws Outage, UndecodableEvent */
-export const findByText = async (parts: FindParts, text: string, after: number | null = null): Promise<FoundView> => {
+export const findByText = async (
+  parts: LogListParts,
+  text: string,
+  after: number | null = null,
+): Promise<FoundView> => {
   const { nowMs } = parts
   const typed = text.trim()
   const found = await seekAll(parts, await meaningsOf(parts, typed), after)
@@ -38,7 +40,7 @@ export const findByText = async (parts: FindParts, text: string, after: number |
 }
 
 /** With a cellar or a label of exactly this name, a part of others is not meant. */
-const meaningsOf = async (parts: FindParts, typed: string): Promise<readonly Meaning[]> => {
+const meaningsOf = async (parts: LogListParts, typed: string): Promise<readonly Meaning[]> => {
   const { core, nowMs } = parts
   const meanings = everyMeaning(typed, {
     nowMs,
@@ -67,7 +69,7 @@ const namesLike = ({ projections: { cellars, keys } }: Core, pattern: RegExp): r
   ]
 }
 
-const racksLike = async ({ core, owner }: FindParts, pattern: RegExp): Promise<readonly Meaning[]> => {
+const racksLike = async ({ core, owner }: LogListParts, pattern: RegExp): Promise<readonly Meaning[]> => {
   const found = await core.questions.ask('racksByName', { pattern, limit: namesOfferedMax }, { owner })
   return answerOr(found, []).map((rack) => ({ kind: 'rack', ...rack }))
 }
@@ -82,7 +84,7 @@ type SoughtAll = {
 }
 
 const seekAll = async (
-  parts: FindParts,
+  parts: LogListParts,
   meanings: readonly Meaning[],
   after: number | null,
   time: Time | null = null,
@@ -117,7 +119,7 @@ const cellarsNamed = ({ projections }: Core, text: string): readonly string[] =>
 }
 
 const seek = async (
-  parts: FindParts,
+  parts: LogListParts,
   meaning: Exclude<Meaning, { readonly kind: 'id' }>,
   time: Time | null,
 ): Promise<Sought> => {
@@ -199,7 +201,7 @@ const eventChoice = ({ stream, revision, type }: RecordedEvent): Choice => ({
 })
 
 const seekReceipt = async (
-  { core, owner }: FindParts,
+  { core, owner }: LogListParts,
   receipt: Extract<Meaning, { readonly kind: 'receipt' }>,
 ): Promise<Sought> => {
   const found = answerOf(await core.questions.ask('receipt', receipt, { owner, isAtOnce: true }))
@@ -224,7 +226,7 @@ const seekReceipt = async (
   }
 }
 
-const seekPosition = async ({ core, owner }: FindParts, position: number): Promise<Sought> => {
+const seekPosition = async ({ core, owner }: LogListParts, position: number): Promise<Sought> => {
   const event = answerOf(await core.questions.ask('position', position, { owner, isAtOnce: true }))
   return event === null ? { missing: `No event has the position ${position}.` } : eventChoice(event)
 }
@@ -233,7 +235,7 @@ const seekPosition = async ({ core, owner }: FindParts, position: number): Promi
  * A request without events may have been refused, which a page of its own explains. A search in a busy minute takes
  * seconds.
  */
-const seekId = async ({ core, owner }: FindParts, id: string, after: number | null): Promise<Sought> => {
+const seekId = async ({ core, owner }: LogListParts, id: string, after: number | null): Promise<Sought> => {
   const atMs = instantOfRequestId(id)
   const { index, changes, inLog } = answerOf(await core.questions.ask('findId', { id, atMs, after }, { owner }))
   const event = changes[0] ?? inLog?.events[0]

@@ -53,7 +53,8 @@ export const judgeQuery = (query: LogQuery, { core, nowMs }: Pick<LogListParts, 
   const [since, to, at] = [instant('from'), instant('to'), instant('at')]
   const key = query.key === '' ? null : keyIdIn(query.key)
   if (key !== null && keys.get(key) === null) faults.key = 'There is no key with this id.'
-  if (query.cellar !== '' && cellars.get(query.cellar) === null) faults.cellar = 'There is no cellar with this identifier.'
+  if (query.cellar !== '' && cellars.get(query.cellar) === null)
+    faults.cellar = 'There is no cellar with this identifier.'
   if (query.unknownKind !== '') faults.kind = `There is no kind of event "${query.unknownKind}".`
   const type = isEventType(query.type) ? query.type : null
   if (query.type !== '' && type === null) faults.type = 'There is no such type of event.'
