@@ -2,7 +2,23 @@ import type { RecordedEvent } from '../src/domain/events.ts'
 import type { ReadingsEnd } from '../src/domain/reading/readings-end.ts'
 import type { RecordedRun } from '../src/domain/reading/recorded-run.ts'
 import { keyIdOf, readingsStream } from '../src/domain/stream-names.ts'
-import type { Barrier, KeyUsage, Purged } from './queries.ts'
+
+export type KeyUsage = {
+  readonly lastUsedAt: number
+  readonly accepted: number
+  /** In the log. */
+  readonly last: Pick<RecordedEvent, 'stream' | 'revision' | 'position' | 'recordedAt'>
+}
+
+export type Purged = {
+  /** The first after all purged ones. */
+  readonly keptFrom: number
+  /** Of all purges together. */
+  readonly readings: number
+  readonly last: RecordedEvent<'ReadingsPurged'>
+}
+
+export type Barrier = RecordedEvent<'ReadingsSealed' | 'ReadingsFenced'>
 
 /**
  * Seal and fence events (docs/protocol.md) of one key that stay in memory. Only commands of admins cause such events, so they

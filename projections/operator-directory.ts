@@ -1,8 +1,9 @@
 import { BoundedMap } from '../src/domain/bounded-map.ts'
-import type { RecordedEvent } from '../src/domain/events.ts'
+import type { RecordedEvent, Role } from '../src/domain/events.ts'
 import { isExpired } from '../src/domain/expiry.ts'
 import {
   evolveOperator,
+  type OperatorAccountState,
   type OperatorEventType,
   type OperatorSession,
   type OperatorState,
@@ -10,7 +11,25 @@ import {
 import { evolveSetup, noSetup, type SetupEventType, type SetupState, setupLink } from '../src/domain/operator-setup.ts'
 import { setupStream } from '../src/domain/stream-names.ts'
 import { isNext } from './next-revision.ts'
-import type { Invitation, IssuedLink, OpenSession, OperatorAccount } from './queries.ts'
+
+/** Pages never show `passwordHash`. */
+export type OperatorAccount = OperatorAccountState & { readonly email: string; readonly revision: number }
+
+export type Invitation = {
+  readonly email: string
+  /** Of the open links. */
+  readonly role: Role
+  readonly expiresAt: number
+}
+
+export type OpenSession = OperatorSession & { readonly email: string; readonly role: Role }
+
+export type IssuedLink = {
+  readonly stream: string
+  readonly email: string | null
+  readonly role: Role
+  readonly expiresAt: number
+}
 
 /** Ended sessions that stay in memory (100 KB), so that a page of an ended session is told to stop asking for updates. */
 export const endedSessionsMax = 1_000

@@ -1,6 +1,4 @@
 /** What the program can ask the projections. Times are in ms. */
-import type { RecordedEvent, Role } from '../src/domain/events.ts'
-import type { OperatorAccountState, OperatorSession } from '../src/domain/operator.ts'
 import type { ReadingsEnd } from '../src/domain/reading/readings-end.ts'
 import type { LogItem } from '../src/domain/reading/recorded-run.ts'
 import type { AcceptedReadings } from './accepted-readings.ts'
@@ -26,39 +24,3 @@ export type Projections = {
 }
 
 export type KeyQueries = Omit<KeyDirectory, 'fold'>
-
-export type KeyUsage = {
-  readonly lastUsedAt: number
-  readonly accepted: number
-  /** In the log. */
-  readonly last: Pick<RecordedEvent, 'stream' | 'revision' | 'position' | 'recordedAt'>
-}
-
-export type Purged = {
-  /** The first after all purged ones. */
-  readonly keptFrom: number
-  /** Of all purges together. */
-  readonly readings: number
-  readonly last: RecordedEvent<'ReadingsPurged'>
-}
-
-export type Barrier = RecordedEvent<'ReadingsSealed' | 'ReadingsFenced'>
-
-/** Pages never show `passwordHash`. */
-export type OperatorAccount = OperatorAccountState & { readonly email: string; readonly revision: number }
-
-export type Invitation = {
-  readonly email: string
-  /** Of the open links. */
-  readonly role: Role
-  readonly expiresAt: number
-}
-
-export type OpenSession = OperatorSession & { readonly email: string; readonly role: Role }
-
-export type IssuedLink = {
-  readonly stream: string
-  readonly email: string | null
-  readonly role: Role
-  readonly expiresAt: number
-}

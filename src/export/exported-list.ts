@@ -2,10 +2,22 @@ import { answerOf } from '../actors/ask/answer-of.ts'
 import { knownOfHistory } from '../actors/ask/known-of-history.ts'
 import type { Core } from '../actors/core-interface.ts'
 import { instantText } from '../domain/calendar.ts'
-import type { ExportFormat, RecordedEvent } from '../domain/events.ts'
+import type { ExportedListName, ExportFormat, RecordedEvent } from '../domain/events.ts'
 import { withoutSecrets } from '../domain/text.ts'
+import { csvRow } from './csv-escaping.ts'
 import { type EventList, type ExportedRows, ofTime, type RowsWanted } from './export-page.ts'
-import { headOf, keyRow } from './export-rows.ts'
+import { eventColumns, readingColumns } from './export-rows.ts'
+import { keyColumns, keyRow } from './key-row.ts'
+
+const csvColumns: Readonly<Record<ExportedListName, object>> = {
+  events: eventColumns,
+  history: eventColumns,
+  readings: readingColumns,
+  keys: keyColumns,
+}
+
+const headOf = (list: ExportedListName, format: ExportFormat): string =>
+  format === 'csv' ? csvRow(Object.keys(csvColumns[list])) : ''
 
 /** Keys that an export writes in one turn of the event loop. */
 const exportPageKeys = 200

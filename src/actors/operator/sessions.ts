@@ -1,4 +1,4 @@
-import type { OpenSession } from '../../../projections/queries.ts'
+import type { OpenSession } from '../../../projections/operator-directory.ts'
 import { BoundedMap } from '../../domain/bounded-map.ts'
 import { isExpired } from '../../domain/expiry.ts'
 import { type OperatorSession, sessionIdOf } from '../../domain/operator.ts'

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import type { Invitation } from '../../../projections/queries.ts'
+import type { Invitation } from '../../../projections/operator-directory.ts'
 import type { Asker, Core } from '../../actors/core-interface.ts'
 import { type ChangeRefused, changeKeyInParts, type KeyPart } from '../../actors/key/change-key-in-parts.ts'
 import { durationTyped, retentionWithin } from '../../domain/amounts.ts'

@@ -136,7 +136,7 @@ describe('racks', () => {
   const sent = racks.map((rack, index) => ({ rack, keg: `keg ${index % 3}`, atMs: noonMs }))
   const database = foldedReadings(history([...sent, { cellar: 'south', rack: 'Rack 7', atMs: noonMs }]), noonMs)
 
-  test('are found by a pattern in many steps, each once, in the order of their names', () => {
+  test('are found by a pattern, each once, in the order of their names', () => {
     const steps = racksLike(database, { pattern: /^rack[- ]1?7$/i, limit: 9 })
     const found = ['rack-7', 'rack-17'].map((rack) => ({ cellar: 'north', rack }))
     expect([...steps].length).toBe(2)
