@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { AssetUrls } from '../../../views/types.ts'
+import { acceptsGzip } from './gzip-answers.ts'
 import type { Visit } from './visit.ts'
 
 type Asset = {
   readonly name: string
   readonly type: string
   readonly bytes: Uint8Array<ArrayBuffer>
+  /** Packed at the start. Brotli would save another 12 %, and delay each start by 190 ms. */
+  readonly packed: Uint8Array<ArrayBuffer>
   readonly hash: string
 }
 
@@ -36,7 +39,8 @@ const htmxs = (name: string, specifier: string): Asset =>
 
 const assetOf = (name: string, type: string, path: string): Asset => {
   const bytes = new Uint8Array(readFileSync(path))
-  return { name, type, bytes, hash: new Bun.CryptoHasher('sha256').update(bytes).digest('hex').slice(0, 16) }
+  const hash = new Bun.CryptoHasher('sha256').update(bytes).digest('hex').slice(0, 16)
+  return { name, type, bytes, packed: Bun.gzipSync(bytes, { level: 9 }), hash }
 }
 
 const urlOf = ({ name, hash }: Asset): string => `/assets/${name}?v=${hash}`
@@ -46,9 +50,11 @@ const urlOf = ({ name, hash }: Asset): string => `/assets/${name}?v=${hash}`
  * because the address belongs to another content.
  */
 export const showAsset =
-  ({ type, bytes, hash }: Asset) =>
-  (_: unknown, { query }: Visit): Response => {
+  ({ type, bytes, packed, hash }: Asset) =>
+  (_: unknown, { request, query }: Visit): Response => {
     const isThis = query.get('v') === hash
     const cache = isThis ? 'public, max-age=31536000, immutable' : 'no-cache'
-    return new Response(bytes, { headers: { 'Content-Type': type, 'Cache-Control': cache } })
+    const headers = { 'Content-Type': type, 'Cache-Control': cache, Vary: 'Accept-Encoding' }
+    if (!acceptsGzip(request)) return new Response(bytes, { headers })
+    return new Response(packed, { headers: { ...headers, 'Content-Encoding': 'gzip' } })
   }

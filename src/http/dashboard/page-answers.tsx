@@ -4,12 +4,13 @@ import type { CommandRefusal } from '../../domain/refusal.ts'
 import { commandProblemOf } from '../command-problem.ts'
 import { cookieText } from './door/cookies.ts'
 import { noStore } from './door/security-headers.ts'
+import { gzipPage } from './gzip-answers.ts'
 import { type NoticeName, noticeMs } from './notice.ts'
 import type { Visit } from './visit.ts'
 
 /** Deletes the cookie of a notice that the page shows, so that it is shown only once. */
 export const htmlPage = async (visit: Visit, page: JSX.Element, status = 200): Promise<Response> => {
-  const answer = await visit.show(page, status)
+  const answer = await gzipPage(visit, await visit.show(page, status))
   answer.headers.set('Cache-Control', noStore)
   for (const cookie of visit.cookies) answer.headers.append('Set-Cookie', cookie)
   if (visit.shell.notice !== null) answer.headers.append('Set-Cookie', noticeCookie(visit, null))
