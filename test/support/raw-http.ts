@@ -16,6 +16,7 @@ export type RawConnection = {
   answers(count: number): Promise<readonly RawAnswer[]>
   /** All bytes so far as text, for answers that never end, such as live streams. */
   received(): string
+  receivedBytes(): number
   readonly closed: Promise<void>
   /** Stops reading, so that the answer waits in the service. */
   pause(): void
@@ -54,6 +55,7 @@ export const rawConnect = async (url: string): Promise<RawConnection> => {
       }
     },
     received: () => received.toString(),
+    receivedBytes: () => received.length,
     closed,
     pause: () => socket.pause(),
     finish: () => socket.end(),

@@ -12,6 +12,7 @@ import type { RequestLines } from '../../request-lines.ts'
 import type { Pause } from '../show/pauses.ts'
 import { type Changes, LiveChanges, type Topic } from './live-changes.ts'
 import { LiveRenderQueue, type NextRendering, type RenderingTurns } from './live-render-queue.ts'
+import { packed } from './packed-stream.ts'
 import { heartbeat, type LiveStream, openLiveStream, serverSentEvent, sessionOver } from './server-sent-events.ts'
 
 export const liveStreamsMax = 512
@@ -55,6 +56,8 @@ type Viewing = {
   readonly page: LivePage
   readonly viewer: Viewer
   readonly signal: AbortSignal
+  /** With gzip, which the browser takes. */
+  readonly isPacked: boolean
 }
 
 type ViewingSession = { readonly viewer: Viewer; readonly streams: Set<LiveStream> }
@@ -116,7 +119,7 @@ export class LivePages {
    * `full`: all sessions together have too many streams. `closed`: the service stops, or the browser has gone. `polling`:
    * the session has a poll already.
    */
-  open({ page, viewer, signal }: Viewing): ReadableStream<Uint8Array> | 'closed' | 'full' | 'polling' {
+  open({ page, viewer, signal, isPacked }: Viewing): ReadableStream<Uint8Array> | 'closed' | 'full' | 'polling' {
     if (this.#isClosed || signal.aborted) return 'closed'
     const session = this.#sessions.get(viewer.sessionSecret) ?? { viewer, streams: new Set() }
     const polls = [...session.streams].filter((stream) => stream.isPoll).length
@@ -126,7 +129,7 @@ export class LivePages {
     this.#streams += 1
     const opened = this.#openPage(page)
     const { operatorStream: operator, isAllowed } = viewer
-    const { body, stream } = openLiveStream({ signal, operator, isAllowed, isPoll }, (ended) => {
+    const { body, stream } = openLiveStream({ signal, operator, isAllowed, isPoll, isPacked }, (ended) => {
       this.#leave(opened, session, ended)
     })
     this.#sessions.set(viewer.sessionSecret, session)
@@ -215,6 +218,7 @@ export class LivePages {
     }
     this.#tickLater()
     this.#ticks += 1
+    for (const { streams } of this.#pages.values()) for (const stream of streams) stream.passTime(livePushMs)
     if (this.#ticks % (liveHeartbeatMs / livePushMs) === 0) this.#beat()
     for (const opened of this.#pages.values()) if (this.#isDue(opened)) this.#enqueue(opened)
     this.#renderings.beginTick()
@@ -243,7 +247,7 @@ export class LivePages {
 
   #isDue(opened: OpenPage): boolean {
     if (opened.isQueued || this.#rendering.has(opened.page.name)) return false
-    if (this.#passedMs() < opened.restsUntilMs) return false
+    if (this.#passedMs() < opened.restsUntilMs || !this.#hasReceiver(opened)) return false
     const { readings, others } = this.#changes.of(opened.page)
     if (opened.outdated.size > 0 || opened.renderedAt?.others !== others) return true
     // Lists that are rendered together wait for the same flush of `ask.db`.
@@ -261,7 +265,12 @@ export class LivePages {
     this.#queue.push(opened)
   }
 
-  /** Skips pages whose browsers all read too slowly to take a message. */
+  /** False if all browsers that need a message read too slowly, or rest after a large one. */
+  #hasReceiver(opened: OpenPage): boolean {
+    const receivers = this.#isOld(opened) ? opened.streams : opened.outdated
+    return [...receivers].some((stream) => stream.hasRoom())
+  }
+
   readonly #next = (): ReturnType<NextRendering> => {
     for (;;) {
       if (this.#renderings.waitingForStore >= liveStoreWaitsMax) return null
@@ -269,8 +278,7 @@ export class LivePages {
       if (opened === null) return null
       opened.isQueued = false
       this.#moveToEnd(opened)
-      const receivers = this.#isOld(opened) ? opened.streams : opened.outdated
-      if ([...receivers].some((stream) => stream.hasRoom())) return (turns) => this.#renderAndPush(opened, turns)
+      if (this.#hasReceiver(opened)) return (turns) => this.#renderAndPush(opened, turns)
     }
   }
 
@@ -339,11 +347,14 @@ export class LivePages {
     }
   }
 
-  async #send(message: Uint8Array, { outdated }: OpenPage, pause: Pause): Promise<void> {
-    const perPiece = Math.max(1, Math.min(liveSentPerPiece, Math.floor(liveSentBytesPerPiece / message.length)))
+  async #send(plain: Uint8Array, { outdated }: OpenPage, pause: Pause): Promise<void> {
+    const perPiece = Math.max(1, Math.min(liveSentPerPiece, Math.floor(liveSentBytesPerPiece / plain.length)))
+    const isPacked = [...outdated].some((stream) => stream.isPacked && stream.hasRoom())
+    const message = isPacked ? await packed(plain) : { plain, packed: null }
+    if (isPacked) await pause()
     for (const [index, stream] of [...outdated].entries()) {
       if (!stream.isAllowed()) endForGood(stream)
-      else if (stream.send(message)) outdated.delete(stream)
+      else if (stream.hasRoom() && stream.send(message)) outdated.delete(stream)
       if (index % perPiece === perPiece - 1) await pause()
     }
   }

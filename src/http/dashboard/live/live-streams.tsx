@@ -12,6 +12,7 @@ import { pagesOf } from '../../../domain/search/page-of-list.ts'
 import { operatorStream } from '../../../domain/stream-names.ts'
 import { logListOf } from '../ask/log-list.ts'
 import { keyIdIn, logQueryOf } from '../ask/read-log-query.ts'
+import { mayPack } from '../gzip-answers.ts'
 import { cellarListOf, cellarsPerPageMax } from '../show/cellar-views.ts'
 import { askHistory, requestedHistory, watchedHistory } from '../show/history-views.ts'
 import { keyListOf, keyListQuery, keysByStatus, keysPerPageMax, keyViewOf } from '../show/key-views.ts'
@@ -167,6 +168,7 @@ const watch = (deps: DashboardDeps, visit: SignedInVisit, page: PageWithoutRole 
   if (page === null) return askAgain()
   if (visit.request.method === 'HEAD') return new Response(null, { headers: eventStreamType })
   const { secret, role, email } = visit.session
+  const isPacked = mayPack(visit)
   const body = deps.live.open({
     page: { ...page, name: JSON.stringify([role, ...page.name]) },
     viewer: {
@@ -176,8 +178,10 @@ const watch = (deps: DashboardDeps, visit: SignedInVisit, page: PageWithoutRole 
       isAllowed: () => deps.core.operators.session(secret)?.role === role,
     },
     signal: visit.request.signal,
+    isPacked,
   })
   if (body === 'full') return tooManyStreams()
   if (body === 'polling') return pollLater()
-  return body === 'closed' ? askAgain() : new Response(body, { headers: eventStreamType })
+  if (body === 'closed') return askAgain()
+  return new Response(body, { headers: { ...eventStreamType, ...(isPacked && { 'Content-Encoding': 'gzip' }) } })
 }

@@ -1,7 +1,10 @@
 import { retrySoon } from '../../problem.ts'
+import { GzipEnd, gzipHead, type Message, shortMessage } from './packed-stream.ts'
 
 /** With more bytes waiting for a slow browser, updates are skipped. */
 const liveBytesWaitingMax = 256 * 1024
+/** As sent. After a large message, a stream rests for so long that it keeps to this. */
+export const liveBytesPerSecondMax = 10 * 1024
 export const liveReconnectMs = 500
 /** Also after it found another page of the session polling. */
 export const livePollMs = 4_000
@@ -10,39 +13,64 @@ export const liveBusyPollMs = 1_000
 export type LiveStream = {
   readonly operator: string
   readonly isAllowed: () => boolean
-  readonly hasRoom: () => boolean
   readonly isPoll: boolean
-  /** False, and nothing is sent, if too many bytes wait or the stream has ended. */
-  readonly send: (message: Uint8Array) => boolean
+  readonly isPacked: boolean
+  /** False while too many bytes wait, or while the stream rests after a large message. */
+  readonly hasRoom: () => boolean
+  /** Sends even while the stream rests. False, and nothing is sent, if too many bytes wait or the stream has ended. */
+  readonly send: (message: Message) => boolean
+  readonly passTime: (ms: number) => void
   readonly end: () => void
 }
 
-/** `isPoll`: ends after its first message, and the browser asks again after `livePollMs`. */
-type Opening = Pick<LiveStream, 'operator' | 'isAllowed' | 'isPoll'> & { readonly signal: AbortSignal }
+/** `isPoll`: ends after its first message. The browser asks again after `livePollMs`, or later after a large message. */
+type Opening = Pick<LiveStream, 'operator' | 'isAllowed' | 'isPoll' | 'isPacked'> & { readonly signal: AbortSignal }
 
 export const openLiveStream = (
-  { signal, operator, isAllowed, isPoll }: Opening,
+  { signal, operator, isAllowed, isPoll, isPacked }: Opening,
   onEnd: (stream: LiveStream) => void,
 ): { readonly body: ReadableStream<Uint8Array>; readonly stream: LiveStream } => {
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null
+  /** Sent beyond what `liveBytesPerSecondMax` has allowed so far. */
+  let bytesAhead = 0
+  const gzipEnd = isPacked ? new GzipEnd() : null
   const leave = (): void => {
     controller = null
     signal.removeEventListener('abort', leave)
     onEnd(stream)
   }
-  const hasRoom = (): boolean => controller !== null && (controller.desiredSize ?? 0) > 0
+  const isRead = (): boolean => controller !== null && (controller.desiredSize ?? 0) > 0
+  const enqueue = (bytes: Uint8Array, plain: Uint8Array): void => {
+    gzipEnd?.note(plain)
+    bytesAhead += bytes.length
+    controller?.enqueue(bytes)
+  }
+  const pace = (ms: number): void => {
+    const { plain, packed } = shortMessage(askAgainAfter(ms))
+    enqueue(isPacked ? packed : plain, plain)
+  }
   const stream: LiveStream = {
     operator,
     isAllowed,
-    hasRoom,
     isPoll,
-    send: (message) => {
-      if (!hasRoom()) return false
-      controller?.enqueue(message)
-      if (isPoll) stream.end()
+    isPacked,
+    // So that no page waits because of a heartbeat.
+    hasRoom: () => isRead() && bytesAhead < 1024,
+    send: ({ plain, packed }) => {
+      const bytes = isPacked ? packed : plain
+      if (bytes === null || !isRead()) return false
+      enqueue(bytes, plain)
+      if (!isPoll) return true
+      const restMs = restMsAfter(bytesAhead)
+      if (restMs > livePollMs) pace(restMs)
+      stream.end()
       return true
     },
+    passTime: (ms) => {
+      bytesAhead = Math.max(0, bytesAhead - (liveBytesPerSecondMax * ms) / 1_000)
+    },
     end: () => {
+      if (gzipEnd !== null) controller?.enqueue(gzipEnd.bytes())
       controller?.close()
       leave()
     },
@@ -53,7 +81,8 @@ export const openLiveStream = (
     {
       start: (started) => {
         controller = started
-        started.enqueue(askAgainAfter(isPoll ? livePollMs : liveReconnectMs))
+        if (isPacked) started.enqueue(gzipHead)
+        pace(isPoll ? livePollMs : liveReconnectMs)
       },
       cancel: leave,
     },
@@ -62,10 +91,13 @@ export const openLiveStream = (
   return { body, stream }
 }
 
+/** Browsers wait up to 30 % shorter than told (`reconnectJitter` of htmx), so that they do not all come at once. */
+const restMsAfter = (bytes: number): number => Math.ceil((bytes * 1_000) / liveBytesPerSecondMax / 0.7)
+
 const encoder = new TextEncoder()
 
 /** Without traffic, a proxy or this service would close the connection. */
-export const heartbeat = encoder.encode(': still here\n\n')
+export const heartbeat = shortMessage(encoder.encode(': still here\n\n'))
 
 export const serverSentEvent = (html: string): Uint8Array => encoder.encode(`data: ${dataLines(html)}\n\n`)
 
@@ -74,7 +106,7 @@ const dataLines = (html: string): string =>
   html.includes('\n') || html.includes('\r') ? html.split(/\r\n|\r|\n/).join('\ndata: ') : html
 
 /** The page does not connect again by itself (`views/assets/app.js`). */
-export const sessionOver = encoder.encode('event: end\ndata:\n\n')
+export const sessionOver = shortMessage(encoder.encode('event: end\ndata:\n\n'))
 
 /** Needs an event, because the browser ignores a message without one. */
 const askAgainAfter = (ms: number): Uint8Array<ArrayBuffer> => encoder.encode(`event: pace\nretry: ${ms}\ndata:\n\n`)
@@ -82,7 +114,7 @@ const askAgainAfter = (ms: number): Uint8Array<ArrayBuffer> => encoder.encode(`e
 export const eventStreamType = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' }
 
 /** With another status than 200, the page would not read the message, and would try to connect forever. */
-export const endOfStream = (): Response => new Response(sessionOver, { headers: eventStreamType })
+export const endOfStream = (): Response => new Response(sessionOver.plain, { headers: eventStreamType })
 
 /** 200, because the page still counts as live. */
 export const pollLater = (): Response => new Response(askAgainAfter(liveBusyPollMs), { headers: eventStreamType })

@@ -10,7 +10,12 @@ import {
   liveStreamsPerSessionMax,
 } from '../../../../src/http/dashboard/live/live-pages.ts'
 import { liveRenderMsPerTick } from '../../../../src/http/dashboard/live/live-render-queue.ts'
-import { liveBusyPollMs, livePollMs, liveReconnectMs } from '../../../../src/http/dashboard/live/server-sent-events.ts'
+import {
+  liveBusyPollMs,
+  liveBytesPerSecondMax,
+  livePollMs,
+  liveReconnectMs,
+} from '../../../../src/http/dashboard/live/server-sent-events.ts'
 import { kegFilterWordsMax } from '../../../../src/http/dashboard/show/reading-views.ts'
 import { paths } from '../../../../views/paths.ts'
 import { readingsAnswers } from '../../../support/derived/readings-answers.ts'
@@ -37,8 +42,14 @@ const countedReadings = ({ cellar }: KegsWanted): CellarReadings => {
   const place = { stream: 'readings-k', keyId: 'k', revision: 0, position: 0, recordedAt: 0 }
   const latest = { ...place, value: 1, timestamp: '2026-03-01T12:00:00Z' }
   const keg = { rack: 'rack-17', keg: 'temperature', latest, values: [1], acceptedMs: 0, pauseMs: null }
-  return { kegs: { kegs: [keg], page: 1, pages: 1, found: 1, all: 1 }, recent: [] }
+  const kegs = longNames === 0 ? [keg] : Array.from({ length: longNames }, () => ({ ...keg, keg: unpackable() }))
+  return { kegs: { kegs, page: 1, pages: 1, found: kegs.length, all: kegs.length }, recent: [] }
 }
+
+/** So many kegs have a new long name in each rendering. */
+let longNames: number
+/** No packing makes such a name much shorter. */
+const unpackable = (): string => Buffer.from(crypto.getRandomValues(new Uint8Array(96))).toString('base64')
 
 const sessionsMax = liveStreamsMax / liveStreamsPerSessionMax
 const sessionsPerOperator = 16
@@ -52,6 +63,7 @@ beforeEach(async () => {
   renderingMs = 0
   costMsOf = () => 0
   rendered = []
+  longNames = 0
   connections = []
   const liveSchedule = {
     ...timers,
@@ -82,14 +94,26 @@ const signIn = async (session = 0): Promise<string> => {
   return `__Host-cellarbook=${answer.value.sessionSecret}`
 }
 
-type Stream = { readonly status: number; readonly connection: RawConnection; readonly text: () => string }
+type Stream = {
+  readonly status: number
+  readonly encoding: string | null
+  readonly connection: RawConnection
+  readonly text: () => string
+}
 
-const open = async (path: string, cookie: string): Promise<Stream> => {
+const open = async (path: string, cookie: string, headers = ''): Promise<Stream> => {
   const connection = await rawConnect(service.url)
   connections.push(connection)
-  await connection.send(`GET ${path} HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\nCookie: ${cookie}\r\n\r\n`)
+  await connection.send(
+    `GET ${path} HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\nCookie: ${cookie}\r\n${headers}\r\n`,
+  )
   const [head] = await connection.answers(1)
-  return { status: head?.status ?? 0, connection, text: connection.received }
+  return {
+    status: head?.status ?? 0,
+    encoding: head?.headers.get('content-encoding') ?? null,
+    connection,
+    text: connection.received,
+  }
 }
 
 const openAll = async (pathsOf: readonly string[], cookies: readonly string[]): Promise<readonly Stream[]> => {
@@ -226,6 +250,60 @@ describe('addresses of live pages', () => {
   })
 })
 
+describe('a live page', () => {
+  const packed = 'Accept-Encoding: gzip\r\nSec-Fetch-Site: same-origin\r\n'
+
+  /** Changes the page before each tick. Returns the bytes of each tick. */
+  const bytesOfTicks = async ({ receivedBytes }: RawConnection, ticks: number): Promise<readonly number[]> => {
+    const bytes: number[] = []
+    for (let count = 0; count < ticks; count += 1) {
+      const before = receivedBytes()
+      await service.core.cellars.rename(testCellar, `title ${count}`, testAsker)
+      await until(() => service.core.projections.cellars.get(testCellar)?.title === `title ${count}`)
+      await tick()
+      if (rendered.length > 0) await until(() => receivedBytes() > before + 256)
+      bytes.push(receivedBytes() - before)
+    }
+    return bytes
+  }
+
+  test.each([
+    ['wide', 'plain', 100, 1],
+    ['wide', 'packed', 100, 4],
+    ['narrow', 'plain', 1, 60],
+    ['narrow', 'packed', 1, 60],
+  ])('that is %s and %s keeps to 10 KiB a second', async (_, how, names, pushesMin) => {
+    longNames = names
+    await service.createKey()
+    const path = paths.liveReadings(testCellar)
+    const { connection, encoding } = await open(path, await signIn(), how === 'packed' ? packed : '')
+    expect(encoding).toBe(how === 'packed' ? 'gzip' : null)
+    const seconds = 30
+    const bytes = await bytesOfTicks(connection, (seconds * 1_000) / livePushMs)
+    const sum = bytes.reduce((one, other) => one + other, 0)
+    const last = bytes.findLast((ofTick) => ofTick > 256) ?? 0
+    expect(sum - last).toBeLessThanOrEqual(seconds * liveBytesPerSecondMax)
+    expect(bytes.filter((ofTick) => ofTick > 256).length).toBeGreaterThanOrEqual(pushesMin)
+  })
+
+  test('that polls asks again later after a large message', async () => {
+    longNames = 100
+    await service.createKey()
+    const cookie = await signIn()
+    await openAll(Array(liveStreamsPerSessionMax).fill(paths.liveCellars()), [cookie])
+    const { connection, text } = await open(paths.liveReadings(testCellar), cookie)
+    await tick()
+    await until(() => service.live.streams === liveStreamsPerSessionMax)
+    await until(() => text().includes('0\r\n\r\n'))
+    const pauses = [...text().matchAll(/retry: (\d+)\n/g)].map(([, ms]) => Number(ms))
+    expect(pauses[0]).toBe(livePollMs)
+    // Browsers wait up to 30 % less.
+    expect(((pauses[1] ?? 0) * 0.7 * liveBytesPerSecondMax) / 1_000).toBeGreaterThanOrEqual(
+      connection.receivedBytes() - 1_024,
+    )
+  })
+})
+
 describe('the rendering of live pages', () => {
   test('serves operators in turn, so that many pages of one do not delay another', async () => {
     const cellars = await createCellars(12)
@@ -317,6 +395,7 @@ describe('the rendering of live pages', () => {
       },
       viewer: { sessionSecret: 's', operatorStream: 'operator-s', isAllowed: () => true },
       signal: abort.signal,
+      isPacked: false,
     })
     if (typeof body === 'string') throw new Error(body)
     for (let beats = 0; beats < 3; beats += 1) await timers.advance(liveHeartbeatMs)

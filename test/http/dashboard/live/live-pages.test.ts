@@ -39,10 +39,10 @@ type Watching = {
   leave(): void
 }
 
-const watch = async (path: string, person = admin, url = service.url): Promise<Watching> => {
+const watch = async (path: string, person = admin, url = service.url, headers = {}): Promise<Watching> => {
   const abort = new AbortController()
   const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-  const response = await fetch(`${url}${path}`, { headers: { Cookie: cookie }, signal: abort.signal })
+  const response = await fetch(`${url}${path}`, { headers: { ...headers, Cookie: cookie }, signal: abort.signal })
   let text = ''
   let wake = (): void => {}
   const read = async (): Promise<void> => {
@@ -103,6 +103,19 @@ describe('a live page', () => {
     await watching.until(/event: pace/)
     await schedule.advance(livePushMs)
     expect(await watching.until(/rack-17/)).toContain('id="cellar-readings"')
+  })
+
+  test('comes packed to a browser that takes gzip, readable message by message', async () => {
+    const key = await service.createKey()
+    const plain = await watch(paths.liveReadings(testCellar))
+    const packed = await watch(paths.liveReadings(testCellar), admin, service.url, { 'Sec-Fetch-Site': 'same-origin' })
+    for (const rack of ['first', 'second', 'third']) {
+      await postFolded({ ...validReading, rack: `${rack}-rack` }, key)
+      for (const { text } of [plain, packed]) await pushedUntil(() => text().includes(`${rack}-rack`))
+    }
+    service.live.close()
+    await Promise.all([plain.ended, packed.ended])
+    expect(packed.text()).toBe(plain.text())
   })
 
   test('shows a new event of the log, whatever it is about', async () => {
