@@ -14,7 +14,7 @@ export class MalformedAnswer extends Error {
   override readonly name = 'MalformedAnswer'
 }
 
-/** @throws MalformedAnswer if a field goes past the end of its message */
+/** @throws MalformedAnswer if a field goes past the end of its message, or if an event has no id */
 export const decodeResponse = (bytes: Buffer): Response => {
   const reader = new Reader(bytes, 0, bytes.length)
   const field = reader.next()
@@ -38,25 +38,14 @@ const recorded = {
   data: 8,
 } as const
 const streamIdentifier = { name: 3 } as const
-const uuid = { structured: 1, text: 2 } as const
-const structured = { mostSignificant: 1, leastSignificant: 2 } as const
+const uuid = { text: 2 } as const
 const mapEntry = { key: 1, value: 2 } as const
 
-const checkpointIn = (reader: Reader): Response => {
-  for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === checkpoint.commitPosition) return { kind: 'checkpoint', position: reader.number() }
-    reader.skip()
-  }
-  return { kind: 'other' }
-}
+const checkpointIn = (reader: Reader): Response =>
+  reader.skipTo(checkpoint.commitPosition) ? { kind: 'checkpoint', position: reader.number() } : { kind: 'other' }
 
-const recordedEventIn = (response: Reader): StoredEvent | null => {
-  for (let field = response.next(); field !== 0; field = response.next()) {
-    if (field === readEvent.event) return storedEvent(response.inner())
-    response.skip()
-  }
-  return null
-}
+const recordedEventIn = (response: Reader): StoredEvent | null =>
+  response.skipTo(readEvent.event) ? storedEvent(response.inner()) : null
 
 const storedEvent = (reader: Reader): StoredEvent => {
   let [id, streamName, type, metadata, data] = ['', '', '(unknown)', '', '']
@@ -74,13 +63,7 @@ const storedEvent = (reader: Reader): StoredEvent => {
   return { id, type, streamName, revision, position, metadata, data }
 }
 
-const nameIn = (reader: Reader): string => {
-  for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === streamIdentifier.name) return reader.text()
-    reader.skip()
-  }
-  return ''
-}
+const nameIn = (reader: Reader): string => (reader.skipTo(streamIdentifier.name) ? reader.text() : '')
 
 const typeIn = (reader: Reader): string | null => {
   let [key, value] = ['', '']
@@ -92,25 +75,10 @@ const typeIn = (reader: Reader): string | null => {
   return key === 'type' ? value : null
 }
 
-/** EventStoreDB can send a UUID as text or as two 64-bit numbers. */
+/** `requests.ts` asks for texts. EventStoreDB could also send two 64-bit numbers. */
 const uuidIn = (reader: Reader): string => {
-  for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === uuid.text) return reader.text()
-    if (field === uuid.structured) return uuidOfHalves(reader.inner())
-    reader.skip()
-  }
-  return ''
-}
-
-const uuidOfHalves = (reader: Reader): string => {
-  const halves = [0n, 0n]
-  for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === structured.mostSignificant) halves[0] = reader.bits()
-    else if (field === structured.leastSignificant) halves[1] = reader.bits()
-    else reader.skip()
-  }
-  const hex = halves.map((half) => half.toString(16).padStart(16, '0')).join('')
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  if (reader.skipTo(uuid.text)) return reader.text()
+  throw new MalformedAnswer('Cannot read what the server sent: the id of an event is not a text')
 }
 
 /** After each `next`, call exactly one other method, or `next` reads a part of the value. */
@@ -134,22 +102,22 @@ class Reader {
     return tag >>> 3
   }
 
-  /** Exact up to 2^53. Use `bits` for numbers of 64 bits. */
+  /** False: the message has no such field. */
+  skipTo(field: number): boolean {
+    for (let found = this.next(); found !== 0; found = this.next()) {
+      if (found === field) return true
+      this.skip()
+    }
+    return false
+  }
+
+  /** Exact up to 2^53. */
   number(): number {
     let value = 0
     for (let unit = 1; ; unit *= 128) {
       const byte = this.#bytes[this.#at++] ?? 0
       value += (byte & 127) * unit
       if (byte < 128) return value
-    }
-  }
-
-  bits(): bigint {
-    let value = 0n
-    for (let shift = 0n; ; shift += 7n) {
-      const byte = this.#bytes[this.#at++] ?? 0
-      value |= BigInt(byte & 127) << shift
-      if (byte < 128) return BigInt.asUintN(64, value)
     }
   }
 

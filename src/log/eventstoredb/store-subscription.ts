@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts'
 import { eventStoreReadMsMax } from './eventstoredb-bounds.ts'
 import { readAll, readEvents, subscribeToAll } from './requests.ts'
 import { decodeResponse, MalformedAnswer, type Response } from './responses.ts'
-import { Link } from './store-link.ts'
+import type { Link } from './store-link.ts'
 import { streamOfMetadata } from './store-streams.ts'
 import type { StoredEvent } from './stored-events.ts'
 import { SubscriptionStream } from './subscription-stream.ts'
@@ -35,6 +35,7 @@ export class StoreSubscription {
   readonly #parts: StoreSubscriptionParts
   readonly #stopListening: () => void
   #after: number | null
+  /** Of the server that this subscription reads. Others use it, too, so it is not closed here. */
   #link: Link | null = null
   #stream: SubscriptionStream | null = null
   #delivery: LogItem[] = []
@@ -83,11 +84,11 @@ export class StoreSubscription {
 
   #connect(): void {
     if (this.#isEnded) return
-    const { connection } = this.#parts
-    if (connection.link === null) {
+    const { link } = this.#parts.connection
+    if (link === null) {
       this.#silentSinceMs = null
       this.#reconnectLater()
-    } else void this.#open(new Link(connection.link.endpoint, connection.access))
+    } else void this.#open(link)
   }
 
   #moveTo({ host, port }: EventStoreEndpoint): void {
@@ -106,7 +107,6 @@ export class StoreSubscription {
     const stream = this.#stream
     this.#stream = null
     stream?.end()
-    this.#link?.close()
     this.#link = null
   }
 
