@@ -41,10 +41,10 @@ export const reasonsOf = ({ log, indexTrouble, bodyTroubles, damage, descriptors
   ]
 }
 
-/** If not, `/readyz` answers 503, so that load balancers use other nodes. */
+/** False: `/readyz` answers 503, so that load balancers use other nodes. */
 export const isReady = (reasons: readonly Reason[]): boolean => reasons.every(({ refuses }) => refuses === 'nothing')
 
-/** When a problem begins and ends, because answers to devices do not name it. */
+/** Writes a log line when a problem begins and ends, because answers to devices do not name it. */
 export const watchHealth = (reasons: () => readonly Reason[], lines: LogLines, schedule: Schedule): (() => void) => {
   let known = new Map<ReasonKind, Reason>()
   const look = (): void => {

@@ -6,7 +6,7 @@ import type { LogLines } from './log-lines.ts'
 import type { Schedule } from './schedule.ts'
 
 export type DailyCheck = {
-  /** Found since the start. */
+  /** The first damage that a check has found since the start. */
   damage(): string | null
   view(): LogCheckView
   stop(): Promise<void>

@@ -130,14 +130,14 @@ const patiently = async (waitMsMax: number, work: () => Promise<void>): Promise<
 }
 
 export type WaitParts = {
-  /** Such a service will not end soon. */
+  /** True: a service runs with the folder. It will not end soon, so waiting does not help. */
   readonly isServed: () => Promise<boolean>
-  /** Once, before the first wait. */
+  /** Called once, before the first wait. */
   readonly onWait: (why: string) => void
   readonly wait?: (ms: number) => Promise<void>
 }
 
-/** For `heldWaitMsMax` at most. @throws the errors of `open` */
+/** Waits `heldWaitMsMax` at most. @throws the errors of `open` */
 export const openWhenFree = async <T>(
   open: () => Promise<T>,
   { isServed, onWait, wait = Bun.sleep }: WaitParts,

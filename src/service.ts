@@ -353,7 +353,7 @@ const welcome = async ({ core, screen, dataDir, program, baseUrl, linkUrl }: Wel
     screen.write(`Open this link once to become the first admin:\n\n  ${visibleText(linkUrl(link.value.secret))}\n\n`)
 }
 
-/** So that the printed command finds this service from another shell. */
+/** Before the printed command, so that it finds this service from another shell. */
 const folderFor = (dataDir: string): string => {
   const path = resolve(dataDir)
   return path === resolve(dataDirDefault) ? '' : `DATA_DIR=${shellWord(path)} `

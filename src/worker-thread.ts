@@ -7,7 +7,7 @@ export type ThreadParts<FromThread> = {
   readonly onMessage: (message: FromThread) => void
   /** An uncaught error has ended the thread. Messages that wait for an answer never get one. */
   readonly onFault: (why: string) => void
-  /** For any reason. */
+  /** The thread has ended, for any reason. */
   readonly onEnd?: () => void
 }
 

@@ -67,7 +67,7 @@ export const readName = (reader: ByteReader, seen: string[]): string => {
 
 type Header = { readonly kind: number; readonly from: number; readonly length: number }
 
-/** In bytes. For a repeated name, the number of the earlier one, and no bytes follow. */
+/** `length` is in bytes. For a repeated name, it is the number of the earlier one, and no bytes follow. */
 export const readHeader = (reader: ByteReader): Header => {
   const header = reader.varint()
   const kind = header % kindBits

@@ -11,7 +11,7 @@ import { pagesOfLog } from './pages-of-log.ts'
 /** As JSON. No log stores an append in a larger form, so SQLite and EventStoreDB both accept this size. */
 export const copyAppendBytesMax = 800_000
 export const copyAppendEventsMax = 1_000
-/** Five minutes. Then the copying ends, and a later command can continue it. */
+/** The tries take five minutes. Then the copying ends, and a later command can continue it. */
 const copyRetriesMax = 600
 const copyRetryPauseMs = 500
 
@@ -22,7 +22,7 @@ export class CopyRefused extends Error {
 
 export type CopyProgress = {
   readonly phase: 'copying' | 'verifying the source' | 'verifying the copy'
-  /** Also those that an interrupted copy has copied. */
+  /** Includes events that an earlier, interrupted copy has copied. */
   readonly events: number
   /** From 0 to 1, by the last position that was read. */
   readonly share: number
@@ -232,7 +232,7 @@ const retried = (log: EventLog, retry: Retry): RetriedLog => ({
   truncate: (...asked) => retry(() => log.truncate(...asked)),
 })
 
-/** A log writes events with the same ids only once. */
+/** Trying again is safe: a log writes events with the same ids only once. */
 const retrying =
   (wait: CopyParts['wait']): Retry =>
   async (work) => {

@@ -6,8 +6,8 @@ import type { ReadingsEnd } from '../domain/reading/readings-end.ts'
 import type { LogItem, ReadingRun } from '../domain/reading/recorded-run.ts'
 
 /**
- * What the caller has seen: no stream, or the revision of its last event. After any change, the append is a conflict and
- * writes nothing.
+ * What the caller has seen: `none` if the stream did not exist, or the revision of its last event. If the stream has changed
+ * since, the append is a conflict and writes nothing.
  */
 export type ExpectedRevision = 'none' | number
 
@@ -141,7 +141,7 @@ export interface EventLog {
   readBeginning?: ReadBeginning
   /** How far a subscription has come. A second client of the store needs it, to read the newest events. */
   reached?(): Reached | null
-  /** Another connection to the log has met this damage. */
+  /** Call this when another connection to the log has met this damage. */
   noteDamage?(fault: DamagedLog): void
   health(): LogHealth
   /** For `/readyz`, the log lines and the dashboard. */

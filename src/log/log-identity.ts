@@ -95,7 +95,7 @@ export const recordAcceptedSchema = async (
   await append(log, events.length - 1, [schemaAccepted(differences, naming)])
 }
 
-/** After a person accepted that. */
+/** Records that a person uses the log although its end is missing. */
 export const recordAcceptedLoss = async (
   log: EventLog,
   { lastPosition, knownPosition, findings }: MissingEnd,

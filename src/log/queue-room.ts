@@ -17,7 +17,7 @@ export type Share = {
 export const areTraffic = (events: ToAppend): boolean =>
   events instanceof ReadingRun || events.every(({ type }) => type === 'ReadingAccepted' || type === 'ReadingsRefused')
 
-/** For events and bytes that wait to be written or sent (docs/protocol.md, "Taking a right away"). */
+/** Bounds the events and bytes that wait to be written or sent (docs/protocol.md, "Taking a right away"). */
 export class QueueRoom {
   #events = 0
   #bytes = 0

@@ -20,8 +20,8 @@ export type Source = {
   /** Of all categories. `null`: from the beginning. @throws the errors of `EventLog.readAll` */
   after(position: number | null): Promise<SourcePage>
   /**
-   * The position before that part. The part has an event, unless the log is empty. `null`: it is the whole log. @throws
-   * like `after`
+   * The position before these events, of which there is at least one, unless the log is empty. `null`: they are the whole
+   * log. @throws the errors of `after`
    */
   beginningOf(part: Beginning): Promise<number | null>
   close(): Promise<void>

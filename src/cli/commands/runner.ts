@@ -11,7 +11,7 @@ import type { JsonOption } from './options.ts'
 export type ProgramDeps = {
   readonly version: string
   readonly environment: Environment
-  /** Only the result, so that other programs can read it. */
+  /** Gets only the result, so that other programs can read it. */
   readonly output: Output
   readonly screen: Screen
   readonly now: () => number

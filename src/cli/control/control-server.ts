@@ -140,7 +140,6 @@ const bodyOf = (frames: AsyncGenerator<string, void>, left: AbortController): Re
   })
 }
 
-/** Of the file system or of a socket. */
 const isSystemError = (cause: unknown): cause is Error => cause instanceof Error && 'code' in cause
 
 const removeIfThere = (path: string): void => rmSync(path, { force: true })

@@ -21,7 +21,7 @@ export const filterFields = {
   until: orNull(instant),
 }
 
-/** Of an export that was cut off. */
+/** The last event of an export that was cut off, after which it goes on. */
 export const LastExported = Type.Object({
   position: text,
   stream: text,
@@ -37,7 +37,7 @@ export const ExportOperation = Type.Object({
   filter: Type.Object(filterFields),
   rack: orNull(text),
   keg: orNull(text),
-  /** `null` begins anew. */
+  /** `null`: the export begins anew. */
   after: orNull(LastExported),
 })
 export type ExportOperation = Static<typeof ExportOperation>

@@ -34,11 +34,11 @@ export const Operation = Type.Union([
   Type.Object({ op: Type.Literal('create_cellar'), cellar: text, title: text }),
   Type.Object({ op: Type.Literal('list_cellars') }),
   Type.Object({ op: Type.Literal('rename_cellar'), cellar: text, title: text }),
-  /** `isConfirmed` accepts that readings are deleted (`--yes`). */
   Type.Object({
     op: Type.Literal('cellar_policy'),
     cellar: text,
     changes: Type.Partial(CellarPolicy),
+    /** The person accepts that readings are deleted (`--yes`). */
     isConfirmed: Type.Boolean(),
   }),
   Type.Object({

@@ -43,9 +43,9 @@ export type KeyView = Static<typeof KeyView>
 const LinkView = Type.Object({ url: Type.String(), email: textOrNull, role: Role, expiresAt: Type.String() })
 export type LinkView = Static<typeof LinkView>
 
-/** `role` and `addedAt` are `null` for an invitation, and for a person whose access was removed. */
 const OperatorView = Type.Object({
   email: Type.String(),
+  /** `null` for an invitation, and for a person whose access was removed. So is `addedAt`. */
   role: Type.Union([Role, Type.Null()]),
   addedAt: textOrNull,
   /** Only in `operator list`: an unused one-time link, without an account. */
@@ -92,8 +92,13 @@ const StateView = Type.Object({
 })
 export type StateView = Static<typeof StateView>
 
-/** `rows` counts all so far. `share` is the part that is done, from 0 to 1. */
-const ExportedPage = Type.Object({ text: Type.String(), rows: Type.Integer(), share: Type.Number() })
+const ExportedPage = Type.Object({
+  text: Type.String(),
+  /** Of this page and all before. */
+  rows: Type.Integer(),
+  /** The part of the export that is done, from 0 to 1. */
+  share: Type.Number(),
+})
 
 export const Line = Type.Union([
   Type.Object({ kind: Type.Literal('cellar'), value: CellarView }),

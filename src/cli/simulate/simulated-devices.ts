@@ -48,7 +48,7 @@ const runDevice = async (
   { index, pauseMs }: { readonly index: number; readonly pauseMs: number },
 ): Promise<void> => {
   const rack = `rack-${String(index + 1).padStart(2, '0')}`
-  // So the devices do not all send at the same time.
+  // A random start, so that the devices do not all send at the same time.
   let nextAtMs = options.now() + options.random() * pauseMs
   let collected: object[] = []
   for (let count = index; ; count++) {
@@ -68,7 +68,7 @@ const runDevice = async (
 
 const timestampOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
-/** False: stopped before. */
+/** False: the simulation was stopped first. */
 const waitUntil = async (atMs: number, { stop, now }: DevicesOptions): Promise<boolean> => {
   try {
     await wait(Math.max(0, atMs - now()), undefined, { signal: stop })

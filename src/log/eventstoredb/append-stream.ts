@@ -15,7 +15,7 @@ import { encodeAppend } from './wire.ts'
 const eventStoreAppendMsMax = 2_000
 
 export type AppendAnswer =
-  /** `position`, if named, is the last event's. A repeat gets the same answer. */
+  /** `position` is the last event's. `null`: the server has not named it. A repeated append gets the same answer. */
   | { readonly kind: 'stored'; readonly position: number | null }
   | { readonly kind: 'conflict'; readonly currentRevision: number | null }
   | { readonly kind: 'failed'; readonly outcome: 'not_written' | 'unknown'; readonly why: string }
@@ -73,10 +73,7 @@ export class AppendStream {
     this.#call.write(encodeAppend(correlationId, sent, sent.run))
   }
 
-  /**
-   * Late appends become `unknown`. True: the server has answered nothing since one was sent, so the caller must connect
-   * again.
-   */
+  /** Late appends become `unknown`. True: the server has answered nothing since one was sent, so it may hang. */
   expire(): boolean {
     const now = performance.now()
     let isSilent = false

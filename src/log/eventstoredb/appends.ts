@@ -36,13 +36,13 @@ type Waiting = StoreAppend & {
 export class Appends {
   readonly #connection: Connection
   #stream: AppendStream | null = null
-  /** Also an empty list says that a new append to this stream must wait. */
+  /** By stream with an unanswered append. While the list exists, even empty, a new append to the stream must wait. */
   readonly #behind = new Map<string, Waiting[]>()
-  /** In order of arrival, one for each stream. */
+  /** The next append of each stream, in order of arrival. */
   #ready: Waiting[] = []
   #out = 0
   readonly #room = new QueueRoom()
-  /** If an answer names no higher position, an earlier try may have written the events. */
+  /** The highest position seen. If an answer names no higher one, an earlier try may have written the events. */
   #seen = -1
   #drained: (() => void) | null = null
   readonly #timer: ReturnType<typeof setInterval>

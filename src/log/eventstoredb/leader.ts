@@ -110,7 +110,7 @@ const sizeIn = (error: ServiceError | null): number | null => {
 
 type LeaderAnswer = { readonly endpoint: EventStoreEndpoint } | { readonly at: string; readonly fault: CallFault }
 
-/** All at once, because one can be silent. Unless `discovers`, the server from the settings is the leader. */
+/** Asks all servers at once, because one can be silent. Unless `discovers`, the server from the settings is the leader. */
 const leaderOf = async ({ endpoints, discovers }: EventStoreSettings, access: Access): Promise<LeaderAnswer> => {
   const [first] = endpoints
   if (first !== undefined && !discovers) return { endpoint: first }

@@ -63,7 +63,7 @@ const requestOf = (options: ReadReq.Options): ReadReq => {
 
 export type Reading = {
   readonly events: readonly StoredEvent[]
-  /** Rejects with the gRPC library's errors, or MalformedAnswer. */
+  /** Rejects with an error of the gRPC library, or with `MalformedAnswer`. */
   readonly ended: Promise<void>
   cancel(): void
 }

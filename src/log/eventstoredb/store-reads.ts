@@ -12,7 +12,7 @@ import type { Truncations } from './truncation.ts'
 
 /** EventStoreDB can skip millions of events silently; pings show that it runs. */
 const eventStoreScanMsMax = 600_000
-/** Each such read keeps a thread of EventStoreDB busy. */
+/** Scans that nobody waits for. Each keeps a thread of EventStoreDB busy. */
 export const storeScansKeptMax = 4
 
 export type Reads = {
@@ -68,9 +68,9 @@ export const createReads = (connection: Connection, parts: ReadParts): Reads => 
 type Wanted = Required<Pick<ReadAllOptions, 'direction' | 'limit'>> & {
   readonly from: number | null
   readonly untilMs: number | null
-  /** With the event at `from`, forwards. */
+  /** Forwards, also returns the event at `from`. */
   readonly isInclusive?: boolean
-  /** Returns nothing if the time ends before all of it is read. */
+  /** Throws `StillSearching`, and returns no part, if the time ends before all is read. */
   readonly isWhole?: boolean
 }
 
@@ -172,7 +172,7 @@ class StoreScans {
       await reading.ended
       return { events: reading.events, isOver: false }
     }
-    // Nobody waits for these any more.
+    // Nobody waits for this promise any more, so its error must be caught.
     reading.ended.catch(() => {})
     // Forwards, the caller has the first event already.
     if (reading.events.some(({ position }) => position !== from)) reading.cancel()

@@ -1,4 +1,4 @@
-/** As JSON, without metadata that follows from a reading's stream or id. */
+/** EventStoreDB stores events as JSON, without metadata that follows from a reading's stream or id. */
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import type { Reading } from '../../domain/reading/fields.ts'
 import { readingsStream } from '../../domain/stream-names.ts'

@@ -16,15 +16,15 @@ export type StreamReceiver = {
 }
 
 /**
- * On HTTP/2, because the gRPC library would be most of the cost of a received reading. On any failure this stream ends, and
- * `StoreSubscription` opens a new one.
+ * Reads HTTP/2 itself, because the gRPC library would be most of the cost of a received reading. On any failure this stream
+ * ends, and `StoreSubscription` opens a new one.
  */
 export class SubscriptionStream {
   readonly #session: ClientHttp2Session
   readonly #stream: ClientHttp2Stream
   readonly #receiver: StreamReceiver
   readonly #keepAlive: ReturnType<typeof setInterval>
-  /** Until `#wantedBytes` have arrived. */
+  /** The pieces of a message of which not all `#wantedBytes` have arrived. */
   #waiting: Buffer[] = []
   #waitingBytes = 0
   #wantedBytes = headBytes

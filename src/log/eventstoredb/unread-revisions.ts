@@ -9,7 +9,7 @@ import type { ReadOptions } from '../event-log.ts'
 export class UnreadRevisions {
   readonly #unread = new BoundedMap<string, number>(storeStreamsRememberedMax)
 
-  /** The higher one: a stream only grows while the same leader is connected. */
+  /** Keeps the highest revision: a stream only grows while the same leader is connected. */
   add(stream: string, revision: number | null): void {
     if (revision === null || revision <= (this.of(stream) ?? -1)) return
     this.#unread.set(stream, revision)
@@ -36,7 +36,7 @@ export class UnreadRevisions {
     if (unread !== undefined && unread <= revision) this.#unread.delete(stream)
   }
 
-  /** Then the caller must read again. */
+  /** True: the read lacks a revision that it should show, so the caller must read again. */
   isMissing(stream: string, { from, direction, limit }: ReadOptions, revisions: readonly number[]): boolean {
     const unread = this.#unread.get(stream)
     if (unread === undefined) return false

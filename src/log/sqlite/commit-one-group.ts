@@ -21,7 +21,7 @@ export type CommitVerdict =
   /** Not tried, because an earlier write ended as `unknown`. */
   | { readonly kind: 'stopped'; readonly why: string }
 
-/** In the order of the calls. Failures are verdicts: no method rejects. */
+/** Writes are done in the order of the calls. Failures are verdicts: no method rejects. */
 export type Commits = {
   commit(group: PackedGroup): Promise<CommitVerdict>
   truncate(truncation: Truncation): Promise<CommitVerdict>
@@ -38,14 +38,16 @@ export type Commits = {
   close(): Promise<void>
 }
 
-/** `checksum` is from `markChecksum`. */
 export type Truncation = { readonly stream: number; readonly keptFrom: number; readonly checksum: number }
 
 /** `isErased`: personal data is overwritten with zeros, which takes up to twice the time. */
 export type Trimming = { readonly stream: number; readonly isErased: boolean }
 
-/** `isVisible`, after a failed COMMIT: reads show the change nevertheless. */
-type Transaction = { run(): void; isVisible(): boolean }
+type Transaction = {
+  run(): void
+  /** Called after a failed COMMIT. True: reads show the change nevertheless. */
+  isVisible(): boolean
+}
 
 type LastRow = { readonly position: number; readonly recordedAt: number }
 

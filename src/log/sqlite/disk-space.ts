@@ -1,17 +1,15 @@
-import { statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { messageOf } from '../../domain/error-message.ts'
 import { Trouble } from '../../domain/trouble.ts'
 import { troubleCalmLooks } from '../../limits.ts'
 import type { Schedule } from '../../schedule.ts'
 
-/** For other events than readings, even if the log has empty pages. */
+/** Readings are refused below this free space, so that other events still fit. Empty pages of the log do not count. */
 export const diskFreeBytesMin = 64 * 1024 * 1024
 /** Without this margin, readings would soon be refused again. */
 export const diskRecoveryBytes = 16 * 1024 * 1024
 export const diskLookMs = 1_000
-/** When the disk is nearly full. */
+/** The shortest time between two checks, when the disk is nearly full. */
 export const diskLookMsMin = 50
 /** After this time, the node warns that the free space is unknown. */
 export const diskAnswerMsMax = 5_000
@@ -31,33 +29,6 @@ export type DiskSpaceParts = {
   readonly freeBytes: () => Promise<number>
   readonly fileRoom: () => FileRoom
   readonly later: Schedule['after']
-}
-
-/** `all` includes pages that are only in the write-ahead log. */
-export type FileBytes = { readonly all: number; readonly free: number }
-
-export type SpaceWatch = {
-  readonly logPath: string
-  readonly diskReserveBytes?: number
-  readonly freeBytes?: (folder: string) => Promise<number>
-  readonly fileBytes: () => FileBytes
-  readonly later: Schedule['after']
-}
-
-/** `null`: there is no reserve, so the free space is not checked. */
-export const watchSpace = (watch: SpaceWatch): DiskSpace | null => {
-  const { logPath, diskReserveBytes, freeBytes = freeBytesOf, fileBytes, later } = watch
-  if (diskReserveBytes === undefined) return null
-  const folder = dirname(logPath)
-  return new DiskSpace({
-    reserveBytes: diskReserveBytes,
-    freeBytes: () => freeBytes(folder),
-    fileRoom: () => {
-      const { all, free } = fileBytes()
-      return { freeBytes: free, owedBytes: Math.max(0, all - statSync(logPath).size) }
-    },
-    later,
-  })
 }
 
 /** docs/decisions/009-a-full-disk-stops-readings-only.md */
@@ -156,7 +127,7 @@ const shortageOf = (onDisk: number, file: FileRoom, reserve: number): string => 
 
 const mebibytes = (bytes: number): number => Math.floor(bytes / 1024 ** 2)
 
-const freeBytesOf = async (folder: string): Promise<number> => {
+export const freeBytesOf = async (folder: string): Promise<number> => {
   const { bavail, bsize } = await statfs(folder)
   return bavail * bsize
 }

@@ -26,9 +26,9 @@ export const walFrameAt = (frame: number, pageBytes: number): number =>
 export const walMagicBytes = 4
 const walMagic = 0x377f0682
 
-/** `headOf`: `walMagicBytes`, or fewer if the file is shorter. */
 export type Disk = {
   factsOf(path: string): Promise<FileFacts>
+  /** The first `walMagicBytes`, or fewer if the file is shorter. */
   headOf(path: string): Promise<Uint8Array>
 }
 
@@ -52,7 +52,7 @@ export class FolderWatch {
   readonly #files: readonly Watched[]
   readonly #pageBytes: number
   #logBytes: number
-  /** When the write-ahead log was last changed before its head was read, which takes longer than all else here. */
+  /** The last change of the write-ahead log before its head was found whole. Reading the head takes longest. */
   #walSoundAtMs: number | null = null
   #lost: string | null = null
   #looking: Promise<void> | null = null
@@ -108,7 +108,7 @@ export class FolderWatch {
   }
 
   async #findLoss(): Promise<Loss | null> {
-    // First the pages, because the write-ahead log grows meanwhile.
+    // The pages are counted first: the write-ahead log grows meanwhile, so its file can only be larger.
     const walPages = this.#walPages()
     const looks = await Promise.all(this.#files.map((file) => this.#lookAt(file, walPages)))
     return looks.find((loss) => loss !== null) ?? null

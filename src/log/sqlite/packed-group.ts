@@ -30,7 +30,7 @@ export type GroupRow = {
   readonly nameChecksum: number
 }
 
-/** Position, stream, revision, count, time, length of the body (negative: a text), checksum of the stream's name. */
+/** Position, stream, revision, count, time, length of the body (of a text: negative), checksum of the stream's name. */
 const numbersPerRow = 7
 const rowNumbersBytes = numbersPerRow * Float64Array.BYTES_PER_ELEMENT
 

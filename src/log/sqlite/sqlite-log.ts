@@ -1,4 +1,6 @@
 import { type Database, SQLiteError } from 'bun:sqlite'
+import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { isRun, lastPositionOf, ReadingRun } from '../../domain/reading/recorded-run.ts'
 import { isRecordStream } from '../../domain/stream-names.ts'
@@ -28,7 +30,7 @@ import { assertPage, assertStorable, assertTruncatable, countToAppend } from '..
 import { Subscriptions } from '../subscriptions.ts'
 import { checkLogEnd, type EndCheck } from '../tail/missing-end.ts'
 import { type Commits, type CommitVerdict, stoppedText, type Trimming } from './commit-one-group.ts'
-import { type DiskSpace, type FileBytes, watchSpace } from './disk-space.ts'
+import { DiskSpace, freeBytesOf } from './disk-space.ts'
 import { FolderWatch } from './folder-watch.ts'
 import { FairReads } from './reads/fair-reads.ts'
 import { type LastKnown, SqliteReads } from './reads/sqlite-reads.ts'
@@ -38,7 +40,7 @@ import { SqliteStaging, type Staged, type StagedAppend } from './sqlite-staging.
 import { commitOnThread } from './threaded-commits.ts'
 import { answer, recordedBy, refuseReadings, WaitingAppends, type WaitingGroup } from './waiting-appends.ts'
 
-/** After another program has taken the positions. */
+/** A group is tried again this often after another program has taken its positions. */
 const overlapRetriesMax = 1
 
 export type SqliteLogOptions = {
@@ -73,7 +75,7 @@ export const openSqliteLog = (options: SqliteLogOptions): EventLog => {
   } catch (cause) {
     database?.close()
     folder.release()
-    // A person can have accepted a missing table. That is no bug.
+    // With a missing table, which a person can have accepted, SQLite throws. That is no bug.
     throw cause instanceof SQLiteError ? faultOf(`open "${folder.logPath}"`, cause) : cause
   }
 }
@@ -113,8 +115,7 @@ class SqliteLog implements EventLog {
     this.#later = options.later ?? systemSchedule.after
     this.#watch = new FolderWatch({ ...options, folder, database, later: this.#later })
     this.#commits = (options.commits ?? commitOnThread)(folder.logPath)
-    const fileBytes = (): FileBytes => this.#reads.fileBytes()
-    this.#space = watchSpace({ ...options, logPath: folder.logPath, fileBytes, later: this.#later })
+    this.#space = this.#watchSpace(options)
     this.#scheduleLook()
     this.#subscriptions = new Subscriptions((after, wants) =>
       this.#readOrOutage('the log', () =>
@@ -240,6 +241,20 @@ class SqliteLog implements EventLog {
     if (shortage !== null) throw new Outage(`Cannot append to "${stream}": ${shortage}`, 'not_written', 'full')
   }
 
+  #watchSpace({ diskReserveBytes, freeBytes = freeBytesOf }: SqliteLogOptions): DiskSpace | null {
+    if (diskReserveBytes === undefined) return null
+    const { logPath } = this.#folder
+    return new DiskSpace({
+      reserveBytes: diskReserveBytes,
+      freeBytes: () => freeBytes(dirname(logPath)),
+      fileRoom: () => {
+        const { all, free } = this.#reads.fileBytes()
+        return { freeBytes: free, owedBytes: Math.max(0, all - statSync(logPath).size) }
+      },
+      later: this.#later,
+    })
+  }
+
   async #writeGroup(group: WaitingGroup, before: Promise<void>): Promise<void> {
     const { appends: all } = group
     try {
@@ -259,7 +274,7 @@ class SqliteLog implements EventLog {
     if (stoppedBy !== null) throw stopped(stoppedBy)
     for (let tries = 1; ; tries += 1) {
       const staged = this.#readOrOutage('where streams end', () => this.#staging.stage(group.appends))
-      // Until that group is staged again too, no new group starts.
+      // No new group starts until the last group under way is staged again, too.
       if (tries === 1 || this.#waiting.groupsUnderWay === 1) this.#stagedEpoch = staged.epoch
       const verdict = await this.#verdictOf(staged, before)
       if (this.#watch.lost !== null) throw new Outage(this.#watch.lost, 'unknown', 'unavailable')
@@ -275,7 +290,7 @@ class SqliteLog implements EventLog {
     }
   }
 
-  /** Without rows, nothing goes to the thread. But if an earlier group fails, this one is staged again. */
+  /** A group without rows is not sent to the thread. If an earlier group fails, it must be staged again nevertheless. */
   async #verdictOf({ packed, epoch }: Staged, before: Promise<void>): Promise<CommitVerdict> {
     const verdict = packed === null ? null : this.#commits.commit(packed)
     await before

@@ -18,13 +18,16 @@ export type EncodedAppend = {
   readonly rows: readonly NewRow[]
 }
 
-/** Tell the caller only after the commit, because it can fail. */
+/** The caller gets the result only after the commit, because the commit can fail. */
 export type StagedAppend =
   | { readonly result: AppendResult; readonly recorded: readonly LogItem[] }
   | { readonly fault: UndecodableEvent | DamagedLog }
 
-/** `group` last staged events of the stream. */
-type StagedHead = Pick<Head, 'id' | 'nameChecksum'> & { nextRevision: number; group: number }
+type StagedHead = Pick<Head, 'id' | 'nameChecksum'> & {
+  nextRevision: number
+  /** The number of the last group with events of the stream. */
+  group: number
+}
 
 export type Staged = {
   readonly appends: readonly StagedAppend[]
@@ -44,8 +47,8 @@ export class SqliteStaging {
   /** Groups are committed in the order of their numbers. */
   #committedGroup = 0
   /**
-   * One list per group, with one per append. An append that is sent again is compared with them: the file may not have them
-   * yet.
+   * The items of each append of each group. An append that is sent again is compared with them, because the file may not
+   * have them yet.
    */
   #uncommitted: (readonly LogItem[])[][] = []
   #epoch = 0
@@ -130,7 +133,7 @@ export class SqliteStaging {
       this.#nextPosition += row.count
     }
     const group = this.#committedGroup + this.#uncommitted.length
-    // At each append, it would move in the map, which would take five times the memory.
+    // A known head is changed in place. Setting it again would move it in the map, which would take five times the memory.
     if (head === null) this.#heads.set(stream, { id, nextRevision: at, nameChecksum, group })
     else {
       head.nextRevision = at

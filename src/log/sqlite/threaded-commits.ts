@@ -23,7 +23,7 @@ export type FromCommitThread =
   | CommitVerdict
   /** Without a request, when copying begins to fail and when it works again. */
   | { readonly kind: 'wal_copied'; readonly fault: string | null; readonly heldBack: string | null }
-  /** In the same way (`tail/witness-writer.ts`). */
+  /** Without a request, when writing the witness begins to fail and when it works again. */
   | { readonly kind: 'witness_written'; readonly fault: string | null }
 
 /**

@@ -3,17 +3,17 @@ import { copyWal, pageBytes, type WalCopy } from './sqlite-file.ts'
 
 /** Copying this much takes 5 ms. With a quarter of it, copying would take three times as much time in total. */
 export const storeWalBytesMax = 16 * 1024 * 1024
-/** Above it, another program holds the copying back, and a warning says so. */
+/** With more bytes in the write-ahead log, another program holds the copying back, and a warning says so. */
 const walHeldBytesMin = 4 * storeWalBytesMax
 
 export type WalPages = Pick<WalCopy, 'pages' | 'copied'>
 
 const walPagesMax = storeWalBytesMax / pageBytes
 
-/** After the answers: SQLite itself would copy inside COMMIT, delay them and hide failures. */
+/** Copies after the answers: SQLite itself would copy inside COMMIT, delay the answers, and hide failures. */
 export class WalCopying {
   readonly #database: Database
-  /** Pages that are not copied yet. */
+  /** Copying is due when this many pages are not copied yet. */
   #dueAtPages = walPagesMax
   #fault: string | null = null
   #looked: WalCopy | null = null
@@ -23,7 +23,7 @@ export class WalCopying {
     this.#database = database
   }
 
-  /** No event is lost, but the write-ahead log grows. */
+  /** Why the last copying failed. No event is lost, but the write-ahead log grows. */
   get fault(): string | null {
     return this.#fault
   }

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 
-/** `logId`: `null` if there is none yet, or if it cannot be read. */
 export type LogEnd = {
+  /** `null`: the log has none yet, or it cannot be read. */
   readonly logId: string | null
   /** Both are 0 for a log without events. */
   readonly position: number
@@ -10,7 +10,7 @@ export type LogEnd = {
 
 export const noEvents: LogEnd = { logId: null, position: 0, recordedAt: 0 }
 
-/** Works also before the file is upgraded. @throws SQLiteError */
+/** @throws SQLiteError */
 export const readLogEnd = (database: Database): LogEnd => {
   const tables = database.query<{ found: number }, []>(tablesQuery).get()
   if (tables?.found !== 2) return noEvents

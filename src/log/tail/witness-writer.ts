@@ -39,7 +39,7 @@ export class WitnessWriter {
     })
   }
 
-  /** Meanwhile, a start may miss a lost end of the log. */
+  /** Why the witness cannot be written. Until it can, a start may miss a lost end of the log. */
   get fault(): string | null {
     return this.#fault
   }

@@ -43,7 +43,7 @@ export class BackgroundCheck {
     return this.#last
   }
 
-  /** Within one step, which takes milliseconds. */
+  /** Waits for the step under way, which takes milliseconds. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancel()

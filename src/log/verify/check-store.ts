@@ -30,7 +30,7 @@ export const checkStore = async (
   return { rows: null, events, streams, first: findings.first, counts: findings.counts }
 }
 
-/** After every event, if the last is unreadable. */
+/** The last position. If the last event is unreadable, a number after every position. */
 const endOf = async (log: EventLog): Promise<number> => {
   try {
     const [last] = await log.readAll({ direction: 'backwards', limit: 1 })
@@ -41,7 +41,7 @@ const endOf = async (log: EventLog): Promise<number> => {
   }
 }
 
-/** Smaller ones before an unreadable event. @throws UndecodableEvent */
+/** The pages get smaller before an unreadable event, so that all events before it are checked. @throws UndecodableEvent */
 async function* readablePages(log: EventLog): AsyncGenerator<readonly RecordedEvent[]> {
   let limit = readPageEventsMax
   let from: number | null = null

@@ -3,9 +3,9 @@ import type { DamagedPlace } from '../event-log.ts'
 export type DamageKind =
   /** A table, index or trigger is missing, changed or added. */
   | 'schema'
-  /** Does not match its checksum, or has values that no row can have. */
+  /** A row does not match its checksum, or has values that no row can have. */
   | 'row'
-  /** In the middle of a stream or of the log. */
+  /** Events in the middle of a stream or of the log are missing. */
   | 'missing'
   /** Two rows hold the same revision or position, or a row is not at its place. */
   | 'order'
@@ -13,7 +13,7 @@ export type DamageKind =
   | 'stream'
   /** The mark of truncated events is damaged. */
   | 'mark'
-  /** An entry does not match its table. */
+  /** An entry of an index does not match its table. */
   | 'index'
   | 'undecodable'
   /** The end of the log is missing. */
@@ -35,7 +35,7 @@ export type CheckResult = {
 
 export type DamageCounts = Readonly<Partial<Record<DamageKind, number>>>
 
-/** Counts all but the first: a damaged page can hold thousands of damaged rows. */
+/** Keeps the first damage, and only counts the others: a damaged page can hold thousands of damaged rows. */
 export class Findings {
   #first: Damage | null = null
   readonly #counts = new Map<DamageKind, number>()

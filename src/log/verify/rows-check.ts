@@ -55,7 +55,7 @@ export class RowsCheck {
     return this.#canReadIndex
   }
 
-  /** Up to the row that is the last one now, or later. @throws SQLiteError if a page cannot be read */
+  /** Checks at least up to the row that is the last one now. @throws SQLiteError if a page cannot be read */
   *steps(): Generator<Step> {
     const end = this.#statements.lastPosition.get()?.position ?? 0
     for (let isAtEnd = false; !isAtEnd; ) {
@@ -65,7 +65,7 @@ export class RowsCheck {
     }
   }
 
-  /** Bytes, or `null` after the last row. */
+  /** Returns the bytes read, or `null` after the last row. */
   #checkSome(): number | null {
     let bytes = 0
     for (let rows = 0; rows < checkedRowsPerStep && bytes < checkedStepBytes; rows += 1) {

@@ -15,11 +15,11 @@ import { prepareReads, type ReadStatements } from './read-statements.ts'
 import type { Row } from './row-checksum.ts'
 import { LogOrder } from './row-order.ts'
 
-/** With fewer, the start of each statement counts. */
+/** With fewer rows, starting the statement would be most of the cost of a page. */
 export const sourcePageRowsMax = 128
-/** A further row is read only below this size. */
+/** A further row is read only while the page has fewer bytes. */
 const sourcePageBytesMax = 1024 * 1024
-/** A further row is read only below this. The models fold a page in one piece, which takes a few ms. */
+/** A further row is read only while the page has fewer events. The models fold a page in one piece, which takes a few ms. */
 export const sourcePageEventsMax = 4_096
 /** 131,072 names: `nameCacheWays` in each set. */
 const sourceNameSetBits = 15
@@ -57,7 +57,7 @@ export class FileSource implements Source {
     return this.#orFault(() => this.#pageAfter(position ?? 0))
   }
 
-  /** Times follow positions but for a few seconds, so they can be halved. Only those of records can be wrong. */
+  /** A binary search, because times follow positions but for a few seconds. Only the times of records can be wrong. */
   async beginningOf({ nowMs, keptMs }: Beginning): Promise<number | null> {
     return this.#orFault(() => {
       const newest = this.#noRecordUpTo(Number.MAX_SAFE_INTEGER)

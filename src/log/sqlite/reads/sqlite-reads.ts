@@ -7,7 +7,6 @@ import type { Part } from '../../codec/packed-readings.ts'
 import { type Beginning, DamagedLog, type ReadAllOptions, type ReadOptions } from '../../event-log.ts'
 import type { Scan, Wants } from '../../subscriptions.ts'
 import type { Truncation } from '../commit-one-group.ts'
-import type { FileBytes } from '../disk-space.ts'
 import { damagedIndex, IndexChecks } from './index-checks.ts'
 import { KnownStreams } from './known-streams.ts'
 import { readBeginning } from './read-beginning.ts'
@@ -87,7 +86,8 @@ export class SqliteReads {
     return { nextPosition, nextStreamId: this.#statements.nextStream.get()?.next_stream ?? 1 }
   }
 
-  fileBytes(): FileBytes {
+  /** `all` includes pages that are only in the write-ahead log. */
+  fileBytes(): { readonly all: number; readonly free: number } {
     const { pages, freePages, pageSize } = this.#statements
     const size = pageSize.get()?.page_size ?? 0
     return { all: size * (pages.get()?.page_count ?? 0), free: size * (freePages.get()?.freelist_count ?? 0) }
