@@ -42,6 +42,7 @@ const table: Readonly<Record<string, Row>> = {
   '/': { GET: all(303) },
   '/cellars': { ...pageForAll, ...formForAdmins(422) },
   '/cellars/new': pageForAdmins,
+  '/cellars/:cellar': { GET: all(303) },
   '/cellars/:cellar/readings': { ...pageForAll, ...question },
   '/cellars/:cellar/settings': pageForAll,
   '/cellars/:cellar/then': pageForAll,

@@ -215,7 +215,7 @@ const askTheLog = async (page: Page, keyName: string): Promise<void> => {
   await page.getByRole('button', { name: 'Show' }).click()
   await page.getByRole('link', { name: /^key-.*@\d+$/ }).click()
   await page.getByRole('heading', { name: `${email} suspended Plain` }).waitFor()
-  await page.getByRole('link', { name: 'After → in its stream' }).click()
+  await page.getByRole('link', { name: 'After in stream →' }).click()
   await page.getByRole('heading', { name: `${email} resumed Plain` }).waitFor()
   await page.getByRole('link', { name: 'Plain', exact: true }).last().click()
   const downloaded = page.waitForEvent('download')

@@ -179,9 +179,11 @@
     const { data, event: name } = event.detail.message
     if (name) return
     event.target.heldMessage = undefined
+    delete document.body.dataset.held
     if (data === '' || !isHeld(event.target)) return
     event.preventDefault()
     event.target.heldMessage = data
+    document.body.dataset.held = ''
   })
   const showHeld = () => {
     for (const element of document.querySelectorAll('[hx-sse\\:connect]')) {
@@ -192,6 +194,7 @@
         element.getAttribute('hx-swap'),
       ]
       element.heldMessage = undefined
+      delete document.body.dataset.held
       htmx.swap({ text, target, swap, sourceElement: element })
     }
   }
@@ -212,6 +215,16 @@
       event.preventDefault()
       dialog.close()
     }
+  })
+
+  /** The key `/` leads to the search box of the page, as on many sites. In a field or a dialog, it is a letter. */
+  document.addEventListener('keydown', (event) => {
+    const box = document.querySelector('input[aria-keyshortcuts="/"]')
+    if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || box === null) return
+    if (event.target.closest('input, textarea, select, dialog') !== null) return
+    event.preventDefault()
+    box.focus()
+    box.select()
   })
 
   document.addEventListener('input', (event) => {

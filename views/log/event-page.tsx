@@ -64,32 +64,30 @@ const EventTurns = (props: { readonly event: EventPageView }): JSX.Element => {
   return (
     <nav class="event-turns" aria-label="Other events">
       <a href={paths.log()}>Log</a>
-      <Turns of={inLog} words={{ before: '← Before', after: 'After →', what: 'in the log' }} />
+      <Turns of={inLog} words={{ before: '← Before in log', after: 'After in log →' }} />
       <span class="quiet">
         {inStream.before === null && inStream.after === null ? 'The only event in' : 'In'} <code safe>{stream}</code>
       </span>
-      <Turns of={inStream} words={{ before: '← Before', after: 'After →', what: 'in its stream' }} />
+      <Turns of={inStream} words={{ before: '← Before in stream', after: 'After in stream →' }} />
     </nav>
   )
 }
 
 const Turns = (props: {
   readonly of: Neighbours
-  readonly words: { readonly before: string; readonly after: string; readonly what: string }
+  readonly words: { readonly before: string; readonly after: string }
 }): JSX.Element => {
   const { of, words } = props
   return (
     <span class="turns">
       {of.before === null ? null : (
-        <a class="action" href={attribute(of.before)}>
-          <span safe>{words.before}</span>
-          <span class="visually-hidden" safe>{` ${words.what}`}</span>
+        <a class="action" href={attribute(of.before)} safe>
+          {words.before}
         </a>
       )}
       {of.after === null ? null : (
-        <a class="action" href={attribute(of.after)}>
-          <span safe>{words.after}</span>
-          <span class="visually-hidden" safe>{` ${words.what}`}</span>
+        <a class="action" href={attribute(of.after)} safe>
+          {words.after}
         </a>
       )}
     </span>

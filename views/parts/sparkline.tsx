@@ -1,3 +1,5 @@
+import { countOf } from './quantity.ts'
+
 const width = 120
 const height = 30
 const inset = 3
@@ -20,7 +22,8 @@ export const Sparkline = (props: { readonly values: readonly number[] }): JSX.El
       viewBox={`0 0 ${width} ${height}`}
       width={width}
       height={height}
-      aria-hidden="true"
+      role="img"
+      aria-label={described(values)}
       focusable="false"
     >
       <polyline points={points.map(({ x, y }) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ')} fill="none" />
@@ -28,3 +31,6 @@ export const Sparkline = (props: { readonly values: readonly number[] }): JSX.El
     </svg>
   )
 }
+
+const described = (values: readonly number[]): string =>
+  `${countOf(values.length, 'value', 'values')} from ${Math.min(...values)} to ${Math.max(...values)}`

@@ -10,7 +10,7 @@ import { askedByForm } from './forms/asked-by-form.ts'
 import { live, liveCellars, liveFirstReading, liveKey, liveKeys, liveLog, liveReadings } from './live/live-streams.tsx'
 import { seeOther } from './page-answers.tsx'
 import { changePassword, endOwnSessions, showAccount } from './pages/account-pages.tsx'
-import { createCellar, showCellars, showNewCellar, showReadings } from './pages/cellar-pages.tsx'
+import { createCellar, leadToReadings, showCellars, showNewCellar, showReadings } from './pages/cellar-pages.tsx'
 import { showCellarThen } from './pages/cellar-then-page.tsx'
 import { exportList } from './pages/export-download.tsx'
 import { programs, showGuide, showProgram } from './pages/guide-pages.tsx'
@@ -93,6 +93,7 @@ const cellarPages = ({ operator, admin }: Door) =>
       .get(paths.cellars, operator(showCellars))
       .post(paths.cellars, admin(createCellar))
       .get(paths.newCellar, admin(showNewCellar))
+      .get('/cellars/:cellar', operator(leadToReadings))
       .get('/cellars/:cellar/readings', operator(showReadings))
       .post('/cellars/:cellar/readings', operator(askedByForm('find')))
       .get('/cellars/:cellar/then', operator(showCellarThen))

@@ -86,6 +86,12 @@ describe('cellars', () => {
     expect(service.core.projections.cellars.list()).toHaveLength(1)
   })
 
+  test('lead from the address without a page to the readings', async () => {
+    await makeCellar()
+    expect((await admin.get(`/cellars/${testCellar}`)).location).toBe(paths.cellar(testCellar))
+    expect((await admin.get('/cellars/unknown')).status).toBe(404)
+  })
+
   test('open under any name that a device can send', async () => {
     for (const cellar of [
       '..',

@@ -33,6 +33,11 @@ const newCellarPage = (visit: SignedInVisit, faults = noFaults): JSX.Element => 
   return <NewCellarPage shell={visit.shell} form={{ values, faults: placedFaults(values, faults) }} />
 }
 
+export const leadToReadings = (deps: DashboardDeps, visit: SignedInVisit): Response | Promise<Response> => {
+  const cellar = cellarInPath(deps, visit)
+  return cellar === null ? notFound(visit) : seeOther(visit, paths.cellar(cellar.cellar))
+}
+
 export const showReadings = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)

@@ -62,6 +62,7 @@ const isPublic = (path: string): boolean =>
 const auditorSees = (): readonly string[] => [
   '/',
   paths.cellars,
+  `/cellars/${testCellar}`,
   paths.cellar(testCellar),
   paths.keys(testCellar),
   paths.settings(testCellar),
