@@ -1,3 +1,4 @@
+import type { Database } from 'bun:sqlite'
 import { signInHistory, signInPlaces } from '../actors/operator/sign-in-history.ts'
 import type { Ask } from '../actors/search/ask-db.ts'
 import { countMinutes } from '../actors/search/count-minutes.ts'
@@ -7,21 +8,16 @@ import { listHere } from '../actors/search/list-events.ts'
 import { firstEventSince, positionBefore } from '../actors/search/position-of-instant.ts'
 import { askModel } from '../derived/ask/ask-model.ts'
 import type { ModelQuestion, SearchQuestion, SearchReads } from '../derived/questions/question.ts'
+import { kegList } from '../derived/readings/keg-list.ts'
+import { rackList, racksLike } from '../derived/readings/rack-list.ts'
 import { readingsKind } from '../derived/readings/readings-model.ts'
-import {
-  type FoundKegs,
-  type FoundRack,
-  findKegs,
-  type KegsWanted,
-  type RacksWanted,
-  type ReadingPlace,
-  racksLike,
-  recentReadings,
-} from '../derived/readings/readings-questions.ts'
+import { recentReadings } from '../derived/readings/recent-readings.ts'
+import type { FoundKegs, KegsWanted, ReadingPlace } from '../derived/readings/shown-kegs.ts'
 import { eventsOfList, exportRows } from '../export/export-page.ts'
 import { AskBusy } from '../log/ask-index.ts'
 import { cellarThen } from './cellar-and-keys-then.ts'
 import { eventInContext } from './event-in-context.ts'
+import { kegChart } from './keg-chart.ts'
 import { refusedThen } from './refused-then.ts'
 import { keyHistory } from './rows-of-history.ts'
 
@@ -30,11 +26,13 @@ export type CellarReadings = { readonly kegs: FoundKegs; readonly recent: readon
 const cellarReadings: ModelQuestion<KegsWanted, CellarReadings> = {
   model: readingsKind,
   *answer(database, wanted) {
-    return { kegs: yield* findKegs(database, wanted), recent: recentReadings(database, wanted.cellar) }
+    return { kegs: yield* kegList(database, wanted), recent: recentReadings(database, wanted.cellar) }
   },
 }
 
-const racksByName: ModelQuestion<RacksWanted, readonly FoundRack[]> = { model: readingsKind, answer: racksLike }
+const ofReadings = <Wanted, Answer>(
+  answer: (database: Database, wanted: Wanted) => Generator<void, Answer>,
+): ModelQuestion<Wanted, Answer> => ({ model: readingsKind, answer })
 
 const ofLog = <Wanted, Answer>(
   search: (reads: SearchReads, wanted: Wanted) => Promise<Answer>,
@@ -57,7 +55,10 @@ const since = async ({ log, ask }: SearchReads, atMs: number) => {
 
 export const questionKinds = {
   cellarReadings,
-  racksByName,
+  kegChart,
+  kegList: ofReadings(kegList),
+  rackList: ofReadings(rackList),
+  racksByName: ofReadings(racksLike),
   /** What is found in a short time. */
   findEvents: ofLog(listHere),
   /** Oldest first. */

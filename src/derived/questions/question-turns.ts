@@ -6,7 +6,15 @@ import { isPassing } from '../../log/sqlite/sqlite-faults.ts'
 import { ModelUnusable } from '../model-file.ts'
 import { FairTurns } from './fair-turns.ts'
 import { ModelNotReady, type ModelReaders } from './model-readers.ts'
-import type { AsOf, KnownProgress, ModelQuestion, QuestionKinds, SearchQuestion, SearchReads } from './question.ts'
+import type {
+  AsOf,
+  DraftQuestion,
+  KnownProgress,
+  ModelQuestion,
+  QuestionKinds,
+  SearchQuestion,
+  SearchReads,
+} from './question.ts'
 import { faultData, type ThrownFault } from './thrown-fault.ts'
 
 /** `failed`: the question has a bug. `fault`: the model's file cannot be read. `thrown`: the log cannot be read. */
@@ -70,7 +78,13 @@ export class QuestionTurns {
       waitedMs += this.#parts.passedMs() - beganMs
       if (!this.#open.has(asked.id)) throw new QuestionOver('Nobody waits for the answer')
     }
-    const answer = 'answer' in kind ? this.#ofModel(kind, asked, turn) : this.#ofLog(kind, asked, { turn, passedMs })
+    const parts = { turn, passedMs }
+    const answer =
+      'answer' in kind
+        ? this.#ofModel(kind, asked, turn)
+        : 'draft' in kind
+          ? this.#ofBoth(kind, asked, parts)
+          : this.#ofLog(kind, asked, parts)
     void answer.catch(endOf).then((ended) => {
       if (this.#open.delete(asked.id) && ended !== null) this.#parts.onEnd(asked.id, ended)
     })
@@ -88,7 +102,7 @@ export class QuestionTurns {
     { model, answer }: ModelQuestion<unknown, unknown>,
     { parameters }: AskedQuestion,
     turn: () => Promise<void>,
-  ): Promise<Ended> {
+  ): Promise<Ended & { readonly kind: 'answered' }> {
     await turn()
     const { database, asOf } = this.#parts.readers.open(model)
     const steps = answer(database, parameters)
@@ -103,17 +117,28 @@ export class QuestionTurns {
     }
   }
 
-  async #ofLog(
-    { search }: SearchQuestion<unknown, unknown>,
-    { id, parameters, ...known }: AskedQuestion,
-    { turn, passedMs }: Pick<SearchParts, 'turn' | 'passedMs'>,
+  async #ofBoth(
+    { model, draft, complete }: DraftQuestion<unknown, unknown, unknown>,
+    asked: AskedQuestion,
+    parts: TurnParts,
   ): Promise<Ended> {
-    await turn()
+    const drafted = await this.#ofModel({ model, answer: draft }, asked, parts.turn)
+    const answer = await complete(this.#reads(asked, parts), drafted.answer, asked.parameters)
+    return { ...drafted, answer }
+  }
+
+  async #ofLog({ search }: SearchQuestion<unknown, unknown>, asked: AskedQuestion, parts: TurnParts): Promise<Ended> {
+    await parts.turn()
+    return { kind: 'answered', answer: await search(this.#reads(asked, parts), asked.parameters), asOf: null }
+  }
+
+  #reads({ id, isPatient, progress, reached }: AskedQuestion, parts: TurnParts): SearchReads {
     const onDamage = (why: string): void => this.#parts.onDamage(id, why)
-    const answer = await search(this.#parts.openSearch({ ...known, turn, passedMs, onDamage }), parameters)
-    return { kind: 'answered', answer, asOf: null }
+    return this.#parts.openSearch({ isPatient, progress, reached, ...parts, onDamage })
   }
 }
+
+type TurnParts = Pick<SearchParts, 'turn' | 'passedMs'>
 
 /** `null`: nobody waits for the end. */
 const endOf = (thrown: unknown): Ended | null => {

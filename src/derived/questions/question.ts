@@ -13,6 +13,13 @@ export type ModelQuestion<Parameters, Answer> = {
   answer(database: Database, parameters: Parameters): Generator<void, Answer>
 }
 
+/** The model answers, and then the log adds what only it has. */
+export type DraftQuestion<Parameters, Draft, Answer> = {
+  readonly model: NamedModel
+  draft(database: Database, parameters: Parameters): Generator<void, Draft>
+  complete(reads: SearchReads, draft: Draft, parameters: Parameters): Promise<Answer>
+}
+
 /** Each read waits for its turn. */
 export type SearchReads = {
   readonly log: LogReads
@@ -32,7 +39,10 @@ export type SearchQuestion<Parameters, Answer> = {
   search(reads: SearchReads, parameters: Parameters): Promise<Answer>
 }
 
-type QuestionKind<Parameters, Answer> = ModelQuestion<Parameters, Answer> | SearchQuestion<Parameters, Answer>
+type QuestionKind<Parameters, Answer> =
+  | ModelQuestion<Parameters, Answer>
+  | DraftQuestion<Parameters, unknown, Answer>
+  | SearchQuestion<Parameters, Answer>
 
 export type QuestionKinds = Readonly<Record<string, QuestionKind<unknown, unknown>>>
 

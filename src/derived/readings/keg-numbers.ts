@@ -5,11 +5,12 @@
  * log equals one that grew.
  */
 import { ByteReader, ByteWriter } from '../../bytes/bytes.ts'
-import { readDecimal, writeDecimal } from './decimals.ts'
+import { readTime, writeTime } from './decimals.ts'
 
 /** Requests of a keg that are remembered, to know its usual pause. */
 const arrivalsPerKegMax = 6
-const pointsPerKegMax = 24
+/** Times of the newest readings of a keg, to know which later ones repeat them. */
+const timesPerKegMax = 24
 
 export const kegNumber = 0
 export const cellarNumber = 1
@@ -29,14 +30,14 @@ export const nextSeen = 10
 export const nextOfHash = 11
 /** A place in `RollUps`. */
 export const lastClosed = 12
-const pointCount = 13
+const timeCount = 13
 const arrivalCount = 14
-/** If the list is full, it is a ring, and the oldest point is here. */
-const firstPoint = 15
-/** Pairs of a time and a value, oldest first. */
-const points = 16
+/** If the list is full, it is a ring, and the oldest time is here. */
+const firstTime = 15
+/** Oldest first. */
+const times = 16
 /** Pairs of the highest time of a request's readings and the request's acceptance. */
-const arrivals = points + 2 * pointsPerKegMax
+const arrivals = times + timesPerKegMax
 export const buckets = arrivals + 2 * arrivalsPerKegMax
 
 export type Keg = { readonly numbers: Float64Array; readonly from: number }
@@ -45,59 +46,47 @@ export type Keg = { readonly numbers: Float64Array; readonly from: number }
  * A number has only 10 bits for the part of a ms beside today's ms. Rounded down, so that a time before a purge stays
  * before it.
  */
-export const pointTime = (ms: number, nanoseconds: number): number => ms + Math.floor((nanoseconds * 1024) / 1e6) / 1024
+export const timeInList = (ms: number, nanoseconds: number): number =>
+  ms + Math.floor((nanoseconds * 1024) / 1e6) / 1024
 
-/** A full list drops its oldest point. */
-export const addPoint = (keg: Keg, time: number, value: number): void => {
+/** A full list drops its oldest time. Returns true if the list has this time already. */
+export const addTime = (keg: Keg, time: number): boolean => {
   const { numbers, from } = keg
-  const count = numbers[from + pointCount] ?? 0
-  const first = numbers[from + firstPoint] ?? 0
-  const isFull = count === pointsPerKegMax
-  const newest = first === 0 ? count - 1 : first - 1
-  if (isFull && time >= (numbers[from + points + 2 * newest] ?? 0)) {
-    numbers[from + points + 2 * first] = time
-    numbers[from + points + 2 * first + 1] = value
-    numbers[from + firstPoint] = first + 1 === pointsPerKegMax ? 0 : first + 1
-    return
-  }
-  straighten(keg)
-  insertPair(numbers, { first: from + points, count: from + pointCount, max: pointsPerKegMax }, time, value)
+  const count = numbers[from + timeCount] ?? 0
+  const first = numbers[from + firstTime] ?? 0
+  const newest = numbers[from + times + (first === 0 ? count : first) - 1] ?? 0
+  if (count < timesPerKegMax || time < newest) return insertTime(keg, time)
+  numbers[from + times + first] = time
+  numbers[from + firstTime] = first + 1 === timesPerKegMax ? 0 : first + 1
+  return time === newest
 }
 
 const straighten = ({ numbers, from }: Keg): void => {
-  const first = numbers[from + firstPoint] ?? 0
+  const first = numbers[from + firstTime] ?? 0
   if (first === 0) return
-  const ring = numbers.slice(from + points, from + arrivals)
-  numbers.set(ring.subarray(2 * first), from + points)
-  numbers.set(ring.subarray(0, 2 * first), from + arrivals - 2 * first)
-  numbers[from + firstPoint] = 0
+  const ring = numbers.slice(from + times, from + arrivals)
+  numbers.set(ring.subarray(first), from + times)
+  numbers.set(ring.subarray(0, first), from + arrivals - first)
+  numbers[from + firstTime] = 0
 }
 
-type Pairs = { readonly first: number; readonly count: number }
-
-/** Goes behind those with the same or a lower first number. A full list drops its first pair. */
-const insertPair = (
-  numbers: Float64Array,
-  pairs: Pairs & { readonly max: number },
-  time: number,
-  other: number,
-): void => {
-  const { first } = pairs
-  const count = numbers[pairs.count] ?? 0
-  let at = first + 2 * count
-  if (count === pairs.max) {
-    if (time < (numbers[first] ?? 0)) return
-    at -= 2
-    numbers.copyWithin(first, first + 2, first + 2 * count)
+const insertTime = (keg: Keg, time: number): boolean => {
+  straighten(keg)
+  const { numbers, from } = keg
+  const count = numbers[from + timeCount] ?? 0
+  const begin = from + times
+  const isOldest = count > 0 && time === numbers[begin]
+  let at = begin + count
+  if (count === timesPerKegMax) {
+    if (time < (numbers[begin] ?? 0)) return false
+    at -= 1
+    numbers.copyWithin(begin, begin + 1, begin + count)
   } else {
-    numbers[pairs.count] = count + 1
+    numbers[from + timeCount] = count + 1
   }
-  for (; at > first && (numbers[at - 2] ?? 0) > time; at -= 2) {
-    numbers[at] = numbers[at - 2] ?? 0
-    numbers[at + 1] = numbers[at - 1] ?? 0
-  }
+  for (; at > begin && (numbers[at - 1] ?? 0) > time; at -= 1) numbers[at] = numbers[at - 1] ?? 0
   numbers[at] = time
-  numbers[at + 1] = other
+  return isOldest || (at > begin && numbers[at - 1] === time)
 }
 
 /** Readings of one request count once, with their highest time. */
@@ -134,24 +123,25 @@ export const forgetBefore = (keg: Keg, ms: number): boolean => {
   straighten(keg)
   const { numbers, from } = keg
   const forgotten =
-    forgetPairs(numbers, { count: from + pointCount, first: from + points, ms }) +
-    forgetPairs(numbers, { count: from + arrivalCount, first: from + arrivals, ms })
+    forget(numbers, { count: from + timeCount, first: from + times, size: 1, ms }) +
+    forget(numbers, { count: from + arrivalCount, first: from + arrivals, size: 2, ms })
   return forgotten > 0
 }
 
-const forgetPairs = (numbers: Float64Array, { count, first, ms }: Pairs & { readonly ms: number }): number => {
+/** `size`: numbers of each item. The first one is a time. */
+type Times = { readonly first: number; readonly count: number; readonly size: number; readonly ms: number }
+
+const forget = (numbers: Float64Array, { count, first, size, ms }: Times): number => {
   const before = numbers[count] ?? 0
   let forgotten = 0
-  while (forgotten < before && (numbers[first + 2 * forgotten] ?? 0) < ms) forgotten += 1
-  numbers.copyWithin(first, first + 2 * forgotten, first + 2 * before)
+  while (forgotten < before && (numbers[first + size * forgotten] ?? 0) < ms) forgotten += 1
+  numbers.copyWithin(first, first + size * forgotten, first + size * before)
   numbers[count] = before - forgotten
   return forgotten
 }
 
 export const oldestOf = ({ numbers, from }: Keg): number =>
-  Math.floor(
-    Math.min(numbers[from + points + 2 * (numbers[from + firstPoint] ?? 0)] ?? 0, numbers[from + arrivals] ?? 0),
-  )
+  Math.floor(Math.min(numbers[from + times + (numbers[from + firstTime] ?? 0)] ?? 0, numbers[from + arrivals] ?? 0))
 
 export const lastAcceptedOf = (keg: Keg): number => Math.max(...acceptedOf(keg))
 
@@ -170,50 +160,50 @@ const acceptedOf = ({ numbers, from }: Keg): number[] => {
   return accepted.sort((a, b) => a - b)
 }
 
-/** From the newest one on. Most are whole ms and have few decimals, so they take a third of their size in memory. */
-export const pointBytes = (keg: Keg): Uint8Array => {
-  straighten(keg)
-  return pairBytes(keg, points, pointCount)
-}
-export const arrivalBytes = (keg: Keg): Uint8Array => pairBytes(keg, arrivals, arrivalCount)
-
 const bytes = new ByteWriter()
 
-const pairBytes = ({ numbers, from }: Keg, first: number, count: number): Uint8Array => {
+/** From the newest one on, as differences. */
+export const timeBytes = (keg: Keg): Uint8Array => {
+  straighten(keg)
+  const { numbers, from } = keg
   bytes.begin()
-  let before = 0
-  for (let at = from + first + 2 * (numbers[from + count] ?? 0) - 2; at >= from + first; at -= 2) {
+  let newer = 0
+  for (let at = from + times + (numbers[from + timeCount] ?? 0) - 1; at >= from + times; at -= 1) {
     const time = numbers[at] ?? 0
-    writeDecimal(bytes, before - time)
-    writeDecimal(bytes, numbers[at + 1] ?? 0)
-    before = time
+    writeTime(bytes, newer - time)
+    newer = time
   }
   return bytes.finish()
 }
 
-export const takePoints = (keg: Keg, stored: Uint8Array): void =>
-  takePairs(keg, pairsOf(stored), { first: points, count: pointCount })
-export const takeArrivals = (keg: Keg, stored: Uint8Array): void =>
-  takePairs(keg, pairsOf(stored), { first: arrivals, count: arrivalCount })
-
-const takePairs = (
-  { numbers, from }: Keg,
-  pairs: readonly number[],
-  { first, count }: { readonly first: number; readonly count: number },
-): void => {
-  numbers.set(pairs, from + first)
-  numbers[from + count] = pairs.length / 2
-}
-
-const pairsOf = (stored: Uint8Array): number[] => {
+export const takeTimes = ({ numbers, from }: Keg, stored: Uint8Array): void => {
   const reader = new ByteReader(stored)
   const newestFirst: number[] = []
-  let time = 0
-  while (!reader.isAtEnd) {
-    time -= readDecimal(reader)
-    newestFirst.push(readDecimal(reader), time)
-  }
-  return newestFirst.reverse()
+  for (let time = 0; !reader.isAtEnd; newestFirst.push(time)) time -= readTime(reader)
+  numbers.set(newestFirst.reverse(), from + times)
+  numbers[from + timeCount] = newestFirst.length
 }
 
-export const valuesOf = (stored: Uint8Array): readonly number[] => pairsOf(stored).filter((_, index) => index % 2 === 1)
+/** Pairs from the newest one on, their first numbers as differences. */
+export const arrivalBytes = ({ numbers, from }: Keg): Uint8Array => {
+  bytes.begin()
+  let newer = 0
+  for (let at = from + arrivals + 2 * (numbers[from + arrivalCount] ?? 0) - 2; at >= from + arrivals; at -= 2) {
+    const time = numbers[at] ?? 0
+    writeTime(bytes, newer - time)
+    writeTime(bytes, numbers[at + 1] ?? 0)
+    newer = time
+  }
+  return bytes.finish()
+}
+
+export const takeArrivals = ({ numbers, from }: Keg, stored: Uint8Array): void => {
+  const reader = new ByteReader(stored)
+  const newestFirst: number[] = []
+  for (let time = 0; !reader.isAtEnd; ) {
+    time -= readTime(reader)
+    newestFirst.push(readTime(reader), time)
+  }
+  numbers.set(newestFirst.reverse(), from + arrivals)
+  numbers[from + arrivalCount] = newestFirst.length / 2
+}

@@ -9,10 +9,11 @@ import { keyIdOf } from '../../domain/stream-names.ts'
 import { futureSkewMsMax } from '../../limits.ts'
 import { FlushSteps } from '../flush-steps.ts'
 import type { Model, ModelKind } from '../model.ts'
+import { AheadReadings, aheadTable } from './ahead-readings.ts'
 import type { Arriving } from './arriving.ts'
 import {
   addArrival,
-  addPoint,
+  addTime,
   forgetBefore,
   isDirty,
   isStored,
@@ -24,7 +25,7 @@ import {
   latestRevision,
   latestValue,
   nextSeen,
-  pointTime,
+  timeInList,
 } from './keg-numbers.ts'
 import { type KegOfCellar, KegSlots } from './keg-slots.ts'
 import { levelTables } from './levels.ts'
@@ -43,8 +44,8 @@ export const kegsPerCellarMax = 10_000
 
 export const readingsKind: ModelKind = {
   name: 'readings',
-  format: 2,
-  tables: cellarTable + kegTables + levelTables + recentTable,
+  format: 3,
+  tables: cellarTable + kegTables + levelTables + aheadTable + recentTable,
   flushEveryMs: readingsFlushEveryMs,
   open: (database) => new ReadingsModel(database),
 }
@@ -56,6 +57,7 @@ class ReadingsModel implements Model {
   readonly #cellars: ReadingsCellars
   readonly #kegs: StoredKegs
   readonly #rollUps: RollUps
+  readonly #ahead: AheadReadings
   readonly #recent: StoredRecent
   #dirty: number[] = []
   readonly #slotsOfKeys = new Map<string, number>()
@@ -78,6 +80,7 @@ class ReadingsModel implements Model {
     this.#cellars = new ReadingsCellars(database)
     this.#kegs = new StoredKegs(database, this.#slots)
     this.#rollUps = new RollUps(database, this.#slots, this.#steps)
+    this.#ahead = new AheadReadings(database, this.#steps)
     this.#recent = new StoredRecent(database)
     // Without a transaction, a look-up takes ten times as long.
     this.#foldAll = database.transaction((items: readonly LogItem[]) => {
@@ -86,7 +89,7 @@ class ReadingsModel implements Model {
   }
 
   get pending(): number {
-    return this.#dirty.length + this.#rollUps.pending
+    return this.#dirty.length + this.#rollUps.pending + this.#ahead.pending
   }
 
   fold(items: readonly LogItem[]): void {
@@ -98,12 +101,14 @@ class ReadingsModel implements Model {
       if (!cellar.isPurged) continue
       this.#recent.forgetBefore(cellar.number, cellar.keptFromMs ?? 0)
       yield* this.#rollUps.purge(cellar.number, cellar.timesFromMs)
+      yield* this.#ahead.purge(cellar.number, cellar.keptFromMs ?? 0)
       cellar.isPurged = false
     }
     yield* this.#deleteGone()
     yield* this.#rollUps.expire(this.#cellars.all(), nowMs)
     yield* this.#writeKegs()
     yield* this.#rollUps.write()
+    yield* this.#ahead.write()
     yield* this.#writeCellars()
     this.#cellars.keepMinutesFrom(this.#rollUps.firstMinute)
     if (Math.max(this.#slots.size, this.#slotsOfKeys.size) > kegsInMemoryMax) this.#forgetKegs()
@@ -185,16 +190,19 @@ class ReadingsModel implements Model {
 
   #foldReading(cellar: ReadingsCellar): void {
     const arriving = this.#arriving
-    if (arriving.timeMs - arriving.recordedAt > futureSkewMsMax || arriving.timeMs < cellar.timesFromMs) return
+    if (arriving.timeMs - arriving.recordedAt > futureSkewMsMax) {
+      if (arriving.recordedAt >= (cellar.keptFromMs ?? 0)) this.#ahead.add(cellar.number, arriving)
+      return
+    }
+    if (arriving.timeMs < cellar.timesFromMs) return
     arriving.cellar = cellar.number
     const slot = this.#slotOf(cellar, arriving)
     const keg = this.#slots.of(slot)
     const { numbers, from } = keg
     const isNew = numbers[from + latestMs] === Number.NEGATIVE_INFINITY
     this.#markDirty(slot)
-    this.#rollUps.add(slot, arriving)
-    const time = pointTime(arriving.timeMs, arriving.nanoseconds)
-    addPoint(keg, time, arriving.value)
+    const time = timeInList(arriving.timeMs, arriving.nanoseconds)
+    this.#rollUps.add(slot, arriving, addTime(keg, time))
     addArrival(keg, time, arriving.recordedAt)
     if (isLatest(numbers, from, arriving)) this.#setLatest(slot)
     if (!isNew) return
@@ -322,6 +330,7 @@ class ReadingsModel implements Model {
       if (last.timeMs < beforeMs) this.#forgetKeg(cellar, last)
     }
     this.#rollUps.forgetClosedBefore(cellar.number, beforeMs)
+    this.#ahead.forgetBefore(cellar.number, acceptedBefore)
     cellar.silent = null
   }
 

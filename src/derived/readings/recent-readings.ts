@@ -1,4 +1,6 @@
 import type { Database, Statement } from 'bun:sqlite'
+import { readingsStream } from '../../domain/stream-names.ts'
+import type { ReadingPlace } from './shown-kegs.ts'
 
 export const latestReadingsPerCellarMax = 50
 
@@ -71,3 +73,19 @@ export class StoredRecent {
     this.#forget.run(cellar, acceptedMs)
   }
 }
+
+/** Newest first, at most `latestReadingsPerCellarMax`. */
+export const recentReadings = (database: Database, cellar: string): readonly ReadingPlace[] =>
+  database
+    .query<{ recorded_ms: number; position: number; key_id: string; revision: number }, [string]>(
+      `SELECT recorded_ms, position, key_id, revision FROM cellars JOIN recent ON recent.cellar = cellars.number
+        WHERE cellars.name = ? ORDER BY recorded_ms DESC, position DESC`,
+    )
+    .all(cellar)
+    .map(({ recorded_ms: recordedAt, position, key_id: keyId, revision }) => ({
+      stream: readingsStream(keyId),
+      keyId,
+      revision,
+      position,
+      recordedAt,
+    }))

@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
-import { minuteMs } from '../../domain/calendar.ts'
+import { hourMs, minuteMs } from '../../domain/calendar.ts'
 import { modelRowsPerStep } from '../../limits.ts'
 import type { FlushSteps } from '../flush-steps.ts'
 import type { Arriving } from './arriving.ts'
@@ -12,8 +12,15 @@ import {
   bucketFirstAt,
   bucketLast,
   bucketLastAt,
+  bucketLate,
+  bucketLateMs,
   bucketMax,
+  bucketMaxPosition,
   bucketMin,
+  bucketMinPosition,
+  bucketRepeats,
+  bucketSecondCount,
+  bucketSecondSum,
   bucketSum,
   bucketTime,
   isBucketDirty,
@@ -65,7 +72,7 @@ export class RollUps {
   }
 
   /** Call it before setting the keg's latest reading. */
-  add(slot: number, arriving: Arriving): void {
+  add(slot: number, arriving: Arriving, isRepeat: boolean): void {
     const keg = this.#slots.of(slot)
     const { numbers, from } = keg
     for (let level = 0; level < levels.length; level += 1) {
@@ -79,7 +86,15 @@ export class RollUps {
         if (isNewest || !this.#recall(slot, level, time)) numbers.fill(0, at, at + numbersPerBucket)
         numbers[at + bucketTime] = time
       }
-      addToBucket(numbers, at, arriving, arriving.timeMs - time * ms + arriving.nanoseconds / 1e6)
+      const offset = arriving.timeMs - time * ms + arriving.nanoseconds / 1e6
+      addToBucket(numbers, at, arriving, offset)
+      if (offset >= halfHourMs) {
+        numbers[at + bucketSecondCount] = (numbers[at + bucketSecondCount] ?? 0) + 1
+        numbers[at + bucketSecondSum] = (numbers[at + bucketSecondSum] ?? 0) + arriving.value
+      } else {
+        numbers[at + bucketSum] = (numbers[at + bucketSum] ?? 0) + arriving.value
+      }
+      if (isRepeat) numbers[at + bucketRepeats] = (numbers[at + bucketRepeats] ?? 0) + 1
     }
   }
 
@@ -249,15 +264,29 @@ export class RollUps {
 
 const noneClosed: ReadonlyMap<number, number> = new Map()
 
+/** Readings that come later than this after their own time count as late. */
+export const lateMsMin = minuteMs
+const halfHourMs = hourMs / 2
+
 const addToBucket = (numbers: Float64Array, at: number, arriving: Arriving, offset: number): void => {
   // SQLite keeps no negative zero.
   const value = arriving.value + 0
   const count = numbers[at + bucketCount] ?? 0
   numbers[at + isBucketDirty] = 1
   numbers[at + bucketCount] = count + 1
-  numbers[at + bucketSum] = (numbers[at + bucketSum] ?? 0) + value
-  if (count === 0 || value < (numbers[at + bucketMin] ?? 0)) numbers[at + bucketMin] = value
-  if (count === 0 || value > (numbers[at + bucketMax] ?? 0)) numbers[at + bucketMax] = value
+  if (count === 0 || value < (numbers[at + bucketMin] ?? 0)) {
+    numbers[at + bucketMin] = value
+    numbers[at + bucketMinPosition] = arriving.position
+  }
+  if (count === 0 || value > (numbers[at + bucketMax] ?? 0)) {
+    numbers[at + bucketMax] = value
+    numbers[at + bucketMaxPosition] = arriving.position
+  }
+  const lateMs = arriving.recordedAt - arriving.timeMs
+  if (lateMs > lateMsMin) {
+    numbers[at + bucketLate] = (numbers[at + bucketLate] ?? 0) + 1
+    if (lateMs > (numbers[at + bucketLateMs] ?? 0)) numbers[at + bucketLateMs] = lateMs
+  }
   if (count === 0 || offset < (numbers[at + bucketFirstAt] ?? 0)) {
     numbers[at + bucketFirst] = value
     numbers[at + bucketFirstAt] = offset

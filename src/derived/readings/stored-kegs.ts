@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { secondText } from '../../domain/calendar.ts'
 import { nanosecondsPastMs } from '../../domain/reading/parse-timestamp.ts'
+import { silentAfterMs } from '../../domain/reading/silence.ts'
 import { orderKey } from '../../domain/search/order-key.ts'
 import {
   arrivalBytes,
@@ -15,16 +16,16 @@ import {
   latestRevision,
   latestValue,
   oldestOf,
-  pointBytes,
   takeArrivals,
-  takePoints,
+  takeTimes,
+  timeBytes,
   usualPauseOf,
 } from './keg-numbers.ts'
 import type { KegOfCellar, KegSlots } from './keg-slots.ts'
 
 /**
- * Order keys are different for different names, so they also find a keg. `timestamp` is NULL for the form
- * `YYYY-MM-DDThh:mm:ssZ`, which follows from `time_ms`.
+ * Order keys are different for different names, so they also find a keg. `searched` has both
+ * names in lower case, which SQLite knows only of ASCII. `timestamp` is NULL for the form `YYYY-MM-DDThh:mm:ssZ`, which follows from `time_ms`.
  */
 export const kegTables = `
   CREATE TABLE kegs (
@@ -34,8 +35,10 @@ export const kegTables = `
     rack TEXT NOT NULL,
     keg TEXT NOT NULL,
     number INTEGER NOT NULL,
+    searched TEXT NOT NULL,
     PRIMARY KEY (cellar, rack_order, keg_order)
   ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX keg_numbers ON kegs (cellar, number);
   CREATE TABLE latest (
     cellar INTEGER NOT NULL,
     keg INTEGER NOT NULL,
@@ -48,8 +51,9 @@ export const kegTables = `
     value REAL NOT NULL,
     accepted_ms INTEGER NOT NULL,
     pause_ms INTEGER,
+    silent_from_ms INTEGER NOT NULL,
     oldest_ms INTEGER NOT NULL,
-    points BLOB NOT NULL,
+    times BLOB NOT NULL,
     arrivals BLOB NOT NULL,
     PRIMARY KEY (cellar, keg)
   ) STRICT, WITHOUT ROWID;`
@@ -73,7 +77,7 @@ type StoredKeg = Omit<StoredLast, 'number' | 'rack' | 'keg'> & {
   readonly revision: number
   readonly recorded_ms: number
   readonly value: number
-  readonly points: Uint8Array
+  readonly times: Uint8Array
   readonly arrivals: Uint8Array
 }
 
@@ -97,8 +101,8 @@ export class StoredKegs {
     this.#older = database.prepare(
       `SELECT number, rack, kegs.keg, position, time_ms, timestamp FROM ${both} AND oldest_ms < ?`,
     )
-    this.#name = database.prepare('INSERT INTO kegs VALUES (?, ?, ?, ?, ?, ?)')
-    this.#write = database.prepare('REPLACE INTO latest VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+    this.#name = database.prepare('INSERT INTO kegs VALUES (?, ?, ?, ?, ?, ?, ?)')
+    this.#write = database.prepare('REPLACE INTO latest VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
     this.#deleteName = database.prepare('DELETE FROM kegs WHERE cellar = ? AND rack_order = ? AND keg_order = ?')
     this.#deleteLatest = database.prepare('DELETE FROM latest WHERE cellar = ? AND keg = ?')
   }
@@ -121,7 +125,7 @@ export class StoredKegs {
     numbers[from + latestRevision] = stored.revision
     numbers[from + latestRecordedAt] = stored.recorded_ms
     numbers[from + latestValue] = stored.value
-    takePoints(keg, stored.points)
+    takeTimes(keg, stored.times)
     takeArrivals(keg, stored.arrivals)
     this.#slots.keyIds[slot] = stored.key_id
     this.#slots.timestamps[slot] = stored.timestamp
@@ -136,9 +140,11 @@ export class StoredKegs {
     const number = numbers[from + kegNumber] ?? 0
     if (numbers[from + isStored] === 0) {
       const [rack, name] = [racks[slot] ?? '', kegs[slot] ?? '']
-      this.#name.run(cellar, orderKey(rack), orderKey(name), rack, name, number)
+      const searched = `${rack.toLowerCase()}\n${name.toLowerCase()}`
+      this.#name.run(cellar, orderKey(rack), orderKey(name), rack, name, number, searched)
       numbers[from + isStored] = 1
     }
+    const [accepted, pause] = [lastAcceptedOf(keg), usualPauseOf(keg)]
     this.#write.run(
       cellar,
       number,
@@ -149,10 +155,11 @@ export class StoredKegs {
       numbers[from + latestMs] ?? 0,
       timestamps[slot] ?? null,
       numbers[from + latestValue] ?? 0,
-      lastAcceptedOf(keg),
-      usualPauseOf(keg),
+      accepted,
+      pause,
+      accepted + silentAfterMs(pause),
       oldestOf(keg),
-      pointBytes(keg),
+      timeBytes(keg),
       arrivalBytes(keg),
     )
   }

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { kegsInMemoryMax, kegsPerCellarMax, readingsKind } from '../../../src/derived/readings/readings-model.ts'
-import { findKegs, kegNamed } from '../../../src/derived/readings/readings-questions.ts'
 import type { Reading } from '../../../src/domain/reading/fields.ts'
 import { ReadingRun, RecordedRun } from '../../../src/domain/reading/recorded-run.ts'
 import { columnsOf } from '../../support/logs/columns-of.ts'
-import { answerOf } from '../../support/readings/expected-readings.ts'
+import { foundKegs, hasKeg } from '../../support/readings/asked-kegs.ts'
 import {
   emptyReadings,
   flushReadings,
@@ -45,11 +44,10 @@ const runOf = (readings: readonly Reading[], position: number): RecordedRun => {
 const movedTo = ({ run, stream }: RecordedRun, position: number): RecordedRun =>
   new RecordedRun(run, { stream, revision: position, position })
 
-const allOf = (database: ReturnType<typeof emptyReadings>): number =>
-  answerOf(findKegs(database, { cellar: 'north', words: [], page: 1, perPage: 1 })).all
+const allOf = (database: ReturnType<typeof emptyReadings>): number => foundKegs(database, {}).all
 
-const hasKeg = (database: ReturnType<typeof emptyReadings>, keg: string): boolean =>
-  kegNamed(database, { cellar: 'north', rack: 'rack', keg }) !== null
+const has = (database: ReturnType<typeof emptyReadings>, keg: string): boolean =>
+  hasKeg(database, { rack: 'rack', keg })
 
 describe('a cellar', () => {
   test('forgets the keg with the oldest latest reading when it is full', () => {
@@ -60,10 +58,10 @@ describe('a cellar', () => {
     const late = runOf([readingAt('north', 'late', -1)], second + 1)
     const more = runOf([readingAt('north', 'more', second)], second + 2)
     const folded = foldedReadings([...full, used], endMs)
-    expect([allOf(folded), hasKeg(folded, 'keg-1')]).toEqual([kegsPerCellarMax, true])
+    expect([allOf(folded), has(folded, 'keg-1')]).toEqual([kegsPerCellarMax, true])
     const database = foldedReadings([...full, used, late, more], endMs)
     expect(allOf(database)).toBe(kegsPerCellarMax)
-    expect(['keg-0', 'keg-1', 'keg-2', 'late', 'more'].map((keg) => hasKeg(database, keg))).toEqual([
+    expect(['keg-0', 'keg-1', 'keg-2', 'late', 'more'].map((keg) => has(database, keg))).toEqual([
       true,
       false,
       true,

@@ -1,6 +1,6 @@
 import type { CellarReadings, questionKinds } from '../../../src/asked/question-kinds.ts'
 import type { Questions } from '../../../src/derived/questions/question.ts'
-import type { KegsWanted } from '../../../src/derived/readings/readings-questions.ts'
+import type { KegsWanted } from '../../../src/derived/readings/shown-kegs.ts'
 
 type Asked = Questions<typeof questionKinds>
 

@@ -1,14 +1,28 @@
 import type { Database } from 'bun:sqlite'
 import { CellReader } from '../../../src/derived/readings/cells.ts'
-import { findKegs, recentReadings } from '../../../src/derived/readings/readings-questions.ts'
+import {
+  bucketCount,
+  bucketFirst,
+  bucketLast,
+  bucketLate,
+  bucketLateMs,
+  bucketMax,
+  bucketMaxPosition,
+  bucketMin,
+  bucketMinPosition,
+  bucketRepeats,
+  bucketSecondCount,
+  bucketSecondSum,
+  bucketSum,
+} from '../../../src/derived/readings/levels.ts'
+import { recentReadings } from '../../../src/derived/readings/recent-readings.ts'
 import { nanosecondsPastMs, parseTimestamp } from '../../../src/domain/reading/parse-timestamp.ts'
 import { eventsOfItems, type LogItem } from '../../../src/domain/reading/recorded-run.ts'
+import { foundKegs } from './asked-kegs.ts'
 
-export const answerOf = <T>(question: Generator<void, T>): T => {
-  for (let step = question.next(); ; step = question.next()) if (step.done === true) return step.value
-}
-
-type Folded = {
+export type Folded = {
+  readonly rack: string
+  readonly name: string
   readonly keyId: string
   readonly revision: number
   readonly position: number
@@ -18,19 +32,39 @@ type Folded = {
   readonly timestamp: string
   readonly ms: number
   readonly nanoseconds: number
+  readonly isRepeat: boolean
 }
 
-type Buckets = Record<string, { count: number; min: number; max: number; sum: number; first: number; last: number }>
+type Bucket = Record<
+  | 'count'
+  | 'min'
+  | 'max'
+  | 'sum'
+  | 'first'
+  | 'last'
+  | 'minPosition'
+  | 'maxPosition'
+  | 'late'
+  | 'lateMs'
+  | 'repeats'
+  | 'secondCount'
+  | 'secondSum',
+  number
+>
+type Buckets = Record<string, Bucket>
 
-const byTime = (a: Folded, b: Folded): number => a.ms - b.ms || a.nanoseconds - b.nanoseconds || a.position - b.position
+export const byTime = (a: Folded, b: Folded): number =>
+  a.ms - b.ms || a.nanoseconds - b.nanoseconds || a.position - b.position
 
-/** The points of a keg are ordered to 1/1024 of a ms. */
+/** The times of a keg are compared to 1/1024 of a ms. */
 const timeOf = ({ ms, nanoseconds }: Folded): number => ms + Math.floor((nanoseconds * 1024) / 1e6) / 1024
 const byPointTime = (a: Folded, b: Folded): number => timeOf(a) - timeOf(b) || a.position - b.position
 
-/** Computes from the events what the model must say, one rule after the other. */
-export const expectedOf = (history: readonly LogItem[]): Readonly<Record<string, unknown>> => {
-  const cellars: Record<string, { kept: Folded[]; recent: Folded[]; from: number; acceptedFrom: number }> = {}
+type OfCellar = { kept: Folded[]; recent: Folded[]; ahead: Folded[]; from: number; acceptedFrom: number }
+
+/** What is left of the readings of each cellar after its purges. `kept` are those that are drawn. */
+export const drawnOf = (history: readonly LogItem[]): Readonly<Record<string, OfCellar>> => {
+  const cellars: Record<string, OfCellar> = {}
   for (const event of eventsOfItems(history)) {
     if (event.type === 'ReadingsPurged') {
       const cellar = cellars[event.data.cellar]
@@ -39,36 +73,41 @@ export const expectedOf = (history: readonly LogItem[]): Readonly<Record<string,
       cellar.from = cellar.acceptedFrom + 3_600_000
       cellar.kept = cellar.kept.filter(({ ms }) => ms >= cellar.from)
       cellar.recent = cellar.recent.filter(({ recordedAt }) => recordedAt >= cellar.acceptedFrom)
+      cellar.ahead = cellar.ahead.filter(({ recordedAt }) => recordedAt >= cellar.acceptedFrom)
     }
     if (event.type !== 'ReadingAccepted') continue
     const { data, stream, ...at } = event
-    cellars[data.cellar] ??= { kept: [], recent: [], from: Number.NEGATIVE_INFINITY, acceptedFrom: 0 }
+    cellars[data.cellar] ??= { kept: [], recent: [], ahead: [], from: Number.NEGATIVE_INFINITY, acceptedFrom: 0 }
     const cellar = cellars[data.cellar]
     const ms = parseTimestamp(data.timestamp)
     if (cellar === undefined || typeof ms !== 'number') throw new Error('impossible')
     const keg = `${data.rack} / ${data.keg}`
     const value = data.value + 0
-    const reading = {
-      ...data,
-      ...at,
-      keyId: stream.slice(9),
-      keg,
-      value,
-      ms,
-      nanoseconds: nanosecondsPastMs(data.timestamp),
-    }
+    const nanoseconds = nanosecondsPastMs(data.timestamp)
+    const keyId = stream.slice(9)
+    const one = { ...data, ...at, name: data.keg, keyId, keg, value, ms, nanoseconds, isRepeat: false }
+    const newest = cellar.kept.filter((other) => other.keg === keg).toSorted(byPointTime)
+    const isRepeat = newest.slice(-24).some((other) => timeOf(other) === timeOf(one))
+    const reading = { ...one, isRepeat }
     if (at.recordedAt >= cellar.acceptedFrom) cellar.recent.push(reading)
     if (ms <= at.recordedAt + 600_000 && ms >= cellar.from) cellar.kept.push(reading)
+    if (ms > at.recordedAt + 600_000 && at.recordedAt >= cellar.acceptedFrom) cellar.ahead.push(reading)
   }
-  return Object.fromEntries(
-    Object.entries(cellars).map(([name, { kept, recent }]) => {
+  return cellars
+}
+
+/** Computes from the events what the model must say, one rule after the other. */
+export const expectedOf = (history: readonly LogItem[]): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(drawnOf(history)).map(([name, { kept, recent, ahead }]) => {
       const lists = Map.groupBy(kept, ({ keg }) => keg)
       const kegs = Object.fromEntries([...lists].map(([keg, readings]) => [keg, kegOf(readings)]))
       const last = recent.sort((a, b) => b.recordedAt - a.recordedAt || b.position - a.position).slice(0, 50)
-      return [name, { kegs, recent: last.map(({ position }) => position) }]
+      const hours = Object.groupBy(ahead, ({ keg, recordedAt }) => `${keg} / ${Math.floor(recordedAt / 3_600_000)}`)
+      const counts = Object.fromEntries(Object.entries(hours).map(([hour, readings]) => [hour, readings?.length]))
+      return [name, { kegs, ahead: counts, recent: last.map(({ position }) => position) }]
     }),
   )
-}
 
 const kegOf = (readings: readonly Folded[]) => {
   const sorted = readings.toSorted(byTime)
@@ -82,17 +121,13 @@ const kegOf = (readings: readonly Folded[]) => {
       latest.value,
       latest.timestamp,
     ],
-    values: readings
-      .toSorted(byPointTime)
-      .slice(-24)
-      .map(({ value }) => value),
     ...arrivalsOf(sorted),
     minutes: bucketsOf(readings, 60_000),
     hours: bucketsOf(readings, 3_600_000),
   }
 }
 
-const arrivalsOf = (sorted: readonly Folded[]) => {
+export const arrivalsOf = (sorted: readonly Folded[]) => {
   const highest = new Map<number, Folded>()
   for (const reading of sorted) highest.set(reading.recordedAt, reading)
   const last = [...highest.values()].sort((a, b) => timeOf(a) - timeOf(b) || a.recordedAt - b.recordedAt).slice(-6)
@@ -106,29 +141,41 @@ const bucketsOf = (readings: readonly Folded[], bucketMs: number): Buckets => {
   for (const [time, list] of Map.groupBy(readings, ({ ms }) => Math.floor(ms / bucketMs))) {
     const sorted = list.toSorted(byTime)
     const values = list.map(({ value }) => value)
+    const [min, max] = [Math.min(...values), Math.max(...values)]
+    const lates = list.map(({ recordedAt, ms }) => recordedAt - ms).filter((lateMs) => lateMs > 60_000)
+    const isSecond = ({ ms }: Folded): boolean => bucketMs === 3_600_000 && ms % bucketMs >= 1_800_000
+    const second = list.filter(isSecond)
     buckets[time] = {
       count: list.length,
-      min: Math.min(...values),
-      max: Math.max(...values),
-      sum: values.reduce((sum, value) => sum + value, 0),
+      min,
+      max,
+      sum: sumOf(list.filter((reading) => !isSecond(reading))),
       first: sorted[0]?.value ?? 0,
       last: sorted.at(-1)?.value ?? 0,
+      minPosition: list.find(({ value }) => value === min)?.position ?? 0,
+      maxPosition: list.find(({ value }) => value === max)?.position ?? 0,
+      late: lates.length,
+      lateMs: Math.max(0, ...lates),
+      repeats: list.filter(({ isRepeat }) => isRepeat).length,
+      secondCount: second.length,
+      secondSum: sumOf(second),
     }
   }
   return buckets
 }
+
+const sumOf = (readings: readonly Folded[]): number => readings.reduce((sum, { value }) => sum + value, 0)
 
 /** What the file of a model says, without the numbers of its kegs, which depend on the order in which they were met. */
 export const everythingOf = (database: Database): Readonly<Record<string, unknown>> => {
   const cellars = database.query<{ number: number; name: string }, []>('SELECT number, name FROM cellars').all()
   return Object.fromEntries(
     cellars.map(({ number: cellar, name }) => {
-      const found = answerOf(findKegs(database, { cellar: name, words: [], page: 1, perPage: 100_000 }))
-      const kegs = found.kegs.map(({ rack, keg, latest, values, acceptedMs, pauseMs }) => [
+      const found = foundKegs(database, { cellar: name, perPage: 100_000 })
+      const kegs = found.kegs.map(({ rack, keg, latest, acceptedMs, pauseMs }) => [
         `${rack} / ${keg}`,
         {
           latest: [latest.keyId, latest.revision, latest.position, latest.recordedAt, latest.value, latest.timestamp],
-          values,
           accepted: acceptedMs,
           pause: pauseMs,
           minutes: storedBuckets(database, 'minutes', { cellar, rack, keg }),
@@ -136,7 +183,13 @@ export const everythingOf = (database: Database): Readonly<Record<string, unknow
         },
       ])
       const recent = recentReadings(database, name).map(({ position }) => position)
-      return [name, { kegs: Object.fromEntries(kegs), recent }]
+      const ahead = database
+        .query<{ readonly name: string; readonly readings: number }, [number]>(
+          "SELECT rack || ' / ' || keg || ' / ' || hour AS name, readings FROM ahead WHERE cellar = ?",
+        )
+        .all(cellar)
+        .map(({ name: hour, readings }) => [hour, readings])
+      return [name, { kegs: Object.fromEntries(kegs), ahead: Object.fromEntries(ahead), recent }]
     }),
   )
 }
@@ -160,8 +213,22 @@ const storedBuckets = (
   for (const { time, cell, buckets: bytes } of rows) {
     const reader = new CellReader(bytes)
     if (named === null || Math.floor(named.number / 32) !== cell || !reader.find(named.number)) continue
-    const [, count = 0, min = 0, max = 0, sum = 0, first = 0, , last = 0] = reader.numbers
-    buckets[time] = { count, min, max, sum, first, last }
+    const numbers = (from: number): number => reader.numbers[from] ?? 0
+    buckets[time] = {
+      count: numbers(bucketCount),
+      min: numbers(bucketMin),
+      max: numbers(bucketMax),
+      sum: numbers(bucketSum),
+      first: numbers(bucketFirst),
+      last: numbers(bucketLast),
+      minPosition: numbers(bucketMinPosition),
+      maxPosition: numbers(bucketMaxPosition),
+      late: numbers(bucketLate),
+      lateMs: numbers(bucketLateMs),
+      repeats: numbers(bucketRepeats),
+      secondCount: numbers(bucketSecondCount),
+      secondSum: numbers(bucketSecondSum),
+    }
   }
   return buckets
 }

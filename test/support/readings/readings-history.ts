@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
 import type { Model } from '../../../src/derived/model.ts'
+import { CellReader } from '../../../src/derived/readings/cells.ts'
 import { readingsKind } from '../../../src/derived/readings/readings-model.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import type { Reading } from '../../../src/domain/reading/fields.ts'
@@ -170,17 +171,25 @@ const tables = {
   latest: 'cellar, keg',
   minutes: 'cellar, time, cell',
   hours: 'cellar, time, cell',
+  ahead: 'cellar, rack, keg, hour',
   recent: 'cellar, recorded_ms, position',
 }
 
-/** All rows of all tables. */
+/** All rows of all tables. The first position in the bytes of a cell depends on the flushes, so the buckets are compared. */
 export const rowsOf = (database: Database): Readonly<Record<string, readonly unknown[]>> =>
   Object.fromEntries(
     Object.entries(tables).map(([table, order]) => [
       table,
       database
-        .query(`SELECT * FROM ${table} ORDER BY ${order}`)
+        .query<{ readonly buckets?: Uint8Array }, []>(`SELECT * FROM ${table} ORDER BY ${order}`)
         .all()
-        .map((row) => JSON.stringify(row)),
+        .map((row) => JSON.stringify(row.buckets === undefined ? row : { ...row, buckets: bucketsOf(row.buckets) })),
     ]),
   )
+
+const bucketsOf = (bytes: Uint8Array): readonly unknown[] => {
+  const reader = new CellReader(bytes)
+  const buckets: unknown[] = []
+  while (reader.next()) buckets.push([reader.keg, ...reader.numbers])
+  return buckets
+}

@@ -66,15 +66,19 @@ export const readingsOf = async (deps: DashboardDeps, wanted: ReadingsWanted, { 
     const kegs: KegListView = { kegs: [], find: wanted.words.join(' '), found: 0, all: 0, page: wanted.page, pages: 1 }
     return { cellar, kegs, readings: [], state: stateWithout(told.kind), hasActiveKey: false }
   }
-  const { kegs, recent } = told.answer
+  const { kegs: found, recent } = told.answer
+  const kegs = found.kegs.map((keg) => ({
+    ...keg,
+    values: keg.day.filter((mean) => mean !== null),
+    unit: unitIn(deps.core, cellar, keg.keg),
+  }))
   const events = await ifReadable(deps.recentReadings.at(recent, read))
   const shown = (events ?? []).filter(({ data }) => hasWords(data, wanted.words))
   const readings = shown.map((event) => readingView(deps, event))
   // Used only without readings. Otherwise the keys are not searched, to save time.
   const hasActiveKey = recent.length === 0 && deps.core.projections.keys.ofCellar(cellar).some(isActive)
   const state: ReadingsState = events === null ? { kind: 'log_away' } : await stateOf(told, read)
-  const withUnits = kegs.kegs.map((keg) => ({ ...keg, unit: unitIn(deps.core, cellar, keg.keg) }))
-  return { cellar, kegs: { ...kegs, kegs: withUnits, find: wanted.words.join(' ') }, readings, state, hasActiveKey }
+  return { cellar, kegs: { ...found, kegs, find: wanted.words.join(' ') }, readings, state, hasActiveKey }
 }
 
 /** `null`: the log cannot be read now. The kegs are shown all the same. */
@@ -93,7 +97,18 @@ export const kegPageNumber = async (deps: DashboardDeps, wanted: ReadingsWanted,
 }
 
 const kegPage = ({ core }: DashboardDeps, wanted: ReadingsWanted, asked: Omit<Asked, 'nowMs'>) =>
-  core.questions.ask('cellarReadings', { ...wanted, perPage: kegsPerPageMax }, asked)
+  core.questions.ask(
+    'cellarReadings',
+    {
+      ...wanted,
+      sort: 'name',
+      isReversed: false,
+      silentFirst: false,
+      perPage: kegsPerPageMax,
+      nowMs: core.clock.now(),
+    },
+    asked,
+  )
 
 const stateWithout = (kind: 'not_ready' | 'not_now'): ReadingsState =>
   kind === 'not_ready' ? { kind: 'behind', asOfMs: null } : { kind: 'away' }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { CellarReadings } from '../../../../src/asked/question-kinds.ts'
-import type { KegsWanted } from '../../../../src/derived/readings/readings-questions.ts'
+import type { KegsWanted } from '../../../../src/derived/readings/shown-kegs.ts'
 import {
   liveHeartbeatMs,
   livePushMs,
@@ -40,8 +40,8 @@ const countedReadings = ({ cellar }: KegsWanted): CellarReadings => {
   rendered.push(cellar)
   renderingMs += costMsOf(cellar)
   const place = { stream: 'readings-k', keyId: 'k', revision: 0, position: 0, recordedAt: 0 }
-  const latest = { ...place, value: 1, timestamp: '2026-03-01T12:00:00Z' }
-  const keg = { rack: 'rack-17', keg: 'temperature', latest, values: [1], acceptedMs: 0, pauseMs: null }
+  const latest = { ...place, value: 1, timestamp: '2026-03-01T12:00:00Z', timeMs: 0 }
+  const keg = { rack: 'rack-17', keg: 'temperature', latest, day: [1], acceptedMs: 0, pauseMs: null, isSilent: false }
   const kegs = longNames === 0 ? [keg] : Array.from({ length: longNames }, () => ({ ...keg, keg: unpackable() }))
   return { kegs: { kegs, page: 1, pages: 1, found: kegs.length, all: kegs.length }, recent: [] }
 }

@@ -1,0 +1,124 @@
+import type { Database } from 'bun:sqlite'
+import { describe, expect, test } from 'bun:test'
+import { chartStepsMs } from '../../../src/derived/readings/keg-charts.ts'
+import type { ChartsWanted } from '../../../src/derived/readings/shown-kegs.ts'
+import { chartOf } from '../../support/readings/asked-kegs.ts'
+import { expectedChart, rounded } from '../../support/readings/expected-charts.ts'
+import { arrivalsOf, byTime, drawnOf } from '../../support/readings/expected-readings.ts'
+import { foldedReadings, historyStartMs, purgedLog, randomHistory } from '../../support/readings/readings-history.ts'
+import { sentHistory } from '../../support/readings/sent-history.ts'
+import { seededNumbers } from '../../support/seeded-entropy.ts'
+
+const noonMs = Date.UTC(2026, 2, 1, 12)
+const minuteMs = 60_000
+const hourMs = 3_600_000
+const dayMs = 86_400_000
+
+describe('a chart', () => {
+  const sent = [0, 10_000, minuteMs, hourMs, dayMs + 5, 80 * dayMs].map((ms) => ({ atMs: noonMs + ms }))
+  const database = foldedReadings(sentHistory(sent), noonMs + dayMs)
+  const of = (fromMs: number, toMs: number, stepsMax = 400) => {
+    const { stepMs, chart } = chartOf(database, { fromMs, toMs, stepsMax })
+    return { stepMs, points: chart?.points.map(({ timeMs, count, mean }) => [timeMs - noonMs, count, mean]) }
+  }
+
+  test('has a point for each step with readings', () => {
+    const { stepMs, chart } = chartOf(database, { fromMs: noonMs, toMs: noonMs + hourMs })
+    const first = { timeMs: noonMs, count: 2, min: 0, max: 1, mean: 0.5, first: 0, last: 1 }
+    const second = { timeMs: noonMs + minuteMs, count: 1, min: 2, max: 2, mean: 2, first: 2, last: 2 }
+    expect({ stepMs, points: chart?.points }).toEqual({ stepMs: minuteMs, points: [first, second] })
+  })
+
+  test('has the shortest step that needs no more steps than wanted', () => {
+    const spans = [400 * minuteMs, 400 * minuteMs + 1, dayMs, 400 * hourMs, 401 * hourMs, 101 * dayMs, 9_999 * dayMs]
+    expect(spans.map((span) => of(noonMs, noonMs + span).stepMs / minuteMs)).toEqual([1, 5, 5, 60, 360, 1_440, 1_440])
+    expect([60, 59, 12, 11, 4, 3].map((steps) => of(noonMs, noonMs + hourMs, steps).stepMs / minuteMs)).toEqual([
+      1, 5, 5, 15, 15, 60,
+    ])
+  })
+
+  test('has hours if the minutes are not kept any more', () => {
+    const old = noonMs - dayMs
+    expect(of(old - minuteMs, noonMs - dayMs + hourMs)).toEqual({ stepMs: hourMs, points: [] })
+    expect(of(old, old + hourMs).stepMs).toBe(minuteMs)
+  })
+
+  test('of a long range has steps of six hours, or of a day', () => {
+    expect(of(noonMs, noonMs + 60 * dayMs)).toEqual({
+      stepMs: 6 * hourMs,
+      points: [
+        [0, 4, 1.5],
+        [dayMs, 1, 4],
+      ],
+    })
+    const halfDay = 12 * hourMs
+    expect(of(noonMs, noonMs + 101 * dayMs).points).toEqual([
+      [-halfDay, 4, 1.5],
+      [dayMs - halfDay, 1, 4],
+      [80 * dayMs - halfDay, 1, 5],
+    ])
+  })
+
+  test('of an unknown keg, or of an unknown cellar, is none', () => {
+    const keg = { rack: 'rack', keg: 'other' }
+    expect(chartOf(database, { kegs: [keg] }).chart).toBeNull()
+    expect(chartOf(database, { cellar: 'south' }).chart).toBeNull()
+  })
+
+  test('of a keg whose readings were all too far ahead has their number', () => {
+    const ahead = foldedReadings(sentHistory([{ atMs: noonMs + 601_000, acceptedMs: noonMs }]), noonMs)
+    const { chart } = chartOf(ahead, { fromMs: noonMs - hourMs, toMs: noonMs + hourMs })
+    expect([chart?.latest, chart?.acceptedMs, chart?.points, chart?.summary.ahead]).toEqual([null, noonMs, [], 1])
+    expect(chartOf(ahead, { fromMs: noonMs - hourMs, toMs: noonMs }).chart?.summary.ahead).toBe(0)
+  })
+})
+
+test('minutes are deleted after two days, and hours stay', () => {
+  const sent = [{ atMs: noonMs }, { atMs: noonMs + minuteMs }]
+  const database = foldedReadings(sentHistory(sent), noonMs + 2 * dayMs + minuteMs)
+  const rows = (table: string) => database.query(`SELECT time FROM ${table}`).all()
+  expect(rows('minutes')).toEqual([{ time: noonMs / minuteMs + 1 }])
+  expect(rows('hours')).toEqual([{ time: noonMs / hourMs }])
+})
+
+describe('each chart equals a computation from all readings', () => {
+  for (const seed of [21, 22, 23, 24]) {
+    test(`of a random history (${seed})`, () => {
+      const history = randomHistory(seed)
+      const grown = foldedReadings(history, historyStartMs)
+      const rebuilt = foldedReadings(purgedLog(history), historyStartMs)
+      const next = seededNumbers(seed)
+      let points = 0
+      for (const [cellar, { kept, ahead, acceptedFrom }] of Object.entries(drawnOf(history))) {
+        for (const [keg, readings] of Map.groupBy(kept, (reading) => reading.keg)) {
+          const [{ rack, name } = { rack: '', name: '' }] = readings
+          const aheadOfKeg = ahead.filter((reading) => reading.keg === keg)
+          for (let round = 0; round < 8; round += 1) {
+            const spanMs = [hourMs, 3 * hourMs, dayMs, 5 * dayMs, 40 * dayMs][next() % 5] ?? hourMs
+            const fromMs = historyStartMs - 40 * hourMs + (next() % (9 * dayMs))
+            const wanted = { cellar, kegs: [{ rack, keg: name }], fromMs, toMs: fromMs + spanMs, stepsMax: 300 }
+            const shown = shownChart(grown, wanted)
+            const { stepMs, bucketMs } = shown.range
+            const range = { ...shown.range, nowMs: wanted.toMs, pauseMs: arrivalsOf(readings.toSorted(byTime)).pause }
+            expect(chartStepsMs.some((ms) => ms === stepMs)).toBe(true)
+            expect(bucketMs).toBe(stepMs < hourMs ? minuteMs : hourMs)
+            expect<unknown>(shown.chart).toEqual(expectedChart(readings, aheadOfKeg, range))
+            expect(shown.keptFromMs).toBe(acceptedFrom === 0 ? null : acceptedFrom + hourMs)
+            expect(shownChart(rebuilt, wanted)).toEqual(shown)
+            points += shown.chart?.points.length ?? 0
+          }
+        }
+      }
+      expect(points).toBeGreaterThan(100)
+    })
+  }
+})
+
+const shownChart = (database: Database, wanted: ChartsWanted) => {
+  const { chart, keptFromMs, ...range } = chartOf(database, wanted)
+  if (chart === null) return { range, keptFromMs, chart }
+  const { points, gaps, summary, lowest, highest } = chart
+  const mean = summary.mean === null ? null : rounded(summary.mean)
+  const roundedPoints = points.map((point) => ({ ...point, mean: point.mean === null ? null : rounded(point.mean) }))
+  return { range, keptFromMs, chart: { points: roundedPoints, gaps, summary: { ...summary, mean }, lowest, highest } }
+}
