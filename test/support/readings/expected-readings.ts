@@ -58,13 +58,13 @@ export const byTime = (a: Folded, b: Folded): number =>
 
 /** The times of a keg are compared to 1/1024 of a ms. */
 const timeOf = ({ ms, nanoseconds }: Folded): number => ms + Math.floor((nanoseconds * 1024) / 1e6) / 1024
-const byPointTime = (a: Folded, b: Folded): number => timeOf(a) - timeOf(b) || a.position - b.position
 
 type OfCellar = { kept: Folded[]; recent: Folded[]; ahead: Folded[]; from: number; acceptedFrom: number }
 
 /** What is left of the readings of each cellar after its purges. `kept` are those that are drawn. */
 export const drawnOf = (history: readonly LogItem[]): Readonly<Record<string, OfCellar>> => {
   const cellars: Record<string, OfCellar> = {}
+  const timesOfKegs = new Map<string, readonly number[]>()
   for (const event of eventsOfItems(history)) {
     if (event.type === 'ReadingsPurged') {
       const cellar = cellars[event.data.cellar]
@@ -86,11 +86,14 @@ export const drawnOf = (history: readonly LogItem[]): Readonly<Record<string, Of
     const nanoseconds = nanosecondsPastMs(data.timestamp)
     const keyId = stream.slice(9)
     const one = { ...data, ...at, name: data.keg, keyId, keg, value, ms, nanoseconds, isRepeat: false }
-    const newest = cellar.kept.filter((other) => other.keg === keg).toSorted(byPointTime)
-    const isRepeat = newest.slice(-24).some((other) => timeOf(other) === timeOf(one))
+    const times = timesOfKegs.get(`${data.cellar} / ${keg}`) ?? []
+    const isRepeat = times.includes(timeOf(one)) && times.filter((time) => time > timeOf(one)).length < 24
     const reading = { ...one, isRepeat }
     if (at.recordedAt >= cellar.acceptedFrom) cellar.recent.push(reading)
-    if (ms <= at.recordedAt + 600_000 && ms >= cellar.from) cellar.kept.push(reading)
+    if (ms <= at.recordedAt + 600_000 && ms >= cellar.from) {
+      cellar.kept.push(reading)
+      timesOfKegs.set(`${data.cellar} / ${keg}`, [...times, timeOf(one)])
+    }
     if (ms > at.recordedAt + 600_000 && at.recordedAt >= cellar.acceptedFrom) cellar.ahead.push(reading)
   }
   return cellars
