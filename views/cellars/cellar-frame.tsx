@@ -1,6 +1,7 @@
 import type { Children } from '@kitajs/html'
 import { Layout } from '../frame/layout.tsx'
 import { Name } from '../parts/name.tsx'
+import { Crumbs, NavLinks } from '../parts/nav-links.tsx'
 import { paths } from '../paths.ts'
 import type { CellarView, Shell } from '../types.ts'
 
@@ -26,64 +27,51 @@ export const CellarFrame = (props: {
           </code>
         </p>
       </div>
-      <nav class="tabs" aria-label="Pages of this cellar">
-        <ul>
-          <li>
-            <a href={paths.cellar(cellar.cellar)} aria-current={props.tab === 'readings' ? 'page' : undefined}>
-              Readings
-            </a>
-          </li>
-          <li>
-            <a href={paths.keys(cellar.cellar)} aria-current={props.tab === 'keys' ? 'page' : undefined}>
-              API Keys
-            </a>
-          </li>
-          <li>
-            <a href={paths.settings(cellar.cellar)} aria-current={props.tab === 'settings' ? 'page' : undefined}>
-              Settings
-            </a>
-          </li>
-        </ul>
-      </nav>
+      <NavLinks
+        class="tabs"
+        label="Pages of this cellar"
+        links={[
+          { words: 'Readings', href: paths.cellar(cellar.cellar), isCurrent: props.tab === 'readings' },
+          { words: 'API Keys', href: paths.keys(cellar.cellar), isCurrent: props.tab === 'keys' },
+          { words: 'Settings', href: paths.settings(cellar.cellar), isCurrent: props.tab === 'settings' },
+        ]}
+      />
       {props.children}
     </Layout>
   )
 }
 
-export const Breadcrumbs = (props: {
+export const Breadcrumbs = ({
+  cellar,
+  tab = 'keys',
+  apiKey,
+}: {
   readonly cellar: { readonly cellar: string; readonly title: string } | null
-  /** Default: the keys. */
   readonly tab?: 'keys' | 'settings'
   readonly apiKey?: { readonly keyId: string; readonly label: string }
 }): JSX.Element => (
-  <nav class="crumbs" aria-label="Breadcrumb">
-    <ol>
-      <li>
-        <a href={paths.cellars}>Cellars</a>
-      </li>
-      {props.cellar === null ? null : (
-        <>
-          <li>
-            <a href={paths.cellar(props.cellar.cellar)}>
-              <Name text={props.cellar.title} />
-            </a>
-          </li>
-          <li>
-            {props.tab === 'settings' ? (
-              <a href={paths.settings(props.cellar.cellar)}>Settings</a>
+  <Crumbs
+    crumbs={[
+      <a href={paths.cellars}>Cellars</a>,
+      ...(cellar === null
+        ? []
+        : [
+            <a href={paths.cellar(cellar.cellar)}>
+              <Name text={cellar.title} />
+            </a>,
+            tab === 'settings' ? (
+              <a href={paths.settings(cellar.cellar)}>Settings</a>
             ) : (
-              <a href={paths.keys(props.cellar.cellar)}>API Keys</a>
-            )}
-          </li>
-        </>
-      )}
-      {props.apiKey === undefined ? null : (
-        <li>
-          <a href={paths.key(props.apiKey.keyId)}>
-            <Name text={props.apiKey.label} />
-          </a>
-        </li>
-      )}
-    </ol>
-  </nav>
+              <a href={paths.keys(cellar.cellar)}>API Keys</a>
+            ),
+          ]),
+      ...(apiKey === undefined
+        ? []
+        : [
+            <a href={paths.key(apiKey.keyId)}>
+              <Name text={apiKey.label} />
+            </a>,
+          ]),
+    ]}
+  />
 )

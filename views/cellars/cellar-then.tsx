@@ -3,6 +3,7 @@ import { StatusPill } from '../keys/key-status.tsx'
 import { attribute, Name } from '../parts/name.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
 import { countOf, limitText } from '../parts/quantity.ts'
+import { type Column, Table } from '../parts/table.tsx'
 import { ExactInstant } from '../parts/time.tsx'
 import { TimeForm } from '../parts/time-form.tsx'
 import { isoText } from '../parts/time-words.ts'
@@ -47,7 +48,14 @@ const Then = ({ cellar, answer, defaultLimit }: ThenProps): JSX.Element => (
       <CellarFacts cellar={answer.cellar} defaultLimit={defaultLimit} title="Settings then" />
     )}
     {answer.keys.length === 0 ? null : (
-      <KeysThen answer={answer} cellarLimit={answer.isKnown ? (answer.cellar?.policy.limit ?? defaultLimit) : null} />
+      <>
+        <CutOff answer={answer} />
+        <Table
+          room="wider"
+          rows={answer.keys}
+          columns={columnsOf(answer.at, answer.isKnown ? (answer.cellar?.policy.limit ?? defaultLimit) : null)}
+        />
+      </>
     )}
     <PageLinks
       page={answer.page}
@@ -84,13 +92,6 @@ const Existence = ({ answer }: { readonly answer: CellarThen }): JSX.Element => 
   )
 }
 
-const KeysThen = (props: { readonly answer: CellarThen; readonly cellarLimit: Limit | null }): JSX.Element => (
-  <>
-    <CutOff answer={props.answer} />
-    <KeysTable {...props} />
-  </>
-)
-
 /** Each row links to the page of its key, which reads this key alone. */
 const CutOff = ({ answer }: { readonly answer: CellarThen }): JSX.Element => {
   const unread = answer.keys.filter(({ state }) => state === null).length
@@ -105,57 +106,38 @@ const CutOff = ({ answer }: { readonly answer: CellarThen }): JSX.Element => {
   )
 }
 
-const KeysTable = (props: { readonly answer: CellarThen; readonly cellarLimit: Limit | null }): JSX.Element => (
-  <div class="table-room wider">
-    <table class="stack">
-      <thead>
-        <tr>
-          <th scope="col">Key then</th>
-          <th scope="col">Status then</th>
-          <th scope="col">Limit then</th>
-          <th scope="col">Expiry then</th>
-        </tr>
-      </thead>
-      <tbody>
-        {props.answer.keys.map((row) => (
-          <KeyThenRow row={row} at={props.answer.at} cellarLimit={props.cellarLimit} />
-        ))}
-      </tbody>
-    </table>
-  </div>
-)
-
-const KeyThenRow = (props: {
-  readonly row: KeyRowThen
-  readonly at: number
-  readonly cellarLimit: Limit | null
-}): JSX.Element => {
-  const { keyId, state } = props.row
-  const limit = state?.ownLimit ?? props.cellarLimit
-  return (
-    <tr>
-      <th scope="row">
-        <a class="row-name" href={paths.keyAt(keyId, isoText(props.at))}>
+const columnsOf = (at: number, cellarLimit: Limit | null): readonly Column<KeyRowThen>[] => [
+  {
+    head: 'Key then',
+    cell: ({ keyId, state }) => (
+      <>
+        <a class="row-name" href={paths.keyAt(keyId, isoText(at))}>
           <Name text={state?.label ?? keyId} />
         </a>
         <code class="under" safe>{`clr_${keyId}_…`}</code>
-      </th>
-      <td data-label="Status then">
-        {state === null ? <span class="quiet">Not known</span> : <StatusPill status={state.status} />}
-      </td>
-      <td data-label="Limit then">
-        <span safe>{state === null || limit === null ? 'Not known' : limitText(limit)}</span>
-        {state !== null && state.ownLimit === null ? <span class="under">the cellar’s limit</span> : null}
-      </td>
-      <td data-label="Expiry then">
-        {state === null ? (
-          <span class="quiet">Not known</span>
-        ) : state.expiresAt === null ? (
-          'Never'
-        ) : (
-          <ExactInstant at={state.expiresAt} />
-        )}
-      </td>
-    </tr>
-  )
-}
+      </>
+    ),
+  },
+  { head: 'Status then', cell: ({ state }) => (state === null ? <NotKnown /> : <StatusPill status={state.status} />) },
+  {
+    head: 'Limit then',
+    cell: ({ state }) => {
+      const limit = state?.ownLimit ?? cellarLimit
+      return (
+        <>
+          <span safe>{state === null || limit === null ? 'Not known' : limitText(limit)}</span>
+          {state !== null && state.ownLimit === null ? <span class="under">the cellar’s limit</span> : null}
+        </>
+      )
+    },
+  },
+  {
+    head: 'Expiry then',
+    cell: ({ state }) => {
+      if (state === null) return <NotKnown />
+      return state.expiresAt === null ? <span>Never</span> : <ExactInstant at={state.expiresAt} />
+    },
+  },
+]
+
+const NotKnown = (): JSX.Element => <span class="quiet">Not known</span>

@@ -1,7 +1,8 @@
 import { Layout } from '../frame/layout.tsx'
+import { Live } from '../parts/live.tsx'
 import { Name } from '../parts/name.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
-import { countText } from '../parts/quantity.ts'
+import { type Column, Count, Table } from '../parts/table.tsx'
 import { AgoOrNever } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import type { CellarRow, LogCheckView, Shell } from '../types.ts'
@@ -32,12 +33,7 @@ export const CellarsPage = (props: PageProps): JSX.Element => {
           </a>
         ) : null}
       </div>
-      <div
-        hx-sse:connect={paths.liveCellars(props.page)}
-        hx-sse:close="end"
-        hx-target="#cellar-list"
-        hx-swap="outerMorph"
-      >
+      <Live from={paths.liveCellars(props.page)} target="#cellar-list">
         <CellarList
           cellars={props.cellars}
           page={props.page}
@@ -45,7 +41,7 @@ export const CellarsPage = (props: PageProps): JSX.Element => {
           nowMs={props.shell.nowMs}
           isAdmin={isAdmin}
         />
-      </div>
+      </Live>
       {props.logCheck === null ? null : <LogCheck check={props.logCheck} nowMs={props.shell.nowMs} />}
     </Layout>
   )
@@ -56,30 +52,7 @@ export const CellarList = (props: ListProps & { readonly nowMs: number; readonly
     {props.cellars.length === 0 ? (
       <FirstSteps isAdmin={props.isAdmin} />
     ) : (
-      <div class="table-room">
-        <table class="stack cellar-rows">
-          <thead>
-            <tr>
-              <th scope="col">Cellar</th>
-              <th scope="col" class="number">
-                Active keys
-              </th>
-              <th scope="col" class="number">
-                Readings
-              </th>
-              <th scope="col" class="number" title="Readings that count towards the limits of the keys now">
-                Recent
-              </th>
-              <th scope="col">Last reading</th>
-            </tr>
-          </thead>
-          <tbody>
-            {props.cellars.map((row) => (
-              <CellarLine row={row} nowMs={props.nowMs} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table class="cellar-rows" rows={props.cellars} columns={columnsAt(props.nowMs)} />
     )}
     <PageLinks
       page={props.page}
@@ -90,36 +63,39 @@ export const CellarList = (props: ListProps & { readonly nowMs: number; readonly
   </section>
 )
 
-const CellarLine = (props: { readonly row: CellarRow; readonly nowMs: number }): JSX.Element => {
-  const { row } = props
-  return (
-    <tr>
-      <th scope="row">
-        <a class="row-name" href={paths.cellar(row.cellar)}>
-          <Name text={row.title} />
+const columnsAt = (nowMs: number): readonly Column<CellarRow>[] => [
+  {
+    head: 'Cellar',
+    cell: ({ cellar, title }) => (
+      <>
+        <a class="row-name" href={paths.cellar(cellar)}>
+          <Name text={title} />
         </a>
         <code class="under">
-          <Name text={row.cellar} />
+          <Name text={cellar} />
         </code>
-      </th>
-      <td class="number" data-label="Active keys">
-        <a href={paths.keys(row.cellar)}>
-          {row.activeKeys}
-          <span class="quiet" safe>{` of ${row.keys}`}</span>
-        </a>
-      </td>
-      <td class="number" data-label="Readings" safe>
-        {countText(row.accepted)}
-      </td>
-      <td class="number" data-label="Recent" safe>
-        {row.lately === null ? '–' : countText(row.lately)}
-      </td>
-      <td data-label="Last reading">
-        <AgoOrNever at={row.lastReadingAt} nowMs={props.nowMs} />
-      </td>
-    </tr>
-  )
-}
+      </>
+    ),
+  },
+  {
+    head: 'Active keys',
+    isNumber: true,
+    cell: ({ cellar, activeKeys, keys }) => (
+      <a href={paths.keys(cellar)}>
+        {activeKeys}
+        <span class="quiet" safe>{` of ${keys}`}</span>
+      </a>
+    ),
+  },
+  { head: 'Readings', isNumber: true, cell: ({ accepted }) => <Count of={accepted} /> },
+  {
+    head: 'Recent',
+    title: 'Readings that count towards the limits of the keys now',
+    isNumber: true,
+    cell: ({ lately }) => (lately === null ? <span>–</span> : <Count of={lately} />),
+  },
+  { head: 'Last reading', cell: ({ lastReadingAt }) => <AgoOrNever at={lastReadingAt} nowMs={nowMs} /> },
+]
 
 const FirstSteps = (props: { readonly isAdmin: boolean }): JSX.Element => (
   <div class="empty">

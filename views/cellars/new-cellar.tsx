@@ -1,5 +1,5 @@
 import { Layout } from '../frame/layout.tsx'
-import { Csrf, FormFault, TextField } from '../parts/field.tsx'
+import { PostForm, TextField } from '../parts/field.tsx'
 import { paths } from '../paths.ts'
 import type { Form, NewCellarField, Shell } from '../types.ts'
 import { Breadcrumbs } from './cellar-frame.tsx'
@@ -8,9 +8,13 @@ export const NewCellarPage = (props: { readonly shell: Shell; readonly form: For
   <Layout shell={props.shell} title="Create cellar" section="cellars" narrow>
     <Breadcrumbs cellar={null} />
     <h1>Create cellar</h1>
-    <form method="post" action={paths.cellars} class="card">
-      <Csrf token={props.shell.csrf} />
-      <FormFault fault={props.form.faults.form} />
+    <PostForm
+      action={paths.cellars}
+      csrf={props.shell.csrf}
+      form={props.form}
+      button="Create cellar"
+      cancel={paths.cellars}
+    >
       <TextField
         form={props.form}
         name="cellar"
@@ -27,10 +31,6 @@ export const NewCellarPage = (props: { readonly shell: Shell; readonly form: For
         hint="The dashboard shows this name. You can change it at any time. Default: the identifier."
         placeholder="Wine cellar, Berlin"
       />
-      <div class="form-end">
-        <button type="submit">Create cellar</button>
-        <a href={paths.cellars}>Cancel</a>
-      </div>
-    </form>
+    </PostForm>
   </Layout>
 )

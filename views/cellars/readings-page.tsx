@@ -2,15 +2,17 @@ import { ExportForm } from '../exports/export-form.tsx'
 import type { RefusalsToday } from '../log/log-types.ts'
 import { ReceiptLink } from '../log/receipt-link.tsx'
 import { RefusalTable } from '../log/refusal-table.tsx'
-import { AskForm } from '../parts/field.tsx'
-import { attribute, Name } from '../parts/name.tsx'
+import { SearchBox } from '../parts/ask-form.tsx'
+import { Live } from '../parts/live.tsx'
+import { Name } from '../parts/name.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
 import { countOf, countText } from '../parts/quantity.ts'
 import { Sparkline } from '../parts/sparkline.tsx'
+import { type Column, Table } from '../parts/table.tsx'
 import { Ago, Instant } from '../parts/time.tsx'
 import { Value } from '../parts/value.tsx'
 import { paths } from '../paths.ts'
-import type { CellarView, KegListView, ReadingsState, ReadingView, Shell } from '../types.ts'
+import type { CellarView, KegListView, KegView, ReadingsState, ReadingView, Shell } from '../types.ts'
 import { CellarFrame } from './cellar-frame.tsx'
 
 export const ReadingsPage = (props: {
@@ -37,12 +39,7 @@ export const ReadingsPage = (props: {
       />
     ) : null}
     <RefusalTable cellar={props.cellar.cellar} refusals={props.refusals} />
-    <div
-      hx-sse:connect={attribute(paths.liveReadings(props.cellar.cellar, props.kegs.find, props.kegs.page))}
-      hx-sse:close="end"
-      hx-target="#cellar-readings"
-      hx-swap="outerMorph"
-    >
+    <Live from={paths.liveReadings(props.cellar.cellar, props.kegs.find, props.kegs.page)} target="#cellar-readings">
       <CellarReadings
         cellar={props.cellar.cellar}
         kegs={props.kegs}
@@ -52,7 +49,7 @@ export const ReadingsPage = (props: {
         nowMs={props.shell.nowMs}
         isAdmin={props.shell.operator?.role === 'admin'}
       />
-    </div>
+    </Live>
     <ExportForm
       shell={props.shell}
       lists={['readings']}
@@ -144,30 +141,24 @@ const FindKegs = (props: {
   readonly find: string
   readonly ignoredWords: readonly string[]
 }): JSX.Element => (
-  <search>
-    <AskForm action={paths.cellar(props.cellar)} token={props.csrf} class="ask toolbar">
-      <label for="field-find">Find kegs</label>
-      <input
-        id="field-find"
-        name="find"
-        type="search"
-        autocomplete="off"
-        spellcheck="false"
-        value={attribute(props.typed)}
-        placeholder="Rack or keg name"
-      />
-      <button type="submit" class="secondary">
-        Find
-      </button>
-      {props.typed === '' ? null : <a href={paths.cellar(props.cellar)}>Show all</a>}
-    </AskForm>
+  <SearchBox
+    action={paths.cellar(props.cellar)}
+    token={props.csrf}
+    class="ask toolbar"
+    name="find"
+    label="Find kegs"
+    typed={props.typed}
+    placeholder="Rack or keg name"
+    isSecondary
+    showAll={props.typed === '' ? undefined : paths.cellar(props.cellar)}
+  >
     {props.ignoredWords.length === 0 ? null : (
       <p class="quiet" role="status">
         <span safe>{`Only the first ${props.find.split(' ').length} words are used. These words are ignored:`}</span>{' '}
         <Name text={props.ignoredWords.join(' ')} />
       </p>
     )}
-  </search>
+  </SearchBox>
 )
 
 const Kegs = (props: KegListView & { readonly cellar: string }): JSX.Element => (
@@ -180,7 +171,7 @@ const Kegs = (props: KegListView & { readonly cellar: string }): JSX.Element => 
           : `${countText(props.found)} of ${countOf(props.all, 'keg', 'kegs')}`}
       </small>
     </h2>
-    {props.kegs.length === 0 ? <NoKegs find={props.find} /> : <KegTable kegs={props.kegs} />}
+    {props.kegs.length === 0 ? <NoKegs find={props.find} /> : <Table rows={props.kegs} columns={kegColumns} />}
     <PageLinks
       page={props.page}
       pages={props.pages}
@@ -209,38 +200,24 @@ const NoKegs = (props: { readonly find: string }): JSX.Element => (
   </div>
 )
 
-const KegTable = (props: { readonly kegs: KegListView['kegs'] }): JSX.Element => (
-  <div class="table-room">
-    <table class="stack">
-      <thead>
-        <tr>
-          <th scope="col">Rack and keg</th>
-          <th scope="col" class="number">
-            Latest value
-          </th>
-          <th scope="col">Timestamp</th>
-          <th scope="col">Recent values</th>
-        </tr>
-      </thead>
-      <tbody>
-        {props.kegs.map((keg) => (
-          <tr>
-            <KegHeading rack={keg.rack} keg={keg.keg} />
-            <td class="number value" data-label="Latest value">
-              <Value value={keg.latest.value} unit={keg.unit} />
-            </td>
-            <td data-label="Timestamp">
-              <code safe>{keg.latest.timestamp}</code>
-            </td>
-            <td data-label="Recent values">
-              <Sparkline values={keg.values} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
+const KegName = ({ rack, keg }: Pick<KegView, 'rack' | 'keg'>): JSX.Element => (
+  <>
+    <Name class="under" text={rack} />
+    <Name class="row-name" text={keg} />
+  </>
 )
+
+const kegColumns: readonly Column<KegView>[] = [
+  { head: 'Rack and keg', cell: KegName },
+  {
+    head: 'Latest value',
+    isNumber: true,
+    class: 'value',
+    cell: ({ latest, unit }) => <Value value={latest.value} unit={unit} />,
+  },
+  { head: 'Timestamp', cell: ({ latest }) => <code safe>{latest.timestamp}</code> },
+  { head: 'Recent values', cell: ({ values }) => <Sparkline values={values} /> },
+]
 
 const ReadingTable = (props: { readonly readings: readonly ReadingView[]; readonly nowMs: number }): JSX.Element => (
   <section aria-labelledby="latest-title">
@@ -248,64 +225,42 @@ const ReadingTable = (props: { readonly readings: readonly ReadingView[]; readon
       Latest readings <small>newest first, in the order of acceptance</small>
     </h2>
     {props.readings.length > 0 ? null : <p class="quiet">None of them is of these kegs.</p>}
-    <div class="table-room wider" hidden={props.readings.length === 0}>
-      <table class="stack">
-        <thead>
-          <tr>
-            <th scope="col">Rack and keg</th>
-            <th scope="col" class="number">
-              Value
-            </th>
-            <th scope="col">Timestamp</th>
-            <th scope="col">Accepted</th>
-            <th scope="col">Key</th>
-            <th scope="col" title="The place of the reading in the event log. The device got the same receipt.">
-              Receipt
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {props.readings.map((reading) => (
-            <ReadingLine reading={reading} nowMs={props.nowMs} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      room="wider"
+      isHidden={props.readings.length === 0}
+      rows={props.readings}
+      frameOf={({ position }) => ({ id: `reading-${position}` })}
+      columns={readingColumns(props.nowMs)}
+    />
   </section>
 )
 
-const KegHeading = (props: { readonly rack: string; readonly keg: string }): JSX.Element => (
-  <th scope="row">
-    <Name class="under" text={props.rack} />
-    <Name class="row-name" text={props.keg} />
-  </th>
-)
-
-const ReadingLine = (props: { readonly reading: ReadingView; readonly nowMs: number }): JSX.Element => {
-  const { reading } = props
-  return (
-    <tr id={`reading-${reading.position}`}>
-      <KegHeading rack={reading.rack} keg={reading.keg} />
-      <td class="number value" data-label="Value">
-        <Value value={reading.value} unit={reading.unit} />
-      </td>
-      <td data-label="Timestamp">
-        <code safe>{reading.timestamp}</code> {reading.clockSkew ? <ClockAhead /> : null}
-      </td>
-      <td data-label="Accepted">
-        <Ago at={reading.recordedAt} nowMs={props.nowMs} />
-      </td>
-      <td data-label="Key">
-        <a href={paths.key(reading.keyId)}>
-          <Name text={reading.keyLabel} />
-        </a>
-      </td>
-      <td data-label="Receipt">
-        <ReceiptLink event={reading} />
-      </td>
-    </tr>
-  )
-}
+const readingColumns = (nowMs: number): readonly Column<ReadingView>[] => [
+  { head: 'Rack and keg', cell: KegName },
+  { head: 'Value', isNumber: true, class: 'value', cell: ({ value, unit }) => <Value value={value} unit={unit} /> },
+  {
+    head: 'Timestamp',
+    cell: ({ timestamp, clockSkew }) => (
+      <>
+        <code safe>{timestamp}</code> {clockSkew ? <ClockAhead /> : null}
+      </>
+    ),
+  },
+  { head: 'Accepted', cell: ({ recordedAt }) => <Ago at={recordedAt} nowMs={nowMs} /> },
+  {
+    head: 'Key',
+    cell: ({ keyId, keyLabel }) => (
+      <a href={paths.key(keyId)}>
+        <Name text={keyLabel} />
+      </a>
+    ),
+  },
+  {
+    head: 'Receipt',
+    title: 'The place of the reading in the event log. The device got the same receipt.',
+    cell: (reading) => <ReceiptLink event={reading} />,
+  },
+]
 
 const ClockAhead = (): JSX.Element => (
   <span

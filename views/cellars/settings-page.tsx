@@ -2,7 +2,7 @@ import type { Limit } from '../../src/domain/events.ts'
 import { LimitFields } from '../keys/key-form.tsx'
 import { ByWhom } from '../parts/by.tsx'
 import { Fact } from '../parts/fact.tsx'
-import { Csrf, FormFault, Shown, TextField } from '../parts/field.tsx'
+import { PostForm, TextField } from '../parts/field.tsx'
 import { Name } from '../parts/name.tsx'
 import { limitText } from '../parts/quantity.ts'
 import { Instant } from '../parts/time.tsx'
@@ -21,31 +21,34 @@ export const SettingsPage = (props: {
   readonly retention: Form<RetentionField>
   /** Without a limit of the key or its cellar. */
   readonly defaultLimit: Limit
-}): JSX.Element => (
-  <CellarFrame shell={props.shell} cellar={props.cellar} tab="settings" title="Settings">
-    <div class="columns">
-      <div>
-        <CellarFacts cellar={props.cellar} defaultLimit={props.defaultLimit} title="Current settings" />
-        <section class="card" aria-labelledby="cellar-at-title">
-          <h2 id="cellar-at-title">Settings and keys at a certain time</h2>
-          <TimeForm action={paths.cellarThen(props.cellar.cellar)} at={null} refused={null} nowMs={props.shell.nowMs} />
-        </section>
-      </div>
-      {props.shell.operator?.role === 'admin' ? (
+}): JSX.Element => {
+  const sent = { csrf: props.shell.csrf, cellar: props.cellar.cellar }
+  return (
+    <CellarFrame shell={props.shell} cellar={props.cellar} tab="settings" title="Settings">
+      <div class="columns">
         <div>
-          <RenameForm shell={props.shell} cellar={props.cellar.cellar} form={props.rename} />
-          <PolicyForm
-            shell={props.shell}
-            cellar={props.cellar.cellar}
-            form={props.policy}
-            defaultLimit={props.defaultLimit}
-          />
-          <RetentionForm cellar={props.cellar} form={props.retention} />
+          <CellarFacts cellar={props.cellar} defaultLimit={props.defaultLimit} title="Current settings" />
+          <section class="card" aria-labelledby="cellar-at-title">
+            <h2 id="cellar-at-title">Settings and keys at a certain time</h2>
+            <TimeForm
+              action={paths.cellarThen(props.cellar.cellar)}
+              at={null}
+              refused={null}
+              nowMs={props.shell.nowMs}
+            />
+          </section>
         </div>
-      ) : null}
-    </div>
-  </CellarFrame>
-)
+        {props.shell.operator?.role === 'admin' ? (
+          <div>
+            <RenameForm {...sent} form={props.rename} />
+            <PolicyForm {...sent} form={props.policy} defaultLimit={props.defaultLimit} />
+            <RetentionForm cellar={props.cellar} form={props.retention} />
+          </div>
+        ) : null}
+      </div>
+    </CellarFrame>
+  )
+}
 
 export const CellarFacts = (props: {
   readonly cellar: CellarView
@@ -99,16 +102,20 @@ const ageText = (ageMsMax: number | null, retentionMs: number | null): string =>
   return bounds.length === 0 ? 'No maximum' : durationWords(Math.min(...bounds))
 }
 
-const RenameForm = (props: {
-  readonly shell: Shell
+type CellarForm<Field extends string> = {
+  readonly csrf: string
   readonly cellar: string
-  readonly form: EditForm<'title'>
-}): JSX.Element => (
-  <form method="post" action={paths.rename(props.cellar)} class="card">
-    <h2>Title</h2>
-    <Csrf token={props.shell.csrf} />
-    <Shown text={props.form.shown} />
-    <FormFault fault={props.form.faults.form} />
+  readonly form: EditForm<Field>
+}
+
+const RenameForm = (props: CellarForm<'title'>): JSX.Element => (
+  <PostForm
+    action={paths.rename(props.cellar)}
+    csrf={props.csrf}
+    form={props.form}
+    above={<h2>Title</h2>}
+    button="Save title"
+  >
     <TextField
       form={props.form}
       name="title"
@@ -116,23 +123,17 @@ const RenameForm = (props: {
       hint="The dashboard shows this name. Devices do not use it."
       required
     />
-    <div class="form-end">
-      <button type="submit">Save title</button>
-    </div>
-  </form>
+  </PostForm>
 )
 
-const PolicyForm = (props: {
-  readonly shell: Shell
-  readonly cellar: string
-  readonly form: EditForm<PolicyField>
-  readonly defaultLimit: Limit
-}): JSX.Element => (
-  <form method="post" action={paths.policy(props.cellar)} class="card">
-    <h2>Rules for readings</h2>
-    <Csrf token={props.shell.csrf} />
-    <Shown text={props.form.shown} />
-    <FormFault fault={props.form.faults.form} />
+const PolicyForm = (props: CellarForm<PolicyField> & { readonly defaultLimit: Limit }): JSX.Element => (
+  <PostForm
+    action={paths.policy(props.cellar)}
+    csrf={props.csrf}
+    form={props.form}
+    above={<h2>Rules for readings</h2>}
+    button="Save rules"
+  >
     <LimitFields form={props.form} legend="Default limit per key" defaultLimit={props.defaultLimit} />
     <TextField
       form={props.form}
@@ -148,8 +149,5 @@ const PolicyForm = (props: {
       hint="For example 10m. Readings further in the future are refused with TIMESTAMP_IN_FUTURE. Default: no maximum. Readings more than 10 minutes ahead are then marked “clock ahead”, and never become the latest value."
       placeholder="10m"
     />
-    <div class="form-end">
-      <button type="submit">Save rules</button>
-    </div>
-  </form>
+  </PostForm>
 )

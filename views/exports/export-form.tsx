@@ -1,6 +1,6 @@
 import type { ExportedListName, ExportFormat } from '../../src/domain/events.ts'
 import { Layout } from '../frame/layout.tsx'
-import { Csrf, FormFault, TextField } from '../parts/field.tsx'
+import { Choices, Csrf, FormFault, TextField } from '../parts/field.tsx'
 import { attribute } from '../parts/name.tsx'
 import { paths } from '../paths.ts'
 import type { ExportField, Form, Shell } from '../types.ts'
@@ -49,14 +49,14 @@ const ExportFields = ({ shell, lists, filter, fields, ...props }: ExportFormProp
       {lists.length === 1 ? (
         <input type="hidden" name="list" value={lists[0]} />
       ) : (
-        <Choice name="list" legend="What" choices={lists.map((list) => [list, listWords[list]])} chosen={lists[0]} />
+        <Choices name="list" legend="What" choices={lists.map((list) => [list, listWords[list]])} chosen={lists[0]} />
       )}
       <div class="export-fields">
         {fields.map((field) => (
           <TextField form={form} name={field} {...fieldWords[field]} />
         ))}
       </div>
-      <Choice name="format" legend="Format" choices={formats} chosen={format} />
+      <Choices name="format" legend="Format" choices={formats} chosen={format} />
       <p class="hint">
         Each export is recorded: who took it, the filter and the number of rows. In CSV, a text that a spreadsheet could
         run as a formula gets an apostrophe in front.
@@ -69,25 +69,6 @@ const ExportFields = ({ shell, lists, filter, fields, ...props }: ExportFormProp
     </form>
   )
 }
-
-const Choice = (props: {
-  readonly name: 'list' | 'format'
-  readonly legend: string
-  readonly choices: readonly (readonly [value: string, words: string])[]
-  readonly chosen: string | undefined
-}): JSX.Element => (
-  <fieldset class="field">
-    <legend safe>{props.legend}</legend>
-    <div class="choices">
-      {props.choices.map(([value, words]) => (
-        <label class="choice">
-          <input type="radio" name={props.name} value={value} checked={value === props.chosen} />
-          <span safe>{words}</span>
-        </label>
-      ))}
-    </div>
-  </fieldset>
-)
 
 const formats = [
   ['ndjson', 'JSON lines'],

@@ -8,6 +8,7 @@ import type { Children } from '@kitajs/html'
 import { plainName } from '../../src/hidden-characters.ts'
 import { Csrf } from '../parts/field.tsx'
 import { attribute, Name } from '../parts/name.tsx'
+import { NavLinks } from '../parts/nav-links.tsx'
 import { paths } from '../paths.ts'
 import type { HealthReason, Shell } from '../types.ts'
 import { LiveState } from './live-state.tsx'
@@ -79,22 +80,15 @@ const Masthead = (props: { readonly shell: Shell; readonly section: Section | un
         </a>
         {operator === null ? null : (
           <>
-            <nav aria-label="Main">
-              <ul>
-                <li>
-                  <NavLink href={paths.cellars} current={props.section === 'cellars'} words="Cellars" />
-                </li>
-                <li>
-                  <NavLink href={paths.log()} current={props.section === 'log'} words="Log" />
-                </li>
-                <li>
-                  <NavLink href={paths.operators} current={props.section === 'operators'} words="Operators" />
-                </li>
-                <li>
-                  <NavLink href={paths.devicesGuide} current={props.section === 'guide'} words="Device guide" />
-                </li>
-              </ul>
-            </nav>
+            <NavLinks
+              label="Main"
+              links={[
+                { words: 'Cellars', href: paths.cellars, isCurrent: props.section === 'cellars' },
+                { words: 'Log', href: paths.log(), isCurrent: props.section === 'log' },
+                { words: 'Operators', href: paths.operators, isCurrent: props.section === 'operators' },
+                { words: 'Device guide', href: paths.devicesGuide, isCurrent: props.section === 'guide' },
+              ]}
+            />
             <div class="who">
               <span class="who-name">
                 <a
@@ -120,12 +114,6 @@ const Masthead = (props: { readonly shell: Shell; readonly section: Section | un
     </header>
   )
 }
-
-const NavLink = (props: { readonly href: string; readonly current: boolean; readonly words: string }): JSX.Element => (
-  <a href={props.href} aria-current={props.current ? 'page' : undefined} safe>
-    {props.words}
-  </a>
-)
 
 const InsecureWarning = (): JSX.Element => (
   <aside class="standing-warning" aria-label="Warning">

@@ -1,10 +1,10 @@
 import type { Limit } from '../../src/domain/events.ts'
 import { Breadcrumbs } from '../cellars/cellar-frame.tsx'
 import { Layout } from '../frame/layout.tsx'
-import { Csrf, FieldFault, FormFault, NoteField, Shown, TextField } from '../parts/field.tsx'
+import { Choices, FieldFault, NoteField, PostForm, TextField } from '../parts/field.tsx'
 import { Name } from '../parts/name.tsx'
 import { limitText } from '../parts/quantity.ts'
-import { Instant } from '../parts/time.tsx'
+import { secondText } from '../parts/time-words.ts'
 import { paths } from '../paths.ts'
 import type { CellarView, EditForm, EditKeyField, ExpiryChoice, Form, KeyView, NewKeyField, Shell } from '../types.ts'
 
@@ -20,18 +20,18 @@ export const NewKeyPage = (props: {
   <Layout shell={props.shell} title={`Create New Key · ${props.cellar.title}`} section="cellars" narrow>
     <Breadcrumbs cellar={props.cellar} />
     <h1>Create New Key</h1>
-    <form method="post" action={paths.keys(props.cellar.cellar)} class="card">
-      <Csrf token={props.shell.csrf} />
+    <PostForm
+      action={paths.keys(props.cellar.cellar)}
+      csrf={props.shell.csrf}
+      form={props.form}
+      button="Create key"
+      cancel={paths.keys(props.cellar.cellar)}
+    >
       <input type="hidden" name="_key_id" value={props.keyId} />
-      <FormFault fault={props.form.faults.form} />
       <KeyText form={props.form} isNew />
       <ExpiryField form={props.form} choices={newChoices} expiresAt={null} />
       <LimitFields form={props.form} legend="Limit" defaultLimit={props.cellarLimit} />
-      <div class="form-end">
-        <button type="submit">Create key</button>
-        <a href={paths.keys(props.cellar.cellar)}>Cancel</a>
-      </div>
-    </form>
+    </PostForm>
   </Layout>
 )
 
@@ -49,19 +49,18 @@ export const EditKeyPage = (props: {
       <h1>
         Edit <Name text={apiKey.label} />
       </h1>
-      <form method="post" action={paths.editKey(apiKey.keyId)} class="card" autocomplete="off">
-        <Csrf token={props.shell.csrf} />
-        <Shown text={props.form.shown} />
-        <FormFault fault={props.form.faults.form} />
+      <PostForm
+        action={paths.editKey(apiKey.keyId)}
+        csrf={props.shell.csrf}
+        form={props.form}
+        button="Save changes"
+        cancel={paths.key(apiKey.keyId)}
+      >
         <KeyText form={props.form} isNew={false} />
         <ExpiryField form={props.form} choices={editChoices} expiresAt={apiKey.expiresAt} />
         <LimitFields form={props.form} legend="Limit" defaultLimit={props.cellarLimit} />
         <p class="hint">An earlier expiry or a lower limit takes effect on every node as soon as it is saved.</p>
-        <div class="form-end">
-          <button type="submit">Save changes</button>
-          <a href={paths.key(apiKey.keyId)}>Cancel</a>
-        </div>
-      </form>
+      </PostForm>
     </Layout>
   )
 }
@@ -101,27 +100,15 @@ const ExpiryField = (props: {
 }): JSX.Element => {
   const { values, faults } = props.form
   return (
-    <fieldset class={faults.expires === undefined && faults.expires_on === undefined ? 'field' : 'field refused'}>
-      <legend>Expires</legend>
-      {props.expiresAt === null ? null : (
-        <p class="hint">
-          Currently: <Instant at={props.expiresAt} />
-        </p>
-      )}
-      <div class="choices">
-        {props.choices.map((choice) => (
-          <label class="choice">
-            <input
-              type="radio"
-              id={`expires-${choice}`}
-              name="expires"
-              value={choice}
-              checked={values.expires === choice}
-            />
-            <span safe>{choiceWords[choice]}</span>
-          </label>
-        ))}
-      </div>
+    <Choices
+      name="expires"
+      legend="Expires"
+      hint={props.expiresAt === null ? undefined : `Currently: ${secondText(props.expiresAt)}`}
+      choices={props.choices.map((choice) => [choice, choiceWords[choice]])}
+      chosen={values.expires}
+      fault={faults.expires}
+      isRefused={faults.expires_on !== undefined}
+    >
       <div class="choice-detail">
         <label for="field-expires_on">Last valid day (until 24:00 UTC)</label>
         <input
@@ -133,10 +120,9 @@ const ExpiryField = (props: {
           aria-invalid={faults.expires_on === undefined ? undefined : 'true'}
           aria-describedby={faults.expires_on === undefined ? undefined : 'fault-expires_on'}
         />
+        <FieldFault name="expires_on" fault={faults.expires_on} />
       </div>
-      <FieldFault name="expires" fault={faults.expires} />
-      <FieldFault name="expires_on" fault={faults.expires_on} />
-    </fieldset>
+    </Choices>
   )
 }
 
@@ -155,8 +141,8 @@ export const LimitFields = (props: {
       {`Maximum readings per period. Default: ${limitText(props.defaultLimit)}.`}
     </p>
     <div class="pair">
-      <TextField form={props.form} name="limit_readings" label="Readings" numeric quiet />
-      <TextField form={props.form} name="limit_seconds" label="Period in seconds" numeric quiet />
+      <TextField form={props.form} name="limit_readings" label="Readings" numeric isQuiet />
+      <TextField form={props.form} name="limit_seconds" label="Period in seconds" numeric isQuiet />
     </div>
   </fieldset>
 )

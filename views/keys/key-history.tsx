@@ -5,6 +5,7 @@ import { ByWhom } from '../parts/by.tsx'
 import { attribute } from '../parts/name.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
 import { countOf, countText } from '../parts/quantity.ts'
+import { type Column, Table } from '../parts/table.tsx'
 import { ExactInstant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import type { HistoryEntry, HistoryLine, HistoryView } from '../types.ts'
@@ -23,23 +24,14 @@ export const KeyHistory = ({ keyId, history }: HistoryProps): JSX.Element => (
         The history cannot be shown now. This page tries again by itself.
       </p>
     ) : null}
-    <div class="table-room wider" hidden={history.entries === null}>
-      <table class="stack history">
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">What happened</th>
-            <th scope="col">Status afterwards</th>
-            <th scope="col">In the log</th>
-          </tr>
-        </thead>
-        <tbody>
-          {history.entries?.map((entry) => (
-            <EntryRow entry={entry} keyId={keyId} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      class="history"
+      room="wider"
+      isHidden={history.entries === null}
+      rows={history.entries ?? []}
+      frameOf={({ lines }) => ({ id: `position-${lines.at(-1)?.position}` })}
+      columns={columnsOf(keyId)}
+    />
     <PageLinks
       page={history.page}
       pages={history.pages}
@@ -63,42 +55,48 @@ const InternalEvents = ({ keyId, history }: HistoryProps): JSX.Element => {
   )
 }
 
-const EntryRow = ({ entry, keyId }: { readonly entry: HistoryEntry; readonly keyId: string }): JSX.Element => {
-  const newest = entry.lines.at(-1)
-  if (newest === undefined) return ''
-  return (
-    <tr id={`position-${newest.position}`}>
-      <th scope="row">
-        <ExactInstant at={newest.at} />
-      </th>
-      <td data-label="What happened">
-        {entry.lines.map((line) => (
+const columnsOf = (keyId: string): readonly Column<HistoryEntry>[] => [
+  { head: 'When', cell: ({ lines }) => <ExactInstant at={lines.at(-1)?.at ?? 0} /> },
+  {
+    head: 'What happened',
+    cell: ({ lines, by }) => (
+      <>
+        {lines.map((line) => (
           <Line line={line} keyId={keyId} />
         ))}
-        <PasswordMaker by={entry.by} />
-      </td>
-      <td data-label="Status afterwards">
-        <StatusPill status={entry.status} />
-        {entry.status === 'active' && entry.expiresAt !== null ? (
+        <PasswordMaker by={by} />
+      </>
+    ),
+  },
+  {
+    head: 'Status afterwards',
+    cell: ({ status, expiresAt }) => (
+      <>
+        <StatusPill status={status} />
+        {status === 'active' && expiresAt !== null ? (
           <span class="under">
-            until <ExactInstant at={entry.expiresAt} />
+            until <ExactInstant at={expiresAt} />
           </span>
         ) : null}
-      </td>
-      <td data-label="In the log" class="place">
-        {entry.lines.map((line) => (
-          <span class="history-place">
-            <ReceiptLink event={line} />
-            <span class="under" safe>{`position ${countText(line.position)}`}</span>
-          </span>
-        ))}
-        <a class="under" href={attribute(paths.found(entry.requestId))} safe>
-          {`request ${entry.requestId}`}
-        </a>
-      </td>
-    </tr>
-  )
-}
+      </>
+    ),
+  },
+  { head: 'In the log', class: 'place', cell: PlaceInLog },
+]
+
+const PlaceInLog = ({ lines, requestId }: HistoryEntry): JSX.Element => (
+  <>
+    {lines.map((line) => (
+      <span class="history-place">
+        <ReceiptLink event={line} />
+        <span class="under" safe>{`position ${countText(line.position)}`}</span>
+      </span>
+    ))}
+    <a class="under" href={attribute(paths.found(requestId))} safe>
+      {`request ${requestId}`}
+    </a>
+  </>
+)
 
 const Line = ({ line, keyId }: { readonly line: HistoryLine; readonly keyId: string }): JSX.Element => (
   <div class="history-line">

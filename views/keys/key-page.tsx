@@ -5,8 +5,9 @@ import type { EventRow } from '../log/log-types.ts'
 import { LastRefusals } from '../log/refusals-of-key.tsx'
 import { ByWhom } from '../parts/by.tsx'
 import { Fact } from '../parts/fact.tsx'
+import { Live } from '../parts/live.tsx'
 import { UsageMeter } from '../parts/meter.tsx'
-import { attribute, Name } from '../parts/name.tsx'
+import { Name } from '../parts/name.tsx'
 import { countText, limitText } from '../parts/quantity.ts'
 import { Ago, AgoOrNever, Instant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
@@ -30,14 +31,9 @@ export const KeyPage = (props: {
   return (
     <Layout shell={shell} title={`${apiKey.label} · ${props.cellar.title}`} section="cellars">
       <Breadcrumbs cellar={props.cellar} />
-      <div
-        hx-sse:connect={attribute(paths.liveKey(apiKey.keyId, props.history.page, props.history.isEverything))}
-        hx-sse:close="end"
-        hx-target="#key-now"
-        hx-swap="outerMorph"
-      >
+      <Live from={paths.liveKey(apiKey.keyId, props.history.page, props.history.isEverything)} target="#key-now">
         <KeyNow apiKey={apiKey} nowMs={shell.nowMs} isAdmin={shell.operator?.role === 'admin'} />
-      </div>
+      </Live>
       <LastRefusals keyId={apiKey.keyId} rows={props.refusals} />
       <StateAtInstant keyId={apiKey.keyId} stateAt={props.stateAt} nowMs={shell.nowMs} />
       <KeyHistory keyId={apiKey.keyId} history={props.history} />

@@ -1,6 +1,6 @@
 import { Breadcrumbs } from '../cellars/cellar-frame.tsx'
 import { Layout } from '../frame/layout.tsx'
-import { Csrf, FieldFault, FormFault } from '../parts/field.tsx'
+import { Choices, PostForm } from '../parts/field.tsx'
 import { Name } from '../parts/name.tsx'
 import { Instant } from '../parts/time.tsx'
 import { durationWords } from '../parts/time-words.ts'
@@ -27,10 +27,14 @@ export const RotateKeyPage = (props: {
       <h1>
         Rotate <Name text={apiKey.label} />
       </h1>
-      <form method="post" action={paths.rotateKey(apiKey.keyId)} class="card">
-        <Csrf token={props.shell.csrf} />
+      <PostForm
+        action={paths.rotateKey(apiKey.keyId)}
+        csrf={props.shell.csrf}
+        form={form}
+        button="Rotate key"
+        cancel={paths.key(apiKey.keyId)}
+      >
         <input type="hidden" name="_key_id" value={props.keyId} />
-        <FormFault fault={form.faults.form} />
         <p>
           The new key gets the label, note, limit and expiry of <code safe>{`clr_${apiKey.keyId}_…`}</code> and is shown
           only once. Until the first reading with the new key, nothing changes for the old key.
@@ -42,30 +46,15 @@ export const RotateKeyPage = (props: {
         )}
         {apiKey.status === 'suspended' ? <p>The old key stays suspended. The new key is active.</p> : null}
         <Replaced apiKey={apiKey} />
-        <fieldset class={form.faults.overlap === undefined ? 'field' : 'field refused'}>
-          <legend>When the old key stops</legend>
-          <p class="hint">The time is counted from the first reading with the new key. A test reading counts too.</p>
-          <div class="choices">
-            {props.overlaps.map(({ typed, ms }) => (
-              <label class="choice">
-                <input
-                  type="radio"
-                  id={`overlap-${typed}`}
-                  name="overlap"
-                  value={typed}
-                  checked={form.values.overlap === typed}
-                />
-                <span safe>{ms === 0 ? 'At once' : `After ${durationWords(ms)}`}</span>
-              </label>
-            ))}
-          </div>
-          <FieldFault name="overlap" fault={form.faults.overlap} />
-        </fieldset>
-        <div class="form-end">
-          <button type="submit">Rotate key</button>
-          <a href={paths.key(apiKey.keyId)}>Cancel</a>
-        </div>
-      </form>
+        <Choices
+          name="overlap"
+          legend="When the old key stops"
+          hint="The time is counted from the first reading with the new key. A test reading counts too."
+          choices={props.overlaps.map(({ typed, ms }) => [typed, ms === 0 ? 'At once' : `After ${durationWords(ms)}`])}
+          chosen={form.values.overlap}
+          fault={form.faults.overlap}
+        />
+      </PostForm>
     </Layout>
   )
 }

@@ -5,10 +5,13 @@ import type { Snippet } from '../cellars/snippets.ts'
 import { ExportForm } from '../exports/export-form.tsx'
 import { ActionLink } from '../parts/action-link.tsx'
 import { ByWhom } from '../parts/by.tsx'
+import { Live } from '../parts/live.tsx'
 import { UsageMeter } from '../parts/meter.tsx'
 import { Name } from '../parts/name.tsx'
+import { NavLinks } from '../parts/nav-links.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
-import { countText, limitText } from '../parts/quantity.ts'
+import { limitText } from '../parts/quantity.ts'
+import { actionsColumn, type Column, Table } from '../parts/table.tsx'
 import { Ago, AgoOrNever, Day, Instant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import type { CellarView, KeyCounts, KeyView, Shell } from '../types.ts'
@@ -48,12 +51,7 @@ export const KeysPage = (props: {
           </a>
         </p>
       ) : null}
-      <div
-        hx-sse:connect={paths.liveKeys(cellar, props.status, props.page)}
-        hx-sse:close="end"
-        hx-target="#key-list"
-        hx-swap="outerMorph"
-      >
+      <Live from={paths.liveKeys(cellar, props.status, props.page)} target="#key-list">
         <KeyList
           cellar={cellar}
           status={props.status}
@@ -64,7 +62,7 @@ export const KeysPage = (props: {
           nowMs={props.shell.nowMs}
           isAdmin={isAdmin}
         />
-      </div>
+      </Live>
       <ExportForm shell={props.shell} lists={['keys']} filter={{ cellar }} fields={[]} />
       <HowToSend snippet={{ baseUrl: props.baseUrl, cellar }} />
     </CellarFrame>
@@ -84,8 +82,18 @@ const HowToSend = (props: { readonly snippet: Snippet }): JSX.Element => (
 
 export const KeyList = (props: ListProps): JSX.Element => (
   <section id="key-list" aria-label={`Keys: ${props.status}`}>
-    <StatusTabs cellar={props.cellar} status={props.status} counts={props.counts} />
-    {props.keys.length === 0 ? <NoKeys {...props} /> : <KeyTable {...props} />}
+    <StatusTabs {...props} />
+    {props.keys.length === 0 ? (
+      <NoKeys {...props} />
+    ) : (
+      <Table
+        class="keys"
+        room="widest"
+        rows={props.keys}
+        frameOf={({ keyId }) => ({ id: `key-${keyId}` })}
+        columns={columnsOf(props)}
+      />
+    )}
     <PageLinks
       page={props.page}
       pages={props.pages}
@@ -95,35 +103,24 @@ export const KeyList = (props: ListProps): JSX.Element => (
   </section>
 )
 
-const tabs: readonly { readonly status: KeyStatus; readonly words: string }[] = [
-  { status: 'active', words: 'Active' },
-  { status: 'expired', words: 'Expired' },
-  { status: 'suspended', words: 'Suspended' },
-  { status: 'revoked', words: 'Revoked' },
+const tabs: readonly (readonly [status: KeyStatus, words: string])[] = [
+  ['active', 'Active'],
+  ['expired', 'Expired'],
+  ['suspended', 'Suspended'],
+  ['revoked', 'Revoked'],
 ]
 
-const StatusTabs = (props: {
-  readonly cellar: string
-  readonly status: KeyStatus
-  readonly counts: KeyCounts
-}): JSX.Element => (
-  <nav class="filters" aria-label="Keys by status">
-    <ul>
-      {tabs.map((tab) => (
-        <li>
-          <a
-            href={paths.keys(props.cellar, tab.status)}
-            aria-current={tab.status === props.status ? 'page' : undefined}
-          >
-            <span safe>{tab.words}</span>{' '}
-            <span class="count" safe>
-              {countText(props.counts[tab.status])}
-            </span>
-          </a>
-        </li>
-      ))}
-    </ul>
-  </nav>
+const StatusTabs = ({ cellar, status, counts }: ListProps): JSX.Element => (
+  <NavLinks
+    class="filters"
+    label="Keys by status"
+    links={tabs.map(([tab, words]) => ({
+      words,
+      href: paths.keys(cellar, tab),
+      isCurrent: tab === status,
+      count: counts[tab],
+    }))}
+  />
 )
 
 const NoKeys = (props: ListProps): JSX.Element => {
@@ -153,77 +150,36 @@ const NoKeys = (props: ListProps): JSX.Element => {
   )
 }
 
-const KeyTable = (props: ListProps): JSX.Element => (
-  <div class="table-room widest">
-    <table class="stack keys">
-      <thead>
-        <tr>
-          <th scope="col">Key</th>
-          <th scope="col">Created</th>
-          <th scope="col">Last used</th>
-          <th scope="col">Usage</th>
-          <th scope="col">Last refusal</th>
-          <th scope="col">
-            {props.status === 'revoked' ? 'Revoked' : props.status === 'suspended' ? 'Suspended' : 'Expires'}
-          </th>
-          {props.isAdmin && props.status !== 'revoked' ? (
-            <th scope="col">
-              <span class="visually-hidden">Actions</span>
-            </th>
-          ) : null}
-        </tr>
-      </thead>
-      <tbody>
-        {props.keys.map((key) => (
-          <KeyLine apiKey={key} status={props.status} nowMs={props.nowMs} isAdmin={props.isAdmin} />
-        ))}
-      </tbody>
-    </table>
-  </div>
-)
-
-const KeyLine = (props: {
-  readonly apiKey: KeyView
-  readonly status: KeyStatus
-  readonly nowMs: number
-  readonly isAdmin: boolean
-}): JSX.Element => {
-  const { apiKey: key, nowMs } = props
-  return (
-    <tr id={`key-${key.keyId}`}>
-      <th scope="row">
-        <a class="row-name" href={paths.key(key.keyId)}>
-          <Name text={key.label} />
+const columnsOf = ({ status, nowMs, isAdmin }: ListProps): readonly (Column<KeyView> | null)[] => [
+  {
+    head: 'Key',
+    cell: ({ keyId, label }) => (
+      <>
+        <a class="row-name" href={paths.key(keyId)}>
+          <Name text={label} />
         </a>
-        <code class="under" safe>{`clr_${key.keyId}_…`}</code>
-      </th>
-      <td data-label="Created">
-        <Day at={key.created.at} />
-      </td>
-      <td data-label="Last used">
-        <AgoOrNever at={key.lastUsedAt} nowMs={nowMs} />
-      </td>
-      <td data-label="Usage">
-        {props.status === 'active' ? (
-          <UsageMeter used={key.used} limit={key.limit} />
-        ) : (
-          <span class="quiet" safe>{`limit ${limitText(key.limit)}`}</span>
-        )}
-      </td>
-      <td data-label="Last refusal">
-        <LastRefusal refusal={key.lastRefusal} nowMs={nowMs} />
-      </td>
-      <td data-label={props.status === 'revoked' ? 'Revoked' : props.status === 'suspended' ? 'Suspended' : 'Expires'}>
-        <Ending apiKey={key} nowMs={nowMs} />
-      </td>
-      {props.isAdmin && props.status !== 'revoked' ? (
-        <td class="actions">
-          <KeyActions apiKey={key} />
-        </td>
-      ) : null}
-    </tr>
-  )
-}
+        <code class="under" safe>{`clr_${keyId}_…`}</code>
+      </>
+    ),
+  },
+  { head: 'Created', cell: ({ created }) => <Day at={created.at} /> },
+  { head: 'Last used', cell: ({ lastUsedAt }) => <AgoOrNever at={lastUsedAt} nowMs={nowMs} /> },
+  {
+    head: 'Usage',
+    cell: ({ used, limit }) =>
+      status === 'active' ? (
+        <UsageMeter used={used} limit={limit} />
+      ) : (
+        <span class="quiet" safe>{`limit ${limitText(limit)}`}</span>
+      ),
+  },
+  { head: 'Last refusal', cell: ({ lastRefusal }) => <LastRefusal refusal={lastRefusal} nowMs={nowMs} /> },
+  {
+    head: status === 'revoked' ? 'Revoked' : status === 'suspended' ? 'Suspended' : 'Expires',
+    cell: (key) => <Ending apiKey={key} nowMs={nowMs} />,
+  },
+  isAdmin && status !== 'revoked' ? actionsColumn((key) => <KeyActions apiKey={key} />) : null,
+]
 
 export const LastRefusal = (props: {
   readonly refusal: KeyView['lastRefusal']

@@ -4,6 +4,7 @@ import { Layout } from '../frame/layout.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { attribute, Name } from '../parts/name.tsx'
 import { countText } from '../parts/quantity.ts'
+import { type Column, Table } from '../parts/table.tsx'
 import { Ago, ExactInstant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import type { Shell } from '../types.ts'
@@ -12,7 +13,7 @@ import { EventFrame } from './event-frame.tsx'
 import { EventSentence } from './event-sentence.tsx'
 import { kindWords } from './kind-mark.tsx'
 import { ByLink } from './list/log-table.tsx'
-import type { EventPageView, Neighbours } from './log-types.ts'
+import type { EventPageView, Neighbours, SampleView } from './log-types.ts'
 import { StatusWords } from './status-words.tsx'
 
 export const EventPage = (props: { readonly shell: Shell; readonly event: EventPageView }): JSX.Element => {
@@ -223,46 +224,36 @@ const Samples = (props: { readonly samples: EventPageView['samples'] }): JSX.Ele
       <h2 id="samples-title">
         Samples <small>some of the refused requests</small>
       </h2>
-      <div class="table-room">
-        <table class="stack samples">
-          <thead>
-            <tr>
-              <th scope="col">Time</th>
-              <th scope="col">Why</th>
-              <th scope="col">Rack and keg</th>
-              <th scope="col">Request</th>
-            </tr>
-          </thead>
-          <tbody>
-            {props.samples.map(({ at, words, code, rack, keg, requestId, href }) => (
-              <tr>
-                <td data-label="Time">
-                  <ExactInstant at={at} />
-                </td>
-                <td data-label="Why">
-                  <span>
-                    <Name text={words} /> <code safe>{code}</code>
-                  </span>
-                </td>
-                <td data-label="Rack and keg" class={rack === null && keg === null ? 'nothing' : undefined}>
-                  {rack === null && keg === null ? (
-                    <span class="quiet">–</span>
-                  ) : (
-                    <span>
-                      <Name text={[rack, keg].filter((name) => name !== null).join(', ')} />
-                    </span>
-                  )}
-                </td>
-                <td data-label="Request" class="place">
-                  <a href={attribute(href)}>
-                    <code safe>{requestId}</code>
-                  </a>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table class="samples" hasRowHeadings={false} rows={props.samples} columns={sampleColumns} />
     </section>
   )
 }
+
+const sampleColumns: readonly Column<SampleView>[] = [
+  { head: 'Time', cell: ({ at }) => <ExactInstant at={at} /> },
+  {
+    head: 'Why',
+    cell: ({ words, code }) => (
+      <span>
+        <Name text={words} /> <code safe>{code}</code>
+      </span>
+    ),
+  },
+  {
+    head: 'Rack and keg',
+    isEmpty: ({ rack, keg }) => rack === null && keg === null,
+    cell: ({ rack, keg }) => {
+      const names = [rack, keg].filter((name) => name !== null)
+      return names.length === 0 ? <span class="quiet">–</span> : <Name text={names.join(', ')} />
+    },
+  },
+  {
+    head: 'Request',
+    class: 'place',
+    cell: ({ href, requestId }) => (
+      <a href={attribute(href)}>
+        <code safe>{requestId}</code>
+      </a>
+    ),
+  },
+]

@@ -1,6 +1,7 @@
 import { Layout } from '../frame/layout.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { attribute, Name } from '../parts/name.tsx'
+import { Crumbs } from '../parts/nav-links.tsx'
 import { countText } from '../parts/quantity.ts'
 import { Ago, ExactInstant } from '../parts/time.tsx'
 import { exactClockText, exactText } from '../parts/time-words.ts'
@@ -15,19 +16,17 @@ export const RefusalPage = (props: { readonly shell: Shell; readonly explained: 
   const { shell, explained } = props
   return (
     <Layout shell={shell} title="Why was it refused?" section="log">
-      <nav class="crumbs" aria-label="Breadcrumb">
-        <ol>
-          <li>
-            <a href={paths.log()}>Log</a>
-          </li>
-          <li>
+      <Crumbs
+        crumbs={[
+          <a href={paths.log()}>Log</a>,
+          <>
             Request{' '}
             <code>
               <Name text={explained.requestId} />
             </code>
-          </li>
-        </ol>
-      </nav>
+          </>,
+        ]}
+      />
       <Explained explained={explained} nowMs={shell.nowMs} />
     </Layout>
   )

@@ -1,7 +1,7 @@
 import { attribute, Name } from '../parts/name.tsx'
-import { countText } from '../parts/quantity.ts'
+import { type Column, Count, Table } from '../parts/table.tsx'
 import { paths } from '../paths.ts'
-import type { RefusalsToday } from './log-types.ts'
+import type { RefusalCount, RefusalsToday } from './log-types.ts'
 
 /** Of today, most first. Nothing if nothing was refused. */
 export const RefusalTable = (props: { readonly cellar: string; readonly refusals: RefusalsToday }): JSX.Element => {
@@ -17,50 +17,40 @@ export const RefusalTable = (props: { readonly cellar: string; readonly refusals
           Not all refusals are counted yet. Reload this page to see more.
         </p>
       ) : null}
-      <div class="table-room" hidden={counts.length === 0}>
-        <table class="stack">
-          <thead>
-            <tr>
-              <th scope="col">Key</th>
-              <th scope="col">Reason</th>
-              <th scope="col" class="number">
-                Refusals
-              </th>
-              <th scope="col">
-                <span class="visually-hidden">Explanation</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {counts.map(({ keyId, label, code, words, count, href }) => (
-              <tr>
-                <th scope="row">
-                  <a href={attribute(paths.key(keyId))}>
-                    <Name text={label} />
-                  </a>
-                </th>
-                <td data-label="Reason">
-                  <span>
-                    <Name text={words} /> <code safe>{code}</code>
-                  </span>
-                </td>
-                <td data-label="Refusals" class="number value" safe>
-                  {countText(count)}
-                </td>
-                <td>
-                  <a href={attribute(href)}>
-                    Why?
-                    <Name class="visually-hidden" text={` ${words}, of ${label}`} />
-                  </a>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table isHidden={counts.length === 0} rows={counts} columns={columns} />
       <p class="under-table">
         <a href={attribute(paths.log({ cellar: props.cellar, kind: 'refusals' }))}>All refusals of this cellar</a>
       </p>
     </section>
   )
 }
+
+const columns: readonly Column<RefusalCount>[] = [
+  {
+    head: 'Key',
+    cell: ({ keyId, label }) => (
+      <a href={attribute(paths.key(keyId))}>
+        <Name text={label} />
+      </a>
+    ),
+  },
+  {
+    head: 'Reason',
+    cell: ({ words, code }) => (
+      <span>
+        <Name text={words} /> <code safe>{code}</code>
+      </span>
+    ),
+  },
+  { head: 'Refusals', isNumber: true, class: 'value', cell: ({ count }) => <Count of={count} /> },
+  {
+    head: 'Explanation',
+    isHeadHidden: true,
+    cell: ({ href, words, label }) => (
+      <a href={attribute(href)}>
+        Why?
+        <Name class="visually-hidden" text={` ${words}, of ${label}`} />
+      </a>
+    ),
+  },
+]

@@ -1,5 +1,5 @@
 import { Layout } from '../frame/layout.tsx'
-import { Csrf, FormFault, PasswordField } from '../parts/field.tsx'
+import { PasswordField, PostForm } from '../parts/field.tsx'
 import { attribute, Name } from '../parts/name.tsx'
 import { paths } from '../paths.ts'
 import type { ChangePasswordField, Form, SessionRow, Shell, SignInHistoryRow } from '../types.ts'
@@ -38,11 +38,18 @@ const PasswordForm = (props: {
 }): JSX.Element => {
   const { faults } = props.form
   return (
-    <form method="post" action={paths.accountPassword} class="card">
-      <h2>Change password</h2>
-      <p class="hint">Changing the password ends all your other sessions.</p>
-      <Csrf token={props.shell.csrf} />
-      <FormFault fault={faults.form} />
+    <PostForm
+      action={paths.accountPassword}
+      csrf={props.shell.csrf}
+      form={props.form}
+      above={
+        <>
+          <h2>Change password</h2>
+          <p class="hint">Changing the password ends all your other sessions.</p>
+        </>
+      }
+      button="Change password"
+    >
       {/* Password managers read this field to know whose password the form changes. */}
       <input type="email" value={attribute(props.email)} autocomplete="username" readonly hidden />
       <PasswordField
@@ -66,9 +73,6 @@ const PasswordForm = (props: {
         charsMin={props.passwordCharsMin}
         fault={faults.password_again}
       />
-      <div class="form-end">
-        <button type="submit">Change password</button>
-      </div>
-    </form>
+    </PostForm>
   )
 }

@@ -1,6 +1,6 @@
 import type { Role } from '../../src/domain/events.ts'
 import { Layout } from '../frame/layout.tsx'
-import { Csrf, FormFault, PasswordField, TextField } from '../parts/field.tsx'
+import { PasswordField, PostForm, TextField } from '../parts/field.tsx'
 import { attribute, Name } from '../parts/name.tsx'
 import { paths } from '../paths.ts'
 import type { Form, SetPasswordField, Shell } from '../types.ts'
@@ -26,9 +26,7 @@ export const LinkPage = (props: {
       <p class="lead" safe>
         {leadOf(purpose)}
       </p>
-      <form method="post" action={paths.link(props.secret)} class="card">
-        <Csrf token={props.shell.csrf} />
-        <FormFault fault={form.faults.form} />
+      <PostForm action={paths.link(props.secret)} csrf={props.shell.csrf} form={form} button={buttonOf(purpose)}>
         {purpose.kind === 'set_up' ? (
           <TextField
             form={form}
@@ -59,12 +57,7 @@ export const LinkPage = (props: {
           charsMin={props.passwordCharsMin}
           fault={form.faults.password_again}
         />
-        <div class="form-end">
-          <button type="submit" safe>
-            {buttonOf(purpose)}
-          </button>
-        </div>
-      </form>
+      </PostForm>
     </Layout>
   )
 }

@@ -1,6 +1,7 @@
 import { LinkMark } from '../parts/by.tsx'
 import { Csrf } from '../parts/field.tsx'
 import { attribute, Name } from '../parts/name.tsx'
+import { actionsColumn, type Column, Table } from '../parts/table.tsx'
 import { Ago, Instant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import type { SessionRow } from '../types.ts'
@@ -8,32 +9,12 @@ import type { SessionRow } from '../types.ts'
 /** Ends all sessions except the one that sends the form. */
 export const otherSessions = 'others'
 
-export const OpenSessions = (props: {
-  readonly csrf: string
-  readonly nowMs: number
-  readonly sessions: readonly SessionRow[]
-}): JSX.Element => (
+type SessionsProps = { readonly csrf: string; readonly nowMs: number; readonly sessions: readonly SessionRow[] }
+
+export const OpenSessions = (props: SessionsProps): JSX.Element => (
   <section class="account" aria-labelledby="sessions-title">
     <h2 id="sessions-title">Open sessions</h2>
-    <div class="table-room">
-      <table class="stack">
-        <thead>
-          <tr>
-            <th scope="col">Browser</th>
-            <th scope="col">Signed in</th>
-            <th scope="col">Last used</th>
-            <th scope="col">
-              <span class="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {props.sessions.map((session) => (
-            <SessionLine session={session} csrf={props.csrf} nowMs={props.nowMs} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table rows={props.sessions} columns={columnsOf(props)} />
     {props.sessions.some(({ isThis }) => !isThis) ? (
       <form method="post" action={paths.accountSessions} class="under-table">
         <Csrf token={props.csrf} />
@@ -46,15 +27,11 @@ export const OpenSessions = (props: {
   </section>
 )
 
-const SessionLine = (props: {
-  readonly session: SessionRow
-  readonly csrf: string
-  readonly nowMs: number
-}): JSX.Element => {
-  const { session, csrf, nowMs } = props
-  return (
-    <tr>
-      <th scope="row">
+const columnsOf = ({ csrf, nowMs }: SessionsProps): readonly Column<SessionRow>[] => [
+  {
+    head: 'Browser',
+    cell: (session) => (
+      <>
         <Name class="row-name" text={browserOf(session)} />
         {session.isThis ? <span class="mark you">this session</span> : null}
         {session.place === null ? null : (
@@ -63,29 +40,25 @@ const SessionLine = (props: {
           </span>
         )}
         {session.linkMadeBy === null ? null : <LinkMark madeBy={session.linkMadeBy} isOwn={false} />}
-      </th>
-      <td data-label="Signed in">
-        <Instant at={session.startedAt} />
-      </td>
-      <td data-label="Last used">
-        {session.lastUsedAt === null ? (
-          <span class="quiet">Unknown</span>
-        ) : (
-          <Ago at={session.lastUsedAt} nowMs={nowMs} />
-        )}
-      </td>
-      <td class="actions">
-        <form method="post" action={paths.accountSessions}>
-          <Csrf token={csrf} />
-          <input type="hidden" name="session" value={attribute(session.id)} />
-          <button type="submit" class="plain">
-            {session.isThis ? <span>Sign out</span> : <span>End</span>}
-            <Name class="visually-hidden" text={` ${browserOf(session)}`} />
-          </button>
-        </form>
-      </td>
-    </tr>
-  )
-}
+      </>
+    ),
+  },
+  { head: 'Signed in', cell: ({ startedAt }) => <Instant at={startedAt} /> },
+  {
+    head: 'Last used',
+    cell: ({ lastUsedAt }) =>
+      lastUsedAt === null ? <span class="quiet">Unknown</span> : <Ago at={lastUsedAt} nowMs={nowMs} />,
+  },
+  actionsColumn((session) => (
+    <form method="post" action={paths.accountSessions}>
+      <Csrf token={csrf} />
+      <input type="hidden" name="session" value={attribute(session.id)} />
+      <button type="submit" class="plain">
+        {session.isThis ? <span>Sign out</span> : <span>End</span>}
+        <Name class="visually-hidden" text={` ${browserOf(session)}`} />
+      </button>
+    </form>
+  )),
+]
 
 const browserOf = ({ place }: SessionRow): string => place?.browser ?? 'Unknown browser'

@@ -2,6 +2,7 @@ import type { Role } from '../../src/domain/events.ts'
 import { Layout } from '../frame/layout.tsx'
 import { ConfirmCard } from '../parts/confirm-card.tsx'
 import { attribute, Name } from '../parts/name.tsx'
+import { Crumbs } from '../parts/nav-links.tsx'
 import { paths } from '../paths.ts'
 import type { OperatorRow, Shell } from '../types.ts'
 
@@ -19,13 +20,7 @@ export const ConfirmAccessPage = (props: {
   const isRole = change === 'admin' || change === 'auditor'
   return (
     <Layout shell={props.shell} title={title} section="operators" narrow>
-      <nav class="crumbs" aria-label="Breadcrumb">
-        <ol>
-          <li>
-            <a href={paths.operators}>Operators</a>
-          </li>
-        </ol>
-      </nav>
+      <Crumbs crumbs={[<a href={paths.operators}>Operators</a>]} />
       <ConfirmCard
         title={
           <>

@@ -1,9 +1,10 @@
 import { Layout } from '../frame/layout.tsx'
 import { ActionLink } from '../parts/action-link.tsx'
 import { Copyable } from '../parts/copyable.tsx'
-import { Csrf, FormFault, PasswordField, TextField } from '../parts/field.tsx'
+import { Choices, PasswordField, PostForm, TextField } from '../parts/field.tsx'
 import { Name } from '../parts/name.tsx'
 import { countOf } from '../parts/quantity.ts'
+import { actionsColumn, type Column, Table } from '../parts/table.tsx'
 import { Day, Instant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import type { Form, InvitationRow, LinkField, OperatorRow, Shell } from '../types.ts'
@@ -25,105 +26,104 @@ export const OperatorsPage = (props: {
         </p>
       </div>
       <section aria-label="Operators">
-        <div class="table-room wider">
-          <table class="stack operators">
-            <thead>
-              <tr>
-                <th scope="col">E-mail</th>
-                <th scope="col">Role</th>
-                <th scope="col">Added</th>
-                <th scope="col">Last sign-in</th>
-                {isAdmin ? (
-                  <th scope="col">
-                    <span class="visually-hidden">Actions</span>
-                  </th>
-                ) : null}
-              </tr>
-            </thead>
-            <tbody>
-              {props.operators.map((operator) => (
-                <OperatorLine operator={operator} isAdmin={isAdmin} />
-              ))}
-              {props.invitations.map((invitation) => (
-                <InvitationLine invitation={invitation} isAdmin={isAdmin} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          class="operators"
+          room="wider"
+          rows={[...props.operators, ...props.invitations]}
+          columns={[...columns, isAdmin ? actionsColumn(Actions) : null]}
+        />
       </section>
       {isAdmin ? <LinkForm csrf={props.shell.csrf} form={props.form} /> : null}
     </Layout>
   )
 }
 
-const OperatorLine = (props: { readonly operator: OperatorRow; readonly isAdmin: boolean }): JSX.Element => {
-  const { operator } = props
-  return (
-    <tr>
-      <th scope="row">
-        <Name class="row-name" text={operator.email} />
-        {operator.isYou ? <span class="mark you">you</span> : null}
-      </th>
-      <td data-label="Role">{operator.role}</td>
-      <td data-label="Added">
-        <Day at={operator.addedAt} />
-      </td>
-      <td data-label="Last sign-in">
-        {operator.lastSignedInAt === null ? <span class="quiet">Never</span> : <Instant at={operator.lastSignedInAt} />}
-        {operator.openSessions === 0 ? null : (
-          <span class="under" safe>
-            {countOf(operator.openSessions, 'open session', 'open sessions')}
-          </span>
-        )}
-      </td>
-      {props.isAdmin ? (
-        <td class="actions">
-          <OperatorActions operator={operator} />
-        </td>
-      ) : null}
-    </tr>
-  )
-}
+type Row = OperatorRow | InvitationRow
 
-const InvitationLine = (props: { readonly invitation: InvitationRow; readonly isAdmin: boolean }): JSX.Element => {
-  const { email, role, expiresAt } = props.invitation
-  return (
-    <tr>
-      <th scope="row">
-        <Name class="row-name" text={email} />
-      </th>
-      <td data-label="Role">{role}</td>
-      <td data-label="Added">
-        <span class="quiet">Invited</span>
-        <span class="under">
-          link expires <Instant at={expiresAt} />
-        </span>
-      </td>
-      <td data-label="Last sign-in">
-        <span class="quiet">Never</span>
-      </td>
-      {props.isAdmin ? (
-        <td class="actions">
-          <ul class="action-list">
-            <ActionLink href={paths.removeOperator(email)} verb="Withdraw" of={email} isDangerous />
-          </ul>
-        </td>
-      ) : null}
-    </tr>
-  )
-}
+const columns: readonly Column<Row>[] = [
+  {
+    head: 'E-mail',
+    cell: (row) => (
+      <>
+        <Name class="row-name" text={row.email} />
+        {isOperator(row) && row.isYou ? <span class="mark you">you</span> : null}
+      </>
+    ),
+  },
+  { head: 'Role', cell: ({ role }) => <>{role}</> },
+  {
+    head: 'Added',
+    cell: (row) =>
+      isOperator(row) ? (
+        <Day at={row.addedAt} />
+      ) : (
+        <>
+          <span class="quiet">Invited</span>
+          <span class="under">
+            link expires <Instant at={row.expiresAt} />
+          </span>
+        </>
+      ),
+  },
+  {
+    head: 'Last sign-in',
+    cell: (row) => {
+      if (!isOperator(row)) return <span class="quiet">Never</span>
+      return (
+        <>
+          {row.lastSignedInAt === null ? <span class="quiet">Never</span> : <Instant at={row.lastSignedInAt} />}
+          {row.openSessions === 0 ? null : (
+            <span class="under" safe>
+              {countOf(row.openSessions, 'open session', 'open sessions')}
+            </span>
+          )}
+        </>
+      )
+    },
+  },
+]
+
+const isOperator = (row: Row): row is OperatorRow => 'addedAt' in row
+
+const Actions = (row: Row): JSX.Element => (
+  <ul class="action-list">
+    {isOperator(row) ? (
+      <OperatorActions operator={row} />
+    ) : (
+      <ActionLink href={paths.removeOperator(row.email)} verb="Withdraw" of={row.email} isDangerous />
+    )}
+  </ul>
+)
 
 const LinkForm = (props: { readonly csrf: string; readonly form: Form<LinkField> }): JSX.Element => (
-  <form method="post" action={paths.operatorLinks} class="card below-table">
-    <h2>Create a one-time link</h2>
-    <p class="hint">
-      Use a link for a new operator, or for an operator who lost the password. No mail is sent: give the link to that
-      person yourself.
-    </p>
-    <Csrf token={props.csrf} />
-    <FormFault fault={props.form.faults.form} />
+  <PostForm
+    action={paths.operatorLinks}
+    csrf={props.csrf}
+    form={props.form}
+    class="card below-table"
+    above={
+      <>
+        <h2>Create a one-time link</h2>
+        <p class="hint">
+          Use a link for a new operator, or for an operator who lost the password. No mail is sent: give the link to
+          that person yourself.
+        </p>
+      </>
+    }
+    button="Create link"
+  >
     <TextField form={props.form} name="email" label="E-mail" type="email" required />
-    <RoleField form={props.form} />
+    <Choices
+      name="role"
+      legend="Role (only for a new operator)"
+      choices={[
+        ['admin', 'admin'],
+        ['auditor', 'auditor'],
+      ]}
+      chosen={props.form.values.role}
+      required
+      fault={props.form.faults.role}
+    />
     <PasswordField
       name="own_password"
       label="Your own password"
@@ -132,17 +132,14 @@ const LinkForm = (props: { readonly csrf: string; readonly form: Form<LinkField>
       fault={props.form.faults.own_password}
       mayBeBlank
     />
-    <div class="form-end">
-      <button type="submit">Create link</button>
-    </div>
-  </form>
+  </PostForm>
 )
 
 const OperatorActions = (props: { readonly operator: OperatorRow }): JSX.Element => {
   const { email, role, isLastAdmin, isYou, openSessions } = props.operator
   const sessionsToEnd = isYou ? openSessions - 1 : openSessions
   return (
-    <ul class="action-list">
+    <>
       {isLastAdmin ? (
         <li class="quiet" title="This is the only admin. Make another operator an admin first.">
           cannot be removed
@@ -156,37 +153,9 @@ const OperatorActions = (props: { readonly operator: OperatorRow }): JSX.Element
       )}
       {sessionsToEnd === 0 ? null : <ActionLink href={paths.operatorSessions(email)} verb="End sessions" of={email} />}
       {isLastAdmin ? null : <ActionLink href={paths.removeOperator(email)} verb="Remove" of={email} isDangerous />}
-    </ul>
+    </>
   )
 }
-
-const RoleField = (props: { readonly form: Form<LinkField> }): JSX.Element => (
-  <fieldset class={props.form.faults.role === undefined ? 'field' : 'field refused'}>
-    <legend>Role (only for a new operator)</legend>
-    <div class="choices">
-      {roles.map((role) => (
-        <label class="choice">
-          <input
-            type="radio"
-            id={`role-${role}`}
-            name="role"
-            value={role}
-            checked={props.form.values.role === role}
-            required
-          />
-          <span>{role}</span>
-        </label>
-      ))}
-    </div>
-    {props.form.faults.role === undefined ? null : (
-      <p class="fault">
-        <Name text={props.form.faults.role} />
-      </p>
-    )}
-  </fieldset>
-)
-
-const roles = ['admin', 'auditor'] as const
 
 /** Never store the link, because anyone who has it can set the password. */
 export const OperatorLinkPage = (props: {

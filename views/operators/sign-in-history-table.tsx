@@ -1,6 +1,7 @@
 import { ByWhom, LinkMark } from '../parts/by.tsx'
 import { Name } from '../parts/name.tsx'
 import { countOf } from '../parts/quantity.ts'
+import { type Column, Table } from '../parts/table.tsx'
 import { Instant } from '../parts/time.tsx'
 import type { PlaceView, SignInHistoryRow } from '../types.ts'
 
@@ -22,61 +23,51 @@ export const SignInHistory = (props: {
     ) : props.rows.length === 0 ? (
       <p class="empty small">Nobody has signed in to this account.</p>
     ) : (
-      <div class="table-room">
-        <table class="stack">
-          <thead>
-            <tr>
-              <th scope="col">Event</th>
-              <th scope="col">When</th>
-              <th scope="col">From</th>
-            </tr>
-          </thead>
-          <tbody>
-            {props.rows.map((row) => (
-              <HistoryLine row={row} email={props.email} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table rows={props.rows} columns={columnsFor(props.email)} />
     )}
   </section>
 )
 
-const HistoryLine = (props: { readonly row: SignInHistoryRow; readonly email: string }): JSX.Element => {
-  const { row, email } = props
-  const linkMaker = linkMakerOf(row)
-  return (
-    <tr>
-      <th scope="row">
-        <span class="row-name" safe>
-          {wordsOf(row)}
-        </span>
-        {linkMaker === null ? null : <LinkMark madeBy={linkMaker} isOwn={linkMaker === email} />}
-        {row.kind === 'signed_out' ? (
-          <span class="under">
-            by <ByWhom by={row.by} />
+const columnsFor = (email: string): readonly Column<SignInHistoryRow>[] => [
+  {
+    head: 'Event',
+    cell: (row) => {
+      const linkMaker = linkMakerOf(row)
+      return (
+        <>
+          <span class="row-name" safe>
+            {wordsOf(row)}
           </span>
-        ) : null}
-        {row.kind === 'refused' ? (
-          <span class="under" safe>
-            {refusedText(row)}
-          </span>
-        ) : null}
-      </th>
-      <td data-label="When">
+          {linkMaker === null ? null : <LinkMark madeBy={linkMaker} isOwn={linkMaker === email} />}
+          {row.kind === 'signed_out' ? (
+            <span class="under">
+              by <ByWhom by={row.by} />
+            </span>
+          ) : null}
+          {row.kind === 'refused' ? (
+            <span class="under" safe>
+              {refusedText(row)}
+            </span>
+          ) : null}
+        </>
+      )
+    },
+  },
+  {
+    head: 'When',
+    cell: (row) => (
+      <>
         <Instant at={row.at} />
         {row.kind === 'refused' && row.from < row.at ? (
           <span class="under">
             since <Instant at={row.from} />
           </span>
         ) : null}
-      </td>
-      <td data-label="From" class={hasPlace(row) ? undefined : 'nothing'}>
-        <From row={row} />
-      </td>
-    </tr>
-  )
-}
+      </>
+    ),
+  },
+  { head: 'From', isEmpty: ({ kind }) => kind !== 'signed_in' && kind !== 'refused', cell: From },
+]
 
 const linkMakerOf = (row: SignInHistoryRow): string | null => {
   switch (row.kind) {
@@ -118,10 +109,7 @@ const refusedText = ({ failed, throttled }: RefusedRow): string =>
     ...(throttled === 0 ? [] : [`${countOf(throttled, 'attempt', 'attempts')} blocked`]),
   ].join('; ')
 
-const hasPlace = ({ kind }: SignInHistoryRow): boolean => kind === 'signed_in' || kind === 'refused'
-
-const From = (props: { readonly row: SignInHistoryRow }): JSX.Element => {
-  const { row } = props
+const From = (row: SignInHistoryRow): JSX.Element => {
   if (row.kind === 'signed_in') return <Place place={row.place} />
   if (row.kind === 'refused') return <Name text={row.addresses.join(', ')} />
   return <span class="quiet">–</span>

@@ -1,5 +1,5 @@
 import { Layout } from '../frame/layout.tsx'
-import { Csrf, FormFault, PasswordField, TextField } from '../parts/field.tsx'
+import { PasswordField, PostForm, TextField } from '../parts/field.tsx'
 import { attribute } from '../parts/name.tsx'
 import { paths } from '../paths.ts'
 import type { Form, Shell, SignInField } from '../types.ts'
@@ -21,10 +21,8 @@ export const SignInPage = (props: {
         run this on the machine of the service: <code safe>{`${props.program} operator link`}</code>
       </p>
     ) : null}
-    <form method="post" action={paths.signIn} class="card">
-      <Csrf token={props.shell.csrf} />
+    <PostForm action={paths.signIn} csrf={props.shell.csrf} form={props.form} button="Sign in">
       <input type="hidden" name="next" value={attribute(props.next)} />
-      <FormFault fault={props.form.faults.form} />
       <TextField
         form={props.form}
         name="email"
@@ -35,10 +33,7 @@ export const SignInPage = (props: {
         autofocus
       />
       <PasswordField name="password" label="Password" autocomplete="current-password" />
-      <div class="form-end">
-        <button type="submit">Sign in</button>
-      </div>
-    </form>
+    </PostForm>
     <p class="quiet">
       Lost your password? Ask an admin for a one-time link. Or run this on the machine of the service:
     </p>

@@ -7,33 +7,12 @@ export const Csrf = (props: { readonly token: string }): JSX.Element => (
 )
 
 /**
- * A form that only asks, so its answer has an address. `app.js` cuts off the secrets of keys and sends the form by GET.
- * Without JavaScript, it is sent by POST, and the service cuts them off (`asked-by-form.ts`).
- */
-export const AskForm = (props: {
-  readonly action: string
-  readonly token: string
-  readonly class: string
-  readonly children: Children
-}): JSX.Element => (
-  <form method="post" action={attribute(props.action)} class={props.class} data-asks="">
-    <Csrf token={props.token} />
-    {props.children}
-  </form>
-)
-
-/**
  * The values at the opening of the form, so that only edited fields are saved. With `autocomplete`, untouched fields would
  * look edited.
  */
-export const Shown = (props: { readonly text: string }): JSX.Element => (
+const Shown = (props: { readonly text: string }): JSX.Element => (
   <input type="hidden" name="_shown" value={attribute(props.text)} autocomplete="off" />
 )
-
-type Wording = {
-  readonly label: string
-  readonly hint?: string
-}
 
 /** A screen reader reads an `alert` at once, even far from the button. */
 export const FormFault = (props: { readonly fault: string | undefined }): JSX.Element =>
@@ -45,111 +24,140 @@ export const FormFault = (props: { readonly fault: string | undefined }): JSX.El
     </p>
   )
 
+/** `above` comes before the fault of the form. */
+export const PostForm = (props: {
+  readonly action: string
+  readonly csrf: string
+  /** Default: `card`. */
+  readonly class?: string
+  readonly form: { readonly faults: { readonly form?: string }; readonly shown?: string }
+  readonly above?: Children
+  readonly button: string
+  /** Leads back without a change. */
+  readonly cancel?: string
+  readonly children: Children
+}): JSX.Element => {
+  const { form, cancel } = props
+  return (
+    <form
+      method="post"
+      action={props.action}
+      class={props.class ?? 'card'}
+      autocomplete={form.shown === undefined ? undefined : 'off'}
+    >
+      {props.above}
+      <Csrf token={props.csrf} />
+      {form.shown === undefined ? null : <Shown text={form.shown} />}
+      <FormFault fault={form.faults.form} />
+      {props.children}
+      <div class="form-end">
+        <button type="submit" safe>
+          {props.button}
+        </button>
+        {cancel === undefined ? null : <a href={cancel}>Cancel</a>}
+      </div>
+    </form>
+  )
+}
+
+type FieldProps = {
+  readonly name: string
+  readonly label: string
+  readonly hint?: string | undefined
+  readonly fault?: string | undefined
+  /** Without the word "optional". */
+  readonly isQuiet?: boolean | undefined
+}
+
 export const TextField = <Field extends string>(
-  props: Wording & {
+  props: Omit<FieldProps, 'name' | 'fault'> & {
     readonly form: Form<Field>
     readonly name: Field
-    readonly type?: 'text' | 'email' | 'date'
+    readonly type?: 'text' | 'email'
     /** Phones show a keyboard of digits. The type stays `text`, so that a refused input can be shown as it was typed. */
     readonly numeric?: boolean
+    /** For names and codes: phones begin no word with a capital letter. */
+    readonly isExact?: boolean
     readonly required?: boolean
     readonly autofocus?: boolean
     readonly autocomplete?: string
     readonly placeholder?: string
-    /** Without the word "optional", which the heading of the group says. */
-    readonly quiet?: boolean
+    /** The id of the `datalist` with suggestions. */
+    readonly list?: string | undefined
   },
 ): JSX.Element => {
-  const fault = props.form.faults[props.name]
+  const field = { ...props, fault: props.form.faults[props.name] }
   return (
-    <FieldFrame
-      name={props.name}
-      label={props.label}
-      hint={props.hint}
-      fault={fault}
-      required={props.required || props.quiet}
-    >
+    <FieldFrame {...field} isQuiet={props.required || props.isQuiet}>
       <input
-        id={`field-${props.name}`}
-        name={props.name}
+        {...inputOf(field)}
         type={props.type ?? 'text'}
         value={attribute(props.form.values[props.name])}
         required={props.required}
         autofocus={props.autofocus}
         autocomplete={props.autocomplete ?? 'off'}
+        autocapitalize={props.isExact ? 'off' : undefined}
         placeholder={props.placeholder}
         inputmode={props.numeric ? 'numeric' : undefined}
+        list={props.list}
         spellcheck="false"
-        aria-invalid={fault === undefined ? undefined : 'true'}
-        aria-describedby={describedBy(props.name, props.hint, fault)}
       />
     </FieldFrame>
   )
 }
 
 export const PasswordField = (
-  props: Wording & {
+  props: Omit<FieldProps, 'isQuiet'> & {
     readonly name: 'password' | 'password_again' | 'own_password'
     readonly autocomplete: 'current-password' | 'new-password'
-    readonly fault?: string | undefined
     readonly charsMin?: number
     readonly autofocus?: boolean
     readonly mayBeBlank?: boolean
   },
 ): JSX.Element => (
-  <FieldFrame name={props.name} label={props.label} hint={props.hint} fault={props.fault} required>
+  <FieldFrame {...props} isQuiet>
     <input
-      id={`field-${props.name}`}
-      name={props.name}
+      {...inputOf(props)}
       type="password"
       required={props.mayBeBlank !== true}
       minlength={props.charsMin}
       autofocus={props.autofocus}
       autocomplete={props.autocomplete}
-      aria-invalid={props.fault === undefined ? undefined : 'true'}
-      aria-describedby={describedBy(props.name, props.hint, props.fault)}
     />
   </FieldFrame>
 )
 
 /** The HTML parser drops the first newline of a textarea, so one is added. */
-export const NoteField = <Field extends string>(
-  props: Wording & { readonly form: Form<Field>; readonly name: Field; readonly rows: number },
-): JSX.Element => {
-  const fault = props.form.faults[props.name]
+export const NoteField = <Field extends string>(props: {
+  readonly form: Form<Field>
+  readonly name: Field
+  readonly label: string
+  readonly rows: number
+}): JSX.Element => {
+  const field = { ...props, fault: props.form.faults[props.name] }
   return (
-    <FieldFrame name={props.name} label={props.label} hint={props.hint} fault={fault}>
-      <textarea
-        id={`field-${props.name}`}
-        name={props.name}
-        rows={String(props.rows)}
-        aria-invalid={fault === undefined ? undefined : 'true'}
-        aria-describedby={describedBy(props.name, props.hint, fault)}
-        safe
-      >
+    <FieldFrame {...field}>
+      <textarea {...inputOf(field)} rows={String(props.rows)} safe>
         {`\n${props.form.values[props.name]}`}
       </textarea>
     </FieldFrame>
   )
 }
 
-export const describedBy = (name: string, hint: string | undefined, fault: string | undefined): string | undefined => {
-  const ids = [...(hint === undefined ? [] : [`hint-${name}`]), ...(fault === undefined ? [] : [`fault-${name}`])]
-  return ids.length === 0 ? undefined : ids.join(' ')
-}
+const inputOf = ({ name, hint, fault }: FieldProps) => ({
+  id: `field-${name}`,
+  name,
+  'aria-invalid': fault === undefined ? undefined : 'true',
+  'aria-describedby':
+    [hint === undefined ? '' : `hint-${name}`, fault === undefined ? '' : `fault-${name}`].join(' ').trim() ||
+    undefined,
+})
 
-const FieldFrame = (props: {
-  readonly name: string
-  readonly label: string
-  readonly hint?: string | undefined
-  readonly fault: string | undefined
-  readonly required?: boolean | undefined
-  readonly children: Children
-}): JSX.Element => (
+const FieldFrame = (props: FieldProps & { readonly children: Children }): JSX.Element => (
   <div class={props.fault === undefined ? 'field' : 'field refused'}>
     <label for={`field-${props.name}`}>
       <span safe>{props.label}</span>
-      {props.required ? null : <span class="optional">optional</span>}
+      {props.isQuiet ? null : <span class="optional">optional</span>}
     </label>
     {props.hint === undefined ? null : (
       <p class="hint" id={`hint-${props.name}`} safe>
@@ -159,6 +167,46 @@ const FieldFrame = (props: {
     {props.children}
     <FieldFault name={props.name} fault={props.fault} />
   </div>
+)
+
+/** Radio buttons. `children` come after them. */
+export const Choices = (props: {
+  readonly name: string
+  readonly legend: string
+  readonly hint?: string | undefined
+  readonly choices: readonly (readonly [value: string, words: string])[]
+  readonly chosen: string | undefined
+  /** Also without a fault of these buttons: a field in `children` has one. */
+  readonly isRefused?: boolean
+  readonly required?: boolean
+  readonly fault?: string | undefined
+  readonly children?: Children
+}): JSX.Element => (
+  <fieldset class={props.fault === undefined && !props.isRefused ? 'field' : 'field refused'}>
+    <legend safe>{props.legend}</legend>
+    {props.hint === undefined ? null : (
+      <p class="hint" safe>
+        {props.hint}
+      </p>
+    )}
+    <div class="choices">
+      {props.choices.map(([value, words]) => (
+        <label class="choice">
+          <input
+            type="radio"
+            id={`${props.name}-${value}`}
+            name={props.name}
+            value={value}
+            checked={props.chosen === value}
+            required={props.required}
+          />
+          <span safe>{words}</span>
+        </label>
+      ))}
+    </div>
+    {props.children}
+    <FieldFault name={props.name} fault={props.fault} />
+  </fieldset>
 )
 
 export const FieldFault = (props: { readonly name: string; readonly fault: string | undefined }): JSX.Element =>

@@ -1,64 +1,48 @@
-import { AskForm } from '../../parts/field.tsx'
+import { AskForm, SearchBox } from '../../parts/ask-form.tsx'
+import { TextField } from '../../parts/field.tsx'
 import { attribute, Name } from '../../parts/name.tsx'
+import { NavLinks } from '../../parts/nav-links.tsx'
 import { dateText, dayMs } from '../../parts/time-words.ts'
 import { paths } from '../../paths.ts'
 import { eventKindsShown, kindWords } from '../kind-mark.tsx'
 import type { LogListView, LogQuery } from '../log-types.ts'
 
 export const FindBox = (props: { readonly typed: string; readonly csrf: string }): JSX.Element => (
-  <search>
-    <AskForm action={paths.findInLog} token={props.csrf} class="find-box">
-      <label for="field-what" class="visually-hidden">
-        Find a receipt, request, key, rack, cellar, operator, type of event or time
-      </label>
-      <input
-        id="field-what"
-        name="what"
-        type="search"
-        autocomplete="off"
-        autocapitalize="off"
-        spellcheck="false"
-        maxlength="300"
-        value={attribute(props.typed)}
-        placeholder="Receipt, request id, key, rack, cellar, e-mail, type or time"
-        aria-describedby="find-examples"
-      />
-      <button type="submit">Find</button>
-    </AskForm>
+  <SearchBox
+    action={paths.findInLog}
+    token={props.csrf}
+    class="find-box"
+    name="what"
+    label="Find a receipt, request, key, rack, cellar, operator, type of event or time"
+    isLabelHidden
+    typed={props.typed}
+    placeholder="Receipt, request id, key, rack, cellar, e-mail, type or time"
+    describedBy="find-examples"
+  >
     <p class="quiet find-examples" id="find-examples">
       For example <code>readings-7Qp2mZ4k@976</code> · <code>clr_7Qp2mZ4k yesterday</code> · <code>10:14</code> ·{' '}
       <code>10:10..10:20</code> · <code>KeyRevoked last week</code>
     </p>
-  </search>
+  </SearchBox>
 )
 
 /** Another kind keeps the other filters, but not the place in the list. */
 export const KindLinks = (props: { readonly query: LogQuery }): JSX.Element => {
   const query = { ...props.query, type: '', before: null, after: null }
+  const isAll = query.kind === null && query.unknownKind === ''
   return (
-    <nav class="filters" aria-label="Kind of event">
-      <ul>
-        <li>
-          <a
-            href={attribute(paths.log({ ...query, kind: null }))}
-            aria-current={query.kind === null && query.unknownKind === '' ? 'page' : undefined}
-          >
-            All
-          </a>
-        </li>
-        {eventKindsShown.map((kind) => (
-          <li>
-            <a
-              href={attribute(paths.log({ ...query, kind }))}
-              aria-current={query.kind === kind ? 'page' : undefined}
-              safe
-            >
-              {kindWords[kind]}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </nav>
+    <NavLinks
+      class="filters"
+      label="Kind of event"
+      links={[
+        { words: 'All', href: paths.log({ ...query, kind: null }), isCurrent: isAll },
+        ...eventKindsShown.map((kind) => ({
+          words: kindWords[kind],
+          href: paths.log({ ...query, kind }),
+          isCurrent: query.kind === kind,
+        })),
+      ]}
+    />
   )
 }
 
@@ -73,27 +57,23 @@ export const TimeLinks = (props: { readonly query: LogQuery; readonly nowMs: num
     { words: 'Yesterday', from: yesterday, to: today },
   ]
   return (
-    <nav class="filters times" aria-label="Time">
-      <ul>
-        {times.map(({ words, from = '', to = '' }) => (
-          <li>
-            <a
-              href={attribute(paths.log({ ...query, from, to, at: '', before: null, after: null }))}
-              aria-current={query.at === '' && query.from === from && query.to === to ? 'page' : undefined}
-              safe
-            >
-              {words}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </nav>
+    <NavLinks
+      class="filters times"
+      label="Time"
+      links={times.map(({ words, from = '', to = '' }) => ({
+        words,
+        href: paths.log({ ...query, from, to, at: '', before: null, after: null }),
+        isCurrent: query.at === '' && query.from === from && query.to === to,
+      }))}
+    />
   )
 }
 
 export const FilterForm = (props: { readonly list: LogListView; readonly csrf: string }): JSX.Element => {
   const { query, faults, cellars, types } = props.list
   const chosen = chosenFilters(query)
+  const field = { form: { values: query, faults }, isQuiet: true, isExact: true } as const
+  const suggestions = cellars.length > 0 ? 'known-cellars' : undefined
   return (
     <details class="log-filter" open={Object.keys(faults).length > 0}>
       <summary>
@@ -107,17 +87,11 @@ export const FilterForm = (props: { readonly list: LogListView; readonly csrf: s
       <AskForm action={paths.log()} token={props.csrf} class="card">
         {query.kind === null ? null : <input type="hidden" name="kind" value={query.kind} />}
         <div class="filter-fields">
-          <FilterField
-            name="cellar"
-            label="Cellar"
-            list={props.list}
-            suggestions={cellars.length > 0}
-            hint="Its identifier"
-          />
-          <FilterField name="key" label="Key" list={props.list} hint="Like clr_7Qp2mZ4k" />
-          <FilterField name="actor" label="Who" list={props.list} hint="E-mail, key, cli or system" />
-          <FilterField name="from" label="From (UTC)" list={props.list} hint="Like yesterday 18:00" />
-          <FilterField name="to" label="To (UTC)" list={props.list} hint="Like 10:14" />
+          <TextField {...field} name="cellar" label="Cellar" list={suggestions} placeholder="Its identifier" />
+          <TextField {...field} name="key" label="Key" placeholder="Like clr_7Qp2mZ4k" />
+          <TextField {...field} name="actor" label="Who" placeholder="E-mail, key, cli or system" />
+          <TextField {...field} name="from" label="From (UTC)" placeholder="Like yesterday 18:00" />
+          <TextField {...field} name="to" label="To (UTC)" placeholder="Like 10:14" />
           <TypeField query={query} types={types} fault={faults.type} />
         </div>
         <datalist id="known-cellars">
@@ -131,44 +105,6 @@ export const FilterForm = (props: { readonly list: LogListView; readonly csrf: s
         </div>
       </AskForm>
     </details>
-  )
-}
-
-type FieldName = 'cellar' | 'key' | 'actor' | 'from' | 'to'
-
-const FilterField = (props: {
-  readonly name: FieldName
-  readonly label: string
-  readonly hint: string
-  readonly list: LogListView
-  readonly suggestions?: boolean
-}): JSX.Element => {
-  const fault = props.list.faults[props.name]
-  return (
-    <div class="field">
-      <label for={`field-${props.name}`} safe>
-        {props.label}
-      </label>
-      <input
-        id={`field-${props.name}`}
-        name={props.name}
-        type="text"
-        autocomplete="off"
-        autocapitalize="off"
-        spellcheck="false"
-        maxlength="300"
-        list={props.suggestions ? 'known-cellars' : undefined}
-        value={attribute(props.list.query[props.name])}
-        placeholder={props.hint}
-        aria-invalid={fault === undefined ? undefined : 'true'}
-        aria-describedby={fault === undefined ? undefined : `fault-${props.name}`}
-      />
-      {fault === undefined ? null : (
-        <p class="fault" id={`fault-${props.name}`}>
-          <Name text={fault} />
-        </p>
-      )}
-    </div>
   )
 }
 

@@ -1,5 +1,6 @@
 import { ListExports } from '../../exports/list-export.tsx'
 import { Layout } from '../../frame/layout.tsx'
+import { Live } from '../../parts/live.tsx'
 import { attribute, Name } from '../../parts/name.tsx'
 import { countText } from '../../parts/quantity.ts'
 import { exactText, isoText } from '../../parts/time-words.ts'
@@ -51,14 +52,9 @@ export const LogPage = (props: { readonly shell: Shell; readonly list: LogListVi
       )}
       {list.bars === null ? null : <LogBars view={list.bars} />}
       {isLive ? (
-        <div
-          hx-sse:connect={attribute(paths.liveLog(query))}
-          hx-sse:close="end"
-          hx-target="#log-list"
-          hx-swap="outerMorph"
-        >
+        <Live from={paths.liveLog(query)} target="#log-list">
           <LogList list={list} nowMs={shell.nowMs} />
-        </div>
+        </Live>
       ) : (
         <LogList list={list} nowMs={shell.nowMs} />
       )}

@@ -1,6 +1,7 @@
 import { ByWhom } from '../../parts/by.tsx'
 import { attribute, Name } from '../../parts/name.tsx'
 import { countOf } from '../../parts/quantity.ts'
+import { type Column, Table } from '../../parts/table.tsx'
 import { clockText, dateText, dayMs, exactClockText, exactText, isoText } from '../../parts/time-words.ts'
 import { paths } from '../../paths.ts'
 import { EventSentence } from '../event-sentence.tsx'
@@ -8,30 +9,17 @@ import { KindMark } from '../kind-mark.tsx'
 import type { ByView, EventRow, InstantRow, LogRow, MinuteRow, StretchRow } from '../log-types.ts'
 
 export const LogTable = (props: { readonly rows: readonly LogRow[]; readonly nowMs: number }): JSX.Element => (
-  <div class="table-room">
-    <table class="stack log">
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
-          <th scope="col">What happened</th>
-          <th scope="col">By</th>
-          <th scope="col">In the log</th>
-        </tr>
-      </thead>
-      {byDay(props.rows).map((day) => (
-        <tbody>
-          <tr class="day" id={`day-${dateText(day.at)}`}>
-            <th colspan="4" scope="rowgroup" safe>
-              {dayText(day.at, props.nowMs)}
-            </th>
-          </tr>
-          {day.rows.map((row) => (
-            <Line row={row} />
-          ))}
-        </tbody>
-      ))}
-    </table>
-  </div>
+  <Table
+    class="log"
+    hasRowHeadings={false}
+    sections={byDay(props.rows).map(({ at, rows }) => ({
+      id: `day-${dateText(at)}`,
+      title: dayText(at, props.nowMs),
+      rows,
+    }))}
+    frameOf={frameOf}
+    columns={columns}
+  />
 )
 
 type Day = { readonly at: number; readonly rows: LogRow[] }
@@ -52,117 +40,125 @@ const dayText = (at: number, nowMs: number): string => {
   return date === dateText(nowMs - dayMs) ? `Yesterday, ${date}` : date
 }
 
-const Line = ({ row }: { readonly row: LogRow }): JSX.Element => {
+type ReadingsRow = MinuteRow | StretchRow
+
+const frameOf = (row: LogRow) => {
   switch (row.row) {
     case 'event':
-      return <EventLine row={row} />
+      return { id: attribute(row.revision === null ? `unwritten-${row.stream}` : `event-${row.position}`) }
     case 'instant':
-      return <InstantLine row={row} />
+      return { id: 'at', class: 'instant-row', whole: () => <Instant row={row} /> }
     default:
-      return <ReadingsLine row={row} />
+      return {
+        id: attribute(`${row.row}-${row.at / 60_000}-${encodeURIComponent(row.cellar?.id ?? '')}`),
+        class: 'minute-row',
+      }
   }
 }
 
 /** Links to an instant lead here. */
-const InstantLine = ({ row }: { readonly row: InstantRow }): JSX.Element => (
-  <tr id="at" class="instant-row">
-    <td colspan="4">
-      <span class="visually-hidden">Here is </span>
-      <time datetime={isoText(row.at)} safe>
-        {exactClockText(row.at)}
-      </time>{' '}
-      <span class="quiet">↑ later, earlier ↓</span>
-    </td>
-  </tr>
+const Instant = ({ row }: { readonly row: InstantRow }): JSX.Element => (
+  <>
+    <span class="visually-hidden">Here is </span>
+    <time datetime={isoText(row.at)} safe>
+      {exactClockText(row.at)}
+    </time>{' '}
+    <span class="quiet">↑ later, earlier ↓</span>
+  </>
 )
 
-const EventLine = (props: { readonly row: EventRow }): JSX.Element => {
-  const { row } = props
-  const { stream, revision } = row
-  return (
-    <tr id={attribute(revision === null ? `unwritten-${stream}` : `event-${row.position}`)}>
-      <td data-label="Time" class="log-time">
-        <time datetime={isoText(row.at)} title={exactText(row.at)} safe>
-          {exactClockText(row.at).replace(' UTC', '')}
-        </time>
-      </td>
-      <td class="log-words">
-        <KindMark kind={row.kind} />
-        <span class="log-sentence">
-          <EventSentence sentence={row.sentence} />
-          {row.period === null ? null : <span class="quiet" safe>{` ${periodText(row.period)}`}</span>}
-          {row.whyHref === null ? null : (
-            <>
-              {' '}
-              <a href={attribute(row.whyHref)}>
-                Why?<span class="visually-hidden" safe>{` The refusals of ${exactText(row.at)}`}</span>
-              </a>
-            </>
-          )}
-        </span>
-      </td>
-      <td data-label="By">
-        <ByLink by={row.by} />
-      </td>
-      <td data-label="In the log" class="place">
-        {revision === null ? (
-          <span class="quiet">not yet</span>
-        ) : (
-          <a href={attribute(paths.event(stream, revision))}>
-            <code title={attribute(`${stream}@${revision}`)}>
-              <span class="stream" safe>
-                {stream}
-              </span>
-              <span safe>{`@${revision}`}</span>
-            </code>
-          </a>
-        )}
-      </td>
-    </tr>
-  )
-}
+const columns: readonly Column<LogRow>[] = [
+  {
+    head: 'Time',
+    class: 'log-time',
+    cell: (row) => (
+      <time datetime={isoText(row.at)} title={exactText(row.at)} safe>
+        {row.row === 'event' ? exactClockText(row.at).replace(' UTC', '') : minuteText(row.at)}
+      </time>
+    ),
+  },
+  {
+    head: 'What happened',
+    class: 'log-words',
+    isUnlabelled: true,
+    cell: (row) =>
+      row.row === 'instant' ? '' : row.row === 'event' ? <EventWords row={row} /> : <ReadingsWords row={row} />,
+  },
+  {
+    head: 'By',
+    isEmpty: ({ row }) => row !== 'event',
+    cell: (row) => (row.row === 'event' ? <ByLink by={row.by} /> : <span class="quiet">devices</span>),
+  },
+  {
+    head: 'In the log',
+    class: 'place',
+    cell: (row) =>
+      row.row === 'instant' ? '' : row.row === 'event' ? <EventPlace row={row} /> : <ReadingsLink row={row} />,
+  },
+]
 
-const ReadingsLine = (props: { readonly row: MinuteRow | StretchRow }): JSX.Element => {
-  const { row } = props
-  const { cellar } = row
-  const many = countOf(row.count, 'reading', 'readings')
-  return (
-    <tr id={attribute(`${row.row}-${row.at / 60_000}-${encodeURIComponent(cellar?.id ?? '')}`)} class="minute-row">
-      <td data-label="Time" class="log-time">
-        <time datetime={isoText(row.at)} title={exactText(row.at)} safe>
-          {minuteText(row.at)}
-        </time>
-      </td>
-      <td class="log-words">
-        <KindMark kind="readings" />
-        <span class="log-sentence">
-          <strong safe>{many}</strong> accepted <span safe>{timeWords(row)}</span>
-          {cellar === null ? (
-            <span>{row.row === 'minute' ? 'in all cellars.' : 'in several cellars.'}</span>
-          ) : (
-            <>
-              in{' '}
-              <a href={attribute(paths.cellar(cellar.id))}>
-                <Name text={cellar.title} />
-              </a>
-              .
-            </>
-          )}
-        </span>
-      </td>
-      <td data-label="By" class="nothing">
-        <span class="quiet">devices</span>
-      </td>
-      <td data-label="In the log" class="place">
-        {row.href === null ? null : (
-          <a href={attribute(row.href)}>
-            Show them<span class="visually-hidden" safe>{`: ${many} of ${exactText(row.at)}`}</span>
+const EventWords = ({ row }: { readonly row: EventRow }): JSX.Element => (
+  <>
+    <KindMark kind={row.kind} />
+    <span class="log-sentence">
+      <EventSentence sentence={row.sentence} />
+      {row.period === null ? null : <span class="quiet" safe>{` ${periodText(row.period)}`}</span>}
+      {row.whyHref === null ? null : (
+        <>
+          {' '}
+          <a href={attribute(row.whyHref)}>
+            Why?<span class="visually-hidden" safe>{` The refusals of ${exactText(row.at)}`}</span>
           </a>
-        )}
-      </td>
-    </tr>
+        </>
+      )}
+    </span>
+  </>
+)
+
+const EventPlace = ({ row: { stream, revision } }: { readonly row: EventRow }): JSX.Element =>
+  revision === null ? (
+    <span class="quiet">not yet</span>
+  ) : (
+    <a href={attribute(paths.event(stream, revision))}>
+      <code title={attribute(`${stream}@${revision}`)}>
+        <span class="stream" safe>
+          {stream}
+        </span>
+        <span safe>{`@${revision}`}</span>
+      </code>
+    </a>
   )
-}
+
+const ReadingsWords = ({ row }: { readonly row: ReadingsRow }): JSX.Element => (
+  <>
+    <KindMark kind="readings" />
+    <span class="log-sentence">
+      <strong safe>{manyText(row)}</strong> accepted <span safe>{timeWords(row)}</span>
+      {row.cellar === null ? (
+        <span>{row.row === 'minute' ? 'in all cellars.' : 'in several cellars.'}</span>
+      ) : (
+        <>
+          in{' '}
+          <a href={attribute(paths.cellar(row.cellar.id))}>
+            <Name text={row.cellar.title} />
+          </a>
+          .
+        </>
+      )}
+    </span>
+  </>
+)
+
+const ReadingsLink = ({ row }: { readonly row: ReadingsRow }): JSX.Element =>
+  row.href === null ? (
+    ''
+  ) : (
+    <a href={attribute(row.href)}>
+      Show them<span class="visually-hidden" safe>{`: ${manyText(row)} of ${exactText(row.at)}`}</span>
+    </a>
+  )
+
+const manyText = ({ count }: ReadingsRow): string => countOf(count, 'reading', 'readings')
 
 /** A summary is written later than what it counts. */
 const periodText = ({ firstAt, lastAt }: NonNullable<EventRow['period']>): string =>
@@ -171,7 +167,7 @@ const periodText = ({ firstAt, lastAt }: NonNullable<EventRow['period']>): strin
     : `From ${exactClockText(firstAt)} to ${exactClockText(lastAt)}.`
 
 /** The time column already says a single minute. */
-const timeWords = (row: MinuteRow | StretchRow): string =>
+const timeWords = (row: ReadingsRow): string =>
   row.row === 'minute' || row.at === row.lastMinute
     ? ''
     : `from ${minuteText(row.at)} to ${minuteText(row.lastMinute)} `

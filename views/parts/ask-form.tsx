@@ -1,0 +1,61 @@
+import type { Children } from '@kitajs/html'
+import { Csrf } from './field.tsx'
+import { attribute } from './name.tsx'
+
+/**
+ * A form that only asks, so its answer has an address. `app.js` cuts off the secrets of keys and sends the form by GET.
+ * Without JavaScript, it is sent by POST, and the service cuts them off (`asked-by-form.ts`).
+ */
+export const AskForm = (props: {
+  readonly action: string
+  readonly token: string
+  readonly class: string
+  readonly children: Children
+}): JSX.Element => (
+  <form method="post" action={attribute(props.action)} class={props.class} data-asks="">
+    <Csrf token={props.token} />
+    {props.children}
+  </form>
+)
+
+/** `children` come after the form. */
+export const SearchBox = (props: {
+  readonly action: string
+  readonly token: string
+  readonly class: string
+  readonly name: string
+  readonly label: string
+  readonly isLabelHidden?: boolean
+  readonly typed: string
+  readonly placeholder: string
+  /** The id of an element that shows examples. */
+  readonly describedBy?: string
+  readonly isSecondary?: boolean
+  /** Leads back to the list without a search. */
+  readonly showAll?: string | undefined
+  readonly children?: Children
+}): JSX.Element => (
+  <search>
+    <AskForm action={props.action} token={props.token} class={props.class}>
+      <label for={`field-${props.name}`} class={props.isLabelHidden ? 'visually-hidden' : undefined} safe>
+        {props.label}
+      </label>
+      <input
+        id={`field-${props.name}`}
+        name={props.name}
+        type="search"
+        autocomplete="off"
+        autocapitalize="off"
+        spellcheck="false"
+        value={attribute(props.typed)}
+        placeholder={props.placeholder}
+        aria-describedby={props.describedBy}
+      />
+      <button type="submit" class={props.isSecondary ? 'secondary' : undefined}>
+        Find
+      </button>
+      {props.showAll === undefined ? null : <a href={props.showAll}>Show all</a>}
+    </AskForm>
+    {props.children}
+  </search>
+)
