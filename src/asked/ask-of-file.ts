@@ -6,6 +6,7 @@ import { ModelNotReady, type ModelReaders } from '../derived/questions/model-rea
 import type { SearchParts } from '../derived/questions/question-turns.ts'
 import { type AskStatements, prepareAskStatements } from '../log/ask-index/queries/ask-statements.ts'
 import { hourCountsOf, minuteCountsOf } from '../log/ask-index/queries/counts-by-time.ts'
+import { keysOfRack } from '../log/ask-index/queries/keys-of-rack.ts'
 import { searchPlaces } from '../log/ask-index/queries/place-search.ts'
 import { placeAt, placesOfId } from '../log/ask-index/queries/places-of-id.ts'
 import { positionOfMinute } from '../log/ask-index/queries/positions-recorded.ts'
@@ -63,6 +64,7 @@ export const askOfFile = ({ readers, progress, turn, onDamage }: FileParts): Ask
     hourCounts: (key, from, to) => inTurns((index) => hourCountsOf(index, key, { from, to })),
     refusalsOfCellar: (cellar, fromHour, limit) =>
       inTurns((index) => refusalsOfCellar(index, { cellar, fromHour, limit })),
+    keysOfRack: (rack) => inTurns((index) => keysOfRack(index, rack)),
     positionOfMinute: async (minute) => orFault(() => positionOfMinute(statements(), minute)),
   }
 }

@@ -80,5 +80,6 @@ export const questionKinds = {
   countMinutes: ofIndex(countMinutes),
   minuteCounts: ofIndex((ask, wanted: Of<'minuteCounts'>) => ask.minuteCounts(...wanted)),
   hourCounts: ofIndex((ask, wanted: Of<'hourCounts'>) => ask.hourCounts(...wanted)),
+  keysOfRack: ofIndex((ask, rack: string) => ask.keysOfRack(rack)),
   refusalsOfCellar: ofIndex((ask, wanted: Of<'refusalsOfCellar'>) => ask.refusalsOfCellar(...wanted)),
 }

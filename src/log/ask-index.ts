@@ -49,6 +49,9 @@ export type HourCount = {
 /** Of some hours. */
 export type RefusalSum = Omit<HourCount, 'hour'>
 
+/** The last minute (since 1970) in which a reading of the rack was accepted with the key. */
+export type SeenRack = { readonly key: string; readonly rack: string; readonly minute: number }
+
 /** Minutes since 1970. The event's minute is later than that of every event before it. */
 export type MinutePosition = { readonly minute: number; readonly position: number }
 

@@ -29,6 +29,7 @@ const growingIndex = (events: readonly RecordedEvent[]): Ask => {
     minuteCounts: unused,
     hourCounts: unused,
     refusalsOfCellar: unused,
+    racksLike: unused,
   } as unknown as Ask
 }
 

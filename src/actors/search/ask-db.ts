@@ -10,6 +10,7 @@ import {
   type MinutePosition,
   type PlacePage,
   type RefusalSum,
+  type SeenRack,
 } from '../../log/ask-index.ts'
 
 /**
@@ -26,6 +27,8 @@ export type Ask = {
   hourCounts(key: string, fromHour: number, toHour: number): Promise<readonly HourCount[]>
   /** Sums of the hours from `fromHour` on, the most frequent keys first. */
   refusalsOfCellar(cellar: string, fromHour: number, limit: number): Promise<readonly RefusalSum[]>
+  /** The keys that sent readings of a rack with this name, in any cellar, the latest first. */
+  keysOfRack(rack: string): Promise<readonly SeenRack[]>
 }
 
 /** `otherwise` also if `ask.db` turns out to be damaged or locked. It is then built again. */

@@ -5,10 +5,11 @@
 
 import { hourOf, minuteOf } from '../../domain/calendar.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
-import { isRun, type LogItem } from '../../domain/reading/recorded-run.ts'
+import { isBatch, type Name } from '../../domain/reading/columns.ts'
+import { isRun, type LogItem, type RecordedRun } from '../../domain/reading/recorded-run.ts'
 import { keyOfEvent } from '../../domain/search/event-filter.ts'
 import { keyIdOf, readingsStream } from '../../domain/stream-names.ts'
-import type { CountCode, FoldedPlace, HourCount, MinuteCount, MinutePosition } from '../../log/ask-index.ts'
+import type { CountCode, FoldedPlace, HourCount, MinuteCount, MinutePosition, SeenRack } from '../../log/ask-index.ts'
 import { type CellarNames, placeOf } from '../../log/event-place.ts'
 import type { Forgotten } from './purged-counts.ts'
 
@@ -31,17 +32,23 @@ type OfKey = {
   readonly ofCellar: Counts
   hour: number
   accepted: number
+  /** The last minute of each rack since the last flush. `null`: none was seen. */
+  racks: Map<string, number> | null
 }
 
 type Lists = {
   readonly places: FoldedPlace[]
   readonly minutes: MinutePosition[]
   readonly hourCounts: HourCount[]
+  readonly seen: OfKey[]
   readonly forgotten: Forgotten[]
 }
 
 /** What the next flush writes. Counts are added to what the file has. */
-export type Folded = Lists & { readonly minuteCounts: readonly MinuteCount[] }
+export type Folded = Omit<Lists, 'seen'> & {
+  readonly minuteCounts: readonly MinuteCount[]
+  readonly seen: Iterable<SeenRack>
+}
 
 export class AskFold {
   readonly #cellars: CellarNames
@@ -73,7 +80,8 @@ export class AskFold {
   take(nowMs: number): Folded {
     const minuteCounts = this.#takeMinuteCounts()
     for (const key of this.#keys.values()) this.#takeHour(key)
-    const taken = { ...this.#lists, minuteCounts }
+    const { seen, ...lists } = this.#lists
+    const taken = { ...lists, minuteCounts, seen: takeSeen(seen) }
     this.#entries = 0
     this.#lists = noLists()
     if (this.#keys.size > askKeysKeptMax) this.#forgetKeys()
@@ -94,9 +102,35 @@ export class AskFold {
       this.#lists.minutes.push({ minute, position: item.position })
       this.#entries += 1
     }
-    if (isRun(item)) this.#accept(this.#keyOf(item.run.keyId), item.recordedAt, item.run.count)
-    else if (item.type === 'ReadingAccepted') this.#accept(this.#keyOf(keyIdOf(item.stream)), item.recordedAt, 1)
+    if (isRun(item)) this.#foldRun(item)
+    else if (item.type === 'ReadingAccepted') this.#foldReading(item)
     else this.#foldOther(item)
+  }
+
+  #foldRun({ run }: RecordedRun): void {
+    const { recordedAt, requests, count } = run
+    const key = this.#keyOf(run.keyId)
+    this.#accept(key, recordedAt, count)
+    const minute = minuteOf(recordedAt)
+    for (const { readings } of requests) {
+      if (!isBatch(readings)) {
+        this.#see(key, readings.rack, minute)
+        continue
+      }
+      let last: Name | undefined
+      for (let index = 0; index < readings.count; index += 1) {
+        const rack = readings.racks[index]
+        if (rack === undefined || rack === last) continue
+        last = rack
+        this.#see(key, rack.text, minute)
+      }
+    }
+  }
+
+  #foldReading({ stream, recordedAt, data }: RecordedEvent<'ReadingAccepted'>): void {
+    const key = this.#keyOf(keyIdOf(stream))
+    this.#accept(key, recordedAt, 1)
+    this.#see(key, data.rack, minuteOf(recordedAt))
   }
 
   #foldOther(event: RecordedEvent): void {
@@ -160,6 +194,17 @@ export class AskFold {
     minutes.set(minute, (before ?? 0) + count)
   }
 
+  #see(key: OfKey, rack: string, minute: number): void {
+    if (key.racks === null) {
+      key.racks = new Map()
+      this.#lists.seen.push(key)
+    }
+    const known = key.racks.get(rack)
+    if (known !== undefined && known >= minute) return
+    key.racks.set(rack, minute)
+    if (known === undefined) this.#entries += 1
+  }
+
   #keyOf(keyId: string): OfKey {
     if (this.#last?.keyId === keyId) return this.#last
     const key = this.#keys.get(keyId) ?? this.#newKey(keyId)
@@ -171,7 +216,7 @@ export class AskFold {
     const cellar = this.#cellars.ofKey(keyId)
     // Nobody takes the counts of an unknown cellar.
     const ofCellar: Counts = cellar === null ? new Map() : this.#countsOf(cellar)
-    const key: OfKey = { keyId, cellar, ofCellar, hour: 0, accepted: 0 }
+    const key: OfKey = { keyId, cellar, ofCellar, hour: 0, accepted: 0, racks: null }
     // Such a key may be known later.
     if (cellar !== null) this.#keys.set(keyId, key)
     return key
@@ -196,7 +241,16 @@ export class AskFold {
   }
 }
 
-const noLists = (): Lists => ({ places: [], minutes: [], hourCounts: [], forgotten: [] })
+/** One by one when they are written, because there can be thousands. */
+function* takeSeen(keys: readonly OfKey[]): Generator<SeenRack> {
+  for (const key of keys) {
+    const { racks } = key
+    key.racks = null
+    for (const [rack, minute] of racks ?? []) yield { key: key.keyId, rack, minute }
+  }
+}
+
+const noLists = (): Lists => ({ places: [], minutes: [], hourCounts: [], seen: [], forgotten: [] })
 
 const forgottenBy = (event: RecordedEvent, cellars: CellarNames): Forgotten | null => {
   if (event.type === 'ReadingsPurged') {

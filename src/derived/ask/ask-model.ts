@@ -11,6 +11,7 @@ import { NameNumbers } from './name-numbers.ts'
 import { OldCounts } from './old-counts.ts'
 import { PlaceRows } from './place-rows.ts'
 import { PurgedCounts } from './purged-counts.ts'
+import { SeenRows } from './seen-rows.ts'
 
 /** How often `ask.db` is flushed if nobody asks. */
 const askWriteEveryMs = 10_000
@@ -29,6 +30,7 @@ export const askModel: ModelKind = {
 class AskModel implements Model {
   readonly #places: PlaceRows
   readonly #counts: CountRows
+  readonly #seen: SeenRows
   readonly #oldMinutes: OldCounts
   readonly #oldHours: OldCounts
   readonly #purged: PurgedCounts
@@ -40,9 +42,10 @@ class AskModel implements Model {
     const names = new NameNumbers(database)
     this.#places = new PlaceRows(database, names)
     this.#counts = new CountRows(database, names)
+    this.#seen = new SeenRows(database, names)
     this.#oldMinutes = new OldCounts(database, 'minute_counts', this.#steps)
     this.#oldHours = new OldCounts(database, 'hour_counts', this.#steps)
-    this.#purged = new PurgedCounts(database, { names, counts: this.#counts })
+    this.#purged = new PurgedCounts(database, { names, counts: this.#counts, seen: this.#seen })
     const ofStream = (stream: string): string | null => this.#created.get(stream) ?? this.#places.cellarOfStream(stream)
     this.#fold = new AskFold({ ofStream, ofKey: (keyId) => ofStream(keyStream(keyId)) }, this.#places.lastMinute())
   }
@@ -64,11 +67,13 @@ class AskModel implements Model {
     for (const minute of folded.minutes) this.#places.addMinute(minute)
     yield* this.#addMinutes(folded, minuteOf(nowMs - askMinutesKeptMs))
     yield* this.#addHours(folded, hourOf(nowMs - askHoursKeptMs))
+    yield* this.#steps.each(folded.seen, (seen) => this.#seen.add(seen))
     for (const { stream, keptFrom, counts } of folded.forgotten) {
       yield* this.#places.forgetBefore(stream, keptFrom)
       if (counts !== null) this.#purged.forget(counts)
       yield
     }
+    this.#seen.evict()
     this.#created.clear()
   }
 

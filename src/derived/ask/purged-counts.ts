@@ -4,6 +4,7 @@ import type { MinuteCountRow } from '../../log/ask-index/ask-rows.ts'
 import { acceptedCode } from '../../log/ask-index/ask-schema.ts'
 import type { CountRows } from './count-rows.ts'
 import type { NameNumbers } from './name-numbers.ts'
+import type { SeenRows } from './seen-rows.ts'
 
 /**
  * With `counts`, what was counted of the key (and of its cellar) before the midnight `beforeMs` is deleted too: accepted
@@ -20,7 +21,7 @@ export type Forgotten = {
   } | null
 }
 
-type Parts = { readonly names: NameNumbers; readonly counts: CountRows }
+type Parts = { readonly names: NameNumbers; readonly counts: CountRows; readonly seen: SeenRows }
 
 export class PurgedCounts {
   readonly #parts: Parts
@@ -38,9 +39,12 @@ export class PurgedCounts {
   }
 
   forget({ what, key, cellar, beforeMs }: NonNullable<Forgotten['counts']>): void {
-    const { names, counts } = this.#parts
+    const { names, counts, seen } = this.#parts
     const keyNumber = names.find(key)
-    if (keyNumber !== null) this.#forgetHours[what].run(keyNumber, hourOf(beforeMs))
+    if (keyNumber !== null) {
+      this.#forgetHours[what].run(keyNumber, hourOf(beforeMs))
+      if (what === 'accepted') seen.forgetBefore(keyNumber, minuteOf(beforeMs))
+    }
     const cellarNumber = names.find(cellar)
     if (cellarNumber === null) return
     for (const row of this.#forgetMinutes[what].all(cellarNumber, minuteOf(beforeMs))) counts.takeFromAll(row)

@@ -38,3 +38,5 @@ export type HourCountRow = {
   readonly cellar: number
   readonly count: number
 }
+
+export type SeenRow = { readonly key: number; readonly rack: string; readonly minute: number }

@@ -4,14 +4,14 @@
  */
 
 /** The index is built again in place of a file of another format. */
-export const formatVersion = 4
+export const formatVersion = 3
 
 /** In `minute_counts`. No row of `names` has this id. */
 export const allCellars = 0
 
 /** The first row of `names`, so that indexes can leave it out. */
 export const acceptedCode = 1
-const acceptedName = 'accepted'
+export const acceptedName = 'accepted'
 
 export const tables = `
   CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
@@ -62,4 +62,11 @@ export const tables = `
     PRIMARY KEY (key, hour, code)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX refusals_of_cellar ON hour_counts (cellar, hour) WHERE code <> ${acceptedCode};
+
+  CREATE TABLE seen (
+    key INTEGER NOT NULL,
+    rack TEXT NOT NULL,
+    minute INTEGER NOT NULL,
+    PRIMARY KEY (key, rack)
+  ) STRICT, WITHOUT ROWID;
 `

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { askHoursKeptMs, askKeysKeptMax, askMinutesKeptMs } from '../../../src/derived/ask/ask-fold.ts'
 import { askModel } from '../../../src/derived/ask/ask-model.ts'
+import { askSeenRacksMax } from '../../../src/derived/ask/seen-rows.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import { cellarStream } from '../../../src/domain/stream-names.ts'
 import { askFromLog } from '../../support/ask/ask-from-log.ts'
@@ -105,6 +106,7 @@ describe('askModel', () => {
     model.fold(events)
     model.flush(lastMs(events) + askHoursKeptMs + 3_600_000)
     expect(countRows(model, 'minute_counts') + countRows(model, 'hour_counts')).toBe(0)
+    expect(countRows(model, 'seen')).toBeGreaterThan(0)
 
     const grown = modelHere(askModel)
     grown.fold(events)
@@ -115,6 +117,20 @@ describe('askModel', () => {
     expect(countRows(grown, 'hour_counts')).toBeGreaterThan(0)
     grown.flush(lastMs(events) + askHoursKeptMs + 3_600_000)
     expect(countRows(grown, 'hour_counts')).toBe(0)
+  })
+
+  test('forgets the racks that were seen longest ago', () => {
+    const model = modelHere(askModel)
+    const recorder = new Recorder(midnight)
+    const data = { cellar: 'c', keg: 'k', value: 1, timestamp: '2026-03-01T12:00:00Z' }
+    for (let number = 0; number <= askSeenRacksMax; number += 1) {
+      const at = midnight + (number === 0 ? 0 : 60_000)
+      recorder.record('readings-k1', { type: 'ReadingAccepted', data: { ...data, rack: `r${number}` } }, { at })
+    }
+    model.fold(recorder.events)
+    model.flush(midnight)
+    expect(countRows(model, 'seen')).toBeLessThanOrEqual(askSeenRacksMax)
+    expect(model.database.query("SELECT 1 FROM seen WHERE rack = 'r0'").get()).toBeNull()
   })
 })
 

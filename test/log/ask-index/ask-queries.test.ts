@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { askFoundAtOnceMax, askRowsAtOnceMax } from '../../../src/limits.ts'
 import { prepareAskStatements } from '../../../src/log/ask-index/queries/ask-statements.ts'
 import { hourCountsOf, minuteCountsOf } from '../../../src/log/ask-index/queries/counts-by-time.ts'
+import { keysOfRack } from '../../../src/log/ask-index/queries/keys-of-rack.ts'
 import { askPlacesOfIdMax, placeAt, placesOfId } from '../../../src/log/ask-index/queries/places-of-id.ts'
 import { positionOfMinute } from '../../../src/log/ask-index/queries/positions-recorded.ts'
 import { refusalsOfCellar } from '../../../src/log/ask-index/queries/refusals-of-cellar.ts'
@@ -169,5 +170,20 @@ describe('the queries of ask.db', () => {
       ['key 998', 1_998],
       ['key 997', 1_996],
     ])
+  })
+
+  test('find the keys of a rack, the latest first, in many steps', () => {
+    const tables = new AskTables()
+    for (const key of ['one', 'two', 'three']) {
+      for (let rack = 0; rack < askRowsAtOnceMax; rack += 1) {
+        if (key !== 'three' || rack !== 7) tables.addSeen({ key, rack: `rack-${rack}`, minute: key === 'one' ? 5 : 6 })
+      }
+    }
+    const [steps, found] = stepsOf(keysOfRack(prepareAskStatements(tables.database), 'rack-7'))
+    expect(found).toEqual([
+      { key: 'two', rack: 'rack-7', minute: 6 },
+      { key: 'one', rack: 'rack-7', minute: 5 },
+    ])
+    expect(steps).toBeGreaterThan(2)
   })
 })

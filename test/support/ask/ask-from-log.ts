@@ -43,6 +43,7 @@ export const askFromLog = (events: readonly RecordedEvent[]): AskContents => {
         ),
       ),
     ),
+    seen: inOrder(seenOf(kept, purges)),
   }
 }
 
@@ -129,6 +130,21 @@ const minutesOf = (events: readonly RecordedEvent[]): AskContents['minutes'] => 
     last = minute
     return [{ minute, position }]
   })
+}
+
+const seenOf = (kept: readonly RecordedEvent[], purges: readonly RecordedEvent[]): AskContents['seen'] => {
+  const seen = new Map<string, AskContents['seen'][number]>()
+  for (const event of kept) {
+    if (event.type !== 'ReadingAccepted') continue
+    const key = keyIdOf(event.stream)
+    const isOld = purges.some(
+      (purge) =>
+        purge.type === 'ReadingsPurged' && purge.data.keyId === key && event.recordedAt < purge.data.acceptedBefore,
+    )
+    const { rack } = event.data
+    if (!isOld) seen.set(JSON.stringify([key, rack]), { key, rack, minute: Math.floor(event.recordedAt / 60_000) })
+  }
+  return [...seen.values()]
 }
 
 const sums = <T extends { readonly count: number }>(counts: readonly T[]): readonly T[] => {

@@ -23,6 +23,7 @@ export const contentsOf = (database: Database): Contents => {
     minutes: rows('SELECT minute, position FROM minutes'),
     minuteCounts: rows(`SELECT ${name('cellar')}, minute, ${name('code')}, count FROM minute_counts`),
     hourCounts: rows(`SELECT ${name('cellar')}, ${name('key')}, hour, ${name('code')}, count FROM hour_counts`),
+    seen: rows(`SELECT ${name('key')}, rack, minute FROM seen`),
   }
 }
 

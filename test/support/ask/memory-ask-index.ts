@@ -8,6 +8,7 @@ import type {
   MinutePosition,
   PlacePage,
   RefusalSum,
+  SeenRack,
 } from '../../../src/log/ask-index.ts'
 
 /** All that an index says, sorted, so that two indexes can be compared. */
@@ -16,6 +17,7 @@ export type AskContents = {
   readonly minutes: readonly MinutePosition[]
   readonly minuteCounts: readonly MinuteCount[]
   readonly hourCounts: readonly HourCount[]
+  readonly seen: readonly SeenRack[]
 }
 
 /** Answers like `ask.db`. */
@@ -24,6 +26,7 @@ export class MemoryAskIndex {
   #minutes = new Map<number, MinutePosition>()
   #minuteCounts = new Map<string, MinuteCount>()
   #hourCounts = new Map<string, HourCount>()
+  #seen = new Map<string, SeenRack>()
 
   static holding(contents: AskContents): MemoryAskIndex {
     const index = new MemoryAskIndex()
@@ -78,6 +81,12 @@ export class MemoryAskIndex {
     return [...sums.values()].sort((a, b) => b.count - a.count).slice(0, limit)
   }
 
+  *keysOfRack(wanted: string): Generator<void, readonly SeenRack[]> {
+    yield
+    const found = [...this.#seen.values()].filter(({ rack }) => rack === wanted)
+    return found.sort((a, b) => b.minute - a.minute)
+  }
+
   positionOfMinute(minute: number): MinutePosition | null {
     const rows = [...this.#minutes.values()].filter((row) => row.minute <= minute)
     return rows.sort((a, b) => a.minute - b.minute).at(-1) ?? null
@@ -90,6 +99,10 @@ export class MemoryAskIndex {
     for (const count of added.hourCounts) {
       const name = `${count.key} ${count.hour} ${count.code}`
       this.#hourCounts.set(name, { ...count, count: count.count + (this.#hourCounts.get(name)?.count ?? 0) })
+    }
+    for (const seen of added.seen) {
+      const name = JSON.stringify([seen.key, seen.rack])
+      if ((this.#seen.get(name)?.minute ?? -1) < seen.minute) this.#seen.set(name, seen)
     }
   }
 

@@ -2,20 +2,23 @@ import { Database } from 'bun:sqlite'
 import { CountRows } from '../../../src/derived/ask/count-rows.ts'
 import { NameNumbers } from '../../../src/derived/ask/name-numbers.ts'
 import { PlaceRows } from '../../../src/derived/ask/place-rows.ts'
+import { SeenRows } from '../../../src/derived/ask/seen-rows.ts'
 import { tables } from '../../../src/log/ask-index/ask-schema.ts'
-import type { FoldedPlace, HourCount, MinuteCount, MinutePosition } from '../../../src/log/ask-index.ts'
+import type { FoldedPlace, HourCount, MinuteCount, MinutePosition, SeenRack } from '../../../src/log/ask-index.ts'
 
 /** The tables of `ask.db` in memory, for tests of queries. */
 export class AskTables {
   readonly database = new Database(':memory:')
   readonly #places: PlaceRows
   readonly #counts: CountRows
+  readonly #seen: SeenRows
 
   constructor() {
     this.database.run(tables)
     const names = new NameNumbers(this.database)
     this.#places = new PlaceRows(this.database, names)
     this.#counts = new CountRows(this.database, names)
+    this.#seen = new SeenRows(this.database, names)
   }
 
   addPlace(place: FoldedPlace): void {
@@ -32,5 +35,9 @@ export class AskTables {
 
   addHourCount(count: HourCount): void {
     this.#counts.addHour(count)
+  }
+
+  addSeen(seen: SeenRack): void {
+    this.#seen.add(seen)
   }
 }

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { HourCountRow, MinuteCountRow, MinuteRow, NameRow } from '../ask-rows.ts'
+import type { HourCountRow, MinuteCountRow, MinuteRow, NameRow, SeenRow } from '../ask-rows.ts'
 import { acceptedCode } from '../ask-schema.ts'
 import { preparePlaceStatements } from './place-statements.ts'
 
@@ -30,4 +30,8 @@ export const prepareAskStatements = (database: Database) => ({
     SELECT key, hour, code, cellar, count FROM hour_counts INDEXED BY refusals_of_cellar
       WHERE cellar = ? AND (hour, key, code) > (?, ?, ?) AND code <> ${acceptedCode} ORDER BY hour, key, code LIMIT ?
   `),
+  /** Key and rack of the row before, number of rows. */
+  allSeenAfter: database.prepare<SeenRow, [number, string, number]>(
+    'SELECT key, rack, minute FROM seen WHERE (key, rack) > (?, ?) ORDER BY key, rack LIMIT ?',
+  ),
 })
