@@ -25,7 +25,7 @@ import type { FoldListener } from './core-interface.ts'
 import { KeyActor } from './key/key-actor.ts'
 import { Sweeps } from './key/key-sweeps.ts'
 import { Rotations } from './key/rotations.ts'
-import { OperatorActor, SetupActor } from './operator/operator-actor.ts'
+import { type OperatorActor, operatorActor, type SetupActor, setupActor } from './operator/operator-actor.ts'
 import { type PasswordHasher, type PasswordJudge, Passwords } from './operator/passwords.ts'
 import { SignInRecords } from './operator/sign-in-records.ts'
 import { RefusalRecords } from './refusals/refusal-records.ts'
@@ -118,8 +118,8 @@ export class Node {
     this.derived = parts.derived ?? null
     this.keys = new Registry(context, (keyId) => new KeyActor(keyId, context))
     this.cellars = new Registry(context, (stream) => new CellarActor(stream, context))
-    this.operators = new Registry(context, (stream) => new OperatorActor(stream, context))
-    this.setup = new Registry(context, () => new SetupActor(context))
+    this.operators = new Registry(context, (stream) => operatorActor(stream, context))
+    this.setup = new Registry(context, () => setupActor(context))
     this.#registries = [this.keys, this.cellars, this.operators, this.setup]
     this.passwords = new Passwords(context, parts.passwordHasher, parts.passwordJudge)
     this.signInRecords = new SignInRecords(context)

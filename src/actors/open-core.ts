@@ -39,10 +39,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
       ...createOperators(context, node),
       ...createSignIns(context, node, parts.sessionIdleMs ?? sessionIdleMsDefault),
     },
-    refusals: {
-      note: (refused) => node.refusalRecords.note(refused),
-      waiting: () => node.refusalRecords.waiting(),
-    },
+    refusals: node.refusalRecords,
     recordExport: (data, asker) => node.exportRecords.append({ type: 'LogExported', data }, asker),
     indexProgress: () => derived?.store.progress('ask') ?? null,
     questions: parts.questions ?? derived?.questions ?? noQuestions,

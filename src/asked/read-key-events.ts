@@ -1,7 +1,6 @@
 import type { AuditEvent } from '../../projections/audit-trail.ts'
-import { narrowTo } from '../actors/stream/narrow-event.ts'
 import { readFrom } from '../actors/stream/read-stream.ts'
-import type { RecordedEvent } from '../domain/events.ts'
+import { narrowTo, type RecordedEvent } from '../domain/events.ts'
 import { keyStream, readingsStream } from '../domain/stream-names.ts'
 import { tailEventsMax } from '../limits.ts'
 import type { EventLog } from '../log/event-log.ts'

@@ -42,6 +42,11 @@ export const isIn = <S extends StreamKind>(
   event: { readonly type: EventType },
 ): event is RecordedEvent<TypesIn<S>> => declarationOf(event.type).in.includes(kind)
 
+export const narrowTo = <S extends StreamKind>(kind: S, event: RecordedEvent): RecordedEvent<TypesIn<S>> => {
+  if (isIn(kind, event)) return event
+  throw new Error(`Cannot fold ${event.type} at revision ${event.revision} of "${event.stream}": not of its category`)
+}
+
 export type Limit = NonNullable<EventData<'KeyCreated'>['limit']>
 export type Role = EventData<'OperatorAdded'>['role']
 export type CellarPolicy = EventData<'CellarPolicyChanged'>['policy']

@@ -1,5 +1,5 @@
 import { type CellarCommand, type CellarState, decideCellar, evolveCellar, type Purge } from '../../domain/cellar.ts'
-import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
+import type { NewEvent } from '../../domain/events.ts'
 import { decideKey, evolveKey } from '../../domain/key.ts'
 import { keyIdBytes, makeKey, makeKeyId, secretBytes } from '../../domain/key-format.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
@@ -10,7 +10,6 @@ import type { Asker, CreatedKey, NewKey } from '../core-interface.ts'
 import type { NamedSuccessor } from '../key/change-key.ts'
 import { havingWritten } from '../outage-refusals.ts'
 import { appendUntilKnown } from '../stream/append-until-known.ts'
-import { narrowTo } from '../stream/narrow-event.ts'
 import { StreamActor } from '../stream/stream-actor.ts'
 
 export const keysPerCellarMax = 10_000
@@ -29,19 +28,18 @@ type Naming = {
 }
 
 /** Also creates the cellar's keys one after the other, to count them for their limit and their default labels. */
-export class CellarActor extends StreamActor<CellarState | null> {
+export class CellarActor extends StreamActor<'cellar', CellarState | null, CellarCommand> {
   constructor(stream: string, context: ActorContext) {
-    const evolve = (state: CellarState | null, event: RecordedEvent) => evolveCellar(state, narrowTo('cellar', event))
     const projected = () => {
       const state = context.projections.cellars.ofStream(stream)
       return state === null ? null : { state, revision: state.revision }
     }
-    super(context, { stream, initial: null, evolve, projected })
+    super(context, { stream, kind: 'cellar', initial: null, decide: decideCellar, evolve: evolveCellar, projected })
   }
 
   change(command: CellarCommand, asker: Asker): Answer<CellarState> {
     return this.ask(async () => {
-      const changed = await this.record((state) => decideCellar(state, command), asker)
+      const changed = await this.record(() => command, asker)
       this.context.limitsEpoch += 1
       if (!changed.ok) return changed
       return changed.value === null ? refused({ kind: 'cellar_not_found' }) : done(changed.value)
@@ -53,11 +51,8 @@ export class CellarActor extends StreamActor<CellarState | null> {
     return this.ask(async () => {
       const { readings } = this.context.projections
       const isNext = ({ keyId, firstRevision }: Purge) => firstRevision === (readings.purged(keyId)?.keptFrom ?? 0)
-      const asker = systemAsker(this.context)
-      const purged = await this.record(
-        (state) => decideCellar(state, { ...command, purges: command.purges.filter(isNext) }),
-        asker,
-      )
+      const due = (): PurgeReadings => ({ ...command, purges: command.purges.filter(isNext) })
+      const purged = await this.record(due, systemAsker(this.context))
       return purged.ok ? done(null) : purged
     })
   }

@@ -1,4 +1,4 @@
-import type { Limit, NewEvent, RecordedEvent } from '../../domain/events.ts'
+import { type Limit, type NewEvent, narrowTo, type RecordedEvent } from '../../domain/events.ts'
 import { evolveKey, type KeyEventType, type KeyState } from '../../domain/key.ts'
 import { admit, foldReadings, noReadings, type ReadingsState } from '../../domain/reading/admit-by-key-and-window.ts'
 import { done, type Outcome, type ReadingRefusal, refused } from '../../domain/refusal.ts'
@@ -8,7 +8,6 @@ import { type AppendResult, type ExpectedRevision, Outage } from '../../log/even
 import type { ActorContext } from '../actor-context.ts'
 import type { Checked, Usage } from '../core-interface.ts'
 import { type AppendOptions, appendUntilKnown } from '../stream/append-until-known.ts'
-import { narrowTo } from '../stream/narrow-event.ts'
 import { readFrom } from '../stream/read-stream.ts'
 import { loadReadings, readTail } from './load-readings.ts'
 

@@ -1,4 +1,4 @@
-import type { Limit, RecordedEvent } from '../../domain/events.ts'
+import { type Limit, narrowTo, type RecordedEvent } from '../../domain/events.ts'
 import {
   foldReadings,
   noReadings,
@@ -7,7 +7,6 @@ import {
 } from '../../domain/reading/admit-by-key-and-window.ts'
 import { rateWindowSlots, readPageEventsMax, tailEventsMax } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
-import { narrowTo } from '../stream/narrow-event.ts'
 
 type ReadingsEvent = RecordedEvent<ReadingsEventType>
 type EventAt = Pick<ReadingsEvent, 'stream' | 'revision' | 'recordedAt'>

@@ -2,16 +2,14 @@ import type { CommandRefusal, Outcome } from '../../domain/refusal.ts'
 import type { ActorContext } from '../actor-context.ts'
 import { Mailbox } from '../key/mailbox.ts'
 
-/** One after the other. `forget` comes after a bug, which can have damaged the state. */
-export class SerialCommands {
+/** One after the other. */
+export abstract class SerialCommands {
+  protected readonly context: ActorContext
   readonly #mailbox = new Mailbox()
-  readonly #context: ActorContext
-  readonly #forget: () => void
   #isWorking = false
 
-  constructor(context: ActorContext, forget: () => void) {
-    this.#context = context
-    this.#forget = forget
+  constructor(context: ActorContext) {
+    this.context = context
   }
 
   get isIdle(): boolean {
@@ -19,7 +17,7 @@ export class SerialCommands {
   }
 
   ask<T>(work: () => Promise<Outcome<T, CommandRefusal>>): Promise<Outcome<T, CommandRefusal>> {
-    const answer = this.#mailbox.ask(work, this.#context.beat)
+    const answer = this.#mailbox.ask(work, this.context.beat)
     if (!this.#isWorking) void this.#performAll()
     return answer
   }
@@ -32,14 +30,17 @@ export class SerialCommands {
     this.#mailbox.stop()
   }
 
+  /** Called after a bug, which can have damaged the state. */
+  protected forget(): void {}
+
   async #performAll(): Promise<void> {
     this.#isWorking = true
     while (this.#mailbox.hasCommands) {
       try {
         await this.#mailbox.performNext()
       } catch (bug) {
-        this.#forget()
-        this.#context.onBug(bug)
+        this.forget()
+        this.context.onBug(bug)
       }
     }
     this.#isWorking = false

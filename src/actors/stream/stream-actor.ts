@@ -1,5 +1,6 @@
 import type { DecidedCellar } from '../../domain/cellar.ts'
-import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
+import type { StreamKind } from '../../domain/events/declare-event.ts'
+import { type NewEvent, narrowTo, type RecordedEvent, type TypesIn } from '../../domain/events.ts'
 import type { DecidedOperator } from '../../domain/operator.ts'
 import type { DecidedSetup } from '../../domain/operator-setup.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
@@ -7,21 +8,24 @@ import { conflictRetriesMax } from '../../limits.ts'
 import type { ActorContext } from '../actor-context.ts'
 import { askedBy } from '../asked-by.ts'
 import type { Asker } from '../core-interface.ts'
-import type { Actor } from '../registry.ts'
 import { appendUntilKnown } from './append-until-known.ts'
 import { readFrom } from './read-stream.ts'
 import { SerialCommands } from './serial-commands.ts'
 
 type Answer<T> = Promise<Outcome<T, CommandRefusal>>
 
-type Decide<State> = (
+type Decide<State, Command> = (
   state: State,
+  command: Command,
+  now: number,
 ) => Outcome<readonly (DecidedCellar | DecidedOperator | DecidedSetup)[], CommandRefusal>
 
-type Folding<State> = {
+type Folding<S extends StreamKind, State, Command> = {
   readonly stream: string
+  readonly kind: S
   readonly initial: State
-  readonly evolve: (state: State, event: RecordedEvent) => State
+  readonly decide: Decide<State, Command>
+  readonly evolve: (state: State, event: RecordedEvent<TypesIn<S>>) => State
   /**
    * State and revision in this node's projections. The actor then reads only later events. `null`: they do not know the
    * stream.
@@ -29,40 +33,26 @@ type Folding<State> = {
   readonly projected?: () => { readonly state: State; readonly revision: number } | null
 }
 
-export abstract class StreamActor<State> implements Actor {
+export class StreamActor<S extends StreamKind, State, Command> extends SerialCommands {
   usedBeat = 0
-  protected readonly context: ActorContext
-  readonly #folding: Folding<State>
-  readonly #commands: SerialCommands
+  readonly #folding: Folding<S, State, Command>
   #state: State
   #revision: number | null = null
   #recordedAt = 0
   #isLoaded = false
 
-  constructor(context: ActorContext, folding: Folding<State>) {
-    this.context = context
+  constructor(context: ActorContext, folding: Folding<S, State, Command>) {
+    super(context)
     this.#folding = folding
     this.#state = folding.initial
-    const forget = (): void => {
-      this.#isLoaded = false
-    }
-    this.#commands = new SerialCommands(context, forget)
   }
 
-  get isIdle(): boolean {
-    return this.#commands.isIdle
+  perform(command: Command, asker: Asker): Answer<State> {
+    return this.ask(() => this.record(() => command, asker))
   }
 
-  answerOverdue(beat: number): void {
-    this.#commands.answerOverdue(beat)
-  }
-
-  stop(): void {
-    this.#commands.stop()
-  }
-
-  protected ask<T>(work: () => Answer<T>): Answer<T> {
-    return this.#commands.ask(work)
+  protected override forget(): void {
+    this.#isLoaded = false
   }
 
   /** Reads new events each time, because another node can have written some. */
@@ -74,15 +64,16 @@ export abstract class StreamActor<State> implements Actor {
     return this.#state
   }
 
-  /** After a conflict with another node, `decide` is called again with the newer state. */
-  protected async record(decide: Decide<State>, asker: Asker): Answer<State> {
+  /** After a conflict with another node, asks for the command and decides again with the newer state. */
+  protected async record(commandNow: () => Command, asker: Asker): Answer<State> {
+    const { clock, entropy } = this.context
     for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
-      const decision = decide(await this.load())
+      const state = await this.load()
+      const decision = this.#folding.decide(state, commandNow(), clock.now())
       if (!decision.ok) return decision
-      if (decision.value.length === 0) return done(this.#state)
-      const recordedAt = Math.max(this.context.clock.now(), this.#recordedAt)
-      const common = { recordedAt, metadata: askedBy(asker) }
-      const events = decision.value.map((event): NewEvent => ({ ...event, ...common, id: this.context.entropy.uuid() }))
+      if (decision.value.length === 0) return done(state)
+      const common = { recordedAt: Math.max(clock.now(), this.#recordedAt), metadata: askedBy(asker) }
+      const events = decision.value.map((event): NewEvent => ({ ...event, ...common, id: entropy.uuid() }))
       const append = { stream: this.#folding.stream, expected: this.#revision ?? ('none' as const), events }
       const result = await appendUntilKnown(this.context, append, { mustFinish: false })
       if (result.outcome !== 'conflict') {
@@ -106,7 +97,7 @@ export abstract class StreamActor<State> implements Actor {
 
   #fold(events: readonly RecordedEvent[]): void {
     for (const event of events) {
-      this.#state = this.#folding.evolve(this.#state, event)
+      this.#state = this.#folding.evolve(this.#state, narrowTo(this.#folding.kind, event))
       this.#revision = event.revision
       this.#recordedAt = event.recordedAt
     }
