@@ -1,26 +1,28 @@
 import type { CommandRefusal, ReadingRefusal } from '../domain/refusal.ts'
-import { assertNever } from '../domain/refusal.ts'
 import { type EventLog, Outage } from '../log/event-log.ts'
 
-export const readingRefusalOf = (outage: Outage): ReadingRefusal => {
-  switch (outage.reason) {
-    case 'full':
-      return { kind: 'storage_full' }
-    case 'overloaded':
-      return { kind: 'overloaded' }
-    case 'unavailable':
-    case 'closed':
-      return { kind: 'store_unavailable' }
-    default:
-      return assertNever(outage.reason)
-  }
+const readingRefusals: Readonly<Record<Outage['reason'], ReadingRefusal>> = {
+  full: { kind: 'storage_full' },
+  overloaded: { kind: 'overloaded' },
+  unavailable: { kind: 'store_unavailable' },
+  closed: { kind: 'store_unavailable' },
 }
 
-const storageFull: ReadingRefusal = { kind: 'storage_full' }
+const commandRefusals: Readonly<Record<Outage['reason'], CommandRefusal>> = {
+  full: { kind: 'storage_full' },
+  overloaded: { kind: 'busy' },
+  unavailable: { kind: 'store_unavailable' },
+  closed: { kind: 'store_unavailable' },
+}
+
+export const readingRefusalOf = ({ reason }: Outage): ReadingRefusal => readingRefusals[reason]
+
+export const commandRefusalOf = ({ outcome, reason }: Outage): CommandRefusal =>
+  outcome === 'unknown' ? { kind: 'not_confirmed' } : commandRefusals[reason]
 
 /** If the disk is full. Asked first, so that a refusal costs no work. */
 export const storageRefusal = (log: Pick<EventLog, 'refusesReadings'>): ReadingRefusal | null =>
-  log.refusesReadings === true ? storageFull : null
+  log.refusesReadings === true ? readingRefusals.full : null
 
 /** The rest of a command whose first event is stored. An outage is then `unknown`: "nothing was changed" would be false. */
 export const havingWritten = async <T>(finish: () => Promise<T>): Promise<T> => {
@@ -29,20 +31,5 @@ export const havingWritten = async <T>(finish: () => Promise<T>): Promise<T> => 
   } catch (error) {
     if (!(error instanceof Outage)) throw error
     throw new Outage(error.message, 'unknown', error.reason, { cause: error })
-  }
-}
-
-export const commandRefusalOf = (outage: Outage): CommandRefusal => {
-  if (outage.outcome === 'unknown') return { kind: 'not_confirmed' }
-  switch (outage.reason) {
-    case 'full':
-      return { kind: 'storage_full' }
-    case 'overloaded':
-      return { kind: 'busy' }
-    case 'unavailable':
-    case 'closed':
-      return { kind: 'store_unavailable' }
-    default:
-      return assertNever(outage.reason)
   }
 }

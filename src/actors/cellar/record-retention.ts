@@ -1,26 +1,24 @@
 import { purgeBefore } from '../../domain/calendar.ts'
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
-import { nodeRefusalsStream, refusalsStream, signInsStream } from '../../domain/stream-names.ts'
+import { cellarStream, nodeRefusalsStream, refusalsStream, signInsStream } from '../../domain/stream-names.ts'
 import { readPageEventsMax, retentionMarginMs } from '../../limits.ts'
 import { DamagedLog } from '../../log/event-log.ts'
 import type { ActorContext } from '../actor-context.ts'
 import { askedBy, systemAsker } from '../asked-by.ts'
 import { appendUntilKnown } from '../stream/append-until-known.ts'
-import { KeyRounds } from './key-rounds.ts'
 
 export const recordsKeptMs = { signins: 30 * 24 * 3_600_000, refusals: 30 * 24 * 3_600_000 } as const
-/** A run comes each minute, so a day is enough for 360,000 keys. */
-export const refusalStreamsPerSweepMax = 256
 
-type PurgedStream = { readonly stream: string; readonly keptMs: number }
-
-const nodeStreams: readonly PurgedStream[] = [
-  { stream: signInsStream, keptMs: recordsKeptMs.signins },
-  { stream: nodeRefusalsStream, keptMs: recordsKeptMs.refusals },
-]
-
-type DueDate = PurgedStream & { readonly now: number; readonly recordedBefore: number }
+type DueDate = {
+  readonly stream: string
+  readonly keptMs: number
+  readonly now: number
+  readonly recordedBefore: number
+}
 type Due = DueDate & { readonly first: RecordedEvent; readonly end: number }
+
+/** Streams whose records are kept for the same time. */
+type Group = { readonly name: string; readonly keptMs: number; readonly streams: () => readonly string[] }
 
 /**
  * Appends `RecordsPurged` to a stream of records, then truncates it. Only one node's append finds the expected revision, so
@@ -28,40 +26,47 @@ type Due = DueDate & { readonly first: RecordedEvent; readonly end: number }
  */
 export class RecordRetention {
   readonly #context: ActorContext
-  /** By stream of all nodes, in ms. A run with the same time skips the stream. */
+  /** By the group's name, in ms. A run with the same time skips the group, so each stream is read once a day. */
   readonly #doneBefore = new Map<string, number>()
-  readonly #refusals: KeyRounds
 
   constructor(context: ActorContext) {
     this.#context = context
-    this.#refusals = new KeyRounds(context)
   }
 
   /** Only while the clock is trusted (`time/purge-clock.ts`), because a purge cannot be undone. @throws Outage */
   async run(now: number): Promise<void> {
-    for (const { stream, keptMs } of nodeStreams) {
-      if (this.#context.isStopping) return
-      const recordedBefore = purgeBefore(now, keptMs)
-      const doneBefore = this.#doneBefore.get(stream)
-      if (doneBefore !== undefined && recordedBefore <= doneBefore) continue
-      const date = { stream, keptMs, now, recordedBefore }
-      if (await this.#purge(date, { isFirst: doneBefore === undefined })) this.#doneBefore.set(stream, recordedBefore)
-    }
-    await this.#runKeys(now)
+    for (const group of this.#groups()) await this.#purgeGroup(group, now)
   }
 
-  async #runKeys(now: number): Promise<void> {
-    for (const { keyId, cellar } of this.#refusals.next(now, refusalStreamsPerSweepMax)) {
+  #groups(): readonly Group[] {
+    const { cellars, keys } = this.#context.projections
+    const ofNode = (stream: string, keptMs: number): Group => ({ name: stream, keptMs, streams: () => [stream] })
+    return [
+      ofNode(signInsStream, recordsKeptMs.signins),
+      ofNode(nodeRefusalsStream, recordsKeptMs.refusals),
+      ...cellars.list().map(({ cellar, policy }) => ({
+        name: cellarStream(cellar),
+        keptMs: Math.min(recordsKeptMs.refusals, policy.retentionMs ?? Number.POSITIVE_INFINITY),
+        streams: () => keys.ofCellar(cellar).map(({ keyId }) => refusalsStream(keyId)),
+      })),
+    ]
+  }
+
+  async #purgeGroup({ name, keptMs, streams }: Group, now: number): Promise<void> {
+    const recordedBefore = purgeBefore(now, keptMs)
+    const doneBefore = this.#doneBefore.get(name)
+    if (doneBefore !== undefined && recordedBefore <= doneBefore) return
+    for (const stream of streams()) {
       if (this.#context.isStopping) return
-      const retentionMs = this.#context.projections.cellars.get(cellar)?.policy.retentionMs ?? null
-      const keptMs = Math.min(recordsKeptMs.refusals, retentionMs ?? Number.POSITIVE_INFINITY)
-      const date = { stream: refusalsStream(keyId), keptMs, now, recordedBefore: purgeBefore(now, keptMs) }
       try {
-        if (!(await this.#purge(date, { isFirst: this.#refusals.isFirst }))) return
+        const date = { stream, keptMs, now, recordedBefore }
+        if (!(await this.#purge(date, { isFirst: doneBefore === undefined }))) return
       } catch (error) {
+        // The other streams do not wait for a damaged one.
         if (!(error instanceof DamagedLog)) throw error
       }
     }
+    this.#doneBefore.set(name, recordedBefore)
   }
 
   /** False: another node has appended first, so a later run must try again. */
@@ -108,8 +113,8 @@ export class RecordRetention {
   }
 
   /**
-   * `purgedTo`: the first revision that the newest purge has kept, or 0. The node that appended that purge can have stopped
-   * before it truncated, so the caller does.
+   * `purgedTo`: the first revision that the newest purge has kept; 0 if no purge matters. The caller must truncate up to it:
+   * the node that appended the purge may have stopped before its truncation.
    */
   async #lastPurge(stream: string, sinceMs: number): Promise<{ last: RecordedEvent; purgedTo: number }> {
     let last: RecordedEvent | null = null
