@@ -24,7 +24,7 @@ import { Retention } from './cellar/reading-retention.ts'
 import type { FoldListener } from './core-interface.ts'
 import { KeyActor } from './key/key-actor.ts'
 import { Sweeps } from './key/key-sweeps.ts'
-import { Rotations } from './key/rotations.ts'
+import { SupersedeOnFirstUse } from './key/supersede-on-first-use.ts'
 import { type OperatorActor, operatorActor, type SetupActor, setupActor } from './operator/operator-actor.ts'
 import { type PasswordHasher, type PasswordJudge, Passwords } from './operator/passwords.ts'
 import { SignInRecords } from './operator/sign-in-records.ts'
@@ -93,7 +93,7 @@ export class Node {
   readonly exportRecords: RecordStream
   readonly sweeps: Sweeps
   readonly retention: Retention
-  readonly rotations: Rotations
+  readonly rotations: SupersedeOnFirstUse
   readonly remembered: RepeatMemory
   readonly derived: Derived | null
   readonly #registries: readonly Registry<Actor>[]
@@ -126,7 +126,7 @@ export class Node {
     this.refusalRecords = new RefusalRecords(context)
     this.exportRecords = new RecordStream(context, exportsStream)
     this.sweeps = new Sweeps(context, this.keys)
-    this.rotations = new Rotations(context, this.keys)
+    this.rotations = new SupersedeOnFirstUse(context, this.keys)
     // To search a large EventStoreDB for its newest event would take long.
     const newestMs = (): number => this.#newest?.recordedAt ?? context.clock.now()
     this.retention = new Retention(context, this.cellars, { newestMs, onTimes })

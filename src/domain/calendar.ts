@@ -1,5 +1,4 @@
 /** In UTC, in the years 0000 to 9999. Dates are never read by `new Date(text)`, which turns 30 February into March. */
-import { retentionMarginMs, retentionMsMin } from '../limits.ts'
 
 export const minuteMs = 60_000
 export const hourMs = 3_600_000
@@ -11,13 +10,6 @@ export const minuteOf = (ms: number): number => Math.floor(ms / minuteMs)
 export const hourOf = (ms: number): number => Math.floor(ms / hourMs)
 
 export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
-
-/**
- * A midnight (UTC), so each key loses readings at most once a day. A reading stays up to a day and `retentionMarginMs`
- * longer: the clocks of nodes can differ.
- */
-export const purgeBefore = (now: number, retentionMs: number): number =>
-  Math.max(0, Math.floor((now - retentionMs - retentionMarginMs) / retentionMsMin) * retentionMsMin)
 
 export const instantText = (ms: number): string => new Date(ms).toISOString()
 

@@ -1,3 +1,4 @@
+import { retentionMarginMs, retentionMsMin } from '../limits.ts'
 import type { By, CellarPolicy, Decided, EventData, RecordedEvent, TypesIn } from './events.ts'
 import { sameLimit } from './key.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
@@ -30,6 +31,13 @@ export const noPolicy: CellarPolicy = {
 }
 
 export type Purge = Omit<EventData<'ReadingsPurged'>, 'cellar' | 'acceptedBefore'>
+
+/**
+ * Readings that were accepted before this time (ms) are purged. It is a midnight (UTC), so each key loses readings at most
+ * once a day. A reading stays up to a day and `retentionMarginMs` longer: the clocks of nodes can differ.
+ */
+export const purgeBefore = (now: number, retentionMs: number): number =>
+  Math.max(0, Math.floor((now - retentionMs - retentionMarginMs) / retentionMsMin) * retentionMsMin)
 
 export type CellarCommand =
   | { readonly type: 'CreateCellar'; readonly cellar: string; readonly title: string }

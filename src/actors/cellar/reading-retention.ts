@@ -1,5 +1,4 @@
-import { purgeBefore } from '../../domain/calendar.ts'
-import type { Purge } from '../../domain/cellar.ts'
+import { type Purge, purgeBefore } from '../../domain/cellar.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { cellarStream, readingsStream } from '../../domain/stream-names.ts'
 import { DamagedLog, Outage } from '../../log/event-log.ts'

@@ -1,4 +1,4 @@
-import { purgeBefore } from '../../domain/calendar.ts'
+import { purgeBefore } from '../../domain/cellar.ts'
 import type { NewEvent, RecordedEvent } from '../../domain/events.ts'
 import { cellarStream, nodeRefusalsStream, refusalsStream, signInsStream } from '../../domain/stream-names.ts'
 import { readPageEventsMax, retentionMarginMs } from '../../limits.ts'

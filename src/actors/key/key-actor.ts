@@ -11,7 +11,6 @@ import type { Asker, IdempotentRequest, Usage } from '../core-interface.ts'
 import { commandRefusalOf, readingRefusalOf } from '../outage-refusals.ts'
 import { IdempotentRequests } from '../repeats/idempotent-requests.ts'
 import { retryPauseMs, storeRetriesMax } from '../stream/append-until-known.ts'
-import { appendKeyExpired } from './append-key-expired.ts'
 import {
   type ChangeKey,
   changeKey,
@@ -200,7 +199,6 @@ export class KeyActor {
   #admit(count: number): ReadingRefusal | null {
     const { readings, now } = this.#streams
     const refusal = this.#streams.refusalOf(count, now)
-    if (refusal?.kind === 'key_expired') this.#recordExpiryOnce()
     if (refusal !== null) return refusal
     readings.window.reserve(count, now)
     this.#reservedByWaiting += count
@@ -248,7 +246,6 @@ export class KeyActor {
       const refusal = refusalOfKey(key, readings.sealed !== null, now)
       if (refusal !== null) {
         this.#releaseWaiting()
-        if (refusal.kind === 'key_expired') this.#recordExpiryOnce()
         this.#mailbox.refuseReadings(refusal)
         return
       }
@@ -388,9 +385,5 @@ export class KeyActor {
     this.#mailbox.refuseReadings(internalError)
     this.#mailbox.failCommands(bug)
     this.#context.onBug(bug)
-  }
-
-  #recordExpiryOnce(): void {
-    if (this.#streams.noteExpiry()) void appendKeyExpired(this, this.#context)
   }
 }

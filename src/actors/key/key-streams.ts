@@ -58,7 +58,6 @@ export class KeyStreams {
   #repeatsReadFrom: Place = beginning
   #keyRecordedAt = 0
   #limitsEpoch = -1
-  #expiryNoted: number | null = null
   /** For a page that shows the use of the rate window. An append does not need this: an outdated one meets a conflict. */
   #mustReadNews = false
   #readForUsageBeat = Number.NEGATIVE_INFINITY
@@ -154,14 +153,6 @@ export class KeyStreams {
     if (refusal !== null) return refused(refusal)
     if (usage === null) throw new Error(`Cannot check readings of "${this.readingsStream}": its key is not known`)
     return done({ recordedAt: now, usage })
-  }
-
-  /** True once for each expiry that is to be recorded. */
-  noteExpiry(): boolean {
-    const { key } = this
-    if (key === null || key.expiryRecorded === key.expiresAt || this.#expiryNoted === key.expiresAt) return false
-    this.#expiryNoted = key.expiresAt
-    return true
   }
 
   get #areReadingsBehind(): boolean {

@@ -3,8 +3,8 @@ import { isExpiryToRecord, type KeyState } from '../../domain/key.ts'
 import { keyIdOf } from '../../domain/stream-names.ts'
 import { heartbeatMs } from '../../limits.ts'
 import type { ActorContext } from '../actor-context.ts'
+import { systemAsker } from '../asked-by.ts'
 import type { Registry } from '../registry.ts'
-import { appendKeyExpired } from './append-key-expired.ts'
 import type { KeyActor } from './key-actor.ts'
 
 /** Then another node finishes a half-done revocation. It must be a multiple of `heartbeatMs`. */
@@ -62,8 +62,7 @@ export class Sweeps {
   async #recordExpiries(): Promise<void> {
     for (const key of this.#context.projections.keys.list()) {
       if (!isExpiryToRecord(key, this.#context.clock.now())) continue
-      const actor = this.#keys.get(key.keyId)
-      if (actor !== null) await appendKeyExpired(actor, this.#context)
+      await this.#keys.get(key.keyId)?.change({ type: 'RecordKeyExpiry' }, systemAsker(this.#context)).catch(ignoreBug)
     }
   }
 

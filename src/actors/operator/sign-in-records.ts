@@ -1,4 +1,4 @@
-import type { Decided, EventData } from '../../domain/events.ts'
+import type { EventData } from '../../domain/events.ts'
 import type { CommandRefusal, Outcome } from '../../domain/refusal.ts'
 import { signInsStream } from '../../domain/stream-names.ts'
 import { heartbeatMs, refusedSignInAddressesMax } from '../../limits.ts'
@@ -11,7 +11,6 @@ export const refusedSignInsToldMs = 60_000
 /** That one event names. Others are only counted. */
 export const refusedSignInAccountsMax = 50
 
-type SignInRecord = Decided<'SignInSeen' | 'SignInsRefused'>
 type Counts = { failed: number; throttled: number }
 type AccountSums = Counts & { readonly addresses: Set<string> }
 type Sums = { from: number; readonly accounts: Map<string, AccountSums>; readonly others: Counts }
@@ -37,16 +36,32 @@ export class SignInRecords {
   }
 
   refused({ email, reason, address }: RefusedSignIn): void {
-    this.#sums ??= { from: this.#context.clock.now(), accounts: new Map(), others: { failed: 0, throttled: 0 } }
+    this.#add(
+      email,
+      { failed: 0, throttled: 0, [reason]: 1 },
+      { addresses: [address], from: this.#context.clock.now() },
+    )
+  }
+
+  #add(
+    email: string | null,
+    counts: Counts,
+    { addresses, from }: { readonly addresses: readonly string[]; readonly from: number },
+  ): void {
+    this.#sums ??= { from, accounts: new Map(), others: { failed: 0, throttled: 0 } }
+    this.#sums.from = Math.min(this.#sums.from, from)
     const { accounts, others } = this.#sums
     let sums = email === null ? undefined : accounts.get(email)
     if (email !== null && sums === undefined && accounts.size < refusedSignInAccountsMax) {
       sums = { failed: 0, throttled: 0, addresses: new Set() }
       accounts.set(email, sums)
     }
-    const counts = sums ?? others
-    counts[reason] += 1
-    if (sums !== undefined) addAddress(sums, address)
+    const to = sums ?? others
+    to.failed += counts.failed
+    to.throttled += counts.throttled
+    for (const address of addresses) {
+      if (sums !== undefined && sums.addresses.size < refusedSignInAddressesMax) sums.addresses.add(address)
+    }
   }
 
   onBeat(overdueBeat: number): void {
@@ -60,14 +75,24 @@ export class SignInRecords {
     if (sums === null || this.#isWriting) return
     this.#isWriting = true
     this.#sums = null
-    const asker = systemAsker(this.#context)
+    const data = dataOf(sums, this.#context.clock.now())
     try {
-      const told = await this.#records.append(refusedEvent(sums, this.#context.clock.now()), asker)
-      if (!told.ok && told.refusal.kind !== 'not_confirmed') this.#sums = merged(sums, this.#sums)
+      const told = await this.#records.append({ type: 'SignInsRefused', data }, systemAsker(this.#context))
+      if (!told.ok && told.refusal.kind !== 'not_confirmed') this.#giveBack(data)
     } catch {
       // The counts can be the cause of the bug, so they are not kept.
     } finally {
       this.#isWriting = false
+    }
+  }
+
+  /** Before those that came meanwhile: only the first accounts and addresses are named. */
+  #giveBack(older: EventData<'SignInsRefused'>): void {
+    const newer = this.#sums === null ? [] : [dataOf(this.#sums, older.to)]
+    this.#sums = null
+    for (const { from, accounts, others } of [older, ...newer]) {
+      for (const { email, addresses, ...counts } of accounts) this.#add(email, counts, { addresses, from })
+      this.#add(null, others, { addresses: [], from })
     }
   }
 
@@ -76,40 +101,9 @@ export class SignInRecords {
   }
 }
 
-const refusedEvent = ({ from, accounts, others }: Sums, to: number): SignInRecord => ({
-  type: 'SignInsRefused',
-  data: {
-    from,
-    to: Math.max(from, to),
-    accounts: Array.from(accounts, ([email, { failed, throttled, addresses }]) => ({
-      email,
-      failed,
-      throttled,
-      addresses: [...addresses],
-    })),
-    others: { ...others },
-  },
+const dataOf = ({ from, accounts, others }: Sums, to: number): EventData<'SignInsRefused'> => ({
+  from,
+  to: Math.max(from, to),
+  accounts: Array.from(accounts, ([email, sums]) => ({ ...sums, email, addresses: [...sums.addresses] })),
+  others,
 })
-
-const merged = (older: Sums, newer: Sums | null): Sums => {
-  if (newer === null) return older
-  add(older.others, newer.others)
-  for (const [email, counts] of newer.accounts) {
-    const known = older.accounts.get(email)
-    if (known !== undefined) {
-      add(known, counts)
-      for (const address of counts.addresses) addAddress(known, address)
-    } else if (older.accounts.size < refusedSignInAccountsMax) older.accounts.set(email, counts)
-    else add(older.others, counts)
-  }
-  return older
-}
-
-const add = (to: Counts, { failed, throttled }: Counts): void => {
-  to.failed += failed
-  to.throttled += throttled
-}
-
-const addAddress = ({ addresses }: AccountSums, address: string): void => {
-  if (addresses.size < refusedSignInAddressesMax) addresses.add(address)
-}

@@ -1,7 +1,7 @@
 import type { Accepted } from '../../actors/core-interface.ts'
 import { thrownError } from '../../domain/error-message.ts'
-import type { ReadingRefusal, RejectedItem } from '../../domain/refusal.ts'
-import { problemOf, problemResponse } from '../problem.ts'
+import type { ItemRefusal, ReadingRefusal, RejectedItem } from '../../domain/refusal.ts'
+import { codeOf, type Problem, problemOf, problemResponse } from '../problem.ts'
 import { batchBody, checkBody, successBody } from './answer-bodies.ts'
 import {
   type AnswerHeaders,
@@ -13,7 +13,6 @@ import {
 } from './answer-headers.ts'
 import type { AcceptedBatch, ApiCall, ApiDeps, ApiRoute, CheckedReadings } from './api-call.ts'
 import { authenticate } from './authenticate.ts'
-import { noteRefused, noteRejected, type RefusedCall } from './note-refusals.ts'
 import {
   chargeOnce,
   costOfBatch,
@@ -85,41 +84,59 @@ const answerCheck = (deps: ApiDeps, call: ApiCall, { count, accepted, rejected }
   return new Response(body, { status: statusOfBatch(rejected), headers })
 }
 
+type RefusedCall = Pick<ApiCall, 'request' | 'requestId' | 'names'> & { readonly key: ApiCall['key'] | null }
+
 /** Has no headers about a key, and costs nothing of a key's budget. */
-const refuseKey = (
-  deps: ApiDeps,
-  call: RefusedCall & { readonly request: Request },
-  refusal: ReadingRefusal,
-): Response => {
-  const { request, requestId, key } = call
-  const problem = problemOf(refusal)
-  const { status, code } = problem
-  const atMs = deps.core.clock.now()
-  noteRefused(deps, call, { code, refusal, atMs })
-  const who = key === null ? { keyId: null, address: deps.addressOf(request) } : { keyId: key.keyId }
-  deps.refusalLines.note({ requestId, status, code, ...who })
-  if (key !== null) deps.lastRefusals.note(key.keyId, { atMs, code, isCost: false })
-  return problemResponse(problem, plainHeaders(requestId))
-}
+const refuseKey = (deps: ApiDeps, call: RefusedCall, refusal: ReadingRefusal): Response =>
+  problemResponse(noteRefused(deps, call, refusal), plainHeaders(call.requestId))
 
 const refuse = async (deps: ApiDeps, call: ApiCall, found: ReadingRefusal): Promise<Response> => {
   if (isKeyRefusal(found)) return refuseKey(deps, call, found)
   const { requestId, key } = call
-  const { keyId } = key
   const refusal = (isOfNoRoute(found) ? emptyBudgetRefusal(deps, key) : null) ?? found
-  const problem = problemOf(refusal)
-  const { status, code } = problem
-  deps.refusalLines.note({ requestId, status, code, keyId })
-  const isCost = refusal.kind === 'rate_limited' && refusal.window === 'cost'
-  const atMs = deps.core.clock.now()
-  noteRefused(deps, call, { code, refusal, atMs })
-  deps.lastRefusals.note(keyId, { atMs, code, isCost })
+  const problem = noteRefused(deps, call, refusal)
   chargeOnce(deps, call, costOfRefusal(refusal, call))
-
   const headers = plainHeaders(requestId)
-  const usage = await deps.core.keys.usage(keyId)
+  const usage = await deps.core.keys.usage(key.keyId)
   addKeyHeaders(headers, key, usage ?? { limit: deps.core.projections.keys.effectiveLimit(key) })
   return problemResponse(problem, headers)
+}
+
+/** For the log, the log lines, and the key's page. A refused batch also counts each of its readings by its code. */
+const noteRefused = (
+  { core, refusalLines, lastRefusals, addressOf }: ApiDeps,
+  { request, requestId, key, names }: RefusedCall,
+  refusal: ReadingRefusal,
+): Problem => {
+  const problem = problemOf(refusal)
+  const { status, code } = problem
+  const atMs = core.clock.now()
+  const keyId = key?.keyId ?? null
+  core.refusals.note({ keyId, requestId, atMs, code, refusal, names, count: 1 })
+  if (refusal.kind === 'batch_rejected') noteRejected(core, { requestId, keyId }, refusal.rejected)
+  const who = keyId === null ? { keyId, address: addressOf(request) } : { keyId }
+  refusalLines.note({ requestId, status, code, ...who })
+  const isCost = refusal.kind === 'rate_limited' && refusal.window === 'cost'
+  if (keyId !== null) lastRefusals.note(keyId, { atMs, code, isCost })
+  return problem
+}
+
+/** Without names, which only a single reading has at hand. */
+const noteRejected = (
+  core: ApiDeps['core'],
+  { requestId, keyId }: { readonly requestId: string; readonly keyId: string | null },
+  rejected: readonly RejectedItem[],
+): void => {
+  const counts = new Map<string, { readonly refusal: ItemRefusal; count: number }>()
+  for (const { refusal } of rejected) {
+    const known = counts.get(refusal.kind)
+    if (known === undefined) counts.set(refusal.kind, { refusal, count: 1 })
+    else known.count += 1
+  }
+  const atMs = core.clock.now()
+  for (const { refusal, count } of counts.values()) {
+    core.refusals.note({ keyId, requestId, atMs, code: codeOf(refusal.kind), refusal, names: null, count })
+  }
 }
 
 /** Then `checks-after-the-key.ts` has not run, so `refuse` checks the key's cost budget. */

@@ -12,7 +12,7 @@ import type { KeyActor } from './key-actor.ts'
  * Ends an old key after its successor is used (docs/decisions/012-a-rotation-is-two-appends.md), also at the node's start,
  * and after an outage at each heartbeat.
  */
-export class Rotations {
+export class SupersedeOnFirstUse {
   readonly #context: ActorContext
   readonly #keys: Registry<KeyActor>
   readonly #waitingForUse = new Map<string, string>()
