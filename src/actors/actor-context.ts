@@ -10,14 +10,14 @@ import { SteadyClock } from './time/steady-clock.ts'
 export type Flushable = { flush(): void }
 
 export type KnownRepeats = {
-  /** Complete up to this position in the log. -1 while some are missing. */
+  /** The index has every append up to this position in the log. -1 while it lacks some. */
   readonly foldedTo: number
   /**
    * `null`: no append has this idempotency key. `unknown`: the memory is incomplete, so the request must be refused,
    * because it can be a repeat.
    */
   find(stream: string, keyHash: string): IdempotentAppend | null | 'unknown'
-  /** So old that its idempotency key does not count any more. */
+  /** The event is so old that its idempotency key does not count any more. */
   isPast(event: Pick<RecordedEvent, 'recordedAt'>): boolean
   learn(events: readonly RecordedEvent[]): void
   keep(append: IdempotentAppend): void
@@ -33,12 +33,12 @@ export class ActorContext {
   repeats: KnownRepeats | null = null
   /** Must not throw. */
   readonly onBug: (bug: unknown) => void
-  /** Heartbeats so far: a time that is cheap to read and never goes back. */
+  /** The number of heartbeats since the start: a time that is cheap to read and never goes back. */
   beat = 0
-  /** Grows with each change of a cellar, which can alter the limit of its keys. Then key actors look it up again. */
+  /** Grows with each change of a cellar, which can alter its keys' limit. Key actors then look up their limit again. */
   limitsEpoch = 0
   isStopping = false
-  /** A failed append is not retried any more, so that the node can end. */
+  /** No failed append is retried any more, so that the node can end. */
   gaveUp = false
   #flushing: Flushable[] = []
 
@@ -55,7 +55,7 @@ export class ActorContext {
     this.onBug = parts.onBug
   }
 
-  /** At the end of this turn of the event loop. One callback for all actors lets their appends share a commit. */
+  /** Calls `flush` at the end of this turn of the event loop, for all actors at once. So their appends share a commit. */
   flushSoon(actor: Flushable): void {
     if (this.#flushing.push(actor) === 1) this.schedule.soon(this.#flushAll)
   }

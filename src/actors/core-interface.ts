@@ -36,14 +36,14 @@ export type NewKey = {
   readonly label: string
   readonly note: string
   readonly limit: Limit | null
-  /** In ms. `null`: never. */
+  /** In ms. `null`: the key never expires. */
   readonly expiresAt: number | null
-  /** Sending a form twice then makes one key. Default: random. */
+  /** With a given id, sending a form twice makes one key. Default: a random id. */
   readonly keyId?: string
 }
 
 export type Rotating = {
-  /** After the first use of the new key: one of `rotationOverlapsMs`. */
+  /** In ms, from the first use of the new key: one of `rotationOverlapsMs`. */
   readonly overlapMs: number
   readonly successorId?: string
 }
@@ -59,9 +59,7 @@ export type RotatedKey = CreatedKey & { readonly replaced: KeyState | null }
 export type Keys = {
   /** The log stores a hash, so only this answer has the text of the key. */
   create(input: NewKey, asker: Asker): Answer<CreatedKey>
-  /**
-   * With the same label, note, limit and expiry. The old key works until `overlapMs` after the first use of the new key.
-   */
+  /** Keeps label, note, limit and expiry. The old key works until `overlapMs` after the first use of the new key. */
   rotate(keyId: string, rotating: Rotating, asker: Asker): Answer<RotatedKey>
   /** A missing field keeps its value. */
   relabel(keyId: string, text: { readonly label?: string; readonly note?: string }, asker: Asker): Answer<KeyState>
@@ -72,23 +70,23 @@ export type Keys = {
   /** Answers when no node can accept a reading of the key any more. */
   revoke(keyId: string, reason: string, asker: Asker): Answer<KeyState>
 
-  /** All readings or none. The ids of the events come from `requestId`, so each request needs a new one. Never rejects. */
+  /** All readings or none. The events' ids come from `requestId`, so each request needs a new one. Never rejects. */
   accept(keyId: string, readings: Readings, requestId: string): Promise<Outcome<Accepted, ReadingRefusal>>
   acceptIdempotent(
     keyId: string,
     readings: Readings,
     request: IdempotentRequest,
   ): Promise<Outcome<Accepted, ReadingRefusal>>
-  /** As `accept` would answer now. Stores, reserves and records nothing. */
+  /** Answers as `accept` would answer now. Stores, reserves and records nothing. */
   check(keyId: string, count: number): Promise<Outcome<Checked, ReadingRefusal>>
   /**
-   * A request with this hash has stored readings, or is under way on this node. False can be wrong, for example while the
-   * index is incomplete. The repeat is then refused like a new request.
+   * True if a request with this hash has stored readings, or is under way on this node. False can be wrong, for example
+   * while the index is incomplete: then a repeat is refused like a new request.
    */
   knowsIdempotencyKey(keyId: string, keyHash: string): boolean
   /**
-   * No promise if the key is loaded. `null` if the key is unknown or the store is unavailable. `heardTo` is a revision of
-   * the readings stream: other nodes' readings up to it are counted with a delay of at most `usageCatchUpMs`.
+   * Returns no promise if the key is loaded. `null`: the key is unknown, or the store is unavailable. `heardTo` is a
+   * revision of the readings stream. Other nodes' readings up to it are counted, at most `usageCatchUpMs` late.
    */
   usage(keyId: string, heardTo?: number): Usage | null | Promise<Usage | null>
 }
@@ -109,12 +107,12 @@ export type Accepted = {
   readonly repeats: Idempotency | null
 }
 
-/** `usage` does not count them. */
+/** `usage` does not count the checked readings. */
 export type Checked = Pick<Accepted, 'recordedAt' | 'usage'>
 
 export type Usage = {
   readonly limit: Limit
-  /** Stored, or admitted and not stored yet. */
+  /** Readings that are stored, or admitted and not stored yet. */
   readonly used: number
   /** Ms until the oldest reading leaves the window. 0 if it is empty. */
   readonly resetMs: number
@@ -123,9 +121,9 @@ export type Usage = {
 }
 
 export type PasswordClient = {
-  /** An IPv4 address, or the first 48 bits of an IPv6 address. Networks take turns. */
+  /** An IPv4 address, or the first 48 bits of an IPv6 address. Networks take turns in the queue of passwords. */
   readonly network: string
-  /** With an open session, an unspent link or a known browser. Comes before strangers. */
+  /** The client has an open session, an unspent link or a known browser. Its passwords come before those of strangers. */
   readonly isKnown: boolean
   readonly signal?: AbortSignal
 }
@@ -139,9 +137,7 @@ export type Session = {
   readonly expiresAt: number
   /** An e-mail, or `cli`: who made the link that set the password, and can know it. `null` if nobody else did. */
   readonly linkMadeBy: string | null
-  /**
-   * Of `SignInSeen`, which holds the address and browser (`signInPlaces`). `null`: the session is older than such events.
-   */
+  /** The revision of `SignInSeen`, which holds the address and browser (`signInPlaces`). `null`: the session is older. */
   readonly seenRevision: number | null
 }
 
@@ -158,7 +154,7 @@ export type SignedIn = {
   /** With it, the browser counts as known until the password changes. */
   readonly deviceSecret: string
   readonly session: Session
-  /** Another person made a link for this account, which was made or used within 30 days. */
+  /** Another person made a link for this account, and the link was made or used within the last 30 days. */
   readonly isToldOfLink: boolean
 }
 
@@ -169,13 +165,13 @@ export type RefusedSignIn = {
   readonly address: string
 }
 
-/** `allBut`: all but the one with this secret. */
+/** `id` ends one session. `allBut` ends all sessions but the one with this secret. */
 export type EndingSessions = { readonly id: string } | { readonly allBut: string | null }
 
 export type OwnPassword = { readonly password: string; readonly client?: PasswordClient }
 
 export type SignIns = {
-  /** Also ends the browser's earlier session. An unknown e-mail takes as long as a known one. */
+  /** Also ends the browser's earlier session. The answer for an unknown e-mail takes as long as for a known one. */
   signIn(
     input: { readonly email: string; readonly password: string },
     from: SignInFrom,
@@ -195,10 +191,10 @@ export type SignIns = {
   useSession(sessionSecret: string): void
   signOut(sessionSecret: string, requestId: string): Answer<null>
   isKnownDevice(email: string, deviceSecret: string): boolean
-  /** Oldest first. `lastUsedAt` (ms) is of this node. */
+  /** Oldest first. `lastUsedAt` (ms) is the last use on this node. */
   openSessions(email: string): readonly (Session & { readonly lastUsedAt: number | null })[]
   endSessions(email: string, which: EndingSessions, asker: Asker): Answer<null>
-  /** Counts are written together later, so that a flood writes few events. */
+  /** Only counts the refusal. The counts are written together later, so that a flood writes few events. */
   signInRefused(refused: RefusedSignIn): void
 }
 
@@ -211,7 +207,7 @@ export type Operators = SignIns & {
     input: { readonly email: string | null; readonly role: Role; readonly own?: OwnPassword },
     asker: Asker,
   ): Answer<{ readonly secret: string; readonly expiresAt: number }>
-  /** `null`: used, expired or unknown. `isNew`: there is no account yet. */
+  /** `null`: the link was used, has expired or is unknown. `isNew`: there is no account yet. */
   link(secret: string): { readonly email: string | null; readonly role: Role; readonly isNew: boolean } | null
   /** Also ends all sessions of the operator. */
   spendLink(
@@ -226,8 +222,8 @@ export type Operators = SignIns & {
   /** Refuses to make the last admin an auditor. */
   setRole(email: string, role: Role, asker: Asker): Answer<{ readonly email: string }>
   /**
-   * An account with its sessions and links, or an invitation. Never the last admin. Another node accepts the sessions until
-   * it receives the event.
+   * Removes an account with its sessions and links, or an invitation. Refuses to remove the last admin. Another node
+   * accepts the sessions until it receives the event.
    */
   remove(email: string, asker: Asker): Answer<{ readonly email: string }>
 }
@@ -245,7 +241,7 @@ export type RefusedRequest = {
 
 export type Refusals = {
   note(refused: RefusedRequest): void
-  /** Not yet written. `keyId` is `null` for what is not of one key. */
+  /** Counts that are not written yet. `keyId` is `null` for refusals that belong to no key. */
   waiting(): readonly { readonly keyId: string | null; readonly data: EventData<'ReadingsRefused'> }[]
 }
 
@@ -265,9 +261,9 @@ export type Core = {
   indexProgress(): ModelProgress | null
   readonly questions: Questions<typeof questionKinds>
   /**
-   * `listener` gets the events and runs of all nodes, after the projections have folded them, and records if there is an
-   * `ask.db`. Events of one stream come in order. One can come twice, which must do no harm. The returned function ends the
-   * calls.
+   * `listener` gets the events and runs of all nodes after the projections have folded them. With an `ask.db`, it also gets
+   * records. Events of one stream come in order. An event can come twice, which must do no harm. The returned function ends
+   * the calls.
    */
   onFolded(listener: FoldListener): () => void
   /** Waits up to `drainMsMax` for requests under way. Does not close the log. */

@@ -54,17 +54,17 @@ export type CoreParts = {
   readonly clock: MachineClock
   readonly entropy: Entropy
   /**
-   * Default: that of the derived store. Without one, all idempotency keys stay in memory, and actors read their streams for
-   * them.
+   * Default: the index of the derived store. Without an index, all idempotency keys stay in memory, and actors read their
+   * streams for them.
    */
   readonly idempotency?: RepeatsIndex
   readonly derived?: Derived
-  /** Default: those of the derived store. Without one, no question is answered. */
+  /** Default: the questions of the derived store. Without one, no question is answered. */
   readonly questions?: Derived['questions']
   readonly schedule?: Schedule
   /** Must not throw. Default: writes to stderr. */
   readonly onBug?: (bug: unknown) => void
-  /** Folding an event has thrown; the actors are stopped. Default: ends the process. */
+  /** Called when folding an event has thrown. The actors are stopped by then. Default: ends the process. */
   readonly onBroken?: (bug: unknown) => void
   readonly onTimes?: (told: TimesTold) => void
   /** The log has lost changes of keys, cellars or operators. The keys are suspended by then. */
@@ -73,7 +73,7 @@ export type CoreParts = {
   readonly passwordHasher?: PasswordHasher
   /** The default has no dictionary: it refuses only passwords made of the e-mail or of names. */
   readonly passwordJudge?: PasswordJudge
-  /** Default: that of the log. Without one, the start reads the whole log. */
+  /** Default: the method of the log. Without it, the start reads the whole log. */
   readonly readBeginning?: ReadBeginning
   readonly onWholeRead?: (why: string) => void
 }
@@ -127,7 +127,7 @@ export class Node {
     this.exportRecords = new RecordStream(context, exportsStream)
     this.sweeps = new Sweeps(context, this.keys)
     this.rotations = new SupersedeOnFirstUse(context, this.keys)
-    // To search a large EventStoreDB for its newest event would take long.
+    // The newest event that the start has folded: a search for the newest event of a large EventStoreDB would take long.
     const newestMs = (): number => this.#newest?.recordedAt ?? context.clock.now()
     this.retention = new Retention(context, this.cellars, { newestMs, onTimes })
     this.#clockWatch = new ClockWatch(context, onTimes)
@@ -150,7 +150,7 @@ export class Node {
     await this.#subscribe({ after: position, categories: lifecycleCategories, onEvents: this.#fold })
   }
 
-  /** After the start of the derived store. */
+  /** Must come after the start of the derived store. */
   beginRepeats(): Promise<void> {
     return this.remembered.begin(this.#newest)
   }
@@ -181,7 +181,7 @@ export class Node {
     return () => this.#foldListeners.delete(listener)
   }
 
-  /** After a failed start. The log is closed next, so no timer may use it any more. */
+  /** For a failed start. The log is closed next, so no timer may use it any more. */
   async abandonStart(): Promise<void> {
     this.#stopActors()
     this.#unfollow()
@@ -293,7 +293,7 @@ export class Node {
     void this.retention.run()
   }
 
-  /** Appends under way are not retried, so it can stay unknown whether they are stored. */
+  /** Appends under way are not retried, so it can stay unknown whether their events are stored. */
   #stopActors(): void {
     this.context.isStopping = true
     this.context.gaveUp = true
@@ -309,7 +309,7 @@ const isRecord = (item: LogItem): boolean =>
   !isRun(item) && item.type !== 'ReadingAccepted' && isRecordStream(item.stream)
 
 const throwUncaught = (bug: unknown): void => {
-  // In a later turn, so that it ends the process. In this one the log would catch the error.
+  // In a later turn, so that the error ends the process. In this turn the log would catch it.
   setImmediate(() => {
     throw bug
   })

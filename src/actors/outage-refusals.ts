@@ -20,11 +20,11 @@ export const readingRefusalOf = ({ reason }: Outage): ReadingRefusal => readingR
 export const commandRefusalOf = ({ outcome, reason }: Outage): CommandRefusal =>
   outcome === 'unknown' ? { kind: 'not_confirmed' } : commandRefusals[reason]
 
-/** If the disk is full. Asked first, so that a refusal costs no work. */
+/** The refusal while the disk is full. Asked first, so that a refusal costs no work. */
 export const storageRefusal = (log: Pick<EventLog, 'refusesReadings'>): ReadingRefusal | null =>
   log.refusesReadings === true ? readingRefusals.full : null
 
-/** The rest of a command whose first event is stored. An outage is then `unknown`: "nothing was changed" would be false. */
+/** The rest of a command whose first event is stored. After an outage, "nothing was changed" would be false. */
 export const havingWritten = async <T>(finish: () => Promise<T>): Promise<T> => {
   try {
     return await finish()

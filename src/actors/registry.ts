@@ -67,7 +67,7 @@ export class Registry<A extends Actor> {
     return actor
   }
 
-  /** One that was not used in this heartbeat: a recently used one is probably needed again. */
+  /** Prefers an actor that was not used in this heartbeat: a recently used one is probably needed again. */
   #dropIdle(): boolean {
     let idle: string | null = null
     for (const [name, actor] of this.#actors) {

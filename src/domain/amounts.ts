@@ -5,7 +5,7 @@ import type { Limit } from './events.ts'
 import { done } from './refusal.ts'
 import { invalidField, type Typed } from './text.ts'
 
-/** A longer duration is a typing error. */
+/** A longer duration is taken for a typing error. */
 export const durationMsMax = 36_500 * 86_400_000
 
 const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: dayMs }
@@ -33,7 +33,7 @@ export const overlapWithin = (overlapMs: number): Typed<number> =>
     ? done(overlapMs)
     : invalidField('overlap', `The overlap must be one of ${rotationOverlapsMs.map(overlapTyped).join(', ')}.`)
 
-/** One day is `24h`, as in docs/contract.md, "Keys". */
+/** The contract writes one day as `24h`, not `1d` (docs/contract.md, "Keys"). */
 export const overlapTyped = (ms: number): string => {
   if (ms === 0) return '0'
   return ms === unitMs['d'] ? '24h' : durationTyped(ms)
@@ -44,7 +44,7 @@ export const parseLimit = (text: string): Typed<Limit> => {
   return limitWithin({ readings: Number(readings), windowMs: Number(seconds) * 1_000 })
 }
 
-/** `null`: the limit of the cellar, or the default limit. */
+/** `null` is allowed, and means the limit of the cellar or the default limit. */
 export const limitWithin = <L extends Limit | null>(limit: L): Typed<L> => {
   if (limit === null) return done(limit)
   const { readings, windowMs } = limit
@@ -57,7 +57,7 @@ export const limitWithin = <L extends Limit | null>(limit: L): Typed<L> => {
   )
 }
 
-/** Only whole days, because readings are deleted once a day. `null`: for ever. */
+/** Only whole days, because readings are deleted once a day. `null` means that they are kept for ever. */
 export const retentionWithin = <R extends number | null>(retentionMs: R): Typed<R> => {
   if (retentionMs === null) return done(retentionMs)
   const isWhole = retentionMs % retentionMsMin === 0

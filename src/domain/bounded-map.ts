@@ -1,13 +1,13 @@
 /**
- * A further entry removes the one that was set longest ago. One with `mustStay` counts as set now, and the next is removed.
- * The map is larger only while `mustStay` is true for all its entries.
+ * A further entry removes the one that was set longest ago. If `mustStay` is true for that one, it counts as set now, and
+ * the next is removed. The map is larger than its bound only while `mustStay` is true for all entries.
  */
 export class BoundedMap<Key, Value> {
   /** In the order of insertion, so the entry that was set longest ago is first. */
   readonly #entries = new Map<Key, Value>()
   /**
-   * Goes on where the last removal ended. A new iterator would pass all removed entries that the `Map` still holds: 25 µs
-   * with 50,000.
+   * Goes on where the last removal ended. A new iterator would pass all removed entries that the `Map` still holds, which
+   * takes 25 µs with 50,000.
    */
   #oldest = this.#entries.keys()
 
@@ -39,7 +39,7 @@ export class BoundedMap<Key, Value> {
     this.#oldest = this.#entries.keys()
   }
 
-  /** Entries before the iterator were removed, and an entry that is set again is behind it. */
+  /** The iterator misses no entry: those before it were removed, and an entry that is set again lies behind it. */
   #removeOldest(): void {
     for (let left = this.#entries.size; left > 0 && this.#entries.size > this.entriesMax; left -= 1) {
       const { done, value: key } = this.#oldest.next()

@@ -1,4 +1,4 @@
-/** In UTC, in the years 0000 to 9999. Dates are never read by `new Date(text)`, which turns 30 February into March. */
+/** Dates in UTC, in the years 0000 to 9999. They are never read by `new Date(text)`, which turns 30 February into March. */
 
 export const minuteMs = 60_000
 export const hourMs = 3_600_000
@@ -25,7 +25,7 @@ export const secondText = (ms: number): string => {
   return text
 }
 
-/** A power of two, so that the last binary digits of a second are its place. */
+/** A power of two, so that the last binary digits of a second are its place in the list. */
 const keptSeconds = 1_024
 const keptOf = new Float64Array(keptSeconds)
 const keptTexts: (string | undefined)[] = new Array(keptSeconds).fill(undefined)
@@ -47,8 +47,8 @@ const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padSt
 let last = { day: 0, date: dateText(0) }
 
 /**
- * `month` is 1 to 12. `Date.UTC` takes 30 ns more, for each reading. In this formula a year begins in March, so that the
- * leap day is its last day. Then the months before month `m` have floor((153 m + 2) / 5) days.
+ * `month` is 1 to 12. `Date.UTC` would take 30 ns more for each reading. In this formula a year begins in March, so that
+ * the leap day is its last day. Then the months before month `m` have floor((153 m + 2) / 5) days.
  */
 export const daysSince1970 = (year: number, month: number, day: number): number => {
   const marchYear = month > 2 ? year : year - 1

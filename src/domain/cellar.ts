@@ -46,7 +46,7 @@ export type CellarCommand =
   | { readonly type: 'ChangeCellarPolicy'; readonly changes: Partial<CellarPolicy> }
   /** A blank unit removes it. */
   | { readonly type: 'SetUnit'; readonly keg: string; readonly unit: string }
-  /** With another retention than `retentionMs`, nothing is deleted: it can keep the readings. */
+  /** Deletes nothing if the cellar's retention is no longer `retentionMs`: the new one can keep these readings. */
   | {
       readonly type: 'PurgeReadings'
       readonly purges: readonly Purge[]

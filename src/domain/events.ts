@@ -54,8 +54,8 @@ export type ExportedListName = EventData<'LogExported'>['list']
 export type ExportFormat = EventData<'LogExported'>['format']
 
 /**
- * `id` is the beginning of the session's hash. Whoever made the link that set the password can know it, and so can be the
- * one who uses the session.
+ * `id` is the beginning of the session's hash. `linkMadeBy` is who made the link that set the password. That person can
+ * know the password, and so can be the one who uses the session.
  */
 export const BySession = Type.Object(
   { id: Type.String(), linkMadeBy: Type.Union([Type.String(), Type.Null()]) },
@@ -104,9 +104,7 @@ export type NewEvent<T extends EventType = EventType> = {
   }
 }[T]
 
-/**
- * `position` is the place in the whole log. A copied log has others: EventStoreDB and the embedded log number differently.
- */
+/** `position` is the place in the whole log. It differs in a copy: EventStoreDB and the embedded log number differently. */
 export type RecordedEvent<T extends EventType = EventType> = {
   [K in T]: NewEvent<K> & { readonly stream: string; readonly revision: number; readonly position: number }
 }[T]

@@ -2,7 +2,7 @@ import { parseTimestamp } from './reading/parse-timestamp.ts'
 import { done } from './refusal.ts'
 import { invalidField, type Typed } from './text.ts'
 
-/** Expired already in the millisecond `expiresAt`. */
+/** The key is expired already in the millisecond `expiresAt`. */
 export const isExpired = ({ expiresAt }: { readonly expiresAt: number | null }, nowMs: number): boolean =>
   expiresAt !== null && nowMs >= expiresAt
 

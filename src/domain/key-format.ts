@@ -10,7 +10,7 @@ export const secretBytes = 32
 
 const prefix = 'clr_'
 const idChars = 8
-/** 62^43 > 2^256. Likewise, 6 digits hold the 32 bits of the checksum. */
+/** 43 digits hold 256 bits, because 62^43 > 2^256. In the same way, 6 digits hold the 32 bits of the checksum. */
 const secretChars = 43
 const checksumChars = 6
 
@@ -30,8 +30,8 @@ export type MadeKey = {
 }
 
 /**
- * `chance` is 16 random bytes (`keyIdBytes`). Six could fill the 8 digits, but some ids would be twice as likely as others.
- * With 16, the likelihoods differ by at most one part in 2^80.
+ * `chance` is 16 random bytes (`keyIdBytes`). Six bytes could fill the 8 digits, but some ids would be twice as likely as
+ * others. With 16, the likelihoods differ by at most one part in 2^80.
  */
 export const makeKeyId = (chance: Uint8Array): string => {
   if (chance.length !== keyIdBytes) throw new Error(`Cannot make a key id from ${chance.length} bytes of chance`)
@@ -60,7 +60,7 @@ export type ParsedKey = {
   readonly secretHash: Uint8Array
 }
 
-/** For every request, so the slower SHA-256 comes only after the checksum was right. */
+/** Called for every request, so the slower SHA-256 comes only after the checksum was right. */
 export const parseKey = (text: string): ParsedKey | null => {
   if (text.length !== keyChars || !text.startsWith(prefix) || text.charCodeAt(idEnd) !== underscore) return null
   for (let at = idStart; at < secretEnd; at += 1) {

@@ -6,8 +6,8 @@ export const keyStatuses = ['active', 'expired', 'suspended', 'revoked'] as cons
 export type KeyStatus = (typeof keyStatuses)[number]
 
 /**
- * The order of docs/contract.md, "Keys". After a seal, the key counts as revoked, even if a node died before it appended
- * `KeyRevoked`.
+ * The reasons count in the order of docs/contract.md, "Keys". After a seal, the key counts as revoked, even if a node died
+ * before it appended `KeyRevoked`.
  */
 export const keyStatus = (key: KeyState, now: number, isSealed = false): KeyStatus => {
   if (isSealed || key.revoked !== null) return 'revoked'

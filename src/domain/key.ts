@@ -30,7 +30,7 @@ export type KeyState = {
   readonly secretHash: string
   readonly limit: Limit | null
   readonly expiresAt: number | null
-  /** Replaced by this key only if its `rotation` names this one: a second rotation can name another key. */
+  /** This key replaces it only if its `rotation` names this key: a second rotation can name another. */
   readonly predecessorId: string | null
   readonly rotation: Rotation | null
   readonly created: Attribution
@@ -152,11 +152,11 @@ export const rotationRefusal = (key: KeyState, now: number): RotationRefusal | n
   return isExpired(key, now) ? { kind: 'key_is_expired' } : null
 }
 
-/** The new key was used, and this key got no later expiry since. Then it cannot be rotated again. */
+/** True if the new key was used, and this key got no later expiry since. Then it cannot be rotated again. */
 export const isEnding = ({ rotation, expiresAt }: KeyState): boolean =>
   rotation !== null && rotation.superseded !== null && expiresAt !== null && expiresAt <= rotation.superseded.expiresAt
 
-/** `null` also if the rotation stopped before `KeyCreated`. */
+/** The successor of `key`. `null` also if the rotation stopped before `KeyCreated`. */
 export const followerOf = (key: KeyState, get: (keyId: string) => KeyState | null): KeyState | null => {
   const named = key.rotation === null ? null : get(key.rotation.successorId)
   return named?.predecessorId === key.keyId ? named : null
@@ -211,7 +211,7 @@ export const evolveKey = (key: KeyState | null, event: RecordedEvent<KeyEventTyp
   }
 }
 
-/** A fence must then follow before the answer (docs/protocol.md, "Taking a right away"). */
+/** If true, a fence must follow before the answer (docs/protocol.md, "Taking a right away"). */
 export const takesAway = (event: DecidedKey, key: KeyState, effectiveLimit: Limit, cellarLimit: Limit): boolean => {
   if (!mayTakeAway(event)) return false
   switch (event.type) {

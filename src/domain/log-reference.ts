@@ -1,4 +1,4 @@
-/** Saved state names its log: that of another log would show other keys and readings. */
+/** Saved state names the log that it comes from: the state of another log would show other keys and readings. */
 import type { RecordedEvent } from './events.ts'
 import { countOf } from './reading/columns.ts'
 import { isRun, itemCount, type LogItem, lastPositionOf, type RecordedRun } from './reading/recorded-run.ts'
@@ -16,7 +16,7 @@ export const logIdOf = (events: readonly RecordedEvent[]): string | null => {
 
 export type FoldedTo = Pick<RecordedEvent, 'position' | 'stream' | 'revision' | 'id'>
 
-/** Four fields: a reference to the item would keep its readings in memory. */
+/** Copies four fields: a reference to the item would keep its readings in memory. */
 export const foldedToOf = (item: LogItem): FoldedTo => {
   const { stream } = item
   const position = lastPositionOf(item)

@@ -1,8 +1,8 @@
 import { type FieldRefusal, invalidField } from './text.ts'
 
-/** Many good passwords contain shorter parts of an e-mail or of a cellar's name. */
+/** Shorter parts of an e-mail or of a cellar's name do not count: many good passwords contain them. */
 const guessedWordCharsMin = 3
-/** Besides an e-mail or the name of a cellar, which attackers try first. */
+/** The characters that a password needs beside such names, because attackers try the names first. */
 const ownPartCharsMin = 8
 
 export type PasswordContext = { readonly email: string; readonly names: readonly string[] }

@@ -10,7 +10,7 @@ import { assertNever, type CommandRefusal, done, type Outcome, refused } from '.
  */
 export type SetupState = {
   readonly links: readonly OperatorLink[]
-  /** Works again for the same e-mail: a node can die before it appends `OperatorAdded`. */
+  /** The spent link works again for the same e-mail: a node can die before it appends `OperatorAdded`. */
   readonly spent: (OperatorLink & { readonly email: string }) | null
   readonly revision: number | null
 }
@@ -25,7 +25,7 @@ export type SetupEventType = TypesIn<'operator-setup'>
 
 export type DecidedSetup = Decided<SetupEventType>
 
-/** No events: already used for this e-mail. */
+/** No events if the link was already used for this e-mail. */
 export const decideSetup = (
   setup: SetupState,
   command: SetupCommand,
@@ -48,7 +48,7 @@ export const decideSetup = (
   }
 }
 
-/** A used link works for its `email` only. */
+/** A used link still works for the e-mail that used it. */
 export const setupLink = (
   { links, spent }: SetupState,
   linkHash: string,

@@ -4,9 +4,9 @@ import { isExpired } from './expiry.ts'
 import { assertNever, type CommandRefusal, done, type Outcome, refused } from './refusal.ts'
 
 export const sessionsPerOperatorMax = 20
-/** Hex digits of a session's hash, which identify it in the log and on pages without its secret. */
+/** The number of hex digits of a session's hash that name the session in the log and on pages, without its secret. */
 const sessionIdChars = 16
-/** Known from earlier sign-ins. A further browser replaces the oldest. */
+/** Browsers that are known from earlier sign-ins. A further browser replaces the oldest. */
 export const devicesPerOperatorMax = 20
 export const linksToldMax = 5
 
@@ -47,7 +47,7 @@ export type OperatorState = {
   readonly links: readonly OperatorLink[]
   /** Oldest first. Expired ones are dropped only at the next sign-in. */
   readonly sessions: readonly OperatorSession[]
-  /** Even if the account was removed. A set-up link cannot create it again. */
+  /** True even if the account was removed. A set-up link cannot create it again. */
   readonly wasAdded: boolean
   readonly revision: number
 }
@@ -73,8 +73,8 @@ export type OperatorCommand =
   | {
       readonly type: 'IssueOperatorLink'
       /**
-       * On the command line, or with the admin's own password. Otherwise a link for an e-mail that has or had an account is
-       * refused: its maker could take over the account.
+       * True on the command line, or with the admin's own password. Otherwise a link for an e-mail that has or had an
+       * account is refused: its maker could take over the account.
        */
       readonly mayReset: boolean
       readonly email: string
@@ -104,8 +104,8 @@ export type OperatorCommand =
   | { readonly type: 'SignOut'; readonly sessionHash: string }
   | { readonly type: 'EndSessions'; readonly which: EndedSessions }
   /**
-   * The caller has compared the typed old password with `oldPasswordHash`. Other people can know it, so a new session
-   * replaces all.
+   * The caller has compared the typed old password with `oldPasswordHash`. Other people can know the old password, so a new
+   * session replaces all sessions.
    */
   | ({
       readonly type: 'ChangePassword'
@@ -241,7 +241,7 @@ const renewSession = (
   return done([{ type: 'OperatorSessionRenewed', data: { sessionHash, idleAt } }])
 }
 
-/** Keeps `linkMadeBy`: who made the link can have used it, and could hide this by changing the password. */
+/** Keeps `linkMadeBy`: the maker of the link can be the one who changes the password, to hide the link. */
 const changePassword = (
   operator: OperatorState | null,
   command: Extract<OperatorCommand, { readonly type: 'ChangePassword' }>,
@@ -310,8 +310,8 @@ const withLink = (operator: OperatorState | null, event: Fold<'OperatorLinkIssue
 }
 
 /**
- * An e-mail or `cli`. If another person's link had set the operator's password, that person can be using the session. So an
- * own link then counts as made by that person.
+ * An e-mail or `cli`. If another person's link had set the operator's password, that person can be using the session. So a
+ * link that the operator makes for the own account then counts as made by that person.
  */
 export const makerOf = (by: By, account: string | null): string => {
   if (by.kind !== 'operator') return 'cli'
@@ -323,7 +323,7 @@ const withNewAccount = (
   { data, revision, recordedAt }: Fold<'OperatorAdded'>,
 ): OperatorState => {
   const { email, role, passwordHash, linkHash } = data
-  // An admin can set a password by removing and inviting. So a second `OperatorAdded` counts as a reset.
+  // An admin can set a password by removing and inviting again. So a second `OperatorAdded` counts as a reset.
   const isReset = operator?.wasAdded === true
   const linkMadeBy = isReset ? data.linkMadeBy : null
   const made = { linkHash: linkHash ?? '', madeBy: linkMadeBy ?? '', madeAt: recordedAt, usedAt: recordedAt }

@@ -11,7 +11,7 @@ export type ReadingRefusal =
   | { readonly kind: 'key_invalid'; readonly why: 'unknown' | 'revoked' | 'suspended' }
   | { readonly kind: 'key_expired' }
   | { readonly kind: 'rate_limited'; readonly limit: Limit; readonly retryAfterMs: number; readonly window: 'readings' }
-  /** Too many requests that store nothing. `allowed` is per second. */
+  /** The key sent too many requests that store nothing. `allowed` is per second. */
   | {
       readonly kind: 'rate_limited'
       readonly retryAfterMs: number
@@ -73,7 +73,7 @@ export type MalformedJson = {
     }
 )
 
-/** Both begin with 0. `byte` counts in the unpacked body. `item` is `null` outside of the items of a batch. */
+/** Both numbers begin with 0. `byte` counts in the unpacked body. `item` is `null` outside of the items of a batch. */
 export type BodyPlace = { readonly byte: number; readonly item: number | null }
 
 export type JsonFault =
@@ -111,7 +111,7 @@ export type CommandRefusal =
   | { readonly kind: 'key_not_found' }
   | { readonly kind: 'key_is_revoked' }
   | { readonly kind: 'key_is_expired' }
-  /** The successor is in use: rotate that instead. */
+  /** The successor is in use, so rotate the successor instead. */
   | { readonly kind: 'key_is_superseded'; readonly successorId: string }
   | { readonly kind: 'too_many_keys'; readonly keysMax: number }
   | { readonly kind: 'too_many_units'; readonly unitsMax: number }
@@ -121,7 +121,7 @@ export type CommandRefusal =
   | { readonly kind: 'operator_exists' }
   | { readonly kind: 'operator_not_found' }
   | { readonly kind: 'operator_is_invited'; readonly role: Role }
-  /** By a set-up link; an invitation is needed. */
+  /** A removed operator used a set-up link. An invitation is needed instead. */
   | { readonly kind: 'operator_was_removed' }
   | { readonly kind: 'last_admin' }
   /** Only a link for the first admin can have no e-mail. */
@@ -131,7 +131,7 @@ export type CommandRefusal =
   | { readonly kind: 'wrong_credentials' }
   | { readonly kind: 'own_password_needed' }
   | { readonly kind: 'wrong_own_password' }
-  /** Or the operator lost the admin role while the command ran. */
+  /** The session has ended, or the operator lost the admin role while the command ran. */
   | { readonly kind: 'session_has_ended' }
   | { readonly kind: 'busy' }
   | { readonly kind: 'not_confirmed' }

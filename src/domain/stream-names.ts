@@ -11,9 +11,9 @@ export const logStream = 'cellarbook-log'
 export const setupStream = 'operator-setup'
 /** Sign-ins are personal data: this stream's events are deleted after `recordsKeptMs`. */
 export const signInsStream = 'signins-node'
-/** Without a known key, or because the node could not answer. */
+/** Refusals without a known key, or because the node could not answer. */
 export const nodeRefusalsStream = 'refusals-node'
-/** With the person who took them. Kept for ever. */
+/** Each export with the person who made it. Kept for ever. */
 export const exportsStream = 'exports-log'
 
 export const readingsCategory = 'readings'
@@ -23,7 +23,7 @@ export const lifecycleCategories = ['cellarbook', 'cellar', 'key', 'operator'] a
  */
 export const recordCategories = ['refusals', 'signins', 'exports', 'proofs'] as const
 export const foldedCategories: readonly string[] = [...lifecycleCategories, readingsCategory]
-/** A trigger of `log.db` refuses others. */
+/** A trigger of `log.db` refuses to delete events of other categories. */
 export const purgeableCategories: readonly string[] = [readingsCategory, ...recordCategories]
 export const categories: readonly string[] = [...foldedCategories, ...recordCategories]
 
@@ -37,7 +37,7 @@ export const keyIdOf = (stream: string): string => stream.slice(categoryOf(strea
 
 export const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'))
 
-/** Streams of one category share one text, for a category that stays in memory. */
+/** The same text object for all streams of a category, which saves memory where a category is kept. */
 export const sharedCategoryOf = (stream: string): string => {
   const category = categoryOf(stream)
   return categories.find((known) => known === category) ?? category

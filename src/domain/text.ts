@@ -89,7 +89,7 @@ export const parseEmail = (text: string): Typed<string> => {
   return done(email)
 }
 
-/** Any characters, but a minimum length (NIST SP 800-63B, section 5.1.1.2). */
+/** Any characters are allowed, with a minimum length (NIST SP 800-63B, section 5.1.1.2). */
 export const parsePassword = (text: string): Typed<string> => {
   if (!text.isWellFormed()) return invalidField('password', 'The password must be valid Unicode text.')
   if (codePoints(text) < passwordCharsMin) {

@@ -1,7 +1,7 @@
 export type TroubleBounds = {
-  /** In a row. 0: shown immediately. */
+  /** This number of checks in a row must find a failure before it is shown. 0: it is shown immediately. */
   readonly beginsAfterLooks: number
-  /** In a row without a new failure. */
+  /** After this number of checks in a row without a new failure, it is over. */
   readonly endsAfterLooks: number
 }
 

@@ -5,7 +5,7 @@ export const isUuid = (id: string): boolean => uuid.test(id)
 /** The same on every node, so two nodes that finish the same revocation append one `KeyRevoked`. */
 export const derivedId = (cause: string, effect: string): string => uuidOf(`${effect}:${cause}`)
 
-/** From the SHA-256 of `text` (RFC 9562, version 8). */
+/** Made from the SHA-256 of `text` (RFC 9562, version 8). */
 export const uuidOf = (text: string): string => {
   const digest = new Bun.CryptoHasher('sha256').update(text).digest('hex')
   const parts = [digest.slice(0, 8), digest.slice(8, 12), `8${digest.slice(13, 16)}`, `8${digest.slice(17, 20)}`]
@@ -13,16 +13,16 @@ export const uuidOf = (text: string): string => {
 }
 
 /**
- * Computed, like those of `derivedId`. Two nodes can then write the same event, so an append that succeeds does not show
- * which wrote it.
+ * The id was computed, as by `derivedId`. Two nodes can then write the same event, so an append that succeeds does not show
+ * which of them wrote it.
  */
 export const isDerivedId = (id: string): boolean => !isUuid(id) || id.charAt(versionAt) === '8'
 
 const versionAt = 'xxxxxxxx-xxxx-'.length
 
 /**
- * So that the log need not store the id. Each further reading adds 1 to the last 12 bits of the request's id, enough for
- * four times the largest batch. @throws Error if `index` > 0 and the request's id does not end in three hex digits.
+ * Made from the request's id, so that the log need not store it. Each further reading adds 1 to the last 12 bits, enough
+ * for four times the largest batch. @throws Error if `index` > 0 and the request's id does not end in three hex digits.
  */
 export const readingId = (requestId: string, index: number): string => {
   if (index === 0) return requestId
@@ -46,7 +46,7 @@ const numbered = (requestId: string): Numbered => {
   return { requestId, front, first }
 }
 
-// Of the last request: a reader of the log asks for the ids of all its readings.
+// The parts of the last request's id: a reader of the log asks for the ids of all its readings.
 let last = numbered('000')
 
 const textOffsets = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const
@@ -59,7 +59,7 @@ for (const [digit, code] of digitCodes.entries()) digitOfCode[code] = digit
 
 const scratch = new Uint8Array(16)
 
-/** `null` if it is no lower-case UUID. The next call overwrites the bytes. */
+/** `null` if `text` is not a lower-case UUID. The next call overwrites the returned bytes. */
 export const uuidBytes = (text: string): Uint8Array | null => {
   if (text.length !== 36) return null
   if (text.charCodeAt(8) !== dash || text.charCodeAt(13) !== dash) return null

@@ -5,7 +5,7 @@ import type { Schedule } from '../schedule.ts'
 export const bodyHolderToldBytesMin = 1024 * 1024
 export const bodyHoldersToldMax = 5
 
-/** `bodies`: all that reserve memory. `batches`: only bodies that are too large for a single reading. */
+/** What has no memory left. `bodies`: all that reserve some. `batches`: only bodies too large for a single reading. */
 export type RefusedKind = 'bodies' | 'batches'
 
 export type BodyTrouble = { readonly kind: RefusedKind; readonly why: string }

@@ -4,18 +4,16 @@ import { headerPartsMax } from './http-bounds.ts'
 export type CameFrom = {
   /** Empty if not known. */
   readonly address: string
-  /** As told by a trusted proxy. `null`: the scheme of the connection itself counts. */
+  /** The scheme that a trusted proxy named. `null`: the scheme of the connection itself counts. */
   readonly scheme: 'http' | 'https' | null
-  /**
-   * Even by a peer that is not trusted. Then the client can be on another machine, so the request does not count as local.
-   */
+  /** Even by a peer that is not trusted. The client can then be on another machine, so it does not count as local. */
   readonly isForwarded: boolean
 }
 
 /**
- * The `X-Forwarded-…` headers count only from one of `trustedProxies` (IP addresses): any other peer can invent them. Each
- * proxy adds its value at the end, so they are read from the end. Values that a client invented stand before, and are not
- * read: a thousand of them would take 5 ms.
+ * The `X-Forwarded-…` headers count only if the peer is one of `trustedProxies` (IP addresses): any other peer can invent
+ * them. Each proxy adds its value at the end, so they are read from the end. Values that a client invented stand at the
+ * beginning, and are not read: a thousand of them would take 5 ms.
  */
 export const cameFrom = (headers: Headers, peerAddress: string | null, trustedProxies: readonly string[]): CameFrom => {
   const peer = plainAddress(peerAddress ?? '')
@@ -53,7 +51,8 @@ const withoutPort = (hop: string): string =>
   /^\[([^\]]*)\](:\d{1,5})?$/.exec(hop)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop
 
 /**
- * These begin an IPv6 address that ends with an IPv4 address: of an IPv4 client of an IPv6 socket, or of a NAT64 gateway.
+ * First groups of an IPv6 address that ends with an IPv4 address: of an IPv4 client of an IPv6 socket, or of a NAT64
+ * gateway.
  */
 const mapped = '0:0:0:0:0:ffff'
 const nat64 = '64:ff9b:0:0:0:0'
@@ -73,10 +72,10 @@ const ipv4In = (address: string, firstGroups: string): string | null => {
 /** A client can send any text after the `%` of `fe80::1%eth0`, and pages and log lines would show it. */
 const withoutZone = (address: string): string => address.split('%', 1)[0] ?? ''
 
-/** One device can have a whole IPv6 /64. All spellings of an address give the same text. */
+/** The network of a client: one device can have a whole IPv6 /64. All spellings of an address give the same text. */
 export const networkOf = (address: string): string => prefixOf(address, 4)
 
-/** A provider can give a whole IPv6 /48 to one customer. */
+/** The network of a customer: a provider can give a whole IPv6 /48 to one. */
 export const siteOf = (address: string): string => prefixOf(address, 3)
 
 /** All clients of a NAT64 gateway have the same first 96 bits, so the IPv4 address in the last 32 counts. */

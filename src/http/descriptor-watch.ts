@@ -7,7 +7,7 @@ import { Trouble } from '../domain/trouble.ts'
 import { heartbeatMs, troubleCalmLooks } from '../limits.ts'
 import type { Schedule } from '../schedule.ts'
 
-/** The files and threads of the service need a few. */
+/** Kept for the files and threads of the service. */
 const descriptorsFreeMin = 32
 
 export type DescriptorWatch = {
@@ -15,7 +15,7 @@ export type DescriptorWatch = {
   stop(): void
 }
 
-/** Bun cannot bound connections, so idle ones are closed: their clients connect again. */
+/** Closes idle connections, because Bun cannot bound connections. Their clients connect again. */
 export const watchDescriptors = (
   server: Pick<Bun.Server<unknown>, 'closeIdleConnections'>,
   schedule: Schedule,
@@ -38,8 +38,8 @@ export const watchDescriptors = (
 }
 
 /**
- * The system gives the lowest free number, so at least that many are in use. Counting `/proc/self/fd` would take
- * milliseconds with thousands of connections. `null`: none is free.
+ * Opening a file gets the lowest free number, so at least that many descriptors are in use. Counting `/proc/self/fd` would
+ * take milliseconds with thousands of connections. `null`: none is free.
  */
 const lowestFree = (): number | null => {
   try {

@@ -5,7 +5,7 @@ import { problemOf, problemResponse } from './problem.ts'
  */
 export const hasTwoHosts = (headers: Headers): boolean => headers.get('host')?.includes(',') === true
 
-/** Under `/api/`, `authenticate.ts` refuses them, and the refusal is counted. */
+/** Only outside of `/api/`, where `authenticate.ts` refuses such requests, and the refusal is counted. */
 export const refuseTwoHosts = ({ request }: { readonly request: Request }): Response | undefined =>
   hasTwoHosts(request.headers) ? problemResponse(problemOf({ kind: 'ambiguous_host' })) : undefined
 
@@ -32,6 +32,6 @@ const withPort = (url: string): string => {
 }
 
 const slash = 47
-/** An earlier start would find a slash of `https://`. */
+/** A search from an earlier index would find a slash of `https://`. */
 const pathFromMin = 8
 const pathFromElysia = 11

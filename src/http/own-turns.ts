@@ -1,6 +1,6 @@
 /**
- * Each piece of heavy work awaits it before it begins. In each turn of the event loop, only one of the waiting callers
- * continues, so other requests wait for one piece at most.
+ * The returned function gives a turn to each piece of heavy work, which awaits it before it begins. In each turn of the
+ * event loop only one of the waiting callers continues, so other requests wait for one piece at most.
  */
 export const ownTurns = (): (() => Promise<void>) => {
   let last: Promise<void> = Promise.resolve()

@@ -9,7 +9,7 @@ export const meantPath = (url: string, paths: readonly string[]): string | null 
   return paths.find((path) => path === plain) ?? null
 }
 
-/** Without a slash at the end. Not `URL`, which throws if the `Host` header is not valid. */
+/** The path without a slash at the end. Not read with `URL`, which throws if the `Host` header is not valid. */
 const plainPath = (url: string): string => {
   const [, path = ''] = /^\w+:\/\/[^/]*([^?#]*)/.exec(url) ?? []
   const decoded = path.replace(/%[0-7][0-9a-f]/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)))

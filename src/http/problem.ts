@@ -50,7 +50,7 @@ export const problemOf = (refusal: ReadingRefusal): Problem => {
       return batchProblem(refusal)
     case 'expectation_failed': {
       const problem = codedProblem(refusal.kind, refusal)
-      // Java's HttpClient would never return (docs/decisions/026-what-holds-for-every-answer.md).
+      // With a body, Java's HttpClient would never return (docs/decisions/026-what-holds-for-every-answer.md).
       return refusal.what === 'not_begun' ? { ...problem, body: '' } : problem
     }
     default:
@@ -115,7 +115,7 @@ const batchProblem = (refusal: CodedOf<'batch_rejected'>): Problem => {
 export const itemErrors = (rejected: readonly RejectedItem[]) => {
   let told: (Pick<RejectedItem, 'refusal'> & { readonly code: string; readonly error: string }) | null = null
   return rejected.map(({ index, refusal }) => {
-    // The last words are kept: a faulty device usually makes the same mistake in each item.
+    // The last words are used again: a faulty device usually makes the same mistake in each item.
     if (told?.refusal !== refusal)
       told = { refusal, code: codeOf(refusal.kind), error: deviceWords(refusal.kind, refusal) }
     return { index, code: told.code, error: told.error }
@@ -172,7 +172,7 @@ const rateWords = (refusal: CodedOf<'rate_limited'>): string => {
   return `X-API-Key has used up its budget for requests that store nothing, which grows by ${Math.floor(requests)} requests and ${Math.floor(bytes)} bytes a second: correct the requests that are refused, and send again after ${wait}.`
 }
 
-/** Except the 401s, which `keyProblem` makes. */
+/** Has no 401s, which `keyProblem` makes. */
 export const deviceProblems: {
   readonly [K in CodedKind]: {
     readonly status: number

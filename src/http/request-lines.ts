@@ -1,6 +1,6 @@
 import type { Schedule } from '../schedule.ts'
 
-/** In each `errorLineMs`; further ones are only counted. A stack trace has 1 to 2 KB. */
+/** Lines in each `errorLineMs`. Further errors are only counted. A stack trace has 1 to 2 KB. */
 export const errorLinesMax = 10
 export const errorLineMs = 1_000
 
@@ -15,7 +15,7 @@ export type RequestLines = {
 /** Largest count first. */
 type Counts = { readonly [name: string]: number } | readonly { readonly [name: string]: string | number }[]
 
-/** So that a client cannot fill the log with stack traces. */
+/** Bounds error lines, so that a client cannot fill the log with stack traces. */
 export const boundErrorLines = (lines: RequestLines, schedule: Schedule): RequestLines => {
   let written = 0
   let leftOut = 0

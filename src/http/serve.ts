@@ -15,7 +15,7 @@ export type Address = {
 
 export type App = {
   readonly bodies: UnfinishedBodies
-  /** To close first: the server's stop waits for open downloads. */
+  /** Close these first: the server's stop waits for open downloads. */
   readonly downloads: Pick<Downloads, 'servedBy' | 'count' | 'close'>
   readonly routes: AnyElysia
 }
@@ -37,7 +37,7 @@ export const serve = ({ routes, bodies, downloads }: App, { tls, ...address }: A
   return server
 }
 
-/** Then clients close their connections before the server stops. */
+/** From then on, each answer asks the client to close its connection, so that the server can stop soon. */
 export const askToCloseConnections = (server: Bun.Server<unknown>, { routes }: App): void => {
   const answer = async (request: Request): Promise<Response> => {
     const response = await routes.fetch(request)
@@ -51,8 +51,8 @@ export const askToCloseConnections = (server: Bun.Server<unknown>, { routes }: A
 type Handler = (request: Request) => Response | Promise<Response>
 
 /**
- * For unknown methods, such as `FOO` (docs/decisions/026-what-holds-for-every-answer.md). A GET that reaches `fetch` has an
- * unknown method, or its path begins with `//`, which no page has.
+ * Sends unknown methods, such as `FOO`, to `fetch` (docs/decisions/026-what-holds-for-every-answer.md). A GET that reaches
+ * `fetch` has an unknown method, or its path begins with `//`, which no page has.
  */
 const handlersOf = (answer: Handler) => {
   const guarded: Handler = (request) => {

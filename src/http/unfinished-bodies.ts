@@ -11,16 +11,16 @@ import { ownTurns } from './own-turns.ts'
 
 export const keyBodiesBytesMax = 16 * 1024 * 1024
 export const deviceBodiesBytesMax = 64 * 1024 * 1024
-/** For bodies over `readingBodyBytesMax`. The rest of `deviceBodiesBytesMax` stays free for single readings. */
+/** The bound for bodies over `readingBodyBytesMax`. The rest of `deviceBodiesBytesMax` stays free for single readings. */
 export const deviceLargeBodiesBytesMax = 56 * 1024 * 1024
-/** Of one operator. The next bound is for all together. */
+/** The bound for one operator. The next bound is for all operators together. */
 export const operatorFormsBytesMax = 1024 * 1024
 export const operatorsFormsBytesMax = 16 * 1024 * 1024
-/** From one IPv4 address or IPv6 /64. The next bound is for all visitors together. */
+/** The bound for one IPv4 address or IPv6 /64. The next bound is for all visitors together. */
 export const visitorAddressFormsBytesMax = 128 * 1024
 export const visitorsFormsBytesMax = 4 * 1024 * 1024
 /**
- * For the first byte of a body whose client waits for a `100 Continue` in vain. Apache's HTTP client sends its body after 3
+ * How long a client may wait in vain for a `100 Continue` before the first byte of its body. Apache's HTTP client waits 3
  * s.
  */
 export const continueWaitMs = 5_000
@@ -46,7 +46,7 @@ type Sum = { bytes: number }
 type Pool = Sum & {
   readonly bytesMax: number
   /**
-   * In bodies over `readingBodyBytesMax`, which have a bound of their own, so that batches leave memory for single
+   * Bytes of bodies over `readingBodyBytesMax`. They have a bound of their own, so that batches leave memory for single
    * readings.
    */
   largeBytes: number
@@ -68,8 +68,8 @@ export type UnfinishedBody = {
   readonly reservation: Reservation | null
   index: number
   /**
-   * For a body in one piece, its declared size from the start, because Bun does not show how much has arrived. So it is
-   * given up later than a slow stream.
+   * For a body in one piece, this is its declared size from the start, because Bun does not show how much has arrived. So
+   * such a body is given up later than a slow stream.
    */
   receivedBytes: number
   beats: number
@@ -125,7 +125,7 @@ export class UnfinishedBodies {
     return this.#pools[pool].bytes
   }
 
-  /** Only a full pool of all devices: a key that used up its own share harms no other. */
+  /** Reports only a full pool of all devices: a key that used up its own share harms no other. */
   troubles(): readonly BodyTrouble[] {
     return this.#trouble.troubles()
   }
@@ -156,7 +156,7 @@ export class UnfinishedBodies {
     return this.#add(request, { pool, holder, holderName, bytes: reservedBytes }, 0)
   }
 
-  /** Gives up a slow body, too, but reserves no memory. `bytes` is its declared size. */
+  /** Gives up a slow body, too, but reserves no memory. `bytes` is the body's declared size. */
   beginUnreserved(request: Request, bytes: number): UnfinishedBody {
     return this.#add(request, null, bytes)
   }

@@ -20,7 +20,7 @@ export type JudgeParts = {
 }
 
 /**
- * First looks for the e-mail and names of cellars, because the dictionary would miss some. The answer comes after the
+ * Looks for the e-mail and names of cellars first, because the dictionary would miss some. The answer comes after the
  * thread has ended, so that its memory is free before the password is hashed. If the thread fails, only the names are
  * checked: people must still be able to choose a password.
  */
@@ -36,7 +36,7 @@ export const judgeOnThread = (parts: JudgeParts): PasswordJudge => {
   }
 }
 
-/** A text is why the thread gave no judgement. */
+/** The judgement, or a text that says why the thread gave none. */
 const ask = (question: ToJudge, module: URL, schedule: Schedule): Promise<Exclude<Judged, 'failed'> | string> => {
   const ended = Promise.withResolvers<Exclude<Judged, 'failed'> | string>()
   let answer: Awaited<typeof ended.promise> = 'the thread ended without an answer'
@@ -57,7 +57,7 @@ const ask = (question: ToJudge, module: URL, schedule: Schedule): Promise<Exclud
       ended.resolve(answer)
     },
   })
-  // After `new WorkerThread`, which throws if the system refuses a thread: an earlier timer would have no thread to end.
+  // After `new WorkerThread`, which throws if the system refuses a thread. An earlier timer would have no thread to end.
   const forget = schedule.after(passwordJudgementMsMax, () => {
     thread.end()
     ended.resolve(`the thread had not ended after ${passwordJudgementMsMax} ms`)

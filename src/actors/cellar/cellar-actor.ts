@@ -13,7 +13,7 @@ import { appendUntilKnown } from '../stream/append-until-known.ts'
 import { StreamActor } from '../stream/stream-actor.ts'
 
 export const keysPerCellarMax = 10_000
-/** Ids have 47 random bits, so even a second try is very unlikely. */
+/** Ids have 47 random bits, so it is very unlikely that a new id is taken. */
 const keyIdTriesMax = 3
 
 type Answer<T> = Promise<Outcome<T, CommandRefusal>>
@@ -27,7 +27,7 @@ type Naming = {
   readonly name: (successorId: string) => Answer<NamedSuccessor>
 }
 
-/** Also creates the cellar's keys one after the other, to count them for their limit and their default labels. */
+/** Also creates the cellar's keys, one after the other: it counts them for the limit of keys and for default labels. */
 export class CellarActor extends StreamActor<'cellar', CellarState | null, CellarCommand> {
   constructor(stream: string, context: ActorContext) {
     const projected = () => {
@@ -46,7 +46,7 @@ export class CellarActor extends StreamActor<'cellar', CellarState | null, Cella
     })
   }
 
-  /** Skips a key that another node has purged: `firstRevision` is then no longer the first that the key has kept. */
+  /** Skips a key that another node has purged: then the key's readings no longer begin at `firstRevision`. */
   purge(command: PurgeReadings): Answer<null> {
     return this.ask(async () => {
       const { readings } = this.context.projections
@@ -71,7 +71,7 @@ export class CellarActor extends StreamActor<'cellar', CellarState | null, Cella
       if (cellar === null) return refused({ kind: 'cellar_not_found' })
       const full = this.#noRoomIn(cellar.cellar)
       if (full !== null) return full
-      // The same form was sent again. Naming this successor again could replace a newer one.
+      // The same form was sent again. If the old key named this successor again, it could replace a newer one.
       const [known] = await this.context.log.read(keyStream(successorId), { limit: 1 })
       if (known !== undefined) return refused({ kind: 'key_exists' })
       const named = await name(successorId)

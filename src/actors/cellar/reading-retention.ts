@@ -10,13 +10,11 @@ import { PurgeClock } from '../time/purge-clock.ts'
 import type { CellarActor } from './cellar-actor.ts'
 import { RecordRetention } from './record-retention.ts'
 
-/** One per key, in one append. So many take about 200 KB, and EventStoreDB takes 1 MiB. */
+/** Purge events in one append, one per key. They take about 200 KB, and EventStoreDB takes at most 1 MiB. */
 export const purgesPerAppendMax = 256
 
 export type Purging = {
-  /**
-   * In ms, at the node's start. If this node's clock is far ahead of that, it can be wrong, and a purge cannot be undone.
-   */
+  /** Of the newest event at the node's start, in ms. A clock far ahead of it can be wrong, and a purge cannot be undone. */
   newestMs(): number
   onTimes(told: TimesTold): void
 }
@@ -28,11 +26,11 @@ export type Purging = {
 export class Retention {
   readonly #context: ActorContext
   readonly #cellars: Registry<CellarActor>
-  /** With the first revision to keep. `null` until the first run. */
+  /** By key id: the first revision to keep. `null` until the first run. */
   #untruncated: Map<string, number> | null = null
-  /** By cellar, in ms. A run with the same time skips the cellar. */
+  /** By cellar: the `acceptedBefore` of the last complete run. A run with the same value skips the cellar. */
   readonly #doneBefore = new Map<string, number>()
-  /** Missing without a purge event. True: reported as a bug. */
+  /** Key ids whose readings are missing without a purge event. The value is true if that was reported. */
   #gaps: ReadonlyMap<string, boolean> = new Map()
   #running: Promise<void> | null = null
   readonly #purging: Purging
@@ -113,7 +111,7 @@ export class Retention {
     this.#doneBefore.set(cellar, acceptedBefore)
   }
 
-  /** `null` also for damaged readings: damage of one key must not stop the purges of all others. */
+  /** `null` also for damaged readings: the damage of one key must not stop the purges of all others. */
   async #undamagedPurgeOf(keyId: string, acceptedBefore: number): Promise<Purge | null> {
     try {
       return await this.#purgeOf(keyId, acceptedBefore)
@@ -125,7 +123,7 @@ export class Retention {
 
   /**
    * `null` if there is nothing to purge. Revisions give the number of readings, so few events are read. The key's last
-   * reading stays, because it shows the last use. So do events after it, such as a seal.
+   * reading and the events after it stay: the reading shows the last use, and a seal can follow it.
    */
   async #purgeOf(keyId: string, acceptedBefore: number): Promise<Purge | null> {
     const { log, projections } = this.#context
@@ -175,7 +173,7 @@ export class Retention {
     return [...this.#untruncated]
   }
 
-  /** Only when two runs in a row miss them: by then, the purge events of other nodes have arrived. */
+  /** Reports gaps that two runs in a row have found: by then, the purge events of other nodes have arrived. */
   #tellGaps(): void {
     const before = this.#gaps
     const gaps = this.#context.projections.readings.gaps()

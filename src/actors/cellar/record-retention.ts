@@ -76,7 +76,7 @@ export class RecordRetention {
     if (first === undefined) return true
     // A stopped process can have left events that are hidden but not deleted.
     if (isFirst && first.revision > 0) await this.#context.log.truncate(stream, first.revision)
-    // The last event of a stream always stays. Without this line, a quiet stream would get another one each month.
+    // The last event of a stream always stays. Otherwise a quiet stream would get another `RecordsPurged` each month.
     if (first.type === 'RecordsPurged' && second === undefined) return true
     const end = await this.#endOf(date, first.revision)
     return end === first.revision || this.#purgeDue({ ...date, first, end })
@@ -130,7 +130,7 @@ export class RecordRetention {
         if (event.type === 'RecordsPurged') {
           return { last, purgedTo: Math.min(event.data.lastRevision + 1, event.revision) }
         }
-        // Purge events before that time concern only records that are already deleted.
+        // An earlier purge event concerns only records that are already deleted.
         if (event.recordedAt > 0 && event.recordedAt < sinceMs) return { last, purgedTo: 0 }
       }
       const oldest = page.at(-1)
@@ -147,9 +147,9 @@ export class RecordRetention {
 }
 
 /**
- * The clock of the node that wrote the record can have been wrong (docs/protocol.md, "Retention"). So a record is also
- * purged if a later one is old enough. `unknown` decides nothing: a time of 0, in the future, or very old after a younger
- * record.
+ * The clock of the node that wrote a record can have been wrong (docs/protocol.md, "Retention"). So a record is also purged
+ * if a later record of the stream is old enough. `unknown` decides nothing: the time is 0, in the future, or very old
+ * although a younger record came before.
  */
 const scanned = (
   scan: { end: number; isBehindYounger: boolean },

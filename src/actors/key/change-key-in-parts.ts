@@ -4,7 +4,7 @@ import type { KeyState } from '../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
 import type { Asker, Core } from '../core-interface.ts'
 
-/** A missing field keeps its value. `limit: null`: that of the cellar. `expiresAt` is in ms; `null`: never. */
+/** A missing field keeps its value. `limit: null`: the limit of the cellar. `expiresAt` is in ms; `null`: never. */
 export type KeyChanges = {
   readonly label?: string
   readonly note?: string
@@ -29,7 +29,7 @@ export const changeKeyInParts = async (
   let key = core.projections.keys.get(keyId)
   const refusedWhole = (refusal: CommandRefusal) => refused({ refusal, refused: [], done: [] })
   if (key === null) return refusedWhole({ kind: 'key_not_found' })
-  // Otherwise a refused expiry would leave the change half done.
+  // If a later part refused the expiry, the change would be half done.
   const { expiresAt = null } = changes
   if (isExpired({ expiresAt }, core.clock.now())) return refusedWhole({ kind: 'expiry_in_past', isNew: false })
   const isDone: (keyof KeyChanges)[] = []

@@ -12,10 +12,10 @@ import { retryPauseMs } from '../stream/append-until-known.ts'
 import { readFrom } from '../stream/read-stream.ts'
 import type { Draft, KeyStreams } from './key-streams.ts'
 
-/** After so many tries to seal, a revocation first suspends the key, so that busy nodes stop writing. */
+/** After this number of tries to seal, a revocation first suspends the key, so that busy nodes stop writing. */
 export const sealTriesMax = 8
 
-/** `onDoubt`: it is unknown if an append was stored. The actor then refuses readings, which would only wait. */
+/** `onDoubt`: it is unknown whether an append was stored. The actor then refuses readings, which would only wait. */
 export type KeyWork = { readonly context: ActorContext; readonly streams: KeyStreams; readonly onDoubt: () => void }
 
 type Answer = Outcome<KeyState, CommandRefusal>
@@ -32,8 +32,8 @@ export const changeKey = async (work: KeyWork, command: ChangeKey, asker: Asker)
 }
 
 /**
- * The append succeeds only at the revision on which the command was decided. So the state there shows which earlier
- * successor is replaced.
+ * The append succeeds only at the revision on which the command was decided. So `before` shows which earlier successor is
+ * replaced.
  */
 export const rotateKey = async (
   work: KeyWork,
@@ -71,8 +71,8 @@ const successorBefore = async ({ context, streams }: KeyWork, successorId: strin
 type Changed = { readonly before: KeyState; readonly after: KeyState }
 
 /**
- * Taking a right away needs a fence (docs/protocol.md, "Taking a right away"). So does a command that changes nothing: the
- * node that made the change can have died before its fence.
+ * If the event takes a right away, a fence must follow (docs/protocol.md, "Taking a right away"). A fence also follows if
+ * the change was made before: the node that made it can have died before its fence.
  */
 const decideAndAppend = async (
   work: KeyWork,
@@ -126,7 +126,7 @@ const mayTakeAway = (command: ChangeKey | RotateKey): boolean =>
   command.type === 'SupersedeKey' ||
   (command.type === 'SetKeyExpiry' && command.expiresAt !== null)
 
-/** A fence must never follow a seal. After a conflict, the new events can contain one, so they are read first. */
+/** A fence must never follow a seal. Other nodes' events can contain one, so they are read after a conflict. */
 const fence = async (
   { context, streams, onDoubt }: KeyWork,
   keyRevision: number,
@@ -145,7 +145,7 @@ const fence = async (
   throw lostEveryTry(`fence "${streams.readingsStream}"`)
 }
 
-/** The seal comes before `KeyRevoked`, so that no reading follows that in the log. */
+/** The seal comes before `KeyRevoked`, so that no reading follows `KeyRevoked` in the log. */
 export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Promise<Answer> => {
   const { streams } = work
   if (streams.key === null) return refused({ kind: 'key_not_found' })
@@ -161,8 +161,9 @@ export const revokeKey = async (work: KeyWork, reason: string, asker: Asker): Pr
 type Seal = Draft<'ReadingsSealed'>
 
 /**
- * False if other nodes wrote first at each try. A retry expects the revision that the conflict names: reading first would
- * take longer and meet the next conflict. So the seal's time can be a little before the last reading's.
+ * False if other nodes wrote first at each try. A retry expects the revision that the conflict names: reading the other
+ * node's events first would take longer and meet the next conflict. So their times are unknown. If that node's clock is
+ * ahead, the seal's time can be a little before its last reading's.
  */
 const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean> => {
   let expected: ExpectedRevision = streams.readings.revision ?? 'none'
@@ -179,8 +180,8 @@ const seal = async ({ streams, onDoubt }: KeyWork, draft: Seal): Promise<boolean
 }
 
 /**
- * A busy node closer to the store can win every append against the seal. `KeySuspended` stops it, in the key's own stream,
- * to which few events go. If this node dies before the seal, the key must be revoked again.
+ * A busy node closer to the store can win every append against the seal. `KeySuspended` stops it: it goes to the key's own
+ * stream, to which nodes append rarely. If this node dies before the seal, the key must be revoked again.
  */
 const suspendAndSeal = async (work: KeyWork, draft: Seal): Promise<void> => {
   const { context, streams } = work
@@ -201,7 +202,7 @@ const trySuspending = async ({ context, streams, onDoubt }: KeyWork, { data, met
   await streams.appendToKey({ ...event, id: context.entropy.uuid(), metadata }, { mustFinish: false, onDoubt })
 }
 
-/** The node that wrote the seal can have died. */
+/** Needed if the node that wrote the seal has died before it appended `KeyRevoked`. */
 export const finishHalfDoneRevocation = async (work: KeyWork): Promise<void> => {
   const { key, readings } = work.streams
   if (readings.sealed === null || key === null || key.revoked !== null) return

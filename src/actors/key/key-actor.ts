@@ -47,11 +47,11 @@ export class KeyActor {
   readonly #mailbox = new Mailbox()
   readonly #sharing: StreamSharing
   #idempotent: IdempotentRequests | null = null
-  /** Under way, or waiting for its next try. */
+  /** An append that is under way, or waiting for its next try. */
   #run: ReadingsAppend | null = null
-  /** Places in the rate window, without those of `#run`. Refused readings give theirs back. */
+  /** Places in the rate window of waiting readings, not of those in `#run`. Refused readings give theirs back. */
   #reservedByWaiting = 0
-  /** Waiting readings are not admitted yet, because the state can be outdated. */
+  /** True while waiting readings are not admitted yet, because the state can be outdated. */
   #mustJudge = false
   #isOnSlowPath = false
   #isFlushDue = false
@@ -69,7 +69,7 @@ export class KeyActor {
     return this.#run === null && !this.#isOnSlowPath && !this.#isFlushDue && this.#mailbox.isEmpty
   }
 
-  /** Waits at most `requestWaitMsMax`, then refuses. Never throws. */
+  /** Answers within `requestWaitMsMax`, if need be with a refusal. Never throws. */
   accept(readings: Readings, requestId: string): Promise<ReadingAnswer> {
     try {
       const refusal = this.#refusal(countOf(readings))
@@ -100,7 +100,7 @@ export class KeyActor {
     return this.#idempotentRequests().knows(keyHash, { isAppending: this.#run !== null })
   }
 
-  /** Reads other nodes' readings up to `heardTo`. `null`: the key is unknown, or the store is unavailable. */
+  /** Other nodes' readings up to `heardTo` are read first. `null`: the key is unknown, or the store is unavailable. */
   usage(heardTo = -1): Usage | null | Promise<Usage | null> {
     // During an append, `heardTo` can name this node's own readings, which are counted already.
     const isEnough = this.#streams.checkLoaded() && (this.#run !== null || !this.#streams.orderNews(heardTo))
@@ -147,7 +147,7 @@ export class KeyActor {
     this.#advance()
   }
 
-  /** Of heartbeat `beat` or before. Their appends go on, so readings can still be stored. */
+  /** Refuses requests of heartbeat `beat` or before. Their appends go on, so their readings can still be stored. */
   answerOverdue(beat: number): void {
     const overdue = Math.min(this.#mailbox.answerOverdue(beat), this.#reservedByWaiting)
     this.#reservedByWaiting -= overdue
@@ -160,7 +160,7 @@ export class KeyActor {
     for (const request of this.#run?.requests ?? []) request.settle(refused(storeUnavailable))
   }
 
-  /** `null`: admitted, or the slow path must admit or refuse later. */
+  /** `null`: the readings are admitted, or the slow path will admit or refuse them. */
   #refusal(count: number): ReadingRefusal | null {
     const full = this.#noRoomFor(count)
     if (full !== null) return full
@@ -191,7 +191,7 @@ export class KeyActor {
     return refusal === null ? null : refused(refusal)
   }
 
-  /** An append of unknown outcome blocks later appends, so readings would only wait. */
+  /** An append of unknown outcome blocks later appends, so new readings would only wait. */
   get #isStuck(): boolean {
     return this.#run?.isDoubtful === true && !this.#context.log.health().ok
   }
@@ -290,7 +290,7 @@ export class KeyActor {
     const usage = this.#streams.usage
     if (usage === null) throw new Error(`Cannot answer for "${readingsStream}": its key is not known`)
     this.#run = null
-    // Before answering, so that the log works while the answers are made.
+    // This comes before the answers, so that the log works while they are made.
     this.#advance()
     acknowledge(run, { stream: readingsStream, first, usage }, this.#idempotent)
   }

@@ -80,7 +80,7 @@ const rotateKey =
   }
 
 /**
- * So that the admin can revoke the replaced successor. `null` if there is none, if it was used or revoked, or if an
+ * The replaced successor, so that the admin can revoke it. `null` if there is none, if it was used or revoked, or if an
  * unrelated key has its id.
  */
 const unusedFollower = ({ projections }: ActorContext, keyId: string, successorId: string | null): KeyState | null => {
@@ -90,7 +90,7 @@ const unusedFollower = ({ projections }: ActorContext, keyId: string, successorI
   return isUnused ? key : null
 }
 
-/** Before a new expiry is set. Otherwise the history would not show that the key was expired. */
+/** Called before a new expiry is set. Otherwise the history would not show that the key was expired. */
 const recordPassedExpiry = async (
   context: ActorContext,
   { keys }: Actors,

@@ -12,11 +12,11 @@ import { readFrom } from '../stream/read-stream.ts'
 import { loadReadings, readTail } from './load-readings.ts'
 
 /**
- * Read at once for idempotency keys that the index does not have yet. If more are missing, the request is refused, and the
- * next one reads on.
+ * The most pages that one request reads to find idempotency keys that the index does not have yet. If more are missing, the
+ * request is refused, and the next request reads on.
  */
 const repeatsGapPagesMax = 100
-/** With more pages of other nodes' readings, loading the state from the end of the stream reads fewer events. */
+/** With more pages of other nodes' readings than this, it is faster to load the state again from the end of the stream. */
 export const catchUpPagesMax = 3
 /**
  * An open page makes an actor read other nodes' readings at most once in this time. It must be a multiple of `heartbeatMs`.
@@ -34,8 +34,8 @@ type Place = { readonly revision: number; readonly position: number }
 const beginning: Place = { revision: 0, position: -1 }
 
 /**
- * Folded from the key's two streams. It can be behind the newest revisions that this node has heard of; then `catchUp`
- * reads the missing events.
+ * The state of one key, folded from its two streams. It can be behind the newest revisions that this node has heard of.
+ * Then `catchUp` reads the missing events.
  */
 export class KeyStreams {
   readonly #keyId: string
@@ -43,12 +43,13 @@ export class KeyStreams {
   key: KeyState | null = null
   readings: ReadingsState = noReadings(keyLimitDefault.windowMs)
   limit: Limit = keyLimitDefault
-  /** The highest that an event or a conflict has named. No append is decided before the state contains these. */
+  /** The highest revisions that an event or a conflict has named. The state must contain them before an append. */
   #readingsSeen = -1
   #keySeen = -1
   #isLoaded = false
   /**
-   * In ms. If the clock goes back before this time, the count from the log would be too low, so the state is loaded again.
+   * When the window's readings were counted, in ms. Before this time the count would be too low, so the state is loaded
+   * again.
    */
   #countedAtMs = 0
   /**
@@ -58,7 +59,7 @@ export class KeyStreams {
   #repeatsReadFrom: Place = beginning
   #keyRecordedAt = 0
   #limitsEpoch = -1
-  /** For a page that shows the use of the rate window. An append does not need this: an outdated one meets a conflict. */
+  /** A page waits to show the use of the rate window. An append would show outdated news by a conflict. */
   #mustReadNews = false
   #readForUsageBeat = Number.NEGATIVE_INFINITY
   readonly #context: ActorContext
@@ -70,8 +71,8 @@ export class KeyStreams {
   }
 
   /**
-   * True if the state is loaded, and no wrong clock has moved the rate window too far ahead. Brings the limit up to date first.
-   * After false, `catchUp` loads the state again.
+   * True if the state is loaded, and no wrong clock has moved the rate window too far ahead. After false, `catchUp` loads
+   * the state again.
    */
   checkLoaded(): boolean {
     if (this.#limitsEpoch !== this.#context.limitsEpoch) this.#refreshLimit()
@@ -90,8 +91,8 @@ export class KeyStreams {
   }
 
   /**
-   * Also false if this node has heard of other nodes' readings: for a check, no conflict would show them. Do not ask during
-   * an append: this node could have heard of its own readings.
+   * True if `checkCurrent` is true and this node has heard of no other nodes' readings: for a check, no conflict would show
+   * them. Do not ask during an append: this node could have heard of its own readings.
    */
   checkNews(): boolean {
     const heard = this.key === null ? null : this.#context.projections.readings.usage(this.key.keyId)
@@ -107,7 +108,7 @@ export class KeyStreams {
     return (this.#context.repeats?.foldedTo ?? -1) >= this.#repeatsReadFrom.position
   }
 
-  /** In ms, for the next reading. Times in a stream never decrease. */
+  /** The time of the next reading, in ms. Times in a stream never decrease. */
   get now(): number {
     return this.#nowAt(this.#context.clock.now())
   }
@@ -138,7 +139,7 @@ export class KeyStreams {
     return windowMs === 0 ? 0 : windowMs + aheadMs
   }
 
-  /** `null`: so many can be stored at `now`, the time of this key. Reserves nothing. The state must be loaded. */
+  /** `null`: this number fits at `now`, the time of this key. Reserves nothing. The state must be loaded. */
   refusalOf(readings: number, now: number): ReadingRefusal | null {
     const { key, limit } = this
     const refusal = admit(key, this.readings, { limit, now, readings })
@@ -164,7 +165,7 @@ export class KeyStreams {
     return this.#keySeen > revision || this.readings.fencedAt > revision
   }
 
-  /** A page must wait for `catchUp`. True at most once in `usageCatchUpMs`, so that pages cause few reads. */
+  /** True if a page must wait for `catchUp`. True at most once in `usageCatchUpMs`, so that pages cause few reads. */
   orderNews(heardTo: number): boolean {
     if (heardTo <= (this.readings.revision ?? -1)) return false
     if (this.#context.beat - this.#readForUsageBeat < usageCatchUpMs / heartbeatMs) return false
@@ -186,8 +187,8 @@ export class KeyStreams {
   }
 
   /**
-   * `#load` reads only the newest readings. Until the index has the idempotency keys of the others, a repeat cannot be told
-   * from a new request.
+   * `#load` reads only the newest readings. While the index lacks the idempotency keys of older readings, a repeat cannot
+   * be told from a new request.
    */
   async readOlderRepeats(): Promise<void> {
     const { repeats, log } = this.#context
@@ -205,8 +206,8 @@ export class KeyStreams {
   }
 
   /**
-   * `null`: the stream no longer exists. A revision lower than this node's: the store was restored from an older backup.
-   * Both load the state again.
+   * Two conflicts load the state again. `null`: the stream no longer exists. A revision lower than this node's: the store
+   * was restored from an older backup.
    */
   noteConflict(currentRevision: number | null): void {
     if (currentRevision === null || currentRevision < (this.readings.revision ?? -1)) this.forget()
@@ -224,7 +225,7 @@ export class KeyStreams {
     return 'key_changed'
   }
 
-  /** After a conflict, folds the events of other nodes instead, so that the caller can decide again. */
+  /** After a conflict, folds the other nodes' events, so that the caller can decide again. */
   async appendToKey(draft: Draft<KeyEventType>, options: AppendOptions): Promise<AppendResult> {
     const recordedAt = Math.max(this.#context.clock.now(), this.#keyRecordedAt)
     const append = {
@@ -244,7 +245,7 @@ export class KeyStreams {
   }
 
   /**
-   * So that no reading is admitted. It is not folded: that would skip the events before it, which this node has perhaps not
+   * Stops admitting readings. The seal is not folded: that would skip the events before it, which this node may not have
    * read.
    */
   noteSeal(seal: RecordedEvent<'ReadingsSealed'>): void {
@@ -260,7 +261,7 @@ export class KeyStreams {
   }
 
   /**
-   * The readings stream is read first. A fence is written after its key event, so if this read finds a fence, the next
+   * The readings stream is read first. A fence is written after its key event. So if this read finds a fence, `readKey`
    * finds its key event. In the other order, this node could admit readings by an old right. A later fence makes the next
    * append fail.
    */
@@ -286,7 +287,7 @@ export class KeyStreams {
 
   #noteRepeatsRead(oldest: RecordedEvent | undefined): void {
     const isAll = oldest === undefined || oldest.revision === 0 || this.#context.repeats?.isPast(oldest) === true
-    // Two numbers: the event itself would stay in memory as long as the actor.
+    // Two numbers are kept, because the event itself would stay in memory as long as the actor.
     this.#repeatsReadFrom = isAll ? beginning : { revision: oldest.revision, position: oldest.position }
   }
 
@@ -331,7 +332,7 @@ export class KeyStreams {
     if (this.#isLoaded) this.#refreshLimit()
   }
 
-  /** The equal object of the projections, so that memory holds the state only once. */
+  /** Takes the equal object of the projections, so that memory holds the state only once. */
   #shareKey(): void {
     const shared = this.key === null ? null : this.#context.projections.keys.get(this.key.keyId)
     if (shared !== null && shared.revision === this.key?.revision) this.key = shared

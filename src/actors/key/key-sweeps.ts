@@ -7,13 +7,13 @@ import { systemAsker } from '../asked-by.ts'
 import type { Registry } from '../registry.ts'
 import type { KeyActor } from './key-actor.ts'
 
-/** Then another node finishes a half-done revocation. It must be a multiple of `heartbeatMs`. */
+/** After this time, another node finishes a half-done revocation. It must be a multiple of `heartbeatMs`. */
 export const revocationFinishMs = 2_000
 
 export class Sweeps {
   readonly #context: ActorContext
   readonly #keys: Registry<KeyActor>
-  /** The heartbeat of the seal, or of the last try to finish. Infinity during a try, so that no second one begins. */
+  /** By key id: the heartbeat of the seal or of the last try. Infinity during a try, so that no second one begins. */
   readonly #halfRevoked = new Map<string, number>()
   #recording: Promise<void> | null = null
 
@@ -22,7 +22,7 @@ export class Sweeps {
     this.#keys = keys
   }
 
-  /** The subscription delivers only later events. */
+  /** For seals before the start: the subscription delivers only later events. */
   recall(): void {
     const { keys, readings } = this.#context.projections
     for (const { keyId, revoked } of keys.list()) {
@@ -36,7 +36,7 @@ export class Sweeps {
     if (event.type === 'KeyRevoked') this.#halfRevoked.delete(keyIdOf(event.stream))
   }
 
-  /** Not at once, because the node that wrote the seal probably finishes it itself. */
+  /** Waits some beats, because the node that wrote the seal probably finishes the revocation itself. */
   onBeat(): void {
     const before = this.#context.beat - revocationFinishMs / heartbeatMs
     for (const [keyId, beat] of this.#halfRevoked) if (beat <= before) void this.#finish(keyId)

@@ -11,15 +11,15 @@ import type { EventLog } from '../../log/event-log.ts'
 type ReadingsEvent = RecordedEvent<ReadingsEventType>
 type EventAt = Pick<ReadingsEvent, 'stream' | 'revision' | 'recordedAt'>
 
-/** At most `tailEventsMax`, oldest first. */
+/** The last events, at most `tailEventsMax`, oldest first. */
 export const readTail = async (log: EventLog, stream: string): Promise<readonly ReadingsEvent[]> => {
   const page = await log.read(stream, { direction: 'backwards', limit: tailEventsMax })
   return page.map((event) => narrowTo('readings', event)).reverse()
 }
 
 /**
- * The state after `tail`. If the rate window begins before it, a binary search finds its beginning, and revisions give the
- * number of readings. That includes fences, so the window can admit fewer than the limit, never more.
+ * The state after `tail`. If the rate window begins before `tail`, a binary search finds its first event, and revisions
+ * give the number of readings. That number includes fences, so the window can admit fewer than the limit, never more.
  */
 export const loadReadings = async (
   log: EventLog,
@@ -57,9 +57,9 @@ export const firstSince = async (log: EventLog, last: EventAt, fromMs: number): 
 }
 
 /**
- * From `first` up to the event before `end`. If these are more than a page, only the last event of each part is read. A
- * part counts at the time of its end, so its readings leave the window late, never early. A part has a slot's share of the
- * limit. Only the oldest can have more: what came before readings that fill the window.
+ * Counts the readings from `first` up to the event before `end`. If they are more than a page, only the last event of each
+ * part is read. A part counts at the time of its end, so its readings leave the window late, never early. A part has a
+ * slot's share of the limit. Only the oldest part can be larger: it holds all readings before those that fill the window.
  */
 const countRun = async (
   log: EventLog,
@@ -84,7 +84,7 @@ const countRun = async (
   state.revision = end.revision - 1
 }
 
-/** If it was purged, the next event that is left. */
+/** The event at `revision`. If it was purged: the next event that is left. */
 export const eventAt = async (log: EventLog, stream: string, revision: number): Promise<EventAt> => {
   const [event] = await log.read(stream, { from: revision, limit: 1 })
   if (event === undefined) throw new Error(`Cannot read revision ${revision} of "${stream}": later ones were read`)

@@ -7,10 +7,10 @@ import { Outage } from '../../log/event-log.ts'
 import type { Accepted, IdempotentRequest } from '../core-interface.ts'
 import { commandRefusalOf } from '../outage-refusals.ts'
 
-/** For an append with an idempotency key. As JSON, its hashes and the facts of its batch take at most 375 bytes. */
+/** The bytes that an idempotency key adds to an append. As JSON, its hashes and the facts of its batch take at most 375. */
 export const encodedIdempotencyBytes = 380
 export const mailboxRequestsMax = 4_096
-/** For one actor: 64 full batches, about 25 MB. */
+/** The most waiting readings of one actor: 64 full batches, about 25 MB. */
 export const mailboxReadingsMax = 65_536
 export const mailboxCommandsMax = 64
 
@@ -136,7 +136,7 @@ export class Mailbox {
   #performing: WaitingCommand | null = null
   #requests: ReadingsRequest[] = []
   #readingsCount = 0
-  /** Pages and checks wait for this, without a place in a queue. */
+  /** Pages and checks wait until the state is loaded, without a place in a queue. */
   #loading: (PromiseWithResolvers<boolean> & { readonly beat: number }) | null = null
   #isStopped = false
 
@@ -202,7 +202,7 @@ export class Mailbox {
     }
   }
 
-  /** Always at least one request. So a single batch can exceed the bounds, up to `batchEncodedBytesMax`. */
+  /** Takes at least one request. So a single batch can exceed the bounds, up to `batchEncodedBytesMax`. */
   takeReadings(bounds: { readonly readingsMax: number; readonly bytesMax: number }): RequestGroup {
     const waiting = this.#requests
     let taken = 0
@@ -226,8 +226,8 @@ export class Mailbox {
   }
 
   /**
-   * Requests stay for which `judge` returns `null`. If it throws, those that it has not answered also stay, so that the
-   * caller can refuse them.
+   * If `judge` returns `null`, the request stays. If it throws, the unanswered requests stay, so that the caller can refuse
+   * them.
    */
   judgeReadings(judge: (request: ReadingsRequest) => ReadingAnswer | null): void {
     const waiting = this.#takeAll()
@@ -261,8 +261,8 @@ export class Mailbox {
   }
 
   /**
-   * Of heartbeat `beat` or earlier. Returns the number of refused readings, whose places in the rate window the caller
-   * gives back.
+   * Refuses requests of heartbeat `beat` or earlier. Returns the number of refused readings, whose places in the rate
+   * window the caller gives back.
    */
   answerOverdue(beat: number): number {
     if (this.#performing !== null && this.#performing.beat <= beat) this.#performing.refuse({ kind: 'not_confirmed' })

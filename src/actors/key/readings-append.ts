@@ -10,7 +10,7 @@ export type ReadingsAppend = RequestGroup & {
   readonly readings: ReadingRun
   readonly expected: ExpectedRevision
   /**
-   * An earlier try is perhaps stored. A later "not written" then proves nothing, because it is about the later try only.
+   * An earlier try is perhaps stored. A later "not written" proves nothing then, because it is about the later try only.
    */
   isDoubtful: boolean
   tries: number

@@ -3,9 +3,9 @@ import type { ActorContext, Flushable } from '../actor-context.ts'
 
 /** The longest pause for another node. Without pauses, one node wins every conflict. */
 export const givingWayMsMax = 100
-/** So nodes with a round trip to EventStoreDB of up to half of this time can append, too. */
+/** Long enough for a node with a round trip to EventStoreDB of half this time to append, too. */
 export const farTurnMs = 50
-/** It takes at most a twelfth of a busy node's time. */
+/** A busy node spends at most a twelfth of its time on far turns. */
 const farTurnEveryMs = 600
 /** How long after a conflict a node still pauses for others. It must be a multiple of `heartbeatMs`. */
 export const sharedStreamMs = 5_000
@@ -16,14 +16,14 @@ export const sharedStreamMs = 5_000
  */
 export class StreamSharing {
   readonly #context: ActorContext
-  /** An object and not a function, because 10,000 actors would hold 10,000 functions. */
+  /** An object and not a callback, because 10,000 actors would hold 10,000 functions. */
   readonly #owner: Flushable
   readonly #farTurnOffsetMs: number
   #roundTripMs = 1
   #sharedUntilBeat = -1
   #appendedMs = Number.NEGATIVE_INFINITY
   #farTurnDueMs = 0
-  /** Pauses can overlap. */
+  /** A counter, because pauses can overlap. */
   #pausesLeft = 0
 
   constructor(context: ActorContext, keyId: string, owner: Flushable) {
@@ -32,7 +32,7 @@ export class StreamSharing {
     this.#owner = owner
   }
 
-  /** The actor must begin no append. `flush` is called when the last pause ends. */
+  /** While it is true, the actor must begin no append. `flush` is called when the last pause ends. */
   get isPausing(): boolean {
     return this.#pausesLeft > 0
   }
@@ -55,8 +55,8 @@ export class StreamSharing {
   }
 
   /**
-   * All nodes compute the time from the clock, so all busy nodes pause together. After `farTurnMs` without an append of
-   * this node, other nodes had time already.
+   * All nodes compute the time of the far turn from the clock, so all busy nodes pause together. If this node has not
+   * appended for `farTurnMs`, other nodes had time already.
    */
   #isFarTurnDue(): boolean {
     if (this.#context.log.lags !== true) return false
@@ -83,7 +83,7 @@ export class StreamSharing {
   }
 }
 
-/** In ms after each multiple of `farTurnEveryMs`. From the key's id, so that all nodes pause together. */
+/** In ms after each multiple of `farTurnEveryMs`. It follows from the key's id, so that all nodes pause together. */
 const offsetOf = (keyId: string): number => {
   let offset = 0
   for (const letter of keyId) offset = (offset * 31 + letter.charCodeAt(0)) % farTurnEveryMs

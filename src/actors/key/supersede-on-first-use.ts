@@ -9,15 +9,15 @@ import type { Registry } from '../registry.ts'
 import type { KeyActor } from './key-actor.ts'
 
 /**
- * Ends an old key after its successor is used (docs/decisions/012-a-rotation-is-two-appends.md), also at the node's start,
- * and after an outage at each heartbeat.
+ * Watches for the first use of a successor, and then ends the old key (docs/decisions/012-a-rotation-is-two-appends.md). It
+ * does so at the node's start, too. After an outage, each heartbeat tries again.
  */
 export class SupersedeOnFirstUse {
   readonly #context: ActorContext
   readonly #keys: Registry<KeyActor>
   readonly #waitingForUse = new Map<string, string>()
   readonly #toEnd = new Map<string, 'waiting' | 'under_way'>()
-  /** Until then no key ends: a later event can show that it has already ended. */
+  /** No key ends before that: a later event of the log can show that it has already ended. */
   #isLogFolded = false
 
   constructor(context: ActorContext, keys: Registry<KeyActor>) {
@@ -25,7 +25,7 @@ export class SupersedeOnFirstUse {
     this.#keys = keys
   }
 
-  /** The subscription delivers only later events. */
+  /** For rotations before the start: the subscription delivers only later events. */
   recall(): void {
     for (const { keyId, revoked, rotation } of this.#context.projections.keys.list()) {
       if (rotation === null || rotation.superseded !== null) continue
@@ -43,7 +43,7 @@ export class SupersedeOnFirstUse {
     this.#passOnUse(keyId)
   }
 
-  /** For every reading of every key, so it must be fast. */
+  /** Called for every reading of every key, so it must be fast. */
   hearReading(stream: string): void {
     if (this.#waitingForUse.size > 0) this.#used(stream)
   }
@@ -66,8 +66,8 @@ export class SupersedeOnFirstUse {
   }
 
   /**
-   * A successor that was revoked or rotated unused counts as used when its own successor is. Otherwise the old key would
-   * never end.
+   * A successor can be revoked or rotated before its first use. Then the first use of its own successor counts as its use.
+   * Otherwise the old key would never end.
    */
   #passOnUse(keyId: string): void {
     if (this.#isUsed(keyId)) this.#used(readingsStream(keyId))
@@ -90,7 +90,7 @@ export class SupersedeOnFirstUse {
     }
   }
 
-  /** `null`: not used. Also that of an ended key: the node that ended it can have died before the fence. */
+  /** `null`: not used. An ended key counts, too: the node that ended it can have died before the fence. */
   #usedSuccessor(keyId: string): string | null {
     const successorId = this.#follower(keyId)
     return successorId !== null && this.#isUsed(successorId) ? successorId : null
@@ -117,7 +117,7 @@ export class SupersedeOnFirstUse {
     return null
   }
 
-  /** Fences can come before it. */
+  /** Fences can come before the first reading. */
   async #firstReadingIn(stream: string): Promise<RecordedEvent | null> {
     let from = 0
     while (true) {
@@ -144,7 +144,7 @@ export class SupersedeOnFirstUse {
   }
 
   /**
-   * Whose use counts as a use of the key, if that was revoked or has ended in a rotation. A loop over successors ends,
+   * If the key was revoked or has ended in a rotation: the key whose use counts as its use. A loop over these keys ends,
    * because each is newer.
    */
   #substituteOf(keyId: string): string | null {

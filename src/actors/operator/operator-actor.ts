@@ -7,7 +7,7 @@ import { StreamActor } from '../stream/stream-actor.ts'
 export type OperatorActor = StreamActor<'operator', OperatorState | null, OperatorCommand>
 export type SetupActor = StreamActor<'operator-setup', SetupState, SetupCommand>
 
-/** An invited e-mail also has one, before its account exists. */
+/** An invited e-mail has an actor, too, before its account exists. */
 export const operatorActor = (stream: string, context: ActorContext): OperatorActor =>
   new StreamActor(context, { stream, kind: 'operator', initial: null, decide: decideOperator, evolve: evolveOperator })
 

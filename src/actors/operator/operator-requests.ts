@@ -58,7 +58,7 @@ const issueLink = async (
 }
 
 /**
- * The account exists or existed, and the maker of the link could take it over. So an operator must give their own password.
+ * True if the link may reset a password: then its maker could take over the account. So an operator must give their own.
  */
 const mayReset = async (
   { context, passwords }: Parts,
@@ -157,8 +157,8 @@ const changeAccess = async (
     const otherAdmins = admins.filter((admin) => admin.email !== email.value).length
     return operators.get(operatorStream(email.value))?.perform({ ...change, otherAdmins }, asker) ?? busy
   }
-  // Through one actor: two changes at once could remove the last two admins. On two nodes this can still happen
-  // (docs/decisions/021-sessions-links-and-accounts.md).
+  // One actor performs these changes in turn: two at once could remove the last two admins. On two nodes this can still
+  // happen (docs/decisions/021-sessions-links-and-accounts.md).
   const changed = await (setup.get(setupStream)?.ask(perform) ?? busy)
   return changed.ok ? done({ email: email.value }) : changed
 }

@@ -10,7 +10,7 @@ export const newSecret = ({ entropy }: { readonly entropy: Entropy }): string =>
 
 type Time = { readonly clock: { now(): number }; readonly entropy: Entropy }
 
-/** Begins with the time at which it was made, so that a password change renews it (`isKeptDevice`). */
+/** Begins with the time at which it was made: after a password change, older ones count no more (`isKeptDevice`). */
 export const newDeviceSecret = (context: Time): string => `${context.clock.now().toString(36)}-${newSecret(context)}`
 
 /** In ms since 1970. */

@@ -67,7 +67,7 @@ export class Passwords {
     }, client)
   }
 
-  /** `hash` is `null` for an unknown e-mail. Then the answer is false, but takes as long. */
+  /** `hash` is `null` for an unknown e-mail. Then the answer is false, but takes as long as for a known one. */
   matches(password: string, hash: string | null, client: PasswordClient = unknownClient): Answer<boolean> {
     return this.#ask(async () => {
       const compared = Buffer.byteLength(password) > passwordBytesMax ? '' : password
@@ -80,7 +80,7 @@ export class Passwords {
     return this.#current === null
   }
 
-  /** Of heartbeat `beat` or earlier. A hash that is being computed goes on, but its result is not used. */
+  /** Refuses requests of heartbeat `beat` or earlier. A hash that is being computed goes on, but its result is not used. */
   answerOverdue(beat: number): void {
     this.#refuseAll(({ command }) => command.beat <= beat)
   }
@@ -101,8 +101,8 @@ export class Passwords {
     const { network, isKnown } = waiting.client
     const queue = isKnown ? this.#known : this.#strangers
     if (queue.put(network, waiting)) return true
-    // Otherwise a browser that reloads the page could be refused because of its own requests, from which it has
-    // disconnected.
+    // The browser has disconnected from these requests. Without this, a browser that reloads the page could be refused
+    // because of them.
     refuse(queue.takeOut(isGone))
     return queue.put(network, waiting)
   }

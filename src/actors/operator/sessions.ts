@@ -14,7 +14,7 @@ import { hashOf } from './operator-secrets.ts'
 export const sessionRenewalDivisor = 4
 const sessionUsesMax = 10_000
 
-/** Only some uses are written (`OperatorSessionRenewed`), for other nodes and the next start. */
+/** Only some uses are written (`OperatorSessionRenewed`). Other nodes and the next start know the session by them. */
 export class Sessions {
   readonly #context: ActorContext
   readonly #operators: Registry<OperatorActor>

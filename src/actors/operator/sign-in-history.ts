@@ -4,7 +4,7 @@ import { operatorStream, signInsStream } from '../../domain/stream-names.ts'
 import { refusedSignInAddressesMax } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
 
-/** From the operator's stream, and as many from `signins-node`, which has the addresses and browsers of all sign-ins. */
+/** Read from the operator's stream, and as many from `signins-node`, which has all addresses and browsers. */
 const signInHistoryEventsMax = 1_000
 export const signInHistoryRowsMax = 50
 
@@ -17,7 +17,7 @@ export type SignInRow =
       readonly at: number
       readonly sessionId: string
       readonly linkMadeBy: string | null
-      /** `purged`: the record of the address was deleted. `not_recorded`: the sign-in is older than such records. */
+      /** `purged`: the record with the address was deleted. `not_recorded`: the sign-in is older than such records. */
       readonly place: SignInPlace | 'purged' | 'not_recorded'
     }
   | { readonly kind: 'signed_out'; readonly at: number; readonly sessionId: string; readonly by: By }
@@ -50,7 +50,7 @@ export const signInHistory = async (log: Reads, email: string): Promise<readonly
   return Promise.all(shown.map((row) => withPlace(log, places, row)))
 }
 
-/** By revision of the sign-in's record, without purged ones. @throws Outage */
+/** By revision of the sign-in's record. Purged records are missing. @throws Outage */
 export const signInPlaces = async (
   log: Reads,
   revisions: readonly number[],
@@ -64,9 +64,9 @@ type Reads = Pick<EventLog, 'read'>
 type OwnRow = SignInRow & { readonly seenRevision?: number | null }
 
 /**
- * The revision of the event that first added the account: a link before it is an invitation. -1 if `own` lacks the stream's
- * first event: then no link is. The link's field `purpose` is not used: old events have none, and for a removed account it
- * is wrong.
+ * The revision of the event that first added the account. A link before it is an invitation. -1 if `own` lacks the stream's
+ * first event: then no link counts as an invitation. The link's field `purpose` is not used: old events have none, and for
+ * a removed account it is wrong.
  */
 const addedAt = (own: readonly RecordedEvent[]): number => {
   if (own.at(-1)?.revision !== 0) return -1

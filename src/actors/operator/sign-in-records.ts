@@ -8,7 +8,7 @@ import type { Asker, RefusedSignIn } from '../core-interface.ts'
 import { RecordStream } from '../stream/record-stream.ts'
 
 export const refusedSignInsToldMs = 60_000
-/** That one event names. Others are only counted. */
+/** The most accounts that one event names. Refusals of further accounts are only counted. */
 export const refusedSignInAccountsMax = 50
 
 type Counts = { failed: number; throttled: number }
@@ -69,7 +69,7 @@ export class SignInRecords {
     if (this.#context.beat % (refusedSignInsToldMs / heartbeatMs) === 0) void this.writeRefused()
   }
 
-  /** If it fails, the counts are added to the next event. */
+  /** If the append fails, the counts are added to the next event. */
   async writeRefused(): Promise<void> {
     const sums = this.#sums
     if (sums === null || this.#isWriting) return
@@ -86,7 +86,7 @@ export class SignInRecords {
     }
   }
 
-  /** Before those that came meanwhile: only the first accounts and addresses are named. */
+  /** Older counts come first, because an event names only the first accounts and addresses. */
   #giveBack(older: EventData<'SignInsRefused'>): void {
     const newer = this.#sums === null ? [] : [dataOf(this.#sums, older.to)]
     this.#sums = null

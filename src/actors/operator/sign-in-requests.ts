@@ -111,7 +111,7 @@ const changePassword = async (
   return answer.ok ? answerOf(parts, begun.value) : answer
 }
 
-/** The record first: a crash must not leave a session without its record. */
+/** The record comes first: a crash must not leave a session without its record. */
 const beginSession = async ({ context, signInRecords, sessions }: Parts, email: string, { from, requestId }: Visit) => {
   const { operators } = context.projections
   const sessionSecret = newSecret(context)
@@ -134,8 +134,8 @@ const beginSession = async ({ context, signInRecords, sessions }: Parts, email: 
 }
 
 /**
- * Operators who share a browser share its secret. Whoever knew the old password can have a copy of one that is older than
- * the new one.
+ * Operators who share a browser share its secret. A person who knew the old password can have a copy of a secret that is
+ * older than the new password.
  */
 const isKeptDevice = ({ projections: { operators } }: ActorContext, email: string, deviceSecret: string): boolean => {
   const account = operators.get(email)

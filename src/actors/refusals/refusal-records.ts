@@ -8,7 +8,7 @@ import type { RefusedRequest } from '../core-interface.ts'
 import { storageRefusal } from '../outage-refusals.ts'
 import { appendRecord } from '../stream/append-record.ts'
 
-/** At the same time. With more, 1,000 due summaries would delay the readings behind them. */
+/** Appends of summaries at the same time. With more, 1,000 due summaries would delay the readings behind them. */
 export const refusalAppendsAtOnce = 8
 
 /** A process that dies loses only refusals that are not in a summary yet. */

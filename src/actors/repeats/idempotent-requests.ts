@@ -11,15 +11,15 @@ import { IdempotentReadingsRequest, type ReadingAnswer, type ReadingsRequest } f
 export class IdempotentRequests {
   readonly #context: ActorContext
   readonly #streams: KeyStreams
-  /** By the hash of their idempotency key. The mailbox limits their number. */
+  /** Requests by the hash of their idempotency key. The mailbox limits their number. */
   readonly #waiting = new Map<string, IdempotentRequest>()
   /**
-   * Other nodes' events were read after these requests came. Only then they may be answered as repeats: the key can be
-   * revoked.
+   * Other nodes' events were read after these requests came. Only then may a request be answered as a repeat: another node
+   * can have revoked the key.
    */
   readonly #confirmed = new Set<IdempotentRequest>()
   #mustConfirm = false
-  /** In the current append. A request that already got a 503 can still be stored, so a retry must wait. */
+  /** Hashes in the current append. A request that already got a 503 can still be stored, so a retry must wait. */
   readonly #sent = new Set<string>()
 
   constructor(context: ActorContext, streams: KeyStreams) {
@@ -31,7 +31,7 @@ export class IdempotentRequests {
     return this.#waiting.has(keyHash) || (at.isAppending && this.#sent.has(keyHash))
   }
 
-  /** Stored, or under way. False can be wrong: another node can have stored the request a moment ago. */
+  /** Stored or under way. False can be wrong: another node can have stored the request a moment ago. */
   knows(keyHash: string, at: { readonly isAppending: boolean }): boolean {
     if (this.isUnderWay(keyHash, at)) return true
     const known = this.#context.repeats?.find(this.#streams.readingsStream, keyHash)
@@ -59,8 +59,8 @@ export class IdempotentRequests {
   }
 
   /**
-   * Other nodes' events first: this can load the state again, which skips some readings. Their idempotency keys must be
-   * read, too.
+   * Other nodes' events are read first. That can load the state again, which skips older readings. Their idempotency keys
+   * must then be read, too.
    */
   async catchUp(): Promise<void> {
     if (this.#mustConfirm) await this.#confirm()

@@ -4,11 +4,9 @@ import { heartbeatMs, idempotencyMarginMs, idempotencyMs } from '../../limits.ts
 import type { RepeatsIndex } from '../../log/repeats-index.ts'
 import type { ActorContext } from '../actor-context.ts'
 
-/**
- * Until the follower has committed them: 56 MB, at 850 bytes each. With more, requests with an idempotency key are refused.
- */
+/** Entries that the follower has not committed yet: 56 MB, at 850 bytes each. With more, such requests are refused. */
 export const idempotencyWaitingMax = 65_536
-/** For the index. To check a large file, or to build it again, takes longer. */
+/** How long a start waits for the index. To check a large file, or to build it again, takes longer. */
 export const idempotencyStartMsMax = 20_000
 
 /**
@@ -18,7 +16,7 @@ export const idempotencyStartMsMax = 20_000
  */
 export type IndexTrouble = { readonly kind: 'folding' | 'unusable' | 'unwritable'; readonly why: string }
 
-/** `upTo`: the entry is at this position or before it. `null`: not heard yet. */
+/** `upTo`: the log has the entry at this position or before it. `null`: this node has not heard the event yet. */
 type Waiting = { readonly append: IdempotentAppend; upTo: number | null }
 
 /**
@@ -34,8 +32,8 @@ export class RepeatMemory {
   /** Memory lacks entries up to this position. So an index that ends before it does not count. */
   #neededTo = -1
   /**
-   * Counts as now (ms) when entries are forgotten. From the newest event's time, it runs at most at twice the normal speed.
-   * Otherwise a clock that is ahead for a moment would forget entries too early.
+   * The time (ms) that decides which entries are forgotten. It begins at the newest event's time, and runs at most at twice
+   * the normal speed. Otherwise a clock that is ahead for a moment would forget entries too early.
    */
   #clockMs = 0
   #begun = (): void => {}
@@ -81,7 +79,7 @@ export class RepeatMemory {
     }
   }
 
-  /** At a position that nobody has told yet. The bounds of the mailboxes limit such entries. */
+  /** The position of the append is not known yet. The bounds of the mailboxes limit the number of such entries. */
   keep(append: IdempotentAppend): void {
     this.#put(append, null)
   }
@@ -145,7 +143,7 @@ export class RepeatMemory {
     if (this.foldedTo >= 0) this.#begun()
   }
 
-  /** The projections have folded the append, so it is not behind their position. */
+  /** If the projections have folded the append, it lies at their position or before it. */
   #boundOf({ stream, revision }: IdempotentAppend): number | null {
     const { readings, position } = this.#context.projections
     return (readings.lastRevision(stream) ?? -1) >= revision ? position : null

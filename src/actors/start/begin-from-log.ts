@@ -9,13 +9,13 @@ export type FirstState = {
   readonly projections: Projections
   /** The log is read after this position. `null`: from the beginning. */
   readonly after: number | null
-  /** That was folded. Records are not folded: their times can be wrong. */
+  /** The newest event that was folded. Records are not folded: their times can be wrong. */
   readonly newest: Newest | null
 }
 
 /**
- * Does not read all readings. If it meets damage, nothing is folded yet, and the caller reads the whole log. That tells
- * what is damaged, and an index alone does not stop a start. @throws Outage, UndecodableEvent
+ * Does not read all readings. If it meets damage, it folds nothing, and the caller reads the whole log. That reading finds
+ * what is damaged. If only an index is damaged, the start goes on. @throws Outage, UndecodableEvent
  */
 export const beginFromLog = async (
   read: ReadBeginning | null,

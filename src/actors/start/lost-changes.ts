@@ -9,7 +9,7 @@ import { systemAsker } from '../asked-by.ts'
 import type { KeyActor } from '../key/key-actor.ts'
 import type { Registry } from '../registry.ts'
 
-/** The last that a file knows, or `null`. */
+/** The last revision of the stream that a file knows, or `null`. */
 export type KnownRevision = (stream: string) => number | null
 
 export type LostChanges = {
@@ -20,7 +20,7 @@ export type LostChanges = {
 
 const reason = 'The log has lost its last events, and this key was changed in them'
 
-/** When the log is folded, and before `known` forgets anything. @throws Outage if a key cannot be suspended */
+/** To be called when the log is folded, and before `known` forgets anything. @throws Outage if a key cannot be suspended */
 export const suspendLostKeys = async (
   context: ActorContext,
   actors: Registry<KeyActor>,

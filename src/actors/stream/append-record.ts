@@ -18,8 +18,8 @@ export const appendRecord = async (
   const { clock, entropy, log } = context
   for (let tries = 0; tries < conflictRetriesMax; tries += 1) {
     const [last] = await log.read(stream, { direction: 'backwards', limit: 1 })
-    // Can be before the last event's time. Otherwise one clock that was ahead would give all later records a time in the
-    // future, and delay their purge.
+    // This time can be before the last event's. Otherwise one clock that was ahead would give all later records a time in
+    // the future, and delay their purge.
     const recordedAt = clock.now()
     const event: NewEvent = { ...record, id: entropy.uuid(), recordedAt, metadata: askedBy(asker) }
     const append = { stream, expected: last?.revision ?? ('none' as const), events: [event] }

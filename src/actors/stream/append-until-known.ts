@@ -4,7 +4,7 @@ import { type AppendResult, type ExpectedRevision, Outage } from '../../log/even
 import type { ActorContext } from '../actor-context.ts'
 
 const storeRetryPauseMsMin = 10
-/** About an hour. Then the actor reads the log again to learn the outcome. */
+/** About an hour of retries. Then the actor reads the log again to learn the outcome. */
 export const storeRetriesMax = 3_600
 
 export type Append = {
@@ -16,20 +16,20 @@ export type Append = {
 export type AppendOptions = {
   /** Retries even if nothing was written: after an earlier event is stored, no change may stay half done. */
   readonly mustFinish: boolean
-  /** At most once, before a second try. The caller can then refuse new requests, which would only wait. */
+  /** Called at most once, before the second try. The caller can then refuse new requests, which would only wait. */
   readonly onDoubt?: () => void
 }
 
-/** Random, so that several nodes do not retry together. */
+/** The pause is random, so that several nodes do not retry together. */
 export const retryPauseMs = (tries: number, context: ActorContext): number => {
   const fullMs = Math.min(storeRetryPauseMsMax, storeRetryPauseMsMin * 2 ** Math.min(tries, 16))
   return Math.ceil(fullMs * (0.5 + context.chance() / 2))
 }
 
 /**
- * The identical append, until it is known whether its events are stored (docs/protocol.md, "Appending a reading"). After an
- * unknown outcome, "not written" also leads to a retry, because an earlier try can be stored. @throws Outage `not_written`
- * if no try wrote anything, `unknown` if the node gave up.
+ * Repeats the identical append until it is known whether its events are stored (docs/protocol.md, "Appending a reading").
+ * After an unknown outcome, "not written" also leads to a retry, because an earlier try can be stored. @throws Outage
+ * `not_written` if no try wrote anything, `unknown` if the node gave up.
  */
 export const appendUntilKnown = async (
   context: ActorContext,

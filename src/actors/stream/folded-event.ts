@@ -4,7 +4,7 @@ import { type EventLog, Outage, UndecodableEvent } from '../../log/event-log.ts'
 
 /**
  * `null`: this is another log, or an older copy. `purged`: it stays unknown whether this is the same log. In both cases the
- * caller must discard the model. @throws the error of the log if it cannot be read.
+ * caller must discard its model. @throws the error of the log if it cannot be read.
  */
 export const foldedEvent = async (
   log: EventLog,
@@ -15,7 +15,7 @@ export const foldedEvent = async (
   return event?.id === id && event.position === position ? event : null
 }
 
-/** `null`: the log cannot say it now. */
+/** `null`: the log cannot answer now. */
 export const inLog =
   (log: EventLog) =>
   async (event: FoldedTo): Promise<boolean | 'purged' | null> => {

@@ -3,8 +3,8 @@ import { readPageEventsMax } from '../../limits.ts'
 import type { EventLog } from '../../log/event-log.ts'
 
 /**
- * Page by page, to the end or to the page whose last event `isEnough`. False if it stops after `pagesMax` pages and more
- * events can follow.
+ * Reads page by page to the end, or to the page whose last event `isEnough`. False if it stops after `pagesMax` pages and
+ * more events can follow.
  */
 export const readFrom = async (
   log: Pick<EventLog, 'read'>,

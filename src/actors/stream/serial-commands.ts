@@ -2,7 +2,7 @@ import type { CommandRefusal, Outcome } from '../../domain/refusal.ts'
 import type { ActorContext } from '../actor-context.ts'
 import { Mailbox } from '../key/mailbox.ts'
 
-/** One after the other. */
+/** Performs commands one after the other. */
 export abstract class SerialCommands {
   protected readonly context: ActorContext
   readonly #mailbox = new Mailbox()

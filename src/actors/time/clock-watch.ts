@@ -3,7 +3,7 @@ import { heartbeatMs } from '../../limits.ts'
 import type { ActorContext } from '../actor-context.ts'
 
 export const clockDifferenceMsMax = 1_000
-/** The warning ends after this time without such an event. It must be a multiple of `heartbeatMs`. */
+/** The warning ends after this time without an event from the future. It must be a multiple of `heartbeatMs`. */
 export const clockCalmMs = 60_000
 export const lagMsMax = 5_000
 /** The report of a lag ends after this time without a late event. It must be a multiple of `heartbeatMs`. */
@@ -48,7 +48,7 @@ export class ClockWatch {
   }
 
   hear(items: readonly Pick<LogItem, 'recordedAt'>[]): void {
-    // An older time can come from a node whose clock is behind, and would look like a delay.
+    // Only the newest time counts: an older one can come from a node whose clock is behind, and would look like a delay.
     let newest = 0
     for (const { recordedAt } of items) if (recordedAt > newest) newest = recordedAt
     const lateMs = this.#context.clock.now() - newest

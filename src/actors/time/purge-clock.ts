@@ -3,8 +3,8 @@ export const clockLeapMsMax = 24 * 3_600_000
 export const clockDoubtMs = 24 * 3_600_000
 
 /**
- * A purge cannot be undone. So none runs while the clock is more than a day ahead of the log's newest event or of the last
- * sweep. The doubt ends when the clock goes back, or a day later.
+ * A purge cannot be undone. So no purge runs while the clock is more than a day ahead of the log's newest event or of the
+ * last sweep. The doubt ends when the clock goes back, or a day later.
  */
 export class PurgeClock {
   #believedMs: number
@@ -18,7 +18,7 @@ export class PurgeClock {
     this.#believedMs = newestMs
   }
 
-  /** In ms; 0 if the clock is trusted. Call it once in each sweep, because each call is compared with the one before. */
+  /** How far the clock is ahead, in ms, or 0. Call it once in each sweep: a call is compared with the one before. */
   doubtedBy(now: number): number {
     const aheadMs = now - this.#believedMs
     if (aheadMs <= clockLeapMsMax) return this.#believe(now)

@@ -43,7 +43,7 @@ export type Declared = About & { readonly data: TObject }
 
 export const strict = { additionalProperties: false } as const
 
-/** A page shows it as it is (`src/domain/search/event-changes.ts`). */
+/** A page shows the text as it is (`src/domain/search/event-changes.ts`). */
 export const text = (description: string) => shown(Type.String({ description, title: 'text' }))
 export const shown = <T extends TSchema>(schema: T) => ({ ...schema, role: 'text' as const })
 export const id = (description: string) => Type.String({ description, title: 'id' })

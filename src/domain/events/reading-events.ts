@@ -14,7 +14,7 @@ export const readingEvents = {
     'The key lost a right, on every node. A node that meets this event must read the stream of the key first.',
     { keyRevision: revision('The revision of the key’s stream up to which a node must read.') },
   ),
-  /** Never has a body, the text of a key or an invalid name. */
+  /** The event never has a body, the text of a key or an invalid name. */
   ReadingsRefused: event(
     { in: ['refusals'], by: ['system'], comparesState: true },
     'One node refused requests: of one key in `refusals-<keyId>`, and all else in `refusals-node`. A refused request counts 1, and so does each refused reading of a batch.',

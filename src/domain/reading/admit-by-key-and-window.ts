@@ -9,7 +9,7 @@ export type ReadingsEventType = TypesIn<'readings'>
 /** Only the key's actor changes it, in place, because a copy for each reading would be slow. */
 export type ReadingsState = {
   revision: number | null
-  /** Of the last event (ms). The next event never gets an earlier time. */
+  /** The time of the last event (ms). The next event never gets an earlier time. */
   recordedAt: number
   sealed: RecordedEvent<'ReadingsSealed'> | null
   /**
@@ -64,7 +64,7 @@ export const foldRun = (
   state.recordedAt = run.recordedAt
 }
 
-/** The key comes first, so that a device with a revoked key is never told to retry later. */
+/** The key is judged first, so that a device with a revoked key is never told to retry later. */
 export const admit = (
   key: KeyState | null,
   state: ReadingsState,

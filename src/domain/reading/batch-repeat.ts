@@ -1,6 +1,6 @@
 /**
- * docs/decisions/014-repeats-are-judged-where-readings-are-appended.md: all items are checked again, with the time and the
- * bounds of the first request.
+ * For a repeated batch, all items are checked again with the time and the bounds of the first request
+ * (docs/decisions/014-repeats-are-judged-where-readings-are-appended.md).
  */
 import { done, type Outcome, type ReadingRefusal, type RejectedItem, refused } from '../refusal.ts'
 import type { Judgement } from './idempotency-key.ts'
@@ -8,8 +8,8 @@ import type { BatchContext, JudgedBatch, TimelessItem } from './judge-batch.ts'
 import { policyRefusal } from './timestamp-policy.ts'
 
 /**
- * Raise it when a change of the checks accepts other items, or refuses items for another reason. Keep the old checks, too,
- * for `idempotencyMs`. Otherwise repeats of older batches get a 503.
+ * Raise this number when a change of the checks accepts other items, or refuses items for another reason. Keep the old
+ * checks, too, for `idempotencyMs`. Otherwise repeats of older batches get a 503.
  */
 export const judgementRules = 1
 
@@ -21,8 +21,8 @@ export const refusalsOf = ({ rejected }: JudgedBatch, { policy, now }: BatchCont
 }
 
 /**
- * `store_unavailable`: by rules that this version does not have. @throws Error if the number of refused items differs from
- * the first answer, because the device would believe a wrong answer.
+ * `store_unavailable` if this version does not have the rules of the first answer. @throws Error if the number of refused
+ * items differs from the first answer, because the device would believe a wrong answer.
  */
 export const rejectedThen = (
   refusals: Judgement | null,

@@ -4,19 +4,19 @@ import type { Reading } from './fields.ts'
 import type { ParsedReading } from './reading.ts'
 import { bytesAtMost, encodedBytes } from './reading-size.ts'
 
-/** For 1,000 readings, 32 KB each, that no batch uses now. The rest is collected. */
+/** Slabs for 1,000 readings, 32 KB each, that no batch uses now. Further ones are left to the garbage collector. */
 export const unusedColumnSlabsMax = 32
-/** A smaller batch gets lists of its own length. So a batch takes at most twice the memory that its readings need. */
+/** A smaller batch gets lists of its own length, so a batch takes at most twice the memory that its readings need. */
 export const columnSlabReadingsMin = batchReadingsMax / 2
 
-/** Of a cellar, a rack or a keg. Readings with equal names usually share one `Name`, but need not. */
+/** The name of a cellar, a rack or a keg. Readings with equal names usually share one `Name`, but need not. */
 export class Name {
   readonly text: string
   readonly utf8: Uint8Array
   /** The packed row that was written last with this name, and its number there. */
   packedIn = 0
   packedAs = 0
-  /** The `NameCache` that holds the name now. 0: none. All names in one cache have different texts. */
+  /** The number of the `NameCache` that holds the name now, or 0. All names in one cache have different texts. */
   cachedIn = 0
   place = 0
   /** `utf8` stands for the name in JSON: most names need no escapes. */
@@ -35,11 +35,11 @@ export type ReadingOfBatch = {
   readonly value: number
   /** In ms since 1970, rounded down. */
   readonly timeMs: number
-  /** If it has another form than `YYYY-MM-DDThh:mm:ssZ` (`textToKeep`). */
+  /** The timestamp's text, if it has another form than `YYYY-MM-DDThh:mm:ssZ` (`textToKeep`). Otherwise `null`. */
   readonly text: string | null
 }
 
-/** As long as the largest batch. Large batches use them in turn: new lists would keep the garbage collector busy. */
+/** Lists as long as the largest batch. Large batches use them in turn: new lists would keep the garbage collector busy. */
 type Slab = {
   readonly racks: Name[]
   readonly kegs: Name[]
@@ -76,8 +76,8 @@ export class ReadingColumns {
   /** In ms since 1970, rounded down. */
   readonly timesMs: Float64Array
   /**
-   * As the device sent them, if not `YYYY-MM-DDThh:mm:ssZ`, at the index of their reading. `null` instead of the list: all
-   * have that form.
+   * At the index of a reading: its timestamp as the device sent it, or `null` if that has the form `YYYY-MM-DDThh:mm:ssZ`.
+   * `null` instead of the list: all have that form.
    */
   readonly texts: readonly (string | null)[] | null
   /** Never below the size of the readings as JSON (`reading-size.ts`). */
@@ -98,7 +98,7 @@ export class ReadingColumns {
   }
 
   /**
-   * Only when the readings are stored and folded, and nobody reads these columns again. Without a call, the garbage
+   * Call it only when the readings are stored and folded, and nobody reads these columns again. Without a call, the garbage
    * collector takes the lists.
    */
   giveBack(): void {
@@ -122,7 +122,7 @@ export class ReadingColumns {
     return { rack, keg, value, timeMs, text: this.texts?.[index] ?? null }
   }
 
-  /** For code that is not on the way of every reading. */
+  /** Too slow for every reading: it makes an object. */
   readingAt(index: number): Reading {
     return {
       cellar: this.cellar.text,
@@ -134,14 +134,14 @@ export class ReadingColumns {
   }
 }
 
-/** Of one request, at least one. The log stores all of them, or none. */
+/** The readings of one request, at least one. The log stores all of them, or none. */
 export type Readings = Reading | ReadingColumns
 
 export const isBatch = (readings: Readings): readings is ReadingColumns => readings instanceof ReadingColumns
 
 export const countOf = (readings: Readings): number => (isBatch(readings) ? readings.count : 1)
 
-/** As JSON, the largest stored form. So the embedded log and EventStoreDB have the same bound. */
+/** The size counts as JSON, the largest stored form, so that the embedded log and EventStoreDB have the same bound. */
 export const encodedBytesExceed = (readings: ReadingColumns, bytesMax: number): boolean => {
   if (readings.encodedBytesAtMost <= bytesMax) return false
   let bytes = 0
@@ -155,7 +155,7 @@ export const encodedBytesExceed = (readings: ReadingColumns, bytesMax: number): 
  */
 export class ColumnsBuilder {
   #cellar = noName
-  /** `null` after `finish` has handed it over, until `begin`. */
+  /** `null` from the moment when `finish` has handed it over until `begin`. */
   #slab: Slab | null = null
   #texts: (string | null)[] | null = null
   #count = 0

@@ -1,6 +1,6 @@
 /**
- * In the order in which faults are reported (docs/contract.md, "One reading") and exports show them. CONTRIBUTING.md, "Add
- * a field", says what else knows a field. `test/reading-fields.test.ts` names what was forgotten.
+ * The fields, in the order in which faults are reported (docs/contract.md, "One reading") and exports show them.
+ * CONTRIBUTING.md, "Add a field", says what else knows a field. `test/reading-fields.test.ts` names what was forgotten.
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { nameCodePointsMax } from '../../limits.ts'

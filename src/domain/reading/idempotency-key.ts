@@ -15,7 +15,7 @@ const Judgement = Type.Object(
     /** `judgementRules` at the first request. Other rules could give another answer, so the repeat then gets a 503. */
     rules: Type.Integer({ minimum: 1 }),
     atMs: ms,
-    /** Of the cellar, at the first request. All are `null` if the node did not know the cellar. */
+    /** The bounds of the cellar at the first request. All are `null` if the node did not know the cellar. */
     bounds: Type.Object(
       { readingAgeMsMax: orNull(ms), readingAheadMsMax: orNull(ms), retentionMs: orNull(ms) },
       strict,
@@ -57,5 +57,5 @@ type Appended = Omit<IdempotentAppend, 'idempotency'> & { readonly metadata: { r
 export const idempotentAppendAt = ({ stream, revision, recordedAt, metadata }: Appended): IdempotentAppend | null =>
   metadata.idempotency === undefined ? null : { stream, revision, recordedAt, idempotency: metadata.idempotency }
 
-/** Another request can then use the idempotency key. */
+/** If true, another request can use the idempotency key. */
 export const isForgotten = ({ recordedAt }: IdempotentAppend, now: number): boolean => now - recordedAt >= idempotencyMs

@@ -8,7 +8,7 @@ import { policyRefusal, type TimestampPolicy } from './timestamp-policy.ts'
 /** The valid `readings` are stored even if other items are `rejected`, in order of index. */
 export type JudgedBatch = { readonly readings: ReadingColumns; readonly rejected: readonly RejectedItem[] }
 
-/** After all checks that do not depend on the current time. */
+/** The batch after all checks that do not depend on the current time. */
 export type ParsedBatch = JudgedBatch
 
 export const parseBatch = (json: unknown): Outcome<readonly unknown[], ReadingRefusal> => {
@@ -22,7 +22,7 @@ export const parseBatch = (json: unknown): Outcome<readonly unknown[], ReadingRe
 
 const noBatch = refused<ReadingRefusal>({ kind: 'invalid_body', what: 'batch' })
 
-/** One batch after the other. All readings are of the cellar of the key. */
+/** Collects the items of one batch after the other. All readings are of the cellar of the key. */
 export class BatchItems {
   readonly #names: NameCache
   readonly #columns = new ColumnsBuilder()
@@ -72,7 +72,7 @@ const parseItem = (item: unknown, cellar: string): Outcome<ParsedReading, ItemRe
 
 const notAnObject = refused<ItemRefusal>({ kind: 'invalid_body', what: 'item' })
 
-/** After all checks that do not depend on the current time: its refusal, or its timestamp (ms). */
+/** An item after all checks that do not depend on the current time: its refusal, or its timestamp (ms). */
 export type TimelessItem = ItemRefusal | number
 
 export const timelessItems = ({ readings, rejected }: ParsedBatch): readonly TimelessItem[] => {
@@ -95,7 +95,7 @@ export const timelessItems = ({ readings, rejected }: ParsedBatch): readonly Tim
 /** `policy` is `null` if this node does not know the cellar. `now` is in ms. */
 export type BatchContext = { readonly policy: TimestampPolicy | null; readonly now: number }
 
-/** Copies the valid readings if it refuses a timestamp. */
+/** If a timestamp is refused, the valid readings are copied. */
 export const judgeBatch = (parsed: ParsedBatch, { policy, now }: BatchContext): JudgedBatch => {
   const { readings } = parsed
   if (policy === null || areInTime(readings, policy, now)) return parsed
@@ -111,14 +111,14 @@ export const judgeBatch = (parsed: ParsedBatch, { policy, now }: BatchContext): 
   return { readings: inTime.finish(), rejected }
 }
 
-/** A new one for each batch would often make a new slab. */
+/** One builder for all batches: a new one for each would often make a new slab. */
 const inTime = new ColumnsBuilder()
 
-/** A policy bounds only the earliest and the latest timestamp. */
+/** A policy bounds only the earliest and the latest timestamp, so the others need no check. */
 const areInTime = ({ count, timesMs }: ReadingColumns, policy: TimestampPolicy, now: number): boolean => {
   let earliest = Number.POSITIVE_INFINITY
   let latest = Number.NEGATIVE_INFINITY
-  // `for … of` calls the iterator of the typed array for each number.
+  // Not `for … of`, which calls the iterator of the typed array for each number.
   for (let index = 0; index < count; index += 1) {
     const timeMs = timesMs[index] ?? 0
     if (timeMs < earliest) earliest = timeMs

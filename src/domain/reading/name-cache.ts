@@ -1,9 +1,9 @@
 import { nameFault } from '../text.ts'
 import { Name } from './columns.ts'
 
-/** So many sets, to the power of 2, with `nameCacheWays` names in each. */
+/** The cache has 2 to this power sets, with `nameCacheWays` names in each. */
 const nameCacheSetBits = 12
-/** With more, a search takes longer. With fewer, names in use replace each other. 16,384 names take at most 20 MB. */
+/** With more names in a set, a search takes longer. With fewer, names in use replace each other. All take at most 20 MB. */
 export const nameCacheWays = 4
 
 let caches = 0
@@ -16,9 +16,9 @@ export class NameCache {
   readonly #number: number
   readonly #names: (Name | undefined)[]
   readonly #hashes: Int32Array
-  /** For each name, the place of the name that `follow` was told last. */
+  /** At the place of a name: the place of the name that came after it last time (`follow`). */
   readonly #next: Int32Array
-  /** For each set, the place of its oldest name, from the set's first place. */
+  /** For each set: which of its names is the oldest, counted from the set's first place. */
   readonly #oldest: Uint8Array
   readonly #unusedBits: number
 
@@ -35,8 +35,8 @@ export class NameCache {
   }
 
   /**
-   * `null` if it is invalid. `hash` is 0 after `hashStep` for each byte. The caller computes it, because the loop that
-   * finds the end of the name must look at each byte anyway.
+   * `null` if the name is invalid. `hash` is 0 after `hashStep` for each byte. The caller computes it, because the loop
+   * that finds the end of the name must look at each byte anyway.
    */
   find(bytes: Uint8Array, from: number, end: number, hash: number): Name | null {
     const first = this.#setOf(hash) * nameCacheWays
@@ -49,7 +49,8 @@ export class NameCache {
   }
 
   /**
-   * Devices send their names in the same order again and again, and a comparison takes less time than a hash and a search.
+   * Tries the name that came after `before` last time. Devices send names in the same order again and again, and a
+   * comparison takes less time than a hash and a search.
    */
   findNext(bytes: Uint8Array, from: number, before: Name): Name | null {
     const name = this.#names[this.#next[before.place] ?? 0]

@@ -3,8 +3,8 @@ import type { Name, ReadingOfBatch } from './columns.ts'
 import type { Reading } from './fields.ts'
 
 /**
- * One reading from the log. Columns of one would take several times as long, and so would its texts, which are made only
- * when asked for.
+ * One reading from the log. Its texts are made only when asked for: making them at once, or columns for one reading, would
+ * take several times as long.
  */
 export class NamedReading implements Reading {
   readonly cellarName: Name

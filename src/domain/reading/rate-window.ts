@@ -2,9 +2,9 @@ import { rateWindowSlots } from '../../limits.ts'
 
 /**
  * docs/protocol.md, "The window". A reading at time `t` counts at `now` while `t > now - windowMs`. A slot is `windowMs /
- * 127`, and a window touches at most 128. Slots are numbered from 1970 on, so all nodes have the same. A slot leaves with
- * its last reading. So no reading leaves early, which would admit more than the limit. The window never moves back, and
- * only `record`, `reserve` and `leaveUntil` move it. So a call of `used` while the clock is ahead does no harm.
+ * 127` long, and a window touches at most 128. Slots are numbered from 1970 on, so all nodes have the same. A slot leaves
+ * with its last reading. So no reading leaves early, which would admit more than the limit. The window never moves back,
+ * and only `record`, `reserve` and `leaveUntil` move it. So a call of `used` while the clock is ahead does no harm.
  */
 export class RateWindow {
   /** Two numbers for each slot: how many readings it counts, and when the last one came, in ms from its beginning. */
@@ -23,12 +23,12 @@ export class RateWindow {
     return this.#latestMs
   }
 
-  /** Of the last `reserve` (ms), or 0. If the clock was set back to before it, the actor loads the key again. */
+  /** The time of the last `reserve` (ms), or 0. If the clock was set back to before it, the actor loads the key again. */
   get reservedAtMs(): number {
     return this.#reservedAtMs
   }
 
-  /** In ms, of the oldest slot that can count at `now`: a node that loads a key counts from here on. */
+  /** The beginning of the oldest slot that can count at `now`, in ms. A node that loads a key counts from here on. */
   firstCountedMs(now: number): number {
     return this.#beginOf(this.#slotOf(now - this.windowMs))
   }
@@ -53,7 +53,7 @@ export class RateWindow {
 
   /**
    * Counts admitted readings before they are stored. `giveBack` must follow, even if the append failed. Otherwise these
-   * would count for ever.
+   * readings would count for ever.
    */
   reserve(readings: number, now: number): void {
     this.leaveUntil(now)
@@ -111,7 +111,7 @@ export class RateWindow {
     return slot
   }
 
-  /** Then no slot but the oldest must be looked at. */
+  /** If true, only the oldest slot must be looked at. */
   #nothingLeaves(now: number): boolean {
     return this.#recorded === 0 || now < this.#leavesAt(this.#oldest)
   }
@@ -124,7 +124,7 @@ export class RateWindow {
     return this.#beginOf(slot) + (this.#slots[this.#indexOf(slot) + 1] ?? 0) + this.windowMs
   }
 
-  /** Only when needed, because most of 10,000 keys post rarely. */
+  /** Slots are made only when needed, because most of 10,000 keys post rarely. */
   #makeRoom(slots: number): void {
     const before = this.#slots
     this.#slots = new Uint32Array(2 * Math.min(rateWindowSlots, 2 ** Math.ceil(Math.log2(slots))))

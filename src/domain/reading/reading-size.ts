@@ -1,6 +1,6 @@
 import { fieldNames, nameFields, optionalFields, type Reading, type ReadingField, requiredFields } from './fields.ts'
 
-/** Id, type, metadata and framing take at most 360. */
+/** The id, the type, the metadata and the framing of an event take at most 360. */
 export const encodedReadingBytesBesideData = 400
 
 /**
@@ -18,14 +18,14 @@ export const bytesAtMost = (
   { nameChars, timestampChars }: { readonly nameChars: number; readonly timestampChars: number },
 ): number => 3 * nameChars + timestampChars + readings * (24 + bytesOfAllFields + encodedReadingBytesBesideData)
 
-/** Of `{"cellar":"","rack":"","keg":"","value":,"timestamp":""}`. */
+/** The size of `{"cellar":"","rack":"","keg":"","value":,"timestamp":""}`. */
 const bytesBesideValues = (fields: readonly ReadingField[]): number =>
   JSON.stringify(Object.fromEntries(fields.map((field) => [field, '']))).length - '""'.length
 
 const bytesOfAllFields = bytesBesideValues(fieldNames)
 const bytesOfRequiredFields = bytesBesideValues(requiredFields)
 
-/** Without writing the JSON: writing 1 MB would stop all other requests for 26 ms. */
+/** Computes the size without writing the JSON: writing 1 MB would stop all other requests for 26 ms. */
 export const encodedBytes = (reading: Reading): number => {
   let bytes = bytesOfRequiredFields + String(reading.value).length + reading.timestamp.length
   for (const field of nameFields) bytes += jsonBytes(reading[field] ?? '')

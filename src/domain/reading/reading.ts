@@ -46,7 +46,7 @@ const missingFields = (body: object): Refused =>
 export const cellarRefusal = (reading: Reading, cellar: string): ItemRefusal | null =>
   reading.cellar === cellar ? null : { kind: 'cellar_mismatch', cellar }
 
-/** Not fields of the prototype, which the device did not send. */
+/** Ignores fields of the prototype, which the device did not send. */
 const own = (body: object, field: ReadingField): unknown =>
   Object.hasOwn(body, field) ? Reflect.get(body, field) : undefined
 

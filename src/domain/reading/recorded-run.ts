@@ -5,7 +5,7 @@ import type { Reading } from './fields.ts'
 import type { Idempotency } from './idempotency-key.ts'
 import { NamedReading } from './named-reading.ts'
 
-/** A single reading, or a batch. The id of its first reading is `requestId`. */
+/** A request with a single reading or a batch. `requestId` is also the id of its first reading. */
 export type RunRequest = {
   readonly requestId: string
   readonly readings: Readings
@@ -13,8 +13,8 @@ export type RunRequest = {
 }
 
 /**
- * Consecutive readings of one key that are appended together, as one item on their way. An event object for each would cost
- * more than all other work. A reader of the log gets events.
+ * Consecutive readings of one key that are appended together. The run is one item on its way to the log and the
+ * projections: an event object for each reading would cost more than all other work. A reader of the log gets events.
  */
 export class ReadingRun {
   readonly keyId: string
@@ -32,7 +32,7 @@ export class ReadingRun {
     this.count = count
   }
 
-  /** @throws Error if a request with several readings has an id that cannot be counted up (`readingId`) */
+  /** @throws Error if the ids of a request's later readings cannot be made from its id (`readingId`) */
   events(): readonly NewEvent<'ReadingAccepted'>[] {
     return this.requests.flatMap((request) => eventsOfRequest(this, request))
   }
@@ -66,9 +66,9 @@ const dataAt = (readings: Readings, index: number): Reading => {
 
 export type RunPlace = {
   readonly stream: string
-  /** Of the first reading. Those of the others follow without a gap. */
+  /** The revision of the first reading. Those of the others follow without a gap. */
   readonly revision: number
-  /** Of the first reading. Those of the others follow without a gap. */
+  /** The position of the first reading. Those of the others follow without a gap. */
   readonly position: number
 }
 

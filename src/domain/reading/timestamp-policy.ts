@@ -3,7 +3,7 @@ import type { ItemRefusal } from '../refusal.ts'
 
 export type TimestampPolicy = Pick<CellarPolicy, 'readingAgeMsMax' | 'readingAheadMsMax' | 'retentionMs'>
 
-/** The service itself sets no bounds. `now` is in ms. */
+/** The service itself sets no bounds for timestamps. `now` is in ms. */
 export const policyRefusal = (timestampMs: number, policy: TimestampPolicy, now: number): ItemRefusal | null => {
   const { readingAgeMsMax, readingAheadMsMax, retentionMs } = policy
   // Otherwise the service would accept readings that are too old to be kept.

@@ -38,7 +38,7 @@ export const answerApiRequest = async (deps: ApiDeps, request: Request, route: A
     const result = await route(call)
     if (result === 'client_gone') {
       chargeOnce(deps, call, costOfBrokenConnection)
-      // If a client that closed the connection reads this all the same, a 500 does not say that the reading was stored.
+      // A client that closed the connection can still read this answer. A 500 does not tell it that the reading was stored.
       return problemResponse(problemOf(internalError), plainHeaders(requestId))
     }
     return result.ok ? accept(deps, call, result.value) : await refuse(deps, call, result.refusal)
@@ -86,7 +86,7 @@ const answerCheck = (deps: ApiDeps, call: ApiCall, { count, accepted, rejected }
 
 type RefusedCall = Pick<ApiCall, 'request' | 'requestId' | 'names'> & { readonly key: ApiCall['key'] | null }
 
-/** Has no headers about a key, and costs nothing of a key's budget. */
+/** The answer has no headers about the key, and costs nothing of its budget. */
 const refuseKey = (deps: ApiDeps, call: RefusedCall, refusal: ReadingRefusal): Response =>
   problemResponse(noteRefused(deps, call, refusal), plainHeaders(call.requestId))
 
@@ -102,7 +102,7 @@ const refuse = async (deps: ApiDeps, call: ApiCall, found: ReadingRefusal): Prom
   return problemResponse(problem, headers)
 }
 
-/** For the log, the log lines, and the key's page. A refused batch also counts each of its readings by its code. */
+/** For the log, the log lines and the key's page. A refused batch also counts each of its readings by its code. */
 const noteRefused = (
   { core, refusalLines, lastRefusals, addressOf }: ApiDeps,
   { request, requestId, key, names }: RefusedCall,
@@ -121,7 +121,7 @@ const noteRefused = (
   return problem
 }
 
-/** Without names, which only a single reading has at hand. */
+/** Leaves out names, which only a single reading has at hand. */
 const noteRejected = (
   core: ApiDeps['core'],
   { requestId, keyId }: { readonly requestId: string; readonly keyId: string | null },
@@ -139,7 +139,7 @@ const noteRejected = (
   }
 }
 
-/** Then `checks-after-the-key.ts` has not run, so `refuse` checks the key's cost budget. */
+/** The request did not reach `checks-after-the-key.ts`, so `refuse` checks the key's cost budget. */
 const isOfNoRoute = ({ kind }: ReadingRefusal): boolean => kind === 'not_found' || kind === 'method_not_allowed'
 
 const isKeyRefusal = ({ kind }: ReadingRefusal): boolean =>

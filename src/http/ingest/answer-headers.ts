@@ -3,12 +3,12 @@ import type { Limit } from '../../domain/events.ts'
 import type { KeyState } from '../../domain/key.ts'
 import { jsonHeaders } from '../problem.ts'
 
-/** So a device that sends once a minute keeps its connection. */
+/** With this time, a device that sends once a minute keeps its connection. */
 export const keepAliveSecondsMin = 75
 
 export type AnswerHeaders = Record<string, string>
 
-/** A client could send the id of another request, and make the log lines ambiguous. */
+/** `requestId` is never the client's: a client could send the id of another request, and make the log lines ambiguous. */
 export const plainHeaders = (requestId: string): AnswerHeaders => ({
   ...jsonHeaders,
   'X-Request-Id': requestId,
@@ -27,7 +27,7 @@ export const addKeyHeaders = (
 
 /**
  * All calls for new readings return the same object, because a new one would take three times as long. So the caller must
- * copy it at once, as `new Response` does. Readings of one append share `usage`: only the first sets all headers.
+ * copy it at once, as `new Response` does. Readings of one append share `usage`, so only the first sets all headers.
  */
 export const acceptedHeaders = (requestId: string, key: KeyState, reading: Accepted): Headers => {
   const { stream, first, usage, repeats } = reading

@@ -18,7 +18,7 @@ export type ApiDeps = {
   readonly work: IngestWork
   readonly lines: RequestLines
   readonly refusalLines: RefusalLines
-  /** The search is too slow to run for each reading, so only a refusal without a known key calls this. */
+  /** Finding the address is too slow for each reading, so only a refusal without a known key calls this. */
   readonly addressOf: (request: Request) => string
   readonly bodies: UnfinishedBodies
 }
@@ -41,9 +41,9 @@ export type ApiCall = {
   readonly request: Request
   readonly requestId: string
   readonly key: KeyState
-  /** Unpacked. 0 until the body is read. */
+  /** The size of the unpacked body. 0 until the body is read. */
   bodyBytes: number
-  /** 0 for a plain body. */
+  /** The size of the packed body. 0 for a plain body. */
   packedBytes: number
   isCharged: boolean
   /** Of a single reading, as soon as it is parsed, for the summary of refusals. */

@@ -43,8 +43,8 @@ const unknownPath: ApiRoute = ({ request }) =>
   refused({ kind: 'not_found', meant: meantPath(request.url, endpointPaths) })
 
 /**
- * The router does not find `//api/v1/ingest` or `/API/v1/ingest` under `/api`, but a device cannot read a page. `null` for
- * all other paths.
+ * The router does not find `//api/v1/ingest` or `/API/v1/ingest` under `/api`. Without this, a device would get a page for
+ * people. `null` for all other paths.
  */
 export const answerMisspeltPath =
   (deps: ApiDeps) =>

@@ -1,6 +1,6 @@
 /**
- * In the order of docs/contract.md, "One order of checks". ARCHITECTURE.md, "Where the key is checked again", names all
- * places.
+ * The checks are in the order of docs/contract.md, "One order of checks". ARCHITECTURE.md, "Where the key is checked
+ * again", names all places.
  */
 import type { Usage } from '../../actors/core-interface.ts'
 import { storageRefusal } from '../../actors/outage-refusals.ts'
@@ -47,7 +47,7 @@ type BodyOrigin = { readonly cellar: string; readonly isIdempotent: boolean }
 
 type RefusedReading = { readonly ok: false; readonly refusal: ReadingRefusal; readonly names: ApiCall['names'] }
 
-/** Without the parsed items, which would keep up to 1 MiB in memory until the commit. */
+/** Has no parsed items, which would keep up to 1 MiB in memory until the commit. */
 export type JudgedBody = {
   readonly readings: Readings
   readonly refusal: ReadingRefusal | null
@@ -74,7 +74,7 @@ const ingestRoute =
     const { key, request } = call
 
     const known = core.keys.usage(key.keyId)
-    // Almost never a promise. Awaiting the value would take a turn of the microtask queue for each reading.
+    // `known` is almost never a promise. Awaiting a plain value would take a turn of the microtask queue for each reading.
     const usage = known instanceof Promise ? await known : known
     if (usage === null) return refused({ kind: 'store_unavailable' })
     const full = windowRefusal(usage) ?? storageRefusal(core.log)
@@ -100,11 +100,11 @@ const ingestRoute =
     const sentBytesMax = isPacked ? Math.min(bytesMax, packedBodyBytesMax) : bytesMax
     const bound = { pool: 'devices', holder: key.keyId, bytesMax: sentBytesMax, isPacked } as const
     const sent = await (expected === 'awaited' ? readAwaitedBody : readBody)(bodies, request, bound)
-    // First, because only these two close the connection. On an open one, Bun would read the rest of the body as the next
-    // request.
+    // These two come first, because only they close the connection. On an open one, Bun would read the rest of the body as
+    // the next request.
     if (sent === 'too_slow') return refused(tooSlow(request.headers))
     if (sent === 'not_begun') return refused({ kind: 'expectation_failed', what: 'not_begun' })
-    // Again, because other requests can have used up the budget while this body arrived.
+    // The budget is checked again, because other requests can have used it up while this body arrived.
     const emptyBudget = emptyBudgetRefusal(endpoint, key)
     if (emptyBudget !== null) return refused(emptyBudget)
     const body = isPacked ? unpacked(endpoint, sent) : sent
@@ -115,7 +115,7 @@ const ingestRoute =
     if (sent === 'too_large' && sentBytesMax < bytesMax) return refused(full ?? packedTooLarge)
     if (!isWhole) return refused(bodyRefusal(endpoint, body, full))
 
-    // Before `judge`, which overwrites parts of the body.
+    // The hash is made before `judge`, which overwrites parts of the body.
     const hashes = keyHash === null ? null : { keyHash, bodyHash: bodyHash(body) }
     const judged = judge(body, { cellar: key.cellar, isIdempotent: hashes !== null })
     if (!judged.ok) {
@@ -166,7 +166,7 @@ const bodyRefusal = (
   }
 }
 
-/** Before the actor answers. Otherwise many checks could wait at the same time without cost. */
+/** Charges before the actor answers. Otherwise many checks could wait at the same time without cost. */
 const checkReadings = async (deps: ApiDeps, call: ApiCall, { readings, batch }: JudgedBody): Promise<ApiResult> => {
   const rejected = batch?.rejected ?? null
   chargeOnce(deps, call, costOfCheck(rejected, call))
@@ -187,7 +187,7 @@ const storeUnlessRepeat = async (
   call: ApiCall,
   { readings, refusal, batch, hashes }: PossibleRepeat,
 ): Promise<Stored> => {
-  // As in `checkReadings`.
+  // Charges before the actor answers, as in `checkReadings`.
   if (refusal !== null) chargeOnce(deps, call, costOfRefusal(refusal, call))
   const repeat = batch?.repeat ?? null
   const idempotency = { ...hashes, batch: repeat?.kept ?? null }

@@ -2,7 +2,7 @@ import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Limit } from '../../domain/events.ts'
 import type { ReadingRefusal } from '../../domain/refusal.ts'
 
-/** Requests that store nothing may come at a tenth of the key's rate limit. */
+/** Requests that store nothing may come at the key's rate limit divided by this. */
 const costLimitDivisor = 10
 const costRequestsPerSecondMin = 100
 const costRequestsPerSecondMax = 10_000

@@ -8,7 +8,7 @@ import { type IngestEndpoint, type IngestRoutes, ingestRoutes } from './checks-a
 import { BatchParser } from './parse-batch.ts'
 
 export const batchBodyBytesMax = 1024 * 1024
-/** All events of a batch as JSON. EventStoreDB refuses an append over 1 MiB. */
+/** The most bytes that all events of a batch may take as JSON. EventStoreDB refuses an append over 1 MiB. */
 export const batchEncodedBytesMax = 1_000_000
 
 export const ingestBatch = (deps: ApiDeps, names: NameCache): IngestRoutes => {
@@ -27,7 +27,7 @@ export const ingestBatch = (deps: ApiDeps, names: NameCache): IngestRoutes => {
           asked: timelessItems(parsed.value),
         }
       : null
-    // `judgeBatch` has copied them.
+    // `judgeBatch` has copied these readings.
     if (readings !== parsed.value.readings) parsed.value.readings.giveBack()
     return done({ readings, refusal: batchRefusal(judged, context.now), batch: { rejected, repeat } })
   }

@@ -5,7 +5,7 @@ const lastRefusalsMax = 10_000
 export type LastRefusal = {
   readonly atMs: number
   readonly code: string
-  /** Not in `code`: a full rate window has the same. */
+  /** `code` does not tell this: a full rate window has the same code. */
   readonly isCost: boolean
 }
 

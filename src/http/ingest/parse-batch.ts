@@ -14,7 +14,7 @@ export class BatchParser {
     this.#scanner = new BatchScanner(this.#items, names)
   }
 
-  /** `cellar` is the key's. Can overwrite parts of `body`. */
+  /** `cellar` is the cellar of the key. The call can overwrite parts of `body`. */
   parse(body: Uint8Array, cellar: string, work: IngestWork): Outcome<ParsedBatch, ReadingRefusal> {
     const scanned = this.#scanner.scan(body, cellar)
     if (scanned === null) return this.parseWhole(body, cellar, work)
@@ -23,7 +23,7 @@ export class BatchParser {
     return done(scanned)
   }
 
-  /** Also says why a body is refused. Equal to the scanner in all that both read. */
+  /** Also says why a body is refused. Gives the same result as the scanner for all bodies that both read. */
   parseWhole(body: Uint8Array, cellar: string, work: IngestWork): Outcome<ParsedBatch, ReadingRefusal> {
     const json = parseJson(body, 'batch', work)
     const items = json.ok ? parseBatch(json.value) : json

@@ -20,7 +20,7 @@ export class ReadingParser {
     this.#scanner = new ReadingScanner(names)
   }
 
-  /** `cellar` is the key's. Can overwrite parts of `body`. */
+  /** `cellar` is the cellar of the key. The call can overwrite parts of `body`. */
   parse(body: Uint8Array, cellar: string, work: IngestWork): Outcome<ParsedReading, ReadingRefusal> | OtherCellar {
     const scanned = this.scan(body, cellar)
     if (scanned === null) return this.parseWhole(body, cellar, work)

@@ -3,26 +3,26 @@ import type { ReadingRefusal, RejectedItem } from '../../domain/refusal.ts'
 import type { AcceptedBatch, ApiCall, ApiDeps } from './api-call.ts'
 import type { Cost } from './cost-budgets.ts'
 
-/** Unpacking a byte can take as long as parsing these. */
+/** Unpacking one byte can take as long as parsing this number of bytes. */
 const costPerPackedByte = 8
-/** Refused items share one HTTP request, so this many cost as much as a refused request. */
+/** This number of refused items costs as much as one refused request, because the items share one HTTP request. */
 const costItemsPerRequest = 100
 /**
- * For each stored reading, this many body bytes are free. A valid reading is longer only with escapes, spaces or unknown
+ * This number of body bytes is free for each stored reading. A valid reading is longer only with escapes, spaces or unknown
  * fields.
  */
 export const storedReadingBytesMax = 2_048
 
 export const costOfRefusal = (refusal: ReadingRefusal, call: ApiCall): Cost => {
   switch (refusal.kind) {
-    // Otherwise a device that retries during an outage would be refused after it.
+    // These cost nothing. Otherwise a device that retries during an outage would be refused after it.
     case 'internal_error':
     case 'store_unavailable':
     case 'storage_full':
     case 'overloaded':
       return nothing
     case 'rate_limited':
-      // Otherwise the budget would stay empty while the device continues.
+      // An empty budget costs nothing more. Otherwise it would stay empty while the device continues.
       return refusal.window === 'cost' ? nothing : { requests: 1, bytes: bytesOf(call) }
     case 'batch_rejected':
       return { requests: requestsFor(refusal.rejected.length), bytes: bytesOf(call) }
@@ -33,7 +33,7 @@ export const costOfRefusal = (refusal: ReadingRefusal, call: ApiCall): Cost => {
 
 export const costOfRepeat = (call: ApiCall): Cost => ({ requests: 1, bytes: bytesOf(call) })
 
-/** Free if not packed: its 16 KiB take less time than the rest of the request. */
+/** A reading that is not packed is free: its 16 KiB take less time than the rest of the request. */
 export const costOfPackedReading = (call: ApiCall): Cost => ({
   requests: 0,
   bytes: Math.max(0, call.packedBytes * costPerPackedByte - storedReadingBytesMax),

@@ -11,18 +11,18 @@ import { batchNamesMax, endOfValue, limitPart, type StructureCounts } from './js
 import { odd, pastSpace, ReadingScanner } from './scan-reading.ts'
 
 /**
- * So many items of an unusual form, or one in `batchItemsPerOddItem`, are parsed alone. With more, one `JSON.parse` of the
- * whole body is faster.
+ * Up to this number of items of an unusual form, or one in `batchItemsPerOddItem`, are parsed alone. With more, one
+ * `JSON.parse` of the whole body is faster.
  */
 export const batchOddItemsMax = 16
 export const batchItemsPerOddItem = 4
-/** A longer one has unused data. Then the whole body is parsed, so that its data is read only once. */
+/** A longer item has unused data. Then the whole body is parsed, so that its data is read only once. */
 export const oddItemBytesMax = 4 * 1024
 
 export class BatchScanner {
   readonly #items: BatchItems
   readonly #reading: ReadingScanner
-  /** Of the odd items. They lie in a list in an object, so the depth begins with 2. */
+  /** The counts of items of an unusual form. They lie in a list in an object, so the depth begins with 2. */
   #counts: StructureCounts = { depth: 2, structural: 0, names: 0 }
   #oddItems = 0
   #otherFields = 0
@@ -70,7 +70,7 @@ export class BatchScanner {
     if (this.#oddItems > batchOddItemsMax + this.#items.count / batchItemsPerOddItem) return odd
     const end = endOfValue(body, from, Math.min(body.length, from + oddItemBytesMax + 1))
     if (end - from > oddItemBytesMax) return odd
-    // `limitPart` overwrites texts, and the whole body may still have to be parsed.
+    // The item is copied: `limitPart` overwrites texts, and the whole body may still have to be parsed.
     const item = Uint8Array.prototype.slice.call(body, from, end)
     if (typeof limitPart(item, batchStructuralCharsMax, this.#counts) === 'string') return odd
     const json = parsed(item)
@@ -96,7 +96,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const notJson = Symbol('not JSON')
 
 const parsed = (item: Uint8Array): unknown => {
-  // Much faster for a short text. Writes this character in place of invalid bytes.
+  // `utf8Slice` is much faster for a short text. It writes this character in place of invalid bytes.
   const text = Buffer.prototype.utf8Slice.call(item, 0, item.length)
   try {
     return JSON.parse(text.includes('\ufffd') ? utf8.decode(item) : text)

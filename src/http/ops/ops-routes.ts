@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { refuseTwoHosts } from '../host-header.ts'
 import { jsonHeaders, problemOf, problemResponse } from '../problem.ts'
 
-/** Need no API key. `/readyz` says whether a load balancer can send readings to this node. */
+/** These routes need no API key. `/readyz` says whether a load balancer can send readings to this node. */
 export const opsRoutes = (isReady: () => boolean) =>
   new Elysia({ name: 'ops' })
     .onBeforeHandle(refuseTwoHosts)

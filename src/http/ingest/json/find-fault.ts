@@ -1,11 +1,11 @@
 /**
- * The error of `JSON.parse` says neither the byte nor the fault. The search never goes back, so its time is linear: at most
- * 2 ms for a megabyte within the bounds of `json-structure.ts`. A function that reads a part of JSON returns the index
+ * The error of `JSON.parse` names neither the byte nor the fault. This search never goes back, so its time is linear: at
+ * most 2 ms for a megabyte within the bounds of `json-structure.ts`. A function that reads a part of JSON returns the index
  * behind the part, or the fault.
  */
 import { assertNever, type JsonFault, type JsonPart } from '../../../domain/refusal.ts'
 
-/** `byte`: the first that cannot stand there, or the length of the body for `ends_early`. */
+/** `byte`: the first byte that cannot stand there. For `ends_early`: the length of the body. */
 type Fault = { readonly byte: number } & (
   | { readonly fault: JsonFault }
   | { readonly fault: 'ends_early'; readonly inside: JsonPart }
@@ -14,7 +14,7 @@ type Fault = { readonly byte: number } & (
 /** `item`: index of the last begun item of `readings`, `null` outside of that list. */
 export type FoundFault = Fault & { readonly item: number | null }
 
-/** `null` for one JSON value. Does not check UTF-8. */
+/** `null` if the body is one JSON value. Does not check UTF-8. */
 export const findFault = (body: Uint8Array): FoundFault | null => {
   const finder = new FaultFinder(body)
   const fault = finder.find()
@@ -204,7 +204,7 @@ const valueFault = (body: Uint8Array, at: number, depth: number): JsonFault => {
   return otherQuotes.includes(byte) ? 'no_quotes' : 'unexpected'
 }
 
-/** In any case, also as the beginning of `Infinity` or `nan(ind)`. */
+/** In upper or lower case, also as the beginning of `Infinity` or `nan(ind)`. */
 const isNoNumber = (body: Uint8Array, from: number): boolean => {
   const letters = [from, from + 1, from + 2].map((at) => String.fromCharCode((body[at] ?? 0) | lowerCase)).join('')
   return letters === 'nan' || letters === 'inf'
@@ -217,7 +217,7 @@ const startsWith = (body: Uint8Array, from: number, word: Uint8Array): boolean =
   return true
 }
 
-/** RFC 8259, section 8.1. */
+/** A byte order mark may stand at the beginning (RFC 8259, section 8.1). */
 const pastMark = (body: Uint8Array): number => (startsWith(body, 0, byteOrderMark) ? byteOrderMark.length : 0)
 
 const pastSpace = (body: Uint8Array, from: number): number => {
@@ -242,9 +242,9 @@ const isHexDigit = (byte: number): boolean =>
 const isPartOfNumber = (byte: number): boolean => isLetter(byte) || isDigit(byte) || signsOfNumbers.includes(byte)
 
 const itemDepth = 2
-/** Behind the end: no digit and no letter. */
+/** The byte behind the end: it is no digit and no letter. */
 const nothing = -1
-/** Set in lower-case letters of ASCII. */
+/** This bit is set in lower-case letters of ASCII. */
 const lowerCase = 0x20
 
 const [nul, tab, lineFeed, carriageReturn, space, quote, hash] = [0x00, 0x09, 0x0a, 0x0d, 0x20, 0x22, 0x23]

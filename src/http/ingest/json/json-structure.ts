@@ -8,7 +8,7 @@ export type StructureFault = 'too_deep' | 'too_many' | 'too_many_names'
 
 /**
  * Bounds the time of `JSON.parse` before it runs (docs/decisions/018-authentication-and-cost-budgets.md). Returns the
- * number of bytes that were checked, or a fault. Overwrites texts in `body` that no reading uses. The engine keeps short
+ * number of bytes that were checked, or a fault. Overwrites texts in `body` that no reading uses: the engine keeps short
  * texts in a hash table, and an attacker can find texts with equal hashes. Invalid strings stay, so that `JSON.parse`
  * refuses them.
  */
@@ -17,7 +17,7 @@ export const limitStructure = (body: Uint8Array, structuralCharsMax: number): nu
 
 export type StructureCounts = { depth: number; structural: number; names: number }
 
-/** Goes on from `counts`, and changes `counts` unless a bound is passed. */
+/** Goes on from `counts`. Changes `counts` if no bound is passed. */
 export const limitPart = (
   body: Uint8Array,
   structuralCharsMax: number,
@@ -62,8 +62,8 @@ export const limitPart = (
 }
 
 /**
- * If the value does not end before `end`, returns at least `end`; behind the body, if a string goes on. Only counts
- * brackets, so the caller must parse the value.
+ * The index behind the value. If the value does not end before `end`: `end`, or the index behind the body if a string goes
+ * on. Only counts brackets, so the caller must parse the value.
  */
 export const endOfValue = (body: Uint8Array, from: number, end: number): number => {
   let depth = 0
@@ -104,7 +104,7 @@ const space = 0x20
 const letterU = 0x75
 const filler = 0x78
 
-/** Can look at single bytes, because the bytes of longer UTF-8 characters never equal a quote. */
+/** Looks at single bytes, because the bytes of longer UTF-8 characters never equal a quote. */
 const endOfString = (body: Uint8Array, from: number): number => {
   const { length } = body
   let at = from
@@ -152,7 +152,7 @@ const isAt = (body: Uint8Array, from: number, utf8: Uint8Array): boolean => {
   return true
 }
 
-/** `"c\u0065llar"` means `"cellar"`. */
+/** Finds names with escapes: `"c\u0065llar"` means `"cellar"`. */
 const fieldEscaped = (body: Uint8Array, from: number, end: number): number => {
   if (end - from > escapedNameBytesMax || !hasEscape(body, from, end)) return unused
   let text = ''
@@ -176,7 +176,7 @@ const hasEscape = (body: Uint8Array, from: number, end: number): boolean => {
 /** Each character can be an escape of 6 bytes. */
 const escapedNameBytesMax = nameCharsMax * 6
 
-/** Negative if one of the four is not a hexadecimal digit. */
+/** The code of four hexadecimal digits. Negative if one of them is not a hexadecimal digit. */
 const hexAt = (body: Uint8Array, from: number): number =>
   (digitAt(body, from) << 12) |
   (digitAt(body, from + 1) << 8) |
@@ -214,5 +214,5 @@ const isValidString = (body: Uint8Array, from: number, end: number): boolean => 
   return isAscii || isUtf8(body.subarray(from, end))
 }
 
-/** `u` can follow a backslash, too. */
+/** `u` may follow a backslash, too, but four digits must follow it. */
 const escapable = Buffer.from('"\\/bfnrt')

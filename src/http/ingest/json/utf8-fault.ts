@@ -1,4 +1,4 @@
-/** The length of the body, if all is valid. */
+/** The index of the first byte that is not UTF-8. The length of the body, if all is valid. */
 export const utf8FaultAt = (body: Uint8Array): number => {
   let at = 0
   while (at < body.length) {
@@ -9,7 +9,7 @@ export const utf8FaultAt = (body: Uint8Array): number => {
   return at
 }
 
-/** `at`, if no valid character begins there. */
+/** The index behind the character at `at`. `at` itself, if no valid character begins there. */
 const pastCharacter = (body: Uint8Array, at: number): number => {
   const first = body[at] ?? 0
   if (first < 0x80) return at + 1
@@ -21,8 +21,8 @@ const pastCharacter = (body: Uint8Array, at: number): number => {
   return at + bytes
 }
 
-/** A smaller one is a longer form than necessary. */
+/** With a smaller second byte, the form would be longer than necessary. */
 const leastSecond = (first: number): number => (first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80)
 
-/** A larger one is a surrogate, or above U+10FFFF. */
+/** With a larger second byte, the character would be a surrogate, or above U+10FFFF. */
 const mostSecond = (first: number): number => (first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf)
