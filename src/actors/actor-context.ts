@@ -1,27 +1,13 @@
 import type { Projections } from '../../projections/queries.ts'
 import type { MachineClock } from '../clock.ts'
-import type { RecordedEvent } from '../domain/events.ts'
-import type { IdempotentAppend } from '../domain/reading/idempotency-key.ts'
 import type { Entropy } from '../entropy.ts'
 import type { EventLog } from '../log/event-log.ts'
+import type { RepeatsIndex } from '../log/repeats-index.ts'
 import type { Schedule } from '../schedule.ts'
+import { RepeatMemory } from './repeats/repeat-memory.ts'
 import { SteadyClock } from './time/steady-clock.ts'
 
 export type Flushable = { flush(): void }
-
-export type KnownRepeats = {
-  /** The index has every append up to this position in the log. -1 while it lacks some. */
-  readonly foldedTo: number
-  /**
-   * `null`: no append has this idempotency key. `unknown`: the memory is incomplete, so the request must be refused,
-   * because it can be a repeat.
-   */
-  find(stream: string, keyHash: string): IdempotentAppend | null | 'unknown'
-  /** The event is so old that its idempotency key does not count any more. */
-  isPast(event: Pick<RecordedEvent, 'recordedAt'>): boolean
-  learn(events: readonly RecordedEvent[]): void
-  keep(append: IdempotentAppend): void
-}
 
 export class ActorContext {
   readonly log: EventLog
@@ -29,8 +15,7 @@ export class ActorContext {
   readonly entropy: Entropy
   readonly schedule: Schedule
   readonly projections: Projections
-  /** `null` only until the node has made it. */
-  repeats: KnownRepeats | null = null
+  readonly repeats: RepeatMemory
   /** Must not throw. */
   readonly onBug: (bug: unknown) => void
   /** The number of heartbeats since the start: a time that is cheap to read and never goes back. */
@@ -45,6 +30,7 @@ export class ActorContext {
   constructor(
     parts: Pick<ActorContext, 'log' | 'entropy' | 'schedule' | 'projections' | 'onBug'> & {
       readonly clock: MachineClock
+      readonly repeatsIndex?: RepeatsIndex | null
     },
   ) {
     this.log = parts.log
@@ -53,6 +39,7 @@ export class ActorContext {
     this.schedule = parts.schedule
     this.projections = parts.projections
     this.onBug = parts.onBug
+    this.repeats = new RepeatMemory(this, parts.repeatsIndex ?? null)
   }
 
   /** Calls `flush` at the end of this turn of the event loop, for all actors at once. So their appends share a commit. */

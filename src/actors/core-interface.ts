@@ -54,7 +54,7 @@ export type CreatedKey = { readonly key: string; readonly state: KeyState }
  * `replaced` is an unused earlier successor, which works until an admin revokes it. `null` also if this node does not know
  * it yet.
  */
-export type RotatedKey = CreatedKey & { readonly replaced: KeyState | null }
+type RotatedKey = CreatedKey & { readonly replaced: KeyState | null }
 
 export type Keys = {
   /** The log stores a hash, so only this answer has the text of the key. */

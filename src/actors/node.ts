@@ -30,7 +30,6 @@ import { type PasswordHasher, type PasswordJudge, Passwords } from './operator/p
 import { SignInRecords } from './operator/sign-in-records.ts'
 import { RefusalRecords } from './refusals/refusal-records.ts'
 import { type Actor, Registry } from './registry.ts'
-import { RepeatMemory } from './repeats/repeat-memory.ts'
 import type { FirstState, Newest } from './start/begin-from-log.ts'
 import type { LostChanges } from './start/lost-changes.ts'
 import { follow } from './stream/follow.ts'
@@ -94,7 +93,6 @@ export class Node {
   readonly sweeps: Sweeps
   readonly retention: Retention
   readonly rotations: SupersedeOnFirstUse
-  readonly remembered: RepeatMemory
   readonly derived: Derived | null
   readonly #registries: readonly Registry<Actor>[]
   readonly #clockWatch: ClockWatch
@@ -109,12 +107,11 @@ export class Node {
 
   constructor(parts: CoreParts, { projections, after, newest }: FirstState) {
     const { log, clock, entropy, schedule = systemSchedule, onBug = console.error, onTimes = () => {} } = parts
-    const context = new ActorContext({ log, clock, entropy, schedule, projections, onBug })
+    const repeatsIndex = parts.idempotency ?? parts.derived?.repeats ?? null
+    const context = new ActorContext({ log, clock, entropy, schedule, projections, onBug, repeatsIndex })
     this.context = context
     this.#newest = newest
     this.#after = after
-    this.remembered = new RepeatMemory(context, parts.idempotency ?? parts.derived?.repeats ?? null)
-    context.repeats = this.remembered
     this.derived = parts.derived ?? null
     this.keys = new Registry(context, (keyId) => new KeyActor(keyId, context))
     this.cellars = new Registry(context, (stream) => new CellarActor(stream, context))
@@ -152,7 +149,7 @@ export class Node {
 
   /** Must come after the start of the derived store. */
   beginRepeats(): Promise<void> {
-    return this.remembered.begin(this.#newest)
+    return this.context.repeats.begin(this.#newest)
   }
 
   startHeartbeat(): void {
@@ -286,7 +283,7 @@ export class Node {
     this.exportRecords.answerOverdue(overdue)
     this.sweeps.onBeat()
     this.rotations.onBeat()
-    this.remembered.onBeat()
+    this.context.repeats.onBeat()
     this.#clockWatch.onBeat()
     if (this.context.beat % (expirySweepMs / heartbeatMs) !== 0) return
     void this.sweeps.run()

@@ -44,7 +44,7 @@ export const openCore = async (parts: CoreParts): Promise<OpenCore> => {
     indexProgress: () => derived?.store.progress('ask') ?? null,
     questions: parts.questions ?? derived?.questions ?? noQuestions,
     onFolded: (listener) => node.onFolded(listener),
-    indexTrouble: () => node.remembered.trouble,
+    indexTrouble: () => context.repeats.trouble,
     sweep: () => node.sweep(),
     drain: () => node.drain(),
   }

@@ -57,11 +57,7 @@ export type ExportFormat = EventData<'LogExported'>['format']
  * `id` is the beginning of the session's hash. `linkMadeBy` is who made the link that set the password. That person can
  * know the password, and so can be the one who uses the session.
  */
-export const BySession = Type.Object(
-  { id: Type.String(), linkMadeBy: Type.Union([Type.String(), Type.Null()]) },
-  strict,
-)
-export type BySession = Static<typeof BySession>
+const BySession = Type.Object({ id: Type.String(), linkMadeBy: Type.Union([Type.String(), Type.Null()]) }, strict)
 
 /** `cli` is a person who can use the data folder. `session` is missing if the operator used a link. */
 export const By = Type.Union([

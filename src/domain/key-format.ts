@@ -54,7 +54,7 @@ const checksumOf = (body: string): string => {
   return base62(bytes, checksumChars)
 }
 
-export type ParsedKey = {
+type ParsedKey = {
   readonly keyId: string
   /** 32 bytes. */
   readonly secretHash: Uint8Array

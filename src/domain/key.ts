@@ -13,7 +13,7 @@ import { assertNever, type CommandRefusal, done, type Outcome, refused } from '.
 
 export type Attribution = { readonly at: number; readonly by: By; readonly reason: string }
 
-export type Rotation = {
+type Rotation = {
   /** If the rotation stopped before `KeyCreated`, no key has this id. */
   readonly successorId: string
   readonly overlapMs: number

@@ -32,7 +32,7 @@ export type OperatorSession = {
 export const sessionIdOf = ({ sessionHash }: { readonly sessionHash: string }): string =>
   sessionHash.slice(0, sessionIdChars)
 
-export type LinkFromOther = {
+type LinkFromOther = {
   readonly linkHash: string
   readonly madeBy: string
   readonly madeAt: number
@@ -114,7 +114,7 @@ export type OperatorCommand =
       readonly passwordHash: string
     } & NewSession)
 
-export type NewSession = Pick<OperatorSession, 'sessionHash' | 'expiresAt' | 'idleAt' | 'deviceHash' | 'seenRevision'>
+type NewSession = Pick<OperatorSession, 'sessionHash' | 'expiresAt' | 'idleAt' | 'deviceHash' | 'seenRevision'>
 
 export type EndedSessions = { readonly id: string } | { readonly allBut: string | null }
 

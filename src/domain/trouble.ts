@@ -1,4 +1,4 @@
-export type TroubleBounds = {
+type TroubleBounds = {
   /** This number of checks in a row must find a failure before it is shown. 0: it is shown immediately. */
   readonly beginsAfterLooks: number
   /** After this number of checks in a row without a new failure, it is over. */

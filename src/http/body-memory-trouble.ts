@@ -10,7 +10,7 @@ export type RefusedKind = 'bodies' | 'batches'
 
 export type BodyTrouble = { readonly kind: RefusedKind; readonly why: string }
 
-export type Reserved = { readonly bytes: number; readonly holders: ReadonlyMap<string, { readonly bytes: number }> }
+type Reserved = { readonly bytes: number; readonly holders: ReadonlyMap<string, { readonly bytes: number }> }
 
 /** A timer looks for refusals once a second, and stops when there are none. */
 export class BodyMemoryTrouble {

@@ -1,7 +1,7 @@
 import { isIP, isIPv6 } from 'node:net'
 import { headerPartsMax } from './http-bounds.ts'
 
-export type CameFrom = {
+type CameFrom = {
   /** Empty if not known. */
   readonly address: string
   /** The scheme that a trusted proxy named. `null`: the scheme of the connection itself counts. */

@@ -3,7 +3,7 @@ import type { CommandRefusal } from '../domain/refusal.ts'
 import { type Words, wordsFor } from './problem.ts'
 
 /** `field` is the form field to mark. */
-export type CommandProblem = { readonly status: number; readonly field: string | null; readonly text: string }
+type CommandProblem = { readonly status: number; readonly field: string | null; readonly text: string }
 
 type CommandKind = CommandRefusal['kind']
 type CommandOf<K extends CommandKind> = Extract<CommandRefusal, { readonly kind: K }>

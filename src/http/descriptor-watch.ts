@@ -10,7 +10,7 @@ import type { Schedule } from '../schedule.ts'
 /** Kept for the files and threads of the service. */
 const descriptorsFreeMin = 32
 
-export type DescriptorWatch = {
+type DescriptorWatch = {
   trouble(): string | null
   stop(): void
 }

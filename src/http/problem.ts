@@ -23,7 +23,7 @@ export type Problem = {
   readonly headers: Readonly<Record<string, string>>
 }
 
-export const jsonContentType = 'application/json; charset=utf-8'
+const jsonContentType = 'application/json; charset=utf-8'
 
 /** An answer belongs to one key and one request, so no cache may keep it. */
 export const jsonHeaders = {

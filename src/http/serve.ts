@@ -6,7 +6,7 @@ import { problemOf, problemResponse } from './problem.ts'
 import { serverOptions, tlsOptions } from './server-options.ts'
 import type { UnfinishedBodies } from './unfinished-bodies.ts'
 
-export type Address = {
+type Address = {
   readonly hostname: string
   /** 0: the operating system chooses a free one. */
   readonly port: number

@@ -12,7 +12,7 @@ export const passwordJudgementMsMax = 2_000
 export type ToJudge = { readonly password: string; readonly context: PasswordContext }
 export type Judged = { readonly weakness: Weakness | null } | 'failed'
 
-export type JudgeParts = {
+type JudgeParts = {
   readonly schedule: Schedule
   /** `why` never contains the password, so it can be logged. */
   readonly onFault: (why: string) => void

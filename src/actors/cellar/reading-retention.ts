@@ -13,7 +13,7 @@ import { RecordRetention } from './record-retention.ts'
 /** Purge events in one append, one per key. They take about 200 KB, and EventStoreDB takes at most 1 MiB. */
 export const purgesPerAppendMax = 256
 
-export type Purging = {
+type Purging = {
   /** Of the newest event at the node's start, in ms. A clock far ahead of it can be wrong, and a purge cannot be undone. */
   newestMs(): number
   onTimes(told: TimesTold): void

@@ -105,7 +105,7 @@ export class KeyStreams {
   }
 
   get knowsAllRepeats(): boolean {
-    return (this.#context.repeats?.foldedTo ?? -1) >= this.#repeatsReadFrom.position
+    return this.#context.repeats.foldedTo >= this.#repeatsReadFrom.position
   }
 
   /** The time of the next reading, in ms. Times in a stream never decrease. */
@@ -193,7 +193,7 @@ export class KeyStreams {
   async readOlderRepeats(): Promise<void> {
     const { repeats, log } = this.#context
     for (let pages = 0; pages < repeatsGapPagesMax; pages += 1) {
-      if (repeats === null || repeats.foldedTo < 0 || this.knowsAllRepeats) return
+      if (repeats.foldedTo < 0 || this.knowsAllRepeats) return
       const from = this.#repeatsReadFrom.revision - 1
       const page = await log.read(this.readingsStream, { direction: 'backwards', from, limit: readPageEventsMax })
       repeats.learn(page)
@@ -240,7 +240,7 @@ export class KeyStreams {
   }
 
   foldReadings(events: readonly RecordedEvent[]): void {
-    this.#context.repeats?.learn(events)
+    this.#context.repeats.learn(events)
     for (const event of events) foldReadings(this.readings, narrowTo('readings', event))
   }
 
@@ -279,14 +279,14 @@ export class KeyStreams {
     const now = this.#context.clock.now()
     this.readings = await loadReadings(this.#context.log, tail, { limit: this.limit, now })
     this.#countedAtMs = now
-    this.#context.repeats?.learn(tail)
+    this.#context.repeats.learn(tail)
     this.#noteRepeatsRead(tail[0])
     this.#isLoaded = true
     this.#refreshLimit()
   }
 
   #noteRepeatsRead(oldest: RecordedEvent | undefined): void {
-    const isAll = oldest === undefined || oldest.revision === 0 || this.#context.repeats?.isPast(oldest) === true
+    const isAll = oldest === undefined || oldest.revision === 0 || this.#context.repeats.isPast(oldest)
     // Two numbers are kept, because the event itself would stay in memory as long as the actor.
     this.#repeatsReadFrom = isAll ? beginning : { revision: oldest.revision, position: oldest.position }
   }

@@ -8,7 +8,7 @@ import type { EventLog } from '../../log/event-log.ts'
 const signInHistoryEventsMax = 1_000
 export const signInHistoryRowsMax = 50
 
-export type SignInPlace = { readonly address: string; readonly browser: string }
+type SignInPlace = { readonly address: string; readonly browser: string }
 
 /** In ms. A row `refused` counts the refused sign-ins between `from` and `at`. */
 export type SignInRow =

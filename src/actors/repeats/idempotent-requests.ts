@@ -34,8 +34,8 @@ export class IdempotentRequests {
   /** Stored or under way. False can be wrong: another node can have stored the request a moment ago. */
   knows(keyHash: string, at: { readonly isAppending: boolean }): boolean {
     if (this.isUnderWay(keyHash, at)) return true
-    const known = this.#context.repeats?.find(this.#streams.readingsStream, keyHash)
-    return known !== undefined && known !== null && known !== 'unknown'
+    const known = this.#context.repeats.find(this.#streams.readingsStream, keyHash)
+    return known !== null && known !== 'unknown'
   }
 
   begin(readings: Readings, request: IdempotentRequest): IdempotentReadingsRequest {
@@ -55,7 +55,7 @@ export class IdempotentRequests {
   }
 
   written({ idempotent }: ReadingsRequest, place: Omit<IdempotentAppend, 'idempotency'>): void {
-    if (idempotent !== null) this.#context.repeats?.keep({ ...place, idempotency: idempotent.idempotency })
+    if (idempotent !== null) this.#context.repeats.keep({ ...place, idempotency: idempotent.idempotency })
   }
 
   /**
@@ -86,8 +86,8 @@ export class IdempotentRequests {
     const { idempotency, refusal } = request
     const { key, readings, readingsStream, now, knowsAllRepeats } = this.#streams
     if (refusalOfKey(key, readings.sealed !== null, now) !== null) return null
-    const known = this.#context.repeats?.find(readingsStream, idempotency.keyHash)
-    if (known === undefined || known === 'unknown' || !knowsAllRepeats) return unavailable
+    const known = this.#context.repeats.find(readingsStream, idempotency.keyHash)
+    if (known === 'unknown' || !knowsAllRepeats) return unavailable
     if (known === null) return refusal === null ? null : refused(refusal)
     if (!isSamePayload(known.idempotency, idempotency)) return refused({ kind: 'idempotency_key_reused' })
     if (!this.#confirmed.has(request)) {

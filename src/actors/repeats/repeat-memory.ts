@@ -43,7 +43,7 @@ export class RepeatMemory {
     this.#index = index
   }
 
-  /** -1: some entries are missing. */
+  /** The index or memory has every append up to this position in the log. -1 while some are missing. */
   get foldedTo(): number {
     if (this.#isFull) return -1
     if (this.#index === null) return this.#neededTo < 0 ? 0 : -1
@@ -59,6 +59,10 @@ export class RepeatMemory {
     return { kind: 'folding', why: 'it is read from the log' }
   }
 
+  /**
+   * `null`: no append has this idempotency key. `unknown`: the memory is incomplete, so the request must be refused,
+   * because it can be a repeat.
+   */
   find(stream: string, keyHash: string): IdempotentAppend | null | 'unknown' {
     if (this.foldedTo < 0) return 'unknown'
     const inFile = this.#index?.find(stream, keyHash) ?? null
@@ -67,6 +71,7 @@ export class RepeatMemory {
     return found === null || isForgotten(found, this.#forgettingNowMs) ? null : found
   }
 
+  /** The event is so old that its idempotency key does not count any more. */
   isPast({ recordedAt }: Pick<RecordedEvent, 'recordedAt'>): boolean {
     return recordedAt < this.#forgettingNowMs - idempotencyMs - idempotencyMarginMs
   }

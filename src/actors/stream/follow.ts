@@ -3,11 +3,10 @@ import { storeRetryPauseMsMax } from '../../limits.ts'
 import type { Subscription } from '../../log/event-log.ts'
 import type { ActorContext } from '../actor-context.ts'
 
-export type Following = {
+type Following = {
   /** `null` delivers the whole log. */
   readonly after: number | null
-  /** Default: all streams. */
-  readonly categories?: readonly string[]
+  readonly categories: readonly string[]
   /** If it throws, no more events are delivered, because the folded state can be wrong. */
   readonly onEvents: (items: readonly LogItem[]) => void
   readonly onBroken: (bug: unknown) => void
@@ -17,9 +16,11 @@ export type Following = {
  * Resolves when all events that are already in the log are delivered. Until then, a dropped subscription or a bug rejects
  * the promise. Later, a dropped subscription begins again where it ended, and a bug goes to `onBroken`.
  */
-export const follow = (context: ActorContext, { onEvents, onBroken, ...from }: Following): Promise<Subscription> => {
+export const follow = (
+  context: ActorContext,
+  { categories, onEvents, onBroken, ...from }: Following,
+): Promise<Subscription> => {
   const { promise, resolve, reject } = Promise.withResolvers<Subscription>()
-  const categories = from.categories === undefined ? {} : { categories: from.categories }
   let { after } = from
   let isCaughtUp = false
   let isEnded = false
@@ -38,7 +39,7 @@ export const follow = (context: ActorContext, { onEvents, onBroken, ...from }: F
     if (isEnded) return
     try {
       subscription = context.log.subscribe(
-        { after, ...categories },
+        { after, categories },
         {
           onEvents: (items) => {
             if (isEnded) return

@@ -19,7 +19,7 @@ export type EventKind = (typeof eventKinds)[number]
 
 type Writer = 'operator' | 'key' | 'cli' | 'system'
 
-export type About = {
+type About = {
   readonly in: readonly StreamKind[]
   /** Empty for an event that is never stored. */
   readonly by: readonly Writer[]

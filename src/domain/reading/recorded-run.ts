@@ -64,7 +64,7 @@ const dataAt = (readings: Readings, index: number): Reading => {
   return readings instanceof NamedReading ? readings.plain() : readings
 }
 
-export type RunPlace = {
+type RunPlace = {
   readonly stream: string
   /** The revision of the first reading. Those of the others follow without a gap. */
   readonly revision: number

@@ -7,7 +7,7 @@ import type { ApiDeps, ApiRoute } from './api-call.ts'
 import { ingestBatch } from './ingest-batch.ts'
 import { ingestReading } from './ingest-reading.ts'
 
-export const ingestPath = '/api/v1/ingest'
+const ingestPath = '/api/v1/ingest'
 export const batchPath = '/api/v1/ingest/batch'
 const readingCheckPath = '/api/v1/ingest/check'
 const batchCheckPath = '/api/v1/ingest/batch/check'

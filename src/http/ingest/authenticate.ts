@@ -6,7 +6,7 @@ import type { ReadingRefusal } from '../../domain/refusal.ts'
 import { hasTwoHosts } from '../host-header.ts'
 
 /** `key` is set if the secret is right, even if the key is refused. Then the key's page shows the refusal. */
-export type Authentication =
+type Authentication =
   | { readonly key: KeyState; readonly refusal: ReadingRefusal | null }
   | { readonly key: null; readonly refusal: ReadingRefusal }
 

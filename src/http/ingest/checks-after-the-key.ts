@@ -48,13 +48,13 @@ type BodyOrigin = { readonly cellar: string; readonly isIdempotent: boolean }
 type RefusedReading = { readonly ok: false; readonly refusal: ReadingRefusal; readonly names: ApiCall['names'] }
 
 /** Has no parsed items, which would keep up to 1 MiB in memory until the commit. */
-export type JudgedBody = {
+type JudgedBody = {
   readonly readings: Readings
   readonly refusal: ReadingRefusal | null
   readonly batch: JudgedItems | null
 }
 
-export type JudgedItems = {
+type JudgedItems = {
   readonly rejected: readonly RejectedItem[]
   /** With an idempotency key: what the log keeps of the batch, and what a repeat is answered from. */
   readonly repeat: { readonly kept: Idempotency['batch']; readonly asked: readonly TimelessItem[] } | null

@@ -10,7 +10,7 @@ export type LastRefusal = {
 }
 
 /** `cause`: what used up an empty cost budget, if that is known. */
-export type NotedRefusal = LastRefusal & { readonly cause: string | null }
+type NotedRefusal = LastRefusal & { readonly cause: string | null }
 
 /** Only requests with the right secret are noted, so strangers cannot change the key's page. Only in memory. */
 export class LastRefusals {

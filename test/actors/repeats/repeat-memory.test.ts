@@ -2,11 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createProjections } from '../../../projections/projections.ts'
 import { ActorContext } from '../../../src/actors/actor-context.ts'
 import { openCore } from '../../../src/actors/open-core.ts'
-import {
-  idempotencyStartMsMax,
-  idempotencyWaitingMax,
-  RepeatMemory,
-} from '../../../src/actors/repeats/repeat-memory.ts'
+import { idempotencyStartMsMax, idempotencyWaitingMax } from '../../../src/actors/repeats/repeat-memory.ts'
 import type { NewEvent } from '../../../src/domain/events.ts'
 import {
   bodyHash,
@@ -79,9 +75,8 @@ describe('RepeatMemory', () => {
     }
     const projections = createProjections()
     const parts = { log: createMemoryLog(), clock: manualClock(1_000), entropy: seededEntropy(1) }
-    const context = new ActorContext({ ...parts, schedule, projections, onBug })
     const index = new FakeRepeatsIndex(createMemoryLog())
-    const memory = new RepeatMemory(context, index)
+    const { repeats: memory } = new ActorContext({ ...parts, schedule, projections, onBug, repeatsIndex: index })
     await schedule.until(memory.begin(null))
     const foldedTo = (position: number): Promise<void> => {
       index.foldedTo = position

@@ -12,7 +12,7 @@ type Fault = { readonly byte: number } & (
 )
 
 /** `item`: index of the last begun item of `readings`, `null` outside of that list. */
-export type FoundFault = Fault & { readonly item: number | null }
+type FoundFault = Fault & { readonly item: number | null }
 
 /** `null` if the body is one JSON value. Does not check UTF-8. */
 export const findFault = (body: Uint8Array): FoundFault | null => {

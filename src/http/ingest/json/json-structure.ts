@@ -4,7 +4,7 @@ import { jsonNestingMax } from '../../http-bounds.ts'
 
 export const batchNamesMax = 3_000
 
-export type StructureFault = 'too_deep' | 'too_many' | 'too_many_names'
+type StructureFault = 'too_deep' | 'too_many' | 'too_many_names'
 
 /**
  * Bounds the time of `JSON.parse` before it runs (docs/decisions/018-authentication-and-cost-budgets.md). Returns the
