@@ -92,7 +92,7 @@ export const parseEmail = (text: string): Typed<string> => {
 /** Any characters are allowed, with a minimum length (NIST SP 800-63B, section 5.1.1.2). */
 export const parsePassword = (text: string): Typed<string> => {
   if (!text.isWellFormed()) return invalidField('password', 'The password must be valid Unicode text.')
-  if (codePoints(text) < passwordCharsMin) {
+  if ([...text].length < passwordCharsMin) {
     return invalidField('password', `The password must be at least ${passwordCharsMin} characters.`)
   }
   if (Buffer.byteLength(text) > passwordBytesMax) {
@@ -149,9 +149,3 @@ const unicodeFault = (text: string, codePointsMax: number): NameFault | null => 
 
 const isSurrogate = (code: number): boolean => (code & 0xf800) === 0xd800
 const isPair = (high: number, low: number): boolean => (high & 0xfc00) === 0xd800 && (low & 0xfc00) === 0xdc00
-
-const codePoints = (text: string): number => {
-  let count = 0
-  for (const _ of text) count += 1
-  return count
-}

@@ -25,9 +25,7 @@ export const boundErrorLines = (lines: RequestLines, schedule: Schedule): Reques
     leftOut = 0
   }
   return {
-    debug: (what, facts) => lines.debug(what, facts),
-    info: (what, facts) => lines.info(what, facts),
-    warn: (what, facts) => lines.warn(what, facts),
+    ...lines,
     error: (what, facts) => {
       if (written + leftOut === 0) schedule.after(errorLineMs, startAnew)
       if (written === errorLinesMax) {
