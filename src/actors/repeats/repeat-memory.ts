@@ -1,8 +1,11 @@
+import type { Projections } from '../../../projections/queries.ts'
+import type { Clock } from '../../clock.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
 import { type IdempotentAppend, idempotentAppendAt, isForgotten } from '../../domain/reading/idempotency-key.ts'
 import { heartbeatMs, idempotencyMarginMs, idempotencyMs } from '../../limits.ts'
+import type { EventLog } from '../../log/event-log.ts'
 import type { RepeatsIndex } from '../../log/repeats-index.ts'
-import type { ActorContext } from '../actor-context.ts'
+import type { Schedule } from '../../schedule.ts'
 
 /** Entries that the follower has not committed yet: 56 MB, at 850 bytes each. With more, such requests are refused. */
 export const idempotencyWaitingMax = 65_536
@@ -19,13 +22,20 @@ export type IndexTrouble = { readonly kind: 'folding' | 'unusable' | 'unwritable
 /** `upTo`: the log has the entry at this position or before it. `null`: this node has not heard the event yet. */
 type Waiting = { readonly append: IdempotentAppend; upTo: number | null }
 
+type Parts = {
+  readonly log: EventLog
+  readonly clock: Clock
+  readonly schedule: Schedule
+  readonly projections: Projections
+}
+
 /**
  * What this node has written or read waits in memory until the index on disk has it
  * (docs/decisions/014-repeats-are-judged-where-readings-are-appended.md). If an entry can be in neither, the answer is
  * `unknown`: a wrong "not found" would store a reading twice.
  */
 export class RepeatMemory {
-  readonly #context: ActorContext
+  readonly #context: Parts
   /** `null`: all entries stay in memory, and the actors read their streams for them. */
   readonly #index: RepeatsIndex | null
   readonly #waiting = new Map<string, Waiting>()
@@ -38,7 +48,7 @@ export class RepeatMemory {
   #clockMs = 0
   #begun = (): void => {}
 
-  constructor(context: ActorContext, index: RepeatsIndex | null) {
+  constructor(context: Parts, index: RepeatsIndex | null) {
     this.#context = context
     this.#index = index
   }

@@ -13,8 +13,8 @@ export type RunRequest = {
 }
 
 /**
- * Consecutive readings of one key that are appended together. The run is one item on its way to the log and the
- * projections: an event object for each reading would cost more than all other work. A reader of the log gets events.
+ * Consecutive readings of one key that are appended together. On its way to the log and the projections, a run is one item.
+ * An event object for each reading would cost more than all other work. A reader of the log gets events.
  */
 export class ReadingRun {
   readonly keyId: string

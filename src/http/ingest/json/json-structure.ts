@@ -8,7 +8,7 @@ type StructureFault = 'too_deep' | 'too_many' | 'too_many_names'
 
 /**
  * Bounds the time of `JSON.parse` before it runs (docs/decisions/018-authentication-and-cost-budgets.md). Returns the
- * number of bytes that were checked, or a fault. Overwrites texts in `body` that no reading uses: the engine keeps short
+ * number of bytes that were checked, or a fault. Overwrites texts in `body` that no reading uses. The engine keeps short
  * texts in a hash table, and an attacker can find texts with equal hashes. Invalid strings stay, so that `JSON.parse`
  * refuses them.
  */
