@@ -35,12 +35,12 @@ type Stream = {
   lastPosition: number
   lastUsedAt: number
   barriers: readonly Barrier[]
-  /** `barriers` has only the last ones. */
+  /** Also counts barriers that `barriers` no longer has. */
   barriersSincePurge: number
   purged: Purged | null
   /**
-   * The first revision after the newest range that this node never got, or 0. If no purge explains the gap, `gaps` returns
-   * the key.
+   * The first revision after the newest range that this node never received, or 0. If no purge explains the gap, `gaps`
+   * returns the key.
    */
   missingBefore: number
 }

@@ -1,8 +1,8 @@
 import type { RecordedEvent } from '../src/domain/events.ts'
 
 /**
- * False: folded before. `lastRevision` is -1 before the first event. @throws Error if an event between is missing, because
- * the projection would stay wrong
+ * False: the event was folded before. `lastRevision` is -1 before the first event. @throws Error if an event between the
+ * two is missing, because the projection would stay wrong
  */
 export const isNext = (lastRevision: number, event: RecordedEvent): boolean => {
   if (event.revision === lastRevision + 1) return true

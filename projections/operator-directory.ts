@@ -17,7 +17,7 @@ export type OperatorAccount = OperatorAccountState & { readonly email: string; r
 
 export type Invitation = {
   readonly email: string
-  /** Of the open links. */
+  /** The role of the open links. */
   readonly role: Role
   readonly expiresAt: number
 }
@@ -38,7 +38,10 @@ export class OperatorDirectory {
   readonly #byStream = new Map<string, OperatorState>()
   readonly #byEmail = new Map<string, OperatorState>()
   readonly #streamOfSession = new Map<string, string>()
-  /** They must not look like sessions that another node began a moment ago: `#streamOfSession` contains neither. */
+  /**
+   * Without this list, an ended session would look like one that another node began a moment ago: `#streamOfSession`
+   * contains neither.
+   */
   readonly #ended = new BoundedMap<string, true>(endedSessionsMax)
   readonly #streamOfLink = new Map<string, string>()
   #setup: SetupState = noSetup
@@ -105,7 +108,10 @@ export class OperatorDirectory {
     return (this.#byEmail.get(email.toLowerCase())?.sessions ?? []).filter((session) => !isExpired(session, now))
   }
 
-  /** False for an unknown session: another node can have begun it a moment ago. Remembers the last `endedSessionsMax` ended ones. */
+  /**
+   * False for an unknown session, because another node can have begun it a moment ago. Only the last `endedSessionsMax`
+   * ended sessions are remembered.
+   */
   isSessionOver(sessionHash: string, now: number): boolean {
     if (this.#ended.has(sessionHash)) return true
     return this.#streamOfSession.has(sessionHash) && this.session(sessionHash, now) === null

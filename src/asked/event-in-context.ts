@@ -1,4 +1,4 @@
-/** But for names, which the event loop knows. */
+/** All that the page of an event shows, except names, which only the event loop knows. */
 import { type AuditEvent, type KeyAt, stateAt } from '../../projections/audit-trail.ts'
 import { ifUsable } from '../actors/search/ask-db.ts'
 import { eventsOfSameRequest, stateBefore } from '../actors/search/event-context.ts'
@@ -53,7 +53,10 @@ export const eventInContext = async (
   }
 }
 
-/** A key has few events, so reading them again costs less than passing them on. */
+/**
+ * `stateBefore` has read the key's events already. A key has few, so reading them again costs less code than passing them
+ * on.
+ */
 const keyAfter = async (log: LogReads, event: RecordedEvent): Promise<KeyAt | null> => {
   const keyId = keyOfEvent(event)
   if (keyId === null) return null

@@ -10,7 +10,7 @@ import { readPageEventsMax } from '../limits.ts'
 import { readKeyEvents, sealsOf } from './read-key-events.ts'
 import { limitThen } from './rows-of-history.ts'
 
-/** How long before a refusal changes of its key are told. */
+/** The page shows changes of the key that happened this long before a refusal. */
 const changesBeforeRefusalMs = 24 * 3_600_000
 const changesBeforeRefusalMax = 5
 
@@ -19,7 +19,7 @@ export type RefusedWanted = {
   readonly cellar: string
   readonly atMs: number
   readonly nowMs: number
-  /** Of the seals and fences. `null`: the readings need not be counted. */
+  /** When the seals and fences of the key were written. `null`: the readings of the rate window need not be counted. */
   readonly barriersMs: readonly number[] | null
 }
 
@@ -27,9 +27,9 @@ export type RefusedThen = {
   readonly key: KeyAt | null
   /** `null`: not known. */
   readonly limit: Limit | null
-  /** In the rate window that ended then. */
+  /** Readings in the rate window that ended at the refusal. */
   readonly used: number | null
-  /** Shortly before, newest first. */
+  /** Changes shortly before the refusal, newest first. */
   readonly changes: readonly { readonly event: RecordedEvent; readonly before: StateBefore }[]
 }
 

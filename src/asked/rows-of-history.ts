@@ -12,9 +12,9 @@ import { readKeyEvents } from './read-key-events.ts'
 
 export type HistoryWanted = {
   readonly keyId: string
-  /** The last that the node has folded. */
+  /** The last revision that the node has folded. */
   readonly revision: number
-  /** To find these in the log would mean to read all of the key's readings. */
+  /** Seals, fences and purges of the key. To find them in the log, the question would have to read all of its readings. */
   readonly also: readonly AuditEvent[]
   readonly isEverything: boolean
   /** Default: the newest first. */
@@ -55,8 +55,8 @@ export const keyHistory = async ({ log }: SearchReads, wanted: HistoryWanted): P
 }
 
 /**
- * A server of a shared store can be behind for a moment. Only a history says what is true now, so other questions send no
- * revision.
+ * A server of a shared store can lack the newest events for a moment. A history must include what this node knows, so it
+ * waits for them. Other questions need not wait.
  */
 const wholeKeyEvents = async (log: SearchReads['log'], { keyId, revision }: HistoryWanted) => {
   for (let waitedMs = 0; ; waitedMs += eventStoreShowMs) {
@@ -72,8 +72,8 @@ const wholeKeyEvents = async (log: SearchReads['log'], { keyId, revision }: Hist
 }
 
 /**
- * A fence only says when every node had a change. Every other event changes what is true of the key. Even a seal does: if a
- * node dies behind it, the revocation comes much later.
+ * A fence only says when every node had a change, so it is internal. Even a seal is not: if a node dies right after a seal,
+ * the revocation itself comes much later.
  */
 const isInternal = ({ type }: AuditEvent): boolean => declarationOf(type).shown === 'internal'
 

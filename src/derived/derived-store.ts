@@ -34,7 +34,10 @@ const unknown: ModelProgress = { position: null, isBehind: true, trouble: null }
 export class DerivedStore {
   readonly #parts: DerivedParts
   readonly #progress = new Map<string, ModelProgress>()
-  /** By model: a number that changes each time its file is opened or built anew. A reader that remembers an older number must open the file again. */
+  /**
+   * By model: a number that changes each time its file is opened or built anew. A reader that remembers an older number
+   * must open the file again.
+   */
   readonly #openings = new Map<string, number>()
   #openingsCount = 0
   readonly #listeners = new Map<string, () => void>()
@@ -108,7 +111,7 @@ export class DerivedStore {
     return this.#progress.get(model) ?? unknown
   }
 
-  /** Changes when the file was built anew. `null`: the file cannot be read now. */
+  /** Changes each time the file is opened or built anew. `null`: the file cannot be read now. */
   opening(model: string): number | null {
     return this.#openings.get(model) ?? null
   }
@@ -190,7 +193,7 @@ export class DerivedStore {
     settle?.()
   }
 
-  /** Readings go on meanwhile. */
+  /** Starts the follower again after a pause. Readings go on meanwhile. */
   #restart(why: string): void {
     this.#follower = null
     this.#forgetSteady()

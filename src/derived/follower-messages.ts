@@ -1,6 +1,9 @@
 import type { FoldedTo } from '../domain/log-reference.ts'
 
-/** `purged`: its readings were purged, so the log cannot say it. `null`: it cannot say it now. */
+/**
+ * Whether the log has a model's last event. `purged`: the readings there were purged, so the log cannot say it. `null`: the
+ * store cannot answer now.
+ */
 export type InLog = boolean | 'purged' | null
 
 export type ToFollower =

@@ -69,7 +69,7 @@ export class Follower {
     this.#wake()
   }
 
-  /** Rejects for a bug. */
+  /** Rejects if the program has a bug. */
   async run(): Promise<void> {
     while (!this.#isClosing) await this.#round()
     // The last events of the node. A model that is behind goes on at the next start.
@@ -179,7 +179,10 @@ export class Follower {
     this.#asked = this.#asked.filter((asked) => !isDone(asked))
   }
 
-  /** A store can deliver events later than it has published them. */
+  /**
+   * If events were published that the log does not return yet, asks again after ever longer pauses. A store can deliver
+   * events later than it has published them.
+   */
   async #rest(position: number): Promise<void> {
     if (!this.#isWoken && !this.#isClosing) {
       const isWaiting = this.#published > position

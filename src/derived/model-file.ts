@@ -12,7 +12,7 @@ const modelCacheKib = 1_024
 /** How long the follower waits for another program that has locked the file of a model. */
 const modelBusyMsMax = 1_000
 
-/** Then the file is deleted, like a damaged one. */
+/** The file is deleted and built again, like a damaged one. */
 export class ModelUnusable extends Error {
   override readonly name = 'ModelUnusable'
 }

@@ -24,14 +24,14 @@ export type EventList =
       readonly rack: string | null
       readonly keg: string | null
     }
-  /** As the key's page shows them. Only `since` and `until` apply besides. */
+  /** As the key's page shows its history. Of the filter, only `since` and `until` apply. */
   | { readonly list: 'history'; readonly filter: LogPart & { readonly key: string } }
 
 export type RowsWanted = {
   /** The rows are behind `filter.from`, up to `filter.to`. Default: up to the event that is the last one now. */
   readonly list: EventList
   readonly format: ExportFormat
-  /** To find these in the log would mean to read all of the key's readings. */
+  /** Seals, fences and purges of the key. To find them in the log, the export would have to read all of its readings. */
   readonly also: readonly RecordedEvent[]
 }
 

@@ -34,7 +34,7 @@ export type CountedMinute = {
 /** In the direction of the page. `isFull`: further minutes of the page were not counted. */
 export type CountedMinutes = { readonly minutes: readonly CountedMinute[]; readonly isFull: boolean }
 
-/** The next page begins at a position, so minutes of one position are never split. @throws AskUnusable, AskBusy */
+/** The next page begins at a position, so all rows of one position come on one page. @throws AskUnusable, AskBusy */
 export const countMinutes = async (
   ask: Ask,
   { cellars, nowMs, since, until, page }: MinutesWanted,
@@ -60,7 +60,7 @@ export const countMinutes = async (
   return { minutes: whole, isFull: whole.length < minutes.length || done <= high - low }
 }
 
-/** After a clock was set back, the newest readings can have times after now: those of a stream never decrease. */
+/** If a clock was set back, the newest readings have times after now: times of a stream never decrease. */
 const lastMinute = async (ask: Ask, nowMs: number): Promise<number> =>
   Math.max(minuteOf(nowMs), (await ask.positionOfMinute(minuteOf(nowMs + minuteRowsMs)))?.minute ?? 0)
 

@@ -9,7 +9,7 @@ import { type LogReads, unlessSearching } from './patient-reads.ts'
 
 /** Most streams of keys, cellars and operators are much shorter. */
 export const stateBeforeEventsMax = 10_000
-/** On each side of an event, by one read. A batch has no more readings. */
+/** How many events are read on each side of an event. A batch has no more readings than this. */
 const sameRequestEventsMax = 1_000
 
 /**
@@ -54,7 +54,7 @@ class SoughtState {
   }
 }
 
-/** The limit changed while a summary counted refusals, so no single one is that of all. */
+/** If the limit changed while the summary counted its refusals, no single limit holds for all of them. */
 const changesLimitDuring = (one: RecordedEvent, event: RecordedEvent): boolean =>
   event.type === 'ReadingsRefused' && one.type === 'KeyLimitChanged' && one.recordedAt > event.data.from
 
@@ -99,7 +99,7 @@ const streamAbout = (event: RecordedEvent): string | null => {
   return category === 'cellar' || category === 'operator' ? event.stream : null
 }
 
-/** A summary can be written long after its refusals, so the state at the last one counts. */
+/** A summary can be written long after its refusals. So its state is the one at its last refusal. */
 const isBefore = (one: RecordedEvent, event: RecordedEvent): boolean =>
   event.type === 'ReadingsRefused' ? one.recordedAt <= event.data.to : one.position < event.position
 

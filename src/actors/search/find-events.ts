@@ -1,4 +1,7 @@
-/** By what people hold in their hands. All throw Outage and UndecodableEvent. */
+/**
+ * Finds events by the texts that people have: a position, a receipt or an id. All functions throw Outage and
+ * UndecodableEvent.
+ */
 import type { ModelProgress } from '../../derived/follower-messages.ts'
 import type { SearchReads } from '../../derived/questions/question.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
@@ -10,9 +13,9 @@ import { searchIsOver } from './list-events.ts'
 import type { LogReads } from './patient-reads.ts'
 import { positionBefore } from './position-of-instant.ts'
 
-/** The events of a request are recorded within this time: a reading is answered after 5 s at most. */
+/** The events of a request are recorded within this time after its id was made: a reading is answered after 5 s at most. */
 export const requestSearchMs = 60_000
-/** A minute at the highest rate. Comparing them takes some seconds. */
+/** The events of a minute at the highest rate. Comparing so many takes some seconds. */
 export const requestSearchEventsMax = 1_000_000
 
 export const eventAt = async (log: LogReads, position: number): Promise<RecordedEvent | null> => {
@@ -65,21 +68,24 @@ export const eventsOfReceipt = async (log: LogReads, { stream, first, last }: Re
 export type OfId = {
   readonly events: readonly RecordedEvent[]
   readonly searched: number
-  /** False if the search ended at `requestSearchEventsMax`, or in `isOver`: the event can lie further on. */
+  /**
+   * False if the search ended at `requestSearchEventsMax`, or because `isOver` became true. The event can then lie further
+   * on.
+   */
   readonly isComplete: boolean
   readonly lookedTo: Pick<RecordedEvent, 'position' | 'recordedAt'> | null
 }
 
 type SearchNear = {
   readonly atMs: number
-  /** Behind it, an ended search goes on. Default: where events of the instant begin. */
+  /** A search that was ended goes on behind this position. Default: the search begins where events of the instant begin. */
   readonly after?: number | null
   readonly isOver?: () => boolean
 }
 
 /**
- * By the instant that the id says (`instantOfRequestId`), up to `requestSearchMs` after it (`positionBefore` says how exactly).
- * Readings of a request lie together, so the search ends after them.
+ * Begins at the instant that the id says (`instantOfRequestId`), and ends `requestSearchMs` after it. Readings of a request
+ * lie together, so the search also ends behind them. `positionBefore` says how exact the beginning is.
  */
 export const eventsOfId = async (
   { log, ask }: Pick<SearchReads, 'log' | 'ask'>,
@@ -114,7 +120,7 @@ export type IdWanted = {
   /** In lower case. */
   readonly id: string
   readonly atMs: number | null
-  /** Behind it, an ended search goes on. `null`: the search begins. */
+  /** A search that was ended goes on behind this position. `null`: the search begins. */
   readonly after: number | null
 }
 
@@ -122,7 +128,10 @@ export type FoundId = {
   readonly index: ModelProgress | null
   /** In the order of the log, without readings. */
   readonly changes: readonly RecordedEvent[]
-  /** Only requests of keys accept readings, so the log is not searched for others. `null`: it was not searched. */
+  /**
+   * Only requests with an API key store readings. So the log is searched only if a key made the request, or if `ask.db`
+   * does not know the id. `null`: the log was not searched.
+   */
   readonly inLog: OfId | null
 }
 

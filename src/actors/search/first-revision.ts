@@ -2,8 +2,8 @@ import type { RecordedEvent } from '../../domain/events.ts'
 import type { LogReads } from './patient-reads.ts'
 
 /**
- * By a binary search: once `isReached` is true, it must be true for all later events. Without such an event, the last
- * revision + 1; 0 for an empty stream.
+ * The first revision whose event `isReached`. Without one: the last revision + 1, or 0 for an empty stream. A binary
+ * search, so all events after a reached one must be reached too.
  */
 export const firstRevision = async (
   log: LogReads,

@@ -9,9 +9,9 @@ import type { LogReads } from './patient-reads.ts'
 import { type LogSearch, searchLog } from './search-log.ts'
 import type { SearchPage } from './search-page.ts'
 
-/** Read before a look at the time. Each can lie in another part of the log. */
+/** Events that a list reads before it looks at the time again. Each event can lie in another part of the log. */
 const listedAtOnceMax = 50
-/** Then a list stops to fold what was before its events. The other rows say only the new values. */
+/** After this time, a list reads no further states before its events. The other rows then say only the new values. */
 const logComparedMs = 50
 
 export type ListPage = Pick<SearchPage, 'direction' | 'from'> & { readonly limit: number }
@@ -31,7 +31,9 @@ export type Listed = {
 type ListEnd =
   | { readonly kind: 'complete' }
   | { readonly kind: 'page_full' }
-  /** All events up to this position were compared; `from` continues it. `atMs`: when the event there was recorded. */
+  /**
+   * All events up to this position were compared. The next search begins there. `atMs`: when the event there was recorded.
+   */
   | { readonly kind: 'time_over'; readonly position: number; readonly atMs: number | null }
 
 /** `before`: what was before the events of `also`, then before those that were found. */
@@ -79,7 +81,7 @@ export const listEvents = async (parts: ListParts, filter: LogFilter, page: List
       if (lookedTo !== null && parts.isOver()) return { events, end: { kind: 'time_over', ...lookedTo } }
     }
   } catch (error) {
-    // Without an event or a position to go on from, the whole page says that the search goes on.
+    // Without a position from which the search can go on, the page itself must say that the store still searches.
     if (!(error instanceof StillSearching) || error.lookedTo === null) throw error
     return { events, end: { kind: 'time_over', position: error.lookedTo, atMs: null } }
   }

@@ -76,7 +76,7 @@ class StreamReader {
     return isRecordStream(this.#stream) ? { since: null, until: null } : this.#parts.filter
   }
 
-  /** A binary search: positions and times grow with revisions. The newest events need none. */
+  /** Positions and times grow with revisions, so a binary search finds the beginning. The newest events need no search. */
   async #begin(): Promise<number> {
     const { from } = this.#parts.page
     const { since, until } = this.#times

@@ -1,7 +1,7 @@
 import { exportRetryPauseMs } from '../../limits.ts'
 import { DamagedLog, type EventLog, Outage, StillSearching } from '../../log/event-log.ts'
 
-/** An election of EventStoreDB, or one late answer to a ping, takes less. */
+/** Longer than an election of EventStoreDB takes, or one late answer to a ping. */
 export const exportOutageMsMax = 30_000
 
 export type LogReads = Pick<EventLog, 'read' | 'readAll' | 'lags'>
@@ -23,8 +23,8 @@ export type Patience = {
 }
 
 /**
- * Repeats a read while the store is unavailable, for at most `exportOutageMsMax`. The read is repeated as it was, so a
- * search behind it leaves out no event and repeats none. Throws the last error.
+ * Repeats the same read while the store is unavailable, for at most `exportOutageMsMax`. So a search that is made of such
+ * reads misses no event and returns none twice. Throws the last error.
  */
 export const patiently =
   ({ pause, passedMs, isWanted }: Patience) =>

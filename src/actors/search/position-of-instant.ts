@@ -21,16 +21,16 @@ import { firstRevision } from './first-revision.ts'
 import type { LogReads } from './patient-reads.ts'
 
 const instantStreamsMax = 16
-/** Read one after the other when the streams of a page did not lead further. */
+/** Pages that are read one after the other when the streams of a page led no further. */
 const instantPagesMax = 16
 
 type Minutes = Pick<Ask, 'positionOfMinute'> | null
 
 /**
- * All events since `instantMs` lie after the returned position. `null`: the beginning of the log. Some of before lie there
- * too, so the caller compares `recordedAt`. An event since can lie before only if a whole page behind it
- * (`readPageEventsMax`) was recorded more than `recordedSkewMsMax` before the instant. Then a clock was ahead, or a node
- * was cut off from the store for that long. @throws Outage, UndecodableEvent
+ * All events since `instantMs` lie after the returned position. `null`: the beginning of the log. Some earlier events lie
+ * there too, so the caller compares `recordedAt`. The search can miss an event if a whole page behind it
+ * (`readPageEventsMax`) was recorded more than `recordedSkewMsMax` before the instant. This needs a clock that was ahead,
+ * or a node that was cut off from the store for that long. @throws Outage, UndecodableEvent
  */
 export const positionBefore = async (
   log: LogReads,
@@ -87,7 +87,7 @@ export const firstEventSince = async (
 }
 
 /**
- * An event since `instantMs`; events before it can be so too. In the page behind it (`logReadPageEvents`), none was
+ * Returns some event since `instantMs`, not always the first. In the page behind it (`logReadPageEvents`), no event was
  * recorded more than `recordedSkewMsMax` before the instant. Reads fewer events than `firstEventSince`. @throws Outage,
  * UndecodableEvent
  */
@@ -134,7 +134,8 @@ const searchPositions = async (log: LogReads, begin: number | null, isFromThen: 
 
 const searchStreams = async (log: LogReads, begin: number | null, isFromThen: IsFromThen): Promise<number | null> => {
   let reached = begin
-  // Streams that lead nowhere are not searched again at once: a page takes one read, its streams take a hundred.
+  // If the streams of a page led no further, the next pages search no streams: a page takes one read, its streams take a
+  // hundred.
   let pagesUntilStreams = 0
   while (true) {
     const page: readonly RecordedEvent[] = await log.readAll({
@@ -185,8 +186,8 @@ const streamsOf = (page: readonly RecordedEvent[]): ReadonlySet<string> => {
 type Back = { readonly begin: number | null; readonly reached: number }
 
 /**
- * Until `readPageEventsMax` events in a row were recorded before then. Returns the position of the newest of them, or
- * `begin`.
+ * Goes back until `readPageEventsMax` events in a row were recorded before the instant. Returns the position of the newest
+ * of these events, or `begin`.
  */
 const backBeyond = async (log: LogReads, { begin, reached }: Back, isFromThen: IsFromThen): Promise<number | null> => {
   let newest: number | null = reached

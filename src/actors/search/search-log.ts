@@ -48,7 +48,7 @@ export async function* searchLog(
     }
   }
   const end = isForwards ? Math.min(foldedTo, to ?? foldedTo) : foldedTo
-  // If the index is emptied between two pages, places are missing in it until it reaches as far again.
+  // If `ask.db` is emptied and built again between two pages, it lacks places until it reaches `foldedTo` again.
   const isWhole = async (): Promise<boolean> => ((await ask.progress()).position ?? -1) >= foldedTo
   try {
     while ((await isWhole()) && (!isForwards || (from ?? -1) < end)) {
@@ -60,7 +60,7 @@ export async function* searchLog(
       )
       if (!(await isWhole())) break
       const isDone = found.lookedTo === null && (!isForwards || (isCurrent && to === null))
-      // Places behind the end were left out, so they must be looked at again.
+      // Places behind `end` were left out, so the next page must begin at `end` at most.
       const position = isForwards ? Math.min(found.lookedTo ?? end, end) : (found.lookedTo ?? end)
       yield { events, lookedTo: isDone ? null : { position, atMs: (await ask.placeAt(position))?.recordedAt ?? null } }
       if (isDone) return
@@ -77,7 +77,7 @@ export async function* searchLog(
 
 const isOfReadings = ({ type, kind }: LogFilter): boolean => type === 'ReadingAccepted' || kind === 'readings'
 
-/** `ask.db` has no readings. Only keys ask for readings. */
+/** `ask.db` has no readings. Only keys store readings, so no filter by another actor finds any. */
 const canFindReadings = ({ isWithoutReadings = false }: LogSearch, { type, kind, actor }: LogFilter): boolean =>
   !isWithoutReadings &&
   (type === null || type === 'ReadingAccepted') &&
@@ -130,8 +130,8 @@ const isWanted = async ({ cellarOfKey }: LogSearch, event: RecordedEvent, filter
 const noCellars: CellarNames = { ofKey: () => null, ofStream: () => null }
 
 /**
- * Ends after `readPageEventsMax` events in a row that were recorded too late or too early. A wanted one can still stand
- * behind a few of them (`positionBefore`).
+ * Ends after `readPageEventsMax` events in a row outside the times of the filter. Behind fewer such events, a wanted event
+ * can still follow (`positionBefore`).
  */
 async function* pagesOfLog({ log, ask }: LogSearch, filter: LogFilter, page: SearchPage) {
   const { direction, to = null, pageEvents: limit } = page

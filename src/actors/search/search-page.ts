@@ -3,10 +3,10 @@ export type SearchPage = {
   readonly direction: 'forwards' | 'backwards'
   /** The position of an event. `null`: the end of the log that the direction begins at. */
   readonly from: number | null
-  /** The search ends there. Forwards, the event there belongs to it. Default: the other end of the log. */
+  /** The search ends at this position. Forwards, the event there is included. Default: the other end of the log. */
   readonly to?: number | null
   readonly pageEvents: number
-  /** With a lower number, a read takes no more events that match. Default: `pageEvents`. */
+  /** How many matching events a read returns at most, if fewer than `pageEvents`. Default: `pageEvents`. */
   readonly limit?: number
 }
 

@@ -13,7 +13,7 @@ import type { CountCode, FoldedPlace, HourCount, MinuteCount, MinutePosition, Se
 import { type CellarNames, placeOf } from '../../log/event-place.ts'
 import type { Forgotten } from './purged-counts.ts'
 
-/** The place of an event takes as much memory as this number of other entries, and counts as so many. */
+/** The place of an event takes as much memory as this number of other entries, and counts as that many entries. */
 const askPlaceEntries = 8
 /** Keys whose counters the node keeps from one change of `ask.db` to the next: about 100 bytes each. */
 export const askKeysKeptMax = 16_384
@@ -53,7 +53,7 @@ export type Folded = Omit<Lists, 'seen'> & {
 export class AskFold {
   readonly #cellars: CellarNames
   #lastMinute: number
-  /** Older counts would be deleted at once. */
+  /** The next flush would delete counts from before these times. */
   #countedFromMs = { minutes: 0, hours: 0 }
   #entries = 0
   #lists: Lists = noLists()
@@ -166,7 +166,7 @@ export class AskFold {
     key.accepted = 0
   }
 
-  /** The same hour can come twice, because the index adds up the counts. */
+  /** An hour of a key can be added twice, because the file adds up the counts. */
   #addHour({ keyId, cellar }: OfKey, count: Omit<HourCount, 'key' | 'cellar'>): void {
     if (cellar !== null) this.#lists.hourCounts.push({ cellar, key: keyId, ...count })
   }
@@ -217,7 +217,7 @@ export class AskFold {
     // Nobody takes the counts of an unknown cellar.
     const ofCellar: Counts = cellar === null ? new Map() : this.#countsOf(cellar)
     const key: OfKey = { keyId, cellar, ofCellar, hour: 0, accepted: 0, racks: null }
-    // Such a key may be known later.
+    // A key without a cellar is not kept: its cellar may be known later.
     if (cellar !== null) this.#keys.set(keyId, key)
     return key
   }

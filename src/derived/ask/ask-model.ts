@@ -15,7 +15,7 @@ import { SeenRows } from './seen-rows.ts'
 
 /** How often `ask.db` is flushed if nobody asks. */
 const askWriteEveryMs = 10_000
-/** A change also deletes old counts: at most this number more than it adds. So a long index gets shorter. */
+/** A flush also deletes old counts: at most this number more than it adds. So a file with too many gets shorter. */
 const askTrimmedAtOnceMax = 2_000
 
 /** For the questions of people. */

@@ -2,7 +2,7 @@ import type { Database, Statement } from 'bun:sqlite'
 import { modelRowsPerStep } from '../../limits.ts'
 import type { FlushSteps } from '../flush-steps.ts'
 
-/** Each change also looks for old counts of this number of keys and of cellars, in turn, which it does not name. */
+/** Each flush deletes old counts of the keys and cellars that it adds to, and of this number of others in turn. */
 const askOthersTrimmed = 8
 
 /** Old rows are deleted a few keys or cellars at a time, because reading the whole table takes long. */

@@ -33,7 +33,7 @@ export type SearchReads = {
   readonly passedMs: () => number
 }
 
-/** `model` is what `ask` asks. */
+/** `model` is the model that the search reads through `ask`. */
 export type SearchQuestion<Parameters, Answer> = {
   readonly model: NamedModel
   search(reads: SearchReads, parameters: Parameters): Promise<Answer>

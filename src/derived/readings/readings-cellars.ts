@@ -5,7 +5,7 @@ import { RecentReadings } from './recent-readings.ts'
 import type { SilentKegs } from './silent-kegs.ts'
 
 /**
- * `kept_from_ms` is the midnight of the last purge. `kegs_made` is the number of the next keg, and is never used again.
+ * `kept_from_ms` is the midnight of the last purge. `kegs_made` is the number of the next keg: no number is used twice.
  * `kept` has one row.
  */
 export const cellarTable = `

@@ -22,7 +22,7 @@ export type RecentReading = {
   readonly revision: number
 }
 
-/** With more, those that cannot be among the last ones are dropped. */
+/** If more readings wait, those that cannot be among the last ones are dropped. */
 const waitingMax = 16 * latestReadingsPerCellarMax
 
 export class RecentReadings {

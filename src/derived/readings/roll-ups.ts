@@ -131,7 +131,7 @@ export class RollUps {
   *write(): Generator<void> {
     const groups = yield* this.#groups()
     for (const group of groups) yield* this.#writeGroup(group)
-    // New memory for each flush would take more time than all else here.
+    // To allocate this memory anew for each flush would take more time than all else here.
     if (this.#closedCount * numbersPerRow < this.#closed.length / 8)
       this.#closed = new Float64Array(this.#closed.length / 2)
     this.#closedCount = 0
@@ -242,7 +242,7 @@ export class RollUps {
     }
   }
 
-  /** A late reading can come with each of many, so each is entered only once. */
+  /** Each closed bucket is entered only once: late readings can come again and again, each behind many closed buckets. */
   #closedOf(slot: number): ReadonlyMap<number, number> {
     const { numbers, from } = this.#slots.of(slot)
     const newest = numbers[from + lastClosed] ?? 0
@@ -304,7 +304,7 @@ type BucketGroup = {
   readonly rows: number[]
 }
 
-/** Above the number of buckets that one flush writes. */
+/** More than the number of buckets that one flush writes. */
 const rowsMax = 2 ** 24
 
 type Table = {

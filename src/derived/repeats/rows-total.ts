@@ -1,6 +1,4 @@
-/** A deleted or inserted row changes the sum. */
-
-/** The sum is modulo 2^53. */
+/** A deleted or inserted row changes `count` or `sum`. The sum is modulo 2^53. */
 export type RowsTotal = { readonly count: number; readonly sum: number }
 
 export const emptyTotal: RowsTotal = { count: 0, sum: 0 }

@@ -23,9 +23,12 @@ export const refusalSumsKeysMax = 1_000
 /** Of all keys. One takes about 400 bytes, and at most 1,500 with the longest names. */
 export const refusalSamplesOfAllKeysMax = 2_000
 
-/** From the first refusal on. It is longer than the longest pause, and the node's summary then has 2 minutes left. */
+/**
+ * A key's refusals wait for room for this time, counted from the first of them. It is longer than the longest pause. The
+ * node's summary then has 2 minutes left.
+ */
 const roomWaitMsMax = refusalSummaryMsMax - 120_000
-/** Many keys wait too long one after another, and one summary of the node tells of them. */
+/** If many keys wait too long one after another, one summary of the node counts the refusals of all of them. */
 const nodePauseMs = 60_000
 
 export type Refused = {
@@ -43,7 +46,7 @@ export type Summary = { readonly keyId: string | null; readonly data: RefusedRea
 
 export class RefusalSums {
   readonly #keys = new Map<string, WaitingRefusals>()
-  /** Wait for no summary. The key that came first gives way to a new key. */
+  /** Keys without refusals that wait for a summary. A new key replaces the key that came first. */
   readonly #quiet = new Map<string, SummaryTimes>()
   #node = new WaitingRefusals(new SummaryTimes())
   readonly #bytes: SummaryBytes
@@ -63,7 +66,7 @@ export class RefusalSums {
     return this.#keys.size > 0 || !this.#node.isEmpty
   }
 
-  /** Goes on holding it. */
+  /** The waiting refusals also stay here. */
   waiting(): readonly Summary[] {
     const ofKeys = Array.from(this.#keys, ([keyId, sums]) => ({ keyId, data: sums.summary() }))
     return this.#node.isEmpty ? ofKeys : [...ofKeys, { keyId: null, data: this.#node.summary() }]
@@ -81,8 +84,8 @@ export class RefusalSums {
   }
 
   /**
-   * At most `summariesMax` that are due, and no longer holds them. With `isLast`, all are due, and none of a key waits for
-   * room. If an append fails, give its summary back.
+   * Removes at most `summariesMax` summaries that are due, and returns them. With `isLast`, all are due, and no key waits
+   * for room. If an append fails, give its summary back.
    */
   take(
     nowMs: number,
@@ -109,7 +112,7 @@ export class RefusalSums {
     return due
   }
 
-  /** Merged with what came since. It is due again after the first pause. */
+  /** Adds the summary to the refusals that came since. It is due again after the first pause. */
   giveBack({ keyId, data }: Summary, nowMs: number): void {
     this.#bytes.add(bytesOfSummary(data))
     const key = this.#ofKey(keyId)

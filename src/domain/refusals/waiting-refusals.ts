@@ -1,6 +1,8 @@
 import type { EventData } from '../events.ts'
 
-/** After the first refusal with a code, and then after each summary. The last pause repeats. */
+/**
+ * The pauses before a summary: after the first refusal with a code, and then after each summary. The last pause repeats.
+ */
 const refusalSummaryPausesMs = [10_000, 60_000, 600_000] as const
 export const refusalSamplesMax = 8
 
@@ -19,7 +21,10 @@ export class SummaryTimes {
     return this.#lastMs
   }
 
-  /** If nothing waits for it yet. After the last pause, a quiet code begins again. */
+  /**
+   * When the first refusal with this code is due for a summary. If none came during the last pause, the code begins with
+   * the first pause again.
+   */
   dueMs(code: string, nowMs: number): number {
     const last = this.#codes.get(code)
     if (last !== undefined && nowMs - last.atMs < lastPauseMs) {
@@ -74,7 +79,7 @@ export class WaitingRefusals {
     return !isFull || !this.#samples.some((sample) => sample.code === code)
   }
 
-  /** Keeps the first. If there is no room, the last sample of the code that has the most gives way. */
+  /** The first samples stay. Without room, the new sample replaces the last sample of the code that has the most. */
   addSample(sample: RefusalSample): void {
     if (this.#samples.length < refusalSamplesMax) {
       this.#samples = [...this.#samples, sample]

@@ -87,7 +87,10 @@ export const matches = <Value>(
 const summaryTypes: ReadonlySet<EventType> = new Set(['ReadingsRefused', 'SignInsRefused'] as const)
 const summaryKinds: ReadonlySet<EventKind> = new Set(['refusals', 'operators'] as const)
 
-/** In ms; but for a clock that was far ahead or a store that was away. A summary is recorded later than what it counts. */
+/**
+ * Events before `until` were recorded before this time (ms). A summary is recorded later than what it counts. A clock that
+ * was far ahead, or a store that was unavailable, can break this rule.
+ */
 export const recordedUntil = ({ until, kind, type }: LogFilter): number => {
   if (until === null) return Number.POSITIVE_INFINITY
   const isOfSummaries = (type === null || summaryTypes.has(type)) && (kind === null || summaryKinds.has(kind))
@@ -102,7 +105,7 @@ export const periodOf = (event: RecordedEvent): Period | null =>
 export const kindOf = ({ stream, type }: Pick<RecordedEvent, 'stream' | 'type'>): EventKind =>
   declarationOf(type).kind ?? kindOfCategory.get(categoryOf(stream)) ?? 'log'
 
-/** Some, such as `RecordsPurged`, are in streams of several kinds. */
+/** Some types, such as `RecordsPurged`, are in streams of several kinds. */
 export const typesThatCanBe = (kind: EventKind | null): readonly EventType[] =>
   kind === null ? eventTypes : eventTypes.filter((type) => canBe(declarationOf(type), kind))
 

@@ -21,7 +21,10 @@ export type Near = {
   readonly keysLabelled: (text: string) => readonly string[]
 }
 
-/** The likeliest first: also cellars, labels, e-mails, days and times like `10:14`. Empty: none of these. */
+/**
+ * The likeliest meaning is first. Besides `meaningsOf`, a text can be a cellar, a label, an e-mail, a day or a time like
+ * `10:14`. Empty: it is none of these.
+ */
 export const everyMeaning = (text: string, { nowMs, cellarsNamed, keysLabelled }: Near): readonly Meaning[] => {
   const typed = withoutSecrets(text.trim())
   if (typed === '') return []
@@ -40,6 +43,8 @@ export const everyMeaning = (text: string, { nowMs, cellarsNamed, keysLabelled }
   ]
 }
 
-/** It can also be the name of a rack, or a part of a label. A number can, and a time like `10:14` cannot. */
+/**
+ * Whether the text can also be the name of a rack, or a part of a label. A number can be one. A time like `10:14` cannot.
+ */
 export const canBePart = (meanings: readonly Meaning[]): boolean =>
   meanings.every(({ kind }) => kind === 'position' || kind === 'cellar' || kind === 'labelled')

@@ -1,6 +1,6 @@
 /**
- * In any case of the letters, and whatever stands between the words: `mosel-press 21` finds "Mosel press, 21". `null` for
- * fewer than `likeCharsMin` letters and digits, which most names have in them.
+ * Matches the words in any case of their letters, whatever stands between them: `mosel-press 21` finds "Mosel press, 21".
+ * `null` for fewer than `likeCharsMin` letters and digits, because most names contain such a text.
  */
 export const likeText = (text: string, { isWhole }: { readonly isWhole: boolean }): RegExp | null => {
   const words = text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []

@@ -1,7 +1,7 @@
 /**
- * Ordered by UTF-16 units, "rack-2" comes before "rack-10". Different texts have different keys. A comparison by language
- * can take 0.1 ms, for example of stacked vowel signs. Before each run of digits stands the number of its digits. So a key
- * has at most twice the length of its text.
+ * Ordered by these keys, "rack-2" comes before "rack-10". Keys are compared by UTF-16 units, because a comparison by
+ * language can take 0.1 ms, for example for stacked vowel signs. Different texts have different keys. Before each run of
+ * digits, a key has the number of these digits. So a key has at most twice the length of its text.
  */
 export const orderKey = (text: string): string =>
   text.replace(/[0-9]+/g, (digits) => `${orderedLength(digits.length)}${digits}`)

@@ -5,7 +5,8 @@ import { evolveOperator, type OperatorState } from '../operator.ts'
 import { setupStream } from '../stream-names.ts'
 
 /**
- * A reading, a fence or a purge is about its key. `null`: not yet created, the event is about something else, or not known.
+ * What an event changes, before the event. A reading, a fence or a purge is about its key. `null`: not created yet, not
+ * what the event is about, or not known.
  */
 export type StateBefore = {
   readonly key: KeyState | null

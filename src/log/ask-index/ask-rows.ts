@@ -1,4 +1,4 @@
-/** Texts are numbers of `names`. */
+/** Columns with a text contain its `id` of the table `names`. */
 export type NameRow = { readonly id: number; readonly name: string }
 
 export type PlaceRow = {

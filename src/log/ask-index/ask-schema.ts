@@ -1,15 +1,15 @@
 /**
- * Texts are numbers of `names`, so that a row is small. An index ends with the rowid, so each index of `places` is in the
- * order of positions.
+ * Columns with a text contain its `id` of the table `names`, so that a row is small. An index ends with the rowid, so each
+ * index of `places` is in the order of positions.
  */
 
-/** The index is built again in place of a file of another format. */
+/** A file of another format is deleted and built again. */
 export const formatVersion = 3
 
-/** In `minute_counts`. No row of `names` has this id. */
+/** The `cellar` of `minute_counts` for all cellars together. No row of `names` has this id. */
 export const allCellars = 0
 
-/** The first row of `names`, so that indexes can leave it out. */
+/** This name is the first row of `names`, so that indexes can leave out its number. */
 export const acceptedCode = 1
 export const acceptedName = 'accepted'
 

@@ -13,7 +13,7 @@ const hourBars = 48
 
 type Count = { readonly at: number; readonly code: string; readonly count: number }
 
-/** `null` if the filter leaves out readings, or a time that is not counted any more, or if `ask.db` cannot be used. */
+/** `null` if the filter leaves out readings, if its time is too old to be counted, or if `ask.db` cannot be used. */
 export const barsOf = async (parts: LogListParts, { query, filter }: Filtered): Promise<BarsView | null> => {
   const { nowMs } = parts
   const isAboutReadings = filter.kind === null || filter.kind === 'readings' || filter.kind === 'refusals'

@@ -29,7 +29,7 @@ import { isWritten, type Summary, unwrittenRefusals, writtenAmong } from './unwr
 
 const summariesOfferedMax = 20
 
-/** `after`: where an ended search goes on. @throws Outage, UndecodableEvent */
+/** A search that was ended goes on behind `after`. @throws Outage, UndecodableEvent */
 export const explainRefusal = async (
   parts: LogListParts,
   requestId: string,
@@ -51,7 +51,7 @@ export const explainRefusal = async (
   return { kind: 'summaries', requestId, at: atMs, summaries: links, goOnHref }
 }
 
-/** Both instants are those of one node, a moment apart. */
+/** The id and the summary have times of the same node, a moment apart. */
 const isNear = ({ from, to }: Summary['data'], atMs: number): boolean => from - nearMs <= atMs && atMs <= to + nearMs
 const nearMs = 60_000
 

@@ -23,7 +23,7 @@ const namesOfferedMax = 10
 type Choice = FoundView['choices'][number]
 type Sought = Choice | { readonly missing: string | null; readonly next?: readonly Choice[] }
 
-/** `after`: where a search goes on that took too long. @throws Outage, UndecodableEvent */
+/** A search that took too long goes on behind `after`. @throws Outage, UndecodableEvent */
 export const findByText = async (
   parts: LogListParts,
   text: string,
@@ -39,7 +39,7 @@ export const findByText = async (
   return { typed, choices, missing: missing ?? found.missing ?? nothingMeant(typed) }
 }
 
-/** With a cellar or a label of exactly this name, a part of others is not meant. */
+/** If a cellar or a label has exactly this name, names that only contain it are not meant. */
 const meaningsOf = async (parts: LogListParts, typed: string): Promise<readonly Meaning[]> => {
   const { core, nowMs } = parts
   const meanings = everyMeaning(typed, {

@@ -156,7 +156,7 @@ export const eventRows = (
   return { unwritten, events: rows.slice(also.length) }
 }
 
-/** `null`: the end of the log. Rows of minutes behind it come later. */
+/** `null`: the end of the log was reached. Rows of minutes behind this position belong to a later page. */
 const reachedTo = ({ events, end }: Listed): number | null => {
   if (end.kind === 'time_over') return end.position
   return end.kind === 'page_full' ? (events.at(-1)?.position ?? null) : null

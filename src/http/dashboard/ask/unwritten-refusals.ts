@@ -10,7 +10,7 @@ export const logEventsPerPageMax = 50
 
 export type Summary = RecordedEvent<'ReadingsRefused'>
 
-/** As they may be written: behind all others, and with a revision that no event has. Newest first. */
+/** As events that may be written soon: they lie behind all others, and have a revision that no event has. Newest first. */
 export const unwrittenRefusals = (core: Core, filter: LogFilter): readonly Summary[] => {
   const { keys } = core.projections
   const cellars = { ofKey: (keyId: string) => keys.get(keyId)?.cellar ?? null, ofStream: () => null }

@@ -16,12 +16,12 @@ export const exportsMax = 3
 export const exportsOfAuditorsMax = 2
 const exportsPerOperatorMax = 1
 /**
- * In `exportWindowMs`, on one node. Each writes two records that are kept for ever, of 0.5 KB and at most about 5 KB. So an
- * operator writes at most 15 MB a day.
+ * Exports of one operator in `exportWindowMs`, on one node. Each writes two records that are kept for ever, of 0.5 KB and
+ * at most about 5 KB. So an operator writes at most 15 MB a day.
  */
 export const exportsBegunMax = 60
 export const exportWindowMs = 3_600_000
-/** Then the connection of an export that was cut off closes, or up to 4 s later: Bun's timers have steps of 4 s. */
+/** When an export is cut off, its connection closes after this time, or up to 4 s later: Bun's timers have steps of 4 s. */
 const exportCutOffSeconds = 1
 
 export type Downloader = {

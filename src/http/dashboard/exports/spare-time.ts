@@ -4,14 +4,15 @@
  */
 export const exportBytesPerSecondMin = 32 * 1024
 /**
- * The kernel buffers some MB, and takes more only when a third of them has left. A client at the lowest rate seems to rest
- * for 40 s then.
+ * The kernel buffers some MB, and takes more only when a third of them was sent. So a client at the lowest rate seems to
+ * rest for 40 s.
  */
 export const exportSpareMsMax = 60_000
 export const exportLookMs = 5_000
 
 /**
- * A client that reads a byte a second would otherwise hold a place for ever. It spends the time while bytes wait for it.
+ * Without this, a client that reads a byte a second would hold a place for ever. It spends its spare time while bytes wait
+ * for it.
  */
 export class SpareTime {
   #ms = exportSpareMsMax

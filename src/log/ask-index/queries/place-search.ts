@@ -43,11 +43,11 @@ export function* searchPlaces(
 type Wanted = { readonly [field in FilterField]: number | null } & Pick<LogFilter, 'since' | 'until'> & {
     /** `type`, or all types that can be of the kind. */
     readonly types: readonly number[]
-    /** Behind a thousand rows of this time (ms) or later, no place is wanted. */
+    /** Behind a thousand rows that were recorded at this time (ms) or later, no place is wanted. */
     readonly endMs: number
   }
 
-/** `null`: none has a text of the filter. */
+/** `null`: a text of the filter is not in the index, so no place matches. */
 const wantedOf = (names: AskNames, filter: LogFilter): Wanted | null => {
   const { since, until } = filter
   const candidates = typesThatCanBe(filter.kind).filter((type) => filter.type === null || filter.type === type)
@@ -72,7 +72,7 @@ const wantedOf = (names: AskNames, filter: LogFilter): Wanted | null => {
   }
 }
 
-/** Without new places: one walk could find them, and another could not. */
+/** Places that are added while the search runs are left out. Otherwise one walk could find them, and another could not. */
 const rangeOf = (statements: AskStatements, filter: LogFilter, { direction, from }: PlacePage): Range => {
   const last = statements.lastPlace.get()?.position ?? -1
   const { after, before } = positionsRecorded(statements, filter)
@@ -141,7 +141,10 @@ class WalkSearch {
     return { places: [...this.#places], lookedTo: this.#lookedTo }
   }
 
-  /** About `askRowsAtOnceMax` rows, or `askFoundAtOnceMax` places, whose texts are in rows of their own. True: done. */
+  /**
+   * Reads about `askRowsAtOnceMax` rows, or finds `askFoundAtOnceMax` places, whose texts are further rows. Returns true at
+   * the end.
+   */
   step(): boolean {
     const { walk, wanted, names, limit, isForwards } = this.#parts
     const rowsReadMax = walk.rowsRead + askRowsAtOnceMax

@@ -5,7 +5,7 @@ import { askRowsAtOnceMax } from '../../../limits.ts'
 import type { PlacePage } from '../../ask-index.ts'
 import type { PlaceRow } from '../ask-rows.ts'
 
-/** At first, of each type: most types are rare. */
+/** Rows of each type that are read first. Most types are rare. */
 const askRowsAtOnceMin = 8
 
 export type Direction = PlacePage['direction']
@@ -47,7 +47,7 @@ export class PlaceWalk {
     return this.#unread.length === 0
   }
 
-  /** Also unreturned ones. */
+  /** Also counts rows that `next` has not returned yet. */
   get rowsRead(): number {
     return this.#rowsRead
   }

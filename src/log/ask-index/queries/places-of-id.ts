@@ -35,6 +35,6 @@ export function* placesOfId(statements: AskStatements, id: string): Generator<vo
   return places.slice(0, askPlacesOfIdMax)
 }
 
-/** An event with the id in both numbers stores only one. */
+/** If an event has the same number twice, `request_number` is NULL. So no place comes from both queries. */
 const firstOf = (rows: readonly PlaceRow[]): readonly PlaceRow[] =>
   rows.toSorted((a, b) => a.position - b.position).slice(0, askFoundAtOnceMax)

@@ -6,9 +6,9 @@ import type { Range } from './place-walk.ts'
 
 /**
  * Other events lie in this range too, so the caller asks `matches`. Each row of `minutes` is of a later minute than all
- * events before it. So `since` is exact. Events before `until` can lie behind later ones (`recordedUntil`), and a clock
- * that was ahead can have written one row far too early. So the range goes on to the row after the next. A clock that was
- * ahead for more than a minute can hide the events of that time. @throws AskUnusable
+ * events before it, so the beginning for `since` is exact. Events before `until` can lie behind later ones
+ * (`recordedUntil`), and a clock that was ahead can have written one row far too early. So the range ends at the second row
+ * behind `until`. A clock that was ahead for more than a minute can hide the events of that time. @throws AskUnusable
  */
 export const positionsRecorded = ({ minuteFrom }: AskStatements, filter: LogFilter): Range => {
   const { since, until } = filter
