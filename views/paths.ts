@@ -51,6 +51,13 @@ export const paths = {
     `/cellars/${cellarSegment(cellar)}/then${queryOf([...(at === '' ? [] : [`at=${encodeURIComponent(at)}`]), ...pageQuery(page)])}`,
   rename: (cellar: string) => `/cellars/${cellarSegment(cellar)}/title`,
   policy: (cellar: string) => `/cellars/${cellarSegment(cellar)}/policy`,
+  /** GET shows the form, and POST saves it. With `rack`, both lead back to the page of the keg. */
+  unit: (cellar: string, { rack = '', keg = '' }: { readonly rack?: string; readonly keg?: string } = {}) =>
+    `/cellars/${cellarSegment(cellar)}/unit${queryOf(
+      Object.entries({ keg, rack }).flatMap(([name, text]) =>
+        text === '' ? [] : [`${name}=${encodeURIComponent(text)}`],
+      ),
+    )}`,
   /** GET asks for confirmation, and POST changes the retention. */
   retention: (cellar: string) => `/cellars/${cellarSegment(cellar)}/retention`,
   keys: (cellar: string, status: KeyStatus = 'active', page = 1) =>

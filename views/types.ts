@@ -349,6 +349,7 @@ export type NewCellarField = 'cellar' | 'title'
 /** Whole days. Blank: readings are never deleted. */
 export type RetentionField = 'days'
 export type PolicyField = 'limit_readings' | 'limit_seconds' | 'age_max' | 'ahead_max'
+export type UnitField = 'keg' | 'unit'
 export type SignInField = 'email'
 export type SetPasswordField = 'email' | 'password' | 'password_again'
 export type ChangePasswordField = 'own_password' | 'password' | 'password_again'

@@ -1,5 +1,6 @@
 /** Programs rely on the heads of CSV: add columns only at the end. */
 import { instantText } from '../domain/calendar.ts'
+import type { Units } from '../domain/cellar.ts'
 import type { ExportedListName, ExportFormat, RecordedEvent } from '../domain/events.ts'
 import { optionalFields, type ReadingField, requiredFields } from '../domain/reading/fields.ts'
 import { actorText } from '../domain/search/event-filter.ts'
@@ -23,7 +24,7 @@ export const eventColumns: Columns<RecordedEvent> = {
   data: (event) => JSON.stringify(redactedData(event)).replaceAll(';', '\\u003b'),
 }
 
-type Accepted = RecordedEvent<'ReadingAccepted'>
+type Accepted = RecordedEvent<'ReadingAccepted'> & { readonly unit: string | null }
 
 const columnsOf = (fields: readonly ReadingField[]): Columns<Accepted> =>
   Object.fromEntries(fields.map((field) => [field, ({ data }) => data[field] ?? null]))
@@ -37,13 +38,26 @@ export const readingColumns: Columns<Accepted> = {
   recordedAt: ({ recordedAt }) => instantText(recordedAt),
   ...columnsOf(requiredFields),
   requestId: ({ metadata }) => metadata.requestId,
+  unit: ({ unit }) => unit,
   ...columnsOf(optionalFields),
 }
 
-export const eventRow = (list: ExportedListName, format: ExportFormat): ((event: RecordedEvent) => string) => {
-  if (format === 'ndjson') return (event) => `${visibleJson(eventView(event))}\n`
-  const [ofEvent, ofReading] = [rowOf(eventColumns), rowOf(readingColumns)]
-  return (event) => (list === 'readings' && event.type === 'ReadingAccepted' ? ofReading(event) : ofEvent(event))
+/** Only the list of readings has units. */
+export const eventRow = (
+  list: ExportedListName,
+  format: ExportFormat,
+  units: ReadonlyMap<string, Units>,
+): ((event: RecordedEvent) => string) => {
+  const [ofEvent, ofReading] = format === 'ndjson' ? [jsonRow, jsonRow] : [rowOf(eventColumns), rowOf(readingColumns)]
+  return (event) => {
+    if (list !== 'readings' || event.type !== 'ReadingAccepted') return ofEvent(event)
+    return ofReading({ ...event, unit: units.get(event.data.cellar)?.get(event.data.keg) ?? null })
+  }
+}
+
+const jsonRow = (event: RecordedEvent | Accepted): string => {
+  const view = eventView(event)
+  return `${visibleJson('unit' in event ? { ...view, unit: event.unit } : view)}\n`
 }
 
 export const rowOf = <Row>(columns: Columns<Row>): ((row: Row) => string) => {

@@ -3,9 +3,10 @@ import { knownOfHistory } from '../actors/ask/known-of-history.ts'
 import type { Core } from '../actors/core-interface.ts'
 import { instantText } from '../domain/calendar.ts'
 import type { ExportedListName, ExportFormat, RecordedEvent } from '../domain/events.ts'
+import type { LogPart } from '../domain/search/event-filter.ts'
 import { withoutSecrets } from '../domain/text.ts'
 import { csvRow } from './csv-escaping.ts'
-import { type EventList, type ExportedRows, ofTime, type RowsWanted } from './export-page.ts'
+import { type EventList, type ExportedRows, ofTime, packUnits, type RowsWanted } from './export-page.ts'
 import { eventColumns, readingColumns } from './export-rows.ts'
 import { keyColumns, keyRow } from './key-row.ts'
 
@@ -48,10 +49,11 @@ export async function* pagesOf(exporting: Exporting): AsyncGenerator<ExportPage,
   if (head !== '' && !isResumed) yield { text: head, rows: 0, share: 0 }
   if (list.list === 'keys') return yield* pagesOfKeys({ core, format, cellar: list.cellar })
   const also = list.list === 'history' ? knownOf(core, list.filter) : []
+  const units = packUnits(list.list === 'readings' ? cellarsWithUnits(core, list.filter) : [])
   let rest: EventList = list
   let first = list.filter.from
   while (true) {
-    const wanted = { list: rest, format, also }
+    const wanted = { list: rest, format, also, units }
     const page = await patient(() => rowsOf(exporting, wanted))
     const { text, rows, reached, to } = page
     first ??= page.first
@@ -74,6 +76,12 @@ const knownOf = (
   core: ExportedCore,
   filter: Extract<EventList, { readonly list: 'history' }>['filter'],
 ): readonly RecordedEvent[] => ofTime(knownOfHistory(core, filter.key).also, filter)
+
+/** As they are when the export begins, so that all its rows agree. */
+const cellarsWithUnits = ({ projections: { cellars, keys } }: ExportedCore, { cellar, key }: LogPart) => {
+  const name = cellar ?? (key === null ? null : (keys.get(key)?.cellar ?? null))
+  return cellars.list().filter((one) => one.units.size > 0 && (name === null || one.cellar === name))
+}
 
 type KeyList = Pick<Exporting, 'core' | 'format'> & { readonly cellar: string | null }
 

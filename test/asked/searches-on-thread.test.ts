@@ -55,7 +55,7 @@ const listed = async (wanted: ListWanted) => {
 const exported = async (list: RowsWanted['list'], page: (wanted: RowsWanted) => Promise<ExportedRows>) => {
   const pages: ExportedRows[] = []
   for (let rest = list; ; ) {
-    const rows = await page({ list: rest, format: 'ndjson', also: [] })
+    const rows = await page({ list: rest, format: 'ndjson', also: [], units: '[]' })
     pages.push(rows)
     if (rows.reached === null) return pages
     rest = { list: 'events', filter: { ...list.filter, from: rows.reached, to: rows.to } }
@@ -111,7 +111,7 @@ test('a purge hides its events from a thread that has read them', async () => {
     Array.from({ length: 10 }, () => reading(stream)),
   )
   const rowsOf = async (filter: LogPart): Promise<number> =>
-    (await onThread({ list: { list: 'events', filter }, format: 'ndjson', also: [] })).rows
+    (await onThread({ list: { list: 'events', filter }, format: 'ndjson', also: [], units: '[]' })).rows
   for (const filter of [wholeLog, { ...wholeLog, stream }]) expect(await rowsOf(filter)).toBe(10)
   await log.truncate(stream, 7)
   expect(await rowsOf({ ...wholeLog, stream })).toBe(3)

@@ -34,7 +34,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     const { lines } = await json('cellar', 'create', 'wine-berlin', '--title', 'Berlin')
     const policy = { limit: null, readingAgeMsMax: null, readingAheadMsMax: null, retentionMs: null }
     const createdAt = expect.stringMatching(iso)
-    expect(lines).toEqual([{ cellar: 'wine-berlin', title: 'Berlin', keys: 0, createdAt, policy }])
+    expect(lines).toEqual([{ cellar: 'wine-berlin', title: 'Berlin', keys: 0, createdAt, policy, units: {} }])
   })
 
   test('cellar rename changes what people see, and nothing else', async () => {
@@ -62,6 +62,20 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     for (const shown of ['7/10', 'no maximum', '10m', '365d']) expect(stdout).toContain(shown)
     const lifted = { limit: null, readingAgeMsMax: null, readingAheadMsMax: null, retentionMs: null }
     expect(await policyOf('--limit', 'none', '--max-ahead', 'none', '--retention', 'none')).toEqual(lifted)
+  })
+
+  test('cellar unit sets, changes and removes the unit of a keg name', async () => {
+    const unitsAfter = async (keg: string, unit: string) =>
+      (await json('cellar', 'unit', 'wine-berlin', keg, unit)).lines[0]?.['units']
+    expect(await unitsAfter('temperature', '°C')).toEqual({ temperature: '°C' })
+    expect(await unitsAfter('__proto__', 'bar')).toEqual(JSON.parse('{"temperature":"°C","__proto__":"bar"}'))
+    expect((await run('cellar', 'policy', 'wine-berlin')).stdout).toContain('temperature: °C, __proto__: bar')
+    expect(await unitsAfter('__proto__', '')).toEqual({ temperature: '°C' })
+    const hidden = await run('cellar', 'unit', 'wine-berlin', 'temperature', '\u202eC')
+    expect([hidden.exitCode, hidden.stdout]).toEqual([1, ''])
+    expect(hidden.stderr).toContain('The unit must not contain hidden characters.')
+    expect(await unitsAfter('temperature', ' ')).toEqual({})
+    expect((await run('cellar', 'policy', 'wine-berlin')).stdout).toMatch(/units +none/)
   })
 
   test('cellar policy refuses part of a day as retention, and an unknown cellar', async () => {

@@ -45,7 +45,7 @@ test('an export has every event once while ask.db is built', async () => {
   for (;;) {
     let nowMs = 0
     const passedMs = (): number => nowMs++ * 150
-    const page = await exportRows(readsOf({ log, ask, passedMs }), { list, format: 'ndjson', also: [] })
+    const page = await exportRows(readsOf({ log, ask, passedMs }), { list, format: 'ndjson', also: [], units: '[]' })
     for (const line of page.text.split('\n')) if (line !== '') exported.push(Number(JSON.parse(line).position))
     if (page.reached === null) break
     list = { ...list, filter: { ...list.filter, from: page.reached, to: page.to } }

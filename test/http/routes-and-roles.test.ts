@@ -48,6 +48,7 @@ const table: Readonly<Record<string, Row>> = {
   '/cellars/:cellar/then': pageForAll,
   '/cellars/:cellar/title': formForAdmins(303),
   '/cellars/:cellar/policy': formForAdmins(303),
+  '/cellars/:cellar/unit': pageWithForm(303),
   '/cellars/:cellar/retention': pageWithForm(303),
   '/cellars/:cellar/keys': { ...pageForAll, ...formForAdmins(422) },
   '/cellars/:cellar/keys/new': pageForAdmins,

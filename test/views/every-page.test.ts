@@ -103,7 +103,9 @@ describe('text from people and devices', () => {
       for (const input of await parse(page)) {
         if (input.tag !== 'input' || value(input, 'type') !== 'text' || value(input, 'value') === '') continue
         const shown = decode(value(input, 'value') ?? '')
-        expect([text, harmless('title'), harmless('label'), '30d', '365', '2020-01-01']).toContain(shown)
+        expect([text, harmless('title'), harmless('label'), harmless('unit'), '30d', '365', '2020-01-01']).toContain(
+          shown,
+        )
       }
       for (const [, inner] of html.matchAll(/<textarea[^>]*>([\s\S]*?)<\/textarea>/g)) {
         // An HTML parser drops the first newline of a textarea, so a page writes one before the text.
@@ -215,7 +217,7 @@ test('an auditor’s pages have no form or link that changes anything except the
     const changing = posts.map((form) => value(form, 'action')).filter((action) => action !== '/exports')
     expect(changing).toEqual(['/sign-out'])
     const links = elements.flatMap((element) => value(element, 'href') ?? [])
-    expect(links.filter((href) => /\/(new|edit|suspend|resume|revoke|role|remove)$/.test(href))).toEqual([])
+    expect(links.filter((href) => /\/(new|edit|suspend|resume|revoke|role|remove|unit)$/.test(href))).toEqual([])
   }
 })
 

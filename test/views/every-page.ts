@@ -8,6 +8,7 @@ import { NewCellarPage } from '../../views/cellars/new-cellar.tsx'
 import { ReadingsPage } from '../../views/cellars/readings-page.tsx'
 import { ConfirmRetentionPage } from '../../views/cellars/retention-form.tsx'
 import { SettingsPage } from '../../views/cellars/settings-page.tsx'
+import { UnitPage } from '../../views/cellars/units.tsx'
 import { ExportPage } from '../../views/exports/export-form.tsx'
 import { DocumentPage } from '../../views/frame/document.tsx'
 import { InsecurePage } from '../../views/frame/insecure.tsx'
@@ -438,6 +439,27 @@ const settingsPages = (texts: Texts): readonly Page[] => {
   return [
     { name: 'settings', html: SettingsPage({ shell: admin, ...settings }) },
     { name: 'settings-auditor', html: SettingsPage({ shell: auditor, ...settings }) },
+    {
+      name: 'settings-without-units',
+      html: SettingsPage({ shell: admin, ...settings, cellar: { ...cellar, units: new Map() } }),
+    },
+    ...[true, false].map((isKegGiven) => ({
+      name: isKegGiven ? 'unit' : 'unit-refused',
+      html: UnitPage({
+        shell: admin,
+        cellar,
+        isKegGiven,
+        rack: texts('rack'),
+        form: isKegGiven
+          ? editForm(texts, { keg: texts('keg'), unit: texts('unit') })
+          : editForm(
+              texts,
+              { keg: texts('typed'), unit: texts('typed') },
+              { keg: texts('fault'), unit: texts('fault'), form: texts('fault') },
+            ),
+        cancel: '/cellars/c/settings',
+      }),
+    })),
     {
       name: 'confirm-retention',
       html: ConfirmRetentionPage({ ...keepAYear, cellar, form: form({ days: '365' }) }),

@@ -11,6 +11,7 @@ import { paths } from '../paths.ts'
 import type { CellarThen, CellarView, KeyRowThen, Shell } from '../types.ts'
 import { CellarFrame } from './cellar-frame.tsx'
 import { CellarFacts } from './settings-page.tsx'
+import { UnitsCard } from './units.tsx'
 
 export const CellarThenPage = (props: {
   readonly shell: Shell
@@ -45,7 +46,14 @@ const Then = ({ cellar, answer, defaultLimit }: ThenProps): JSX.Element => (
       <a href={attribute(paths.cellarThen(cellar, isoText(answer.at)))}>Permanent link to this answer</a>
     </p>
     {answer.cellar === null ? null : (
-      <CellarFacts cellar={answer.cellar} defaultLimit={defaultLimit} title="Settings then" />
+      <div class="columns">
+        <div>
+          <CellarFacts cellar={answer.cellar} defaultLimit={defaultLimit} title="Settings then" />
+        </div>
+        <div>
+          <UnitsCard title="Units then" cellar={answer.cellar} csrf={null} />
+        </div>
+      </div>
     )}
     {answer.keys.length === 0 ? null : (
       <>

@@ -12,6 +12,7 @@ import { paths } from '../paths.ts'
 import type { CellarView, EditForm, Form, PolicyField, RetentionField, Shell } from '../types.ts'
 import { CellarFrame } from './cellar-frame.tsx'
 import { keptText, RetentionForm } from './retention-form.tsx'
+import { UnitsCard } from './units.tsx'
 
 export const SettingsPage = (props: {
   readonly shell: Shell
@@ -28,6 +29,11 @@ export const SettingsPage = (props: {
       <div class="columns">
         <div>
           <CellarFacts cellar={props.cellar} defaultLimit={props.defaultLimit} title="Current settings" />
+          <UnitsCard
+            title="Units"
+            cellar={props.cellar}
+            csrf={props.shell.operator?.role === 'admin' ? props.shell.csrf : null}
+          />
           <section class="card" aria-labelledby="cellar-at-title">
             <h2 id="cellar-at-title">Settings and keys at a certain time</h2>
             <TimeForm

@@ -9,12 +9,13 @@ export const addCellarCommands = (program: Command, runner: Runner): void => {
   const cellar = program
     .command('cellar')
     .description(
-      'Create, list and rename cellars, and set their rules. A cellar holds the readings and keys of one use case',
+      'Create, list and rename cellars, and set their rules and units. A cellar holds the readings and keys of one use case',
     )
   addCreate(cellar, runner)
   addList(cellar, runner)
   addRename(cellar, runner)
   addPolicy(cellar, runner)
+  addUnit(cellar, runner)
 }
 
 const addCreate = (cellar: Command, runner: Runner): void => {
@@ -52,6 +53,19 @@ const addRename = (cellar: Command, runner: Runner): void => {
     .option(...jsonFlag)
     .action((id: string, title: string, options: JsonOption) =>
       runner.run({ op: 'rename_cellar', cellar: id, title }, options, { text: cellarsText }),
+    )
+}
+
+const addUnit = (cellar: Command, runner: Runner): void => {
+  cellar
+    .command('unit')
+    .description('Set the unit of all kegs of this name. It is shown beside their values, which stay as they are')
+    .argument('<id>', 'the identifier of the cellar')
+    .argument('<keg>', 'the keg, as devices name it')
+    .argument('<unit>', 'at most 16 characters, like °C; "" removes the unit')
+    .option(...jsonFlag)
+    .action((id: string, keg: string, unit: string, options: JsonOption) =>
+      runner.run({ op: 'cellar_unit', cellar: id, keg, unit }, options, { text: cellarsText }),
     )
 }
 

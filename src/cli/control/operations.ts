@@ -34,6 +34,7 @@ export const Operation = Type.Union([
   Type.Object({ op: Type.Literal('create_cellar'), cellar: text, title: text }),
   Type.Object({ op: Type.Literal('list_cellars') }),
   Type.Object({ op: Type.Literal('rename_cellar'), cellar: text, title: text }),
+  Type.Object({ op: Type.Literal('cellar_unit'), cellar: text, keg: text, unit: text }),
   Type.Object({
     op: Type.Literal('cellar_policy'),
     cellar: text,
@@ -115,6 +116,8 @@ async function* answer(
       return done
     case 'rename_cellar':
       return yield* oneCellar(core, await core.cellars.rename(operation.cellar, operation.title, asker))
+    case 'cellar_unit':
+      return yield* oneCellar(core, await core.cellars.setUnit(operation.cellar, operation, asker))
     case 'cellar_policy':
       return yield* cellarPolicy(core, operation, asker)
     case 'create_key': {
@@ -268,6 +271,7 @@ const cellarView = (core: Core, cellar: CellarState): CellarView => ({
   keys: core.projections.keys.ofCellar(cellar.cellar).length,
   createdAt: isoOf(cellar.createdAt),
   policy: cellar.policy,
+  units: Object.fromEntries(cellar.units),
 })
 
 const keyLineIn =

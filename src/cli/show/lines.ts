@@ -16,6 +16,8 @@ const CellarView = Type.Object({
   createdAt: Type.String(),
   /** Durations are in ms. */
   policy: CellarPolicy,
+  /** By the name of the keg. */
+  units: Type.Record(Type.String(), Type.String()),
 })
 export type CellarView = Static<typeof CellarView>
 

@@ -17,7 +17,7 @@ export const eventText = (event: EventView): string =>
     visibleJson(event.data),
   ].join('  ')
 
-export const cellarFields = ({ cellar, title, createdAt, policy }: CellarView): string => {
+export const cellarFields = ({ cellar, title, createdAt, policy, units }: CellarView): string => {
   const { limit, readingAgeMsMax, readingAheadMsMax, retentionMs } = policy
   return formatFields([
     ['cellar', cellar],
@@ -27,8 +27,14 @@ export const cellarFields = ({ cellar, title, createdAt, policy }: CellarView): 
     ['maximum age of a reading', readingAgeMsMax === null ? 'no maximum' : durationTyped(readingAgeMsMax)],
     ['maximum time in the future', readingAheadMsMax === null ? 'no maximum' : durationTyped(readingAheadMsMax)],
     ['readings are kept', retentionMs === null ? 'for ever' : `for ${durationTyped(retentionMs)}`],
+    ['units', unitsText(units)],
   ])
 }
+
+const unitsText = (units: CellarView['units']): string =>
+  Object.entries(units)
+    .map(([keg, unit]) => `${keg}: ${unit}`)
+    .join(', ') || 'none'
 
 export const cellarTable = (cellars: readonly CellarView[]): string =>
   formatTable(

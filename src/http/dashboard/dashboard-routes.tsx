@@ -36,6 +36,7 @@ import {
   showSettings,
 } from './pages/settings-pages.tsx'
 import { showSignIn, signIn, signOut } from './pages/sign-in-pages.tsx'
+import { setUnit, showUnit } from './pages/unit-pages.tsx'
 import { RecentReadings } from './show/listed-readings.ts'
 import type { DashboardDeps, Visit } from './visit.ts'
 
@@ -100,6 +101,8 @@ const cellarPages = ({ operator, admin }: Door) =>
       .get('/cellars/:cellar/settings', operator(showSettings))
       .post('/cellars/:cellar/title', admin(rename))
       .post('/cellars/:cellar/policy', admin(changePolicy))
+      .get('/cellars/:cellar/unit', admin(showUnit))
+      .post('/cellars/:cellar/unit', admin(setUnit))
       .get('/cellars/:cellar/retention', admin(showRetentionConfirmation))
       .post('/cellars/:cellar/retention', admin(changeRetention)),
   )

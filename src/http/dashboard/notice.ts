@@ -8,6 +8,8 @@ const ofSuccess = {
   cellar_created: 'Cellar created. Next: create an API key for your devices.',
   cellar_renamed: 'Title saved.',
   policy_changed: 'Rules saved.',
+  unit_set: 'Unit saved.',
+  unit_removed: 'Unit removed.',
   retention_changed: 'Retention saved.',
   key_changed: 'Changes saved and in force.',
   key_suspended: 'Key suspended. Every node refuses readings with this key until you resume it.',
