@@ -1,14 +1,42 @@
 import type { KeyStatus } from '../src/domain/key-refusal.ts'
+import type { KegName, KegQuery } from './kegs/keg-types.ts'
 import type { LogQuery } from './log/log-types.ts'
 
 /**
- * Browsers resolve `.` and `..` in a path, even as `%2e%2e`. So these two names get a `~` in front, and so does a name that
- * begins with `~`.
+ * Browsers resolve `.` and `..` in a path, even as `%2e%2e`. So a cellar, rack or keg with such a name gets a `~` in
+ * front, and so does a name that begins with `~`.
  */
-export const cellarSegment = (cellar: string): string =>
+export const nameSegment = (cellar: string): string =>
   encodeURIComponent(/^(\.{1,2}$|~)/.test(cellar) ? `~${cellar}` : cellar)
 
-export const cellarOfSegment = (decoded: string): string => (decoded.startsWith('~') ? decoded.slice(1) : decoded)
+export const nameOfSegment = (decoded: string): string => (decoded.startsWith('~') ? decoded.slice(1) : decoded)
+
+const kegPath = (cellar: string, rack: string, keg: string): string =>
+  `/cellars/${nameSegment(cellar)}/kegs/${nameSegment(rack)}/${nameSegment(keg)}`
+
+/** Names of kegs that are compared. No encoded name has a space or a slash. */
+const besideText = (kegs: readonly KegName[]): string =>
+  kegs.map(({ rack, keg }) => `${encodeURIComponent(rack)}/${encodeURIComponent(keg)}`).join(' ')
+
+/** What the address says of the query. */
+export const kegFields = (query: Partial<KegQuery>): readonly (readonly [name: string, text: string])[] => {
+  const { range = '24h', from = '', to = '', isOwnScale = false, isPaused = false, table = 0 } = query
+  const isTyped = from !== '' || to !== ''
+  const named = [
+    ['range', isTyped || range === '24h' ? '' : range],
+    ['from', from],
+    ['to', to],
+    ['with', besideText(query.with ?? [])],
+    ['scale', isOwnScale ? 'own' : ''],
+    ['live', isPaused ? 'off' : ''],
+    ['find', query.find ?? ''],
+    ['table', table === 0 ? '' : String(table)],
+  ] as const
+  return named.filter(([, text]) => text !== '')
+}
+
+const kegQuery = (query: Partial<KegQuery>): string =>
+  queryOf(kegFields(query).map(([name, text]) => `${name}=${encodeURIComponent(text)}`))
 
 const listQuery = (status: KeyStatus, page: number): string =>
   queryOf([...(status === 'active' ? [] : [`status=${status}`]), ...pageQuery(page)])
@@ -44,25 +72,27 @@ export const paths = {
   cellarsPage: (page: number) => `/cellars${queryOf(pageQuery(page))}`,
   newCellar: '/cellars/new',
   cellar: (cellar: string, find = '', page = 1) =>
-    `/cellars/${cellarSegment(cellar)}/readings${readingsQuery(find, page)}`,
-  settings: (cellar: string) => `/cellars/${cellarSegment(cellar)}/settings`,
+    `/cellars/${nameSegment(cellar)}/readings${readingsQuery(find, page)}`,
+  keg: (cellar: string, rack: string, keg: string, query: Partial<KegQuery> = {}) =>
+    `${kegPath(cellar, rack, keg)}${kegQuery(query)}`,
+  settings: (cellar: string) => `/cellars/${nameSegment(cellar)}/settings`,
   /** Without `at`, an instant like `2026-03-01T10:14:07.042Z`, the page only asks for it. */
   cellarThen: (cellar: string, at = '', page = 1) =>
-    `/cellars/${cellarSegment(cellar)}/then${queryOf([...(at === '' ? [] : [`at=${encodeURIComponent(at)}`]), ...pageQuery(page)])}`,
-  rename: (cellar: string) => `/cellars/${cellarSegment(cellar)}/title`,
-  policy: (cellar: string) => `/cellars/${cellarSegment(cellar)}/policy`,
+    `/cellars/${nameSegment(cellar)}/then${queryOf([...(at === '' ? [] : [`at=${encodeURIComponent(at)}`]), ...pageQuery(page)])}`,
+  rename: (cellar: string) => `/cellars/${nameSegment(cellar)}/title`,
+  policy: (cellar: string) => `/cellars/${nameSegment(cellar)}/policy`,
   /** GET shows the form, and POST saves it. With `rack`, both lead back to the page of the keg. */
   unit: (cellar: string, { rack = '', keg = '' }: { readonly rack?: string; readonly keg?: string } = {}) =>
-    `/cellars/${cellarSegment(cellar)}/unit${queryOf(
+    `/cellars/${nameSegment(cellar)}/unit${queryOf(
       Object.entries({ keg, rack }).flatMap(([name, text]) =>
         text === '' ? [] : [`${name}=${encodeURIComponent(text)}`],
       ),
     )}`,
   /** GET asks for confirmation, and POST changes the retention. */
-  retention: (cellar: string) => `/cellars/${cellarSegment(cellar)}/retention`,
+  retention: (cellar: string) => `/cellars/${nameSegment(cellar)}/retention`,
   keys: (cellar: string, status: KeyStatus = 'active', page = 1) =>
-    `/cellars/${cellarSegment(cellar)}/keys${listQuery(status, page)}`,
-  newKey: (cellar: string) => `/cellars/${cellarSegment(cellar)}/keys/new`,
+    `/cellars/${nameSegment(cellar)}/keys${listQuery(status, page)}`,
+  newKey: (cellar: string) => `/cellars/${nameSegment(cellar)}/keys/new`,
   key: (keyId: string, historyPage = 1, isEverything = false) =>
     `/keys/${encodeURIComponent(keyId)}${historyQuery(historyPage, isEverything)}`,
   /** `at` is an instant like `2026-03-01T10:14:07.042Z`. */
@@ -98,9 +128,11 @@ export const paths = {
   deviceProgram: (name: string): string => `/docs/programs/${name}`,
   liveCellars: (page = 1) => `/live/cellars${queryOf(pageQuery(page))}`,
   liveReadings: (cellar: string, find = '', page = 1) =>
-    `/live/cellars/${cellarSegment(cellar)}/readings${readingsQuery(find, page)}`,
+    `/live/cellars/${nameSegment(cellar)}/readings${readingsQuery(find, page)}`,
+  liveKeg: (cellar: string, rack: string, keg: string, query: Partial<KegQuery> = {}) =>
+    `/live${kegPath(cellar, rack, keg)}${kegQuery(query)}`,
   liveKeys: (cellar: string, status: KeyStatus, page: number) =>
-    `/live/cellars/${cellarSegment(cellar)}/keys${listQuery(status, page)}`,
+    `/live/cellars/${nameSegment(cellar)}/keys${listQuery(status, page)}`,
   liveKey: (keyId: string, historyPage = 1, isEverything = false) =>
     `/live/keys/${encodeURIComponent(keyId)}${historyQuery(historyPage, isEverything)}`,
   liveLog: (query: Partial<LogQuery> = {}) => `/live/log${logQuery(query)}`,

@@ -45,6 +45,9 @@ export type AssetUrls = {
   readonly icon: string
   readonly htmx: string
   readonly htmxSse: string
+  /** Only pages with a chart load these two. */
+  readonly uplot: string
+  readonly chart: string
 }
 
 /** One sentence for each refused field. */

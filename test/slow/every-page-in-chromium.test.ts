@@ -14,6 +14,7 @@ import {
   sampleLogPush,
   sampleReading,
 } from '../views/every-page.ts'
+import { sampleKegPush } from '../views/sample-keg-pages.ts'
 
 // This limit is long, because the machine may be busy. It only ends the test of a page that never loads.
 setDefaultTimeout(600_000)
@@ -31,6 +32,8 @@ const assets = new Map([
   ['/assets/app.js', join(root, 'views/assets/app.js')],
   ['/assets/icon.svg', join(root, 'views/assets/icon.svg')],
   ['/assets/htmx.min.js', join(root, 'node_modules/htmx.org/dist/htmx.min.js')],
+  ['/assets/chart.js', join(root, 'views/assets/chart.js')],
+  ['/assets/uplot.min.js', join(root, 'node_modules/uplot/dist/uPlot.iife.min.js')],
   ['/assets/hx-sse.min.js', join(root, 'node_modules/htmx.org/dist/ext/hx-sse.min.js')],
 ])
 const pages = everyPage(harmless).filter((page) => page.name !== 'first-reading')
@@ -300,6 +303,73 @@ test('the log keeps its rows while the pointer or the focus is on them', async (
   await page.getByRole('button', { name: 'Find' }).hover()
   await page.getByText('2,384 readings').first().waitFor()
   expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('the keyboard reads a chart, zooms, and opens the readings of a point', async () => {
+  const { context, page, complaints } = await visitor({})
+  const chart = page.getByRole('application', { name: /^Chart/ })
+  const readout = page.locator('.chart-readout')
+  const open = async (): Promise<void> => {
+    await page.goto(`${base}/keg`)
+    await chart.focus()
+  }
+  await open()
+  expect(await readout.textContent()).toContain('2026-11-21 10:10 to 10:15 UTC: ')
+  await page.keyboard.press('ArrowLeft')
+  expect(await readout.textContent()).toMatch(/10:05 to 10:10 UTC: [\d.]+ °C, [\d.]+ to [\d.]+, 30 readings/)
+  await page.keyboard.press('Home')
+  expect(await readout.textContent()).toContain('2026-11-20 10:15 to 10:20')
+  await page.keyboard.press('+')
+  await page.waitForURL((url) => url.searchParams.has('from') && url.hash === '#chart')
+  await open()
+  await page.keyboard.press('-')
+  await page.waitForURL((url) => url.searchParams.get('from') === '2026-11-19 22:15:00')
+  await open()
+  await page.keyboard.press('Enter')
+  await page.waitForURL((url) => url.pathname === '/log' && url.searchParams.get('to') === '2026-11-21T10:15:00.000Z')
+  expect(complaints.filter((text) => !text.includes('404'))).toEqual([])
+  await context.close()
+})
+
+test('the pointer zooms a chart, and opens the readings of a point', async () => {
+  const { context, page } = await visitor({})
+  await page.goto(`${base}/keg`)
+  const box = await page.locator('.chart-drawing .u-over').boundingBox()
+  if (box === null) throw new Error('the chart is not drawn')
+  const y = box.y + box.height / 2
+  await page.mouse.move(box.x + box.width / 4, y)
+  await page.mouse.down()
+  await page.mouse.move(box.x + box.width / 2, y, { steps: 4 })
+  await page.mouse.up()
+  await page.waitForURL((url) => url.searchParams.has('to'))
+  const asked = new URL(page.url()).searchParams
+  const [from, to] = ['from', 'to'].map((name) => Date.parse(`${asked.get(name)}Z`))
+  expect(Math.abs(Number(to) - Number(from) - 6 * 3_600_000)).toBeLessThan(10 * 60_000)
+  await page.goto(`${base}/keg`)
+  await page.mouse.click(box.x + box.width / 4, y)
+  await page.waitForURL((url) => url.pathname === '/log' && url.searchParams.get('kind') === 'readings')
+  await context.close()
+})
+
+test('a live update moves the newest point of a chart', async () => {
+  const { context, page, complaints } = await visitor({})
+  const path = '/live/cellars/wine-berlin/kegs/rack-17/temperature'
+  await page.goto(`${base}/keg`)
+  await until(() => streams.get(path)?.size === 1)
+  const push = await sampleKegPush(harmless, nowMs, 12.75)
+  for (const send of streams.get(path) ?? []) send(`data: ${push.replaceAll('\n', '\ndata: ')}\n\n`)
+  await page.getByText('10:10 to 10:15 UTC: 12.75 °C, 12.75 to 12.75').waitFor()
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('without JavaScript, the picture of the server is the chart', async () => {
+  const { context, page } = await visitor({ javaScriptEnabled: false, forcedColors: 'active' })
+  await page.goto(`${base}/keg`)
+  expect(await page.getByRole('img', { name: /^temperature of rack-17, from 2026-11-20/ }).isVisible()).toBe(true)
+  expect(await page.getByText('silent for 2 h', { exact: true }).isVisible()).toBe(true)
+  expect(await page.getByRole('link', { name: 'Zoom out' }).isVisible()).toBe(true)
   await context.close()
 })
 

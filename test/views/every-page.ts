@@ -48,6 +48,7 @@ import type {
 } from '../../views/types.ts'
 import { everyEvent } from '../support/logs/every-event.ts'
 import { logPages, sampleLogList, sampleRefusalCounts, sampleRefusalRows } from './log-pages.ts'
+import { kegPages } from './sample-keg-pages.ts'
 
 /** This is 2026-11-21T10:14:07.123Z. */
 export const nowMs = 1_795_256_047_123
@@ -68,8 +69,8 @@ export type TextField =
   | 'reason'
   | 'rack'
   | 'keg'
-  | 'unit'
   | 'timestamp'
+  | 'unit'
   | 'email'
   | 'browser'
   | 'typed'
@@ -89,8 +90,8 @@ export const harmless: Texts = (field) =>
     reason: 'Laptop stolen; ticket 4711',
     rack: 'rack-17',
     keg: 'temperature',
-    unit: '°C',
     timestamp: '2026-11-21T10:14:05Z',
+    unit: '°C',
     email: 'marta@example.com',
     browser: 'Firefox 128 on Windows',
     typed: '2026-11-21 10:14:07',
@@ -108,6 +109,7 @@ export const everyPage = (texts: Texts): readonly Page[] => [
   ...pagesBeforeSignIn(texts),
   ...cellarListPages(texts),
   ...readingsPages(texts),
+  ...kegPages(texts, { shell: shellOf(texts, 'admin'), cellar: cellarOf(texts) }),
   ...settingsPages(texts),
   ...keyListPages(texts),
   ...keyFormPages(texts),
@@ -129,6 +131,8 @@ const shellOf = (texts: Texts, role: 'admin' | 'auditor' | null): Shell => ({
     icon: '/assets/icon.svg?v=1',
     htmx: '/assets/htmx.min.js?v=1',
     htmxSse: '/assets/hx-sse.min.js?v=1',
+    uplot: '/assets/uplot.min.js?v=1',
+    chart: '/assets/chart.js?v=1',
   },
   insecureHttp: false,
   reasons: [],

@@ -180,6 +180,7 @@ const eventOf = (texts: Texts, nowMs: number): EventPageView => ({
   },
   inStream: { before: paths.event('key-7Qp2abCd', 3), after: paths.event('key-7Qp2abCd', 5) },
   inLog: { before: paths.event('cellar-x', 3), after: null },
+  keg: { cellar: texts('cellar'), rack: texts('rack'), keg: texts('keg') },
   about: { words: 'All of the key', name: texts('label'), href: paths.log({ key: '7Qp2abCd' }) },
   samples: [],
   json: JSON.stringify({ stream: 'key-7Qp2abCd', data: { label: 'x' } }, null, 2),

@@ -4,7 +4,7 @@ import { ReceiptLink } from '../log/receipt-link.tsx'
 import { RefusalTable } from '../log/refusal-table.tsx'
 import { SearchBox } from '../parts/ask-form.tsx'
 import { Live } from '../parts/live.tsx'
-import { Name } from '../parts/name.tsx'
+import { attribute, Name } from '../parts/name.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
 import { countOf, countText } from '../parts/quantity.ts'
 import { Sparkline } from '../parts/sparkline.tsx'
@@ -88,7 +88,7 @@ const KegsAndReadings = (props: CellarReadingsProps): JSX.Element => {
   )
 }
 
-const StateNote = (props: { readonly state: ReadingsState }): JSX.Element => {
+export const StateNote = (props: { readonly state: ReadingsState }): JSX.Element => {
   const { state } = props
   if (state.kind === 'current') return ''
   return (
@@ -171,7 +171,11 @@ const Kegs = (props: KegListView & { readonly cellar: string }): JSX.Element => 
           : `${countText(props.found)} of ${countOf(props.all, 'keg', 'kegs')}`}
       </small>
     </h2>
-    {props.kegs.length === 0 ? <NoKegs find={props.find} /> : <Table rows={props.kegs} columns={kegColumns} />}
+    {props.kegs.length === 0 ? (
+      <NoKegs find={props.find} />
+    ) : (
+      <Table rows={props.kegs} columns={kegColumns(props.cellar)} />
+    )}
     <PageLinks
       page={props.page}
       pages={props.pages}
@@ -200,15 +204,17 @@ const NoKegs = (props: { readonly find: string }): JSX.Element => (
   </div>
 )
 
-const KegName = ({ rack, keg }: Pick<KegView, 'rack' | 'keg'>): JSX.Element => (
+const KegName = ({ cellar, rack, keg }: Pick<ReadingView, 'cellar' | 'rack' | 'keg'>): JSX.Element => (
   <>
     <Name class="under" text={rack} />
-    <Name class="row-name" text={keg} />
+    <a href={attribute(paths.keg(cellar, rack, keg))}>
+      <Name class="row-name" text={keg} />
+    </a>
   </>
 )
 
-const kegColumns: readonly Column<KegView>[] = [
-  { head: 'Rack and keg', cell: KegName },
+const kegColumns = (cellar: string): readonly Column<KegView>[] => [
+  { head: 'Rack and keg', cell: ({ rack, keg }) => <KegName cellar={cellar} rack={rack} keg={keg} /> },
   {
     head: 'Latest value',
     isNumber: true,

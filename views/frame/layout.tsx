@@ -24,6 +24,8 @@ export const Layout = (props: {
   readonly title: string
   readonly section?: Section
   readonly narrow?: boolean
+  /** Addresses of further scripts. */
+  readonly scripts?: readonly string[]
   readonly children: Children
 }): JSX.Element => {
   const { shell } = props
@@ -47,6 +49,9 @@ export const Layout = (props: {
           <script src={attribute(shell.assets.htmx)}></script>
           <script src={attribute(shell.assets.htmxSse)} defer></script>
           <script src={attribute(shell.assets.js)} defer></script>
+          {(props.scripts ?? []).map((script) => (
+            <script src={attribute(script)} defer></script>
+          ))}
         </head>
         <body>
           <a class="skip" href="#main">

@@ -10,6 +10,7 @@ export type PageProblem =
   | 'too_many_forms'
   | 'no_cookie'
   | 'not_found'
+  | 'keg_not_found'
   | 'busy'
   | 'export_running'
   | 'too_many_exports'
@@ -92,6 +93,12 @@ const words: Readonly<
     changed: 'There is no page at this address.',
     advice:
       'Check the address for typing errors. The address may also name a cellar or key that was never created, or an operator or invitation that was removed.',
+  },
+  keg_not_found: {
+    title: 'No such keg',
+    changed: 'No reading of this keg is known.',
+    advice:
+      'Check the address for typing errors. A keg appears with its first reading, and is dropped when the cellar has too many kegs and this one is silent for longest.',
   },
   busy: {
     title: 'The service is busy',

@@ -167,6 +167,13 @@ const InLog = (props: { readonly event: EventPageView }): JSX.Element => {
         <Fact term="Position">
           <span safe>{countText(event.position)}</span>
         </Fact>
+        {event.keg === null ? null : (
+          <Fact term="Keg">
+            <a href={attribute(paths.keg(event.keg.cellar, event.keg.rack, event.keg.keg))}>
+              <Name text={event.keg.rack} /> / <Name text={event.keg.keg} />
+            </a>
+          </Fact>
+        )}
         <Fact term="Request">
           <a href={attribute(paths.found(event.requestId))}>
             <code safe>{event.requestId}</code>

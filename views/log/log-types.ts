@@ -164,6 +164,8 @@ export type EventPageView = {
   readonly inStream: Neighbours
   readonly inLog: Neighbours
   readonly about: AboutFilter | null
+  /** Of a reading. */
+  readonly keg: { readonly cellar: string; readonly rack: string; readonly keg: string } | null
   /** Of a summary of refusals. */
   readonly samples: readonly SampleView[]
   /** What `cellarbook log read --json` prints, with line breaks. */

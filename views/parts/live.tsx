@@ -7,3 +7,23 @@ export const Live = (props: { readonly from: string; readonly target: string; re
     {props.children}
   </div>
 )
+
+/** `href` pauses the page, or ends its pause. */
+export const LiveSwitch = (props: { readonly isPaused: boolean; readonly href: string }): JSX.Element =>
+  props.isPaused ? (
+    <>
+      <span class="quiet">Paused</span>{' '}
+      <a class="action" href={attribute(props.href)}>
+        Resume
+      </a>
+    </>
+  ) : (
+    <>
+      <span class="live-mark only-live">Live</span>
+      <span class="live-off only-live">Not live</span>
+      <span class="quiet only-static">Reload this page to see what is new.</span>{' '}
+      <a class="action only-live" href={attribute(props.href)}>
+        Pause
+      </a>
+    </>
+  )

@@ -7,13 +7,23 @@ import { type Door, doorOf } from './door/door.tsx'
 import { OperatorTurns } from './door/operator-turns.ts'
 import { SignInThrottle } from './door/sign-in-throttle.ts'
 import { askedByForm } from './forms/asked-by-form.ts'
-import { live, liveCellars, liveFirstReading, liveKey, liveKeys, liveLog, liveReadings } from './live/live-streams.tsx'
+import {
+  live,
+  liveCellars,
+  liveFirstReading,
+  liveKeg,
+  liveKey,
+  liveKeys,
+  liveLog,
+  liveReadings,
+} from './live/live-streams.tsx'
 import { seeOther } from './page-answers.tsx'
 import { changePassword, endOwnSessions, showAccount } from './pages/account-pages.tsx'
 import { createCellar, leadToReadings, showCellars, showNewCellar, showReadings } from './pages/cellar-pages.tsx'
 import { showCellarThen } from './pages/cellar-then-page.tsx'
 import { exportList } from './pages/export-download.tsx'
 import { programs, showGuide, showProgram } from './pages/guide-pages.tsx'
+import { showKeg } from './pages/keg-pages.tsx'
 import { createKey, showKeys, showNewKey } from './pages/key-list-pages.tsx'
 import { confirmKeyAction, doKeyAction, saveEdit, showEdit, showKey } from './pages/key-pages.tsx'
 import { showLink, spendLink } from './pages/link-pages.tsx'
@@ -97,6 +107,11 @@ const cellarPages = ({ operator, admin }: Door) =>
       .get('/cellars/:cellar', operator(leadToReadings))
       .get('/cellars/:cellar/readings', operator(showReadings))
       .post('/cellars/:cellar/readings', operator(askedByForm('find')))
+      .get('/cellars/:cellar/kegs/:rack/:keg', operator(showKeg))
+      .post(
+        '/cellars/:cellar/kegs/:rack/:keg',
+        operator(askedByForm('range', 'from', 'to', 'with', 'scale', 'live', 'find')),
+      )
       .get('/cellars/:cellar/then', operator(showCellarThen))
       .get('/cellars/:cellar/settings', operator(showSettings))
       .post('/cellars/:cellar/title', admin(rename))
@@ -164,6 +179,7 @@ const liveStreams = ({ operator }: Door) =>
     pages
       .get('/live/cellars', operator(live(liveCellars)))
       .get('/live/cellars/:cellar/readings', operator(live(liveReadings)))
+      .get('/live/cellars/:cellar/kegs/:rack/:keg', operator(live(liveKeg)))
       .get('/live/cellars/:cellar/keys', operator(live(liveKeys)))
       .get('/live/log', operator(live(liveLog)))
       .get('/live/keys/:keyId', operator(live(liveKey)))

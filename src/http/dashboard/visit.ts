@@ -1,4 +1,4 @@
-import { cellarOfSegment } from '../../../views/paths.ts'
+import { nameOfSegment } from '../../../views/paths.ts'
 import type { AssetUrls, HealthReason, LogCheckView, Shell } from '../../../views/types.ts'
 import type { Asker, Core, Session } from '../../actors/core-interface.ts'
 import type { CellarState } from '../../domain/cellar.ts'
@@ -65,7 +65,7 @@ export const askerOf = ({ session, requestId }: SignedInVisit): Asker => {
 
 export const cellarInPath = ({ core }: DashboardDeps, { params }: Visit): CellarState | null => {
   const segment = params['cellar']
-  return segment === undefined ? null : core.projections.cellars.get(cellarOfSegment(segment))
+  return segment === undefined ? null : core.projections.cellars.get(nameOfSegment(segment))
 }
 
 export const keyInPath = ({ core }: DashboardDeps, { params }: Visit): KeyState | null => {

@@ -49,7 +49,7 @@ test('the box leads to a rack, by its name or a part of it', async () => {
 /** The names of the shown kegs, such as `rack 3/keg 7`. */
 const kegRows = (html: string): readonly string[] => {
   const [table = ''] = html.split('id="latest-title"')
-  const rows = [...table.matchAll(/<bdi class="under">([^<]*)<\/bdi><bdi class="row-name">([^<]*)<\/bdi>/g)]
+  const rows = [...table.matchAll(/<bdi class="under">([^<]*)<\/bdi><a [^>]*><bdi class="row-name">([^<]*)<\/bdi>/g)]
   return rows.map(([, rack, keg]) => `${rack}/${keg}`)
 }
 

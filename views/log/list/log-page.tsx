@@ -1,6 +1,6 @@
 import { ListExports } from '../../exports/list-export.tsx'
 import { Layout } from '../../frame/layout.tsx'
-import { Live } from '../../parts/live.tsx'
+import { Live, LiveSwitch } from '../../parts/live.tsx'
 import { attribute, Name } from '../../parts/name.tsx'
 import { countText } from '../../parts/quantity.ts'
 import { exactText, isoText } from '../../parts/time-words.ts'
@@ -25,7 +25,9 @@ export const LogPage = (props: { readonly shell: Shell; readonly list: LogListVi
       <div class="log-choices">
         <KindLinks query={query} />
         <p class="list-actions">
-          {canGrow ? <LiveSwitch list={list} /> : null}
+          {canGrow ? (
+            <LiveSwitch isPaused={query.isPaused} href={paths.log({ ...query, isPaused: !query.isPaused })} />
+          ) : null}
           {list.exported === null ? null : (
             <a class="action" href="#export">
               Export
@@ -77,31 +79,6 @@ export const LogPush = (props: { readonly list: LogListView; readonly nowMs: num
     )}
   </>
 )
-
-const LiveSwitch = (props: { readonly list: LogListView }): JSX.Element => {
-  const { query } = props.list
-  return (
-    <>
-      {query.isPaused ? (
-        <>
-          <span class="quiet">Paused</span>{' '}
-          <a class="action" href={attribute(paths.log({ ...query, isPaused: false }))}>
-            Resume
-          </a>
-        </>
-      ) : (
-        <>
-          <span class="live-mark only-live">Live</span>
-          <span class="live-off only-live">Not live</span>
-          <span class="quiet only-static">Reload this page to see what is new.</span>{' '}
-          <a class="action only-live" href={attribute(paths.log({ ...query, isPaused: true }))}>
-            Pause
-          </a>
-        </>
-      )}
-    </>
-  )
-}
 
 const LogList = (props: { readonly list: LogListView; readonly nowMs: number }): JSX.Element => {
   const { list } = props

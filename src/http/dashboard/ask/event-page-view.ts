@@ -36,6 +36,7 @@ export const eventPageView = (core: Core, found: EventInContext): EventPageView 
     inStream: linked(found.inStream),
     inLog: linked(found.inLog),
     about: aboutEvent(core, event, before),
+    keg: event.type === 'ReadingAccepted' ? event.data : null,
     samples: samplesOf(event),
     json: JSON.stringify(eventView(event), null, 2),
   }

@@ -1,5 +1,6 @@
 import { CellarList } from '../../../../views/cellars/cellars-page.tsx'
 import { CellarReadings } from '../../../../views/cellars/readings-page.tsx'
+import { KegPush } from '../../../../views/kegs/keg-page.tsx'
 import { FirstReading } from '../../../../views/keys/key-created.tsx'
 import { KeyPush } from '../../../../views/keys/key-page.tsx'
 import { KeyList } from '../../../../views/keys/keys-page.tsx'
@@ -15,6 +16,8 @@ import { keyIdIn, logQueryOf } from '../ask/read-log-query.ts'
 import { mayPack } from '../gzip-answers.ts'
 import { cellarListOf, cellarsPerPageMax } from '../show/cellar-views.ts'
 import { askHistory, requestedHistory, watchedHistory } from '../show/history-views.ts'
+import { kegInPath, kegQueryOf } from '../show/keg-query.ts'
+import { kegPageOf } from '../show/keg-views.ts'
 import { keyListOf, keyListQuery, keysByStatus, keysPerPageMax, keyViewOf } from '../show/key-views.ts'
 import { requestedPage } from '../show/paging.ts'
 import { kegPageNumber, readingsOf, readingsQuery, readingView } from '../show/reading-views.ts'
@@ -67,6 +70,24 @@ export const liveReadings = async (deps: DashboardDeps, visit: SignedInVisit): P
       const shown = await readingsOf(deps, wanted, { nowMs, owner })
       await pause()
       return <CellarReadings {...shown} nowMs={nowMs} isAdmin={isAdmin(visit)} />
+    },
+  }
+}
+
+export const liveKeg = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole | null => {
+  const cellar = cellarInPath(deps, visit)?.cellar
+  if (cellar === undefined) return null
+  const name = kegInPath(visit)
+  const query = { ...kegQueryOf(visit.query, name), find: '', table: 0, isPaused: false }
+  return {
+    name: [paths.liveKeg(cellar, name.rack, name.keg, query)],
+    topic: { cellar },
+    listsEvents: false,
+    render: async (pause) => {
+      const nowMs = deps.core.clock.now()
+      const page = await kegPageOf(deps, { cellar, name, query }, { nowMs, owner: visit.session.email })
+      await pause()
+      return page === null ? null : <KegPush cellar={cellar} page={page} nowMs={nowMs} />
     },
   }
 }

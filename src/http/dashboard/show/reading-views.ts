@@ -110,10 +110,10 @@ const kegPage = ({ core }: DashboardDeps, wanted: ReadingsWanted, asked: Omit<As
     asked,
   )
 
-const stateWithout = (kind: 'not_ready' | 'not_now'): ReadingsState =>
+export const stateWithout = (kind: 'not_ready' | 'not_now'): ReadingsState =>
   kind === 'not_ready' ? { kind: 'behind', asOfMs: null } : { kind: 'away' }
 
-const stateOf = async (
+export const stateOf = async (
   { isBehind, asOf }: { readonly isBehind: boolean; readonly asOf: AsOf },
   read: (places: readonly PlaceInLog[]) => Promise<readonly RecordedEvent[]>,
 ): Promise<ReadingsState> => {

@@ -1,0 +1,23 @@
+import { KegPage } from '../../../../views/kegs/keg-page.tsx'
+import { paths } from '../../../../views/paths.ts'
+import { htmlPage, notFound, problemPage } from '../page-answers.tsx'
+import { cellarView } from '../show/cellar-views.ts'
+import { kegInPath, kegQueryOf } from '../show/keg-query.ts'
+import { kegPageOf } from '../show/keg-views.ts'
+import { waitForTurn } from '../show/pauses.ts'
+import { cellarInPath, type DashboardDeps, type SignedInVisit } from '../visit.ts'
+
+export const showKeg = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const cellar = cellarInPath(deps, visit)
+  if (cellar === null) return notFound(visit)
+  const name = kegInPath(visit)
+  const asked = { cellar: cellar.cellar, name, query: kegQueryOf(visit.query, name) }
+  const asker = { nowMs: visit.nowMs, owner: visit.session.email, signal: visit.request.signal }
+  const page = await kegPageOf(deps, asked, asker)
+  if (page === null) {
+    const back = { href: paths.cellar(cellar.cellar), words: 'Go to the readings of the cellar' }
+    return problemPage(visit, { problem: 'keg_not_found', status: 404, back })
+  }
+  await waitForTurn()
+  return htmlPage(visit, <KegPage shell={visit.shell} cellar={cellarView(cellar)} page={page} />)
+}
