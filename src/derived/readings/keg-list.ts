@@ -14,8 +14,9 @@ export function* kegList(database: Database, wanted: KegsWanted): Generator<void
   const cellar = cellarNamed(database, wanted.cellar)
   if (cellar === null) return { kegs: [], page: 1, pages: 1, found: 0, all: 0 }
   const { rack, words, perPage } = wanted
-  const matches = rack === undefined && words.length === 0 ? null : yield* numbersNamed(database, cellar.number, wanted)
-  const found = matches?.length ?? cellar.kegs
+  const named = rack === undefined && words.length === 0 ? null : yield* numbersNamed(database, cellar.number, wanted)
+  const found = named?.length ?? cellar.kegs
+  const matches = found === cellar.kegs ? null : named
   const pages = Math.max(1, Math.ceil(found / perPage))
   const page = Math.min(wanted.page, pages)
   const numbers = yield* pageOf(database, { ...wanted, cellar: cellar.number, matches, page, found })
@@ -29,7 +30,11 @@ export function* kegList(database: Database, wanted: KegsWanted): Generator<void
   return { kegs, page, pages, found, all }
 }
 
-type Place = { readonly rack_order: string; readonly keg_order: string }
+/** Of the primary key, so that SQLite begins at the place. With `cellar = ?`, it would pass all kegs before it. */
+type Place = readonly [cellar: number, rackOrder: string, kegOrder: string | Uint8Array]
+
+/** In the order of blobs and texts of SQLite, it comes after all texts. */
+const afterTexts = new Uint8Array(1)
 
 /** In the order of the names. */
 export function* numbersNamed(
@@ -39,23 +44,23 @@ export function* numbersNamed(
 ): Generator<void, readonly number[]> {
   const numbers: number[] = []
   // No name is empty, so no order key is.
-  let after: Place = { rack_order: rack === undefined ? '' : orderKey(rack), keg_order: '' }
-  const inRack = rack === undefined ? '' : 'AND rack_order = ?2'
-  const end = database.query<Place, [number, string, string]>(
-    `SELECT rack_order, keg_order FROM kegs WHERE cellar = ?1 AND (rack_order, keg_order) > (?2, ?3) ${inRack}
-      ORDER BY rack_order, keg_order LIMIT 1 OFFSET ${kegsPassedPerStep - 1}`,
+  let after: Place = [cellar, rack === undefined ? '' : orderKey(rack), '']
+  const last: Place = rack === undefined ? [cellar + 1, '', ''] : [cellar, orderKey(rack), afterTexts]
+  const range = `(cellar, rack_order, keg_order) > (?1, ?2, ?3) AND (cellar, rack_order, keg_order) <= (?4, ?5, ?6)`
+  const order = 'cellar, rack_order, keg_order'
+  const end = database.query<unknown, (number | string | Uint8Array)[]>(
+    `SELECT ${order} FROM kegs WHERE ${range} ORDER BY ${order} LIMIT 1 OFFSET ${kegsPassedPerStep - 1}`,
   )
-  const wanted = words.map((_, index) => `AND instr(searched, ?${6 + index}) > 0`).join(' ')
-  const found = database.query<{ readonly number: number }, (number | string)[]>(
-    `SELECT number FROM kegs WHERE cellar = ?1 AND (rack_order, keg_order) > (?2, ?3) ${inRack}
-      AND (?4 = '' OR (rack_order, keg_order) <= (?4, ?5)) ${wanted} ORDER BY rack_order, keg_order`,
+  const wanted = words.map((_, index) => `AND instr(searched, ?${7 + index}) > 0`).join(' ')
+  const found = database.query<unknown, (number | string | Uint8Array)[]>(
+    `SELECT number FROM kegs WHERE ${range} ${wanted} ORDER BY ${order}`,
   )
   for (;;) {
-    const to = end.get(cellar, after.rack_order, after.keg_order)
-    const range = [after.rack_order, after.keg_order, to?.rack_order ?? '', to?.keg_order ?? '']
-    for (const [number] of found.values(cellar, ...range, ...words)) numbers.push(Number(number))
-    if (to === null) return numbers
-    after = to
+    const [to] = end.values(...after, ...last)
+    const upTo: Place = to === undefined ? last : [Number(to[0]), String(to[1]), String(to[2])]
+    for (const [number] of found.values(...after, ...upTo, ...words)) numbers.push(Number(number))
+    if (to === undefined) return numbers
+    after = upTo
     yield
   }
 }
@@ -93,6 +98,9 @@ const numbersAt = (database: Database, cellar: number, { from, perPage, isRevers
     .map(({ number }) => number)
 }
 
+/** Sorted again after so many times the wanted number. */
+const rankedTimesMax = 4
+
 type Ranked = { readonly keg: number; readonly rank: number; readonly isSilent: 0 | 1 }
 
 /** The first `count` kegs. Equal ones come in the order of their first readings. SQLite sorts each step, so that only those that can be among them become objects. */
@@ -108,15 +116,19 @@ function* bestOf(
       WHERE cellar = ?2 AND ${kegs} ORDER BY isSilent DESC, rank ${direction}, keg ${direction} LIMIT ?3`
   const byRank = (a: Ranked, b: Ranked): number =>
     b.isSilent - a.isSilent || (isReversed ? b.rank - a.rank || b.keg - a.keg : a.rank - b.rank || a.keg - b.keg)
-  let best: readonly Ranked[] = []
+  let best: Ranked[] = []
   for (const kegs of stepsOf(database, cellar, matches)) {
     const found = database
       .query<Ranked, [number, number, number, ...(number | string)[]]>(sql(kegs.where))
       .all(nowMs, cellar, count, ...kegs.parameters)
-    best = [...best, ...found].sort(byRank).slice(0, count)
+    for (const ranked of found) best.push(ranked)
+    if (best.length > rankedTimesMax * count) best = best.sort(byRank).slice(0, count)
     yield
   }
-  return best.map(({ keg }) => keg)
+  return best
+    .sort(byRank)
+    .slice(0, count)
+    .map(({ keg }) => keg)
 }
 
 function* silentOf(database: Database, { cellar, matches, nowMs }: PageWanted): Generator<void, readonly number[]> {

@@ -40,7 +40,7 @@ const readingsFlushEveryMs = 10_000
 /** Kegs that stay in memory after a flush: about 900 bytes each. A further keg is read from the file when it is used. */
 export const kegsInMemoryMax = 16_384
 /** Kegs of one cellar. A further keg makes the cellar forget one. */
-export const kegsPerCellarMax = 10_000
+export const kegsPerCellarMax = 100_000
 
 export const readingsKind: ModelKind = {
   name: 'readings',
