@@ -1,16 +1,13 @@
 import type { Database } from 'bun:sqlite'
 import type { EventData, RecordedEvent } from '../../domain/events.ts'
-import { isBatch, type ReadingColumns, textToKeep } from '../../domain/reading/columns.ts'
-import type { Reading } from '../../domain/reading/fields.ts'
-import { NamedReading } from '../../domain/reading/named-reading.ts'
-import { nanosecondsPastMs, parseTimestamp } from '../../domain/reading/parse-timestamp.ts'
+import { isBatch } from '../../domain/reading/columns.ts'
 import { isRun, type LogItem, type RecordedRun } from '../../domain/reading/recorded-run.ts'
 import { keyIdOf } from '../../domain/stream-names.ts'
-import { futureSkewMsMax } from '../../limits.ts'
+import { futureSkewMsMax, modelRowsPerStep } from '../../limits.ts'
 import { FlushSteps } from '../flush-steps.ts'
 import type { Model, ModelKind } from '../model.ts'
 import { AheadReadings, aheadTable } from './ahead-readings.ts'
-import type { Arriving } from './arriving.ts'
+import { type Arriving, takeColumns, takeReading } from './arriving.ts'
 import {
   addArrival,
   addTime,
@@ -100,6 +97,7 @@ class ReadingsModel implements Model {
     for (const cellar of this.#cellars.all()) {
       if (!cellar.isPurged) continue
       this.#recent.forgetBefore(cellar.number, cellar.keptFromMs ?? 0)
+      yield* this.#trimKegs(cellar)
       yield* this.#rollUps.purge(cellar.number, cellar.timesFromMs)
       yield* this.#ahead.purge(cellar.number, cellar.keptFromMs ?? 0)
       cellar.isPurged = false
@@ -132,8 +130,8 @@ class ReadingsModel implements Model {
       const count = isBatch(readings) ? readings.count : 1
       for (let index = 0; index < count; index += 1) {
         const at = before + index
-        if (isBatch(readings)) this.#takeColumns(readings, index)
-        else this.#takeReading(readings)
+        if (isBatch(readings)) takeColumns(arriving, readings, index)
+        else takeReading(arriving, readings)
         arriving.revision = revision + at
         arriving.position = position + at
         this.#foldReading(cellar)
@@ -151,41 +149,10 @@ class ReadingsModel implements Model {
     arriving.recordedAt = recordedAt
     arriving.revision = revision
     arriving.position = position
-    this.#takeReading(data)
+    takeReading(arriving, data)
     const cellar = this.#cellars.named(data.cellar)
     this.#foldReading(cellar)
     showRecent(cellar, arriving)
-  }
-
-  #takeColumns({ racks, kegs, values, timesMs, texts }: ReadingColumns, index: number): void {
-    const arriving = this.#arriving
-    arriving.rack = racks[index]?.text ?? ''
-    arriving.keg = kegs[index]?.text ?? ''
-    arriving.value = values[index] ?? 0
-    this.#takeTime(timesMs[index] ?? 0, texts?.[index] ?? null)
-  }
-
-  /** @throws Error for an invalid timestamp, which should have been refused before */
-  #takeReading(reading: Reading): void {
-    const arriving = this.#arriving
-    arriving.rack = reading.rack
-    arriving.keg = reading.keg
-    arriving.value = reading.value
-    if (reading instanceof NamedReading) {
-      this.#takeTime(reading.timeMs, reading.text)
-      return
-    }
-    const { timestamp } = reading
-    const timeMs = parseTimestamp(timestamp)
-    if (typeof timeMs === 'string') throw new Error(`Cannot fold a reading: the timestamp "${timestamp}" is invalid`)
-    this.#takeTime(timeMs, textToKeep(timestamp))
-  }
-
-  #takeTime(timeMs: number, text: string | null): void {
-    const arriving = this.#arriving
-    arriving.timestamp = text
-    arriving.timeMs = timeMs
-    arriving.nanoseconds = text === null ? 0 : nanosecondsPastMs(text)
   }
 
   #foldReading(cellar: ReadingsCellar): void {
@@ -222,12 +189,18 @@ class ReadingsModel implements Model {
         return expected
       }
     }
-    const slot = slots.find(named) ?? this.#kegs.load(named, cellar.gone) ?? this.#makeKeg(cellar, named)
+    const slot = slots.find(named) ?? this.#load(cellar, named) ?? this.#makeKeg(cellar, named)
     if (before !== null) {
       const { numbers, from } = slots.of(before)
       numbers[from + nextSeen] = slot
     }
     this.#slotBefore = slot
+    return slot
+  }
+
+  #load(cellar: ReadingsCellar, named: KegOfCellar): number | null {
+    const slot = this.#kegs.load(named, cellar.gone)
+    if (slot !== null && cellar.isPurged) forgetBefore(this.#slots.of(slot), cellar.timesFromMs)
     return slot
   }
 
@@ -282,7 +255,8 @@ class ReadingsModel implements Model {
       const { numbers, from } = this.#slots.of(slot)
       return numbers[from + isStored] === 0
     })
-    return new SilentKegs([...this.#kegs.lasts(cellar.number), ...made.map((slot) => this.#lastOf(slot))])
+    const kegs = made.map((slot) => this.#lastOf(slot))
+    return new SilentKegs(kegs, (afterMs) => this.#kegs.oldest(cellar.number, afterMs))
   }
 
   #lastOf(slot: number): LastOfKeg {
@@ -318,9 +292,10 @@ class ReadingsModel implements Model {
     const cellar = this.#cellars.named(name)
     if (!this.#cellars.keepFrom(cellar, acceptedBefore)) return
     const beforeMs = cellar.timesFromMs
-    for (const { rack, keg } of this.#kegs.older(cellar.number, beforeMs)) {
-      const named = { cellar: cellar.number, rack, keg }
-      if (this.#slots.find(named) === null) this.#kegs.load(named, cellar.gone)
+    for (const last of this.#kegs.latestIn(cellar.number, Number.MIN_SAFE_INTEGER, beforeMs - 1)) {
+      const { number, rack, keg } = last
+      const isInMemory = this.#slots.find({ cellar: cellar.number, rack, keg }) !== null
+      if (!isInMemory && !cellar.gone.has(number)) this.#forgetKeg(cellar, last)
     }
     for (const slot of this.#slots.ofCellar(cellar.number)) {
       const keg = this.#slots.of(slot)
@@ -332,6 +307,23 @@ class ReadingsModel implements Model {
     this.#rollUps.forgetClosedBefore(cellar.number, beforeMs)
     this.#ahead.forgetBefore(cellar.number, acceptedBefore)
     cellar.silent = null
+  }
+
+  /** After a purge. One keg of the file at a time, because a cellar can have more of them than fit into memory. */
+  *#trimKegs(cellar: ReadingsCellar): Generator<void> {
+    for (let after = -1; ; ) {
+      const kegs = this.#kegs.withOlder(cellar.number, after, cellar.timesFromMs)
+      for (const { number, rack, keg } of kegs) {
+        const named = { cellar: cellar.number, rack, keg }
+        const known = this.#slots.find(named)
+        const slot = known ?? this.#load(cellar, named)
+        if (slot !== null) this.#kegs.write(slot)
+        if (slot !== null && known === null) this.#slots.release(slot)
+        after = number
+        if (this.#steps.isFull()) yield
+      }
+      if (kegs.length < modelRowsPerStep) return
+    }
   }
 
   *#deleteGone(): Generator<void> {

@@ -1,11 +1,18 @@
 import type { LastOfKeg } from './stored-kegs.ts'
 
-/** Of a full cellar, oldest last. Made anew after each flush. */
-export class SilentKegs {
-  readonly #kegs: LastOfKeg[]
+/** All kegs of the file that are older than `toMs`, but for those that were returned before. */
+export type OlderKegs = { readonly kegs: readonly LastOfKeg[]; readonly toMs: number }
 
-  constructor(kegs: readonly LastOfKeg[]) {
-    this.#kegs = kegs.toSorted((a, b) => (isOlder(a, b) ? 1 : -1))
+/** Of a full cellar, oldest last. Made anew after each flush. The oldest kegs of the file are read only when they are needed. */
+export class SilentKegs {
+  readonly #read: (afterMs: number) => OlderKegs
+  #kegs: LastOfKeg[]
+  #readToMs = Number.NEGATIVE_INFINITY
+
+  /** `kegs` are not in the file yet. */
+  constructor(kegs: readonly LastOfKeg[], read: (afterMs: number) => OlderKegs) {
+    this.#kegs = sorted(kegs)
+    this.#read = read
   }
 
   add(keg: LastOfKeg): void {
@@ -24,15 +31,25 @@ export class SilentKegs {
    * place.
    */
   take(now: (keg: LastOfKeg) => LastOfKeg | null): LastOfKeg | null {
-    for (let keg = this.#kegs.pop(); keg !== undefined; keg = this.#kegs.pop()) {
+    for (;;) {
+      const keg = this.#kegs.at(-1)
+      if (this.#readToMs < (keg?.timeMs ?? Number.POSITIVE_INFINITY)) {
+        const { kegs, toMs } = this.#read(this.#readToMs)
+        this.#kegs = sorted([...this.#kegs, ...kegs])
+        this.#readToMs = toMs
+        continue
+      }
+      if (keg === undefined) return null
+      this.#kegs.pop()
       const current = now(keg)
       if (current === null) continue
       if (!isOlder(keg, current)) return current
       this.add(current)
     }
-    return null
   }
 }
+
+const sorted = (kegs: readonly LastOfKeg[]): LastOfKeg[] => kegs.toSorted((a, b) => (isOlder(a, b) ? 1 : -1))
 
 const isOlder = (a: LastOfKeg, b: LastOfKeg): boolean => {
   if (a.timeMs !== b.timeMs) return a.timeMs < b.timeMs

@@ -3,6 +3,7 @@ import { secondText } from '../../domain/calendar.ts'
 import { nanosecondsPastMs } from '../../domain/reading/parse-timestamp.ts'
 import { silentAfterMs } from '../../domain/reading/silence.ts'
 import { orderKey } from '../../domain/search/order-key.ts'
+import { modelRowsPerStep } from '../../limits.ts'
 import {
   arrivalBytes,
   cellarNumber,
@@ -22,6 +23,7 @@ import {
   usualPauseOf,
 } from './keg-numbers.ts'
 import type { KegOfCellar, KegSlots } from './keg-slots.ts'
+import type { OlderKegs } from './silent-kegs.ts'
 
 /**
  * Order keys are different for different names, so they also find a keg. `searched` has both
@@ -58,6 +60,9 @@ export const kegTables = `
     PRIMARY KEY (cellar, keg)
   ) STRICT, WITHOUT ROWID;`
 
+/** A full cellar reads this number of its oldest kegs at once: 0.5 MB. */
+const lastsAtOnce = 2_000
+
 export type LastOfKeg = {
   readonly number: number
   readonly rack: string
@@ -85,8 +90,9 @@ export class StoredKegs {
   readonly #slots: KegSlots
   readonly #find: Statement<{ readonly number: number }, [number, string, string]>
   readonly #latest: Statement<StoredKeg, [number, number]>
-  readonly #lasts: Statement<StoredLast, [number]>
-  readonly #older: Statement<StoredLast, [number, number]>
+  readonly #timeAt: Statement<{ readonly time_ms: number }, [number, number]>
+  readonly #lasts: Statement<StoredLast, [number, number, number]>
+  readonly #withOlder: Statement<StoredLast, [number, number, number]>
   readonly #name: Statement
   readonly #write: Statement
   readonly #deleteName: Statement
@@ -94,12 +100,17 @@ export class StoredKegs {
 
   constructor(database: Database, slots: KegSlots) {
     this.#slots = slots
-    const both = 'kegs JOIN latest ON latest.cellar = kegs.cellar AND latest.keg = kegs.number WHERE kegs.cellar = ?'
+    // SQLite must read the latest readings first: there is no index of their times.
+    const both = `SELECT number, rack, kegs.keg, position, time_ms, timestamp
+      FROM latest CROSS JOIN kegs ON kegs.cellar = latest.cellar AND kegs.number = latest.keg WHERE latest.cellar = ?`
     this.#find = database.prepare('SELECT number FROM kegs WHERE cellar = ? AND rack_order = ? AND keg_order = ?')
     this.#latest = database.prepare('SELECT * FROM latest WHERE cellar = ? AND keg = ?')
-    this.#lasts = database.prepare(`SELECT number, rack, kegs.keg, position, time_ms, timestamp FROM ${both}`)
-    this.#older = database.prepare(
-      `SELECT number, rack, kegs.keg, position, time_ms, timestamp FROM ${both} AND oldest_ms < ?`,
+    this.#timeAt = database.prepare(
+      `SELECT time_ms FROM latest WHERE cellar = ? AND time_ms > ? ORDER BY time_ms LIMIT 1 OFFSET ${lastsAtOnce}`,
+    )
+    this.#lasts = database.prepare(`${both} AND time_ms > ? AND time_ms <= ?`)
+    this.#withOlder = database.prepare(
+      `${both} AND latest.keg > ? AND oldest_ms < ? ORDER BY latest.keg LIMIT ${modelRowsPerStep}`,
     )
     this.#name = database.prepare('INSERT INTO kegs VALUES (?, ?, ?, ?, ?, ?, ?)')
     this.#write = database.prepare('REPLACE INTO latest VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
@@ -169,12 +180,21 @@ export class StoredKegs {
     this.#deleteLatest.run(cellar, number)
   }
 
-  lasts(cellar: number): readonly LastOfKeg[] {
-    return this.#lasts.all(cellar).map(lastOf)
+  /** The kegs with the oldest latest readings after `afterMs`. */
+  oldest(cellar: number, afterMs: number): OlderKegs {
+    const after = Math.max(afterMs, Number.MIN_SAFE_INTEGER)
+    const toMs = this.#timeAt.get(cellar, after)?.time_ms ?? Number.POSITIVE_INFINITY
+    return { kegs: this.latestIn(cellar, after, toMs), toMs }
   }
 
-  older(cellar: number, ms: number): readonly LastOfKeg[] {
-    return this.#older.all(cellar, ms).map(lastOf)
+  /** `afterMs` is not included, and `toMs` is. */
+  latestIn(cellar: number, afterMs: number, toMs: number): readonly LastOfKeg[] {
+    return this.#lasts.all(cellar, afterMs, Math.min(toMs, Number.MAX_SAFE_INTEGER)).map(lastOf)
+  }
+
+  /** Kegs that remember a time before `ms`, by their numbers. */
+  withOlder(cellar: number, afterNumber: number, ms: number): readonly LastOfKeg[] {
+    return this.#withOlder.all(cellar, afterNumber, ms).map(lastOf)
   }
 }
 

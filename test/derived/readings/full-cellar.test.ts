@@ -34,7 +34,7 @@ const readingAt = (cellar: string, keg: string, second: number): Reading => ({
 
 const runOf = (readings: readonly Reading[], position: number): RecordedRun => {
   const request = { requestId: 'x', readings: columnsOf(readings), idempotency: null }
-  return new RecordedRun(new ReadingRun('key1', historyStartMs + 20_000_000, [request]), {
+  return new RecordedRun(new ReadingRun('key1', historyStartMs + 300_000_000, [request]), {
     stream: 'readings-key1',
     revision: position,
     position,
@@ -71,8 +71,8 @@ describe('a cellar', () => {
   })
 
   test('forgets the same kegs after flushes and starts', () => {
-    const again = batches(9_990, 20).map((run) => movedTo(run, 30_000))
-    const history = [...batches(0, kegsPerCellarMax + 300), ...batches(20_000, 300), ...again]
+    const again = batches(kegsPerCellarMax - 10, 20).map((run) => movedTo(run, 300_000))
+    const history = [...batches(0, kegsPerCellarMax + 300), ...batches(200_000, 300), ...again]
     const expected = rowsOf(foldedReadings(history, endMs))
     const database = emptyReadings()
     let model = readingsKind.open(database)
