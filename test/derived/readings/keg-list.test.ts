@@ -1,8 +1,14 @@
+import type { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { racksLike } from '../../../src/derived/readings/rack-list.ts'
+import { rackList, racksLike } from '../../../src/derived/readings/rack-list.ts'
 import { recentReadings } from '../../../src/derived/readings/recent-readings.ts'
+import type { KegsWanted, ShownKeg, ShownRack } from '../../../src/derived/readings/shown-kegs.ts'
+import { hasWords } from '../../../src/domain/search/keg-words.ts'
 import { answerOf, foundKegs, hasKeg } from '../../support/readings/asked-kegs.ts'
-import { foldedReadings } from '../../support/readings/readings-history.ts'
+import { rounded } from '../../support/readings/expected-charts.ts'
+import { byName, expectedKegs, expectedRacks } from '../../support/readings/expected-lists.ts'
+import { drawnOf } from '../../support/readings/expected-readings.ts'
+import { foldedReadings, historyStartMs, purgedLog, randomHistory } from '../../support/readings/readings-history.ts'
 import { type Sent, sentHistory } from '../../support/readings/sent-history.ts'
 
 const noonMs = Date.UTC(2026, 2, 1, 12)
@@ -72,3 +78,94 @@ describe('racks', () => {
     expect(answerOf(racksLike(database, { pattern: /7$/, limit: 2 }))).toEqual(found)
   })
 })
+
+describe('each list equals a computation from all readings', () => {
+  const nowMs = historyStartMs + 7.5 * 86_400_000
+  const words = [[], ['2'], ['räck'], ['keg', '1'], ['nothing']]
+  const history = randomHistory(31)
+  const histories = [history, purgedLog(history)]
+
+  for (const [index, items] of histories.entries()) {
+    const database = foldedReadings(items, nowMs)
+    const title = index === 0 ? 'in a model that grew' : 'in a model of the purged log'
+
+    test(title, () => {
+      for (const [cellar, { kept }] of Object.entries(drawnOf(history))) {
+        for (const wordsOf of words) {
+          const found = expectedKegs(kept, nowMs).filter((keg) => hasWords(keg, wordsOf))
+          for (const rack of [undefined, 'rack-2', 'Räck ß']) {
+            const expected = found.filter((keg) => rack === undefined || keg.rack === rack)
+            for (const order of orders) {
+              const wanted = {
+                ...order,
+                cellar,
+                words: wordsOf,
+                nowMs,
+                perPage: 5,
+                ...(rack !== undefined && { rack }),
+              }
+              const shown = allPages(database, wanted)
+              expect(shown.map(listed).toSorted(byName)).toEqual(expected.toSorted(byName))
+              expect(shown.map(({ rack, keg }) => [rack, keg]).length).toBe(new Set(shown.map(nameOf)).size)
+              expect(ranksOf(shown.map(listed), order)).toEqual(ranksOf(ordered(expected, order), order))
+            }
+          }
+          expect(allRacks(database, { cellar, words: wordsOf, nowMs })).toEqual(expectedRacks(found))
+        }
+      }
+    })
+  }
+})
+
+type Order = Pick<KegsWanted, 'sort' | 'isReversed' | 'silentFirst'>
+type Listed = ReturnType<typeof expectedKegs>[number]
+
+const orders: readonly Order[] = (['name', 'age', 'value'] as const).flatMap((sort) =>
+  [true, false].flatMap((isReversed) => [true, false].map((silentFirst) => ({ sort, isReversed, silentFirst }))),
+)
+
+const nameOf = ({ rack, keg }: { readonly rack: string; readonly keg: string }): string => `${rack} / ${keg}`
+
+const listed = ({ latest, day, rack, keg, acceptedMs, pauseMs, isSilent }: ShownKeg): Listed => ({
+  rack,
+  keg,
+  acceptedMs,
+  pauseMs,
+  isSilent,
+  position: latest.position,
+  value: latest.value,
+  day: day.map((mean) => (mean === null ? null : rounded(mean))),
+})
+
+const ordered = (kegs: readonly Listed[], { sort, isReversed, silentFirst }: Order): readonly Listed[] => {
+  const byRank = (a: Listed, b: Listed): number => {
+    if (sort === 'name') return byName(a, b)
+    return sort === 'age' ? b.acceptedMs - a.acceptedMs : a.value - b.value
+  }
+  return kegs.toSorted(
+    (a, b) => (silentFirst ? Number(b.isSilent) - Number(a.isSilent) : 0) || (isReversed ? -1 : 1) * byRank(a, b),
+  )
+}
+
+/** Kegs with the same rank may come in any order. */
+const ranksOf = (kegs: readonly Listed[], { sort, silentFirst }: Order): readonly unknown[] =>
+  kegs.map((keg) => {
+    const rank = sort === 'name' ? nameOf(keg) : sort === 'age' ? keg.acceptedMs : keg.value
+    return silentFirst ? [keg.isSilent, rank] : rank
+  })
+
+const allPages = (database: Database, wanted: Partial<KegsWanted>): readonly ShownKeg[] => {
+  const first = foundKegs(database, wanted)
+  const others = Array.from({ length: first.pages - 1 }, (_, page) =>
+    foundKegs(database, { ...wanted, page: page + 2 }),
+  )
+  const shown = [first, ...others].flatMap(({ kegs }) => kegs)
+  expect([first.found, first.kegs.length]).toEqual([shown.length, Math.min(shown.length, 5)])
+  return shown
+}
+
+const allRacks = (database: Database, wanted: Pick<KegsWanted, 'cellar' | 'words' | 'nowMs'>): readonly ShownRack[] => {
+  const of = (page: number) => answerOf(rackList(database, { ...wanted, page, perPage: 3 }))
+  const first = of(1)
+  return Array.from({ length: first.pages }, (_, page) => of(page + 1)).flatMap(({ racks }) => racks)
+}

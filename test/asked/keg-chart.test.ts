@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { kegsReadMax, singleReadingsMax, singleReadingsReadMax } from '../../src/asked/keg-chart.ts'
+import type { ChartsWanted, SingleReading } from '../../src/derived/readings/shown-kegs.ts'
+import type { RecordedEvent } from '../../src/domain/events.ts'
+import { batchReadingsMax } from '../../src/limits.ts'
+import { openFreshLog } from '../support/logs/engine.ts'
+import { type FaultyLog, faultyLog } from '../support/logs/faulty-log.ts'
+import { seededNumbers } from '../support/seeded-entropy.ts'
+import { type Service, startService, testCellar, validReading } from '../support/test-service.ts'
+
+const minuteMs = 60_000
+const hourMs = 3_600_000
+
+let log: FaultyLog
+let service: Service
+let startMs: number
+
+beforeEach(async () => {
+  log = faultyLog(await openFreshLog())
+  service = await startService({ log, isDerived: true })
+  startMs = service.clock.now()
+})
+afterEach(async () => {
+  await service.stop()
+  await log.close()
+})
+
+const readingAt = (ms: number, value: number, keg = 'temperature') => ({
+  ...validReading,
+  keg,
+  value,
+  timestamp: `${new Date(ms).toISOString().slice(0, 19)}Z`,
+})
+
+const post = async (readings: readonly unknown[], key: string): Promise<void> => {
+  for (let from = 0; from < readings.length; from += batchReadingsMax) {
+    const answer = await service.postBatch(readings.slice(from, from + batchReadingsMax), key)
+    if (answer.status !== 200) throw new Error(await answer.text())
+  }
+}
+
+const limit = { readings: 1_000_000, windowMs: minuteMs }
+
+const chartOf = async (wanted: Partial<ChartsWanted> = {}) => {
+  const range = { fromMs: startMs - hourMs, toMs: service.clock.now(), stepsMax: 400 }
+  const kegs = [{ rack: validReading.rack, keg: 'temperature' }]
+  const told = await service.core.questions.ask(
+    'kegChart',
+    { cellar: testCellar, kegs, ...range, ...wanted },
+    { owner: 'anna' },
+  )
+  if (told.kind !== 'answered') throw new Error(told.kind)
+  const [chart] = told.answer.kegs
+  if (chart === undefined || chart === null) throw new Error('there is no chart')
+  return chart
+}
+
+const allEvents = async (): Promise<readonly RecordedEvent[]> => {
+  const events: RecordedEvent[] = []
+  for (let page = await service.log.readAll({ limit: 1_000 }); page.length > 0; ) {
+    events.push(...page)
+    page = await service.log.readAll({ from: events.at(-1)?.position ?? 0, limit: 1_000 })
+  }
+  return events
+}
+
+/** From the events of the log, by time. */
+const singlesOf = async (keg: string): Promise<readonly SingleReading[]> => {
+  const events = await allEvents()
+  return events
+    .filter((event): event is RecordedEvent<'ReadingAccepted'> => event.type === 'ReadingAccepted')
+    .filter(({ data, recordedAt }) => data.keg === keg && Date.parse(data.timestamp) <= recordedAt + 10 * minuteMs)
+    .map(({ stream, revision, position, data }) => ({
+      timeMs: Date.parse(data.timestamp),
+      value: data.value,
+      stream,
+      revision,
+      position,
+    }))
+    .toSorted((a, b) => a.timeMs - b.timeMs || a.position - b.position)
+}
+
+/** The first of the lowest readings in the log, of the first minute that has one. */
+const lowestOf = (singles: readonly SingleReading[], sign = 1): SingleReading | null => {
+  const minuteOf = ({ timeMs }: SingleReading): number => Math.floor(timeMs / minuteMs)
+  return (
+    singles.toSorted((a, b) => sign * (a.value - b.value) || minuteOf(a) - minuteOf(b) || a.position - b.position)[0] ??
+    null
+  )
+}
+
+describe('a chart of the log', () => {
+  test('has the single readings of several keys, and leads to the lowest and the highest one', async () => {
+    const keys = [await service.createKey({ limit }), await service.createKey({ limit })] as const
+    for (const seed of [1, 2]) {
+      const next = seededNumbers(seed)
+      for (let request = 0; request < 40; request += 1) {
+        service.clock.advance(next() % (2 * minuteMs))
+        const nowMs = service.clock.now()
+        const offsets = Array.from({ length: 1 + (next() % 4) }, () => [
+          0,
+          -hourMs / 2,
+          -90_000,
+          9 * minuteMs,
+          11 * minuteMs,
+        ])
+        const readings = offsets.map((each) => readingAt(nowMs + (each[next() % 5] ?? 0), next() % 10))
+        await post([...readings, readingAt(nowMs, 1, 'other')], keys[next() % 2 === 0 ? 0 : 1].key)
+      }
+      const chart = await chartOf({ toMs: service.clock.now() + 10 * minuteMs })
+      const singles = await singlesOf('temperature')
+      expect(chart.readings).toEqual(singles)
+      expect(chart.summary.count).toBe(singles.length)
+      expect(chart.summary.lowest).toEqual(lowestOf(singles))
+      expect(chart.summary.highest).toEqual(lowestOf(singles, -1))
+      expect(chart.summary.ahead).toBeGreaterThan(0)
+    }
+  })
+
+  test('has no single readings beyond their number', async () => {
+    const { key } = await service.createKey({ limit })
+    service.clock.advance(hourMs)
+    const many = Array.from({ length: singleReadingsMax }, (_, second) => readingAt(startMs + second * 1_000, second))
+    await post(many, key)
+    expect((await chartOf()).readings).toEqual(await singlesOf('temperature'))
+    await post([readingAt(startMs, -1)], key)
+    const chart = await chartOf()
+    expect([chart.readings, chart.summary.count]).toEqual([null, singleReadingsMax + 1])
+    expect(chart.summary.lowest).toEqual(lowestOf(await singlesOf('temperature')))
+  })
+
+  test('reads a bounded part of the log for single readings', async () => {
+    const { key } = await service.createKey({ limit })
+    const others = (count: number) => Array.from({ length: count }, (_, index) => readingAt(startMs, index, 'other'))
+    await post([...others(singleReadingsReadMax - 1), readingAt(startMs, 5)], key)
+    service.clock.advance(hourMs)
+    const kegs = [{ rack: validReading.rack, keg: 'temperature' }]
+    expect((await chartOf({ kegs })).readings).toEqual(await singlesOf('temperature'))
+    await post([...others(1), readingAt(startMs, 6)], key)
+    expect((await chartOf({ kegs })).readings).toBeNull()
+  })
+
+  test('of many kegs reads nothing from the log', async () => {
+    const { key } = await service.createKey({ limit })
+    await post([readingAt(startMs, 1), readingAt(startMs, 2, 'other')], key)
+    service.clock.advance(hourMs)
+    const kegs = Array.from({ length: kegsReadMax + 1 }, (_, number) => ({
+      rack: validReading.rack,
+      keg: number === 0 ? 'temperature' : `missing ${number}`,
+    }))
+    const { readings, summary, points } = await chartOf({ kegs })
+    expect([readings, summary.lowest, summary.count, points.length]).toEqual([null, null, 1, 1])
+    expect((await chartOf({ kegs: kegs.slice(0, kegsReadMax) })).readings).toHaveLength(1)
+  })
+
+  test('is shown without events while the log is away', async () => {
+    const { key } = await service.createKey({ limit })
+    await post([readingAt(startMs, 1)], key)
+    service.clock.advance(hourMs)
+    expect((await chartOf()).summary.lowest?.value).toBe(1)
+    log.goAway()
+    const { readings, summary, points } = await chartOf()
+    log.comeBack()
+    expect([readings, summary.lowest, summary.count, points.length]).toEqual([null, null, 1, 1])
+  })
+})

@@ -1,0 +1,47 @@
+import type { ShownKeg, ShownRack } from '../../../src/derived/readings/shown-kegs.ts'
+import { orderKey } from '../../../src/domain/search/order-key.ts'
+import { meanOf } from './expected-charts.ts'
+import { arrivalsOf, byTime, type Folded } from './expected-readings.ts'
+
+const halfHourMs = 1_800_000
+const minuteMs = 60_000
+
+type Named = { readonly rack: string; readonly keg: string }
+
+type Listed = Named &
+  Pick<ShownKeg, 'acceptedMs' | 'pauseMs' | 'isSilent' | 'day'> & { readonly position: number; readonly value: number }
+
+/** Computes from the readings of a cellar what a list must say of each keg. */
+export const expectedKegs = (readings: readonly Folded[], nowMs: number): readonly Listed[] =>
+  [...Map.groupBy(readings, ({ keg }) => keg).values()].map((ofKeg) => {
+    const sorted = ofKeg.toSorted(byTime)
+    const { accepted = 0, pause } = arrivalsOf(sorted)
+    const silentMs = pause === null ? 24 * 60 * minuteMs : Math.max(3 * pause, 10 * minuteMs)
+    const lastHalf = Math.floor(nowMs / halfHourMs)
+    return {
+      rack: ofKeg[0]?.rack ?? '',
+      keg: ofKeg[0]?.name ?? '',
+      position: sorted.at(-1)?.position ?? 0,
+      value: sorted.at(-1)?.value ?? 0,
+      acceptedMs: accepted,
+      pauseMs: pause,
+      isSilent: nowMs - accepted > silentMs,
+      day: Array.from({ length: 48 }, (_, index) =>
+        meanOf(ofKeg.filter(({ ms }) => Math.floor(ms / halfHourMs) === lastHalf - 47 + index)),
+      ),
+    }
+  })
+
+export const byName = (a: Named, b: Named): number =>
+  compare(orderKey(a.rack), orderKey(b.rack)) || compare(orderKey(a.keg), orderKey(b.keg))
+
+/** SQLite compares bytes. */
+const compare = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+
+export const expectedRacks = (kegs: readonly Listed[]): readonly ShownRack[] =>
+  [...Map.groupBy(kegs.toSorted(byName), ({ rack }) => rack)].map(([rack, ofRack]) => ({
+    rack,
+    kegs: ofRack.length,
+    silent: ofRack.filter(({ isSilent }) => isSilent).length,
+    acceptedMs: Math.max(...ofRack.map(({ acceptedMs }) => acceptedMs)),
+  }))
