@@ -75,6 +75,7 @@ export class RollUps {
   add(slot: number, arriving: Arriving, isRepeat: boolean): void {
     const keg = this.#slots.of(slot)
     const { numbers, from } = keg
+    const lateMs = arriving.recordedAt - arriving.timeMs
     for (let level = 0; level < levels.length; level += 1) {
       const ms = levels[level]?.ms ?? minuteMs
       const time = Math.floor(arriving.timeMs / ms)
@@ -88,12 +89,7 @@ export class RollUps {
       }
       const offset = arriving.timeMs - time * ms + arriving.nanoseconds / 1e6
       addToBucket(numbers, at, arriving, offset)
-      if (offset >= halfHourMs) {
-        numbers[at + bucketSecondCount] = (numbers[at + bucketSecondCount] ?? 0) + 1
-        numbers[at + bucketSecondSum] = (numbers[at + bucketSecondSum] ?? 0) + arriving.value
-      } else {
-        numbers[at + bucketSum] = (numbers[at + bucketSum] ?? 0) + arriving.value
-      }
+      if (lateMs > lateMsMin) addLate(numbers, at, lateMs)
       if (isRepeat) numbers[at + bucketRepeats] = (numbers[at + bucketRepeats] ?? 0) + 1
     }
   }
@@ -282,10 +278,11 @@ const addToBucket = (numbers: Float64Array, at: number, arriving: Arriving, offs
     numbers[at + bucketMax] = value
     numbers[at + bucketMaxPosition] = arriving.position
   }
-  const lateMs = arriving.recordedAt - arriving.timeMs
-  if (lateMs > lateMsMin) {
-    numbers[at + bucketLate] = (numbers[at + bucketLate] ?? 0) + 1
-    if (lateMs > (numbers[at + bucketLateMs] ?? 0)) numbers[at + bucketLateMs] = lateMs
+  if (offset < halfHourMs) {
+    numbers[at + bucketSum] = (numbers[at + bucketSum] ?? 0) + value
+  } else {
+    numbers[at + bucketSecondCount] = (numbers[at + bucketSecondCount] ?? 0) + 1
+    numbers[at + bucketSecondSum] = (numbers[at + bucketSecondSum] ?? 0) + value
   }
   if (count === 0 || offset < (numbers[at + bucketFirstAt] ?? 0)) {
     numbers[at + bucketFirst] = value
@@ -295,6 +292,11 @@ const addToBucket = (numbers: Float64Array, at: number, arriving: Arriving, offs
     numbers[at + bucketLast] = value
     numbers[at + bucketLastAt] = offset
   }
+}
+
+const addLate = (numbers: Float64Array, at: number, lateMs: number): void => {
+  numbers[at + bucketLate] = (numbers[at + bucketLate] ?? 0) + 1
+  if (lateMs > (numbers[at + bucketLateMs] ?? 0)) numbers[at + bucketLateMs] = lateMs
 }
 
 type BucketGroup = {
