@@ -90,7 +90,7 @@ const lowestOf = (singles: readonly SingleReading[], sign = 1): SingleReading | 
 }
 
 describe('a chart of the log', () => {
-  test('has the single readings of several keys, and leads to the lowest and the highest one', async () => {
+  test('has the single readings of several keys, and leads to its extremes', async () => {
     const keys = [await service.createKey({ limit }), await service.createKey({ limit })] as const
     for (const seed of [1, 2]) {
       const next = seededNumbers(seed)

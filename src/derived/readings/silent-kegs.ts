@@ -1,7 +1,4 @@
-import type { LastOfKeg } from './stored-kegs.ts'
-
-/** All kegs of the file that are older than `toMs`, but for those that were returned before. */
-export type OlderKegs = { readonly kegs: readonly LastOfKeg[]; readonly toMs: number }
+import type { LastOfKeg, OlderKegs } from './stored-kegs.ts'
 
 /** Of a full cellar, oldest last. Made anew after each flush. The oldest kegs of the file are read only when they are needed. */
 export class SilentKegs {

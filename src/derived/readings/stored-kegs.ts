@@ -23,7 +23,6 @@ import {
   usualPauseOf,
 } from './keg-numbers.ts'
 import type { KegOfCellar, KegSlots } from './keg-slots.ts'
-import type { OlderKegs } from './silent-kegs.ts'
 
 /**
  * Order keys are different for different names, so they also find a keg. `searched` has both
@@ -71,6 +70,9 @@ export type LastOfKeg = {
   readonly nanoseconds: number
   readonly position: number
 }
+
+/** All kegs of the file that are older than `toMs`, but for those that were returned before. */
+export type OlderKegs = { readonly kegs: readonly LastOfKeg[]; readonly toMs: number }
 
 type StoredLast = Pick<LastOfKeg, 'number' | 'rack' | 'keg' | 'position'> & {
   readonly time_ms: number
