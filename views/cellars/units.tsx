@@ -82,6 +82,34 @@ const UnitActions = (props: { readonly cellar: string; readonly keg: string; rea
   )
 }
 
+/** On the page of a keg. */
+export const UnitOfKeg = (props: {
+  readonly cellar: string
+  readonly rack: string
+  readonly keg: string
+  readonly unit: string | null
+  readonly isAdmin: boolean
+}): JSX.Element => {
+  const { cellar, rack, keg, unit } = props
+  return (
+    <section class="card" aria-labelledby="unit-title">
+      <h2 id="unit-title">Unit</h2>
+      <p>
+        {unit === null ? (
+          'None'
+        ) : (
+          <b>
+            <Name text={unit} />
+          </b>
+        )}
+        , for every “
+        <Name text={keg} />” of this cellar.{' '}
+        {props.isAdmin ? <a href={attribute(paths.unit(cellar, { rack, keg }))}>Change</a> : null}
+      </p>
+    </section>
+  )
+}
+
 /** Also offered to people whose keyboard has no degree sign. */
 const usualUnits = [
   '°C',

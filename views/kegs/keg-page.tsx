@@ -1,4 +1,5 @@
 import { StateNote } from '../cellars/readings-page.tsx'
+import { UnitOfKeg } from '../cellars/units.tsx'
 import { Layout } from '../frame/layout.tsx'
 import { Live } from '../parts/live.tsx'
 import { attribute, Name } from '../parts/name.tsx'
@@ -61,7 +62,18 @@ export const KegPage = (props: KegPageProps): JSX.Element => {
       {page.charts.map((chart, number) => (
         <ChartFigure chart={chart} page={page} number={number} />
       ))}
-      <KegFactsCards cellar={cellar.cellar} page={page} />
+      <div class={page.kegs.length === 1 ? 'columns' : undefined}>
+        <KegFactsCards cellar={cellar.cellar} page={page} />
+        {page.kegs.length === 1 ? (
+          <UnitOfKeg
+            cellar={cellar.cellar}
+            rack={main.rack}
+            keg={main.keg}
+            unit={main.unit}
+            isAdmin={shell.operator?.role === 'admin'}
+          />
+        ) : null}
+      </div>
       {query.table === 0 ? null : <ChartTable cellar={cellar.cellar} page={page} />}
     </Layout>
   )

@@ -53,4 +53,4 @@ const unitPage = (visit: SignedInVisit, cellar: CellarState, { rack, keg, unit }
 const backOf = ({ cellar }: CellarState, { rack, keg }: Pick<Typed, 'rack' | 'keg'>) =>
   rack === '' || keg === ''
     ? { href: paths.settings(cellar), words: 'Back to the settings' }
-    : { href: paths.cellar(cellar), words: 'Back to the readings' }
+    : { href: paths.keg(cellar, rack, keg), words: 'Back to the keg' }

@@ -54,6 +54,20 @@ describe('the form of a unit', () => {
     expect(await eventsOfCellar()).toEqual(['CellarCreated', 'CellarUnitSet', 'CellarUnitSet', 'CellarUnitSet'])
   })
 
+  test('is one click from the page of a keg, and leads back there', async () => {
+    const { rack } = validReading
+    const form = paths.unit(testCellar, { rack, keg })
+    expect((await admin.get(paths.keg(testCellar, rack, keg))).body).toContain(
+      `href="${form.replaceAll('&', '&amp;')}"`,
+    )
+    expect((await admin.get(form)).body).toContain(`<a href="${paths.keg(testCellar, rack, keg)}">Cancel</a>`)
+    const saved = await admin.post(paths.unit(testCellar), { rack, keg, unit: '°C' })
+    expect(saved.location).toBe(paths.keg(testCellar, rack, keg))
+    expect(await seen(paths.keg(testCellar, rack, keg))).toContain('°C, for every “temperature” of this cellar. Change')
+    const auditor = await signedIn(service, 'auditor')
+    expect((await auditor.get(paths.keg(testCellar, rack, keg))).body).not.toContain(paths.unit(testCellar))
+  })
+
   test('saves nothing that was not typed, although another changed it', async () => {
     await service.core.cellars.setUnit(testCellar, { keg, unit: '°F' }, testAsker)
     await admin.post(paths.unit(testCellar), { keg, unit: '°C', _shown: 'unit=%C2%B0C' })
