@@ -54,7 +54,7 @@ const queryOf = (wanted: readonly string[]): string => (wanted.length === 0 ? ''
 
 const logQuery = (query: Partial<LogQuery>): string => {
   const { kind = null, before = null, after = null, isPaused = false } = query
-  const texts = (['type', 'actor', 'cellar', 'key', 'from', 'to', 'at'] as const).map((name) => [
+  const texts = (['type', 'actor', 'cellar', 'rack', 'key', 'from', 'to', 'at'] as const).map((name) => [
     name,
     query[name] ?? '',
   ])

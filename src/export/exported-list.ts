@@ -98,8 +98,8 @@ async function* pagesOfKeys({ core, cellar, format }: KeyList): AsyncGenerator<E
 /** As people type them. */
 export const filterWords = (list: ExportedList): Readonly<Record<string, string>> => {
   if (list.list === 'keys') return list.cellar === null ? {} : { cellar: list.cellar }
-  const { since, until, ...rest } = list.filter
-  const places = list.list === 'readings' ? { rack: list.rack, keg: list.keg } : {}
+  const { since, until, rack, ...rest } = list.filter
+  const places = list.list === 'readings' ? { rack: list.rack, keg: list.keg } : { rack: rack?.name ?? null }
   const words = {
     ...rest,
     ...places,

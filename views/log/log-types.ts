@@ -7,6 +7,9 @@ import type { ExportField } from '../types.ts'
 import type { Sentence } from './sentence-parts.ts'
 import type { StatusThen } from './status-cause.ts'
 
+/** A list of a rack has the events of this number of keys at most, because each has several streams to read. */
+export const rackKeysMax = 16
+
 /** Blank if the address has no such part. */
 export type LogQuery = {
   readonly kind: EventKind | null
@@ -15,6 +18,8 @@ export type LogQuery = {
   readonly type: string
   readonly actor: string
   readonly cellar: string
+  /** Of the cellar. */
+  readonly rack: string
   readonly key: string
   readonly from: string
   readonly to: string
@@ -94,7 +99,7 @@ export type IndexView =
 export type LogListView = {
   readonly query: LogQuery
   readonly faults: Readonly<
-    Partial<Record<'kind' | 'type' | 'actor' | 'cellar' | 'key' | 'from' | 'to' | 'at', string>>
+    Partial<Record<'kind' | 'type' | 'actor' | 'cellar' | 'rack' | 'key' | 'from' | 'to' | 'at', string>>
   >
   readonly rows: readonly LogRow[]
   readonly end: SearchEnd
@@ -104,6 +109,8 @@ export type LogListView = {
   readonly index: IndexView
   readonly bars: BarsView | null
   readonly about: AboutFilter | null
+  /** How many keys the list of a rack includes. `null`: it has only readings. */
+  readonly rackKeys: number | null
   /** Suggestions. Empty if there are too many. */
   readonly cellars: readonly { readonly id: string; readonly title: string }[]
   readonly types: readonly EventType[]

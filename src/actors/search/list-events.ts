@@ -63,8 +63,10 @@ const overAfter = (ms: number, passedMs: () => number): (() => boolean) => {
 }
 
 /** Without a filter that wants them, single readings are left out, because they are too many. */
-export const wantsReadings = ({ kind, type, key, cellar, actor }: LogFilter): boolean =>
-  (kind === 'readings' || type === 'ReadingAccepted') && (key !== null || cellar !== null || actor !== null)
+export const wantsReadings = ({ kind, type, key, cellar, actor, rack }: LogFilter): boolean =>
+  kind === 'readings' || type === 'ReadingAccepted'
+    ? key !== null || cellar !== null || actor !== null
+    : rack !== undefined && kind === null && type === null
 
 export type ListParts = Omit<LogSearch, 'isWithoutReadings'> & { readonly isOver: () => boolean }
 

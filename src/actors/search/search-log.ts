@@ -1,10 +1,10 @@
 /**
- * `ask.db` says where events lie that are no readings. Readings of one key come from its stream. All else, and what
- * `ask.db` does not have yet, comes from the log, page by page.
+ * `ask.db` says where events lie that are no readings. Readings of one key come from its stream, and events of a rack from
+ * the streams of its keys. All else, and what `ask.db` does not have yet, comes from the log, page by page.
  */
 import type { SearchReads } from '../../derived/questions/question.ts'
 import type { RecordedEvent } from '../../domain/events.ts'
-import { keyOfEvent, type LogFilter, matches, recordedUntil } from '../../domain/search/event-filter.ts'
+import { isOfRack, keyOfEvent, type LogFilter, matches, recordedUntil } from '../../domain/search/event-filter.ts'
 import { cellarStream, keyStream, readingsStream, refusalsStream } from '../../domain/stream-names.ts'
 import { readPageEventsMax, recordedSkewMsMax } from '../../limits.ts'
 import { AskBusy, AskUnusable } from '../../log/ask-index.ts'
@@ -33,7 +33,8 @@ export async function* searchLog(
   page: SearchPage,
 ): AsyncGenerator<Found, void, undefined> {
   const { ask } = search
-  if (ask === null || canFindReadings(search, filter)) return yield* searchItself(search, filter, page)
+  if (ask === null || filter.rack !== undefined || canFindReadings(search, filter))
+    return yield* searchItself(search, filter, page)
   const { position: foldedTo, isBehind, trouble } = await ask.progress()
   const isCurrent = !isBehind && trouble === null
   const isForwards = page.direction === 'forwards'
@@ -108,18 +109,25 @@ async function* searchItself(
 
 /** `null`: events of any stream can match. */
 const streamsOf = async ({ cellarOfKey }: LogSearch, filter: LogFilter): Promise<readonly string[] | null> => {
-  const { stream, key } = filter
+  const { stream, key, rack } = filter
   if (stream !== null) return [stream]
   const keyId = key ?? (isOfReadings(filter) ? keyOfActor(filter.actor) : null)
-  if (keyId === null) return null
-  if (isOfReadings(filter)) return [readingsStream(keyId)]
-  const cellar = await cellarOfKey(keyId)
-  return cellar === null ? [] : [keyStream(keyId), readingsStream(keyId), refusalsStream(keyId), cellarStream(cellar)]
+  const keys = keyId === null ? (rack?.keys ?? null) : [keyId]
+  if (keys === null || isOfReadings(filter)) return keys?.map(readingsStream) ?? null
+  const streams = new Set<string>()
+  for (const each of keys) {
+    const cellar = await cellarOfKey(each)
+    if (cellar === null) continue
+    // A search of all readings for seals and fences would take long, so the list of a rack has them only with its readings.
+    if (rack === undefined || filter.kind === null || filter.type !== null) streams.add(readingsStream(each))
+    streams.add(keyStream(each)).add(refusalsStream(each)).add(cellarStream(cellar))
+  }
+  return [...streams]
 }
 
 const isWanted = async ({ cellarOfKey }: LogSearch, event: RecordedEvent, filter: LogFilter): Promise<boolean> => {
   const { cellar } = filter
-  if (!matches(placeOf(event, noCellars), { ...filter, cellar: null })) return false
+  if (!isOfRack(event, filter.rack) || !matches(placeOf(event, noCellars), { ...filter, cellar: null })) return false
   if (cellar === null) return true
   const key = keyOfEvent(event)
   const ofKey = key === null ? null : await cellarOfKey(key)

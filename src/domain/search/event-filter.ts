@@ -44,7 +44,12 @@ export type LogFilter = Times & {
   /** An id. Events of the key's readings, and purges of them, are events of the key, too. */
   readonly key: string | null
   readonly cellar: string | null
+  /** Default: events of all racks. */
+  readonly rack?: RackFilter
 }
+
+/** Readings say their rack. Other events are of the rack if they are of one of `keys`. `null`: its keys are not known. */
+export type RackFilter = { readonly name: string; readonly keys: readonly string[] | null }
 
 /** In an EventStoreDB, `from` must be the position of an event. */
 export type LogPart = LogFilter & {
@@ -82,6 +87,14 @@ export const matches = <Value>(
   if (wanted.since !== null && lastAt < wanted.since) return false
   if (wanted.until !== null && firstAt >= wanted.until) return false
   return filterFields.every((field) => wanted[field] === null || wanted[field] === event[field])
+}
+
+/** The cellar of the rack is compared as that of all events. */
+export const isOfRack = (event: RecordedEvent, rack: RackFilter | undefined): boolean => {
+  if (rack === undefined) return true
+  if (event.type === 'ReadingAccepted') return event.data.rack === rack.name
+  const key = keyOfEvent(event)
+  return key !== null && rack.keys?.includes(key) === true
 }
 
 const summaryTypes: ReadonlySet<EventType> = new Set(['ReadingsRefused', 'SignInsRefused'] as const)

@@ -11,6 +11,8 @@ export type Meaning =
   | { readonly kind: 'labelled'; readonly keyIds: readonly string[] }
   | { readonly kind: 'operator'; readonly email: string }
   | { readonly kind: 'rack'; readonly rack: string; readonly cellar: string }
+  /** Everything about it in the log. */
+  | { readonly kind: 'rack_in_log'; readonly rack: string; readonly cellar: string }
   | { readonly kind: 'type'; readonly type: EventType }
   | Time
 

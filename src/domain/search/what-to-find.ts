@@ -31,6 +31,12 @@ export const meaningsOf = (text: string): readonly ToFind[] => {
   ]
 }
 
+/** `rack:rack-07`, or `rack:"two words"`. `null`: the text is no such thing. */
+export const rackTyped = (text: string): string | null => {
+  const [, quoted, plain = ''] = /^rack:\s*(?:"([^"]+)"|(\S.*))$/i.exec(text.trim()) ?? []
+  return quoted ?? (plain === '' ? null : plain)
+}
+
 const receiptOf = (text: string): ToFind | null => {
   const [, stream = '', from, to = from] = /^([^@\s]+)@(\d{1,15})(?:-(\d{1,15}))?$/.exec(text) ?? []
   const [first, last] = [Number(from), Number(to)]

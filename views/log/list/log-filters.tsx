@@ -21,7 +21,7 @@ export const FindBox = (props: { readonly typed: string; readonly csrf: string }
   >
     <p class="quiet find-examples" id="find-examples">
       For example <code>readings-7Qp2mZ4k@976</code> · <code>clr_7Qp2mZ4k yesterday</code> · <code>10:14</code> ·{' '}
-      <code>10:10..10:20</code> · <code>KeyRevoked last week</code>
+      <code>10:10..10:20</code> · <code>KeyRevoked last week</code> · <code>rack:rack-07</code>
     </p>
   </SearchBox>
 )
@@ -88,6 +88,7 @@ export const FilterForm = (props: { readonly list: LogListView; readonly csrf: s
         {query.kind === null ? null : <input type="hidden" name="kind" value={query.kind} />}
         <div class="filter-fields">
           <TextField {...field} name="cellar" label="Cellar" list={suggestions} placeholder="Its identifier" />
+          <TextField {...field} name="rack" label="Rack" placeholder="Its name, with a cellar" />
           <TextField {...field} name="key" label="Key" placeholder="Like clr_7Qp2mZ4k" />
           <TextField {...field} name="actor" label="Who" placeholder="E-mail, key, cli or system" />
           <TextField {...field} name="from" label="From (UTC)" placeholder="Like yesterday 18:00" />
@@ -135,6 +136,7 @@ const chosenFilters = (query: LogQuery): readonly { readonly name: string; reado
   (
     [
       ['cellar', 'cellar'],
+      ['rack', 'rack'],
       ['key', 'key'],
       ['by', 'actor'],
       ['type', 'type'],

@@ -2,11 +2,11 @@ import { ListExports } from '../../exports/list-export.tsx'
 import { Layout } from '../../frame/layout.tsx'
 import { Live, LiveSwitch } from '../../parts/live.tsx'
 import { attribute, Name } from '../../parts/name.tsx'
-import { countText } from '../../parts/quantity.ts'
+import { countOf, countText } from '../../parts/quantity.ts'
 import { exactText, isoText } from '../../parts/time-words.ts'
 import { paths } from '../../paths.ts'
 import type { Shell } from '../../types.ts'
-import type { LogListView } from '../log-types.ts'
+import { type LogListView, rackKeysMax } from '../log-types.ts'
 import { BarsFigure, LogBars } from './log-bars.tsx'
 import { FilterForm, FindBox, KindLinks, TimeLinks } from './log-filters.tsx'
 import { LogTable } from './log-table.tsx'
@@ -52,6 +52,11 @@ export const LogPage = (props: { readonly shell: Shell; readonly list: LogListVi
           </a>
         </p>
       )}
+      {query.rack === '' || Object.keys(faults).length > 0 ? null : (
+        <p class="quiet rack-note" safe>
+          {rackWords(list)}
+        </p>
+      )}
       {list.bars === null ? null : <LogBars view={list.bars} />}
       {isLive ? (
         <Live from={paths.liveLog(query)} target="#log-list">
@@ -63,6 +68,18 @@ export const LogPage = (props: { readonly shell: Shell; readonly list: LogListVi
       {list.exported === null ? null : <ListExports shell={shell} exported={list.exported} />}
     </Layout>
   )
+}
+
+const rackWords = ({ query, rackKeys }: LogListView): string => {
+  if (rackKeys === null) return 'Readings of this rack. This node cannot say now which keys send for it.'
+  const keys = countOf(rackKeys, 'key', 'keys')
+  const isOfReadings = query.kind === 'readings' || query.type === 'ReadingAccepted'
+  const what = isOfReadings
+    ? `Readings of this rack by ${keys}`
+    : query.kind === null && query.type === ''
+      ? `Readings of this rack, and all events of its ${keys}`
+      : `Events of the ${keys} of this rack`
+  return `${what}: those that sent readings of it, at most the last ${rackKeysMax}.`
 }
 
 /** The chosen time is over, so nothing can come into the list. */
@@ -151,7 +168,7 @@ const NoRows = (props: { readonly list: LogListView }): JSX.Element => {
 
 const isFiltered = (query: LogListView['query']): boolean =>
   query.kind !== null ||
-  (['type', 'actor', 'cellar', 'key', 'from', 'to', 'at'] as const).some((name) => query[name] !== '')
+  (['type', 'actor', 'cellar', 'rack', 'key', 'from', 'to', 'at'] as const).some((name) => query[name] !== '')
 
 const Turns = (props: { readonly list: LogListView }): JSX.Element => {
   const { list } = props

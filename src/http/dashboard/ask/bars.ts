@@ -17,7 +17,7 @@ type Count = { readonly at: number; readonly code: string; readonly count: numbe
 export const barsOf = async (parts: LogListParts, { query, filter }: Filtered): Promise<BarsView | null> => {
   const { nowMs } = parts
   const isAboutReadings = filter.kind === null || filter.kind === 'readings' || filter.kind === 'refusals'
-  if (!isAboutReadings || filter.type !== null || filter.actor !== null) return null
+  if (!isAboutReadings || filter.type !== null || filter.actor !== null || filter.rack !== undefined) return null
   const isOfKey = filter.key !== null
   const end = Math.min(nowMs, filter.until ?? nowMs)
   const begin = Math.max(nowMs - minuteRowsMs, filter.since ?? end - (isOfKey ? 24 : 1) * hourMs)

@@ -14,6 +14,7 @@ import { likeText } from '../../../domain/search/like-text.ts'
 import { instantExamples } from '../../../domain/search/near-instant.ts'
 import { instantOfRequestId } from '../../../domain/search/request-id.ts'
 import { type Time, thingAndTime } from '../../../domain/search/thing-and-time.ts'
+import { rackTyped } from '../../../domain/search/what-to-find.ts'
 import type { LogListParts } from './log-list-parts.ts'
 
 /** `Key 1` can be the label of a key in each cellar. */
@@ -42,6 +43,8 @@ export const findByText = async (
 /** If a cellar or a label has exactly this name, names that only contain it are not meant. */
 const meaningsOf = async (parts: LogListParts, typed: string): Promise<readonly Meaning[]> => {
   const { core, nowMs } = parts
+  const rack = rackTyped(typed)
+  if (rack !== null) return racksInLog(parts, rack)
   const meanings = everyMeaning(typed, {
     nowMs,
     cellarsNamed: (name) => cellarsNamed(core, name),
@@ -69,14 +72,29 @@ const namesLike = ({ projections: { cellars, keys } }: Core, pattern: RegExp): r
   ]
 }
 
-const racksLike = async ({ core, owner }: LogListParts, pattern: RegExp): Promise<readonly Meaning[]> => {
+const racksLike = async ({ core, owner }: LogListParts, pattern: RegExp) => {
   const found = await core.questions.ask('racksByName', { pattern, limit: namesOfferedMax }, { owner })
-  return answerOr(found, []).map((rack) => ({ kind: 'rack', ...rack }))
+  return answerOr(found, []).map((rack) => ({ kind: 'rack', ...rack }) as const)
+}
+
+/** With a rack of exactly this name, racks with a part of it are not meant. */
+const racksInLog = async (parts: LogListParts, rack: string): Promise<readonly Meaning[]> => {
+  for (const isWhole of [true, false]) {
+    const pattern = likeText(rack, { isWhole })
+    const found = pattern === null ? [] : await racksLike(parts, pattern)
+    if (found.length > 0) return found.map((one) => ({ ...one, kind: 'rack_in_log' }))
+  }
+  return []
 }
 
 /** A time can narrow down only these. */
 const hasList = ({ kind }: Meaning): boolean =>
-  kind === 'key' || kind === 'labelled' || kind === 'cellar' || kind === 'operator' || kind === 'type'
+  kind === 'key' ||
+  kind === 'labelled' ||
+  kind === 'cellar' ||
+  kind === 'operator' ||
+  kind === 'rack_in_log' ||
+  kind === 'type'
 
 type SoughtAll = {
   readonly choices: readonly Choice[]
@@ -150,6 +168,12 @@ const seek = async (
         what: 'The rack',
         name: `${meaning.rack} of ${cellars.get(meaning.cellar)?.title ?? meaning.cellar}, with its kegs`,
         href: paths.cellar(meaning.cellar, meaning.rack),
+      }
+    case 'rack_in_log':
+      return {
+        what: 'Everything about the rack',
+        name: `${meaning.rack} of ${cellars.get(meaning.cellar)?.title ?? meaning.cellar}`,
+        href: paths.log({ cellar: meaning.cellar, rack: meaning.rack, ...when }),
       }
     case 'type':
       return { what: 'The events of the type', name: meaning.type, href: paths.log({ type: meaning.type, ...when }) }

@@ -19,6 +19,7 @@ import { namesAt } from '../show/event-names.ts'
 import { barsOf } from './bars.ts'
 import { byView } from './by-view.ts'
 import { foldMinutes, minuteRowsShownMax } from './fold-minutes.ts'
+import { withKeysOfRack } from './keys-that-sent.ts'
 import type { LogListParts } from './log-list-parts.ts'
 import { type MinuteRows, minuteRows, showsMinutes } from './minute-rows.ts'
 import { type JudgedQuery, judgeQuery } from './read-log-query.ts'
@@ -31,8 +32,9 @@ const cellarsSuggestedMax = 200
 /** @throws Outage, UndecodableEvent */
 export const logListOf = async (parts: LogListParts, query: LogQuery): Promise<LogListView> => {
   const { core } = parts
-  const judged = judgeQuery(query, parts)
-  const isJudged = Object.keys(judged.faults).length === 0
+  const typed = judgeQuery(query, parts)
+  const isJudged = Object.keys(typed.faults).length === 0
+  const judged = isJudged ? { ...typed, filter: await withKeysOfRack(parts, typed.filter) } : typed
   const listed = isJudged ? await rowsOf(parts, query, judged) : nothing
   return {
     query,
@@ -43,6 +45,7 @@ export const logListOf = async (parts: LogListParts, query: LogQuery): Promise<L
     ...hrefsOf(query, listed),
     index: indexView(core, listed),
     about: aboutOf(core, judged),
+    rackKeys: judged.filter.rack?.keys?.length ?? null,
     cellars: suggestedCellars(core),
     types: typesOffered,
     exported: isJudged ? exportOfList(judged.filter) : null,
@@ -225,6 +228,8 @@ const aboutOf = (core: Core, { filter }: JudgedQuery): LogListView['about'] => {
   const key = filter.key === null ? null : keys.get(filter.key)
   if (key !== null) return { words: 'Page of the key', name: key.label, href: paths.key(key.keyId) }
   const cellar = filter.cellar === null ? null : cellars.get(filter.cellar)
+  if (cellar !== null && filter.rack !== undefined)
+    return { words: 'Kegs of the rack', name: filter.rack.name, href: paths.cellar(cellar.cellar, filter.rack.name) }
   return cellar === null ? null : { words: 'Page of the cellar', name: cellar.title, href: paths.cellar(cellar.cellar) }
 }
 

@@ -19,8 +19,9 @@ export type MinuteRows = { readonly rows: readonly MinuteRow[]; readonly isFull:
 
 export type MinuteParts = LogListParts & Pick<AskOptions, 'isAtOnce'>
 
-export const showsMinutes = ({ kind, type, actor, key, stream, cellar }: LogFilter): boolean =>
+export const showsMinutes = ({ kind, type, actor, key, stream, cellar, rack }: LogFilter): boolean =>
   stream === null &&
+  rack === undefined &&
   actor === null &&
   key === null &&
   ((kind === null && type === null) ||

@@ -18,6 +18,7 @@ export const logQueryOf = (query: URLSearchParams): LogQuery => {
     type: text('type'),
     actor: text('actor'),
     cellar: text('cellar'),
+    rack: text('rack'),
     key: text('key'),
     from: text('from'),
     to: text('to'),
@@ -30,7 +31,7 @@ export const logQueryOf = (query: URLSearchParams): LogQuery => {
 
 export const positionOf = (text: string): number | null => (/^\d{1,15}$/.test(text) ? Number(text) : null)
 
-type QueryFaults = Partial<Record<'kind' | 'type' | 'actor' | 'cellar' | 'key' | 'from' | 'to' | 'at', string>>
+type QueryFaults = Partial<Record<'kind' | 'type' | 'actor' | 'cellar' | 'rack' | 'key' | 'from' | 'to' | 'at', string>>
 
 export type JudgedQuery = {
   readonly filter: LogFilter
@@ -55,13 +56,15 @@ export const judgeQuery = (query: LogQuery, { core, nowMs }: Pick<LogListParts, 
   if (key !== null && keys.get(key) === null) faults.key = 'There is no key with this id.'
   if (query.cellar !== '' && cellars.get(query.cellar) === null)
     faults.cellar = 'There is no cellar with this identifier.'
+  if (query.rack !== '' && query.cellar === '') faults.rack = 'Say which cellar the rack is in.'
   if (query.unknownKind !== '') faults.kind = `There is no kind of event "${query.unknownKind}".`
   const type = isEventType(query.type) ? query.type : null
   if (query.type !== '' && type === null) faults.type = 'There is no such type of event.'
   if (since !== null && to !== null && since >= to) faults.to = 'The end must be later than the beginning.'
   const atMs = query.before === null && query.after === null ? at : null
   const filter = { stream: null, kind: query.kind, type, actor: actorIn(query.actor, faults), key, since, until: to }
-  return { filter: { ...filter, cellar: query.cellar === '' ? null : query.cellar }, atMs, faults }
+  const rack = query.rack === '' ? {} : { rack: { name: query.rack, keys: null } }
+  return { filter: { ...filter, cellar: query.cellar === '' ? null : query.cellar, ...rack }, atMs, faults }
 }
 
 const actorIn = (typed: string, faults: QueryFaults): string | null => {

@@ -2,7 +2,7 @@
 
 import type { Core } from '../../../actors/core-interface.ts'
 import type { RecordedEvent } from '../../../domain/events.ts'
-import { type LogFilter, matches } from '../../../domain/search/event-filter.ts'
+import { isOfRack, type LogFilter, matches } from '../../../domain/search/event-filter.ts'
 import { nodeRefusalsStream, refusalsStream } from '../../../domain/stream-names.ts'
 import { placeOf } from '../../../log/event-place.ts'
 
@@ -22,7 +22,7 @@ export const unwrittenRefusals = (core: Core, filter: LogFilter): readonly Summa
       recordedAt: data.to,
       data,
     }))
-    .filter((event) => matches<string>(placeOf(event, cellars), filter))
+    .filter((event) => isOfRack(event, filter.rack) && matches<string>(placeOf(event, cellars), filter))
     .sort((one, other) => other.data.to - one.data.to)
     .slice(0, logEventsPerPageMax)
 }

@@ -5,9 +5,10 @@ import { done } from '../../../domain/refusal.ts'
 import { type LogPart, wholeLog } from '../../../domain/search/event-filter.ts'
 import { invalidField, type Typed, withoutSecrets } from '../../../domain/text.ts'
 import type { ExportedList } from '../../../export/exported-list.ts'
+import { withKeysOfRack } from '../ask/keys-that-sent.ts'
 import { judgeQuery, logQueryOf } from '../ask/read-log-query.ts'
 import type { FormFields } from '../forms/read-form.ts'
-import type { DashboardDeps } from '../visit.ts'
+import type { DashboardDeps, SignedInVisit } from '../visit.ts'
 
 /** The record of the export keeps the filter for ever, and no name or e-mail is longer. */
 export const exportFieldCharsMax = 300
@@ -35,9 +36,12 @@ export const typedFormat = (form: FormFields): ExportFormat => (form('format') =
 export const listNamed = (name: string): ExportedListName | null =>
   ListNames.anyOf.map((literal) => literal.const).find((known) => known === name) ?? null
 
-type Filled = { readonly form: FormFields; readonly nowMs: number }
+type Filled = Pick<SignedInVisit, 'form' | 'nowMs' | 'session'>
 
-export const typedList = ({ core }: DashboardDeps, { form, nowMs }: Filled): Typed<ExportedList> => {
+export const typedList = async (
+  { core }: DashboardDeps,
+  { form, nowMs, session }: Filled,
+): Promise<Typed<ExportedList>> => {
   const list = listNamed(form('list'))
   if (list === null) return invalidField('form', 'Choose what to export.')
   const filter = typedFilter(core, { form, nowMs })
@@ -48,10 +52,20 @@ export const typedList = ({ core }: DashboardDeps, { form, nowMs }: Filled): Typ
       return done({ list, cellar })
     case 'events':
       return form('readings') === '' || form('readings') === 'no'
-        ? done({ list, filter: filter.value, isWithoutReadings: form('readings') === 'no' })
+        ? done({
+            list,
+            filter: await withKeysOfRack({ core, owner: session.email }, filter.value),
+            isWithoutReadings: form('readings') === 'no',
+          })
         : invalidField('readings', 'It must be blank or "no".')
     case 'readings':
-      return done({ list, filter: filter.value, rack: orNull(form('rack')), keg: orNull(form('keg')) })
+      // The whole log is searched, so no reading of another key is missing.
+      return done({
+        list,
+        filter: filter.value,
+        rack: orNull(form('rack')),
+        keg: orNull(form('keg')),
+      })
     case 'history':
       return key === null
         ? invalidField('key', 'Name the key whose history you want.')
@@ -61,7 +75,7 @@ export const typedList = ({ core }: DashboardDeps, { form, nowMs }: Filled): Typ
 
 const orNull = (text: string): string | null => (text === '' ? null : text)
 
-const typedFilter = (core: DashboardDeps['core'], { form, nowMs }: Filled): Typed<LogPart> => {
+const typedFilter = (core: DashboardDeps['core'], { form, nowMs }: Omit<Filled, 'session'>): Typed<LogPart> => {
   const tooLong = fields.find((field) => form(field).length > exportFieldCharsMax)
   if (tooLong !== undefined) return invalidField(tooLong, `It must be at most ${exportFieldCharsMax} characters.`)
   const query = logQueryOf(
@@ -70,6 +84,7 @@ const typedFilter = (core: DashboardDeps['core'], { form, nowMs }: Filled): Type
       type: form('type'),
       actor: form('actor'),
       cellar: form('cellar'),
+      rack: form('list') === 'events' ? form('rack') : '',
       key: withoutSecrets(form('key')),
       from: form('since'),
       to: form('until'),

@@ -9,13 +9,14 @@ import { showsMinutes } from '../ask/minute-rows.ts'
  * chooses them.
  */
 export const exportOfList = (filter: LogFilter): ListExport => {
-  const { kind, type, actor, cellar, key, since, until } = filter
+  const { kind, type, actor, cellar, rack, key, since, until } = filter
   const isOfReadings = kind === 'readings' || type === 'ReadingAccepted'
   const fields = {
     kind,
     type,
     actor,
     cellar,
+    rack: rack?.name ?? null,
     key,
     since: since === null ? null : instantText(since),
     until: until === null ? null : instantText(until),

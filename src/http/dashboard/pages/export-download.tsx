@@ -12,7 +12,7 @@ import { askerOf, type DashboardDeps, type SignedInVisit } from '../visit.ts'
 /** A POST: each export writes events, and no link of another site may start one. */
 export const exportList = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { core } = deps
-  const list = typedList(deps, visit)
+  const list = await typedList(deps, visit)
   if (!list.ok) return refused(visit, list.refusal)
   const format = typedFormat(visit.form)
   const { session, request, origin } = visit
