@@ -7,8 +7,8 @@ const liveBytesWaitingMax = 256 * 1024
 export const liveBytesPerSecondMax = 10 * 1024
 export const liveReconnectMs = 500
 /** Also after it found another page of the session polling. */
-export const livePollMs = 4_000
-export const liveBusyPollMs = 1_000
+export const livePollMs = 2_000
+export const liveBusyPollMs = 500
 
 export type LiveStream = {
   readonly operator: string
