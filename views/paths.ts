@@ -41,8 +41,12 @@ const kegQuery = (query: Partial<KegQuery>): string =>
 const listQuery = (status: KeyStatus, page: number): string =>
   queryOf([...(status === 'active' ? [] : [`status=${status}`]), ...pageQuery(page)])
 
-const readingsQuery = (find: string, page: number): string =>
-  queryOf([...(find === '' ? [] : [`find=${encodeURIComponent(find)}`]), ...pageQuery(page)])
+const readingsQuery = (find: string, page: number, live: 'on' | 'off' = 'on'): string =>
+  queryOf([
+    ...(find === '' ? [] : [`find=${encodeURIComponent(find)}`]),
+    ...pageQuery(page),
+    ...(live === 'on' ? [] : ['live=off']),
+  ])
 
 /** `show=all` also shows internal events. */
 const historyQuery = (page: number, isEverything: boolean): string =>
@@ -71,8 +75,8 @@ export const paths = {
   cellars: '/cellars',
   cellarsPage: (page: number) => `/cellars${queryOf(pageQuery(page))}`,
   newCellar: '/cellars/new',
-  cellar: (cellar: string, find = '', page = 1) =>
-    `/cellars/${nameSegment(cellar)}/readings${readingsQuery(find, page)}`,
+  cellar: (cellar: string, find = '', page = 1, live: 'on' | 'off' = 'on') =>
+    `/cellars/${nameSegment(cellar)}/readings${readingsQuery(find, page, live)}`,
   keg: (cellar: string, rack: string, keg: string, query: Partial<KegQuery> = {}) =>
     `${kegPath(cellar, rack, keg)}${kegQuery(query)}`,
   settings: (cellar: string) => `/cellars/${nameSegment(cellar)}/settings`,

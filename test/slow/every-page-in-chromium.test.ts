@@ -296,12 +296,43 @@ test('the log keeps its rows while the pointer or the focus is on them', async (
   await push('2,382 readings')
   await push('2,383 readings')
   expect(await page.getByText('2,381 readings').count()).toBeGreaterThan(0)
+  expect([await page.getByText('On hold').isVisible(), await page.locator('.live-mark').isVisible()]).toEqual([
+    true,
+    false,
+  ])
   await page.getByRole('searchbox').focus()
   await page.getByText('2,383 readings').first().waitFor()
   await receipt.hover()
   await push('2,384 readings')
   await page.getByRole('button', { name: 'Find' }).hover()
   await page.getByText('2,384 readings').first().waitFor()
+  expect([await page.getByText('On hold').isVisible(), await page.locator('.live-mark').isVisible()]).toEqual([
+    false,
+    true,
+  ])
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('readings keep rows under the focus, and the key / leads to the box', async () => {
+  const { context, page, complaints } = await visitor({})
+  const path = '/live/cellars/wine-berlin/readings'
+  await page.goto(`${base}/readings-page`)
+  const send = async (value: string): Promise<void> => {
+    const html = await page.evaluate<string>('document.getElementById("cellar-readings").outerHTML')
+    for (const write of streams.get(path) ?? [])
+      write(`data: ${html.replaceAll('21.77', value).replaceAll('\n', '\ndata: ')}\n\n`)
+  }
+  await until(() => streams.get(path)?.size === 1)
+  await page.locator('#cellar-readings td a').first().focus()
+  await send('99.75')
+  await page.getByText('On hold').waitFor()
+  expect(await page.getByText('99.75').count()).toBe(0)
+  await page.keyboard.press('/')
+  expect(await page.evaluate<string>('document.activeElement.id')).toBe('field-find')
+  await page.getByText('99.75').first().waitFor()
+  await page.keyboard.type('rack/1')
+  expect(await page.getByRole('searchbox').inputValue()).toEndWith('rack/1')
   expect(complaints).toEqual([])
   await context.close()
 })

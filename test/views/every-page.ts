@@ -322,8 +322,8 @@ const readingsPages = (texts: Texts): readonly Page[] => {
   const foundKegs = { find: texts('typed'), found: 203, pages: 3 }
   const refusals = { counts: sampleRefusalCounts(texts), isLate: false }
   const state: ReadingsState = { kind: 'current' }
-  const unsearched = { typed: '', ignoredWords: [] }
-  const searched = { typed: texts('typed'), ignoredWords: [texts('typed')] }
+  const unsearched = { typed: '', ignoredWords: [], isPaused: false }
+  const searched = { typed: texts('typed'), ignoredWords: [texts('typed')], isPaused: true }
   const noKegs: KegListView = { ...allKegs, kegs: [], found: 0, all: 0 }
   return [
     {

@@ -3,7 +3,7 @@ import type { RefusalsToday } from '../log/log-types.ts'
 import { ReceiptLink } from '../log/receipt-link.tsx'
 import { RefusalTable } from '../log/refusal-table.tsx'
 import { SearchBox } from '../parts/ask-form.tsx'
-import { Live } from '../parts/live.tsx'
+import { Live, LiveSwitch } from '../parts/live.tsx'
 import { attribute, Name } from '../parts/name.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
 import { countOf, countText } from '../parts/quantity.ts'
@@ -22,6 +22,7 @@ export const ReadingsPage = (props: {
   /** A search uses only the first words; `ignoredWords` are the rest. */
   readonly typed: string
   readonly ignoredWords: readonly string[]
+  readonly isPaused: boolean
   readonly readings: readonly ReadingView[]
   readonly state: ReadingsState
   /** Decides the advice while the cellar has no readings. */
@@ -39,7 +40,17 @@ export const ReadingsPage = (props: {
       />
     ) : null}
     <RefusalTable cellar={props.cellar.cellar} refusals={props.refusals} />
-    <Live from={paths.liveReadings(props.cellar.cellar, props.kegs.find, props.kegs.page)} target="#cellar-readings">
+    <p class="list-actions at-end">
+      <LiveSwitch
+        isPaused={props.isPaused}
+        href={paths.cellar(props.cellar.cellar, props.kegs.find, props.kegs.page, props.isPaused ? 'on' : 'off')}
+      />
+    </p>
+    <Live
+      from={paths.liveReadings(props.cellar.cellar, props.kegs.find, props.kegs.page)}
+      target="#cellar-readings"
+      isPaused={props.isPaused}
+    >
       <CellarReadings
         cellar={props.cellar.cellar}
         kegs={props.kegs}
@@ -70,7 +81,7 @@ type CellarReadingsProps = {
 }
 
 export const CellarReadings = (props: CellarReadingsProps): JSX.Element => (
-  <div id="cellar-readings">
+  <div id="cellar-readings" data-hold>
     <StateNote state={props.state} />
     <KegsAndReadings {...props} />
   </div>

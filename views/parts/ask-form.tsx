@@ -50,6 +50,8 @@ export const SearchBox = (props: {
         value={attribute(props.typed)}
         placeholder={props.placeholder}
         aria-describedby={props.describedBy}
+        aria-keyshortcuts="/"
+        title="The key / leads here."
       />
       <button type="submit" class={props.isSecondary ? 'secondary' : undefined}>
         Find

@@ -2,8 +2,18 @@ import type { Children } from '@kitajs/html'
 import { attribute } from './name.tsx'
 
 /** A message from the address `from` replaces the element `target` within this one. */
-export const Live = (props: { readonly from: string; readonly target: string; readonly children: Children }) => (
-  <div hx-sse:connect={attribute(props.from)} hx-sse:close="end" hx-target={props.target} hx-swap="outerMorph">
+export const Live = (props: {
+  readonly from: string
+  readonly target: string
+  readonly isPaused?: boolean
+  readonly children: Children
+}): JSX.Element => (
+  <div
+    hx-sse:connect={props.isPaused ? undefined : attribute(props.from)}
+    hx-sse:close="end"
+    hx-target={props.target}
+    hx-swap="outerMorph"
+  >
     {props.children}
   </div>
 )
@@ -20,6 +30,9 @@ export const LiveSwitch = (props: { readonly isPaused: boolean; readonly href: s
   ) : (
     <>
       <span class="live-mark only-live">Live</span>
+      <span class="live-held only-live" title="Updates wait while the pointer or the focus is in the list.">
+        On hold
+      </span>
       <span class="live-off only-live">Not live</span>
       <span class="quiet only-static">Reload this page to see what is new.</span>{' '}
       <a class="action only-live" href={attribute(props.href)}>

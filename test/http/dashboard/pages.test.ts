@@ -92,6 +92,17 @@ describe('cellars', () => {
     expect((await admin.get('/cellars/unknown')).status).toBe(404)
   })
 
+  test('stand still while they are paused, and lead back', async () => {
+    await makeCellar()
+    const [live, paused] = [paths.cellar(testCellar, 'a'), paths.cellar(testCellar, 'a', 1, 'off')]
+    const [moving, still] = [(await admin.get(live)).body, (await admin.get(paused)).body]
+    expect([moving.includes('hx-sse:connect'), still.includes('hx-sse:connect')]).toEqual([true, false])
+    expect([moving.includes(`href="${paused.replace('&', '&amp;')}"`), still.includes(`href="${live}"`)]).toEqual([
+      true,
+      true,
+    ])
+  })
+
   test('open under any name that a device can send', async () => {
     for (const cellar of [
       '..',
@@ -145,7 +156,7 @@ describe('cellars', () => {
     const { body } = await admin.get(paths.cellar(testCellar))
     expect(body).toContain('21.5')
     expect(body).toContain('<th scope="col">Rack and keg</th>')
-    expect(body).toMatch(/<th scope="row"><bdi[^>]*>rack-17<\/bdi><bdi[^>]*>temperature<\/bdi><\/th>/)
+    expect(body).toMatch(/<th scope="row"><bdi[^>]*>rack-17<\/bdi><a [^>]*><bdi[^>]*>temperature<\/bdi><\/a><\/th>/)
     expect(body).toContain('Fermenter 3')
   })
 

@@ -58,13 +58,9 @@ export const LogPage = (props: { readonly shell: Shell; readonly list: LogListVi
         </p>
       )}
       {list.bars === null ? null : <LogBars view={list.bars} />}
-      {isLive ? (
-        <Live from={paths.liveLog(query)} target="#log-list">
-          <LogList list={list} nowMs={shell.nowMs} />
-        </Live>
-      ) : (
+      <Live from={paths.liveLog(query)} target="#log-list" isPaused={!isLive}>
         <LogList list={list} nowMs={shell.nowMs} />
-      )}
+      </Live>
       {list.exported === null ? null : <ListExports shell={shell} exported={list.exported} />}
     </Layout>
   )

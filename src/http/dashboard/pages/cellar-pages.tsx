@@ -41,20 +41,13 @@ export const leadToReadings = (deps: DashboardDeps, visit: SignedInVisit): Respo
 export const showReadings = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
-  const { words, page, typed, ignoredWords } = readingsQuery(visit.query)
+  const { words, page, ...asked } = readingsQuery(visit.query)
   const wanted = { cellar: cellar.cellar, words, page }
   const asker = { nowMs: visit.nowMs, owner: visit.session.email }
   const { cellar: _, ...shown } = await readingsOf(deps, wanted, { ...asker, signal: visit.request.signal })
   const refusals = await refusalsToday({ core: deps.core, ...asker }, cellar.cellar)
   return htmlPage(
     visit,
-    <ReadingsPage
-      shell={visit.shell}
-      cellar={cellarView(cellar)}
-      typed={typed}
-      ignoredWords={ignoredWords}
-      refusals={refusals}
-      {...shown}
-    />,
+    <ReadingsPage shell={visit.shell} cellar={cellarView(cellar)} {...asked} refusals={refusals} {...shown} />,
   )
 }

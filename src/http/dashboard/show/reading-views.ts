@@ -35,6 +35,7 @@ export type ReadingsQuery = {
   readonly words: readonly string[]
   readonly ignoredWords: readonly string[]
   readonly page: number
+  readonly isPaused: boolean
 }
 
 export const readingsQuery = (query: URLSearchParams): ReadingsQuery => {
@@ -45,6 +46,7 @@ export const readingsQuery = (query: URLSearchParams): ReadingsQuery => {
     words: words.slice(0, kegFilterWordsMax),
     ignoredWords: words.slice(kegFilterWordsMax),
     page: requestedPage(query),
+    isPaused: query.get('live') === 'off',
   }
 }
 

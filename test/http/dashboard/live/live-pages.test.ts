@@ -134,7 +134,7 @@ describe('a live page', () => {
     await schedule.advance(livePushMs)
     await watching.until(/rack-17/)
     const [fragment = ''] =
-      /<div id="cellar-readings">[\s\S]*<\/div>/.exec((await admin.get(paths.cellar(testCellar))).body) ?? []
+      /<div id="cellar-readings"[^>]*>[\s\S]*<\/div>/.exec((await admin.get(paths.cellar(testCellar))).body) ?? []
     expect(fragment).toContain('rack-17')
     const last =
       watching
