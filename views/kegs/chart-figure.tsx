@@ -26,7 +26,7 @@ export const ChartFigure = (props: {
       class="card chart"
       id={id}
       data-chart={attribute(chartData(chart, chart.fromMs))}
-      data-log={attribute(paths.log({ kind: 'readings', cellar: chart.cellar }))}
+      data-log={attribute(paths.log({ kind: 'readings', cellar: chart.cellar, rack: rackOf(chart) }))}
     >
       <ChartPicture chart={chart} id={id} />
       <figcaption>
@@ -48,6 +48,10 @@ export const ChartFigure = (props: {
     </figure>
   )
 }
+
+/** Blank if the kegs are in several racks. */
+const rackOf = ({ series: [first, ...others] }: ChartView): string =>
+  first !== undefined && others.every(({ rack }) => rack === first.rack) ? first.rack : ''
 
 const captionText = ({ series, stepMs }: ChartView): string =>
   series.every(({ isSingle }) => isSingle)

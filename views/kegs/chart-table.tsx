@@ -101,7 +101,10 @@ const Row = (props: TableProps & { readonly point: SeriesPoint; readonly decimal
   return (
     <tr>
       <th scope="row">
-        <a href={attribute(paths.log({ kind: 'readings', cellar: props.cellar, ...range }))} safe>
+        <a
+          href={attribute(paths.log({ kind: 'readings', cellar: props.cellar, rack: props.series.rack, ...range }))}
+          safe
+        >
           {addressTime(fromMs).slice(0, 16)}
         </a>
       </th>

@@ -146,8 +146,11 @@ const rangeTitles: Readonly<Record<RangeName, string>> = {
   '1y': 'This year',
 }
 
-const rangeTitle = ({ query }: KegPageView): string =>
-  query.from === '' && query.to === '' ? rangeTitles[query.range] : 'In this range'
+const rangeTitle = ({ query, charts: [chart] }: KegPageView): string => {
+  if (chart === undefined || (query.from === '' && query.to === '')) return rangeTitles[query.range]
+  const [from, to] = [chart.fromMs, chart.toMs].map((at) => addressTime(at).slice(0, 16))
+  return `${from} to ${to}`
+}
 
 /** With the decimals of the chart. */
 const meanText = (page: KegPageView, { mean, rack, keg }: KegFacts): string => {

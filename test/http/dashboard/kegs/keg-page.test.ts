@@ -140,7 +140,7 @@ describe('the page of a keg', () => {
     expect(textOf(body)).toContain('Page 2 of 3')
     const href = /<th scope="row"><a href="(\/log\?[^"]*)"/.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? ''
     const asked = new URL(href, service.url).searchParams
-    expect([asked.get('kind'), asked.get('cellar')]).toEqual(['readings', testCellar])
+    expect(['kind', 'cellar', 'rack'].map((name) => asked.get(name))).toEqual(['readings', testCellar, rack])
     expect(Date.parse(asked.get('to') ?? '') - Date.parse(asked.get('from') ?? '')).toBe(5 * minute)
     expect((await pageOf('temperature', { table: 99 })).text).toContain('Page 3 of 3')
   })
@@ -149,6 +149,7 @@ describe('the page of a keg', () => {
     const { body } = await pageOf('temperature', { from: '2026-02-28 16:00', to: '2026-02-28T18:00Z' })
     expect(chartsIn(body)[0]).toMatchObject({ from: warmFrom, to: warmFrom + 2 * hour })
     expect(body).not.toContain('hx-sse:connect')
+    expect(textOf(body)).toContain('2026-02-28 16:00 to 2026-02-28 18:00')
     const wrong = [
       [{ from: '11:00', to: '10:00' }, 'The end must be later than the beginning.'],
       [{ from: '30 February', to: '' }, 'It must be a time (UTC) like'],
@@ -166,6 +167,17 @@ describe('the page of a keg', () => {
     expect(apart.map(({ series }) => series.length)).toEqual([1, 1, 1])
     const unknown = { with: [{ rack: 'nowhere', keg: 'temperature' }] }
     expect((await pageOf('temperature', unknown)).text).toContain('no readings of nowhere / temperature')
+  })
+
+  test('compares four kegs at most, each once, and passes over what names no keg', async () => {
+    const other = { rack: 'fermenter-08', keg: 'temperature' }
+    const many = [{ rack, keg: 'temperature' }, other, other, hostile, { rack, keg: 'ahead' }, { rack, keg: 'fifth' }]
+    const { body } = await pageOf('temperature', { with: many })
+    expect(chartsIn(body)[0]?.series).toHaveLength(4)
+    expect(body).not.toContain('fifth')
+    const wrong = `${paths.keg(testCellar, rack, 'temperature')}?with=${encodeURIComponent('%zz/%zz a/b/c alone /')}`
+    const { status, body: shown } = await admin.get(wrong)
+    expect([status, chartsIn(shown)[0]?.series.length]).toEqual([200, 1])
   })
 
   test('finds another keg to compare with', async () => {
