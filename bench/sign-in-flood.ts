@@ -84,7 +84,7 @@ const firstSession = async (service: EmptyService): Promise<string> => {
     method: 'POST',
     redirect: 'manual',
     headers: { ...headers, Cookie: cookieOf(page) },
-    body: new URLSearchParams({ _csrf: token, email, password, password_again: password }),
+    body: new URLSearchParams({ _csrf: token, email, password }),
   })
   if (answer.status !== 303) throw new Error(`Cannot prepare the service: the link answered ${answer.status}`)
   return cookieOf(answer)

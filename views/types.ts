@@ -348,14 +348,15 @@ export type RotateField = 'overlap'
 export type EditKeyField = NewKeyField
 /** `keep` is only for the form of an existing key. */
 export type ExpiryChoice = 'keep' | 'never' | '7d' | '30d' | '90d' | '1y' | 'date'
-export type NewCellarField = 'cellar' | 'title'
+/** `label` is that of the first key. */
+export type NewCellarField = 'cellar' | 'title' | 'first_key' | 'label'
 /** Whole days. Blank: readings are never deleted. */
 export type RetentionField = 'days'
 export type PolicyField = 'limit_readings' | 'limit_seconds' | 'age_max' | 'ahead_max'
 export type UnitField = 'keg' | 'unit'
 export type SignInField = 'email'
-export type SetPasswordField = 'email' | 'password' | 'password_again'
-export type ChangePasswordField = 'own_password' | 'password' | 'password_again'
+export type SetPasswordField = 'email' | 'password'
+export type ChangePasswordField = 'own_password' | 'password'
 /** `rack` and `keg` are only for readings. */
 export type ExportField =
   | 'since'

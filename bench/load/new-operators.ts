@@ -24,8 +24,7 @@ export const newOperators = async (
 }
 
 /** Sets the password, and returns the cookie of the first session. */
-export const useLink = ({ url, email }: OperatorLink): Promise<string> =>
-  submit(url, { email, password, password_again: password })
+export const useLink = ({ url, email }: OperatorLink): Promise<string> => submit(url, { email, password })
 
 /** Returns the cookie of a further session. */
 export const signInAgain = (url: string, { email }: OperatorLink): Promise<string> =>

@@ -99,7 +99,7 @@ const enterByLink = async (service: ServiceProcess, url: string, email: string):
   const person = visitor(service.url)
   await look(person, paths.link(link), 'the page of a link')
   const password = newPassword(`the password of ${email}`)
-  const entered = await person.post(paths.link(link), { email, password, password_again: password })
+  const entered = await person.post(paths.link(link), { email, password })
   hear('spending a link', answerText(entered))
   expect(entered.status).toBe(303)
   keepSession(person, email)

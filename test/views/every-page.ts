@@ -166,7 +166,7 @@ const editForm = <Values, Faults = Record<never, string>>(
 
 const pagesBeforeSignIn = (texts: Texts): readonly Page[] => {
   const shell = shellOf(texts, null)
-  const empty = form({ email: '', password: '', password_again: '' })
+  const empty = form({ email: '', password: '' })
   const purposes: readonly LinkPurpose[] = [
     { kind: 'set_up', role: 'admin', isFirst: true },
     { kind: 'set_up', role: 'auditor', isFirst: false },
@@ -185,8 +185,8 @@ const pagesBeforeSignIn = (texts: Texts): readonly Page[] => {
         secret: 's3cret',
         purpose: { kind: 'set_up', role: 'admin', isFirst: true },
         form: form(
-          { email: texts('typed'), password: '', password_again: '' },
-          { email: texts('fault'), password: texts('fault'), password_again: texts('fault'), form: texts('fault') },
+          { email: texts('typed'), password: '' },
+          { email: texts('fault'), password: texts('fault'), form: texts('fault') },
         ),
         passwordCharsMin: 12,
       }),
@@ -246,6 +246,7 @@ const readingOf = (texts: Texts, at: number, value: number): ReadingView => ({
 const wave = (count: number): readonly number[] =>
   Array.from({ length: count }, (_, at) => Math.round(100 * (21.5 + Math.sin(at / 5) + Math.cos(at * 1.7) / 4)) / 100)
 
+const newCellar = form({ cellar: '', title: '', first_key: 'now', label: '' })
 const noCellars = { cellars: [], page: 1, pages: 1 }
 
 const checksOf = (texts: Texts) =>
@@ -291,15 +292,16 @@ const cellarListPages = (texts: Texts): readonly Page[] => {
     },
     { name: 'log-damaged', html: CellarsPage({ shell: auditor, ...noCellars, logCheck: checksOf(texts).damaged }) },
     { name: 'log-not-checked', html: CellarsPage({ shell: admin, ...noCellars, logCheck: checksOf(texts).failed }) },
-    { name: 'new-cellar', html: NewCellarPage({ shell: admin, form: form({ cellar: '', title: '' }) }) },
+    { name: 'new-cellar', html: NewCellarPage({ shell: admin, form: newCellar, keyId: '4fGh7kLm' }) },
     {
       name: 'new-cellar-refused',
       html: NewCellarPage({
         shell: admin,
         form: form(
-          { cellar: texts('typed'), title: texts('typed') },
-          { cellar: texts('fault'), title: texts('fault') },
+          { cellar: texts('typed'), title: texts('typed'), first_key: 'later', label: texts('typed') },
+          { cellar: texts('fault'), title: texts('fault'), label: texts('fault') },
         ),
+        keyId: '4fGh7kLm',
       }),
     },
   ]
@@ -1006,7 +1008,7 @@ const accountPages = (texts: Texts): readonly Page[] => {
     { kind: 'password_set', at, hasLink: false, linkMadeBy: null },
   ]
   const page = { email, passwordCharsMin: 12 }
-  const values = { own_password: '', password: '', password_again: '' }
+  const values = { own_password: '', password: '' }
   return [
     {
       name: 'account',
@@ -1028,7 +1030,6 @@ const accountPages = (texts: Texts): readonly Page[] => {
         form: form(values, {
           own_password: texts('fault'),
           password: texts('fault'),
-          password_again: texts('fault'),
           form: texts('fault'),
         }),
       }),

@@ -1,5 +1,5 @@
 /**
- * Optional extras of the pages: copy buttons, current times, confirmations in a dialog, and a warning when live
+ * Optional extras of the pages: copy buttons, visible passwords, current times, confirmations in a dialog, and a warning when live
  * updates stop.
  */
 ;(() => {
@@ -85,11 +85,17 @@
     dialog.addEventListener('close', () => dialog.remove())
     document.body.append(dialog)
     dialog.showModal()
-    revealCopyButtons()
+    revealButtons()
   }
 
-  const revealCopyButtons = () => {
-    for (const button of document.querySelectorAll('button[data-copy][hidden]')) button.hidden = false
+  const revealButtons = () => {
+    for (const button of document.querySelectorAll('button:is([data-copy], [data-shows])[hidden]'))
+      button.hidden = false
+  }
+
+  const showPassword = (button, isShown) => {
+    document.querySelector(button.dataset.shows).type = isShown ? 'text' : 'password'
+    button.firstElementChild.textContent = isShown ? 'Hide' : 'Show'
   }
 
   const liveState = document.getElementById('live-state')
@@ -204,6 +210,10 @@
     const copyButton = target?.closest('button[data-copy]')
     if (copyButton) return void copy(copyButton)
 
+    const showButton = target?.closest('button[data-shows]')
+    if (showButton)
+      return void showPassword(showButton, document.querySelector(showButton.dataset.shows).type === 'password')
+
     const plainClick = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
     const question = target?.closest('a[data-dialog]')
     if (question && plainClick) {
@@ -247,6 +257,11 @@
     }
   })
 
+  /** Browsers remember the texts of visible fields, but no passwords. */
+  document.addEventListener('submit', ({ target: form }) => {
+    for (const button of form.querySelectorAll('button[data-shows]')) showPassword(button, false)
+  })
+
   /** Makes a double click send a form only once. The server checks this too. */
   document.addEventListener('submit', (event) => {
     if (event.target.method !== 'post' || event.target.dataset.download !== undefined) return
@@ -263,5 +278,5 @@
     refreshTimes()
     showHeld()
   }, tickMs)
-  revealCopyButtons()
+  revealButtons()
 })()

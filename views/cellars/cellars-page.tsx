@@ -106,10 +106,10 @@ const FirstSteps = (props: { readonly isAdmin: boolean }): JSX.Element => (
         <b>Create a cellar.</b> You choose the identifier that your devices will send.
       </li>
       <li>
-        <b>Create an API key.</b> The key is shown only once: copy it to your device.
+        <b>Copy its API key.</b> A cellar comes with its first key, which is shown only once.
       </li>
       <li>
-        <b>Send a reading.</b> You get a command to paste, and see the reading as soon as it arrives.
+        <b>Send a reading.</b> Paste the command that you get, and see the reading as soon as it arrives.
       </li>
     </ol>
     {props.isAdmin ? (

@@ -6,15 +6,22 @@ import { javascriptCheck, pythonCheck, type Snippet, shellCheck, shellReading } 
  * Each language begins with a check, so a mistake leaves no reading in the cellar. The snippets name the environment
  * variable that holds the key, so a copied snippet reveals no secret.
  */
-export const ReadingSnippets = (props: { readonly snippet: Snippet; readonly checkLabel: string }): JSX.Element => (
+export const ReadingSnippets = (props: {
+  readonly snippet: Snippet
+  readonly checkLabel: string
+  /** The page already shows a command that stores a reading. */
+  readonly isCheckOnly?: boolean
+}): JSX.Element => (
   <>
     <Copyable id="shell-check" label={props.checkLabel} text={shellCheck(props.snippet)} what="check" />
-    <Copyable
-      id="shell-reading"
-      label="When the answer is “Reading would be stored.”, store the reading:"
-      text={shellReading(props.snippet)}
-      what="command"
-    />
+    {props.isCheckOnly ? null : (
+      <Copyable
+        id="shell-reading"
+        label="When the answer is “Reading would be stored.”, store the reading:"
+        text={shellReading(props.snippet)}
+        what="command"
+      />
+    )}
     <details>
       <summary>The same in Python</summary>
       <Copyable

@@ -36,8 +36,8 @@ const ingestUrl = (baseUrl: string): string => `${baseUrl}/api/v1/ingest`
 /** Stores nothing (docs/contract.md, "Check without storing"). */
 const checkUrl = (baseUrl: string): string => `${ingestUrl(baseUrl)}/check`
 
-/** Only these lines contain the key, so a page can show the other snippets at any time. */
-export const shellKey = (key: string): string => `CELLARBOOK_KEY=${shellWord(key)}\nexport CELLARBOOK_KEY`
+/** Only this line contains the key, so a page can show the other snippets at any time. */
+export const shellKey = (key: string): string => `export CELLARBOOK_KEY=${shellWord(key)}`
 
 export const shellCheck = (snippet: Snippet): string => shellRequest(checkUrl(snippet.baseUrl), snippet)
 export const shellReading = (snippet: Snippet): string => shellRequest(ingestUrl(snippet.baseUrl), snippet)

@@ -1,12 +1,11 @@
 import { Breadcrumbs } from '../cellars/cellar-frame.tsx'
 import { ReadingSnippets } from '../cellars/reading-snippets.tsx'
-import { shellKey } from '../cellars/snippets.ts'
+import { shellKey, shellReading } from '../cellars/snippets.ts'
 import { Layout } from '../frame/layout.tsx'
 import { ReceiptLink } from '../log/receipt-link.tsx'
 import { ByWhom } from '../parts/by.tsx'
 import { Copyable } from '../parts/copyable.tsx'
-import { Fact } from '../parts/fact.tsx'
-import { Name } from '../parts/name.tsx'
+import { attribute, Name } from '../parts/name.tsx'
 import { limitText } from '../parts/quantity.ts'
 import { Instant } from '../parts/time.tsx'
 import { Value } from '../parts/value.tsx'
@@ -26,6 +25,7 @@ export const KeyCreatedPage = (props: {
   readonly baseUrl: string
 }): JSX.Element => {
   const { cellar, apiKey } = props
+  const snippet = { baseUrl: props.baseUrl, cellar: cellar.cellar }
   return (
     <Layout
       shell={props.shell}
@@ -46,56 +46,40 @@ export const KeyCreatedPage = (props: {
         )}
       </h1>
       <section class="card key-once" aria-labelledby="once-title">
-        <h2 id="once-title">Copy the key now</h2>
+        <h2 id="once-title">Copy the key now: it is shown only once</h2>
         <p>
-          The key is shown <strong>only once</strong>. Cellarbook keeps only a hash of it, so nobody can show it again.
           If you lose it, {apiKey.predecessor === null ? 'create another key' : 'rotate the old key again'} and revoke
           this one.
         </p>
         <Copyable id="new-key" label="API key" text={props.secretText} what="key" secret />
-        <dl class="facts">
-          <Fact term="Expires">{apiKey.expiresAt === null ? 'Never' : <Instant at={apiKey.expiresAt} />}</Fact>
-          <Fact term="Limit">
-            <span safe>{limitText(apiKey.limit)}</span>
-          </Fact>
-        </dl>
+        {apiKey.predecessor === null ? (
+          <Copyable
+            id="first-command"
+            label="To try it, paste this into a terminal:"
+            text={`${shellKey(props.secretText)}\n${shellReading(snippet)}`}
+            what="command"
+          />
+        ) : null}
       </section>
       {apiKey.predecessor === null ? (
-        <SendFirstReading {...props} />
+        <>
+          <FirstReading keyId={apiKey.keyId} reading={null} />
+          <section class="card" aria-labelledby="send-title">
+            <h2 id="send-title">Other ways to send</h2>
+            <ReadingSnippets snippet={snippet} checkLabel="A check, which stores nothing:" isCheckOnly />
+          </section>
+        </>
       ) : (
         <AfterRotation apiKey={apiKey} predecessor={apiKey.predecessor} />
       )}
       {props.replaced === null ? '' : <Replaced {...props.replaced} />}
       <p>
-        <a href={paths.key(apiKey.keyId)}>Go to the page of this key</a>
+        Expires: {apiKey.expiresAt === null ? 'never' : <Instant at={apiKey.expiresAt} />}. Limit:{' '}
+        <span safe>{limitText(apiKey.limit)}</span>. <a href={paths.key(apiKey.keyId)}>Go to the page of this key</a>
       </p>
     </Layout>
   )
 }
-
-const SendFirstReading = (props: {
-  readonly cellar: CellarView
-  readonly apiKey: KeyView
-  readonly secretText: string
-  readonly baseUrl: string
-}): JSX.Element => (
-  <>
-    <section class="card" aria-labelledby="send-title">
-      <h2 id="send-title">Send the first reading</h2>
-      <Copyable
-        id="shell-key"
-        label="First, put the key into a shell variable:"
-        text={shellKey(props.secretText)}
-        what="lines"
-      />
-      <ReadingSnippets
-        snippet={{ baseUrl: props.baseUrl, cellar: props.cellar.cellar }}
-        checkLabel="Then check a reading. This stores nothing:"
-      />
-    </section>
-    <FirstReading keyId={props.apiKey.keyId} reading={null} />
-  </>
-)
 
 const Replaced = ({ keyId, label, created }: Pick<KeyView, 'keyId' | 'label' | 'created'>): JSX.Element => (
   <section class="card warn" aria-labelledby="replaced-title">
@@ -123,7 +107,7 @@ export const FirstReading = (props: { readonly keyId: string; readonly reading: 
       >
         <p>
           <span class="pulse" aria-hidden="true"></span>
-          <b>Waiting for the first reading …</b>
+          <b>Waiting for the first reading&nbsp;…</b>
         </p>
         <p class="quiet">
           <span class="only-live">The reading will appear here. A check will not.</span>
@@ -141,7 +125,10 @@ export const FirstReading = (props: { readonly keyId: string; readonly reading: 
         <b>It works: the first reading has arrived.</b>
       </p>
       <p>
-        <Name text={reading.rack} /> / <Name text={reading.keg} /> ={' '}
+        <a href={attribute(paths.keg(reading.cellar, reading.rack, reading.keg))}>
+          <Name text={reading.rack} /> / <Name text={reading.keg} />
+        </a>{' '}
+        ={' '}
         <b class="value">
           <Value value={reading.value} unit={reading.unit} />
         </b>

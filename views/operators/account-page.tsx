@@ -66,13 +66,6 @@ const PasswordForm = (props: {
         charsMin={props.passwordCharsMin}
         fault={faults.password}
       />
-      <PasswordField
-        name="password_again"
-        label="Repeat new password"
-        autocomplete="new-password"
-        charsMin={props.passwordCharsMin}
-        fault={faults.password_again}
-      />
     </PostForm>
   )
 }

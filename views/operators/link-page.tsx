@@ -50,13 +50,6 @@ export const LinkPage = (props: {
           fault={form.faults.password}
           autofocus={purpose.kind !== 'set_up'}
         />
-        <PasswordField
-          name="password_again"
-          label="Repeat password"
-          autocomplete="new-password"
-          charsMin={props.passwordCharsMin}
-          fault={form.faults.password_again}
-        />
       </PostForm>
     </Layout>
   )

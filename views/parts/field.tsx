@@ -106,9 +106,10 @@ export const TextField = <Field extends string>(
   )
 }
 
+/** A new password has a button that shows it, instead of a second field. `app.js` reveals the button. */
 export const PasswordField = (
   props: Omit<FieldProps, 'isQuiet'> & {
-    readonly name: 'password' | 'password_again' | 'own_password'
+    readonly name: 'password' | 'own_password'
     readonly autocomplete: 'current-password' | 'new-password'
     readonly charsMin?: number
     readonly autofocus?: boolean
@@ -116,14 +117,24 @@ export const PasswordField = (
   },
 ): JSX.Element => (
   <FieldFrame {...props} isQuiet>
-    <input
-      {...inputOf(props)}
-      type="password"
-      required={props.mayBeBlank !== true}
-      minlength={props.charsMin}
-      autofocus={props.autofocus}
-      autocomplete={props.autocomplete}
-    />
+    <div class="password">
+      <input
+        {...inputOf(props)}
+        type="password"
+        required={props.mayBeBlank !== true}
+        minlength={props.charsMin}
+        autofocus={props.autofocus}
+        autocomplete={props.autocomplete}
+        autocapitalize="off"
+        spellcheck="false"
+      />
+      {props.autocomplete === 'new-password' ? (
+        <button type="button" class="secondary" data-shows={`#field-${props.name}`} hidden>
+          <span>Show</span>
+          <span class="visually-hidden"> password</span>
+        </button>
+      ) : null}
+    </div>
   </FieldFrame>
 )
 

@@ -128,7 +128,7 @@ describe('the account page', () => {
       const person = visitor(service.url)
       const path = paths.link(link.value.secret)
       await person.get(path)
-      const spent = await person.post(path, { email: '', password: newPassword, password_again: newPassword })
+      const spent = await person.post(path, { email: '', password: newPassword })
       expect(spent.status).toBe(303)
       return person.get(paths.account)
     }
@@ -151,7 +151,7 @@ describe('the account page', () => {
     const person = visitor(service.url)
     const path = paths.link(link.value.secret)
     await person.get(path)
-    const spent = await person.post(path, { email: '', password: newPassword, password_again: newPassword })
+    const spent = await person.post(path, { email: '', password: newPassword })
     expect([spent.status, spent.location]).toEqual([303, paths.account])
     const page = await person.get(paths.account)
     expect(page.body).toContain('somebody else created or used a one-time link')
@@ -168,7 +168,7 @@ describe('the account page', () => {
 })
 
 describe('a password change', () => {
-  const fields = { own_password: testPassword, password: newPassword, password_again: newPassword }
+  const fields = { own_password: testPassword, password: newPassword }
 
   test('ends every other session and keeps this browser signed in and known', async () => {
     const other = await signInFrom(firefox)
@@ -228,7 +228,7 @@ describe('a password change', () => {
     if (!link.ok) throw new Error(link.refusal.kind)
     const path = paths.link(link.value.secret)
     await admin.get(path)
-    const spent = { email: '', password: newPassword, password_again: newPassword }
+    const spent = { email: '', password: newPassword }
     expect((await admin.post(path, spent)).status).toBe(303)
     const known = [stolen, admin.cookies.get(deviceCookie) ?? '']
     expect(known.map((secret) => service.core.operators.isKnownDevice(emailOf.admin, secret))).toEqual([false, true])
@@ -244,8 +244,7 @@ describe('a password change', () => {
     const wrong = [
       [{ ...fields, own_password: '' }, 'fault-own_password'],
       [{ ...fields, own_password: 'not my own password' }, 'fault-own_password'],
-      [{ ...fields, password_again: 'differs from it' }, 'fault-password_again'],
-      [{ ...fields, password: 'short', password_again: 'short' }, 'fault-password'],
+      [{ ...fields, password: 'short' }, 'fault-password'],
     ] as const
     for (const [form, fault] of wrong) {
       const answer = await admin.post(paths.accountPassword, form)
@@ -258,7 +257,7 @@ describe('a password change', () => {
 })
 
 describe('wrong own passwords', () => {
-  const change = { password: newPassword, password_again: newPassword }
+  const change = { password: newPassword }
   const guess = (at: number, own_password = 'a wrong guess'): Promise<Seen> =>
     at % 2 === 0
       ? admin.post(paths.accountPassword, { ...change, own_password })
@@ -305,7 +304,7 @@ describe('wrong own passwords', () => {
 
   test('are not counted if no password was compared', async () => {
     for (let at = 0; at <= signInAttemptsMax; at += 1) {
-      const short = { own_password: testPassword, password: 'short', password_again: 'short' }
+      const short = { own_password: testPassword, password: 'short' }
       expect((await admin.post(paths.accountPassword, short)).status).toBe(422)
       expect((await guess(at, '')).status).toBe(422)
     }

@@ -21,9 +21,6 @@ export const changePassword = async (deps: DashboardDeps, visit: SignedInVisit):
   const newPassword = visit.form('password')
   const again = (faults: Faults): Promise<string> => accountPage(deps, visit, faults)
   if (ownPassword === '') return refusedPage(visit, { kind: 'own_password_needed' }, { back, again })
-  if (newPassword !== visit.form('password_again')) {
-    return htmlPage(visit, again({ password_again: 'The two passwords are not the same. Enter both again.' }), 422)
-  }
   const input = { sessionSecret: visit.session.secret, ownPassword, newPassword }
   const changed = await withOwnPassword(deps, visit, () =>
     deps.core.operators.changePassword(input, signInFrom(visit, { isKnown: true }), visit.requestId),
@@ -68,7 +65,7 @@ const accountPage = async (deps: DashboardDeps, visit: SignedInVisit, faults = n
 }
 
 /** No page may contain a password. */
-const noPasswords = { own_password: '', password: '', password_again: '' }
+const noPasswords = { own_password: '', password: '' }
 
 const sessionRows = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<readonly SessionRow[]> => {
   const { email } = visit.session

@@ -2,13 +2,24 @@ import { CellarsPage } from '../../../../views/cellars/cellars-page.tsx'
 import { NewCellarPage } from '../../../../views/cellars/new-cellar.tsx'
 import { ReadingsPage } from '../../../../views/cellars/readings-page.tsx'
 import { paths } from '../../../../views/paths.ts'
+import { parseLabel } from '../../../domain/text.ts'
 import { refusalsToday } from '../ask/refusals-shown.ts'
-import { htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther, toCellars } from '../page-answers.tsx'
+import {
+  type Faults,
+  htmlPage,
+  noFaults,
+  notFound,
+  placedFaults,
+  refusedPage,
+  seeOther,
+  toCellars,
+} from '../page-answers.tsx'
 import { cellarListOf, cellarView } from '../show/cellar-views.ts'
 import { requestedPage } from '../show/paging.ts'
 import { waitForTurn } from '../show/pauses.ts'
 import { readingsOf, readingsQuery } from '../show/reading-views.ts'
 import { askerOf, cellarInPath, type DashboardDeps, type SignedInVisit } from '../visit.ts'
+import { drawKeyId, keyShownOnce, sentKeyId } from './key-shown-once.tsx'
 
 export const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { nowMs } = visit
@@ -18,19 +29,35 @@ export const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Pr
   return htmlPage(visit, <CellarsPage shell={visit.shell} {...list} logCheck={deps.logCheck()} />)
 }
 
-export const showNewCellar = (_: DashboardDeps, visit: SignedInVisit): Promise<Response> =>
-  htmlPage(visit, newCellarPage(visit))
+export const showNewCellar = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> =>
+  htmlPage(visit, newCellarPage(visit, drawKeyId(deps), { first_key: 'now' }))
 
-export const createCellar = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const input = { cellar: visit.form('cellar'), title: visit.form('title') }
-  const created = await core.cellars.create(input, askerOf(visit))
-  if (created.ok) return seeOther(visit, paths.keys(created.value.cellar), { notice: 'cellar_created' })
-  return refusedPage(visit, created.refusal, { back: toCellars, again: (faults) => newCellarPage(visit, faults) })
+/** The first key is a command of its own. If it fails, the cellar stays, and its list of keys says so. */
+export const createCellar = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const { core } = deps
+  const [cellar, keyId, first_key] = [visit.form('cellar'), sentKeyId(deps, visit), visit.form('first_key')]
+  const again = (faults: Faults) => newCellarPage(visit, keyId, { first_key, faults })
+  const hasKey = first_key === 'now'
+  const label = parseLabel(hasKey ? visit.form('label') : '')
+  if (!label.ok) return refusedPage(visit, label.refusal, { back: toCellars, again })
+  const created = await core.cellars.create({ cellar, title: visit.form('title') }, askerOf(visit))
+  if (!created.ok) {
+    const isSentTwice = created.refusal.kind === 'cellar_exists' && core.projections.keys.get(keyId)?.cellar === cellar
+    if (isSentTwice) return seeOther(visit, paths.keys(cellar), { notice: 'first_key_was_shown' })
+    return refusedPage(visit, created.refusal, { back: toCellars, again })
+  }
+  if (!hasKey) return seeOther(visit, paths.keys(cellar), { notice: 'cellar_created' })
+  const firstKey = { cellar, label: label.value, note: '', limit: null, expiresAt: null, keyId }
+  const made = await core.keys.create(firstKey, askerOf(visit))
+  if (!made.ok) return seeOther(visit, paths.keys(cellar), { notice: 'first_key_not_created' })
+  return keyShownOnce(deps, visit, { created: made.value, cellar: created.value, replaced: null })
 }
 
-const newCellarPage = (visit: SignedInVisit, faults = noFaults): JSX.Element => {
-  const values = { cellar: visit.form('cellar'), title: visit.form('title') }
-  return <NewCellarPage shell={visit.shell} form={{ values, faults: placedFaults(values, faults) }} />
+type Typed = { readonly first_key: string; readonly faults?: Faults }
+
+const newCellarPage = (visit: SignedInVisit, keyId: string, { first_key, faults = noFaults }: Typed): JSX.Element => {
+  const values = { cellar: visit.form('cellar'), title: visit.form('title'), first_key, label: visit.form('label') }
+  return <NewCellarPage shell={visit.shell} form={{ values, faults: placedFaults(values, faults) }} keyId={keyId} />
 }
 
 export const leadToReadings = (deps: DashboardDeps, visit: SignedInVisit): Response | Promise<Response> => {

@@ -22,13 +22,6 @@ export const spendLink = async (deps: DashboardDeps, visit: Visit): Promise<Resp
   const purpose = purposeOf(deps, secret)
   if (purpose === null) return spentPage(deps, visit)
   const password = visit.form('password')
-  if (password !== visit.form('password_again')) {
-    return htmlPage(
-      visit,
-      linkPage(visit, purpose, { password_again: 'The two passwords are not the same. Enter both again.' }),
-      422,
-    )
-  }
   const email = purpose.kind === 'set_up' ? visit.form('email') : purpose.email
   // The person with the link counts as known, so the new password does not wait behind a flood of sign-ins.
   const client = passwordClient(visit, true)
@@ -62,7 +55,7 @@ const purposeOf = ({ core }: DashboardDeps, secret: string): LinkPurpose | null 
 }
 
 const linkPage = (visit: Visit, purpose: LinkPurpose, faults = noFaults): JSX.Element => {
-  const values = { email: visit.form('email'), password: '', password_again: '' }
+  const values = { email: visit.form('email'), password: '' }
   return (
     <LinkPage
       shell={visit.shell}

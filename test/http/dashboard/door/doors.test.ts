@@ -103,7 +103,6 @@ const fields = () => ({
   email: 'new@example.org',
   role: 'admin',
   password: 'twelve chars and more',
-  password_again: 'twelve chars and more',
 })
 
 describe('the door', () => {

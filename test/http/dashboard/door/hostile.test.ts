@@ -90,7 +90,7 @@ const tour = async (text: string): Promise<readonly Page[]> => {
   )
   if (!link.ok) throw new Error(link.refusal.kind)
   await see('set-up', paths.link(link.value.secret), nobody)
-  const chosen = { email: text, password: `twelve chars ${text}`, password_again: `twelve chars ${text}` }
+  const chosen = { email: text, password: `twelve chars ${text}` }
   await send('set-up refused', paths.link(link.value.secret), chosen, nobody)
   await service.stop()
   expect(service.lines.filter(({ level }) => level === 'error')).toEqual([])

@@ -133,7 +133,7 @@ describe('a refused link’s line', () => {
     const { secret } = invited.value
     const person = visitor(service.url)
     await person.get(`/link/${secret}`)
-    const choice = { email: '', password: testPassword, password_again: testPassword }
+    const choice = { email: '', password: testPassword }
     expect((await person.post(`/link/${secret}`, choice)).status).toBe(303)
     expect(warnings()).toEqual([])
 

@@ -120,12 +120,7 @@ test('a known browser waits for one hash, though strangers of 64 networks fill t
 
 const newPassword = 'another twelve characters'
 test.each([
-  [
-    'a password change',
-    paths.accountPassword,
-    { own_password: testPassword, password: newPassword, password_again: newPassword },
-    303,
-  ],
+  ['a password change', paths.accountPassword, { own_password: testPassword, password: newPassword }, 303],
   [
     'a link to an account',
     paths.operatorLinks,
@@ -260,7 +255,7 @@ test('a full queue of strangers does not keep out the holder of a link', async (
     attacker,
     upTo(passwordsWaitingMax + 1).map((at) => guess(at, `198.51.100.${at}`)),
   )
-  const spent = holder.post(path, { email: '', password: testPassword, password_again: testPassword }, headers)
+  const spent = holder.post(path, { email: '', password: testPassword }, headers)
   await until(() => asked.length === passwordsWaitingMax + 2)
   hasher.endAll()
   expect((await spent).status).toBe(303)

@@ -91,7 +91,7 @@ describe('the page of a link', () => {
     expect((await person.get(path)).body).toContain('Do not use a common password')
     const begun = hasher.begun.length
     for (const [password, words] of refused) {
-      const { status, body } = await person.post(path, { email: '', password, password_again: password })
+      const { status, body } = await person.post(path, { email: '', password })
       const fault = /id="fault-password"[^>]*>(.*?)<\/p>/s
         .exec(body)?.[1]
         ?.replaceAll(/<[^>]*>/g, '')
@@ -101,7 +101,7 @@ describe('the page of a link', () => {
     expect(hasher.begun).toHaveLength(begun)
     const said = JSON.stringify(service.lines)
     expect(refused.filter(([password]) => said.includes(password))).toEqual([])
-    const right = { email: '', password: testPassword, password_again: testPassword }
+    const right = { email: '', password: testPassword }
     expect((await person.post(path, right)).status).toBe(303)
     expect(faults).toEqual([])
   }, 600_000)
@@ -111,7 +111,7 @@ describe('the page of a link', () => {
       const path = await newLink()
       const person = visitor(service.url)
       await person.get(path)
-      const { status } = await person.post(path, { email: '', password, password_again: password })
+      const { status } = await person.post(path, { email: '', password })
       expect([password, status]).toEqual([password, 303])
       expect(hasher.begun).toContain(password)
     }
@@ -125,7 +125,7 @@ describe('the page of a link', () => {
     const person = visitor(service.url)
     await person.get(path)
     const password = 'margaret-hamilton'
-    const typed = { email: 'Margaret.Hamilton@example.org', password, password_again: password }
+    const typed = { email: 'Margaret.Hamilton@example.org', password }
     expect((await person.post(path, typed)).body).toContain(ofNames)
   })
 })

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { paths } from '../../../views/paths.ts'
-import { type Service, testAsker, testCellar } from '../../support/test-service.ts'
-import { signedIn, startWithOperators, type Visitor } from './visitor.ts'
+import { paths } from '../../../../views/paths.ts'
+import { type Service, testAsker, testCellar } from '../../../support/test-service.ts'
+import { signedIn, startWithOperators, type Visitor } from '../visitor.ts'
 
 let service: Service
 let admin: Visitor
