@@ -1,7 +1,7 @@
 import type { LogCheckView } from '../views/types.ts'
 import type { Clock } from './clock.ts'
 import { BackgroundCheck, type EndedCheck } from './log/verify/background-check.ts'
-import { damageCountsText, damageText } from './log/verify/damage.ts'
+import { damageCountsText, damageText } from './log/verify/damage-kinds.ts'
 import type { LogLines } from './log-lines.ts'
 import type { Schedule } from './schedule.ts'
 

@@ -234,7 +234,7 @@ export type CellarThen = {
   readonly isKnown: boolean
   /** Newest first. */
   readonly keys: readonly KeyRowThen[]
-  /** The time was over before all of these keys were read. */
+  /** The time for the answer ended before all of these keys were read. */
   readonly isCutOff: boolean
   readonly all: number
   readonly page: number
@@ -243,7 +243,7 @@ export type CellarThen = {
 
 export type KeyRowThen = {
   readonly keyId: string
-  /** `null`: too many events lie before the instant, or the time was over. */
+  /** `null`: too many events lie before the instant, or the time for the answer ended before this key was read. */
   readonly state: {
     readonly label: string
     readonly status: KeyStatus

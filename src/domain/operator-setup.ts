@@ -25,7 +25,7 @@ export type SetupEventType = TypesIn<'operator-setup'>
 
 export type DecidedSetup = Decided<SetupEventType>
 
-/** No events if the link was already used for this e-mail. */
+/** Returns no events if the link was already used for this e-mail. */
 export const decideSetup = (
   setup: SetupState,
   command: SetupCommand,

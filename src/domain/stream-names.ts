@@ -11,7 +11,7 @@ export const logStream = 'cellarbook-log'
 export const setupStream = 'operator-setup'
 /** Sign-ins are personal data: this stream's events are deleted after `recordsKeptMs`. */
 export const signInsStream = 'signins-node'
-/** Refusals without a known key, or because the node could not answer. */
+/** Refusals of requests without a known key, and of requests that the node could not answer. */
 export const nodeRefusalsStream = 'refusals-node'
 /** Each export with the person who made it. Kept for ever. */
 export const exportsStream = 'exports-log'

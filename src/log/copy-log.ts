@@ -90,7 +90,8 @@ async function* pagesUpTo(log: RetriedLog, last: number): AsyncGenerator<readonl
 }
 
 /**
- * Between two other events, the readings of all streams are copied at once, to save time. `digestLog` ignores their order.
+ * To save time, streams are copied in parallel where only readings lie between two events of other types. So the order of
+ * these readings can differ in the copy, and `digestLog` ignores it.
  */
 const copyPage = async (streams: TargetStreams, page: readonly RecordedEvent[]): Promise<void> => {
   let waiting = new Map<string, RecordedEvent[]>()

@@ -9,7 +9,7 @@ import { ReadingRun } from '../../src/domain/reading/recorded-run.ts'
 import { foldedCategories, recordCategories } from '../../src/domain/stream-names.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
 import { type AppendResult, type EventLog, type ExpectedRevision, Outage } from '../../src/log/event-log.ts'
-import { trimEventsMax } from '../../src/log/sqlite/commit-one-group.ts'
+import { trimEventsMax } from '../../src/log/sqlite/sqlite-commits.ts'
 import { caughtUp, collect, dropped, hasEvents } from '../support/logs/collector.ts'
 import { columnsOf } from '../support/logs/columns-of.ts'
 import {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { visibleJson } from '../../hidden-characters.ts'
-import { damageCountsText, damageText } from '../../log/verify/damage.ts'
+import { damageCountsText, damageText } from '../../log/verify/damage-kinds.ts'
 import type { VerifiedLog, VerifyProgress } from '../../log/verify/run-verify.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { createProgress } from '../show/output.ts'

@@ -24,8 +24,8 @@ export const refusalSumsKeysMax = 1_000
 export const refusalSamplesOfAllKeysMax = 2_000
 
 /**
- * A key's refusals wait for room for this time, counted from the first of them. It is longer than the longest pause. The
- * node's summary then has 2 minutes left.
+ * The refusals of a key wait at most this long for room in the log, counted from the first. Then the summary of the node counts
+ * them, and it has 2 minutes until `refusalSummaryMsMax`.
  */
 const roomWaitMsMax = refusalSummaryMsMax - 120_000
 /** If many keys wait too long one after another, one summary of the node counts the refusals of all of them. */

@@ -33,7 +33,10 @@ const kindOfCategory: ReadonlyMap<string, EventKind> = new Map([
 export const filterFields = ['stream', 'kind', 'type', 'actor', 'key', 'cellar'] as const
 export type FilterField = (typeof filterFields)[number]
 
-/** From `since` (ms) on, and before `until`. A summary happens from its first to its last count. */
+/**
+ * At `since` (ms) or later, and before `until`. A summary of refusals matches if some of its time, from the first to the last
+ * refusal, does.
+ */
 type Times = { readonly since: number | null; readonly until: number | null }
 
 export type LogFilter = Times & {

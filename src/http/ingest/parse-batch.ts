@@ -23,7 +23,10 @@ export class BatchParser {
     return done(scanned)
   }
 
-  /** Also says why a body is refused. Gives the same result as the scanner for all bodies that both read. */
+  /**
+   * Slower than the scanner, but reads every body, and says why one is refused. For a body that the scanner can read, both
+   * give the same result.
+   */
   parseWhole(body: Uint8Array, cellar: string, work: IngestWork): Outcome<ParsedBatch, ReadingRefusal> {
     const json = parseJson(body, 'batch', work)
     const items = json.ok ? parseBatch(json.value) : json

@@ -1,7 +1,7 @@
 /** Only a thread may import this file, because the code below runs at import. */
 
 import { WitnessWriter } from '../tail/witness-writer.ts'
-import { type CommitVerdict, SqliteCommits } from './commit-one-group.ts'
+import { type CommitVerdict, SqliteCommits } from './sqlite-commits.ts'
 import { openForWriting } from './sqlite-file.ts'
 import type { CommitThreadWork, FromCommitThread, ToCommitThread } from './threaded-commits.ts'
 

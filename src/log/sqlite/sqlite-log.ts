@@ -29,16 +29,16 @@ import { areTraffic } from '../queue-room.ts'
 import { assertPage, assertStorable, assertTruncatable, countToAppend } from '../storable.ts'
 import { Subscriptions } from '../subscriptions.ts'
 import { checkLogEnd, type EndCheck } from '../tail/missing-end.ts'
-import { type Commits, type CommitVerdict, stoppedText, type Trimming } from './commit-one-group.ts'
+import { answer, recordedBy, refuseReadings, WaitingAppends, type WaitingGroup } from './append-groups.ts'
 import { DiskSpace, freeBytesOf } from './disk-space.ts'
 import { FolderWatch } from './folder-watch.ts'
 import { FairReads } from './reads/fair-reads.ts'
 import { type LastKnown, SqliteReads } from './reads/sqlite-reads.ts'
+import { type Commits, type CommitVerdict, stoppedText, type Trimming } from './sqlite-commits.ts'
 import { faultOf } from './sqlite-faults.ts'
 import { type OpenOptions, openForReading } from './sqlite-file.ts'
 import { SqliteStaging, type Staged, type StagedAppend } from './sqlite-staging.ts'
 import { commitOnThread } from './threaded-commits.ts'
-import { answer, recordedBy, refuseReadings, WaitingAppends, type WaitingGroup } from './waiting-appends.ts'
 
 /** A group is tried again this often after another program has taken its positions. */
 const overlapRetriesMax = 1

@@ -1,8 +1,8 @@
 import { messageOf } from '../../domain/error-message.ts'
 import { WorkerThread } from '../../worker-thread.ts'
-import type { Commits, CommitVerdict, Trimming, Truncation } from './commit-one-group.ts'
 import { CommitRegions } from './commit-regions.ts'
 import { type GroupHead, type PackedGroup, writeRows } from './packed-group.ts'
+import type { Commits, CommitVerdict, Trimming, Truncation } from './sqlite-commits.ts'
 
 /**
  * The rows are in a region of `CommitRegions`, from byte `at`, or in `ownMemory`, from byte 0. Posting shared memory takes

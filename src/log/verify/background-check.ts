@@ -1,7 +1,7 @@
 import { checkDelayMs, checkEveryMs } from '../../limits.ts'
 import { type Schedule, systemSchedule } from '../../schedule.ts'
 import { WorkerThread } from '../../worker-thread.ts'
-import type { CheckResult } from './damage.ts'
+import type { CheckResult } from './damage-kinds.ts'
 
 export type ToCheckThread =
   | { readonly kind: 'check'; readonly path: string; readonly acceptsSchema: boolean }

@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import { readPageEventsMax } from '../../limits.ts'
 import { type EventLog, UndecodableEvent } from '../event-log.ts'
-import { type CheckResult, Findings } from './damage.ts'
+import { type CheckResult, Findings } from './damage-kinds.ts'
 
 /**
  * EventStoreDB keeps checksums itself. Each event must be readable, and revisions consecutive but for truncated events.

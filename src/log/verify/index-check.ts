@@ -4,7 +4,7 @@
  */
 import { checkedBytesBesideBody } from '../../limits.ts'
 import { type CheckedFile, revisionsIndex, type Step } from './checked-file.ts'
-import type { Findings } from './damage.ts'
+import type { Findings } from './damage-kinds.ts'
 import type { StreamFacts } from './stream-facts.ts'
 
 const checkedIndexEntriesPerStep = 512

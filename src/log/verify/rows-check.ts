@@ -9,7 +9,7 @@ import type { Codec } from '../codec/codec.ts'
 import { UndecodableEvent } from '../event-log.ts'
 import { nameChecksumOf, type Row, rowChecksum } from '../sqlite/reads/row-checksum.ts'
 import { type CheckedFile, isDamage, revisionsIndex, type Step } from './checked-file.ts'
-import type { Findings } from './damage.ts'
+import type { Findings } from './damage-kinds.ts'
 import type { StreamFacts } from './stream-facts.ts'
 
 const checkedStepBytes = 256 * 1024

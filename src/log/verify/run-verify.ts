@@ -7,7 +7,7 @@ import { type EndCheck, findMissingEnd, type MissingEnd } from '../tail/missing-
 import { checkLogFile } from './check-log-file.ts'
 import { checkStore } from './check-store.ts'
 import type { Step } from './checked-file.ts'
-import type { CheckResult } from './damage.ts'
+import type { CheckResult } from './damage-kinds.ts'
 
 export type VerifyProgress = Pick<Step, 'events' | 'share'> & { readonly phase: Step['phase'] | 'events' }
 

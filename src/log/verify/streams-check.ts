@@ -2,7 +2,7 @@ import { categoryOf, purgeableCategories } from '../../domain/stream-names.ts'
 import { checkedBytesBesideBody, checkedRowsPerStep } from '../../limits.ts'
 import { markChecksum, nameChecksumOf } from '../sqlite/reads/row-checksum.ts'
 import { type CheckedFile, namesIndex, type Step } from './checked-file.ts'
-import type { Findings } from './damage.ts'
+import type { Findings } from './damage-kinds.ts'
 import type { StreamFacts } from './stream-facts.ts'
 
 type Parts = { readonly file: CheckedFile; readonly findings: Findings }
@@ -54,7 +54,7 @@ export function* checkEmptyStreams({ file, findings, streams }: StreamParts): Ge
     const before = Math.min(after + checkedRowsPerStep, streams.idMax)
     for (let id = after + 1; id <= before; id += 1) {
       if (streams.nameChecksum(id) === null || streams.rows(id) > 0) continue
-      // New events can have replaced old ones meanwhile.
+      // Since the rows were checked, its old events can have been purged, and new ones appended at its end.
       if (lastRow.get(id) !== null && file.keptFrom(id) > 0) continue
       findings.add('stream', { stream: file.nameOf(id), revision: 0 }, 'all its events are missing')
     }

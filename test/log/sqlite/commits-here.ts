@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
-import { type Commits, type CommitVerdict, SqliteCommits } from '../../../src/log/sqlite/commit-one-group.ts'
 import { type PackedGroup, type SharedGroup, writeRows } from '../../../src/log/sqlite/packed-group.ts'
+import { type Commits, type CommitVerdict, SqliteCommits } from '../../../src/log/sqlite/sqlite-commits.ts'
 import { openForWriting } from '../../../src/log/sqlite/sqlite-file.ts'
 
 /** Commits without a thread. With `beforeCommit`, a test can make a commit fail as a disk does. */

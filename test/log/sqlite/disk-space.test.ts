@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { diskReserveBytesDefault } from '../../../src/config.ts'
 import { troubleCalmLooks } from '../../../src/limits.ts'
-import { trimEventsMax } from '../../../src/log/sqlite/commit-one-group.ts'
 import {
   DiskSpace,
   diskAnswerMsMax,
@@ -12,6 +11,7 @@ import {
   diskRecoveryBytes,
   type FileRoom,
 } from '../../../src/log/sqlite/disk-space.ts'
+import { trimEventsMax } from '../../../src/log/sqlite/sqlite-commits.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { storeWalBytesMax } from '../../../src/log/sqlite/wal-copying.ts'
 import { reading } from '../../support/logs/sample-events.ts'

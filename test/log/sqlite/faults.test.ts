@@ -10,7 +10,7 @@ import {
   logQueueChangesMax,
   logQueueReadingsMax,
 } from '../../../src/log/queue-room.ts'
-import { trimEventsMax } from '../../../src/log/sqlite/commit-one-group.ts'
+import { trimEventsMax } from '../../../src/log/sqlite/sqlite-commits.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { storeWalBytesMax } from '../../../src/log/sqlite/wal-copying.ts'
 import { caughtUp, collect } from '../../support/logs/collector.ts'

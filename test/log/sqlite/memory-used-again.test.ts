@@ -10,7 +10,7 @@ import { type Codec, createCodec, type NewRow } from '../../../src/log/codec/cod
 import { rowBuffersMax } from '../../../src/log/codec/row-buffers.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import { logQueueReadingsMax } from '../../../src/log/queue-room.ts'
-import type { CommitVerdict } from '../../../src/log/sqlite/commit-one-group.ts'
+import type { CommitVerdict } from '../../../src/log/sqlite/sqlite-commits.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { columnsOf } from '../../support/logs/columns-of.ts'
 import { keySuspended, reading, startMs } from '../../support/logs/sample-events.ts'

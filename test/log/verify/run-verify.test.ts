@@ -10,7 +10,7 @@ import { markChecksum, nameChecksumOf, type Row, rowChecksum } from '../../../sr
 import { copyWal, pageBytes } from '../../../src/log/sqlite/sqlite-file.ts'
 import { openSqliteLog } from '../../../src/log/sqlite/sqlite-log.ts'
 import { checkLogFile } from '../../../src/log/verify/check-log-file.ts'
-import type { CheckResult } from '../../../src/log/verify/damage.ts'
+import type { CheckResult } from '../../../src/log/verify/damage-kinds.ts'
 import { type VerifiedLog, verifyFile } from '../../../src/log/verify/run-verify.ts'
 import { harmLog, losingIndexWrite, zeroIndex } from '../../support/logs/harm.ts'
 import { keySuspensions, reading, startMs } from '../../support/logs/sample-events.ts'

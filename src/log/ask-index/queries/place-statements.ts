@@ -16,7 +16,6 @@ export const indexedFields = {
 export type IndexName = keyof typeof indexedFields
 const indexNames = Object.keys(indexedFields).filter((name): name is IndexName => Object.hasOwn(indexedFields, name))
 
-/** The values of `walks` are two bounds, which are not included, the number of rows, and the `indexedFields`. */
 export const preparePlaceStatements = (database: Database) => ({
   lastPlace: database.prepare<{ position: number | null }, []>('SELECT max(position) AS position FROM places'),
   place: database.prepare<PlaceRow, [number]>(`SELECT ${placeColumns} FROM places WHERE position = ?`),
@@ -28,6 +27,10 @@ export const preparePlaceStatements = (database: Database) => ({
   placesOfRequest: database.prepare<PlaceRow, [number, number, number]>(
     placesOfNumber('INDEXED BY places_of_request', 'request_number'),
   ),
+  /**
+   * Parameters: the lower and the upper bound of the positions, neither included. Then the largest number of rows, and a value
+   * for each of the index's `indexedFields`.
+   */
   walks: indexNames.map((name) => ({
     name,
     forwards: database.prepare<PlaceRow, number[]>(placesIn(name, 'ASC')),
