@@ -68,7 +68,7 @@ export type ExtremeView = Pick<EventPlace, 'stream' | 'revision'> & { readonly v
 export type KegFacts = KegName & {
   readonly unit: string | null
   readonly count: number
-  /** `null`: fewer than two requests are known. */
+  /** The mean time between two readings, without gaps. `null`: all lie in one step of the chart. */
   readonly pauseMs: number | null
   readonly lowest: ExtremeView | null
   readonly highest: ExtremeView | null

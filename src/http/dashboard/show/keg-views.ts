@@ -103,13 +103,24 @@ const singleOf = ({ timeMs, value, stream, revision }: NonNullable<KegChart['rea
 })
 
 const shownKeg = (deps: DashboardDeps, chart: KegChart, { cellar, nowMs }: Showing): ShownKeg => {
-  const { rack, keg, latest, pauseMs, summary } = chart
+  const { rack, keg, latest, summary } = chart
+  const gaps = gapsOf(chart, nowMs)
   const named = { rack, keg, unit: unitIn(deps.core, cellar, keg) }
   return {
     ...named,
     latest: latest === null ? null : latestView(deps, latest),
-    facts: { ...named, pauseMs, gaps: gapsOf(chart, nowMs), ...summary },
+    facts: { ...named, pauseMs: meanPauseOf(chart, gaps), gaps, ...summary },
   }
+}
+
+/** By the readings' own times: a batch can bring the readings of a day at once. Gaps do not count. */
+const meanPauseOf = ({ points, summary }: KegChart, gaps: readonly Gap[]): number | null => {
+  const [first, last] = [points.at(0), points.at(-1)]
+  if (first === undefined || last === undefined || summary.count < 2) return null
+  const within = (ms: number): number => Math.min(Math.max(ms, first.timeMs), last.timeMs)
+  const silentMs = gaps.reduce((sum, { fromMs, toMs }) => sum + within(toMs) - within(fromMs), 0)
+  const spanMs = last.timeMs - first.timeMs - silentMs
+  return spanMs > 0 ? spanMs / (summary.count - 1) : null
 }
 
 const latestView = (

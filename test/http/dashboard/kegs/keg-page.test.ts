@@ -113,6 +113,7 @@ describe('the page of a keg', () => {
     const { body, text } = await pageOf('temperature')
     expect(body).toContain('silent for 2 h</text>')
     expect(text).toContain('once, 22:00 to 00:00')
+    expect(text).toMatch(/1,081, about one in (60 s|1 min)/)
     expect(chartsIn(body)[0]?.series[0]?.gaps).toEqual([[silence.fromMs, silence.toMs, 'silent for 2 h']])
   })
 
