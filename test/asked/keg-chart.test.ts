@@ -1,27 +1,40 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
+import type { Core } from '../../src/actors/core-interface.ts'
 import { kegsReadMax, singleReadingsMax, singleReadingsReadMax } from '../../src/asked/keg-chart.ts'
-import type { ChartsWanted, SingleReading } from '../../src/derived/readings/shown-kegs.ts'
+import { modelPath } from '../../src/derived/model-file.ts'
+import type { ChartsWanted, KegChart, SingleReading } from '../../src/derived/readings/shown-kegs.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { batchReadingsMax } from '../../src/limits.ts'
+import { copyLog } from '../../src/log/copy-log.ts'
+import { ensureLogCreated } from '../../src/log/log-identity.ts'
+import { type DerivedHere, derivedHere } from '../support/derived/derived-here.ts'
 import { openFreshLog } from '../support/logs/engine.ts'
 import { type FaultyLog, faultyLog } from '../support/logs/faulty-log.ts'
-import { seededNumbers } from '../support/seeded-entropy.ts'
+import { seededEntropy, seededNumbers } from '../support/seeded-entropy.ts'
 import { type Service, startService, testCellar, validReading } from '../support/test-service.ts'
+import { manualClock } from '../support/time/manual-clock.ts'
+import { until } from '../support/time/until.ts'
 
 const minuteMs = 60_000
 const hourMs = 3_600_000
 
 let log: FaultyLog
 let service: Service
+let derived: DerivedHere
 let startMs: number
 
 beforeEach(async () => {
   log = faultyLog(await openFreshLog())
-  service = await startService({ log, isDerived: true })
+  const clock = manualClock()
+  await ensureLogCreated(log, clock, seededEntropy())
+  derived = derivedHere(log, { clock })
+  service = await startService({ log, clock, derived })
   startMs = service.clock.now()
 })
 afterEach(async () => {
   await service.stop()
+  derived.remove()
   await log.close()
 })
 
@@ -41,14 +54,10 @@ const post = async (readings: readonly unknown[], key: string): Promise<void> =>
 
 const limit = { readings: 1_000_000, windowMs: minuteMs }
 
-const chartOf = async (wanted: Partial<ChartsWanted> = {}) => {
+const chartOf = async (wanted: Partial<ChartsWanted> = {}, { questions }: Pick<Core, 'questions'> = service.core) => {
   const range = { fromMs: startMs - hourMs, toMs: service.clock.now(), stepsMax: 400 }
   const kegs = [{ rack: validReading.rack, keg: 'temperature' }]
-  const told = await service.core.questions.ask(
-    'kegChart',
-    { cellar: testCellar, kegs, ...range, ...wanted },
-    { owner: 'anna' },
-  )
+  const told = await questions.ask('kegChart', { cellar: testCellar, kegs, ...range, ...wanted }, { owner: 'anna' })
   if (told.kind !== 'answered') throw new Error(told.kind)
   const [chart] = told.answer.kegs
   if (chart === undefined || chart === null) throw new Error('there is no chart')
@@ -163,4 +172,39 @@ describe('a chart of the log', () => {
     log.comeBack()
     expect([readings, summary.lowest, summary.count, points.length]).toEqual([null, null, 1, 1])
   })
+
+  test('is the same after its model was lost, and in a copy of the log', async () => {
+    const { key } = await service.createKey({ limit })
+    service.clock.advance(hourMs)
+    await post(
+      [1, 2, 2, 5].map((minute) => readingAt(startMs + minute * minuteMs, minute)),
+      key,
+    )
+    const before = await chartOf()
+    rmSync(modelPath(derived.folder.path, 'readings'))
+    await post([readingAt(startMs, 9, 'other')], key)
+    await until(() => derived.told.some(({ kind }) => kind === 'replaced'))
+    await until(() => !derived.store.progress('readings').isBehind)
+    expect(before.readings).toHaveLength(4)
+    expect(await chartOf()).toEqual(before)
+
+    const copy = await openFreshLog()
+    const { clock } = service
+    await copyLog({ from: log, to: copy, clock, entropy: seededEntropy(), wait: async () => {}, onProgress: () => {} })
+    const ofCopy = derivedHere(copy, { clock })
+    const second = await startService({ log: copy, clock, derived: ofCopy })
+    await until(() => !ofCopy.store.progress('readings').isBehind)
+    const atPlaces = await chartOf({}, second.core)
+    await second.stop()
+    ofCopy.remove()
+    await copy.close()
+    expect({ ...withoutPositions(atPlaces), latest: null }).toEqual({ ...withoutPositions(before), latest: null })
+  })
 })
+
+/** A copy has other positions. */
+const withoutPositions = ({ readings, summary, ...chart }: KegChart) => {
+  const places = [...(readings ?? []), summary.lowest, summary.highest]
+  const without = places.map((single) => single && { ...single, position: 0 })
+  return { ...chart, places: without, summary: { ...summary, lowest: null, highest: null } }
+}
