@@ -23,6 +23,8 @@ let log: FaultyLog
 let service: Service
 let derived: DerivedHere
 let startMs: number
+/** Readings of each key. */
+let posted: Map<string, number>
 
 beforeEach(async () => {
   log = faultyLog(await openFreshLog())
@@ -31,6 +33,7 @@ beforeEach(async () => {
   derived = derivedHere(log, { clock })
   service = await startService({ log, clock, derived })
   startMs = service.clock.now()
+  posted = new Map()
 })
 afterEach(async () => {
   await service.stop()
@@ -45,11 +48,15 @@ const readingAt = (ms: number, value: number, keg = 'temperature') => ({
   timestamp: `${new Date(ms).toISOString().slice(0, 19)}Z`,
 })
 
-const post = async (readings: readonly unknown[], key: string): Promise<void> => {
+type Key = { readonly key: string; readonly keyId: string }
+
+const post = async (readings: readonly unknown[], { key, keyId }: Key): Promise<void> => {
   for (let from = 0; from < readings.length; from += batchReadingsMax) {
     const answer = await service.postBatch(readings.slice(from, from + batchReadingsMax), key)
     if (answer.status !== 200) throw new Error(await answer.text())
   }
+  posted.set(keyId, (posted.get(keyId) ?? 0) + readings.length)
+  await service.untilFolded(keyId, posted.get(keyId) ?? 0)
 }
 
 const limit = { readings: 1_000_000, windowMs: minuteMs }
@@ -114,7 +121,7 @@ describe('a chart of the log', () => {
           11 * minuteMs,
         ])
         const readings = offsets.map((each) => readingAt(nowMs + (each[next() % 5] ?? 0), next() % 10))
-        await post([...readings, readingAt(nowMs, 1, 'other')], keys[next() % 2 === 0 ? 0 : 1].key)
+        await post([...readings, readingAt(nowMs, 1, 'other')], keys[next() % 2 === 0 ? 0 : 1])
       }
       const chart = await chartOf({ toMs: service.clock.now() + 10 * minuteMs })
       const singles = await singlesOf('temperature')
@@ -127,7 +134,7 @@ describe('a chart of the log', () => {
   })
 
   test('has no single readings beyond their number', async () => {
-    const { key } = await service.createKey({ limit })
+    const key = await service.createKey({ limit })
     service.clock.advance(hourMs)
     const many = Array.from({ length: singleReadingsMax }, (_, second) => readingAt(startMs + second * 1_000, second))
     await post(many, key)
@@ -139,7 +146,7 @@ describe('a chart of the log', () => {
   })
 
   test('reads a bounded part of the log for single readings', async () => {
-    const { key } = await service.createKey({ limit })
+    const key = await service.createKey({ limit })
     const others = (count: number) => Array.from({ length: count }, (_, index) => readingAt(startMs, index, 'other'))
     await post([...others(singleReadingsReadMax - 1), readingAt(startMs, 5)], key)
     service.clock.advance(hourMs)
@@ -150,7 +157,7 @@ describe('a chart of the log', () => {
   })
 
   test('of many kegs reads nothing from the log', async () => {
-    const { key } = await service.createKey({ limit })
+    const key = await service.createKey({ limit })
     await post([readingAt(startMs, 1), readingAt(startMs, 2, 'other')], key)
     service.clock.advance(hourMs)
     const kegs = Array.from({ length: kegsReadMax + 1 }, (_, number) => ({
@@ -163,7 +170,7 @@ describe('a chart of the log', () => {
   })
 
   test('is shown without events while the log is away', async () => {
-    const { key } = await service.createKey({ limit })
+    const key = await service.createKey({ limit })
     await post([readingAt(startMs, 1)], key)
     service.clock.advance(hourMs)
     expect((await chartOf()).summary.lowest?.value).toBe(1)
@@ -174,7 +181,7 @@ describe('a chart of the log', () => {
   })
 
   test('is the same after its model was lost, and in a copy of the log', async () => {
-    const { key } = await service.createKey({ limit })
+    const key = await service.createKey({ limit })
     service.clock.advance(hourMs)
     await post(
       [1, 2, 2, 5].map((minute) => readingAt(startMs + minute * minuteMs, minute)),
@@ -184,7 +191,7 @@ describe('a chart of the log', () => {
     rmSync(modelPath(derived.folder.path, 'readings'))
     await post([readingAt(startMs, 9, 'other')], key)
     await until(() => derived.told.some(({ kind }) => kind === 'replaced'))
-    await until(() => !derived.store.progress('readings').isBehind)
+    await untilBuilt(derived)
     expect(before.readings).toHaveLength(4)
     expect(await chartOf()).toEqual(before)
 
@@ -193,7 +200,7 @@ describe('a chart of the log', () => {
     await copyLog({ from: log, to: copy, clock, entropy: seededEntropy(), wait: async () => {}, onProgress: () => {} })
     const ofCopy = derivedHere(copy, { clock })
     const second = await startService({ log: copy, clock, derived: ofCopy })
-    await until(() => !ofCopy.store.progress('readings').isBehind)
+    await second.untilFolded(key.keyId, 5)
     const atPlaces = await chartOf({}, second.core)
     await second.stop()
     ofCopy.remove()
@@ -201,6 +208,13 @@ describe('a chart of the log', () => {
     expect({ ...withoutPositions(atPlaces), latest: null }).toEqual({ ...withoutPositions(before), latest: null })
   })
 })
+
+/** A model that is built again is in trouble first. */
+const untilBuilt = ({ store }: DerivedHere): Promise<void> =>
+  until(() => {
+    const { isBehind, trouble } = store.progress('readings')
+    return !isBehind && trouble === null
+  })
 
 /** A copy has other positions. */
 const withoutPositions = ({ readings, summary, ...chart }: KegChart) => {
