@@ -37,10 +37,8 @@ const gapStepsMin = 1.5
 /** How far beyond the range the reading at the other end of a gap is looked for. */
 export const gapHoursMax = 31 * 24
 
-/** A bucket of a minute or an hour, whose lowest and highest readings are known. */
+/** The lowest and the highest reading of a minute or an hour. */
 export type DraftBucket = {
-  readonly timeMs: number
-  readonly count: number
   readonly minPosition: number
   readonly maxPosition: number
 }
@@ -160,7 +158,7 @@ class DraftKeg {
     const [first = 0, last = 0] = [numbers[bucketFirst], numbers[bucketLast]]
     const sum = (numbers[bucketSum] ?? 0) + (numbers[bucketSecondSum] ?? 0)
     this.#noteTimes(timeMs + (numbers[bucketFirstAt] ?? 0), timeMs + (numbers[bucketLastAt] ?? 0))
-    this.#buckets.push({ timeMs, count, minPosition, maxPosition })
+    this.#buckets.push({ minPosition, maxPosition })
     this.#count += count
     this.#sum += sum
     this.#late += numbers[bucketLate] ?? 0
