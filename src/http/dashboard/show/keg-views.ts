@@ -17,7 +17,8 @@ import { unitIn } from './cellar-views.ts'
 import { chartRange } from './keg-query.ts'
 import { readingsQuery, stateOf, stateWithout } from './reading-views.ts'
 
-const chartStepsMax = 400
+/** 30 days of hours. */
+const chartStepsMax = 750
 /** That a search for another keg shows. */
 const foundKegsMax = 20
 
