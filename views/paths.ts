@@ -1,6 +1,7 @@
 import type { KeyStatus } from '../src/domain/key-refusal.ts'
 import type { KegName, KegQuery } from './kegs/keg-types.ts'
 import type { LogQuery } from './log/log-types.ts'
+import type { KegOrder } from './types.ts'
 
 /**
  * Browsers resolve `.` and `..` in a path, even as `%2e%2e`. So a cellar, rack or keg with such a name gets a `~` in
@@ -35,18 +36,25 @@ export const kegFields = (query: Partial<KegQuery>): readonly (readonly [name: s
   return named.filter(([, text]) => text !== '')
 }
 
-const kegQuery = (query: Partial<KegQuery>): string =>
-  queryOf(kegFields(query).map(([name, text]) => `${name}=${encodeURIComponent(text)}`))
+const kegQuery = (query: Partial<KegQuery>, more: readonly string[] = []): string =>
+  queryOf([...kegFields(query).map(([name, text]) => `${name}=${encodeURIComponent(text)}`), ...more])
 
 const listQuery = (status: KeyStatus, page: number): string =>
   queryOf([...(status === 'active' ? [] : [`status=${status}`]), ...pageQuery(page)])
 
-const readingsQuery = (find: string, page: number, live: 'on' | 'off' = 'on'): string =>
-  queryOf([
+type PausableOrder = KegOrder & { readonly isPaused: boolean }
+
+const readingsQuery = (find: string, page: number, order: Partial<PausableOrder>): string => {
+  const { sort = 'name', isReversed = false, silentFirst = false, isPaused = false } = order
+  return queryOf([
     ...(find === '' ? [] : [`find=${encodeURIComponent(find)}`]),
+    ...(sort === 'name' ? [] : [`sort=${sort}`]),
+    ...(isReversed ? ['order=reversed'] : []),
+    ...(silentFirst ? ['silent=first'] : []),
     ...pageQuery(page),
-    ...(live === 'on' ? [] : ['live=off']),
+    ...(isPaused ? ['live=off'] : []),
   ])
+}
 
 /** `show=all` also shows internal events. */
 const historyQuery = (page: number, isEverything: boolean): string =>
@@ -75,8 +83,10 @@ export const paths = {
   cellars: '/cellars',
   cellarsPage: (page: number) => `/cellars${queryOf(pageQuery(page))}`,
   newCellar: '/cellars/new',
-  cellar: (cellar: string, find = '', page = 1, live: 'on' | 'off' = 'on') =>
-    `/cellars/${nameSegment(cellar)}/readings${readingsQuery(find, page, live)}`,
+  cellar: (cellar: string, find = '', page = 1, order: Partial<PausableOrder> = {}) =>
+    `/cellars/${nameSegment(cellar)}/readings${readingsQuery(find, page, order)}`,
+  rack: (cellar: string, rack: string, query: Partial<KegQuery> = {}, page = 1) =>
+    `/cellars/${nameSegment(cellar)}/racks/${nameSegment(rack)}${kegQuery(query, pageQuery(page))}`,
   keg: (cellar: string, rack: string, keg: string, query: Partial<KegQuery> = {}) =>
     `${kegPath(cellar, rack, keg)}${kegQuery(query)}`,
   settings: (cellar: string) => `/cellars/${nameSegment(cellar)}/settings`,
@@ -131,8 +141,8 @@ export const paths = {
   /** The guide links to `programs/NAME`, so that its links also work in the repository. */
   deviceProgram: (name: string): string => `/docs/programs/${name}`,
   liveCellars: (page = 1) => `/live/cellars${queryOf(pageQuery(page))}`,
-  liveReadings: (cellar: string, find = '', page = 1) =>
-    `/live/cellars/${nameSegment(cellar)}/readings${readingsQuery(find, page)}`,
+  liveReadings: (cellar: string, find = '', page = 1, order: Partial<KegOrder> = {}) =>
+    `/live/cellars/${nameSegment(cellar)}/readings${readingsQuery(find, page, order)}`,
   liveKeg: (cellar: string, rack: string, keg: string, query: Partial<KegQuery> = {}) =>
     `/live${kegPath(cellar, rack, keg)}${kegQuery(query)}`,
   liveKeys: (cellar: string, status: KeyStatus, page: number) =>

@@ -105,8 +105,26 @@ export type KegView = {
   readonly keg: string
   readonly unit: string | null
   readonly latest: { readonly value: number; readonly timestamp: string }
-  /** Oldest first. */
-  readonly values: readonly number[]
+  /** The last acceptance. */
+  readonly acceptedMs: number
+  readonly isSilent: boolean
+  /** The means of the half hours of the last day, oldest first. `null`: no reading. */
+  readonly day: readonly (number | null)[]
+}
+
+/** Kegs of a rack, or those that a search found in it. */
+export type RackView = {
+  readonly rack: string
+  readonly kegs: number
+  readonly silent: number
+  readonly acceptedMs: number
+}
+
+export type KegOrder = {
+  readonly sort: 'name' | 'age' | 'value'
+  /** Not from A to Z, from the youngest on, or from the lowest on. */
+  readonly isReversed: boolean
+  readonly silentFirst: boolean
 }
 
 /** How far the readings of the log are sorted into kegs. */
@@ -121,6 +139,9 @@ export type ReadingsState =
 
 export type KegListView = {
   readonly kegs: readonly KegView[]
+  /** Of these kegs, if they are shown by rack. */
+  readonly racks: readonly RackView[]
+  readonly order: KegOrder
   /** Blank: all kegs. */
   readonly find: string
   readonly found: number

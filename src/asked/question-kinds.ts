@@ -9,10 +9,10 @@ import { firstEventSince, positionBefore } from '../actors/search/position-of-in
 import { askModel } from '../derived/ask/ask-model.ts'
 import type { ModelQuestion, SearchQuestion, SearchReads } from '../derived/questions/question.ts'
 import { kegList } from '../derived/readings/keg-list.ts'
-import { rackList, racksLike } from '../derived/readings/rack-list.ts'
+import { rackList, racksLike, racksOf } from '../derived/readings/rack-list.ts'
 import { readingsKind } from '../derived/readings/readings-model.ts'
 import { recentReadings } from '../derived/readings/recent-readings.ts'
-import type { FoundKegs, KegsWanted, ReadingPlace } from '../derived/readings/shown-kegs.ts'
+import type { FoundKegs, KegsWanted, ReadingPlace, ShownRack } from '../derived/readings/shown-kegs.ts'
 import { eventsOfList, exportRows } from '../export/export-page.ts'
 import { AskBusy } from '../log/ask-index.ts'
 import { cellarThen } from './cellar-and-keys-then.ts'
@@ -21,12 +21,21 @@ import { kegChart } from './keg-chart.ts'
 import { refusedThen } from './refused-then.ts'
 import { keyHistory } from './rows-of-history.ts'
 
-export type CellarReadings = { readonly kegs: FoundKegs; readonly recent: readonly ReadingPlace[] }
+export type CellarReadings = {
+  readonly kegs: FoundKegs
+  /** Of these kegs, if they are sorted by rack. */
+  readonly racks: readonly ShownRack[]
+  readonly recent: readonly ReadingPlace[]
+}
 
 const cellarReadings: ModelQuestion<KegsWanted, CellarReadings> = {
   model: readingsKind,
   *answer(database, wanted) {
-    return { kegs: yield* kegList(database, wanted), recent: recentReadings(database, wanted.cellar) }
+    const kegs = yield* kegList(database, wanted)
+    const isByRack = wanted.sort === 'name' && !wanted.silentFirst
+    const names = new Set(isByRack ? kegs.kegs.map(({ rack }) => rack) : [])
+    const racks = yield* racksOf(database, wanted, [...names])
+    return { kegs, racks, recent: recentReadings(database, wanted.cellar) }
   },
 }
 

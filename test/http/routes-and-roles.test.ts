@@ -46,6 +46,8 @@ const table: Readonly<Record<string, Row>> = {
   '/cellars/:cellar/readings': { ...pageForAll, ...question },
   // No such keg.
   '/cellars/:cellar/kegs/:rack/:keg': { GET: [303, 404, 404], ...question },
+  // No such rack.
+  '/cellars/:cellar/racks/:rack': { GET: [303, 404, 404], ...question },
   '/cellars/:cellar/settings': pageForAll,
   '/cellars/:cellar/then': pageForAll,
   '/cellars/:cellar/title': formForAdmins(303),

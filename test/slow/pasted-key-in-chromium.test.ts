@@ -60,7 +60,7 @@ const boxOfLog = async (page: Page): Promise<void> => {
 
 const kegs = async (page: Page): Promise<void> => {
   await page.goto(service.url + paths.cellar(testCellar, 'rack'))
-  await page.getByLabel('Find kegs').fill(key.key)
+  await page.getByLabel('Find racks and kegs').fill(key.key)
   await page.getByRole('button', { name: 'Find' }).click()
   await page.getByText('No rack or keg name matches').waitFor()
 }
@@ -82,7 +82,7 @@ test('a pasted key loses its secret before it leaves the browser', async () => {
   const window = await open(true)
   for (const ask of [boxOfLog, keysOfLog, kegs]) await ask(window.page)
   await window.page.goBack()
-  await window.page.getByLabel('Find kegs').fill('rack')
+  await window.page.getByLabel('Find racks and kegs').fill('rack')
   await window.page.getByRole('button', { name: 'Find' }).click()
   await window.page.getByText('1 of 1 keg').waitFor()
   await window.page.goto(service.url + paths.key(key.keyId))

@@ -35,6 +35,7 @@ import type {
   HistoryEntry,
   HistoryView,
   KegListView,
+  KegOrder,
   KeyView,
   NewKeyField,
   PredecessorView,
@@ -312,15 +313,29 @@ const readingsPages = (texts: Texts): readonly Page[] => {
   const auditor = shellOf(texts, 'auditor')
   const cellar = cellarOf(texts)
   const readings = wave(8).map((value, at) => readingOf(texts, at, value))
-  const kegs = [wave(64), [7e-6], [-1e308, 1e308]].map((values) => ({
+  const gap = Array.from({ length: 12 }, () => null)
+  const days = [[...wave(20), ...gap, ...wave(16)], [...wave(34), ...gap, 7e-6, null], [-1e308, 1e308], gap]
+  const kegs = days.map((day, at) => ({
     rack: texts('rack'),
     keg: texts('keg'),
     unit: texts('unit'),
-    latest: readingOf(texts, values.length > 2 ? 4 : 1, values[values.length - 1] ?? 0),
-    values,
+    latest: readingOf(texts, at, day.findLast((mean) => mean !== null) ?? 0),
+    acceptedMs: nowMs - at * 3 * 3_600_000 - 8_000,
+    isSilent: at > 0,
+    day,
   }))
-  const allKegs: KegListView = { kegs, find: '', found: kegs.length, all: kegs.length, page: 1, pages: 1 }
-  const manyKegs: KegListView = { ...allKegs, found: 9_803, all: 9_803, pages: 99 }
+  const racks = [{ rack: texts('rack'), kegs: kegs.length, silent: 3, acceptedMs: nowMs - 8_000 }]
+  const order: KegOrder = { sort: 'name', isReversed: false, silentFirst: false }
+  const shown = { kegs, racks, order, found: kegs.length, all: kegs.length }
+  const allKegs: KegListView = { ...shown, find: '', page: 1, pages: 1 }
+  const manyKegs: KegListView = {
+    ...allKegs,
+    racks: [],
+    order: { ...order, sort: 'age', isReversed: true },
+    found: 9_803,
+    all: 9_803,
+    pages: 99,
+  }
   const foundKegs = { find: texts('typed'), found: 203, pages: 3 }
   const refusals = { counts: sampleRefusalCounts(texts), isLate: false }
   const state: ReadingsState = { kind: 'current' }

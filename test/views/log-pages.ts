@@ -279,6 +279,7 @@ export const logPages = (texts: Texts, shell: Shell) => {
       type: 'KeyCreated',
       actor: texts('typed'),
       cellar: texts('typed'),
+      rack: texts('typed'),
       key: texts('typed'),
       from: texts('typed'),
       to: texts('typed'),
@@ -287,6 +288,7 @@ export const logPages = (texts: Texts, shell: Shell) => {
     newerHref: paths.log({ after: 90_001 }),
     end: { kind: 'time_over', position: 89_000, atMs: nowMs - 3_600_000 },
     about: { words: 'Page of the key', name: texts('label'), href: paths.key('7Qp2abCd') },
+    rackKeys: 2,
     exported: { list: 'events', filter: { key: texts('typed'), since: '2026-03-01T12:00:00.000Z', readings: 'no' } },
     bars: null,
   }

@@ -1,7 +1,9 @@
 import { KegPage, KegPush } from '../../views/kegs/keg-page.tsx'
-import type { ChartSeries, ChartView, KegPageView, ShownKeg } from '../../views/kegs/keg-types.ts'
+import type { ChartSeries, ChartView, KegPageView, RackPageView, ShownKeg } from '../../views/kegs/keg-types.ts'
+import { RackPage } from '../../views/kegs/rack-page.tsx'
 import type { CellarView, Shell } from '../../views/types.ts'
 import type { Page, Texts } from './every-page.ts'
+import { sampleRefusalRows } from './log-pages.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -110,6 +112,31 @@ export const sampleKegPush = (texts: Texts, nowMs: number, mean: number): JSX.El
   return KegPush({ cellar: texts('cellar'), page: { ...page, charts }, nowMs })
 }
 
+const rackPageView = (texts: Texts, nowMs: number): RackPageView => {
+  const { query, charts, kegs } = kegPageView(texts, nowMs, 1)
+  const [chart = null] = charts
+  return {
+    rack: texts('rack'),
+    query,
+    faults: {},
+    summary: { rack: texts('rack'), kegs: 70, silent: 1, acceptedMs: nowMs - 8_000 },
+    kegs: [chart, chart, null, chart].map((drawn, at) => ({
+      keg: texts('keg'),
+      unit: kegs[0]?.unit ?? null,
+      value: 12.41 + at,
+      acceptedMs: nowMs - 8_000 - at * 7 * hour,
+      isSilent: at > 1,
+      chart: drawn,
+    })),
+    page: 2,
+    pages: 3,
+    keptFromMs: nowMs - hour,
+    keys: [{ keyId: '7Qp2abCd', label: texts('label'), lastMs: nowMs - (nowMs % minute) }],
+    refusals: sampleRefusalRows(texts, nowMs),
+    state: { kind: 'current' },
+  }
+}
+
 export const kegPages = (
   texts: Texts,
   { shell, cellar }: { readonly shell: Shell; readonly cellar: CellarView },
@@ -158,6 +185,15 @@ export const kegPages = (
       charts: [],
       state: { kind: 'away' },
     }),
+    { name: 'rack', html: RackPage({ shell, cellar, page: rackPageView(texts, nowMs) }) },
+    {
+      name: 'rack-away',
+      html: RackPage({
+        shell,
+        cellar,
+        page: { ...rackPageView(texts, nowMs), summary: null, kegs: [], pages: 1, keys: [], state: { kind: 'away' } },
+      }),
+    },
     page('keg-without-readings', {
       ...one,
       isOpen: false,

@@ -4,16 +4,14 @@ import { ReceiptLink } from '../log/receipt-link.tsx'
 import { RefusalTable } from '../log/refusal-table.tsx'
 import { SearchBox } from '../parts/ask-form.tsx'
 import { Live, LiveSwitch } from '../parts/live.tsx'
-import { attribute, Name } from '../parts/name.tsx'
-import { PageLinks } from '../parts/page-links.tsx'
-import { countOf, countText } from '../parts/quantity.ts'
-import { Sparkline } from '../parts/sparkline.tsx'
+import { Name } from '../parts/name.tsx'
 import { type Column, Table } from '../parts/table.tsx'
 import { Ago, Instant } from '../parts/time.tsx'
 import { Value } from '../parts/value.tsx'
 import { paths } from '../paths.ts'
-import type { CellarView, KegListView, KegView, ReadingsState, ReadingView, Shell } from '../types.ts'
+import type { CellarView, KegListView, KegOrder, ReadingsState, ReadingView, Shell } from '../types.ts'
 import { CellarFrame } from './cellar-frame.tsx'
+import { KegName, Kegs } from './keg-table.tsx'
 
 export const ReadingsPage = (props: {
   readonly shell: Shell
@@ -30,12 +28,13 @@ export const ReadingsPage = (props: {
   readonly refusals: RefusalsToday
 }): JSX.Element => (
   <CellarFrame shell={props.shell} cellar={props.cellar} tab="readings" title="Readings">
-    {props.typed !== '' || props.kegs.pages > 1 ? (
+    {props.typed !== '' || props.kegs.all > 0 ? (
       <FindKegs
         cellar={props.cellar.cellar}
         csrf={props.shell.csrf}
         typed={props.typed}
         find={props.kegs.find}
+        order={props.kegs.order}
         ignoredWords={props.ignoredWords}
       />
     ) : null}
@@ -43,11 +42,14 @@ export const ReadingsPage = (props: {
     <p class="list-actions at-end">
       <LiveSwitch
         isPaused={props.isPaused}
-        href={paths.cellar(props.cellar.cellar, props.kegs.find, props.kegs.page, props.isPaused ? 'on' : 'off')}
+        href={paths.cellar(props.cellar.cellar, props.kegs.find, props.kegs.page, {
+          ...props.kegs.order,
+          isPaused: !props.isPaused,
+        })}
       />
     </p>
     <Live
-      from={paths.liveReadings(props.cellar.cellar, props.kegs.find, props.kegs.page)}
+      from={paths.liveReadings(props.cellar.cellar, props.kegs.find, props.kegs.page, props.kegs.order)}
       target="#cellar-readings"
       isPaused={props.isPaused}
     >
@@ -93,7 +95,7 @@ const KegsAndReadings = (props: CellarReadingsProps): JSX.Element => {
   if (isEmpty) return <NoReadings cellar={props.cellar} hasActiveKey={props.hasActiveKey} isAdmin={props.isAdmin} />
   return (
     <>
-      <Kegs cellar={props.cellar} {...props.kegs} />
+      <Kegs cellar={props.cellar} nowMs={props.nowMs} {...props.kegs} />
       <ReadingTable readings={props.readings} nowMs={props.nowMs} />
     </>
   )
@@ -150,18 +152,19 @@ const FindKegs = (props: {
   readonly csrf: string
   readonly typed: string
   readonly find: string
+  readonly order: KegOrder
   readonly ignoredWords: readonly string[]
 }): JSX.Element => (
   <SearchBox
-    action={paths.cellar(props.cellar)}
+    action={paths.cellar(props.cellar, '', 1, props.order)}
     token={props.csrf}
     class="ask toolbar"
     name="find"
-    label="Find kegs"
+    label="Find racks and kegs"
     typed={props.typed}
     placeholder="Rack or keg name"
     isSecondary
-    showAll={props.typed === '' ? undefined : paths.cellar(props.cellar)}
+    showAll={props.typed === '' ? undefined : paths.cellar(props.cellar, '', 1, props.order)}
   >
     {props.ignoredWords.length === 0 ? null : (
       <p class="quiet" role="status">
@@ -171,70 +174,6 @@ const FindKegs = (props: {
     )}
   </SearchBox>
 )
-
-const Kegs = (props: KegListView & { readonly cellar: string }): JSX.Element => (
-  <section aria-labelledby="kegs-title">
-    <h2 id="kegs-title">
-      Kegs{' '}
-      <small safe>
-        {props.find === ''
-          ? countOf(props.all, 'keg', 'kegs')
-          : `${countText(props.found)} of ${countOf(props.all, 'keg', 'kegs')}`}
-      </small>
-    </h2>
-    {props.kegs.length === 0 ? (
-      <NoKegs find={props.find} />
-    ) : (
-      <Table rows={props.kegs} columns={kegColumns(props.cellar)} />
-    )}
-    <PageLinks
-      page={props.page}
-      pages={props.pages}
-      hrefOf={(page) => paths.cellar(props.cellar, props.find, page)}
-      words={{ before: 'Previous kegs', behind: 'Next kegs' }}
-    />
-  </section>
-)
-
-const NoKegs = (props: { readonly find: string }): JSX.Element => (
-  <div class="empty small">
-    {props.find === '' ? (
-      <p>
-        No keg has a latest value yet: the timestamps of all readings are more than 10 minutes in the future. Correct
-        the clocks of the devices.
-      </p>
-    ) : (
-      <p>
-        No rack or keg name matches{' '}
-        <q>
-          <Name text={props.find} />
-        </q>
-        .
-      </p>
-    )}
-  </div>
-)
-
-const KegName = ({ cellar, rack, keg }: Pick<ReadingView, 'cellar' | 'rack' | 'keg'>): JSX.Element => (
-  <>
-    <Name class="under" text={rack} />
-    <a href={attribute(paths.keg(cellar, rack, keg))}>
-      <Name class="row-name" text={keg} />
-    </a>
-  </>
-)
-
-const kegColumns = (cellar: string): readonly Column<KegView>[] => [
-  { head: 'Rack and keg', cell: ({ rack, keg }) => <KegName cellar={cellar} rack={rack} keg={keg} /> },
-  {
-    head: 'Latest value',
-    isNumber: true,
-    class: 'value',
-    cell: ({ latest, unit }) => <Value value={latest.value} unit={unit} />,
-  },
-  { head: 'Timestamp', cell: ({ latest }) => <code safe>{latest.timestamp}</code> },
-  { head: 'Recent values', cell: ({ values }) => <Sparkline values={values} /> },
-]
 
 const ReadingTable = (props: { readonly readings: readonly ReadingView[]; readonly nowMs: number }): JSX.Element => (
   <section aria-labelledby="latest-title">

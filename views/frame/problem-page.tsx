@@ -11,6 +11,7 @@ export type PageProblem =
   | 'no_cookie'
   | 'not_found'
   | 'keg_not_found'
+  | 'rack_not_found'
   | 'busy'
   | 'export_running'
   | 'too_many_exports'
@@ -99,6 +100,11 @@ const words: Readonly<
     changed: 'No reading of this keg is known.',
     advice:
       'Check the address for typing errors. A keg appears with its first reading, and is dropped when the cellar has too many kegs and this one is silent for longest.',
+  },
+  rack_not_found: {
+    title: 'No such rack',
+    changed: 'No reading of this rack is known.',
+    advice: 'Check the address for typing errors. A rack appears with the first reading of one of its kegs.',
   },
   busy: {
     title: 'The service is busy',

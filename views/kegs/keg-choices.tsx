@@ -24,8 +24,14 @@ export const KegChoices = (props: ChoicesProps): JSX.Element => {
     paths.keg(props.cellar, main.rack, main.keg, { ...page.query, table: 0, find: '', ...query })
   return (
     <div class="chart-choices">
-      <RangeLinks page={page} href={href} />
-      <RangeForm {...props} main={main} />
+      <RangeLinks query={page.query} href={href} />
+      <RangeForm
+        action={paths.keg(props.cellar, main.rack, main.keg)}
+        token={props.shell.csrf}
+        query={page.query}
+        faults={page.faults}
+        fromMs={page.charts[0]?.fromMs ?? 0}
+      />
       <CompareForm {...props} main={main} href={href} />
       <div class="chart-actions">
         {page.isOpen ? <LiveSwitch isPaused={!props.isLive} href={href({ isPaused: props.isLive })} /> : null}
@@ -47,8 +53,8 @@ const ranges: readonly (readonly [name: RangeName, words: string])[] = [
 
 const isTyped = ({ from, to }: KegQuery): boolean => from !== '' || to !== ''
 
-const RangeLinks = (props: { readonly page: KegPageView; readonly href: HrefOf }): JSX.Element => {
-  const { query } = props.page
+export const RangeLinks = (props: { readonly query: KegQuery; readonly href: HrefOf }): JSX.Element => {
+  const { query } = props
   const links = ranges.map(([range, words]) => ({
     href: props.href({ range, from: '', to: '' }),
     words,
@@ -60,8 +66,8 @@ const RangeLinks = (props: { readonly page: KegPageView; readonly href: HrefOf }
 type FormProps = ChoicesProps & { readonly main: ShownKeg }
 
 /** What the address has besides the fields of a form. */
-const Kept = (props: FormProps & { readonly without: readonly string[] }): JSX.Element => {
-  const kept = kegFields(props.page.query).filter(([name]) => !props.without.includes(name))
+const Kept = (props: { readonly query: KegQuery; readonly without: readonly string[] }): JSX.Element => {
+  const kept = kegFields(props.query).filter(([name]) => !props.without.includes(name))
   return (
     <>
       {kept.map(([name, text]) => (
@@ -71,15 +77,20 @@ const Kept = (props: FormProps & { readonly without: readonly string[] }): JSX.E
   )
 }
 
-const RangeForm = (props: FormProps): JSX.Element => {
-  const { page, main } = props
-  const { query, faults } = page
-  const [chart] = page.charts
+export const RangeForm = (props: {
+  readonly action: string
+  readonly token: string
+  readonly query: KegQuery
+  readonly faults: KegPageView['faults']
+  /** Where the shown range begins. */
+  readonly fromMs: number
+}): JSX.Element => {
+  const { query, faults } = props
   return (
     <details class="chart-form" open={Object.keys(faults).length > 0}>
       <summary class={isTyped(query) ? 'current' : undefined}>From … to …</summary>
-      <AskForm action={paths.keg(props.cellar, main.rack, main.keg)} token={props.shell.csrf} class="card">
-        <Kept {...props} without={['from', 'to', 'table', 'find', 'range']} />
+      <AskForm action={props.action} token={props.token} class="card">
+        <Kept query={query} without={['from', 'to', 'table', 'find', 'range']} />
         <div class="filter-fields">
           {(['from', 'to'] as const).map((name) => (
             <div class="field">
@@ -92,7 +103,7 @@ const RangeForm = (props: FormProps): JSX.Element => {
                 spellcheck="false"
                 maxlength="300"
                 value={attribute(query[name])}
-                placeholder={name === 'from' ? addressTime(chart?.fromMs ?? 0) : 'now'}
+                placeholder={name === 'from' ? addressTime(props.fromMs) : 'now'}
                 aria-invalid={faults[name] === undefined ? undefined : 'true'}
                 aria-describedby={faults[name] === undefined ? undefined : `fault-${name}`}
               />
@@ -126,7 +137,7 @@ const CompareForm = (props: FormProps & { readonly href: HrefOf }): JSX.Element 
           <p>Four kegs are shown already. Remove one of them first.</p>
         ) : (
           <AskForm action={paths.keg(props.cellar, main.rack, main.keg)} token={props.shell.csrf} class="ask">
-            <Kept {...props} without={['find', 'table']} />
+            <Kept query={query} without={['find', 'table']} />
             <label for="field-find">Another keg of this cellar</label>
             <input
               id="field-find"

@@ -39,7 +39,7 @@ export const KegPage = (props: KegPageProps): JSX.Element => {
           <a href={paths.cellar(cellar.cellar)}>
             <Name text={cellar.title} />
           </a>,
-          <a href={attribute(paths.cellar(cellar.cellar, main.rack))}>
+          <a href={attribute(paths.rack(cellar.cellar, main.rack))}>
             <Name text={main.rack} />
           </a>,
         ]}

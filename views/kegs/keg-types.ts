@@ -1,5 +1,6 @@
 /** Times are ms since 1970. Texts are as they were typed: the views escape them. */
-import type { EventPlace, ReadingsState } from '../types.ts'
+import type { EventRow } from '../log/log-types.ts'
+import type { EventPlace, RackView, ReadingsState } from '../types.ts'
 
 export type KegName = { readonly rack: string; readonly keg: string }
 
@@ -113,4 +114,37 @@ export type KegPageView = {
   readonly state: ReadingsState
   /** What the search found. `null`: nothing was searched. */
   readonly found: readonly KegName[] | null
+}
+
+export type KegOfRack = {
+  readonly keg: string
+  readonly unit: string | null
+  readonly value: number
+  /** The last acceptance. */
+  readonly acceptedMs: number
+  readonly isSilent: boolean
+  /** `null` while it cannot be drawn. */
+  readonly chart: ChartView | null
+}
+
+/** `lastMs` is the beginning of the minute of its last reading. */
+export type RackKey = { readonly keyId: string; readonly label: string; readonly lastMs: number }
+
+export type RackPageView = {
+  readonly rack: string
+  /** Only its range counts. */
+  readonly query: KegQuery
+  readonly faults: KegPageView['faults']
+  /** Of all pages. `null` while the readings cannot be read. */
+  readonly summary: RackView | null
+  /** Of this page, by name. */
+  readonly kegs: readonly KegOfRack[]
+  readonly page: number
+  readonly pages: number
+  readonly keptFromMs: number | null
+  /** That sent for it, the last one first. `null`: they are not known now. */
+  readonly keys: readonly RackKey[] | null
+  /** Of its keys, newest first. */
+  readonly refusals: readonly EventRow[]
+  readonly state: ReadingsState
 }

@@ -34,7 +34,11 @@ export const KeyPage = (props: {
       <Live from={paths.liveKey(apiKey.keyId, props.history.page, props.history.isEverything)} target="#key-now">
         <KeyNow apiKey={apiKey} nowMs={shell.nowMs} isAdmin={shell.operator?.role === 'admin'} />
       </Live>
-      <LastRefusals keyId={apiKey.keyId} rows={props.refusals} />
+      <LastRefusals
+        keyId={apiKey.keyId}
+        rows={props.refusals}
+        all={{ href: paths.log({ key: apiKey.keyId, kind: 'refusals' }), words: 'All refusals of this key' }}
+      />
       <StateAtInstant keyId={apiKey.keyId} stateAt={props.stateAt} nowMs={shell.nowMs} />
       <KeyHistory keyId={apiKey.keyId} history={props.history} />
       <ExportForm

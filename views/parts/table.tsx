@@ -1,9 +1,12 @@
 import { escapeHtml } from '@kitajs/html'
+import { attribute } from './name.tsx'
 import { countText } from './quantity.ts'
 
 /** A table with these columns. On narrow screens, each row is a card, and `head` is the label of its cell there. */
 export type Column<Row> = {
   readonly head: string
+  /** The head is a link that sorts by this column. `direction` is `null` if the table is not sorted by it. */
+  readonly sort?: { readonly href: string; readonly direction: 'ascending' | 'descending' | null }
   /** Explains the head. */
   readonly title?: string
   readonly cell: (row: Row) => JSX.Element
@@ -17,7 +20,12 @@ export type Column<Row> = {
   readonly isEmpty?: (row: Row) => boolean
 }
 
-type Section<Row> = { readonly id: string; readonly title: string; readonly rows: readonly Row[] }
+type Section<Row> = {
+  readonly id?: string
+  readonly class: string
+  readonly heading: () => JSX.Element
+  readonly rows: readonly Row[]
+}
 type RowFrame = { readonly id?: string; readonly class?: string; readonly whole?: () => JSX.Element }
 
 type TableProps<Row> = {
@@ -40,8 +48,14 @@ export const Table = <Row,>(props: TableProps<Row>): JSX.Element => {
       <table class={classes('stack', props.class)}>
         <thead>
           <tr>
-            {columns.map(({ head, title, isNumber, isHeadHidden }) =>
-              isHeadHidden ? (
+            {columns.map(({ head, title, isNumber, isHeadHidden, sort }) =>
+              sort !== undefined ? (
+                <th scope="col" class={isNumber ? 'number' : undefined} aria-sort={sort.direction ?? undefined}>
+                  <a href={attribute(sort.href)} title={title} safe>
+                    {head}
+                  </a>
+                </th>
+              ) : isHeadHidden ? (
                 <th scope="col">
                   <span class="visually-hidden" safe>
                     {head}
@@ -58,11 +72,11 @@ export const Table = <Row,>(props: TableProps<Row>): JSX.Element => {
         {'rows' in props ? (
           <tbody>{linesOf(props.rows)}</tbody>
         ) : (
-          props.sections.map(({ id, title, rows }) => (
+          props.sections.map(({ heading, rows, ...frame }) => (
             <tbody>
-              <tr class="day" id={id}>
-                <th colspan={columns.length} scope="rowgroup" safe>
-                  {title}
+              <tr {...frame}>
+                <th colspan={columns.length} scope="rowgroup">
+                  {heading()}
                 </th>
               </tr>
               {linesOf(rows)}

@@ -13,12 +13,23 @@ export function* rackList(database: Database, wanted: RacksWanted): Generator<vo
   const pages = Math.max(1, Math.ceil(names.length / wanted.perPage))
   const page = Math.min(wanted.page, pages)
   const from = (page - 1) * wanted.perPage
+  const racks = yield* racksOf(database, wanted, names.slice(from, from + wanted.perPage))
+  return { racks, page, pages, found: names.length }
+}
+
+export function* racksOf(
+  database: Database,
+  wanted: Pick<RacksWanted, 'cellar' | 'words' | 'nowMs'>,
+  names: readonly string[],
+): Generator<void, readonly ShownRack[]> {
+  const cellar = cellarNamed(database, wanted.cellar)
   const racks: ShownRack[] = []
-  for (const rack of names.slice(from, from + wanted.perPage)) {
+  if (cellar === null) return racks
+  for (const rack of names) {
     const kegs = yield* numbersNamed(database, cellar.number, { rack, words: wanted.words })
     racks.push(yield* shownRack(database, { cellar: cellar.number, rack, kegs, nowMs: wanted.nowMs }))
   }
-  return { racks, page, pages, found: names.length }
+  return racks
 }
 
 type NamedRack = { readonly rack: string; readonly rack_order: string }

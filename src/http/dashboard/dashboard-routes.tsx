@@ -23,7 +23,7 @@ import { createCellar, leadToReadings, showCellars, showNewCellar, showReadings 
 import { showCellarThen } from './pages/cellar-then-page.tsx'
 import { exportList } from './pages/export-download.tsx'
 import { programs, showGuide, showProgram } from './pages/guide-pages.tsx'
-import { showKeg } from './pages/keg-pages.tsx'
+import { showKeg, showRack } from './pages/keg-pages.tsx'
 import { createKey, showKeys, showNewKey } from './pages/key-list-pages.tsx'
 import { confirmKeyAction, doKeyAction, saveEdit, showEdit, showKey } from './pages/key-pages.tsx'
 import { showLink, spendLink } from './pages/link-pages.tsx'
@@ -112,6 +112,8 @@ const cellarPages = ({ operator, admin }: Door) =>
         '/cellars/:cellar/kegs/:rack/:keg',
         operator(askedByForm('range', 'from', 'to', 'with', 'scale', 'live', 'find')),
       )
+      .get('/cellars/:cellar/racks/:rack', operator(showRack))
+      .post('/cellars/:cellar/racks/:rack', operator(askedByForm('range', 'from', 'to')))
       .get('/cellars/:cellar/then', operator(showCellarThen))
       .get('/cellars/:cellar/settings', operator(showSettings))
       .post('/cellars/:cellar/title', admin(rename))

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { livePushMs } from '../../../src/http/dashboard/live/live-pages.ts'
+import { kegsPerRackPageMax } from '../../../src/http/dashboard/show/rack-views.ts'
 import { kegsPerPageMax } from '../../../src/http/dashboard/show/reading-views.ts'
 import { batchReadingsMax } from '../../../src/limits.ts'
 import { paths } from '../../../views/paths.ts'
@@ -41,7 +42,7 @@ afterAll(() => service.stop())
 
 test('the box leads to a rack, by its name or a part of it', async () => {
   for (const typed of ['rack 42', 'RACK-42', 'ack 42'])
-    expect((await admin.get(paths.found(typed))).location).toBe(paths.cellar(testCellar, 'rack 42'))
+    expect((await admin.get(paths.found(typed))).location).toBe(paths.rack(testCellar, 'rack 42'))
   const { keyId } = await service.createKey({ label: 'Rack' })
   expect((await admin.get(paths.found('rack'))).location).toBe(paths.log({ key: keyId }))
 })
@@ -49,8 +50,8 @@ test('the box leads to a rack, by its name or a part of it', async () => {
 /** The names of the shown kegs, such as `rack 3/keg 7`. */
 const kegRows = (html: string): readonly string[] => {
   const [table = ''] = html.split('id="latest-title"')
-  const rows = [...table.matchAll(/<bdi class="under">([^<]*)<\/bdi><a [^>]*><bdi class="row-name">([^<]*)<\/bdi>/g)]
-  return rows.map(([, rack, keg]) => `${rack}/${keg}`)
+  const rows = [...table.matchAll(/<a class="row-name" href="[^"]*\/kegs\/([^"/]*)\/([^"/]*)">/g)]
+  return rows.map(([, rack = '', keg = '']) => `${decodeURIComponent(rack)}/${decodeURIComponent(keg)}`)
 }
 
 const firstPush = async (path: string): Promise<string> => {
@@ -85,8 +86,20 @@ describe(`readings of ${kegsOfCellar} kegs`, () => {
     expect(kegRows(pushed)).toHaveLength(kegsPerPageMax)
     expect(kegRows(pushed)[0]).toBe('rack 1/keg 0')
     expect(Buffer.byteLength(pushed)).toBeLessThan(pageBytesMax)
+    const highest = { sort: 'value', isReversed: true } as const
+    const sorted = await firstPush(paths.liveReadings(testCellar, '', 2, highest))
+    expect([kegRows(sorted).length, kegRows(sorted)[0]]).toEqual([kegsPerPageMax, 'rack 98/keg 99'])
     const { body } = await admin.get(paths.cellar(testCellar, '', 2))
     expect(body).toContain(`hx-sse:connect="${paths.liveReadings(testCellar, '', 2)}"`)
+  })
+
+  test('have a page for each rack, which shows its kegs in parts', async () => {
+    const first = (await admin.get(paths.rack(testCellar, 'rack 7'))).body
+    expect(first).toContain('100 kegs')
+    expect([...first.matchAll(/<li class="card chart">/g)]).toHaveLength(kegsPerRackPageMax)
+    const last = (await admin.get(paths.rack(testCellar, 'rack 7', {}, 4))).body
+    expect([...last.matchAll(/id="chart-(\d+)-title"/g)]).toHaveLength(100 - 3 * kegsPerRackPageMax)
+    expect(last).toContain('Page 4 of 4')
   })
 
   test('are found by words, on the page and live', async () => {

@@ -94,7 +94,7 @@ describe('cellars', () => {
 
   test('stand still while they are paused, and lead back', async () => {
     await makeCellar()
-    const [live, paused] = [paths.cellar(testCellar, 'a'), paths.cellar(testCellar, 'a', 1, 'off')]
+    const [live, paused] = [paths.cellar(testCellar, 'a'), paths.cellar(testCellar, 'a', 1, { isPaused: true })]
     const [moving, still] = [(await admin.get(live)).body, (await admin.get(paused)).body]
     expect([moving.includes('hx-sse:connect'), still.includes('hx-sse:connect')]).toEqual([true, false])
     expect([moving.includes(`href="${paused.replace('&', '&amp;')}"`), still.includes(`href="${live}"`)]).toEqual([

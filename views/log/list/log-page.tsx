@@ -2,7 +2,7 @@ import { ListExports } from '../../exports/list-export.tsx'
 import { Layout } from '../../frame/layout.tsx'
 import { Live, LiveSwitch } from '../../parts/live.tsx'
 import { attribute, Name } from '../../parts/name.tsx'
-import { countOf, countText } from '../../parts/quantity.ts'
+import { countText } from '../../parts/quantity.ts'
 import { exactText, isoText } from '../../parts/time-words.ts'
 import { paths } from '../../paths.ts'
 import type { Shell } from '../../types.ts'
@@ -67,15 +67,18 @@ export const LogPage = (props: { readonly shell: Shell; readonly list: LogListVi
 }
 
 const rackWords = ({ query, rackKeys }: LogListView): string => {
-  if (rackKeys === null) return 'Readings of this rack. This node cannot say now which keys send for it.'
-  const keys = countOf(rackKeys, 'key', 'keys')
+  if (rackKeys === null) return 'Readings of this rack. This node cannot say now which keys sent for it.'
   const isOfReadings = query.kind === 'readings' || query.type === 'ReadingAccepted'
-  const what = isOfReadings
-    ? `Readings of this rack by ${keys}`
-    : query.kind === null && query.type === ''
-      ? `Readings of this rack, and all events of its ${keys}`
-      : `Events of the ${keys} of this rack`
-  return `${what}: those that sent readings of it, at most the last ${rackKeysMax}.`
+  if (isOfReadings) return `Readings of this rack by ${keysWords(rackKeys)}.`
+  return query.kind === null && query.type === ''
+    ? `Readings of this rack, and all events of ${keysWords(rackKeys)}.`
+    : `Events of ${keysWords(rackKeys)}.`
+}
+
+const keysWords = (keys: number): string => {
+  if (keys === 0) return 'its keys: none is known'
+  if (keys === 1) return 'the key that sent for it'
+  return keys < rackKeysMax ? `the ${keys} keys that sent for it` : `the last ${keys} keys that sent for it`
 }
 
 /** The chosen time is over, so nothing can come into the list. */

@@ -1,3 +1,4 @@
+import { escapeHtml } from '@kitajs/html'
 import { ByWhom } from '../../parts/by.tsx'
 import { attribute, Name } from '../../parts/name.tsx'
 import { countOf } from '../../parts/quantity.ts'
@@ -14,7 +15,8 @@ export const LogTable = (props: { readonly rows: readonly LogRow[]; readonly now
     hasRowHeadings={false}
     sections={byDay(props.rows).map(({ at, rows }) => ({
       id: `day-${dateText(at)}`,
-      title: dayText(at, props.nowMs),
+      class: 'day',
+      heading: () => escapeHtml(dayText(at, props.nowMs)),
       rows,
     }))}
     frameOf={frameOf}

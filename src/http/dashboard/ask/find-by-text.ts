@@ -167,7 +167,7 @@ const seek = async (
       return {
         what: 'The rack',
         name: `${meaning.rack} of ${cellars.get(meaning.cellar)?.title ?? meaning.cellar}, with its kegs`,
-        href: paths.cellar(meaning.cellar, meaning.rack),
+        href: paths.rack(meaning.cellar, meaning.rack),
       }
     case 'rack_in_log':
       return {

@@ -229,7 +229,7 @@ const aboutOf = (core: Core, { filter }: JudgedQuery): LogListView['about'] => {
   if (key !== null) return { words: 'Page of the key', name: key.label, href: paths.key(key.keyId) }
   const cellar = filter.cellar === null ? null : cellars.get(filter.cellar)
   if (cellar !== null && filter.rack !== undefined)
-    return { words: 'Kegs of the rack', name: filter.rack.name, href: paths.cellar(cellar.cellar, filter.rack.name) }
+    return { words: 'Page of the rack', name: filter.rack.name, href: paths.rack(cellar.cellar, filter.rack.name) }
   return cellar === null ? null : { words: 'Page of the cellar', name: cellar.title, href: paths.cellar(cellar.cellar) }
 }
 

@@ -4,8 +4,7 @@ import { refusalWords } from '../../../../views/log/refusal-words.ts'
 import { paths } from '../../../../views/paths.ts'
 import { answerOr, isLate } from '../../../actors/ask/answer-of.ts'
 import { dayMs, hourMs, instantText } from '../../../domain/calendar.ts'
-import { anyEvent } from '../../../domain/search/event-filter.ts'
-import { refusalsStream } from '../../../domain/stream-names.ts'
+import type { LogFilter } from '../../../domain/search/event-filter.ts'
 import { eventRows } from './log-list.ts'
 import type { LogListParts } from './log-list-parts.ts'
 import { unwrittenRefusals } from './unwritten-refusals.ts'
@@ -29,9 +28,11 @@ export const refusalsToday = async ({ core, owner, nowMs }: LogListParts, cellar
   return { counts, isLate: isLate(answered) }
 }
 
-export const lastRefusalsOf = async ({ core, owner }: LogListParts, keyId: string): Promise<readonly EventRow[]> => {
+export const lastRefusalsOf = async (
+  { core, owner }: Pick<LogListParts, 'core' | 'owner'>,
+  filter: LogFilter,
+): Promise<readonly EventRow[]> => {
   const page = { direction: 'backwards', from: null, limit: lastRefusalsShownMax } as const
-  const filter = { ...anyEvent, stream: refusalsStream(keyId) }
   const also = unwrittenRefusals(core, filter)
   const none = { events: [], before: [] }
   const found = answerOr(await core.questions.ask('findEvents', { filter, page, also }, { owner }), none)

@@ -59,10 +59,11 @@ export const liveReadings = async (deps: DashboardDeps, visit: SignedInVisit): P
   const cellar = cellarInPath(deps, visit)?.cellar
   if (cellar === undefined) return null
   const owner = visit.session.email
-  const { words, page: asked } = readingsQuery(visit.query)
-  const wanted = { cellar, words, page: await kegPageNumber(deps, { cellar, words, page: asked }, owner) }
+  const { words, order, page: asked } = readingsQuery(visit.query)
+  const query = { cellar, words, order }
+  const wanted = { ...query, page: await kegPageNumber(deps, { ...query, page: asked }, owner) }
   return {
-    name: ['readings', cellar, words.join(' '), wanted.page],
+    name: ['readings', paths.liveReadings(cellar, words.join(' '), wanted.page, order)],
     topic: { cellar },
     listsEvents: false,
     render: async (pause) => {

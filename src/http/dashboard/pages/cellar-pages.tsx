@@ -68,8 +68,8 @@ export const leadToReadings = (deps: DashboardDeps, visit: SignedInVisit): Respo
 export const showReadings = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
-  const { words, page, ...asked } = readingsQuery(visit.query)
-  const wanted = { cellar: cellar.cellar, words, page }
+  const { words, page, order, ...asked } = readingsQuery(visit.query)
+  const wanted = { cellar: cellar.cellar, words, page, order }
   const asker = { nowMs: visit.nowMs, owner: visit.session.email }
   const { cellar: _, ...shown } = await readingsOf(deps, wanted, { ...asker, signal: visit.request.signal })
   const refusals = await refusalsToday({ core: deps.core, ...asker }, cellar.cellar)

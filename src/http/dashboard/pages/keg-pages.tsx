@@ -1,10 +1,13 @@
 import { KegPage } from '../../../../views/kegs/keg-page.tsx'
+import { RackPage } from '../../../../views/kegs/rack-page.tsx'
 import { paths } from '../../../../views/paths.ts'
 import { htmlPage, notFound, problemPage } from '../page-answers.tsx'
 import { cellarView } from '../show/cellar-views.ts'
 import { kegInPath, kegQueryOf } from '../show/keg-query.ts'
 import { kegPageOf } from '../show/keg-views.ts'
+import { requestedPage } from '../show/paging.ts'
 import { waitForTurn } from '../show/pauses.ts'
+import { rackPageOf } from '../show/rack-views.ts'
 import { cellarInPath, type DashboardDeps, type SignedInVisit } from '../visit.ts'
 
 export const showKeg = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
@@ -20,4 +23,20 @@ export const showKeg = async (deps: DashboardDeps, visit: SignedInVisit): Promis
   }
   await waitForTurn()
   return htmlPage(visit, <KegPage shell={visit.shell} cellar={cellarView(cellar)} page={page} />)
+}
+
+export const showRack = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const cellar = cellarInPath(deps, visit)
+  if (cellar === null) return notFound(visit)
+  const { rack } = kegInPath(visit)
+  const { range, from, to } = kegQueryOf(visit.query, { rack, keg: '' })
+  const asked = { cellar: cellar.cellar, rack, range: { range, from, to }, page: requestedPage(visit.query) }
+  const asker = { nowMs: visit.nowMs, owner: visit.session.email, signal: visit.request.signal }
+  const page = await rackPageOf(deps, asked, asker)
+  if (page === null) {
+    const back = { href: paths.cellar(cellar.cellar), words: 'Go to the readings of the cellar' }
+    return problemPage(visit, { problem: 'rack_not_found', status: 404, back })
+  }
+  await waitForTurn()
+  return htmlPage(visit, <RackPage shell={visit.shell} cellar={cellarView(cellar)} page={page} />)
 }

@@ -7,7 +7,9 @@ import type { CellarState } from '../../../domain/cellar.ts'
 import { isExpired } from '../../../domain/expiry.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome } from '../../../domain/refusal.ts'
+import { anyEvent } from '../../../domain/search/event-filter.ts'
 import { parseInstantNear } from '../../../domain/search/near-instant.ts'
+import { refusalsStream } from '../../../domain/stream-names.ts'
 import { keyLimitDefault } from '../../../limits.ts'
 import { lastRefusalsOf } from '../ask/refusals-shown.ts'
 import { alreadyDone, alreadyDoneNotice, wasDoneBefore } from '../forms/already-done.ts'
@@ -31,7 +33,7 @@ export const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promis
   const at = typed === '' ? null : parseInstantNear(typed, visit.nowMs)
   const history = await askHistory(parts, key.keyId, { ...query, atMs: at?.ok === true ? at.value : null })
   const apiKey = await keyViewOf(deps, key, visit.nowMs)
-  const refusals = await lastRefusalsOf(parts, key.keyId)
+  const refusals = await lastRefusalsOf(parts, { ...anyEvent, stream: refusalsStream(key.keyId) })
   const then = at === null ? null : stateAtTyped(deps.core, history?.atInstant ?? null, { typed, at })
   return htmlPage(
     visit,

@@ -28,7 +28,7 @@ export type KegAsked = {
   readonly query: KegQuery
 }
 
-type Asker = { readonly nowMs: number; readonly owner: string; readonly signal?: AbortSignal | undefined }
+export type Asker = { readonly nowMs: number; readonly owner: string; readonly signal?: AbortSignal | undefined }
 
 /** `null`: no reading of the keg is known. */
 export const kegPageOf = async (deps: DashboardDeps, asked: KegAsked, asker: Asker): Promise<KegPageView | null> => {
@@ -60,10 +60,10 @@ export const kegPageOf = async (deps: DashboardDeps, asked: KegAsked, asker: Ask
 
 type Showing = { readonly cellar: string; readonly nowMs: number }
 
-const chartViews = (
+export const chartViews = (
   { core }: DashboardDeps,
   { fromMs, toMs, stepMs, kegs }: Charts,
-  { cellar, query, nowMs }: KegAsked & Showing,
+  { cellar, query, nowMs }: Pick<KegAsked, 'query'> & Showing,
 ): readonly ChartView[] => {
   const known = kegs.flatMap((keg) => (keg === null ? [] : [keg]))
   const series = known.map((chart, number): ChartSeries => {
@@ -72,7 +72,7 @@ const chartViews = (
       rack,
       keg,
       unit: unitIn(core, cellar, keg),
-      number,
+      number: query.isOwnScale && query.with.length === 0 ? 0 : number,
       points: readings === null ? points.map((point) => pointOf(point, stepMs)) : readings.map(singleOf),
       gaps: gapsOf(chart, nowMs),
       isSingle: readings !== null,

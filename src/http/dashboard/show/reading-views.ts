@@ -1,4 +1,4 @@
-import type { KegListView, ReadingsState, ReadingView } from '../../../../views/types.ts'
+import type { KegListView, KegOrder, ReadingsState, ReadingView } from '../../../../views/types.ts'
 import { answerOf } from '../../../actors/ask/answer-of.ts'
 import type { PlaceInLog } from '../../../actors/search/events-at.ts'
 import type { AsOf } from '../../../derived/questions/question.ts'
@@ -36,6 +36,7 @@ export type ReadingsQuery = {
   readonly ignoredWords: readonly string[]
   readonly page: number
   readonly isPaused: boolean
+  readonly order: KegOrder
 }
 
 export const readingsQuery = (query: URLSearchParams): ReadingsQuery => {
@@ -47,10 +48,17 @@ export const readingsQuery = (query: URLSearchParams): ReadingsQuery => {
     ignoredWords: words.slice(kegFilterWordsMax),
     page: requestedPage(query),
     isPaused: query.get('live') === 'off',
+    order: {
+      sort: sorts.find((sort) => sort === query.get('sort')) ?? 'name',
+      isReversed: query.get('order') === 'reversed',
+      silentFirst: query.get('silent') === 'first',
+    },
   }
 }
 
-export type ReadingsWanted = Pick<ReadingsQuery, 'words' | 'page'> & { readonly cellar: string }
+const sorts = ['name', 'age', 'value'] as const
+
+export type ReadingsWanted = Pick<ReadingsQuery, 'words' | 'page' | 'order'> & { readonly cellar: string }
 
 type Asked = {
   readonly nowMs: number
@@ -65,22 +73,25 @@ export const readingsOf = async (deps: DashboardDeps, wanted: ReadingsWanted, { 
     answerOf(await deps.core.questions.ask('eventsAt', places, { owner, isAtOnce: true }))
   const isActive = (key: KeyState): boolean => keyStatus(key, nowMs) === 'active'
   if (told.kind !== 'answered') {
-    const kegs: KegListView = { kegs: [], find: wanted.words.join(' '), found: 0, all: 0, page: wanted.page, pages: 1 }
+    const none = { kegs: [], racks: [], found: 0, all: 0, pages: 1 }
+    const kegs: KegListView = { ...none, find: wanted.words.join(' '), page: wanted.page, order: wanted.order }
     return { cellar, kegs, readings: [], state: stateWithout(told.kind), hasActiveKey: false }
   }
-  const { kegs: found, recent } = told.answer
-  const kegs = found.kegs.map((keg) => ({
-    ...keg,
-    values: keg.day.filter((mean) => mean !== null),
-    unit: unitIn(deps.core, cellar, keg.keg),
-  }))
+  const { kegs: found, racks, recent } = told.answer
+  const kegs: KegListView = {
+    ...found,
+    kegs: found.kegs.map((keg) => ({ ...keg, unit: unitIn(deps.core, cellar, keg.keg) })),
+    racks,
+    find: wanted.words.join(' '),
+    order: wanted.order,
+  }
   const events = await ifReadable(deps.recentReadings.at(recent, read))
   const shown = (events ?? []).filter(({ data }) => hasWords(data, wanted.words))
   const readings = shown.map((event) => readingView(deps, event))
   // Used only without readings. Otherwise the keys are not searched, to save time.
   const hasActiveKey = recent.length === 0 && deps.core.projections.keys.ofCellar(cellar).some(isActive)
   const state: ReadingsState = events === null ? { kind: 'log_away' } : await stateOf(told, read)
-  return { cellar, kegs: { ...found, kegs, find: wanted.words.join(' ') }, readings, state, hasActiveKey }
+  return { cellar, kegs, readings, state, hasActiveKey }
 }
 
 /** `null`: the log cannot be read now. The kegs are shown all the same. */
@@ -98,14 +109,12 @@ export const kegPageNumber = async (deps: DashboardDeps, wanted: ReadingsWanted,
   return told?.kind === 'answered' ? told.answer.kegs.page : wanted.page
 }
 
-const kegPage = ({ core }: DashboardDeps, wanted: ReadingsWanted, asked: Omit<Asked, 'nowMs'>) =>
+const kegPage = ({ core }: DashboardDeps, { order, ...wanted }: ReadingsWanted, asked: Omit<Asked, 'nowMs'>) =>
   core.questions.ask(
     'cellarReadings',
     {
       ...wanted,
-      sort: 'name',
-      isReversed: false,
-      silentFirst: false,
+      ...order,
       perPage: kegsPerPageMax,
       nowMs: core.clock.now(),
     },

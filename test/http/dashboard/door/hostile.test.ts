@@ -53,6 +53,8 @@ const tour = async (text: string): Promise<readonly Page[]> => {
   expect((await service.post({ ...validReading, cellar: text, rack: text, keg: text }, key)).status).toBe(200)
   await service.untilFolded(keyId, 1)
   await see('readings', paths.cellar(text))
+  await see('rack', paths.rack(text, text))
+  await see('log of the rack', paths.log({ cellar: text, rack: text }))
   await see('settings', paths.settings(text))
   await send('title refused', paths.rename(text), { title: text.repeat(40) })
   await send('title', paths.rename(text), { title: `${text}!` })

@@ -43,7 +43,7 @@ const countedReadings = ({ cellar }: KegsWanted): CellarReadings => {
   const latest = { ...place, value: 1, timestamp: '2026-03-01T12:00:00Z', timeMs: 0 }
   const keg = { rack: 'rack-17', keg: 'temperature', latest, day: [1], acceptedMs: 0, pauseMs: null, isSilent: false }
   const kegs = longNames === 0 ? [keg] : Array.from({ length: longNames }, () => ({ ...keg, keg: unpackable() }))
-  return { kegs: { kegs, page: 1, pages: 1, found: kegs.length, all: kegs.length }, recent: [] }
+  return { kegs: { kegs, page: 1, pages: 1, found: kegs.length, all: kegs.length }, racks: [], recent: [] }
 }
 
 /** So many kegs have a new long name in each rendering. */

@@ -41,6 +41,8 @@ beforeAll(async () => {
   const far = await service.createKey({ cellar: otherCellar })
   await send(far.key, { cellar: otherCellar })
   ;[own, replaced, other] = [next.value.state.keyId, old.keyId, third.keyId]
+  for (const { key } of [next.value, third])
+    expect((await service.post({ ...validReading, value: 'much' }, key)).status).toBe(400)
   for (const keyId of [own, other]) await service.core.keys.suspend(keyId, 'left on a bus', testAsker)
   await service.untilFolded(far.keyId, 1)
   events = await service.log.readAll({ limit: 1_000 })
@@ -67,8 +69,13 @@ test('the list of a rack has its readings and all events of its keys', async () 
   const wanted = positions((event) => isReading(event) || isOfKeys(event))
   expect(shown(body)).toEqual(wanted)
   expect(wanted.length).toBeGreaterThan(5)
-  expect(body).toContain('Readings of this rack, and all events of its 2 keys')
+  expect(body).toContain('Readings of this rack, and all events of the 2 keys that sent for it.')
   expect(body).toContain(`value="${rack}"`)
+})
+
+test('the list of a rack has the unwritten refusals of its keys alone', async () => {
+  const body = await listed({ kind: 'refusals' })
+  expect([own, other].map((keyId) => body.includes(`<tr id="unwritten-refusals-${keyId}`))).toEqual([true, false])
 })
 
 test('the kind narrows the list of a rack down', async () => {
@@ -77,7 +84,7 @@ test('the kind narrows the list of a rack down', async () => {
   expect(shown(changes)).toEqual(
     positions((event) => isOfKeys(event) && event.stream === keyStream(keyIdOf(event.stream))),
   )
-  expect(changes).toContain('Events of the 2 keys of this rack')
+  expect(changes).toContain('Events of the 2 keys that sent for it.')
   expect(shown(await listed({ rack: 'rack-1', key: other, kind: 'readings' }))).toHaveLength(1)
   expect(shown(await listed({ rack: 'no such rack' }))).toEqual([])
 })
@@ -87,7 +94,7 @@ test('without its keys, the list of a rack has the readings of the log', async (
   const body = await listed({})
   isModelAway = false
   expect(shown(body)).toEqual(positions(isReading))
-  expect(body).toContain('This node cannot say now which keys send for it')
+  expect(body).toContain('This node cannot say now which keys sent for it')
 })
 
 test('a rack needs its cellar', async () => {

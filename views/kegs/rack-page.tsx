@@ -1,0 +1,199 @@
+import { StateNote } from '../cellars/readings-page.tsx'
+import { Layout } from '../frame/layout.tsx'
+import { rackKeysMax } from '../log/log-types.ts'
+import { LastRefusals } from '../log/refusals-of-key.tsx'
+import { attribute, Name } from '../parts/name.tsx'
+import { Crumbs } from '../parts/nav-links.tsx'
+import { PageLinks } from '../parts/page-links.tsx'
+import { countOf, countText } from '../parts/quantity.ts'
+import { type Column, Table } from '../parts/table.tsx'
+import { Ago, Instant } from '../parts/time.tsx'
+import { clockText, dateText, isoText } from '../parts/time-words.ts'
+import { Value } from '../parts/value.tsx'
+import { paths } from '../paths.ts'
+import type { CellarView, Shell } from '../types.ts'
+import { ChartPicture } from './chart-picture.tsx'
+import { RangeForm, RangeLinks } from './keg-choices.tsx'
+import type { KegOfRack, RackKey, RackPageView } from './keg-types.ts'
+
+type RackPageProps = {
+  readonly shell: Shell
+  readonly cellar: CellarView
+  readonly page: RackPageView
+}
+
+const chartHeight = 84
+
+export const RackPage = (props: RackPageProps): JSX.Element => {
+  const { shell, cellar, page } = props
+  const { rack, query } = page
+  const fromMs = page.kegs[0]?.chart?.fromMs ?? 0
+  return (
+    <Layout shell={shell} title={`${rack} · ${cellar.title}`} section="cellars">
+      <Crumbs
+        crumbs={[
+          <a href={paths.cellars}>Cellars</a>,
+          <a href={paths.cellar(cellar.cellar)}>
+            <Name text={cellar.title} />
+          </a>,
+        ]}
+      />
+      <div class="heading">
+        <h1>
+          <Name text={rack} />
+        </h1>
+        <RackLine page={page} nowMs={shell.nowMs} />
+      </div>
+      <div class="chart-choices">
+        <RangeLinks query={query} href={(range) => paths.rack(cellar.cellar, rack, { ...query, ...range })} />
+        <RangeForm
+          action={paths.rack(cellar.cellar, rack)}
+          token={shell.csrf}
+          query={query}
+          faults={page.faults}
+          fromMs={fromMs}
+        />
+        <div class="chart-actions">
+          <a class="action" href={attribute(paths.log({ cellar: cellar.cellar, rack }))}>
+            Everything about this rack in the Log
+          </a>
+        </div>
+      </div>
+      <StateNote state={page.state} />
+      {page.keptFromMs === null || page.keptFromMs <= fromMs ? null : (
+        <p class="index-note calm">
+          This cellar keeps readings for a limited time. A reading whose own time is before{' '}
+          <Instant at={page.keptFromMs} /> is not drawn.
+        </p>
+      )}
+      {page.kegs.length === 0 ? null : <RackCharts {...props} />}
+      <KeysOfRack keys={page.keys} />
+      <LastRefusals
+        keyId={null}
+        rows={page.refusals}
+        all={{
+          href: paths.log({ cellar: cellar.cellar, rack, kind: 'refusals' }),
+          words: 'All refusals of the keys of this rack',
+        }}
+      />
+    </Layout>
+  )
+}
+
+const RackLine = (props: { readonly page: RackPageView; readonly nowMs: number }): JSX.Element => {
+  const { summary } = props.page
+  if (summary === null) return ''
+  const { kegs, silent, acceptedMs } = summary
+  return (
+    <p>
+      <span safe>{countOf(kegs, 'keg', 'kegs')}</span>
+      {silent === 0 ? null : (
+        <>
+          {' · '}
+          <strong class="silent" safe>
+            {silent === kegs ? 'silent' : `${countText(silent)} silent`}
+          </strong>
+        </>
+      )}
+      <span class="quiet">
+        {' · last reading '}
+        <Ago at={acceptedMs} nowMs={props.nowMs} />
+      </span>
+    </p>
+  )
+}
+
+const RackCharts = (props: RackPageProps): JSX.Element => {
+  const { cellar, page, shell } = props
+  return (
+    <section aria-labelledby="kegs-title">
+      <h2 id="kegs-title">
+        Kegs <small>each with its own scale, on one time axis in UTC</small>
+      </h2>
+      <ul class="rack-charts">
+        {page.kegs.map((keg, number) => (
+          <SmallChart cellar={cellar.cellar} page={page} keg={keg} number={number} nowMs={shell.nowMs} />
+        ))}
+      </ul>
+      <PageLinks
+        page={page.page}
+        pages={page.pages}
+        hrefOf={(number) => paths.rack(cellar.cellar, page.rack, page.query, number)}
+        words={{ before: 'Previous kegs', behind: 'Next kegs' }}
+      />
+    </section>
+  )
+}
+
+const SmallChart = (props: {
+  readonly cellar: string
+  readonly page: RackPageView
+  readonly keg: KegOfRack
+  readonly number: number
+  readonly nowMs: number
+}): JSX.Element => {
+  const { cellar, page, keg, number } = props
+  return (
+    <li class="card chart">
+      <h3>
+        <a href={attribute(paths.keg(cellar, page.rack, keg.keg, page.query))}>
+          <Name text={keg.keg} />
+        </a>
+      </h3>
+      <p>
+        <strong>
+          <Value value={keg.value} unit={keg.unit} />
+        </strong>{' '}
+        <span class="quiet">
+          {'· '}
+          <Ago at={keg.acceptedMs} nowMs={props.nowMs} />
+        </span>{' '}
+        {keg.isSilent ? <strong class="silent">silent</strong> : null}
+      </p>
+      {keg.chart === null ? null : <ChartPicture chart={keg.chart} id={`chart-${number + 1}`} height={chartHeight} />}
+    </li>
+  )
+}
+
+const KeysOfRack = (props: { readonly keys: RackPageView['keys'] }): JSX.Element =>
+  props.keys === null ? (
+    <p class="index-note">This node cannot say now which keys sent for this rack.</p>
+  ) : props.keys.length === 0 ? (
+    ''
+  ) : (
+    <section aria-labelledby="keys-title">
+      <h2 id="keys-title">
+        Keys that sent for this rack <small>{`at most ${rackKeysMax}, the last one first`}</small>
+      </h2>
+      <Table rows={props.keys} columns={keyColumns} />
+    </section>
+  )
+
+/** Like `2026-03-01 10:14 UTC`. */
+const Minute = (props: { readonly at: number }): JSX.Element => (
+  <time datetime={isoText(props.at)}>
+    <span safe>{dateText(props.at)}</span> <span safe>{`${clockText(props.at).slice(0, 5)} UTC`}</span>
+  </time>
+)
+
+const keyColumns: readonly Column<RackKey>[] = [
+  {
+    head: 'Key',
+    cell: ({ keyId, label }) => (
+      <a class="row-name" href={paths.key(keyId)}>
+        <Name text={label} />
+      </a>
+    ),
+  },
+  { head: 'Last reading', cell: ({ lastMs }) => <Minute at={lastMs} /> },
+  {
+    head: 'Its readings',
+    isHeadHidden: true,
+    cell: ({ keyId, label }) => (
+      <a href={attribute(paths.log({ kind: 'readings', key: keyId }))}>
+        Readings in the Log
+        <Name class="visually-hidden" text={` of ${label}`} />
+      </a>
+    ),
+  },
+]
