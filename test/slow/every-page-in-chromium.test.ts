@@ -321,7 +321,7 @@ test('readings keep rows under the focus, and the key / leads to the box', async
   const send = async (value: string): Promise<void> => {
     const html = await page.evaluate<string>('document.getElementById("cellar-readings").outerHTML')
     for (const write of streams.get(path) ?? [])
-      write(`data: ${html.replaceAll('21.77', value).replaceAll('\n', '\ndata: ')}\n\n`)
+      write(`data: ${html.replaceAll('21.87', value).replaceAll('\n', '\ndata: ')}\n\n`)
   }
   await until(() => streams.get(path)?.size === 1)
   await page.locator('#cellar-readings td a').first().focus()
