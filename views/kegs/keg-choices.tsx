@@ -129,11 +129,18 @@ export const comparedMax = 3
 const CompareForm = (props: FormProps & { readonly href: HrefOf }): JSX.Element => {
   const { page, main, href } = props
   const { query, found } = page
+  const isFull = query.with.length >= comparedMax
+  if (found === null && !isFull)
+    return (
+      <a class="chart-link" href={attribute(href({ find: main.keg }))}>
+        Compare with …
+      </a>
+    )
   return (
     <details class="chart-form" open={found !== null}>
       <summary>Compare with …</summary>
       <div class="card">
-        {query.with.length >= comparedMax ? (
+        {isFull ? (
           <p>Four kegs are shown already. Remove one of them first.</p>
         ) : (
           <AskForm action={paths.keg(props.cellar, main.rack, main.keg)} token={props.shell.csrf} class="ask">

@@ -182,7 +182,9 @@ describe('the page of a keg', () => {
   })
 
   test('finds another keg to compare with', async () => {
-    await pageOf('temperature')
+    const offered = paths.keg(testCellar, rack, 'temperature', { find: 'temperature' })
+    expect((await pageOf('temperature')).body).toContain(`href="${offered}"`)
+    expect((await admin.get(offered)).body).toContain('with=fermenter-08%2Ftemperature')
     const asked = await admin.post(paths.keg(testCellar, rack, 'temperature'), { range: '30d', find: 'FERMENTER-08' })
     expect(asked.status).toBe(303)
     const { body } = await admin.get(asked.location ?? '')
