@@ -23,9 +23,9 @@ const streamsReadMax = 4
 export const kegChart: DraftQuestion<ChartsWanted, DraftCharts, Charts> = {
   model: readingsKind,
   draft: draftCharts,
-  complete: async (reads, { bucketMs: _, kegs, ...range }) => {
+  complete: async (reads, { bucketMs: _, position, kegs, ...range }) => {
     if (kegs.length > kegsReadMax) return { ...range, kegs: kegs.map((keg) => keg && chartOf(keg, new Map(), null)) }
-    const singles = new SingleReadings(reads.log, range, kegs)
+    const singles = new SingleReadings(reads.log, { ...range, position }, kegs)
     await ifReadable(singles.read(), undefined)
     const charts: (KegChart | null)[] = []
     for (const keg of kegs) {
@@ -81,7 +81,7 @@ const singleOf = (event: Accepted): SingleReading => {
 
 type Found = { readonly nanoseconds: number; readonly single: SingleReading }
 
-type RangeOfCharts = Pick<DraftCharts, 'fromMs' | 'toMs' | 'keptFromMs'>
+type RangeOfCharts = Pick<DraftCharts, 'fromMs' | 'toMs' | 'keptFromMs' | 'position'>
 
 /**
  * Reads the streams of the keys that sent the readings, until it has as many as the chart counts. So it never leaves one out.
@@ -157,7 +157,8 @@ class SingleReadings {
   }
 
   #take(event: Accepted): void {
-    const { fromMs, toMs, keptFromMs } = this.#range
+    const { fromMs, toMs, keptFromMs, position } = this.#range
+    if (position === null || event.position > position) return
     const timeMs = timeOf(event)
     const isDrawn = timeMs - event.recordedAt <= futureSkewMsMax && timeMs >= (keptFromMs ?? fromMs)
     if (!isDrawn || timeMs < fromMs || timeMs >= toMs) return

@@ -11,6 +11,7 @@ import { ensureLogCreated } from '../../src/log/log-identity.ts'
 import { type DerivedHere, derivedHere } from '../support/derived/derived-here.ts'
 import { openFreshLog } from '../support/logs/engine.ts'
 import { type FaultyLog, faultyLog } from '../support/logs/faulty-log.ts'
+import { passingLog } from '../support/logs/passing-log.ts'
 import { seededEntropy, seededNumbers } from '../support/seeded-entropy.ts'
 import { type Service, startService, testCellar, validReading } from '../support/test-service.ts'
 import { manualClock } from '../support/time/manual-clock.ts'
@@ -23,6 +24,8 @@ let log: FaultyLog
 let service: Service
 let derived: DerivedHere
 let startMs: number
+/** Runs before each read of the chart. */
+let beforeRead: () => Promise<void>
 /** Readings of each key. */
 let posted: Map<string, number>
 
@@ -30,7 +33,17 @@ beforeEach(async () => {
   log = faultyLog(await openFreshLog())
   const clock = manualClock()
   await ensureLogCreated(log, clock, seededEntropy())
-  derived = derivedHere(log, { clock })
+  beforeRead = async () => {}
+  const { read, lags = false } = log
+  const watched = {
+    ...passingLog(log),
+    lags,
+    read: async (...args: Parameters<typeof read>) => {
+      await beforeRead()
+      return log.read(...args)
+    },
+  }
+  derived = derivedHere(watched, { clock })
   service = await startService({ log, clock, derived })
   startMs = service.clock.now()
   posted = new Map()
@@ -154,6 +167,21 @@ describe('a chart of the log', () => {
     expect((await chartOf({ kegs })).readings).toEqual(await singlesOf('temperature'))
     await post([...others(1), readingAt(startMs, 6)], key)
     expect((await chartOf({ kegs })).readings).toBeNull()
+  })
+
+  test('has no single reading that its model does not count yet', async () => {
+    const key = await service.createKey({ limit })
+    await post(
+      [1, 2, 3].map((minute) => readingAt(startMs - minute * minuteMs, minute)),
+      key,
+    )
+    const before = await singlesOf('temperature')
+    beforeRead = async () => {
+      beforeRead = async () => {}
+      await post([readingAt(startMs - 4 * minuteMs, 4)], key)
+    }
+    expect((await chartOf({ toMs: startMs + hourMs })).readings).toEqual(before)
+    expect((await chartOf({ toMs: startMs + hourMs })).readings).toHaveLength(4)
   })
 
   test('of many kegs reads nothing from the log', async () => {

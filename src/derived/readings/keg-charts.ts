@@ -1,6 +1,7 @@
 /** What `readings.db` knows of a chart. `asked/keg-chart.ts` adds what only the log has. */
 import type { Database } from 'bun:sqlite'
 import { dayMs, hourMs, minuteMs } from '../../domain/calendar.ts'
+import { readHead } from '../model-file.ts'
 import { bucketOf, eachBucket, hourLevel, type Level, minuteLevel, storedRange } from './bucket-rows.ts'
 import {
   cellarNamed,
@@ -54,6 +55,8 @@ export type DraftChart = Omit<KegChart, 'readings' | 'summary'> & {
 
 export type DraftCharts = Omit<Charts, 'kegs'> & {
   readonly bucketMs: number
+  /** Of the last event that the buckets count. The log can have later ones. `null`: none. */
+  readonly position: number | null
   readonly kegs: readonly (DraftChart | null)[]
 }
 
@@ -61,7 +64,7 @@ export function* draftCharts(database: Database, wanted: ChartsWanted): Generato
   const cellar = cellarNamed(database, wanted.cellar)
   const range = rangeOf(database, wanted)
   const kegs = wanted.kegs.slice(0, chartedKegsMax)
-  if (cellar === null) return { ...range, keptFromMs: null, kegs: kegs.map(() => null) }
+  if (cellar === null) return { ...range, position: null, keptFromMs: null, kegs: kegs.map(() => null) }
   const charted = new Map<number, DraftKeg>()
   const numbers = kegs.map((keg) => kegNumberOf(database, cellar.number, keg))
   for (const [index, number] of numbers.entries()) {
@@ -74,6 +77,7 @@ export function* draftCharts(database: Database, wanted: ChartsWanted): Generato
   const [from, to] = [range.fromMs / level.ms, range.toMs / level.ms]
   const all = { level, cellar: cellar.number, kegs: [...charted.keys()], from, to }
   yield* eachBucket(database, all, (keg, time, bucket) => charted.get(keg)?.take(time * level.ms, bucket))
+  const position = readHead(database)?.position ?? null
   const drafts: (DraftChart | null)[] = []
   for (const [index, number] of numbers.entries()) {
     const name = kegs[index]
@@ -90,7 +94,7 @@ export function* draftCharts(database: Database, wanted: ChartsWanted): Generato
     drafts.push(draft.finish({ before, after, ahead: ahead.readings }))
     charted.delete(number)
   }
-  return { ...range, keptFromMs: timesKeptFrom(cellar), kegs: drafts }
+  return { ...range, position, keptFromMs: timesKeptFrom(cellar), kegs: drafts }
 }
 
 type Range = { readonly stepMs: number; readonly bucketMs: number; readonly fromMs: number; readonly toMs: number }
