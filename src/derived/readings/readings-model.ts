@@ -94,6 +94,8 @@ class ReadingsModel implements Model {
   }
 
   *flush(nowMs: number): Generator<void> {
+    // A keg that was forgotten can have sent again: its old row must be gone before it is written.
+    yield* this.#deleteGone()
     for (const cellar of this.#cellars.all()) {
       if (!cellar.isPurged) continue
       this.#recent.forgetBefore(cellar.number, cellar.keptFromMs ?? 0)
@@ -102,7 +104,6 @@ class ReadingsModel implements Model {
       yield* this.#ahead.purge(cellar.number, cellar.keptFromMs ?? 0)
       cellar.isPurged = false
     }
-    yield* this.#deleteGone()
     yield* this.#rollUps.expire(this.#cellars.all(), nowMs)
     yield* this.#writeKegs()
     yield* this.#rollUps.write()
