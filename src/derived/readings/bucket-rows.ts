@@ -20,6 +20,18 @@ type Buckets = {
   readonly to: number
 }
 
+/** All loops of a question together give way after the same number of look-ups and read buckets. */
+export class AskedSteps {
+  #asked = 0
+
+  isFull(asked = 1): boolean {
+    this.#asked += asked
+    if (this.#asked < readingsAskedPerStep) return false
+    this.#asked = 0
+    return true
+  }
+}
+
 /** Calls `take` in the order of time. The numbers are overwritten afterwards. Kegs that share a cell need one look-up. */
 export function* eachBucket(database: Database, { level, cellar, kegs, ...range }: Buckets, take: TakeBucket) {
   const cells = Map.groupBy(
@@ -28,11 +40,10 @@ export function* eachBucket(database: Database, { level, cellar, kegs, ...range 
   )
   const stored = storedRange(database, level, cellar)
   const [from, to] = [Math.max(range.from, stored.from), Math.min(range.to, stored.to)]
-  let lookUps = 0
+  const steps = new AskedSteps()
   for (let time = from; time < to; time += 1) {
     for (const [cell, ofCell] of cells) {
-      lookUps += 1
-      if (lookUps % readingsAskedPerStep === 0) yield
+      if (steps.isFull(1 + ofCell.length)) yield
       const reader = readerOf(database, level, { cellar, time, cell })
       if (reader === null) continue
       for (const keg of ofCell) if (reader.find(keg)) take(keg, time, reader.numbers)

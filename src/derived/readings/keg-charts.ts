@@ -35,6 +35,9 @@ export const chartStepsMs = [minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 6 * 
 /** A gap is longer than this number of usual pauses, and of steps. */
 const gapPausesMin = 3
 const gapStepsMin = 1.5
+/** The log is read for this number of kegs, and for a keg with this number of readings. Others need no buckets. */
+const kegsReadMax = 4
+const singleReadingsMax = 500
 /** How far beyond the range the reading at the other end of a gap is looked for. */
 export const gapHoursMax = 31 * 24
 
@@ -50,6 +53,7 @@ export type DraftChart = Omit<KegChart, 'readings' | 'summary'> & {
   readonly summary: Omit<KegChart['summary'], 'lowest' | 'highest'>
   readonly lowest: DraftExtreme | null
   readonly highest: DraftExtreme | null
+  /** Empty if the log is not read for them. */
   readonly buckets: readonly DraftBucket[]
 }
 
@@ -71,7 +75,7 @@ export function* draftCharts(database: Database, wanted: ChartsWanted): Generato
     const known = number === null ? null : latestOf(database, cellar.number, number)
     const name = kegs[index]
     if (number === null || known === null || name === undefined) continue
-    charted.set(number, new DraftKeg({ name, known, range, toMs: wanted.toMs }))
+    charted.set(number, new DraftKeg({ name, known, range, toMs: wanted.toMs, isRead: kegs.length <= kegsReadMax }))
   }
   const level = levelOf(range.stepMs)
   const [from, to] = [range.fromMs / level.ms, range.toMs / level.ms]
@@ -125,6 +129,7 @@ type KegParts = {
   readonly range: Range
   /** As asked: a chart up to now ends with a step that is not over. */
   readonly toMs: number
+  readonly isRead: boolean
 }
 
 type Neighbours = { readonly before: number | null; readonly after: number | null; readonly ahead: number }
@@ -134,7 +139,7 @@ class DraftKeg {
   readonly #gapMs: number
   readonly #points: ChartPoint[] = []
   readonly #gaps: ChartGap[] = []
-  readonly #buckets: DraftBucket[] = []
+  #buckets: DraftBucket[] = []
   #step: Step | null = null
   #firstMs: number | null = null
   #lastMs: number | null = null
@@ -162,8 +167,10 @@ class DraftKeg {
     const [first = 0, last = 0] = [numbers[bucketFirst], numbers[bucketLast]]
     const sum = (numbers[bucketSum] ?? 0) + (numbers[bucketSecondSum] ?? 0)
     this.#noteTimes(timeMs + (numbers[bucketFirstAt] ?? 0), timeMs + (numbers[bucketLastAt] ?? 0))
-    this.#buckets.push({ minPosition, maxPosition })
     this.#count += count
+    const isRead = this.#parts.isRead && this.#count <= singleReadingsMax
+    if (isRead) this.#buckets.push({ minPosition, maxPosition })
+    else this.#buckets = []
     this.#sum += sum
     this.#late += numbers[bucketLate] ?? 0
     this.#lateMs = Math.max(this.#lateMs, numbers[bucketLateMs] ?? 0)

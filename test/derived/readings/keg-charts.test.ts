@@ -1,8 +1,9 @@
 import type { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { chartStepsMs } from '../../../src/derived/readings/keg-charts.ts'
+import { kegsReadMax, singleReadingsMax } from '../../../src/asked/keg-chart.ts'
+import { chartedKegsMax, chartStepsMs, draftCharts } from '../../../src/derived/readings/keg-charts.ts'
 import type { ChartsWanted } from '../../../src/derived/readings/shown-kegs.ts'
-import { chartOf } from '../../support/readings/asked-kegs.ts'
+import { answerOf, chartOf } from '../../support/readings/asked-kegs.ts'
 import { expectedChart, rounded } from '../../support/readings/expected-charts.ts'
 import { arrivalsOf, byTime, drawnOf } from '../../support/readings/expected-readings.ts'
 import { foldedReadings, historyStartMs, purgedLog, randomHistory } from '../../support/readings/readings-history.ts'
@@ -70,6 +71,28 @@ describe('a chart', () => {
     const { chart } = chartOf(ahead, { fromMs: noonMs - hourMs, toMs: noonMs + hourMs })
     expect([chart?.latest, chart?.acceptedMs, chart?.points, chart?.summary.ahead]).toEqual([null, noonMs, [], 1])
     expect(chartOf(ahead, { fromMs: noonMs - hourMs, toMs: noonMs }).chart?.summary.ahead).toBe(0)
+  })
+})
+
+describe('a chart of many hours', () => {
+  const hours = 600
+  const kegs = Array.from({ length: chartedKegsMax }, (_, number) => ({ rack: 'rack', keg: `keg-${number}` }))
+  const sent = Array.from({ length: hours }, (_, hour) => kegs.map((keg) => ({ ...keg, atMs: noonMs + hour * hourMs })))
+  const database = foldedReadings(sentHistory(sent.flat()), noonMs + hours * hourMs)
+  const wanted = { cellar: 'north', fromMs: noonMs, toMs: noonMs + hours * hourMs, stepsMax: 400 }
+  const bucketsOf = (kegsOf: typeof kegs, toMs = wanted.toMs) =>
+    answerOf(draftCharts(database, { ...wanted, kegs: kegsOf, toMs })).kegs.map((keg) => keg?.buckets.length)
+
+  test('gives way after some hundred buckets', () => {
+    expect([...draftCharts(database, { ...wanted, kegs })].length).toBeGreaterThan((hours * kegs.length) / 600)
+  })
+
+  test('keeps its buckets only for the kegs that the log is read for', () => {
+    const soon = noonMs + 400 * hourMs
+    expect(bucketsOf(kegs.slice(0, kegsReadMax), soon)).toEqual(Array(kegsReadMax).fill(400))
+    expect(bucketsOf(kegs.slice(0, kegsReadMax + 1), soon)).toEqual(Array(kegsReadMax + 1).fill(0))
+    expect(hours).toBeGreaterThan(singleReadingsMax)
+    expect(bucketsOf(kegs.slice(0, 1))).toEqual([0])
   })
 })
 
