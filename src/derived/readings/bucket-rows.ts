@@ -18,6 +18,7 @@ type Buckets = {
   /** Numbers of buckets. `to` is not included. */
   readonly from: number
   readonly to: number
+  readonly steps: AskedSteps
 }
 
 /** All loops of a question together give way after the same number of look-ups and read buckets. */
@@ -33,14 +34,13 @@ export class AskedSteps {
 }
 
 /** Calls `take` in the order of time. The numbers are overwritten afterwards. Kegs that share a cell need one look-up. */
-export function* eachBucket(database: Database, { level, cellar, kegs, ...range }: Buckets, take: TakeBucket) {
+export function* eachBucket(database: Database, { level, cellar, kegs, steps, ...range }: Buckets, take: TakeBucket) {
   const cells = Map.groupBy(
     kegs.toSorted((a, b) => a - b),
     cellOf,
   )
   const stored = storedRange(database, level, cellar)
   const [from, to] = [Math.max(range.from, stored.from), Math.min(range.to, stored.to)]
-  const steps = new AskedSteps()
   for (let time = from; time < to; time += 1) {
     for (const [cell, ofCell] of cells) {
       if (steps.isFull(1 + ofCell.length)) yield

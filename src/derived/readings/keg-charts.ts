@@ -2,15 +2,8 @@
 import type { Database } from 'bun:sqlite'
 import { dayMs, hourMs, minuteMs } from '../../domain/calendar.ts'
 import { readHead } from '../model-file.ts'
-import { bucketOf, eachBucket, hourLevel, type Level, minuteLevel, storedRange } from './bucket-rows.ts'
-import {
-  cellarNamed,
-  kegNumberOf,
-  type LatestOfKeg,
-  latestOf,
-  readingsAskedPerStep,
-  timesKeptFrom,
-} from './keg-rows.ts'
+import { AskedSteps, bucketOf, eachBucket, hourLevel, type Level, minuteLevel, storedRange } from './bucket-rows.ts'
+import { cellarNamed, kegNumberOf, type LatestOfKeg, latestOf, timesKeptFrom } from './keg-rows.ts'
 import {
   bucketCount,
   bucketFirst,
@@ -78,8 +71,9 @@ export function* draftCharts(database: Database, wanted: ChartsWanted): Generato
     charted.set(number, new DraftKeg({ name, known, range, toMs: wanted.toMs, isRead: kegs.length <= kegsReadMax }))
   }
   const level = levelOf(range.stepMs)
+  const steps = new AskedSteps()
   const [from, to] = [range.fromMs / level.ms, range.toMs / level.ms]
-  const all = { level, cellar: cellar.number, kegs: [...charted.keys()], from, to }
+  const all = { level, cellar: cellar.number, kegs: [...charted.keys()], from, to, steps }
   yield* eachBucket(database, all, (keg, time, bucket) => charted.get(keg)?.take(time * level.ms, bucket))
   const position = readHead(database)?.position ?? null
   const drafts: (DraftChart | null)[] = []
@@ -92,7 +86,7 @@ export function* draftCharts(database: Database, wanted: ChartsWanted): Generato
       drafts.push(ahead.last === null ? null : onlyAhead(name, ahead.last * hourMs, ahead.readings))
       continue
     }
-    const place = { cellar: cellar.number, keg: number }
+    const place = { cellar: cellar.number, keg: number, steps }
     const before = yield* lastBefore(database, place, range)
     const after = yield* firstAfter(database, place, { ...range, latestMs: draft.latestMs })
     drafts.push(draft.finish({ before, after, ahead: ahead.readings }))
@@ -245,7 +239,7 @@ class DraftKeg {
 export const meanOf = (sum: number, count: number): number | null =>
   count > 0 && Number.isFinite(sum) ? sum / count : null
 
-type KegPlace = { readonly cellar: number; readonly keg: number }
+type KegPlace = { readonly cellar: number; readonly keg: number; readonly steps: AskedSteps }
 
 /** The time of the last reading before the range. `null`: there is none in `gapHoursMax`. */
 function* lastBefore(database: Database, place: KegPlace, { fromMs, bucketMs }: Range): Generator<void, number | null> {
@@ -253,12 +247,13 @@ function* lastBefore(database: Database, place: KegPlace, { fromMs, bucketMs }: 
   const stored = storedRange(database, hourLevel, place.cellar)
   const [firstHour, lastHour] = [Math.max(hour - gapHoursMax, stored.from), Math.min(hour, stored.to - 1)]
   for (let time = lastHour; time >= firstHour; time -= 1) {
-    if ((lastHour - time) % readingsAskedPerStep === readingsAskedPerStep - 1) yield
+    if (place.steps.isFull()) yield
     const times = timesOf(bucketOf(database, hourLevel, { ...place, time }), time * hourMs)
     if (times === null || times.firstMs >= fromMs) continue
     if (times.lastMs < fromMs) return times.lastMs
     if (bucketMs === hourMs) return null
     for (let minute = fromMs / minuteMs - 1; minute >= time * 60; minute -= 1) {
+      if (place.steps.isFull()) yield
       const found = timesOf(bucketOf(database, minuteLevel, { ...place, time: minute }), minute * minuteMs)
       if (found !== null) return found.lastMs
     }
@@ -280,12 +275,13 @@ function* firstAfter(
   const firstHour = Math.max(hour, stored.from)
   const endHour = Math.min(hour + gapHoursMax, Math.floor(latestMs / hourMs) + 1)
   for (let time = firstHour; time < endHour; time += 1) {
-    if ((time - firstHour) % readingsAskedPerStep === readingsAskedPerStep - 1) yield
+    if (place.steps.isFull()) yield
     const times = timesOf(bucketOf(database, hourLevel, { ...place, time }), time * hourMs)
     if (times === null || times.lastMs < toMs) continue
     if (times.firstMs >= toMs) return times.firstMs
     if (bucketMs === hourMs) return null
     for (let minute = toMs / minuteMs; minute < (time + 1) * 60; minute += 1) {
+      if (place.steps.isFull()) yield
       const found = timesOf(bucketOf(database, minuteLevel, { ...place, time: minute }), minute * minuteMs)
       if (found !== null) return found.firstMs
     }

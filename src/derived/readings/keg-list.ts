@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { hourMs } from '../../domain/calendar.ts'
 import { orderKey } from '../../domain/search/order-key.ts'
-import { eachBucket, hourLevel } from './bucket-rows.ts'
+import { AskedSteps, eachBucket, hourLevel } from './bucket-rows.ts'
 import { meanOf } from './keg-charts.ts'
 import { cellarNamed, kegOfNumber, kegsPassedPerStep, latestOf, readingsAskedPerStep } from './keg-rows.ts'
 import { bucketCount, bucketSecondCount, bucketSecondSum, bucketSum } from './levels.ts'
@@ -192,7 +192,14 @@ function* daysOf(
   const firstHalf = Math.floor(nowMs / halfHourMs) + 1 - halfHoursOfDay
   const days = new Map(numbers.map((number) => [number, new Array<number | null>(halfHoursOfDay).fill(null)]))
   const from = Math.floor(firstHalf / 2)
-  const range = { level: hourLevel, cellar, kegs: numbers, from, to: from + halfHoursOfDay / 2 + 1 }
+  const range = {
+    level: hourLevel,
+    cellar,
+    kegs: numbers,
+    from,
+    to: from + halfHoursOfDay / 2 + 1,
+    steps: new AskedSteps(),
+  }
   yield* eachBucket(database, range, (keg, hour, bucket) => {
     const [count = 0, sum = 0] = [bucket[bucketCount], bucket[bucketSum]]
     const [secondCount = 0, secondSum = 0] = [bucket[bucketSecondCount], bucket[bucketSecondSum]]

@@ -96,6 +96,15 @@ describe('a chart of many hours', () => {
   })
 })
 
+test('a chart of silent kegs gives way after some hundred hours without readings', () => {
+  const names = Array.from({ length: chartedKegsMax }, (_, number) => ({ rack: 'rack', keg: `keg-${number}` }))
+  const sent = [...names.map((keg) => ({ ...keg, atMs: noonMs })), { keg: 'other', atMs: noonMs + 20 * dayMs }]
+  const database = foldedReadings(sentHistory(sent), noonMs + 20 * dayMs)
+  const range = { fromMs: noonMs + 18 * dayMs, toMs: noonMs + 18 * dayMs + hourMs, stepsMax: 400 }
+  const steps = [...draftCharts(database, { cellar: 'north', kegs: names, ...range })]
+  expect(steps.length).toBeGreaterThan((names.length * 18 * 24) / 600)
+})
+
 test('minutes are deleted after two days, and hours stay', () => {
   const sent = [{ atMs: noonMs }, { atMs: noonMs + minuteMs }]
   const database = foldedReadings(sentHistory(sent), noonMs + 2 * dayMs + minuteMs)
