@@ -9,7 +9,7 @@ import { firstEventSince, positionBefore } from '../actors/search/position-of-in
 import { askModel } from '../derived/ask/ask-model.ts'
 import type { ModelQuestion, SearchQuestion, SearchReads } from '../derived/questions/question.ts'
 import { kegList } from '../derived/readings/keg-list.ts'
-import { rackList, racksLike, racksOf } from '../derived/readings/rack-list.ts'
+import { racksLike, racksOf } from '../derived/readings/rack-list.ts'
 import { readingsKind } from '../derived/readings/readings-model.ts'
 import { recentReadings } from '../derived/readings/recent-readings.ts'
 import type { FoundKegs, KegsWanted, ReadingPlace, ShownRack } from '../derived/readings/shown-kegs.ts'
@@ -23,7 +23,7 @@ import { keyHistory } from './rows-of-history.ts'
 
 export type CellarReadings = {
   readonly kegs: FoundKegs
-  /** Of these kegs, if they are sorted by rack. */
+  /** Of these kegs, if they are sorted by rack. Those with too many kegs are left out. */
   readonly racks: readonly ShownRack[]
   readonly recent: readonly ReadingPlace[]
 }
@@ -66,7 +66,6 @@ export const questionKinds = {
   cellarReadings,
   kegChart,
   kegList: ofReadings(kegList),
-  rackList: ofReadings(rackList),
   racksByName: ofReadings(racksLike),
   /** What is found in a short time. */
   findEvents: ofLog(listHere),

@@ -1,78 +1,39 @@
 import type { Database } from 'bun:sqlite'
+import { orderKey } from '../../domain/search/order-key.ts'
 import { numbersNamed } from './keg-list.ts'
 import { cellarNamed, kegsPassedPerStep, readingsAskedPerStep } from './keg-rows.ts'
-import type { FoundRacks, RacksWanted, ShownRack } from './shown-kegs.ts'
+import type { KegsWanted, ShownRack } from './shown-kegs.ts'
 
-/** Racks that one step counts. */
-const racksPerStep = 100
+/** Kegs that are counted for the racks of a page of kegs. Live pages ask for them again and again. */
+export const kegsCountedMax = kegsPassedPerStep
 
-export function* rackList(database: Database, wanted: RacksWanted): Generator<void, FoundRacks> {
-  const cellar = cellarNamed(database, wanted.cellar)
-  if (cellar === null) return { racks: [], page: 1, pages: 1, found: 0 }
-  const names = yield* racksNamed(database, cellar.number, wanted.words)
-  const pages = Math.max(1, Math.ceil(names.length / wanted.perPage))
-  const page = Math.min(wanted.page, pages)
-  const from = (page - 1) * wanted.perPage
-  const racks = yield* racksOf(database, wanted, names.slice(from, from + wanted.perPage))
-  return { racks, page, pages, found: names.length }
-}
-
+/** Without those that have too many kegs. */
 export function* racksOf(
   database: Database,
-  wanted: Pick<RacksWanted, 'cellar' | 'words' | 'nowMs'>,
+  wanted: Pick<KegsWanted, 'cellar' | 'words' | 'nowMs'>,
   names: readonly string[],
 ): Generator<void, readonly ShownRack[]> {
   const cellar = cellarNamed(database, wanted.cellar)
   const racks: ShownRack[] = []
   if (cellar === null) return racks
-  for (const rack of names) {
-    const kegs = yield* numbersNamed(database, cellar.number, { rack, words: wanted.words })
-    racks.push(yield* shownRack(database, { cellar: cellar.number, rack, kegs, nowMs: wanted.nowMs }))
-  }
-  return racks
-}
-
-type NamedRack = { readonly rack: string; readonly rack_order: string }
-
-function* racksNamed(database: Database, cellar: number, words: readonly string[]): Generator<void, readonly string[]> {
-  const wanted = words.map((_, index) => `AND instr(searched, ?${3 + index}) > 0`).join(' ')
-  const query = database.query<NamedRack, [number, string, ...string[]]>(
-    `SELECT rack, rack_order FROM kegs WHERE cellar = ?1 AND rack_order > ?2 ${wanted}
-      GROUP BY rack_order ORDER BY rack_order LIMIT ${racksPerStep}`,
+  const size = database.query<{ readonly kegs: number }, [number, string, number]>(
+    'SELECT count(*) AS kegs FROM (SELECT 1 FROM kegs WHERE cellar = ? AND rack_order = ? LIMIT ?)',
   )
-  const names: string[] = []
-  for (let after = ''; ; ) {
-    const racks = query.all(cellar, after, ...words)
-    for (const { rack } of racks) names.push(rack)
-    const last = racks.at(-1)
-    if (last === undefined || racks.length < racksPerStep) return names
-    after = last.rack_order
-    yield
-  }
-}
-
-type OfRack = {
-  readonly cellar: number
-  readonly rack: string
-  readonly kegs: readonly number[]
-  readonly nowMs: number
-}
-
-type Counted = { readonly accepted: number | null; readonly silent: number | null }
-
-function* shownRack(database: Database, { cellar, rack, kegs, nowMs }: OfRack): Generator<void, ShownRack> {
-  const query = database.query<Counted, [number, number, string]>(
-    `SELECT max(accepted_ms) AS accepted, sum(silent_from_ms < ?1) AS silent FROM latest
+  const count = database.query<Omit<ShownRack, 'rack'>, [number, number, string]>(
+    `SELECT count(*) AS kegs, sum(silent_from_ms < ?1) AS silent, max(accepted_ms) AS acceptedMs FROM latest
       WHERE cellar = ?2 AND keg IN (SELECT value FROM json_each(?3))`,
   )
-  let [acceptedMs, silent] = [0, 0]
-  for (let from = 0; from < kegs.length; from += kegsPassedPerStep) {
-    const part = query.get(nowMs, cellar, JSON.stringify(kegs.slice(from, from + kegsPassedPerStep)))
-    acceptedMs = Math.max(acceptedMs, part?.accepted ?? 0)
-    silent += part?.silent ?? 0
+  let left = kegsCountedMax
+  for (const rack of names) {
+    const kegs = size.get(cellar.number, orderKey(rack), left + 1)?.kegs ?? 0
     yield
+    if (kegs > left) continue
+    left -= kegs
+    const numbers = JSON.stringify(yield* numbersNamed(database, cellar.number, { rack, words: wanted.words }))
+    const counted = count.get(wanted.nowMs, cellar.number, numbers)
+    if (counted !== null) racks.push({ rack, ...counted })
   }
-  return { rack, kegs: kegs.length, silent, acceptedMs }
+  return racks
 }
 
 export type RacksLikeWanted = { readonly pattern: RegExp; readonly limit: number }

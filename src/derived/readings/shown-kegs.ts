@@ -133,9 +133,6 @@ export type FoundKegs = {
   readonly all: number
 }
 
-/** The question `rackList`. Sorted by name. */
-export type RacksWanted = Pick<KegsWanted, 'cellar' | 'words' | 'page' | 'perPage' | 'nowMs'>
-
 export type ShownRack = {
   readonly rack: string
   /** Kegs with all words. */
@@ -143,11 +140,4 @@ export type ShownRack = {
   readonly silent: number
   /** The last acceptance of these kegs. */
   readonly acceptedMs: number
-}
-
-export type FoundRacks = {
-  readonly racks: readonly ShownRack[]
-  readonly page: number
-  readonly pages: number
-  readonly found: number
 }

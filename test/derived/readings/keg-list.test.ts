@@ -1,8 +1,8 @@
 import type { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { rackList, racksLike } from '../../../src/derived/readings/rack-list.ts'
+import { kegsCountedMax, racksLike, racksOf } from '../../../src/derived/readings/rack-list.ts'
 import { recentReadings } from '../../../src/derived/readings/recent-readings.ts'
-import type { KegsWanted, ShownKeg, ShownRack } from '../../../src/derived/readings/shown-kegs.ts'
+import type { KegsWanted, ShownKeg } from '../../../src/derived/readings/shown-kegs.ts'
 import { hasWords } from '../../../src/domain/search/keg-words.ts'
 import { answerOf, foundKegs, hasKeg } from '../../support/readings/asked-kegs.ts'
 import { rounded } from '../../support/readings/expected-charts.ts'
@@ -79,6 +79,19 @@ describe('racks', () => {
   })
 })
 
+test('racks of a page are counted up to a number of kegs', () => {
+  const sent = Array.from({ length: kegsCountedMax }, (_, number) => ({ rack: 'full', keg: `${number}`, atMs: noonMs }))
+  const more = [...sent.map((keg) => ({ ...keg, rack: 'more' })), { rack: 'more', atMs: noonMs }]
+  const database = foldedReadings(sentHistory([...sent, ...more, { rack: 'last', atMs: noonMs }]), noonMs)
+  const wanted = { cellar: 'north', words: [], nowMs: noonMs }
+  const counted = (racks: readonly string[]) =>
+    answerOf(racksOf(database, wanted, racks)).map(({ rack, kegs }) => [rack, kegs])
+  expect(counted(['full'])).toEqual([['full', kegsCountedMax]])
+  expect(counted(['more', 'last'])).toEqual([['last', 1]])
+  expect(counted(['full', 'last'])).toEqual([['full', kegsCountedMax]])
+  expect([...racksOf(database, wanted, ['more', 'more', 'full', 'more'])].length).toBeLessThan(8)
+})
+
 describe('each list equals a computation from all readings', () => {
   const nowMs = historyStartMs + 7.5 * 86_400_000
   const words = [[], ['2'], ['räck'], ['keg', '1'], ['nothing']]
@@ -110,7 +123,9 @@ describe('each list equals a computation from all readings', () => {
               expect(ranksOf(shown.map(listed), order)).toEqual(ranksOf(ordered(expected, order), order))
             }
           }
-          expect(allRacks(database, { cellar, words: wordsOf, nowMs })).toEqual(expectedRacks(found))
+          const racks = expectedRacks(found)
+          const names = racks.map(({ rack }) => rack)
+          expect(answerOf(racksOf(database, { cellar, words: wordsOf, nowMs }, names))).toEqual(racks)
         }
       }
     })
@@ -162,10 +177,4 @@ const allPages = (database: Database, wanted: Partial<KegsWanted>): readonly Sho
   const shown = [first, ...others].flatMap(({ kegs }) => kegs)
   expect([first.found, first.kegs.length]).toEqual([shown.length, Math.min(shown.length, 5)])
   return shown
-}
-
-const allRacks = (database: Database, wanted: Pick<KegsWanted, 'cellar' | 'words' | 'nowMs'>): readonly ShownRack[] => {
-  const of = (page: number) => answerOf(rackList(database, { ...wanted, page, perPage: 3 }))
-  const first = of(1)
-  return Array.from({ length: first.pages }, (_, page) => of(page + 1)).flatMap(({ racks }) => racks)
 }
