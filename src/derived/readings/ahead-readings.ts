@@ -97,8 +97,8 @@ export class AheadReadings {
     if (this.#find.get(cellar, rack, keg, hour) !== null) return true
     const name = `${cellar} ${hour}`
     const kegs = this.#kegsOfHours.get(name) ?? this.#count.get(cellar, hour)?.kegs ?? 0
-    if (kegs === aheadKegsPerHourMax) return false
-    this.#kegsOfHours.set(name, kegs + 1)
-    return true
+    const hasRoom = kegs < aheadKegsPerHourMax
+    this.#kegsOfHours.set(name, hasRoom ? kegs + 1 : kegs)
+    return hasRoom
   }
 }
