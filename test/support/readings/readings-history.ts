@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
 import type { Model } from '../../../src/derived/model.ts'
+import { headTable } from '../../../src/derived/model-file.ts'
 import { CellReader } from '../../../src/derived/readings/cells.ts'
 import { readingsKind } from '../../../src/derived/readings/readings-model.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
@@ -143,7 +144,7 @@ export const purgedLog = (history: readonly LogItem[]): readonly LogItem[] => {
 
 export const emptyReadings = (): Database => {
   const database = new Database(':memory:', { strict: true })
-  database.run(readingsKind.tables)
+  database.run(headTable + readingsKind.tables)
   return database
 }
 
