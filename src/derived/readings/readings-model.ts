@@ -29,8 +29,9 @@ import { levelTables } from './levels.ts'
 import { cellarTable, type ReadingsCellar, ReadingsCellars } from './readings-cellars.ts'
 import { latestReadingsPerCellarMax, recentTable, StoredRecent } from './recent-readings.ts'
 import { RollUps } from './roll-ups.ts'
+import type { KegName } from './shown-kegs.ts'
 import { SilentKegs } from './silent-kegs.ts'
-import { kegTables, type LastOfKeg, StoredKegs } from './stored-kegs.ts'
+import { type KegAtTime, kegTables, type NamedKegAtTime, StoredKegs } from './stored-kegs.ts'
 
 /** Pages that show readings ask for what they need at once. So this only bounds what is folded again after a crash. */
 const readingsFlushEveryMs = 10_000
@@ -240,15 +241,18 @@ class ReadingsModel implements Model {
    */
   #forgetSilentKeg(cellar: ReadingsCellar): void {
     cellar.silent ??= this.#silentKegsOf(cellar)
-    const now = (last: LastOfKeg): LastOfKeg | null => {
-      const slot = this.#slots.find({ cellar: cellar.number, rack: last.rack, keg: last.keg })
-      if (slot === null) return cellar.gone.has(last.number) ? null : last
+    const now = (last: KegAtTime): NamedKegAtTime | null => {
+      if (cellar.gone.has(last.number)) return null
+      const name = last.name ?? this.#kegs.nameOf(cellar.number, last.number)
+      if (name === null) return null
+      const slot = this.#slots.find({ cellar: cellar.number, ...name })
+      if (slot === null) return { ...last, name }
       const current = this.#lastOf(slot)
       return current.number === last.number ? current : null
     }
     const silent = cellar.silent.take(now)
     if (silent === null) throw new Error(`Cannot find the silent kegs of "${cellar.name}"`)
-    this.#forgetKeg(cellar, silent)
+    this.#forgetKeg(cellar, silent.number, silent.name)
   }
 
   #silentKegsOf(cellar: ReadingsCellar): SilentKegs {
@@ -257,25 +261,23 @@ class ReadingsModel implements Model {
       return numbers[from + isStored] === 0
     })
     const kegs = made.map((slot) => this.#lastOf(slot))
-    return new SilentKegs(kegs, (afterMs) => this.#kegs.oldest(cellar.number, afterMs))
+    return new SilentKegs(kegs, (after) => this.#kegs.oldest(cellar.number, after))
   }
 
-  #lastOf(slot: number): LastOfKeg {
+  #lastOf(slot: number): NamedKegAtTime {
     const { racks, kegs } = this.#slots
     const { numbers, from } = this.#slots.of(slot)
     return {
       number: numbers[from + kegNumber] ?? 0,
-      rack: racks[slot] ?? '',
-      keg: kegs[slot] ?? '',
+      name: { rack: racks[slot] ?? '', keg: kegs[slot] ?? '' },
       timeMs: numbers[from + latestMs] ?? 0,
-      nanoseconds: numbers[from + latestNanoseconds] ?? 0,
       position: numbers[from + latestPosition] ?? 0,
     }
   }
 
   /** Its points stay until they expire or are purged. Nobody finds them, because its number is never used again. */
-  #forgetKeg(cellar: ReadingsCellar, { number, rack, keg }: LastOfKeg): void {
-    const named = { cellar: cellar.number, rack, keg }
+  #forgetKeg(cellar: ReadingsCellar, number: number, name: KegName): void {
+    const named = { cellar: cellar.number, ...name }
     const slot = this.#slots.find(named)
     if (slot !== null) {
       const { numbers, from } = this.#slots.of(slot)
@@ -293,17 +295,16 @@ class ReadingsModel implements Model {
     const cellar = this.#cellars.named(name)
     if (!this.#cellars.keepFrom(cellar, acceptedBefore)) return
     const beforeMs = cellar.timesFromMs
-    for (const last of this.#kegs.latestIn(cellar.number, Number.MIN_SAFE_INTEGER, beforeMs - 1)) {
-      const { number, rack, keg } = last
-      const isInMemory = this.#slots.find({ cellar: cellar.number, rack, keg }) !== null
-      if (!isInMemory && !cellar.gone.has(number)) this.#forgetKeg(cellar, last)
+    for (const { number, ...name } of this.#kegs.before(cellar.number, beforeMs)) {
+      const isInMemory = this.#slots.find({ cellar: cellar.number, ...name }) !== null
+      if (!isInMemory && !cellar.gone.has(number)) this.#forgetKeg(cellar, number, name)
     }
     for (const slot of this.#slots.ofCellar(cellar.number)) {
       const keg = this.#slots.of(slot)
       if (forgetBefore(keg, beforeMs)) this.#markDirty(slot)
       this.#rollUps.forgetBefore(keg, beforeMs)
-      const last = this.#lastOf(slot)
-      if (last.timeMs < beforeMs) this.#forgetKeg(cellar, last)
+      const { number, timeMs, name: kegName } = this.#lastOf(slot)
+      if (timeMs < beforeMs) this.#forgetKeg(cellar, number, kegName)
     }
     this.#rollUps.forgetClosedBefore(cellar.number, beforeMs)
     this.#ahead.forgetBefore(cellar.number, acceptedBefore)

@@ -23,6 +23,7 @@ import {
   usualPauseOf,
 } from './keg-numbers.ts'
 import type { KegOfCellar, KegSlots } from './keg-slots.ts'
+import type { KegName } from './shown-kegs.ts'
 
 /**
  * Order keys are different for different names, so they also find a keg. `searched` has both
@@ -59,27 +60,26 @@ export const kegTables = `
     PRIMARY KEY (cellar, keg)
   ) STRICT, WITHOUT ROWID;`
 
-/** A full cellar reads this number of its oldest kegs at once: 0.5 MB. */
-const lastsAtOnce = 2_000
+/** A full cellar reads this number of its oldest kegs at once. */
+export const lastsAtOnce = 2_000
 
-export type LastOfKeg = {
+/** The place of its latest reading. */
+export type KegAtTime = {
   readonly number: number
-  readonly rack: string
-  readonly keg: string
   readonly timeMs: number
-  readonly nanoseconds: number
   readonly position: number
+  /** Names can be long, so they are read only for the keg that is forgotten. */
+  readonly name?: KegName
 }
 
-/** All kegs of the file that are older than `toMs`, but for those that were returned before. */
-export type OlderKegs = { readonly kegs: readonly LastOfKeg[]; readonly toMs: number }
+export type NamedKegAtTime = KegAtTime & { readonly name: KegName }
 
-type StoredLast = Pick<LastOfKeg, 'number' | 'rack' | 'keg' | 'position'> & {
+type NamedKeg = KegName & { readonly number: number }
+
+type StoredKeg = {
+  readonly position: number
   readonly time_ms: number
   readonly timestamp: string | null
-}
-
-type StoredKeg = Omit<StoredLast, 'number' | 'rack' | 'keg'> & {
   readonly key_id: string
   readonly revision: number
   readonly recorded_ms: number
@@ -92,9 +92,10 @@ export class StoredKegs {
   readonly #slots: KegSlots
   readonly #find: Statement<{ readonly number: number }, [number, string, string]>
   readonly #latest: Statement<StoredKeg, [number, number]>
-  readonly #timeAt: Statement<{ readonly time_ms: number }, [number, number]>
-  readonly #lasts: Statement<StoredLast, [number, number, number]>
-  readonly #withOlder: Statement<StoredLast, [number, number, number]>
+  readonly #nameOf: Statement<KegName, [number, number]>
+  readonly #oldest: Statement<KegAtTime, [number, number, number]>
+  readonly #before: Statement<NamedKeg, [number, number]>
+  readonly #withOlder: Statement<NamedKeg, [number, number, number]>
   readonly #name: Statement
   readonly #write: Statement
   readonly #deleteName: Statement
@@ -103,16 +104,18 @@ export class StoredKegs {
   constructor(database: Database, slots: KegSlots) {
     this.#slots = slots
     // SQLite must read the latest readings first: there is no index of their times.
-    const both = `SELECT number, rack, kegs.keg, position, time_ms, timestamp
+    const named = `SELECT number, rack, kegs.keg
       FROM latest CROSS JOIN kegs ON kegs.cellar = latest.cellar AND kegs.number = latest.keg WHERE latest.cellar = ?`
     this.#find = database.prepare('SELECT number FROM kegs WHERE cellar = ? AND rack_order = ? AND keg_order = ?')
     this.#latest = database.prepare('SELECT * FROM latest WHERE cellar = ? AND keg = ?')
-    this.#timeAt = database.prepare(
-      `SELECT time_ms FROM latest WHERE cellar = ? AND time_ms > ? ORDER BY time_ms LIMIT 1 OFFSET ${lastsAtOnce}`,
+    this.#nameOf = database.prepare('SELECT rack, keg FROM kegs WHERE cellar = ? AND number = ?')
+    this.#oldest = database.prepare(
+      `SELECT keg AS number, time_ms AS timeMs, position FROM latest WHERE cellar = ? AND (time_ms, position) > (?, ?)
+        ORDER BY time_ms, position LIMIT ${lastsAtOnce}`,
     )
-    this.#lasts = database.prepare(`${both} AND time_ms > ? AND time_ms <= ?`)
+    this.#before = database.prepare(`${named} AND time_ms < ?`)
     this.#withOlder = database.prepare(
-      `${both} AND latest.keg > ? AND oldest_ms < ? ORDER BY latest.keg LIMIT ${modelRowsPerStep}`,
+      `${named} AND latest.keg > ? AND oldest_ms < ? ORDER BY latest.keg LIMIT ${modelRowsPerStep}`,
     )
     this.#name = database.prepare('INSERT INTO kegs VALUES (?, ?, ?, ?, ?, ?, ?)')
     this.#write = database.prepare('REPLACE INTO latest VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
@@ -182,29 +185,25 @@ export class StoredKegs {
     this.#deleteLatest.run(cellar, number)
   }
 
-  /** The kegs with the oldest latest readings after `afterMs`. */
-  oldest(cellar: number, afterMs: number): OlderKegs {
-    const after = Math.max(afterMs, Number.MIN_SAFE_INTEGER)
-    const toMs = this.#timeAt.get(cellar, after)?.time_ms ?? Number.POSITIVE_INFINITY
-    return { kegs: this.latestIn(cellar, after, toMs), toMs }
+  nameOf(cellar: number, number: number): KegName | null {
+    return this.#nameOf.get(cellar, number)
   }
 
-  /** `afterMs` is not included, and `toMs` is. */
-  latestIn(cellar: number, afterMs: number, toMs: number): readonly LastOfKeg[] {
-    return this.#lasts.all(cellar, afterMs, Math.min(toMs, Number.MAX_SAFE_INTEGER)).map(lastOf)
+  /** The first `lastsAtOnce` kegs after that place. */
+  oldest(cellar: number, after: KegAtTime): readonly KegAtTime[] {
+    return this.#oldest.all(cellar, after.timeMs, after.position)
+  }
+
+  /** Kegs whose latest reading has a time before `ms`. */
+  before(cellar: number, ms: number): readonly NamedKeg[] {
+    return this.#before.all(cellar, ms)
   }
 
   /** Kegs that remember a time before `ms`, by their numbers. */
-  withOlder(cellar: number, afterNumber: number, ms: number): readonly LastOfKeg[] {
-    return this.#withOlder.all(cellar, afterNumber, ms).map(lastOf)
+  withOlder(cellar: number, afterNumber: number, ms: number): readonly NamedKeg[] {
+    return this.#withOlder.all(cellar, afterNumber, ms)
   }
 }
-
-const lastOf = ({ time_ms: timeMs, timestamp, ...rest }: StoredLast): LastOfKeg => ({
-  ...rest,
-  timeMs,
-  nanoseconds: nanosecondsOf(timestamp),
-})
 
 const nanosecondsOf = (timestamp: string | null): number => (timestamp === null ? 0 : nanosecondsPastMs(timestamp))
 

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import { KegSlots } from '../../../src/derived/readings/keg-slots.ts'
 import { kegsInMemoryMax, kegsPerCellarMax, readingsKind } from '../../../src/derived/readings/readings-model.ts'
+import { SilentKegs } from '../../../src/derived/readings/silent-kegs.ts'
+import { lastsAtOnce, StoredKegs } from '../../../src/derived/readings/stored-kegs.ts'
 import type { Reading } from '../../../src/domain/reading/fields.ts'
 import { ReadingRun, RecordedRun } from '../../../src/domain/reading/recorded-run.ts'
 import { columnsOf } from '../../support/logs/columns-of.ts'
@@ -85,6 +88,24 @@ describe('a cellar', () => {
     flushReadings(database, model, endMs)
     expect(rowsOf(database)).toEqual(expected)
   })
+})
+
+test('a full cellar reads its oldest kegs in parts, even if all have one time', () => {
+  const readings = Array.from({ length: 2 * lastsAtOnce }, (_, keg) => readingAt('north', `keg-${keg}`, 0))
+  const runs = Array.from({ length: 4 }, (_, part) =>
+    runOf(readings.slice((part * lastsAtOnce) / 2, ((part + 1) * lastsAtOnce) / 2), (part * lastsAtOnce) / 2),
+  )
+  const database = foldedReadings(runs, endMs)
+  const stored = new StoredKegs(database, new KegSlots())
+  const reads: number[] = []
+  const silent = new SilentKegs([], (after) => {
+    const kegs = stored.oldest(1, after)
+    reads.push(kegs.length)
+    return kegs
+  })
+  const taken = readings.map(() => silent.take((keg) => ({ ...keg, name: { rack: '', keg: '' } }))?.number)
+  expect(taken).toEqual(readings.map((_, keg) => keg))
+  expect(reads).toEqual([lastsAtOnce, lastsAtOnce])
 })
 
 test('a model with more kegs than fit into memory reads them from its file again', () => {
