@@ -77,7 +77,8 @@ function* pageOf(database: Database, wanted: PageWanted): Generator<void, readon
   const { cellar, matches, sort, isReversed, silentFirst, page, perPage } = wanted
   const from = (page - 1) * perPage
   if (sort !== 'name') return (yield* bestOf(database, wanted, from + perPage)).slice(from)
-  if (!silentFirst && matches === null) return numbersAt(database, cellar, { from, perPage, isReversed })
+  const isNear = from < kegsPassedPerStep
+  if (!silentFirst && matches === null && isNear) return numbersAt(database, cellar, { from, perPage, isReversed })
   const named = matches ?? (yield* numbersNamed(database, cellar, { words: [] }))
   const ordered = isReversed ? named.toReversed() : named
   if (!silentFirst) return ordered.slice(from, from + perPage)

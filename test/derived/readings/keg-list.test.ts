@@ -1,10 +1,11 @@
 import type { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
+import { kegList } from '../../../src/derived/readings/keg-list.ts'
 import { kegsCountedMax, racksLike, racksOf } from '../../../src/derived/readings/rack-list.ts'
 import { recentReadings } from '../../../src/derived/readings/recent-readings.ts'
 import type { KegsWanted, ShownKeg } from '../../../src/derived/readings/shown-kegs.ts'
 import { hasWords } from '../../../src/domain/search/keg-words.ts'
-import { answerOf, foundKegs, hasKeg } from '../../support/readings/asked-kegs.ts'
+import { allKegs, answerOf, foundKegs, hasKeg } from '../../support/readings/asked-kegs.ts'
 import { rounded } from '../../support/readings/expected-charts.ts'
 import { byName, expectedKegs, expectedRacks } from '../../support/readings/expected-lists.ts'
 import { drawnOf } from '../../support/readings/expected-readings.ts'
@@ -46,6 +47,20 @@ describe('the kegs of a cellar', () => {
     expect(recentReadings(database, 'south')).toEqual([])
     expect(hasKeg(database, { rack: 'rack-2', keg: 'b' })).toBe(false)
   })
+})
+
+test('a page far behind the first passes over the kegs before it in steps', () => {
+  const names = Array.from({ length: 5_000 }, (_, number) => `${number + 10_000}`)
+  const database = foldedReadings(sentHistory(names.map((keg) => ({ keg, atMs: noonMs }))), noonMs)
+  const wanted = { ...allKegs, perPage: 4 }
+  const stepsOf = (page: number) => [...kegList(database, { ...wanted, page })].length
+  expect([stepsOf(1), stepsOf(500), stepsOf(501), stepsOf(9_999)]).toEqual([0, 0, 2, 2])
+  const pageOf = (page: number, isReversed: boolean) =>
+    foundKegs(database, { ...wanted, page, isReversed }).kegs.map(({ keg }) => keg)
+  for (const page of [500, 501, 1_250]) {
+    expect(pageOf(page, false)).toEqual(names.slice(4 * page - 4, 4 * page))
+    expect(pageOf(page, true)).toEqual(names.toReversed().slice(4 * page - 4, 4 * page))
+  }
 })
 
 test('a reading that is too far ahead is only among the last readings', () => {
