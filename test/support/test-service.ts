@@ -132,7 +132,9 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const hasher = options.passwordHasher === undefined ? {} : { passwordHasher: options.passwordHasher }
   const judge = options.passwordJudge === undefined ? {} : { passwordJudge: options.passwordJudge }
   const entropy = seededEntropy(options.seed)
-  const derived = options.derived ?? (options.isDerived === true ? derivedHere(log, { clock }) : null)
+  const derived =
+    options.derived ??
+    (options.isDerived === true ? derivedHere(log, { clock, passedMs: options.livePassedMs ?? clock.passedMs }) : null)
   const passedMs = options.livePassedMs ?? clock.passedMs
   const given = {
     ...(derived !== null && { derived, readBeginning: derived.readBeginning }),

@@ -40,7 +40,7 @@ export const questionsOnThread = <Kinds extends QuestionKinds>(
 export const questionsHere = <Kinds extends QuestionKinds>(
   parts: QuestionParts<Kinds>,
   openSources: SearchSources,
-): Questions<Kinds> => new AskedQuestions(parts, (told) => answererHere(parts.kinds, told, openSources))
+): Questions<Kinds> => new AskedQuestions(parts, (told) => answererHere(parts, told, openSources))
 
 type Asked = Omit<AskedQuestion, 'id'>
 
@@ -48,9 +48,10 @@ type Waiting = {
   /** A method, so that each question can wait for an answer of its own type. */
   settle(ended: Ended): void
   readonly onDamage: (why: string) => void
+  readonly onTook: ((ms: number) => void) | undefined
 }
 
-type Asking = { readonly signal: AbortSignal | undefined; readonly onDamage: (why: string) => void }
+type Asking = Omit<Waiting, 'settle'> & { readonly signal: AbortSignal | undefined }
 
 class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
   readonly #parts: QuestionParts<Kinds>
@@ -69,7 +70,7 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
   async ask<Name extends keyof Kinds & string>(
     name: Name,
     parameters: ParametersOf<Kinds[Name]>,
-    { signal, owner, isAtOnce = false, isPatient = false }: AskOptions,
+    { signal, owner, isAtOnce = false, isPatient = false, onTook }: AskOptions,
   ): Promise<Answered<AnswerOf<Kinds[Name]>>> {
     const { kinds, store, reached, onLogFault } = this.#parts
     const model = kinds[name]?.model.name ?? name
@@ -81,7 +82,7 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
     const known = store.progress(model)
     const progress = { isBehind: known.isBehind || !isWhole, trouble: known.trouble }
     const asked = { name, parameters, owner, isPatient, progress, reached: reached() }
-    const ended = await this.#end<AnswerOf<Kinds[Name]>>(asked, { signal, onDamage })
+    const ended = await this.#end<AnswerOf<Kinds[Name]>>(asked, { signal, onDamage, onTook })
     switch (ended.kind) {
       case 'failed':
         throw new Error(`Cannot answer "${name}": ${ended.why}`)
@@ -110,7 +111,7 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
     await answerer?.close({ kind: 'close' })
   }
 
-  async #end<Answer>(asked: Asked, { signal, onDamage }: Asking): Promise<Ended<Answer>> {
+  async #end<Answer>(asked: Asked, { signal, ...heard }: Asking): Promise<Ended<Answer>> {
     const answerer = this.#ready()
     if (answerer === null || signal?.aborted === true || this.#open.size >= questionsOpenMax) return { kind: 'not_now' }
     const id = ++this.#lastId
@@ -120,7 +121,7 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
       this.#settle(id, { kind: 'not_now' })
     }
     signal?.addEventListener('abort', leave)
-    this.#open.set(id, { settle: (ended: Ended<Answer>) => resolve(ended), onDamage })
+    this.#open.set(id, { settle: (ended: Ended<Answer>) => resolve(ended), ...heard })
     answerer.post({ kind: 'ask', id, ...asked })
     const ended = await promise
     signal?.removeEventListener('abort', leave)
@@ -143,8 +144,12 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
   }
 
   #hear(message: FromQuestionThread): void {
-    if (message.kind === 'ended') this.#settle(message.id, message.ended)
-    else this.#open.get(message.id)?.onDamage(message.why)
+    const waiting = this.#open.get(message.id)
+    if (message.kind === 'damaged') waiting?.onDamage(message.why)
+    else {
+      waiting?.onTook?.(message.tookMs)
+      this.#settle(message.id, message.ended)
+    }
   }
 
   #settle(id: number, ended: Ended): void {
@@ -164,14 +169,18 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
   }
 }
 
-const answererHere = (kinds: QuestionKinds, { onMessage }: Told, openSources: SearchSources): Answerer => {
+const answererHere = (
+  { kinds, passedMs }: Pick<QuestionParts<QuestionKinds>, 'kinds' | 'passedMs'>,
+  { onMessage }: Told,
+  openSources: SearchSources,
+): Answerer => {
   const thread: QuestionThread = {
     onmessage: null,
     postMessage: (message) => {
       if (message !== 'closed') onMessage(message)
     },
   }
-  serveQuestions(thread, kinds, openSources)
+  serveQuestions(thread, kinds, openSources, passedMs)
   const post = (data: ToQuestionThread): void => thread.onmessage?.(new MessageEvent('message', { data }))
   return {
     post,

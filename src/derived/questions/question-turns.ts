@@ -47,11 +47,12 @@ export class QuestionOver extends Error {
   override readonly name = 'QuestionOver'
 }
 
-type TurnsParts = {
+export type TurnsParts = {
   readonly kinds: QuestionKinds
   readonly readers: ModelReaders
   readonly openSearch: OpenSearch
-  readonly onEnd: (id: number, ended: Ended) => void
+  /** `tookMs` is without the waits for turns. */
+  readonly onEnd: (id: number, ended: Ended, tookMs: number) => void
   readonly onDamage: (id: number, why: string) => void
   readonly passedMs: () => number
 }
@@ -79,6 +80,7 @@ export class QuestionTurns {
       if (!this.#open.has(asked.id)) throw new QuestionOver('Nobody waits for the answer')
     }
     const parts = { turn, passedMs }
+    const beganMs = passedMs()
     const answer =
       'answer' in kind
         ? this.#ofModel(kind, asked, turn)
@@ -86,7 +88,7 @@ export class QuestionTurns {
           ? this.#ofBoth(kind, asked, parts)
           : this.#ofLog(kind, asked, parts)
     void answer.catch(endOf).then((ended) => {
-      if (this.#open.delete(asked.id) && ended !== null) this.#parts.onEnd(asked.id, ended)
+      if (this.#open.delete(asked.id) && ended !== null) this.#parts.onEnd(asked.id, ended, passedMs() - beganMs)
     })
   }
 

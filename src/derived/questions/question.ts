@@ -75,6 +75,8 @@ export type AskOptions = {
    * nothing in `logReadMs` throws StillSearching.
    */
   readonly isPatient?: boolean | undefined
+  /** Hears how long the thread worked for the answer, without waits for turns. */
+  readonly onTook?: ((ms: number) => void) | undefined
 }
 
 /** The answers come from a thread, so that no question delays a reading. */

@@ -2,7 +2,7 @@
 import type { SourceConfig } from '../../log/open-source.ts'
 import { ModelReaders } from './model-readers.ts'
 import type { QuestionKinds } from './question.ts'
-import { type AskedQuestion, type Ended, type OpenSearch, QuestionTurns } from './question-turns.ts'
+import { type AskedQuestion, type Ended, type OpenSearch, QuestionTurns, type TurnsParts } from './question-turns.ts'
 
 /** Plain data, so that it can be sent to a thread. */
 export type QuestionSource = SourceConfig & { readonly logId: string }
@@ -14,7 +14,7 @@ export type ToQuestionThread =
   | { readonly kind: 'close' }
 
 export type FromQuestionThread =
-  | { readonly kind: 'ended'; readonly id: number; readonly ended: Ended }
+  | { readonly kind: 'ended'; readonly id: number; readonly ended: Ended; readonly tookMs: number }
   | { readonly kind: 'damaged'; readonly id: number; readonly why: string }
 
 export type QuestionThread = {
@@ -30,12 +30,17 @@ export type SearchSources = (
   close(): Promise<void>
 }
 
-export const serveQuestions = (thread: QuestionThread, kinds: QuestionKinds, openSources: SearchSources): void => {
+export const serveQuestions = (
+  thread: QuestionThread,
+  kinds: QuestionKinds,
+  openSources: SearchSources,
+  passedMs: () => number = () => performance.now(),
+): void => {
   let opened: ReturnType<typeof openThread> | null = null
   thread.onmessage = ({ data }) => {
     switch (data.kind) {
       case 'open':
-        opened = openThread(thread, kinds, openSources, data.source)
+        opened = openThread(thread, { kinds, passedMs }, openSources, data.source)
         return
       case 'ask':
         opened?.turns.begin(data)
@@ -51,19 +56,18 @@ export const serveQuestions = (thread: QuestionThread, kinds: QuestionKinds, ope
 
 const openThread = (
   thread: QuestionThread,
-  kinds: QuestionKinds,
+  parts: Pick<TurnsParts, 'kinds' | 'passedMs'>,
   openSources: SearchSources,
   source: QuestionSource,
 ) => {
   const readers = new ModelReaders(source)
   const searches = openSources(source, readers)
   const turns = new QuestionTurns({
-    kinds,
+    ...parts,
     readers,
     openSearch: searches.open,
-    onEnd: (id, ended) => thread.postMessage({ kind: 'ended', id, ended }),
+    onEnd: (id, ended, tookMs) => thread.postMessage({ kind: 'ended', id, ended, tookMs }),
     onDamage: (id, why) => thread.postMessage({ kind: 'damaged', id, why }),
-    passedMs: () => performance.now(),
   })
   const close = async (): Promise<void> => {
     turns.close()

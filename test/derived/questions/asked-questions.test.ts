@@ -83,6 +83,13 @@ describe.each(places)('questions that are answered %s', (_, open) => {
     expect(await sum()).toEqual(answered(9, 8))
   })
 
+  test('tell how long their thread worked', async () => {
+    makeNumbers(folder.path, { position: 7 }).close()
+    const took: number[] = []
+    await questions.ask('sum', { below: 10 }, { owner: 'anna', onTook: (ms) => took.push(ms) })
+    expect(took).toEqual([expect.any(Number)])
+  })
+
   test('are not ready while the file is missing, or of another format or log', async () => {
     expect(await sum()).toEqual({ kind: 'not_ready' })
     makeNumbers(folder.path, { position: 1, format: 2 }).close()

@@ -31,6 +31,7 @@ test('the time of a search leaves out its waits for the turns of others', async 
     },
   }
   const ended = Promise.withResolvers<Ended>()
+  const took = new Map<number, number>()
   const noRead = async (): Promise<never> => {
     throw new Error('This search reads nothing')
   }
@@ -41,7 +42,8 @@ test('the time of a search leaves out its waits for the turns of others', async 
       turnsOfSearch = parts
       return { ...parts, log: { read: noRead, readAll: noRead }, ask: {} as never, cellarOfKey: noRead }
     },
-    onEnd: (id, end) => {
+    onEnd: (id, end, tookMs) => {
+      took.set(id, tookMs)
       if (id === 1) ended.resolve(end)
     },
     onDamage: () => {},
@@ -51,4 +53,5 @@ test('the time of a search leaves out its waits for the turns of others', async 
   turns.begin({ id: 1, name: 'quick', parameters: null, owner: 'eve', ...noProgress })
   expect(await ended.promise).toEqual({ kind: 'answered', answer: 10, asOf: null })
   expect(nowMs).toBeGreaterThan(500)
+  expect(took.get(1)).toBe(10)
 })

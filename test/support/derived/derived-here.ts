@@ -43,6 +43,8 @@ export type HereOptions = {
   readonly folder?: TemporaryFolder
   readonly logId?: string
   readonly schedule?: Schedule
+  /** Says how long questions take. */
+  readonly passedMs?: () => number
 }
 
 /** The derived store of a log of this process, without a thread. A test deletes the folder. */
@@ -64,7 +66,7 @@ export const derivedHere = (log: EventLog, { clock, ...options }: HereOptions) =
       source: { dataDir: folder.path, eventStore: null, logId },
       store,
       reached: () => null,
-      passedMs: times.passedMs,
+      passedMs: options.passedMs ?? times.passedMs,
       onFault: (why) => told.push({ kind: 'crashed', why }),
     },
     (_, readers) => {

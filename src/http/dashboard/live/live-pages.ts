@@ -24,12 +24,16 @@ export const livePushMs = 500
  * click.
  */
 export const liveStreamsPerSessionMax = 4
-/** A page that took 1 ms waits so many ms before its next rendering, but at most `liveHeartbeatMs`. */
+/** A page that took 1 ms, with its questions, waits so many ms before its next rendering, but at most `liveHeartbeatMs`. */
 export const liveRestFactor = 50
 /** A list of events is rendered for new readings this rarely. It must be a multiple of `livePushMs`. */
 export const liveReadingsMs = 2_000
 /** With more renderings that wait for the store, no page is rendered. */
 export const liveStoreWaitsMax = 32
+/** In each `livePushMs`, on average. Other questions have the rest of their thread. */
+export const liveQuestionsMsPerTick = 50
+/** So one slow search delays the pages of others by 2 s at most. */
+export const liveQuestionsOwedMsMax = 200
 export const liveSentPerPiece = 32
 const liveSentBytesPerPiece = 1024 * 1024
 
@@ -43,6 +47,8 @@ export type LivePage = {
    * Otherwise readings would wait for the page.
    */
   readonly render: (pause: Pause) => Promise<string | null>
+  /** How long the thread for questions has worked for all renderings of this page. */
+  readonly questionsMs: () => number
 }
 
 export type Viewer = {
@@ -95,6 +101,8 @@ export class LivePages {
   readonly #rendering = new Set<string>()
   #streams = 0
   #unfollow: (() => void) | null = null
+  /** Of the thread for questions, beyond what the ticks have paid. */
+  #questionsMs = 0
   #isTicking = false
   #ticks = 0
   #isClosed = false
@@ -218,6 +226,7 @@ export class LivePages {
     }
     this.#tickLater()
     this.#ticks += 1
+    this.#questionsMs = Math.max(0, this.#questionsMs - liveQuestionsMsPerTick)
     for (const { streams } of this.#pages.values()) for (const stream of streams) stream.passTime(livePushMs)
     if (this.#ticks % (liveHeartbeatMs / livePushMs) === 0) this.#beat()
     for (const opened of this.#pages.values()) if (this.#isDue(opened)) this.#enqueue(opened)
@@ -273,7 +282,8 @@ export class LivePages {
 
   readonly #next = (): ReturnType<NextRendering> => {
     for (;;) {
-      if (this.#renderings.waitingForStore >= liveStoreWaitsMax) return null
+      if (this.#renderings.waitingForStore >= liveStoreWaitsMax || this.#questionsMs >= liveQuestionsMsPerTick)
+        return null
       const opened = this.#takeTurn()
       if (opened === null) return null
       opened.isQueued = false
@@ -323,8 +333,12 @@ export class LivePages {
     const { page, streams, outdated } = opened
     const hashBefore = opened.lastHash
     opened.renderedAt = this.#changes.of(page)
+    const before = page.questionsMs()
     const html = await this.#render(page, turns.pause)
-    opened.restsUntilMs = this.#passedMs() + Math.min(turns.tookMs() * liveRestFactor, liveHeartbeatMs)
+    const questionsMs = page.questionsMs() - before
+    this.#questionsMs = Math.min(this.#questionsMs + questionsMs, liveQuestionsOwedMsMax)
+    const tookMs = turns.tookMs() + questionsMs
+    opened.restsUntilMs = this.#passedMs() + Math.min(tookMs * liveRestFactor, liveHeartbeatMs)
     if (html === null) {
       // Nothing to show, so no message. With hash `null`, the next HTML counts as new for all streams.
       for (const stream of outdated) if (stream.isPoll) stream.end()

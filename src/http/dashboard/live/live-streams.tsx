@@ -8,6 +8,7 @@ import { LogPush } from '../../../../views/log/list/log-page.tsx'
 import type { LogQuery } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
 import { answerOf } from '../../../actors/ask/answer-of.ts'
+import type { Core } from '../../../actors/core-interface.ts'
 import { anyEvent } from '../../../domain/search/event-filter.ts'
 import { pagesOf } from '../../../domain/search/page-of-list.ts'
 import { operatorStream } from '../../../domain/stream-names.ts'
@@ -30,14 +31,27 @@ import { askAgain, eventStreamType, pollLater, tooManyStreams } from './server-s
  * `watch` adds the role, because roles see different pages. What does not change the page is not in the name, so that one
  * rendering serves more browsers.
  */
-type PageWithoutRole = Omit<LivePage, 'name'> & { readonly name: readonly (string | number)[] }
+type PageWithoutRole = Omit<LivePage, 'name' | 'questionsMs'> & { readonly name: readonly (string | number)[] }
+
+type WatchedPage = PageWithoutRole & Pick<LivePage, 'questionsMs'>
 
 type PageOf = (deps: DashboardDeps, visit: SignedInVisit) => PageWithoutRole | null | Promise<PageWithoutRole | null>
 
 export const live =
   (pageOf: PageOf) =>
-  async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> =>
-    watch(deps, visit, await pageOf(deps, visit))
+  async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+    let questionsMs = 0
+    const onTook = (ms: number): void => {
+      questionsMs += ms
+    }
+    const { core } = deps
+    const questions: Core['questions'] = {
+      ask: (name, parameters, options) => core.questions.ask(name, parameters, { ...options, onTook }),
+      close: () => core.questions.close(),
+    }
+    const page = await pageOf({ ...deps, core: { ...core, questions } }, visit)
+    return watch(deps, visit, page === null ? null : { ...page, questionsMs: () => questionsMs })
+  }
 
 export const liveCellars = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => {
   const { clock, projections } = deps.core
@@ -186,7 +200,7 @@ const isAdmin = (visit: SignedInVisit): boolean => visit.session.role === 'admin
 /**
  * `page` is `null` for an unknown cellar or key. Another node can have created it a moment ago, so the browser asks again.
  */
-const watch = (deps: DashboardDeps, visit: SignedInVisit, page: PageWithoutRole | null): Response => {
+const watch = (deps: DashboardDeps, visit: SignedInVisit, page: WatchedPage | null): Response => {
   if (page === null) return askAgain()
   if (visit.request.method === 'HEAD') return new Response(null, { headers: eventStreamType })
   const { secret, role, email } = visit.session

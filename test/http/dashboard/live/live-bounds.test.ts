@@ -4,6 +4,7 @@ import type { KegsWanted } from '../../../../src/derived/readings/shown-kegs.ts'
 import {
   liveHeartbeatMs,
   livePushMs,
+  liveQuestionsMsPerTick,
   liveRestFactor,
   liveSentPerPiece,
   liveStreamsMax,
@@ -31,6 +32,8 @@ let turns: number
 /** The time that all renderings have taken together. `costMsOf` says how long each one takes. */
 let renderingMs: number
 let costMsOf: (cellar: string) => number
+/** How long the thread works for each rendering. */
+let questionMs: number
 /** Cellars in the order of their renderings. */
 let rendered: string[]
 let connections: RawConnection[]
@@ -62,6 +65,7 @@ beforeEach(async () => {
   turns = 0
   renderingMs = 0
   costMsOf = () => 0
+  questionMs = 0
   rendered = []
   longNames = 0
   connections = []
@@ -75,7 +79,7 @@ beforeEach(async () => {
   service = await startService({
     liveSchedule,
     livePassedMs: () => timers.nowMs + renderingMs,
-    wrapCore: (core) => ({ ...core, questions: readingsAnswers(countedReadings, core.questions) }),
+    wrapCore: (core) => ({ ...core, questions: readingsAnswers(countedReadings, core.questions, () => questionMs) }),
   })
   for (let operator = 0; operator < operatorsMax; operator += 1) {
     await addOperator(service.log, service.clock.now(), { email: emailOf(operator), role: 'admin' })
@@ -368,6 +372,33 @@ describe('the rendering of live pages', () => {
     expect(times).toEqual({ [slow]: 3, [fast]: 3 * restsTicks })
   })
 
+  test('asks few questions in a tick', async () => {
+    const cellars = await createCellars(liveStreamsPerSessionMax)
+    await openAll(
+      cellars.map((cellar) => paths.liveReadings(cellar)),
+      await sessions(1),
+    )
+    questionMs = liveQuestionsMsPerTick / 2
+    await tick()
+    expect(rendered).toEqual(cellars.slice(0, 2))
+    await tick()
+    expect(rendered).toEqual(cellars.slice(2))
+  })
+
+  test('lets a page rest for its questions', async () => {
+    const [cellar = ''] = await createCellars(1)
+    await open(paths.liveReadings(cellar), await signIn())
+    questionMs = liveQuestionsMsPerTick
+    const restsTicks = (questionMs * liveRestFactor) / livePushMs
+    let times = 0
+    for (let count = 0; count < 3 * restsTicks; count += 1) {
+      await service.core.cellars.rename(cellar, `title ${count}`, testAsker)
+      await tick()
+      times += rendered.length
+    }
+    expect(times).toBe(3)
+  })
+
   test('skips unchanged pages until the next heartbeat', async () => {
     const [cellar = ''] = await createCellars(1)
     await open(paths.liveReadings(cellar), await signIn())
@@ -387,6 +418,7 @@ describe('the rendering of live pages', () => {
       page: {
         name: 'large',
         topic: 'all',
+        questionsMs: () => 0,
         listsEvents: false,
         render: async () => {
           renderings += 1

@@ -76,6 +76,7 @@ const openPage = async (page: Pick<LivePage, 'name' | 'listsEvents'>): Promise<v
     page: {
       ...page,
       topic: 'all',
+      questionsMs: () => 0,
       render: async () => {
         rendered.push(page.name)
         return null
