@@ -108,11 +108,14 @@ async function* searchItself(
 }
 
 /** `null`: events of any stream can match. */
-const streamsOf = async ({ cellarOfKey }: LogSearch, filter: LogFilter): Promise<readonly string[] | null> => {
+const streamsOf = async (search: LogSearch, filter: LogFilter): Promise<readonly string[] | null> => {
+  const { cellarOfKey } = search
   const { stream, key, rack } = filter
   if (stream !== null) return [stream]
   const keyId = key ?? (isOfReadings(filter) ? keyOfActor(filter.actor) : null)
   const keys = keyId === null ? (rack?.keys ?? null) : [keyId]
+  // `ask.db` forgets the keys of racks that were silent for long.
+  if (rack !== undefined && keys?.length === 0 && canFindReadings(search, filter)) return null
   if (keys === null || isOfReadings(filter)) return keys?.map(readingsStream) ?? null
   const streams = new Set<string>()
   for (const each of keys) {

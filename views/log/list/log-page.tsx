@@ -69,8 +69,10 @@ export const LogPage = (props: { readonly shell: Shell; readonly list: LogListVi
 const rackWords = ({ query, rackKeys }: LogListView): string => {
   if (rackKeys === null) return 'Readings of this rack. This node cannot say now which keys sent for it.'
   const isOfReadings = query.kind === 'readings' || query.type === 'ReadingAccepted'
+  const isOfAll = query.kind === null && query.type === ''
+  if (rackKeys === 0 && (isOfReadings || isOfAll)) return 'Readings of this rack. No key that sent for it is known now.'
   if (isOfReadings) return `Readings of this rack by ${keysWords(rackKeys)}.`
-  return query.kind === null && query.type === ''
+  return isOfAll
     ? `Readings of this rack, and all events of ${keysWords(rackKeys)}.`
     : `Events of ${keysWords(rackKeys)}.`
 }

@@ -1,3 +1,4 @@
+import { rackKeysMax } from '../../../../views/log/log-types.ts'
 import type { ExportField } from '../../../../views/types.ts'
 import { ExportedListName as ListNames } from '../../../domain/events/log-events.ts'
 import type { ExportedListName, ExportFormat } from '../../../domain/events.ts'
@@ -51,13 +52,7 @@ export const typedList = async (
     case 'keys':
       return done({ list, cellar })
     case 'events':
-      return form('readings') === '' || form('readings') === 'no'
-        ? done({
-            list,
-            filter: await withKeysOfRack({ core, owner: session.email }, filter.value),
-            isWithoutReadings: form('readings') === 'no',
-          })
-        : invalidField('readings', 'It must be blank or "no".')
+      return typedEvents({ core, owner: session.email }, { filter: filter.value, readings: form('readings') })
     case 'readings':
       // The whole log is searched, so no reading of another key is missing.
       return done({
@@ -71,6 +66,23 @@ export const typedList = async (
         ? invalidField('key', 'Name the key whose history you want.')
         : done({ list, filter: { ...wholeLog, key, since: filter.value.since, until: filter.value.until } })
   }
+}
+
+type TypedEvents = { readonly filter: LogPart; readonly readings: string }
+
+/** A list shows the last keys of a rack. An export must lack none. */
+const typedEvents = async (
+  asker: Parameters<typeof withKeysOfRack>[0],
+  { filter, readings }: TypedEvents,
+): Promise<Typed<ExportedList>> => {
+  if (readings !== '' && readings !== 'no') return invalidField('readings', 'It must be blank or "no".')
+  const complete = await withKeysOfRack(asker, filter, rackKeysMax + 1)
+  const keys = complete.rack === undefined ? [] : complete.rack.keys
+  if (keys === null)
+    return invalidField('rack', 'This node cannot say now which keys sent for this rack. Try again in a minute.')
+  if (keys.length > rackKeysMax)
+    return invalidField('rack', `More than ${rackKeysMax} keys sent for this rack. Export the events of each key.`)
+  return done({ list: 'events', filter: complete, isWithoutReadings: readings === 'no' })
 }
 
 const orNull = (text: string): string | null => (text === '' ? null : text)

@@ -1,4 +1,5 @@
 import type { KegQuery, RackPageView } from '../../../../views/kegs/keg-types.ts'
+import { rackKeysMax } from '../../../../views/log/log-types.ts'
 import { answerOf } from '../../../actors/ask/answer-of.ts'
 import type { PlaceInLog } from '../../../actors/search/events-at.ts'
 import type { Charts, ShownKeg } from '../../../derived/readings/shown-kegs.ts'
@@ -87,8 +88,8 @@ const keysAndRefusals = async (
   { cellar, rack }: RackAsked,
   { owner }: Asker,
 ): Promise<Pick<RackPageView, 'keys' | 'refusals'>> => {
-  const sent = await keysThatSent({ core, owner }, { cellar, rack })
-  if (sent === null) return { keys: null, refusals: [] }
+  const sent = (await keysThatSent({ core, owner }, { cellar, rack }))?.slice(0, rackKeysMax)
+  if (sent === undefined) return { keys: null, refusals: [] }
   const keys = sent.map((key) => ({ ...key, label: core.projections.keys.get(key.keyId)?.label ?? key.keyId }))
   const ofRack = { name: rack, keys: sent.map(({ keyId }) => keyId) }
   const filter = { ...anyEvent, kind: 'refusals', cellar, rack: ofRack } as const

@@ -35,6 +35,11 @@ afterAll(async () => {
 test.each([
   ['the Log page', paths.log(), 'The newest readings are not counted by minute yet.'],
   ['readings by minute', paths.log({ kind: 'readings' }), 'The newest readings are not counted by minute yet.'],
+  [
+    'the list of a rack',
+    paths.log({ cellar: testCellar, rack: validReading.rack, kind: 'readings' }),
+    'This node cannot say now which keys sent for it',
+  ],
   ['refusals of today', paths.cellar(testCellar), 'Not all refusals are counted yet.'],
 ])('%s says if its model did not get the newest events in time', async (_, path, words) => {
   upTo.mockResolvedValue(true)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Core } from '../../../../src/actors/core-interface.ts'
 import type { RecordedEvent } from '../../../../src/domain/events.ts'
 import { keyIdOf, keyStream } from '../../../../src/domain/stream-names.ts'
+import { rackKeysMax } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../../support/test-service.ts'
 import { manualClock } from '../../../support/time/manual-clock.ts'
@@ -14,14 +15,20 @@ let own: string
 let replaced: string
 let other: string
 let isModelAway = false
+let areKeysForgotten = false
 const clock = manualClock()
 const rack = 'Hall 7, left'
 const otherCellar = 'wine-far'
 
 beforeAll(async () => {
   const wrapCore = (core: Core): Core => {
-    const ask: Core['questions']['ask'] = async (name, ...question) =>
-      isModelAway && name === 'keysOfRack' ? { kind: 'not_ready' } : core.questions.ask(name, ...question)
+    const ask: Core['questions']['ask'] = async (name, ...question) => {
+      if (isModelAway && name === 'keysOfRack') return { kind: 'not_ready' }
+      const told = await core.questions.ask(name, ...question)
+      if (areKeysForgotten && name === 'keysOfRack' && told.kind === 'answered' && Array.isArray(told.answer))
+        told.answer.splice(0)
+      return told
+    }
     return { ...core, questions: { ...core.questions, ask } }
   }
   service = await startWithOperators({ clock, wrapCore })
@@ -92,10 +99,25 @@ test('the kind narrows the list of a rack down', async () => {
 test('without its keys, the list of a rack has the readings of the log', async () => {
   isModelAway = true
   const body = await listed({})
+  const exported = await exportOf({ rack })
   isModelAway = false
   expect(shown(body)).toEqual(positions(isReading))
   expect(body).toContain('This node cannot say now which keys sent for it')
+  expect([exported.status, exported.body.includes('cannot say now which keys sent')]).toEqual([422, true])
 })
+
+test('a rack whose keys are forgotten has the readings of the log', async () => {
+  areKeysForgotten = true
+  for (const kind of [null, 'readings'] as const) {
+    const body = await listed({ kind })
+    expect(shown(body)).toEqual(positions(isReading))
+    expect(body).toContain('No key that sent for it is known now.')
+  }
+  areKeysForgotten = false
+})
+
+const exportOf = (fields: Record<string, string>) =>
+  auditor.post(paths.exports, { list: 'events', format: 'ndjson', cellar: testCellar, ...fields })
 
 test('a rack needs its cellar', async () => {
   const { status, body } = await auditor.get(paths.log({ rack }))
@@ -127,4 +149,19 @@ test('an export has what the list of a rack shows', async () => {
   }
   const [begun] = (await service.log.read('exports-log', { limit: 1 })) ?? []
   expect(begun?.type === 'LogExported' && begun.data.filter).toMatchObject({ cellar: testCellar, rack })
+})
+
+test('an export of events refuses a rack with more keys than its list includes', async () => {
+  const crowded = 'crowded'
+  const sent = async (label: string): Promise<string> => {
+    const { key, keyId } = await service.createKey({ label })
+    expect((await service.post({ ...validReading, rack: crowded }, key)).status).toBe(200)
+    await service.untilFolded(keyId, 1)
+    return keyId
+  }
+  for (let number = 0; number < rackKeysMax; number += 1) await sent(`Press ${number}`)
+  expect((await exportOf({ rack: crowded })).status).toBe(200)
+  await sent('one more')
+  const { status, body } = await exportOf({ rack: crowded })
+  expect([status, body.includes('More than 16 keys sent for this rack.')]).toEqual([422, true])
 })
