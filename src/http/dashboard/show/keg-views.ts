@@ -30,7 +30,7 @@ export type KegAsked = {
 
 export type Asker = { readonly nowMs: number; readonly owner: string; readonly signal?: AbortSignal | undefined }
 
-/** `null`: no reading of the keg is known. */
+/** `null`: there is no reading of the keg. A model that is behind cannot say so. */
 export const kegPageOf = async (deps: DashboardDeps, asked: KegAsked, asker: Asker): Promise<KegPageView | null> => {
   const { cellar, name, query } = asked
   const { nowMs, owner, signal } = asker
@@ -39,12 +39,11 @@ export const kegPageOf = async (deps: DashboardDeps, asked: KegAsked, asker: Ask
   const wanted = { cellar, kegs, fromMs, toMs, stepsMax: chartStepsMax }
   const told = await deps.core.questions.ask('kegChart', wanted, { owner, signal })
   const page = { query, faults, isOpen, found: await foundKegs(deps, asked, asker) }
-  if (told.kind !== 'answered') {
-    const main = { ...name, unit: null, latest: null, facts: null }
-    return { ...page, kegs: [main], unknown: [], charts: [], keptFromMs: null, state: stateWithout(told.kind) }
-  }
+  const main = { ...name, unit: null, latest: null, facts: null }
+  const nothing = { ...page, kegs: [main], unknown: [], charts: [], keptFromMs: null }
+  if (told.kind !== 'answered') return { ...nothing, state: stateWithout(told.kind) }
   const { answer } = told
-  if (answer.kegs[0] === null) return null
+  if (answer.kegs[0] === null) return told.isBehind ? { ...nothing, state: { kind: 'behind', asOfMs: null } } : null
   const known = answer.kegs.flatMap((keg) => (keg === null ? [] : [keg]))
   const read = async (places: readonly PlaceInLog[]) =>
     answerOf(await deps.core.questions.ask('eventsAt', places, { owner, isAtOnce: true }))

@@ -48,6 +48,15 @@ test.each([
   expect((await auditor.get(path)).body).toContain(words)
 })
 
+test('the page of a keg is no 404 while its model is behind', async () => {
+  const page = () => auditor.get(paths.keg(testCellar, validReading.rack, 'no such keg'))
+  upTo.mockResolvedValue(true)
+  expect((await page()).status).toBe(404)
+  upTo.mockResolvedValue(false)
+  const { status, body } = await page()
+  expect([status, body.includes('The readings are being sorted in.')]).toEqual([200, true])
+})
+
 test('the box does not say that an id is unknown while the index is built', async () => {
   const find = async () => (await auditor.get(paths.found('0b8f4a52-3c1d-4e6f-8a9b-0c1d2e3f4a5b'))).body
   upTo.mockResolvedValue(true)
