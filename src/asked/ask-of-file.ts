@@ -64,7 +64,7 @@ export const askOfFile = ({ readers, progress, turn, onDamage }: FileParts): Ask
     hourCounts: (key, from, to) => inTurns((index) => hourCountsOf(index, key, { from, to })),
     refusalsOfCellar: (cellar, fromHour, limit) =>
       inTurns((index) => refusalsOfCellar(index, { cellar, fromHour, limit })),
-    keysOfRack: (rack) => inTurns((index) => keysOfRack(index, rack)),
+    keysOfRack: (rack, keys) => inTurns((index) => keysOfRack(index, { rack, keys })),
     positionOfMinute: async (minute) => orFault(() => positionOfMinute(statements(), minute)),
   }
 }

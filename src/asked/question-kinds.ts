@@ -88,6 +88,6 @@ export const questionKinds = {
   countMinutes: ofIndex(countMinutes),
   minuteCounts: ofIndex((ask, wanted: Of<'minuteCounts'>) => ask.minuteCounts(...wanted)),
   hourCounts: ofIndex((ask, wanted: Of<'hourCounts'>) => ask.hourCounts(...wanted)),
-  keysOfRack: ofIndex((ask, rack: string) => ask.keysOfRack(rack)),
+  keysOfRack: ofIndex((ask, wanted: Of<'keysOfRack'>) => ask.keysOfRack(...wanted)),
   refusalsOfCellar: ofIndex((ask, wanted: Of<'refusalsOfCellar'>) => ask.refusalsOfCellar(...wanted)),
 }

@@ -27,8 +27,8 @@ export type Ask = {
   hourCounts(key: string, fromHour: number, toHour: number): Promise<readonly HourCount[]>
   /** Sums of the hours from `fromHour` on, the most frequent keys first. */
   refusalsOfCellar(cellar: string, fromHour: number, limit: number): Promise<readonly RefusalSum[]>
-  /** The keys that sent readings of a rack with this name, in any cellar, the latest first. */
-  keysOfRack(rack: string): Promise<readonly SeenRack[]>
+  /** Those of `keys` that sent readings of a rack with this name, the latest first. */
+  keysOfRack(rack: string, keys: readonly string[]): Promise<readonly SeenRack[]>
 }
 
 /** `otherwise` also if `ask.db` turns out to be damaged or locked. It is then built again. */

@@ -81,9 +81,9 @@ export class MemoryAskIndex {
     return [...sums.values()].sort((a, b) => b.count - a.count).slice(0, limit)
   }
 
-  *keysOfRack(wanted: string): Generator<void, readonly SeenRack[]> {
+  *keysOfRack(wanted: string, keys: readonly string[]): Generator<void, readonly SeenRack[]> {
     yield
-    const found = [...this.#seen.values()].filter(({ rack }) => rack === wanted)
+    const found = [...this.#seen.values()].filter(({ rack, key }) => rack === wanted && keys.includes(key))
     return found.sort((a, b) => b.minute - a.minute)
   }
 

@@ -26,7 +26,7 @@ export const naiveAsk = (
     minuteCounts: async (cellar, from, to) => lastStep((await index()).minuteCounts(cellar, from, to)),
     hourCounts: async (key, from, to) => lastStep((await index()).hourCounts(key, from, to)),
     refusalsOfCellar: async (cellar, from, limit) => lastStep((await index()).refusalsOfCellar(cellar, from, limit)),
-    keysOfRack: async (rack) => lastStep((await index()).keysOfRack(rack)),
+    keysOfRack: async (rack, keys) => lastStep((await index()).keysOfRack(rack, keys)),
     positionOfMinute: async (minute) => (await index()).positionOfMinute(minute),
   }
 }

@@ -5,7 +5,8 @@ import type { LogFilter } from '../../../domain/search/event-filter.ts'
 
 type Asker = { readonly core: Core; readonly owner: string }
 
-export type RackWanted = { readonly cellar: string; readonly rack: string }
+/** `key`: only this key is looked for. */
+export type RackWanted = { readonly cellar: string; readonly rack: string; readonly key?: string | null }
 
 /** `lastMs` is the beginning of the minute of its last reading. */
 export type SendingKey = { readonly keyId: string; readonly lastMs: number }
@@ -13,14 +14,14 @@ export type SendingKey = { readonly keyId: string; readonly lastMs: number }
 /** The last one first. `null` if `ask.db` cannot be used, or if it is behind: it can lack a key. */
 export const keysThatSent = async (
   { core, owner }: Asker,
-  { cellar, rack }: RackWanted,
+  { cellar, rack, key = null }: RackWanted,
 ): Promise<readonly SendingKey[] | null> => {
   // Racks of several cellars can have the same name.
-  const isOfCellar = (keyId: string): boolean => core.projections.keys.get(keyId)?.cellar === cellar
-  const told = await core.questions.ask('keysOfRack', rack, { owner })
+  const ofCellar = core.projections.keys.ofCellar(cellar).map(({ keyId }) => keyId)
+  const keys = key === null ? ofCellar : ofCellar.filter((keyId) => keyId === key)
+  const told = await core.questions.ask('keysOfRack', [rack, keys], { owner })
   if (told.kind !== 'answered' || told.isBehind) return null
-  const sent = told.answer.filter(({ key }) => isOfCellar(key))
-  return sent.map(({ key, minute }) => ({ keyId: key, lastMs: minute * minuteMs }))
+  return told.answer.map(({ key, minute }) => ({ keyId: key, lastMs: minute * minuteMs }))
 }
 
 /** A rack without a cellar has no keys. */
@@ -29,8 +30,8 @@ export const withKeysOfRack = async <Filter extends LogFilter>(
   filter: Filter,
   keysMax: number = rackKeysMax,
 ): Promise<Filter> => {
-  const { rack, cellar } = filter
+  const { rack, cellar, key } = filter
   if (rack === undefined || cellar === null) return filter
-  const sent = await keysThatSent(asker, { cellar, rack: rack.name })
+  const sent = await keysThatSent(asker, { cellar, rack: rack.name, key })
   return { ...filter, rack: { ...rack, keys: sent?.slice(0, keysMax).map(({ keyId }) => keyId) ?? null } }
 }

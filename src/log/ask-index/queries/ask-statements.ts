@@ -30,8 +30,7 @@ export const prepareAskStatements = (database: Database) => ({
     SELECT key, hour, code, cellar, count FROM hour_counts INDEXED BY refusals_of_cellar
       WHERE cellar = ? AND (hour, key, code) > (?, ?, ?) AND code <> ${acceptedCode} ORDER BY hour, key, code LIMIT ?
   `),
-  /** Key and rack of the row before, number of rows. */
-  allSeenAfter: database.prepare<SeenRow, [number, string, number]>(
-    'SELECT key, rack, minute FROM seen WHERE (key, rack) > (?, ?) ORDER BY key, rack LIMIT ?',
+  seenOfKey: database.prepare<Pick<SeenRow, 'minute'>, [string, string]>(
+    'SELECT minute FROM names JOIN seen ON seen.key = names.id WHERE names.name = ? AND seen.rack = ?',
   ),
 })
