@@ -17,7 +17,8 @@ const csvColumns: Readonly<Record<ExportedListName, object>> = {
   keys: keyColumns,
 }
 
-const headOf = (list: ExportedListName, format: ExportFormat): string =>
+/** Blank for JSON lines. */
+export const headOf = (list: ExportedListName, format: ExportFormat): string =>
   format === 'csv' ? csvRow(Object.keys(csvColumns[list])) : ''
 
 /** Keys that an export writes in one turn of the event loop. */

@@ -73,6 +73,15 @@ describe('log export', () => {
     expect(readFileSync(at('notes.txt'), 'utf8')).toBe('my notes\n')
   })
 
+  test('resumes no CSV file with other columns', async () => {
+    await exported('columns.csv', '--format', 'csv')
+    const earlier = readFileSync(at('columns.csv'), 'utf8').replace(',requestId,', ',')
+    writeFileSync(at('columns.csv'), earlier)
+    const ran = await exported('columns.csv', '--format', 'csv', '--resume')
+    expect([ran.exitCode, ran.stderr.includes('its first line names other columns')]).toEqual([1, true])
+    expect(readFileSync(at('columns.csv'), 'utf8')).toBe(earlier)
+  })
+
   test('refuses options that do not fit together', async () => {
     expect((await run('log', 'export')).exitCode).toBe(64)
     expect((await run('log', 'export', '--format', 'csv', '--resume')).exitCode).toBe(64)
@@ -117,7 +126,7 @@ describe('log export says how to go on', () => {
 
   test('if the disk of its file is full', async () => {
     const path = join(folder.path, 'full')
-    const file = await openExportFile(path, { resume: false, format: 'ndjson' })
+    const file = await openExportFile(path, { resume: false, list: 'events', format: 'ndjson' })
     await file.close()
     const told = /^Cannot write to ".*full": .*\. To go on later, repeat the command with --resume$/
     const failure = await file.append('a row\n').catch((error: unknown) => error)

@@ -47,7 +47,7 @@ const runExport = async (runner: Runner, options: ExportOptions): Promise<void> 
   if (resume && list === 'keys') throw usage('a list of keys cannot be resumed. Export it again')
   if ((rack !== null || keg !== null) && list !== 'readings') throw usage('--rack and --keg need --list readings')
   const config = runner.config()
-  const file = out === undefined ? null : await openExportFile(out, { resume, format })
+  const file = out === undefined ? null : await openExportFile(out, { resume, format, list })
   try {
     const after = file?.last ?? null
     const operation: ExportOperation = { op: 'export_log', list, format, filter: filterOf(options), rack, keg, after }

@@ -1,7 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { Value } from '@sinclair/typebox/value'
 import { messageOf } from '../../domain/error-message.ts'
-import type { ExportFormat } from '../../domain/events.ts'
+import type { ExportedListName, ExportFormat } from '../../domain/events.ts'
+import { headOf } from '../../export/exported-list.ts'
 import { LastExported } from '../control/export-operation.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 
@@ -16,6 +17,7 @@ export type ExportFile = {
   close(): Promise<void>
 }
 
+type Wanted = { readonly list: ExportedListName; readonly format: ExportFormat }
 type Opened = { readonly path: string; readonly file: FileHandle }
 
 /**
@@ -24,11 +26,11 @@ type Opened = { readonly path: string; readonly file: FileHandle }
  */
 export const openExportFile = async (
   path: string,
-  { resume, format }: { readonly resume: boolean; readonly format: ExportFormat },
+  { resume, ...wanted }: Wanted & { readonly resume: boolean },
 ): Promise<ExportFile> => {
   if (resume) {
     const file = await openAt(path, 'r+')
-    if (file !== null) return continued({ path, file }, format)
+    if (file !== null) return continued({ path, file }, wanted)
   }
   const file = await openAt(path, 'wx')
   if (file !== null) return exportFile({ path, file }, { last: null, size: 0 })
@@ -73,7 +75,7 @@ export const appending = (file: Pick<FileHandle, 'write'>, size: number): ((text
 const cannotGoOn = (path: string, cause: unknown): CommandFailed =>
   failed(path, `${messageOf(cause)}. To go on later, repeat the command with --resume`)
 
-const continued = async ({ path, file }: Opened, format: ExportFormat): Promise<ExportFile> => {
+const continued = async ({ path, file }: Opened, { list, format }: Wanted): Promise<ExportFile> => {
   const { size } = await file.stat()
   const from = Math.max(0, size - exportTailBytes)
   const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from)
@@ -90,10 +92,20 @@ const continued = async ({ path, file }: Opened, format: ExportFormat): Promise<
     format === 'csv'
       ? lastOfCsv(path, tail.toString('utf8', begin, end))
       : lastOfJson(path, tail.toString('utf8', begin, end))
+  if (last !== null && !(await beginsWith(file, headOf(list, format)))) throw failed(path, otherColumns)
   // A file that holds only the head is written anew.
   const kept = last === null ? 0 : from + end
   await file.truncate(kept)
   return exportFile({ path, file }, { last, size: kept })
+}
+
+const otherColumns = 'its first line names other columns than this export has. Choose another name'
+
+/** The new rows must have the cells that the head of the file names. */
+const beginsWith = async (file: FileHandle, head: string): Promise<boolean> => {
+  const wanted = Buffer.from(head)
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(wanted.length), 0, wanted.length, 0)
+  return buffer.subarray(0, bytesRead).equals(wanted)
 }
 
 const lastOfJson = (path: string, line: string): LastExported => {
