@@ -50,7 +50,7 @@ export async function* pagesOf(exporting: Exporting): AsyncGenerator<ExportPage,
   if (head !== '' && !isResumed) yield { text: head, rows: 0, share: 0 }
   if (list.list === 'keys') return yield* pagesOfKeys({ core, format, cellar: list.cellar })
   const also = list.list === 'history' ? knownOf(core, list.filter) : []
-  const units = packUnits(list.list === 'readings' ? cellarsWithUnits(core, list.filter) : [])
+  const units = await packUnits(list.list === 'readings' ? cellarsWithUnits(core, list.filter) : [])
   let rest: EventList = list
   let first = list.filter.from
   while (true) {

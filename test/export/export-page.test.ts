@@ -1,8 +1,8 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import type { Ask } from '../../src/actors/search/ask-db.ts'
 import type { RecordedEvent } from '../../src/domain/events.ts'
 import { wholeLog } from '../../src/domain/search/event-filter.ts'
-import { type EventList, exportRows } from '../../src/export/export-page.ts'
+import { cellarsPackedAtOnce, type EventList, exportRows, packUnits } from '../../src/export/export-page.ts'
 import { readPageEventsMax } from '../../src/limits.ts'
 import { readsOf } from '../support/ask/reads-of.ts'
 import { createMemoryLog } from '../support/logs/memory-log.ts'
@@ -51,4 +51,39 @@ test('an export has every event once while ask.db is built', async () => {
     list = { ...list, filter: { ...list.filter, from: page.reached, to: page.to } }
   }
   expect(exported).toEqual(all.map(({ position }) => position))
+})
+
+const cellarsWithUnits = (count: number) =>
+  Array.from({ length: count }, (_, number) => ({ cellar: `cellar-${number}`, units: new Map([['must', '°C']]) }))
+
+test('the units of many cellars are packed in several turns of the event loop', async () => {
+  let turns = 0
+  let isPacked = false
+  const countTurn = (): void => {
+    turns += 1
+    if (!isPacked) setImmediate(countTurn)
+  }
+  setImmediate(countTurn)
+  const cellars = cellarsWithUnits(10 * cellarsPackedAtOnce)
+  const packed = await packUnits(cellars)
+  isPacked = true
+  expect(turns).toBeGreaterThanOrEqual(9)
+  expect(JSON.parse(packed)).toEqual(cellars.map(({ cellar, units }) => [cellar, [...units]]))
+})
+
+test('an export of several pages unpacks its units once', async () => {
+  const log = createMemoryLog()
+  for (let streams = 0; streams < 30; streams += 1) await log.append(freshKeyStream(), 'none', keySuspensions(100))
+  const units = await packUnits(cellarsWithUnits(3))
+  using parse = spyOn(JSON, 'parse')
+  let list: EventList = { list: 'events', filter: wholeLog }
+  let pages = 0
+  for (let isLast = false; !isLast; pages += 1) {
+    const reads = readsOf({ log, ask: null, passedMs: () => 0 })
+    const page = await exportRows(reads, { list, format: 'csv', also: [], units })
+    isLast = page.reached === null
+    list = { ...list, filter: { ...list.filter, from: page.reached, to: page.to } }
+  }
+  expect(pages).toBeGreaterThan(1)
+  expect(parse.mock.calls.filter(([text]) => text === units)).toHaveLength(1)
 })
