@@ -46,21 +46,21 @@ export function* numbersNamed(
   // No name is empty, so no order key is.
   let after: Place = [cellar, rack === undefined ? '' : orderKey(rack), '']
   const last: Place = rack === undefined ? [cellar + 1, '', ''] : [cellar, orderKey(rack), afterTexts]
-  const range = `(cellar, rack_order, keg_order) > (?1, ?2, ?3) AND (cellar, rack_order, keg_order) <= (?4, ?5, ?6)`
-  const order = 'cellar, rack_order, keg_order'
-  const end = database.query<unknown, (number | string | Uint8Array)[]>(
-    `SELECT ${order} FROM kegs WHERE ${range} ORDER BY ${order} LIMIT 1 OFFSET ${kegsPassedPerStep - 1}`,
+  const isFound = words.map((_, index) => `AND instr(searched, ?${7 + index}) > 0`).join(' ')
+  const next = database.query<unknown, (number | string | Uint8Array)[]>(
+    `SELECT number, 1 ${isFound} FROM kegs
+      WHERE (cellar, rack_order, keg_order) > (?1, ?2, ?3) AND (cellar, rack_order, keg_order) <= (?4, ?5, ?6)
+      ORDER BY cellar, rack_order, keg_order LIMIT ${kegsPassedPerStep}`,
   )
-  const wanted = words.map((_, index) => `AND instr(searched, ?${7 + index}) > 0`).join(' ')
-  const found = database.query<unknown, (number | string | Uint8Array)[]>(
-    `SELECT number FROM kegs WHERE ${range} ${wanted} ORDER BY ${order}`,
+  const placeOf = database.query<unknown, [number, number]>(
+    'SELECT cellar, rack_order, keg_order FROM kegs WHERE cellar = ? AND number = ?',
   )
   for (;;) {
-    const [to] = end.values(...after, ...last)
-    const upTo: Place = to === undefined ? last : [Number(to[0]), String(to[1]), String(to[2])]
-    for (const [number] of found.values(...after, ...upTo, ...words)) numbers.push(Number(number))
-    if (to === undefined) return numbers
-    after = upTo
+    const passed = next.values(...after, ...last, ...words)
+    for (const [number, found] of passed) if (found === 1) numbers.push(Number(number))
+    const [place] = passed.length < kegsPassedPerStep ? [] : placeOf.values(cellar, Number(passed.at(-1)?.[0]))
+    if (place === undefined) return numbers
+    after = [Number(place[0]), String(place[1]), String(place[2])]
     yield
   }
 }
