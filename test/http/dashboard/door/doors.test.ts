@@ -7,7 +7,7 @@ import { paths } from '../../../../views/paths.ts'
 import { selfSigned } from '../../../support/certificate.ts'
 import { rawExchange } from '../../../support/raw-http.ts'
 import { emailOf } from '../../../support/test-operators.ts'
-import { type Service, testCellar } from '../../../support/test-service.ts'
+import { type Service, testCellar, validReading } from '../../../support/test-service.ts'
 import { type Seen, signedIn, startWithOperators, type Visitor, visitor } from '../visitor.ts'
 
 let service: Service
@@ -17,7 +17,9 @@ let auditor: Visitor
 
 beforeAll(async () => {
   service = await startWithOperators()
-  keyId = (await service.createKey()).keyId
+  const created = await service.createKey()
+  keyId = created.keyId
+  await service.post(validReading, created.key)
   admin = await signedIn(service, 'admin')
   auditor = await signedIn(service, 'auditor')
 })
@@ -50,6 +52,8 @@ const filledIn = (path: string): string =>
     .replace(':stream/:revision', `key-${keyId}/0`)
     .replace(':requestId', requestId)
     .replace(':cellar', testCellar)
+    .replace(':rack', validReading.rack)
+    .replace(':keg', validReading.keg)
     .replace(':keyId', keyId)
     .replace(':secret', 'no-such-link')
     .replace(':email', encodeURIComponent(emailOf.auditor))
@@ -58,12 +62,17 @@ const filledIn = (path: string): string =>
 const isPublic = (path: string): boolean =>
   ['/sign-in', '/link/no-such-link', '/no/such/page'].includes(path) || path.startsWith('/assets/')
 
+const keg = (): string => paths.keg(testCellar, validReading.rack, validReading.keg)
+const rack = (): string => paths.rack(testCellar, validReading.rack)
+
 /** The pages that an auditor may open. All other pages are for admins. */
 const auditorSees = (): readonly string[] => [
   '/',
   paths.cellars,
   `/cellars/${testCellar}`,
   paths.cellar(testCellar),
+  keg(),
+  rack(),
   paths.keys(testCellar),
   paths.settings(testCellar),
   paths.cellarThen(testCellar),
@@ -83,7 +92,7 @@ const isOwn = (path: string | undefined): boolean =>
   path === paths.signOut || path === paths.exports || path?.startsWith('/account/') === true || isQuestion(path)
 
 const isQuestion = (path: string | undefined): boolean =>
-  [paths.log(), paths.findInLog, paths.cellar(testCellar)].some((known) => known === path)
+  [paths.log(), paths.findInLog, paths.cellar(testCellar), keg(), rack()].some((known) => known === path)
 
 const isLive = (path: string): boolean => path.startsWith('/live/')
 
