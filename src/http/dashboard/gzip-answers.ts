@@ -13,7 +13,8 @@ export const acceptsGzip = ({ headers }: Request): boolean =>
 
 /** False for a request that another site caused, and for the answer to a form, which can show a new secret. */
 export const mayPack = ({ request, origin }: Pick<Visit, 'request' | 'origin'>): boolean => {
-  if (request.method !== 'GET' || !acceptsGzip(request)) return false
+  // The answer to HEAD says the length that GET sends.
+  if ((request.method !== 'GET' && request.method !== 'HEAD') || !acceptsGzip(request)) return false
   const site = request.headers.get('sec-fetch-site')
   // Browsers say nothing about the site over such plain http, where everybody can read the page anyway.
   return site === null ? origin.trust === 'insecure_allowed' : site === 'same-origin' || site === 'none'

@@ -29,6 +29,7 @@ const onTheWire = async (
   return {
     encoding: answer.headers.get('content-encoding'),
     vary: answer.headers.get('vary'),
+    length: answer.headers.get('content-length'),
     bytes: await answer.bytes(),
   }
 }
@@ -66,6 +67,18 @@ describe('a page', () => {
       const page = gunzipSync(packed.bytes)
       expect([packed.encoding, packed.bytes.length * 2 < page.length]).toEqual(['gzip', true])
       expect(page.toString()).toContain('</html>')
+    }
+  })
+
+  test('has the same length in the answer to HEAD', async () => {
+    for (const path of [paths.devicesGuide, '/nowhere']) {
+      const init = { headers: { ...own, 'Accept-Encoding': 'gzip' } }
+      const [page, head] = [
+        await onTheWire(admin, path, init),
+        await onTheWire(admin, path, { ...init, method: 'HEAD' }),
+      ]
+      expect([head.encoding, head.length]).toEqual(['gzip', page.length])
+      expect([head.bytes.length, page.bytes.length]).toEqual([0, Number(page.length)])
     }
   })
 
