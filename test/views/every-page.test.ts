@@ -225,3 +225,13 @@ test('the page of a new key shows the key, also in one shell line', async () => 
   const created = await plainPages.find((page) => page.name === 'key-created')?.html
   expect(created?.match(/clr_7Qp2abCd_4f/g)).toHaveLength(2)
 })
+
+test('pages with curves are the same if they are made in pieces', async () => {
+  let turns = 0
+  const turn = async (): Promise<void> => {
+    turns += 1
+  }
+  const inPieces = everyPage(harmless, turn)
+  expect(turns).toBeGreaterThan(inPieces.filter(({ name }) => name.startsWith('keg')).length)
+  for (const [number, page] of everyPage(harmless).entries()) expect(await inPieces[number]?.html).toBe(await page.html)
+})

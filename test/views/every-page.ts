@@ -13,6 +13,7 @@ import { ExportPage } from '../../views/exports/export-form.tsx'
 import { DocumentPage } from '../../views/frame/document.tsx'
 import { InsecurePage } from '../../views/frame/insecure.tsx'
 import { type PageProblem, ProblemPage } from '../../views/frame/problem-page.tsx'
+import type { Turn } from '../../views/kegs/in-pieces.ts'
 import { ConfirmPage, type KeyAction } from '../../views/keys/key-confirm.tsx'
 import { FirstReading, KeyCreatedPage } from '../../views/keys/key-created.tsx'
 import { EditKeyPage, NewKeyPage } from '../../views/keys/key-form.tsx'
@@ -106,11 +107,11 @@ export const harmless: Texts = (field) =>
 
 export type Page = { readonly name: string; readonly html: JSX.Element }
 
-export const everyPage = (texts: Texts): readonly Page[] => [
+export const everyPage = (texts: Texts, turn?: Turn): readonly Page[] => [
   ...pagesBeforeSignIn(texts),
   ...cellarListPages(texts),
   ...readingsPages(texts),
-  ...kegPages(texts, { shell: shellOf(texts, 'admin'), cellar: cellarOf(texts) }),
+  ...kegPages(texts, { shell: shellOf(texts, 'admin'), cellar: cellarOf(texts), turn }),
   ...settingsPages(texts),
   ...keyListPages(texts),
   ...keyFormPages(texts),

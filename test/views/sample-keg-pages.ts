@@ -1,3 +1,4 @@
+import type { Turn } from '../../views/kegs/in-pieces.ts'
 import { KegPage, KegPush } from '../../views/kegs/keg-page.tsx'
 import type { ChartSeries, ChartView, KegPageView, RackPageView, ShownKeg } from '../../views/kegs/keg-types.ts'
 import { RackPage } from '../../views/kegs/rack-page.tsx'
@@ -139,14 +140,14 @@ const rackPageView = (texts: Texts, nowMs: number): RackPageView => {
 
 export const kegPages = (
   texts: Texts,
-  { shell, cellar }: { readonly shell: Shell; readonly cellar: CellarView },
+  { shell, cellar, turn }: { readonly shell: Shell; readonly cellar: CellarView; readonly turn?: Turn },
 ): readonly Page[] => {
   const { nowMs } = shell
   const one = kegPageView(texts, nowMs, 1)
   const four = kegPageView(texts, nowMs, 4)
   const [chart] = one.charts
   if (chart === undefined) return []
-  const page = (name: string, view: KegPageView): Page => ({ name, html: KegPage({ shell, cellar, page: view }) })
+  const page = (name: string, view: KegPageView): Page => ({ name, html: KegPage({ shell, cellar, page: view, turn }) })
   const single: ChartView = {
     ...chart,
     fromMs: chart.toMs - hour,
@@ -185,7 +186,7 @@ export const kegPages = (
       charts: [],
       state: { kind: 'away' },
     }),
-    { name: 'rack', html: RackPage({ shell, cellar, page: rackPageView(texts, nowMs) }) },
+    { name: 'rack', html: RackPage({ shell, cellar, page: rackPageView(texts, nowMs), turn }) },
     {
       name: 'rack-away',
       html: RackPage({

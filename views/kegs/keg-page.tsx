@@ -11,6 +11,7 @@ import type { CellarView, Shell } from '../types.ts'
 import { chartData } from './chart-data.ts'
 import { ChartFigure, chartSince } from './chart-figure.tsx'
 import { ChartTable } from './chart-table.tsx'
+import { inTurn, type Turn } from './in-pieces.ts'
 import { KegChoices } from './keg-choices.tsx'
 import { KegFactsCards } from './keg-facts.tsx'
 import type { KegPageView, LatestView, ShownKeg } from './keg-types.ts'
@@ -19,6 +20,7 @@ type KegPageProps = {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly page: KegPageView
+  readonly turn?: Turn | undefined
 }
 
 export const KegPage = (props: KegPageProps): JSX.Element => {
@@ -59,11 +61,13 @@ export const KegPage = (props: KegPageProps): JSX.Element => {
       <KegChoices shell={shell} cellar={cellar.cellar} page={page} isLive={isLive(page)} />
       <Notes page={page} />
       {page.charts.length > 0 && page.kegs.length > 1 ? <Legend cellar={cellar.cellar} page={page} /> : null}
-      {page.charts.map((chart, number) => (
-        <ChartFigure chart={chart} page={page} number={number} />
-      ))}
+      {page.charts.map((chart, number) =>
+        inTurn(props.turn, () => <ChartFigure chart={chart} page={page} number={number} />),
+      )}
       <div class={page.kegs.length === 1 ? 'columns' : undefined}>
-        <KegFactsCards cellar={cellar.cellar} page={page} />
+        {inTurn(props.turn, () => (
+          <KegFactsCards cellar={cellar.cellar} page={page} />
+        ))}
         {page.kegs.length === 1 ? (
           <UnitOfKeg
             cellar={cellar.cellar}
@@ -74,7 +78,7 @@ export const KegPage = (props: KegPageProps): JSX.Element => {
           />
         ) : null}
       </div>
-      {query.table === 0 ? null : <ChartTable cellar={cellar.cellar} page={page} />}
+      {query.table === 0 ? null : inTurn(props.turn, () => <ChartTable cellar={cellar.cellar} page={page} />)}
     </Layout>
   )
 }

@@ -13,6 +13,7 @@ import { Value } from '../parts/value.tsx'
 import { paths } from '../paths.ts'
 import type { CellarView, Shell } from '../types.ts'
 import { ChartPicture } from './chart-picture.tsx'
+import { inTurn, type Turn } from './in-pieces.ts'
 import { RangeForm, RangeLinks } from './keg-choices.tsx'
 import type { KegOfRack, RackKey, RackPageView } from './keg-types.ts'
 
@@ -20,6 +21,7 @@ type RackPageProps = {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly page: RackPageView
+  readonly turn?: Turn | undefined
 }
 
 const chartHeight = 84
@@ -111,9 +113,11 @@ const RackCharts = (props: RackPageProps): JSX.Element => {
         Kegs <small>each with its own scale, on one time axis in UTC</small>
       </h2>
       <ul class="rack-charts">
-        {page.kegs.map((keg, number) => (
-          <SmallChart cellar={cellar.cellar} page={page} keg={keg} number={number} nowMs={shell.nowMs} />
-        ))}
+        {page.kegs.map((keg, number) =>
+          inTurn(props.turn, () => (
+            <SmallChart cellar={cellar.cellar} page={page} keg={keg} number={number} nowMs={shell.nowMs} />
+          )),
+        )}
       </ul>
       <PageLinks
         page={page.page}

@@ -22,7 +22,7 @@ export const showKeg = async (deps: DashboardDeps, visit: SignedInVisit): Promis
     return problemPage(visit, { problem: 'keg_not_found', status: 404, back })
   }
   await waitForTurn()
-  return htmlPage(visit, <KegPage shell={visit.shell} cellar={cellarView(cellar)} page={page} />)
+  return htmlPage(visit, <KegPage shell={visit.shell} cellar={cellarView(cellar)} page={page} turn={waitForTurn} />)
 }
 
 export const showRack = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
@@ -38,5 +38,5 @@ export const showRack = async (deps: DashboardDeps, visit: SignedInVisit): Promi
     return problemPage(visit, { problem: 'rack_not_found', status: 404, back })
   }
   await waitForTurn()
-  return htmlPage(visit, <RackPage shell={visit.shell} cellar={cellarView(cellar)} page={page} />)
+  return htmlPage(visit, <RackPage shell={visit.shell} cellar={cellarView(cellar)} page={page} turn={waitForTurn} />)
 }
