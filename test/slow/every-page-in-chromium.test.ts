@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { loadAssets } from '../../src/http/dashboard/assets.ts'
 import { FirstReading } from '../../views/keys/key-created.tsx'
 import { KeyList } from '../../views/keys/keys-page.tsx'
 import { LogPush } from '../../views/log/list/log-page.tsx'
@@ -14,7 +15,7 @@ import {
   sampleLogPush,
   sampleReading,
 } from '../views/every-page.ts'
-import { sampleKegPush } from '../views/sample-keg-pages.ts'
+import { type SamplePush, sampleKegPush } from '../views/sample-keg-pages.ts'
 
 // This limit is long, because the machine may be busy. It only ends the test of a page that never loads.
 setDefaultTimeout(600_000)
@@ -27,15 +28,8 @@ const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 const root = join(import.meta.dir, '../..')
-const assets = new Map([
-  ['/assets/app.css', join(root, 'views/assets/app.css')],
-  ['/assets/app.js', join(root, 'views/assets/app.js')],
-  ['/assets/icon.svg', join(root, 'views/assets/icon.svg')],
-  ['/assets/htmx.min.js', join(root, 'node_modules/htmx.org/dist/htmx.min.js')],
-  ['/assets/chart.js', join(root, 'views/assets/chart.js')],
-  ['/assets/uplot.min.js', join(root, 'node_modules/uplot/dist/uPlot.iife.min.js')],
-  ['/assets/hx-sse.min.js', join(root, 'node_modules/htmx.org/dist/ext/hx-sse.min.js')],
-])
+/** As the service sends them. */
+const assets = new Map(loadAssets().all.map((asset) => [`/assets/${asset.name}`, asset]))
 const pages = everyPage(harmless).filter((page) => page.name !== 'first-reading')
 
 /** Texts that could widen a page, or turn it around. */
@@ -89,7 +83,7 @@ const openStream = (path: string): Response => {
 const answer = async (request: Request): Promise<Response> => {
   const { pathname } = new URL(request.url)
   const asset = assets.get(pathname)
-  if (asset !== undefined) return new Response(Bun.file(asset))
+  if (asset !== undefined) return new Response(asset.bytes, { headers: { 'Content-Type': asset.type } })
   if (pathname.startsWith('/live/')) return openStream(pathname)
   const path = pathname.endsWith('/revoke') ? '/confirm-revoke' : pathname
   const page = byPath.get(path) ?? strangeByPath.get(path)
@@ -383,15 +377,75 @@ test('the pointer zooms a chart, and opens the readings of a point', async () =>
   await context.close()
 })
 
-test('a live update moves the newest point of a chart', async () => {
+/** The page of a keg with its live stream, half a minute after it was loaded. */
+const liveKeg = async () => {
   const { context, page, complaints } = await visitor({})
   const path = '/live/cellars/wine-berlin/kegs/rack-17/temperature'
+  await page.clock.install()
   await page.goto(`${base}/keg`)
   await until(() => streams.get(path)?.size === 1)
-  const push = await sampleKegPush(harmless, nowMs, 12.75)
-  for (const send of streams.get(path) ?? []) send(`data: ${push.replaceAll('\n', '\ndata: ')}\n\n`)
+  await page.clock.fastForward(31_000)
+  await page.evaluate(
+    'window.isSame = true; document.addEventListener("htmx:after:swap", () => { window.pushes = (window.pushes ?? 0) + 1 })',
+  )
+  const push = async (change: SamplePush): Promise<void> => {
+    const html = await sampleKegPush(harmless, nowMs, change)
+    for (const send of streams.get(path) ?? []) send(`data: ${html.replaceAll('\n', '\ndata: ')}\n\n`)
+  }
+  const untilLoaded = () => page.waitForFunction('window.isSame === undefined')
+  const untilPushed = () => page.waitForFunction('window.pushes > 0')
+  return { context, page, complaints, push, untilLoaded, untilPushed }
+}
+
+test('a live update moves the newest point of a chart, and its scale', async () => {
+  const { context, page, complaints, push } = await liveKeg()
+  const leftOf = () => page.evaluate<number>('document.querySelector(".chart-drawing .u-over").offsetLeft')
+  const left = await leftOf()
+  await push({ mean: 12.75 })
   await page.getByText('10:10 to 10:15 UTC: 12.75 °C, 12.75 to 12.75').waitFor()
+  expect(await leftOf()).toBe(left)
+  expect(await page.locator('.chart-readout').getAttribute('aria-live')).toBe('off')
+  await push({ mean: 1_234_567 })
+  await page.getByText('10:10 to 10:15 UTC: 1234567').waitFor()
+  expect(await leftOf()).toBeGreaterThan(left + 20)
+  expect(await page.evaluate('window.isSame')).toBe(true)
   expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('a live chart whose last point leaves its range says so', async () => {
+  const { context, page, complaints, push } = await liveKeg()
+  const chart = page.getByRole('application', { name: /^Chart/ })
+  await chart.focus()
+  // Each update follows on the one before it.
+  for (let laterSteps = 3; laterSteps <= 288; laterSteps += 3) await push({ laterSteps })
+  await page.getByRole('paragraph').getByText('No reading has a time in this range.').waitFor()
+  for (const key of ['Home', 'ArrowLeft', 'End']) await page.keyboard.press(key)
+  expect(await page.evaluate('window.isSame')).toBe(true)
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('late readings load a chart again, but not while something is typed', async () => {
+  const { context, page, push, untilLoaded, untilPushed } = await liveKeg()
+  await page.getByText('From … to …').click()
+  const field = page.locator('#field-from')
+  await field.fill('rack')
+  await page.locator('h1').click()
+  await push({ late: 40 })
+  await untilPushed()
+  expect([await page.evaluate('window.isSame'), await field.inputValue()]).toEqual([true, 'rack'])
+  await field.fill('')
+  await page.locator('h1').click()
+  await push({ late: 40 })
+  await untilLoaded()
+  await context.close()
+})
+
+test('an update that misses steps loads a chart again', async () => {
+  const { context, push, untilLoaded } = await liveKeg()
+  await push({ laterSteps: 280 })
+  await untilLoaded()
   await context.close()
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { aboutText, shareOf, timeTicks, valueScale } from '../../views/kegs/chart-scale.ts'
+import { aboutText, shareOf, timeTicks, valueScale, valueText } from '../../views/kegs/chart-scale.ts'
 import { shapesOf } from '../../views/kegs/chart-shape.ts'
 import type { ChartSeries } from '../../views/kegs/keg-types.ts'
 
@@ -20,6 +20,20 @@ describe('valueScale()', () => {
     expect(scale.ticks.map(({ text }) => text)).toEqual(['9', '10', '11', '12', '13', '14'])
     expect(valueScale([seriesOf([0.12, 0.14])]).ticks.map(({ text }) => text)[0]).toBe('0.120')
     expect(valueScale([seriesOf([12, 12])]).ticks.map(({ text }) => text)).toContain('12.0')
+  })
+
+  test('draws values that differ by a fault of computing as equal ones', () => {
+    const { low, high, decimals, ticks } = valueScale([seriesOf([20.5, 20.500000000000004])])
+    expect([low, high, decimals, ticks.length]).toEqual([18, 23, 2, 6])
+    expect(valueText(20.5, decimals)).toBe('20.50')
+    const tiny = valueScale([seriesOf([5e-324, 4e-323])])
+    for (const value of [5e-324, 4e-323]) expect(shareOf(value, tiny)).toBeCloseTo(0.5, 1)
+  })
+
+  test('keeps the digits of values without round numbers between them', () => {
+    const { decimals, ticks } = valueScale([seriesOf([1e-25, 2e-25])])
+    expect(valueText(1.5e-25, decimals)).toBe('1.5e-25')
+    expect(ticks[0]?.text).toBe('1e-25')
   })
 
   test('has few ticks and a share between 0 and 1, for any values', () => {
@@ -74,6 +88,10 @@ test('a chart breaks its line at a gap, and draws a lone point', () => {
   const { line, dots } = shapesOf(seriesOf([1, 1, 2], [gap]), axes)
   expect(line.match(/M/g)).toHaveLength(2)
   expect(dots.match(/h0/g)).toHaveLength(1)
+})
+
+test('a zero has no minus', () => {
+  expect([-0, -0.0004, -0.4].map((value) => valueText(value, 3))).toEqual(['0.000', '0.000', '-0.400'])
 })
 
 test('a length of time is said in its two largest units', () => {

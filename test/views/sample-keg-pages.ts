@@ -1,6 +1,13 @@
 import type { Turn } from '../../views/kegs/in-pieces.ts'
 import { KegPage, KegPush } from '../../views/kegs/keg-page.tsx'
-import type { ChartSeries, ChartView, KegPageView, RackPageView, ShownKeg } from '../../views/kegs/keg-types.ts'
+import type {
+  ChartSeries,
+  ChartView,
+  KegPageView,
+  RackPageView,
+  SeriesPoint,
+  ShownKeg,
+} from '../../views/kegs/keg-types.ts'
 import { RackPage } from '../../views/kegs/rack-page.tsx'
 import type { CellarView, Shell } from '../../views/types.ts'
 import type { Page, Texts } from './every-page.ts'
@@ -98,18 +105,31 @@ const kegPageView = (texts: Texts, nowMs: number, kegs: number): KegPageView => 
   }
 }
 
-/** An update of the page `keg`, with a newer point of this mean. */
-export const sampleKegPush = (texts: Texts, nowMs: number, mean: number): JSX.Element => {
+export type SamplePush = {
+  /** Of the newest point. */
+  readonly mean?: number
+  /** Readings that came late, in the oldest step. */
+  readonly late?: number
+  /** So many steps later than the page. */
+  readonly laterSteps?: number
+}
+
+/** An update of the page `keg`. */
+export const sampleKegPush = (texts: Texts, nowMs: number, push: SamplePush): JSX.Element => {
   const page = kegPageView(texts, nowMs, 1)
-  const charts = page.charts.map((chart) => ({
-    ...chart,
-    series: chart.series.map((series) => ({
-      ...series,
-      points: series.points.map((point, at) =>
-        at === series.points.length - 1 ? { ...point, mean, min: mean, max: mean } : point,
-      ),
-    })),
-  }))
+  const { mean, late = 0, laterSteps = 0 } = push
+  const charts = page.charts.map((chart) => {
+    const fromMs = chart.fromMs + laterSteps * chart.stepMs
+    const pointOf = (point: SeriesPoint, at: number, { length }: { readonly length: number }): SeriesPoint => {
+      if (at === 0) return { ...point, count: point.count + late }
+      return at === length - 1 && mean !== undefined ? { ...point, mean, min: mean, max: mean } : point
+    }
+    const series = chart.series.map((one) => ({
+      ...one,
+      points: one.points.map(pointOf).filter(({ at }) => at >= fromMs),
+    }))
+    return { ...chart, fromMs, toMs: chart.toMs + laterSteps * chart.stepMs, series }
+  })
   return KegPush({ cellar: texts('cellar'), page: { ...page, charts }, nowMs })
 }
 

@@ -10,6 +10,7 @@
   const style = (element, name) => getComputedStyle(element)[name]
   const iso = (at) => new Date(at).toISOString()
   const textOf = (at) => iso(at).slice(0, 19).replace('T', ' ')
+  const isEmpty = ({ series }) => series.every(({ points, before }) => points.length + before === 0)
   const isBroken = (gaps, from, to) => gaps.some(([begin, end]) => (begin + end) / 2 > from && (begin + end) / 2 < to)
 
   /** For uPlot: `undefined` is no point of this keg, and `null` breaks its line. */
@@ -30,31 +31,35 @@
   }
 
   const readout = ({ series, step, decimals }, at) => {
+    if (at === undefined) return 'No reading has a time in this range.'
     const texts = series.flatMap(({ name, unit, single, points }) => {
       const [, mean, low, high, count] = points.find(([time]) => time === at) ?? []
       if (mean === undefined) return []
-      const value = `${single ? mean : mean.toFixed(Math.min(6, decimals))}${unit && ` ${unit}`}`
+      const rounded = single ? mean : decimals > 6 ? Number(mean.toPrecision(7)) : mean.toFixed(decimals)
+      const value = `${rounded}${unit && ` ${unit}`}`
       if (series.length > 1) return [`${name}: ${value}`]
       return [single ? value : `${value}, ${low} to ${high}, ${count} reading${count === 1 ? '' : 's'}`]
     })
+    const [from, to] = [at - step / 2, at + step / 2].map(textOf)
     const isSingle = series.every(({ single }) => single)
-    const time = isSingle
-      ? textOf(at)
-      : `${textOf(at - step / 2).slice(0, 16)} to ${textOf(at + step / 2).slice(11, 16)}`
-    return `${time} UTC: ${texts.join(' · ')}`
+    const stretch = step < 86_400_000 ? `${from.slice(0, 16)} to ${to.slice(11, 16)}` : from.slice(0, 10)
+    return `${isSingle ? textOf(at) : stretch} UTC: ${texts.join(' · ')}`
   }
 
   const draw = (figure) => {
     let data = JSON.parse(figure.dataset.chart)
+    // uPlot cannot draw an infinite scale, so the picture of the server stays.
+    if (isEmpty(data) || data.high - data.low === Infinity) return isEmpty
     const find = (selector) => figure.querySelector(selector)
-    const [plot, values, axisText] = ['.chart-plot', '.chart-values', '.chart-values text'].map(find)
+    const axisText = find('.chart-values text')
     const ink = () => style(axisText, 'fill')
     const grid = () => style(find('.chart-grid'), 'stroke')
     const font = `${style(axisText, 'fontSize')} ${style(axisText, 'fontFamily')}`
-    const [height, valuesWidth] = [plot.getAttribute('height'), values.getAttribute('width')].map(Number)
+    const height = Number(find('.chart-plot').getAttribute('height'))
+    /** As in the picture. */
+    const valuesWidth = () => 8 + 7 * Math.max(...data.values.map(([, text]) => text.length))
     const words = document.createElement('p')
     words.className = 'chart-readout'
-    words.ariaLive = 'polite'
     const place = document.createElement('div')
     place.className = 'chart-drawing'
     place.tabIndex = 0
@@ -99,7 +104,7 @@
     })
     /** A text that has no room at the right edge is left out. */
     const timeTexts = (chart) => {
-      const width = chart.width - valuesWidth
+      const width = chart.width - valuesWidth()
       const every = chart.width < narrow ? 3 : 1
       return data.times.map(([at, text], number) => {
         const end = ((at - data.from) / (data.to - data.from)) * width + text.length * 3.2
@@ -152,6 +157,13 @@
         ['to', textOf(Math.max(to, from + 1_000))],
       ])
 
+    const times = () => data.series.flatMap(({ points }) => points.map(([at]) => at)).sort((a, b) => a - b)
+    /** To a screen reader only while the chart has the focus, because each live update says the last point. */
+    const say = (at = times().at(-1)) => {
+      words.ariaLive = place.matches(':focus') ? 'polite' : 'off'
+      words.textContent = readout(data, at)
+    }
+
     const chart = new uPlot(
       {
         width: place.clientWidth,
@@ -173,11 +185,7 @@
         bands: curves.map(({ band }) => band),
         hooks: {
           drawClear: [shadeGaps],
-          setCursor: [
-            ({ data: [times], cursor: { left, idx } }) => {
-              words.textContent = readout(data, left < 0 ? times.at(-1) : times[idx])
-            },
-          ],
+          setCursor: [({ data: [times], cursor: { left, idx } }) => say(left < 0 ? undefined : times[idx])],
           setSelect: [
             ({ select: { left, width }, posToVal }) =>
               width > 4 && zoom(posToVal(left, 'x'), posToVal(left + width, 'x')),
@@ -188,13 +196,14 @@
       place,
     )
     figure.classList.add('drawn')
-    words.textContent = readout(data, chart.data[0].at(-1))
+    say()
 
-    let chosen = -1
-    const times = () => chart.data[0]
+    /** A time. */
+    let chosen
     const choose = (index) => {
-      chosen = Math.max(0, Math.min(times().length - 1, index))
-      chart.setCursor({ left: chart.valToPos(times()[chosen], 'x'), top: 10 })
+      const all = [...new Set(times())]
+      chosen = all[Math.max(0, Math.min(all.length - 1, index(all)))]
+      if (chosen !== undefined) chart.setCursor({ left: chart.valToPos(chosen, 'x'), top: 10 })
     }
     /** Of a step, the Log with its readings. */
     const open = (at) => {
@@ -202,13 +211,15 @@
       const [from, to] = [at - data.step / 2, at + data.step / 2].map((time) => encodeURIComponent(iso(time)))
       location.assign(place ?? `${figure.dataset.log}&from=${from}&to=${to}`)
     }
+    const quarter = () => (data.to - data.from) / 4
+    const toLast = () => choose((all) => all.length)
     const keys = {
-      ArrowLeft: () => choose(chosen - 1),
-      ArrowRight: () => choose(chosen + 1),
-      Home: () => choose(0),
-      End: () => choose(times().length),
-      Enter: () => open(times()[chosen]),
-      '+': () => zoom(times()[chosen] - (data.to - data.from) / 4, times()[chosen] + (data.to - data.from) / 4),
+      ArrowLeft: () => choose((all) => all.indexOf(chosen) - 1),
+      ArrowRight: () => choose((all) => all.indexOf(chosen) + 1),
+      Home: () => choose(() => 0),
+      End: toLast,
+      Enter: () => chosen && open(chosen),
+      '+': () => chosen && zoom(chosen - quarter(), chosen + quarter()),
       '-': () => follow('out'),
       Escape: () => follow('reset'),
     }
@@ -220,43 +231,48 @@
     })
     // Not by a click, which begins a stretch.
     place.addEventListener('focus', () => {
-      if (chosen < 0 && place.matches(':focus-visible')) choose(times().length)
+      if (chosen === undefined && place.matches(':focus-visible')) toLast()
     })
     chart.over.addEventListener('click', () => {
-      if (chart.select.width <= 4 && chart.cursor.idx != null) open(times()[chart.cursor.idx])
+      const at = times().find((at) => at === chart.data[0][chart.cursor.idx])
+      if (chart.select.width <= 4 && at) open(at)
     })
     new ResizeObserver(() => chart.setSize({ width: place.clientWidth, height })).observe(place)
     for (const look of ['(prefers-color-scheme: dark)', '(forced-colors: active)'])
       matchMedia(look).addEventListener('change', () => chart.redraw())
     if (location.hash === `#${figure.id}`) {
       // The zoom of the keyboard keeps its point in the middle.
-      choose(times().findIndex((at) => at >= (data.from + data.to) / 2))
+      choose((all) => all.findIndex((at) => at >= (data.from + data.to) / 2))
       place.focus({ preventScroll: true })
     }
 
-    /** False if the update does not follow on what is drawn. */
+    /** False if the update does not follow on what is drawn, or if readings came late. */
     return (newer) => {
-      const isNext = newer.step === data.step && newer.since <= data.to
-      if (!isNext || newer.series.some(({ single }, at) => single !== data.series[at]?.single)) return false
-      for (const [at, { points }] of newer.series.entries()) {
-        const kept = data.series[at].points.filter(([time]) => time >= newer.from && time < newer.since)
+      if (newer.step !== data.step || newer.since > data.to || newer.high - newer.low === Infinity) return false
+      for (const [at, { single, points, before }] of newer.series.entries()) {
+        const old = data.series[at]
+        const kept = old?.points.filter(([time]) => time >= newer.from && time < newer.since)
+        if (single !== old?.single || kept.reduce((sum, point) => sum + point[4], 0) < before) return false
         points.unshift(...kept)
       }
       data = newer
       chart.setData(columnsOf(data))
-      if (chart.cursor.left < 0) words.textContent = readout(data, times().at(-1))
+      if (chart.cursor.left < 0) say()
       return true
     }
   }
 
-  const figures = [...document.querySelectorAll('figure[data-chart]')]
-  const updates = figures.map((figure) => (figure.querySelector('.chart-line[d^="M"]') ? draw(figure) : () => false))
+  const updates = [...document.querySelectorAll('figure[data-chart]')].map(draw)
+  /** Loading the page again would lose what is typed. */
+  const isTyped = () =>
+    [...document.querySelectorAll('input')].some(
+      (field) => field.matches(':focus') || field.value !== field.defaultValue,
+    )
 
   document.addEventListener('htmx:after:swap', () => {
     const newest = [...document.querySelectorAll('[data-newest]')].map(({ dataset }) => JSON.parse(dataset.newest))
-    const isDrawn = newest.every(
-      (data, at) => updates[at]?.(data) || data.series.every(({ points }) => points.length === 0),
-    )
-    if (!isDrawn) location.reload()
+    // The next update tries again. Not often, because readings can come late all the time.
+    if (newest.every((data, at) => updates[at]?.(data)) || isTyped() || performance.now() < 30_000) return
+    location.reload()
   })
 })()

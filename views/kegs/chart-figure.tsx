@@ -1,7 +1,7 @@
 import { attribute } from '../parts/name.tsx'
 import { dayMs } from '../parts/time-words.ts'
 import { paths } from '../paths.ts'
-import { addressTime, chartData } from './chart-data.ts'
+import { chartData, rangeFields, widerBy } from './chart-data.ts'
 import { ChartPicture } from './chart-picture.tsx'
 import type { ChartView, KegPageView } from './keg-types.ts'
 
@@ -70,28 +70,24 @@ const hourMs = 3_600_000
 const ChartTurns = (props: { readonly chart: ChartView; readonly page: KegPageView }): JSX.Element => {
   const { chart, page } = props
   const [main] = page.kegs
-  const { fromMs, toMs, cellar } = chart
+  const { fromMs, toMs, stepMs, cellar } = chart
   const length = toMs - fromMs
   if (main === undefined) return ''
+  const wider = widerBy(length, length / 2)
   const href = (from: number, to: number): string =>
-    attribute(
-      paths.keg(cellar, main.rack, main.keg, {
-        ...page.query,
-        from: addressTime(Math.max(0, from)),
-        to: addressTime(to),
-        table: 0,
-      }),
-    )
+    attribute(paths.keg(cellar, main.rack, main.keg, { ...page.query, ...rangeFields(from, to) }))
   return (
     <span class="chart-turns">
-      <a href={href(fromMs - length / 2, toMs - length / 2)}>← Earlier</a>{' '}
+      {fromMs <= 0 ? null : <a href={href(fromMs - length / 2, toMs - length / 2)}>← Earlier</a>}{' '}
       {page.isOpen ? null : <a href={href(fromMs + length / 2, toMs + length / 2)}>Later →</a>}{' '}
       <a href={href(fromMs + length / 4, toMs - length / 4)} data-zoom="in">
         Zoom in
       </a>{' '}
-      <a href={href(fromMs - length / 2, toMs + (page.isOpen ? 0 : length / 2))} data-zoom="out">
-        Zoom out
-      </a>{' '}
+      {wider < stepMs ? null : (
+        <a href={href(fromMs - wider, toMs + (page.isOpen ? 0 : wider))} data-zoom="out">
+          Zoom out
+        </a>
+      )}{' '}
       {page.query.from === '' && page.query.to === '' ? null : (
         <a
           href={attribute(paths.keg(cellar, main.rack, main.keg, { ...page.query, from: '', to: '', table: 0 }))}

@@ -13,6 +13,10 @@ export type ValueScale = {
 }
 
 const spacesMax = 5
+/** Values that differ by no more than this share are drawn as equal ones: computing with fractions makes such differences. */
+const noise = 1e-9
+/** Nearer to zero, numbers have fewer digits. */
+const smallest = 1e-300
 
 /** Ends at round numbers around all values. */
 export const valueScale = (series: readonly ChartSeries[]): ValueScale => {
@@ -20,13 +24,13 @@ export const valueScale = (series: readonly ChartSeries[]): ValueScale => {
   const low = points.reduce((least, { min }) => Math.min(least, min), Number.POSITIVE_INFINITY)
   const high = points.reduce((most, { max }) => Math.max(most, max), Number.NEGATIVE_INFINITY)
   if (low > high) return roundScale(0, 1)
-  return low === high
+  return high - low <= Math.max(Math.abs(low) * noise, Math.abs(high) * noise, smallest)
     ? roundScale(inRange(low - aroundOne(low)), inRange(high + aroundOne(high)))
     : roundScale(low, high)
 }
 
 /** Half of a space above and below a line without a change. */
-const aroundOne = (value: number): number => Math.abs(value) / 10 || 1
+const aroundOne = (value: number): number => (Math.abs(value) > smallest ? Math.abs(value) / 10 : 1)
 
 const roundScale = (low: number, high: number): ValueScale => {
   // Divided first, because the difference of two very large numbers can be infinite.
@@ -35,7 +39,7 @@ const roundScale = (low: number, high: number): ValueScale => {
   const spaces = Math.ceil(high / step) - first
   // Very large numbers that differ little have no round numbers between them, and very small ones have no step.
   if (!(spaces > 0 && spaces <= spacesMax + 2) || first + 1 === first)
-    return { low, high, decimals: 0, ticks: [low, high].map((at) => ({ at, text: shortText(at) })) }
+    return { low, high, decimals: 20, ticks: [low, high].map((at) => ({ at, text: shortText(at) })) }
   const decimals = Math.max(0, Math.min(20, -Math.floor(Math.log10(step) + 1e-9)))
   const ticks = Array.from({ length: spaces + 1 }, (_, number) => inRange((first + number) * step))
   return {
@@ -60,7 +64,12 @@ const shortMin = 1e-6
 /** Like `12.40`, `6,000` or `1.2e+12`. */
 export const valueText = (value: number, decimals: number): string =>
   value === 0 || (Math.abs(value) < shortMax && decimals <= 6)
-    ? new Intl.NumberFormat('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals }).format(value)
+    ? new Intl.NumberFormat('en', {
+        minimumFractionDigits: decimals,
+        maximumFractionDigits: decimals,
+        // No minus before a zero.
+        signDisplay: 'negative',
+      }).format(value)
     : shortText(value)
 
 const shortText = (value: number): string => {

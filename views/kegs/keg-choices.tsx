@@ -199,12 +199,8 @@ const CsvButton = (props: FormProps): JSX.Element => {
       {Object.entries(fields).map(([name, value]) => (
         <input type="hidden" name={name} value={attribute(value)} autocomplete="off" />
       ))}
-      <button
-        type="submit"
-        class="action"
-        title="All readings of this keg that were accepted in this time. Each export is recorded."
-      >
-        CSV
+      <button type="submit" class="action" title="Each export is recorded.">
+        CSV of what was accepted in this time
       </button>
     </form>
   )

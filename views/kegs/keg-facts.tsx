@@ -6,7 +6,7 @@ import { type Column, Table } from '../parts/table.tsx'
 import { clockText, dateText } from '../parts/time-words.ts'
 import { Value } from '../parts/value.tsx'
 import { paths } from '../paths.ts'
-import { addressTime } from './chart-data.ts'
+import { addressTime, rangeFields, widerBy } from './chart-data.ts'
 import { aboutText, valueScale, valueText } from './chart-scale.ts'
 import type { ExtremeView, Gap, KegFacts, KegPageView, RangeName } from './keg-types.ts'
 
@@ -184,7 +184,7 @@ const silencesMax = 3
 /** Each link zooms to the silence and to what is around it. */
 const Silences = (props: FactsProps): JSX.Element => {
   const { facts, page, cellar } = props
-  if (facts.gaps.length === 0) return <span class="quiet">never</span>
+  if (facts.gaps.length === 0) return <span class="quiet">{facts.count === 0 ? '–' : 'never'}</span>
   const [main] = page.kegs
   const longest = facts.gaps.toSorted((a, b) => b.toMs - b.fromMs - (a.toMs - a.fromMs)).slice(0, silencesMax)
   const shown = longest.toSorted((a, b) => a.fromMs - b.fromMs)
@@ -213,5 +213,6 @@ const Silences = (props: FactsProps): JSX.Element => {
 
 const around = (gap: Gap, { query }: KegPageView) => {
   const lengthMs = gap.toMs - gap.fromMs
-  return { ...query, from: addressTime(gap.fromMs - lengthMs), to: addressTime(gap.toMs + lengthMs), table: 0 }
+  const wider = widerBy(lengthMs, lengthMs)
+  return { ...query, ...rangeFields(gap.fromMs - wider, gap.toMs + wider) }
 }

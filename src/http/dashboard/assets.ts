@@ -35,9 +35,11 @@ const script = 'text/javascript; charset=utf-8'
 
 const ours = (name: string, type: string): Asset => assetOf(name, type, readFileSync(pathOf(name)))
 
-/** Without comments and indentation, which are a fifth of the packed script. */
+/** With short names, and without comments and indentation: a third less to send. */
 const ourScript = (name: string): Asset => {
-  const transpiler = new Bun.Transpiler({ loader: 'js', minifyWhitespace: true })
+  // The types of Bun lack `minify`.
+  const options = { loader: 'js', minify: true } as const
+  const transpiler = new Bun.Transpiler(options)
   return assetOf(name, script, Buffer.from(transpiler.transformSync(readFileSync(pathOf(name), 'utf8'))))
 }
 

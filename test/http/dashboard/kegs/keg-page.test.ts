@@ -9,6 +9,7 @@ import { signedIn, startWithOperators, type Visitor } from '../visitor.ts'
 
 const minute = 60_000
 const hour = 60 * minute
+const day = 24 * hour
 
 /** A reading a minute, for 20 hours. */
 const warmFrom = Date.UTC(2026, 1, 28, 16)
@@ -57,7 +58,14 @@ beforeAll(async () => {
     { rack: 'fermenter-08', keg: 'temperature', value: 8.5, timestamp: timestamp(now - 5 * minute) },
     { ...hostile, value: 1, timestamp: timestamp(now - minute) },
     { rack, keg: 'ahead', value: 3, timestamp: timestamp(now + hour) },
+    { rack, keg: 'rare', value: 1, timestamp: timestamp(now - 364 * day) },
+    { rack, keg: 'rare', value: 1, timestamp: timestamp(now - 2 * day) },
   ])
+  const noise = Array.from({ length: 600 }, (_, minutes) => ({
+    ...{ rack, keg: 'noise', timestamp: timestamp(now - minutes * minute) },
+    value: minutes % 2 === 0 ? 20.5 : 20.500000000000004,
+  }))
+  await send(noise)
 })
 
 afterAll(() => service.stop())
@@ -78,7 +86,13 @@ type Data = {
   readonly from: number
   readonly to: number
   readonly step: number
-  readonly series: readonly { readonly points: readonly (readonly number[])[]; readonly gaps: readonly unknown[] }[]
+  readonly low: number
+  readonly high: number
+  readonly series: readonly {
+    readonly before: number
+    readonly points: readonly (readonly number[])[]
+    readonly gaps: readonly unknown[]
+  }[]
 }
 
 const chartsIn = (html: string, name = 'data-chart'): readonly Data[] =>
@@ -115,6 +129,51 @@ describe('the page of a keg', () => {
     expect(text).toContain('once, 22:00 to 00:00')
     expect(text).toMatch(/1,081, about one in (60 s|1 min)/)
     expect(chartsIn(body)[0]?.series[0]?.gaps).toEqual([[silence.fromMs, silence.toMs, 'silent for 2 h']])
+  })
+
+  test('keeps the digits of values that differ by a fault of computing', async () => {
+    const { body, text } = await pageOf('noise', { table: 1 })
+    expect(text).toMatch(/Mean 20\.50 /)
+    expect(text).toContain('from 20.50 to 20.50')
+    const { low = 0, high = 0, series = [] } = chartsIn(body)[0] ?? {}
+    for (const [, mean = 0] of series[0]?.points ?? []) expect(mean > low && mean < high).toBe(true)
+  })
+
+  test('says nothing about silence in a time without readings', async () => {
+    const { text } = await pageOf('rare', { from: '2025-01-01', to: '2025-01-02' })
+    expect(text).toContain('No reading has a time in this range.')
+    expect(text).toContain('Silent –')
+  })
+
+  test('never links to a longer range than it accepts', async () => {
+    let shown = (await pageOf('rare', { range: '1y' })).body
+    let zooms = 0
+    for (; ; zooms++) {
+      const hrefs = [...shown.matchAll(/href="([^"]*[?&](?:amp;)?from=[^"]*)"/g)].map(([, href = '']) => href)
+      for (const href of hrefs) {
+        const { body } = await admin.get(href.replaceAll('&amp;', '&'))
+        expect([href, /The range must|The end must/.exec(body)]).toEqual([href, null])
+      }
+      const out = /href="([^"]*)" data-zoom="out"/.exec(shown)?.[1]
+      if (out === undefined) break
+      shown = (await admin.get(out.replaceAll('&amp;', '&'))).body
+    }
+    expect(zooms).toBeGreaterThan(2)
+    const first = (await pageOf('rare', { from: '1970-01-01', to: '1970-01-03' })).body
+    expect(first).not.toContain('Earlier')
+  })
+
+  test('loads at most 25,600 bytes to draw its chart', async () => {
+    const { body } = await pageOf('temperature')
+    const scripts = [...body.matchAll(/src="(\/assets\/(?:uplot|chart)[^"]*)"/g)].map(([, src = '']) => src)
+    expect(scripts).toHaveLength(2)
+    const sizes = scripts.map(async (src) => {
+      const { headers } = await fetch(service.url + src, { headers: { 'Accept-Encoding': 'gzip' }, method: 'HEAD' })
+      return Number(headers.get('Content-Length'))
+    })
+    const [one = 0, other = 0] = await Promise.all(sizes)
+    expect(Math.min(one, other)).toBeGreaterThan(1_000)
+    expect(one + other).toBeLessThanOrEqual(25_600)
   })
 
   test('links to the events of the lowest and the highest reading', async () => {
@@ -199,6 +258,7 @@ describe('the page of a keg', () => {
 
   test('exports the readings of its range as CSV, with a record', async () => {
     const { body } = await pageOf('temperature', { range: '1h' })
+    expect(textOf(body)).toContain('CSV of what was accepted in this time')
     const form = /<form method="post" action="\/exports"[\s\S]*?<\/form>/.exec(body)?.[0] ?? ''
     const fields = Object.fromEntries(
       [...form.matchAll(/name="([^"]*)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]),
@@ -260,6 +320,8 @@ describe('the live stream of a keg', () => {
     const [newest] = chartsIn(pushed, 'data-newest')
     expect(newest?.series[0]?.points.at(-1)?.[3]).toBe(99.25)
     expect(newest?.series[0]?.points.length).toBeLessThan(5)
+    const sent = (newest?.series[0]?.points ?? []).reduce((sum, [, , , , count = 0]) => sum + count, 0)
+    expect((newest?.series[0]?.before ?? 0) + sent).toBe(warm.length + 1)
     expect(pushed).not.toContain('<svg')
   })
 })
