@@ -385,16 +385,17 @@ const liveKeg = async () => {
   await page.goto(`${base}/keg`)
   await until(() => streams.get(path)?.size === 1)
   await page.clock.fastForward(31_000)
-  await page.evaluate(
-    'window.isSame = true; document.addEventListener("htmx:after:swap", () => { window.pushes = (window.pushes ?? 0) + 1 })',
-  )
+  await page.evaluate('window.isSame = true')
   const push = async (change: SamplePush): Promise<void> => {
     const html = await sampleKegPush(harmless, nowMs, change)
     for (const send of streams.get(path) ?? []) send(`data: ${html.replaceAll('\n', '\ndata: ')}\n\n`)
   }
-  const untilLoaded = () => page.waitForFunction('window.isSame === undefined')
-  const untilPushed = () => page.waitForFunction('window.pushes > 0')
-  return { context, page, complaints, push, untilLoaded, untilPushed }
+  const loads = async (change: SamplePush): Promise<void> => {
+    const loaded = page.waitForEvent('load')
+    await push(change)
+    await loaded
+  }
+  return { context, page, complaints, push, loads }
 }
 
 test('a live update moves the newest point of a chart, and its scale', async () => {
@@ -427,25 +428,23 @@ test('a live chart whose last point leaves its range says so', async () => {
 })
 
 test('late readings load a chart again, but not while something is typed', async () => {
-  const { context, page, push, untilLoaded, untilPushed } = await liveKeg()
+  const { context, page, push, loads } = await liveKeg()
   await page.getByText('From … to …').click()
   const field = page.locator('#field-from')
   await field.fill('rack')
   await page.locator('h1').click()
   await push({ late: 40 })
-  await untilPushed()
+  await page.locator('[data-newest]').waitFor({ state: 'attached' })
   expect([await page.evaluate('window.isSame'), await field.inputValue()]).toEqual([true, 'rack'])
   await field.fill('')
   await page.locator('h1').click()
-  await push({ late: 40 })
-  await untilLoaded()
+  await loads({ late: 40 })
   await context.close()
 })
 
 test('an update that misses steps loads a chart again', async () => {
-  const { context, push, untilLoaded } = await liveKeg()
-  await push({ laterSteps: 280 })
-  await untilLoaded()
+  const { context, loads } = await liveKeg()
+  await loads({ laterSteps: 280 })
   await context.close()
 })
 

@@ -200,7 +200,7 @@ const CsvButton = (props: FormProps): JSX.Element => {
         <input type="hidden" name={name} value={attribute(value)} autocomplete="off" />
       ))}
       <button type="submit" class="action" title="Each export is recorded.">
-        CSV of what was accepted in this time
+        CSV, by time of acceptance
       </button>
     </form>
   )

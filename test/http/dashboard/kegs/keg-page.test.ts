@@ -258,7 +258,7 @@ describe('the page of a keg', () => {
 
   test('exports the readings of its range as CSV, with a record', async () => {
     const { body } = await pageOf('temperature', { range: '1h' })
-    expect(textOf(body)).toContain('CSV of what was accepted in this time')
+    expect(textOf(body)).toContain('CSV, by time of acceptance')
     const form = /<form method="post" action="\/exports"[\s\S]*?<\/form>/.exec(body)?.[0] ?? ''
     const fields = Object.fromEntries(
       [...form.matchAll(/name="([^"]*)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]),
