@@ -1,4 +1,5 @@
 import { SQLiteError } from 'bun:sqlite'
+import type { LogReads } from '../../actors/search/patient-reads.ts'
 import { messageOf } from '../../domain/error-message.ts'
 import { AskBusy, AskUnusable } from '../../log/ask-index.ts'
 import type { Reached } from '../../log/event-log.ts'
@@ -51,7 +52,7 @@ export type TurnsParts = {
   readonly kinds: QuestionKinds
   readonly readers: ModelReaders
   readonly openSearch: OpenSearch
-  /** `tookMs` is without the waits for turns. */
+  /** `tookMs` is without the waits for turns, and for a log over the network. */
   readonly onEnd: (id: number, ended: Ended, tookMs: number) => void
   readonly onDamage: (id: number, why: string) => void
   readonly passedMs: () => number
@@ -79,7 +80,11 @@ export class QuestionTurns {
       waitedMs += this.#parts.passedMs() - beganMs
       if (!this.#open.has(asked.id)) throw new QuestionOver('Nobody waits for the answer')
     }
-    const parts = { turn, passedMs }
+    let logMs = 0
+    const onLogMs = (ms: number): void => {
+      logMs += ms
+    }
+    const parts = { turn, passedMs, onLogMs }
     const beganMs = passedMs()
     const answer =
       'answer' in kind
@@ -88,7 +93,8 @@ export class QuestionTurns {
           ? this.#ofBoth(kind, asked, parts)
           : this.#ofLog(kind, asked, parts)
     void answer.catch(endOf).then((ended) => {
-      if (this.#open.delete(asked.id) && ended !== null) this.#parts.onEnd(asked.id, ended, passedMs() - beganMs)
+      if (this.#open.delete(asked.id) && ended !== null)
+        this.#parts.onEnd(asked.id, ended, Math.max(0, passedMs() - beganMs - logMs))
     })
   }
 
@@ -136,11 +142,28 @@ export class QuestionTurns {
 
   #reads({ id, isPatient, progress, reached }: AskedQuestion, parts: TurnParts): SearchReads {
     const onDamage = (why: string): void => this.#parts.onDamage(id, why)
-    return this.#parts.openSearch({ isPatient, progress, reached, ...parts, onDamage })
+    const reads = this.#parts.openSearch({ isPatient, progress, reached, ...parts, onDamage })
+    return reads.log.lags === true ? { ...reads, log: timedLog(reads.log, parts) } : reads
   }
 }
 
-type TurnParts = Pick<SearchParts, 'turn' | 'passedMs'>
+type TurnParts = Pick<SearchParts, 'turn' | 'passedMs'> & { readonly onLogMs: (ms: number) => void }
+
+const timedLog = (log: LogReads, { passedMs, onLogMs }: TurnParts): LogReads => {
+  const timed = async <T>(read: () => Promise<T>): Promise<T> => {
+    const beganMs = passedMs()
+    try {
+      return await read()
+    } finally {
+      onLogMs(passedMs() - beganMs)
+    }
+  }
+  return {
+    ...log,
+    read: (stream, options) => timed(() => log.read(stream, options)),
+    readAll: (options) => timed(() => log.readAll(options)),
+  }
+}
 
 /** `null`: nobody waits for the end. */
 const endOf = (thrown: unknown): Ended | null => {
