@@ -3,7 +3,14 @@ import { eventAt } from '../actors/search/find-events.ts'
 import { firstRevision } from '../actors/search/first-revision.ts'
 import type { DraftQuestion, SearchReads } from '../derived/questions/question.ts'
 import { faultData } from '../derived/questions/thrown-fault.ts'
-import { type DraftChart, type DraftCharts, type DraftExtreme, draftCharts } from '../derived/readings/keg-charts.ts'
+import {
+  type DraftChart,
+  type DraftCharts,
+  type DraftExtreme,
+  draftCharts,
+  kegsReadMax,
+  singleReadingsMax,
+} from '../derived/readings/keg-charts.ts'
 import { readingsKind } from '../derived/readings/readings-model.ts'
 import { lateMsMin } from '../derived/readings/roll-ups.ts'
 import type { Charts, ChartsWanted, KegChart, SingleReading } from '../derived/readings/shown-kegs.ts'
@@ -11,10 +18,6 @@ import type { RecordedEvent } from '../domain/events.ts'
 import { nanosecondsPastMs, parseTimestamp } from '../domain/reading/parse-timestamp.ts'
 import { futureSkewMsMax, readPageEventsMax, recordedSkewMsMax } from '../limits.ts'
 
-/** Single readings of a range with more are not drawn. */
-export const singleReadingsMax = 500
-/** The log is read for this number of kegs. The small charts of more kegs show neither single readings nor their extremes. */
-export const kegsReadMax = 4
 /** Events that are read to find single readings: some ms. */
 export const singleReadingsReadMax = 4_000
 /** Several keys can have sent the readings of a keg, for example before and after a rotation. */

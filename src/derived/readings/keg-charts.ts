@@ -28,9 +28,10 @@ export const chartStepsMs = [minuteMs, 5 * minuteMs, 15 * minuteMs, hourMs, 6 * 
 /** A gap is longer than this number of usual pauses, and of steps. */
 const gapPausesMin = 3
 const gapStepsMin = 1.5
-/** The log is read for this number of kegs, and for a keg with this number of readings. Others need no buckets. */
-const kegsReadMax = 4
-const singleReadingsMax = 500
+/** Single readings of a range with more are not drawn, and need no buckets. */
+export const singleReadingsMax = 500
+/** The log is read for this number of kegs. The small charts of more kegs show neither single readings nor their extremes. */
+export const kegsReadMax = 4
 /** How far beyond the range the reading at the other end of a gap is looked for. */
 export const gapHoursMax = 31 * 24
 

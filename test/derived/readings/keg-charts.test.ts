@@ -1,7 +1,12 @@
 import type { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { kegsReadMax, singleReadingsMax } from '../../../src/asked/keg-chart.ts'
-import { chartedKegsMax, chartStepsMs, draftCharts } from '../../../src/derived/readings/keg-charts.ts'
+import {
+  chartedKegsMax,
+  chartStepsMs,
+  draftCharts,
+  kegsReadMax,
+  singleReadingsMax,
+} from '../../../src/derived/readings/keg-charts.ts'
 import type { ChartsWanted } from '../../../src/derived/readings/shown-kegs.ts'
 import { answerOf, chartOf } from '../../support/readings/asked-kegs.ts'
 import { expectedChart, rounded } from '../../support/readings/expected-charts.ts'
