@@ -3,7 +3,7 @@ import { askModel } from '../../src/derived/ask/ask-model.ts'
 import { readingsKind } from '../../src/derived/readings/readings-model.ts'
 import { minutesKeptMs } from '../../src/derived/readings/roll-ups.ts'
 import { secondText } from '../../src/domain/calendar.ts'
-import { keyStream, readingsStream } from '../../src/domain/stream-names.ts'
+import { cellarStream, keyStream, readingsStream } from '../../src/domain/stream-names.ts'
 import { modelRowsPerStep } from '../../src/limits.ts'
 import { modelHere } from '../support/derived/model-here.ts'
 import { Recorder } from '../support/recorder.ts'
@@ -33,7 +33,7 @@ test('the model of readings writes and deletes the rows of many cellars in small
   expectSmallSteps(model.flush(startMs + minutesKeptMs + 10 * minuteMs))
 })
 
-test('the model of readings writes the rows of many kegs in small steps', () => {
+test('the model of readings writes and purges the rows of many kegs in small steps', () => {
   const recorder = new Recorder()
   for (let keg = 0; keg < 2_000; keg += 1) {
     const data = { cellar: 'north', rack: 'rack', keg: `keg-${keg}`, value: 4, timestamp: secondText(startMs) }
@@ -41,6 +41,11 @@ test('the model of readings writes the rows of many kegs in small steps', () => 
   }
   const model = modelHere(readingsKind)
   model.fold(recorder.events)
+  expectSmallSteps(model.flush(startMs))
+  model.reopen()
+  const purged = { cellar: 'north', keyId: 'key', firstRevision: 0, lastRevision: 1_999, readings: 2_000 }
+  const data = { ...purged, acceptedBefore: startMs + 24 * 60 * minuteMs, lastAcceptedAt: startMs }
+  model.fold([recorder.record(cellarStream('north'), { type: 'ReadingsPurged', data })])
   expectSmallSteps(model.flush(startMs))
 })
 

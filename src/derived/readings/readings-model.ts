@@ -96,7 +96,7 @@ class ReadingsModel implements Model {
 
   *flush(nowMs: number): Generator<void> {
     // A keg that was forgotten can have sent again: its old row must be gone before it is written.
-    yield* this.#deleteGone()
+    for (const cellar of this.#cellars.all()) yield* this.#deleteGone(cellar)
     for (const cellar of this.#cellars.all()) {
       if (!cellar.isPurged) continue
       this.#recent.forgetBefore(cellar.number, cellar.keptFromMs ?? 0)
@@ -202,8 +202,12 @@ class ReadingsModel implements Model {
 
   #load(cellar: ReadingsCellar, named: KegOfCellar): number | null {
     const slot = this.#kegs.load(named, cellar.gone)
-    if (slot !== null && cellar.isPurged) forgetBefore(this.#slots.of(slot), cellar.timesFromMs)
-    return slot
+    if (slot === null || !cellar.isPurged) return slot
+    forgetBefore(this.#slots.of(slot), cellar.timesFromMs)
+    const { number, timeMs, name } = this.#lastOf(slot)
+    if (timeMs >= cellar.timesFromMs) return slot
+    this.#forgetKeg(cellar, number, name)
+    return null
   }
 
   #makeKeg(cellar: ReadingsCellar, named: KegOfCellar): number {
@@ -290,15 +294,14 @@ class ReadingsModel implements Model {
     cellar.isDirty = true
   }
 
-  /** All keys of a cellar are purged up to the same midnight. */
+  /**
+   * All keys of a cellar are purged up to the same midnight. Kegs that are only in the file wait for the next flush, and
+   * count until then. They are the oldest ones, so a full cellar forgets them first.
+   */
   #purge({ cellar: name, acceptedBefore }: EventData<'ReadingsPurged'>): void {
     const cellar = this.#cellars.named(name)
     if (!this.#cellars.keepFrom(cellar, acceptedBefore)) return
     const beforeMs = cellar.timesFromMs
-    for (const { number, ...name } of this.#kegs.before(cellar.number, beforeMs)) {
-      const isInMemory = this.#slots.find({ cellar: cellar.number, ...name }) !== null
-      if (!isInMemory && !cellar.gone.has(number)) this.#forgetKeg(cellar, number, name)
-    }
     for (const slot of this.#slots.ofCellar(cellar.number)) {
       const keg = this.#slots.of(slot)
       if (forgetBefore(keg, beforeMs)) this.#markDirty(slot)
@@ -324,18 +327,17 @@ class ReadingsModel implements Model {
         after = number
         if (this.#steps.isFull()) yield
       }
+      yield* this.#deleteGone(cellar)
       if (kegs.length < modelRowsPerStep) return
     }
   }
 
-  *#deleteGone(): Generator<void> {
-    for (const { gone } of this.#cellars.all()) {
-      for (const [number, named] of gone) {
-        this.#kegs.delete(number, named)
-        if (this.#steps.isFull(2)) yield
-      }
-      gone.clear()
+  *#deleteGone({ gone }: ReadingsCellar): Generator<void> {
+    for (const [number, named] of gone) {
+      this.#kegs.delete(number, named)
+      if (this.#steps.isFull(2)) yield
     }
+    gone.clear()
   }
 
   *#writeKegs(): Generator<void> {

@@ -94,7 +94,6 @@ export class StoredKegs {
   readonly #latest: Statement<StoredKeg, [number, number]>
   readonly #nameOf: Statement<KegName, [number, number]>
   readonly #oldest: Statement<KegAtTime, [number, number, number]>
-  readonly #before: Statement<NamedKeg, [number, number]>
   readonly #withOlder: Statement<NamedKeg, [number, number, number]>
   readonly #name: Statement
   readonly #write: Statement
@@ -103,9 +102,6 @@ export class StoredKegs {
 
   constructor(database: Database, slots: KegSlots) {
     this.#slots = slots
-    // SQLite must read the latest readings first: there is no index of their times.
-    const named = `SELECT number, rack, kegs.keg
-      FROM latest CROSS JOIN kegs ON kegs.cellar = latest.cellar AND kegs.number = latest.keg WHERE latest.cellar = ?`
     this.#find = database.prepare('SELECT number FROM kegs WHERE cellar = ? AND rack_order = ? AND keg_order = ?')
     this.#latest = database.prepare('SELECT * FROM latest WHERE cellar = ? AND keg = ?')
     this.#nameOf = database.prepare('SELECT rack, keg FROM kegs WHERE cellar = ? AND number = ?')
@@ -113,10 +109,12 @@ export class StoredKegs {
       `SELECT keg AS number, time_ms AS timeMs, position FROM latest WHERE cellar = ? AND (time_ms, position) > (?, ?)
         ORDER BY time_ms, position LIMIT ${lastsAtOnce}`,
     )
-    this.#before = database.prepare(`${named} AND time_ms < ?`)
-    this.#withOlder = database.prepare(
-      `${named} AND latest.keg > ? AND oldest_ms < ? ORDER BY latest.keg LIMIT ${modelRowsPerStep}`,
-    )
+    // SQLite must read the latest readings first: there is no index of their times.
+    this.#withOlder = database.prepare(`
+      SELECT number, rack, kegs.keg
+        FROM latest CROSS JOIN kegs ON kegs.cellar = latest.cellar AND kegs.number = latest.keg
+        WHERE latest.cellar = ? AND latest.keg > ? AND oldest_ms < ? ORDER BY latest.keg LIMIT ${modelRowsPerStep}
+    `)
     this.#name = database.prepare('INSERT INTO kegs VALUES (?, ?, ?, ?, ?, ?, ?)')
     this.#write = database.prepare('REPLACE INTO latest VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
     this.#deleteName = database.prepare('DELETE FROM kegs WHERE cellar = ? AND rack_order = ? AND keg_order = ?')
@@ -192,11 +190,6 @@ export class StoredKegs {
   /** The first `lastsAtOnce` kegs after that place. */
   oldest(cellar: number, after: KegAtTime): readonly KegAtTime[] {
     return this.#oldest.all(cellar, after.timeMs, after.position)
-  }
-
-  /** Kegs whose latest reading has a time before `ms`. */
-  before(cellar: number, ms: number): readonly NamedKeg[] {
-    return this.#before.all(cellar, ms)
   }
 
   /** Kegs that remember a time before `ms`, by their numbers. */

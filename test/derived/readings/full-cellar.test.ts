@@ -5,6 +5,8 @@ import { SilentKegs } from '../../../src/derived/readings/silent-kegs.ts'
 import { lastsAtOnce, StoredKegs } from '../../../src/derived/readings/stored-kegs.ts'
 import type { Reading } from '../../../src/domain/reading/fields.ts'
 import { ReadingRun, RecordedRun } from '../../../src/domain/reading/recorded-run.ts'
+import { cellarStream } from '../../../src/domain/stream-names.ts'
+import { retentionMarginMs } from '../../../src/limits.ts'
 import { columnsOf } from '../../support/logs/columns-of.ts'
 import { foundKegs, hasKeg } from '../../support/readings/asked-kegs.ts'
 import {
@@ -14,6 +16,7 @@ import {
   historyStartMs,
   rowsOf,
 } from '../../support/readings/readings-history.ts'
+import { Recorder } from '../../support/recorder.ts'
 
 const endMs = historyStartMs + 3_600_000
 
@@ -88,6 +91,27 @@ describe('a cellar', () => {
     flushReadings(database, model, endMs)
     expect(rowsOf(database)).toEqual(expected)
   })
+})
+
+test('a purged cellar is the same with and without a flush before further kegs', () => {
+  const acceptedBefore = historyStartMs + 50_000_000 - retentionMarginMs
+  const purged = { cellar: 'north', keyId: 'key1', firstRevision: 0, lastRevision: 49_999, readings: 50_000 }
+  const data = { ...purged, acceptedBefore, lastAcceptedAt: acceptedBefore - 1 }
+  const purge = new Recorder().record(cellarStream('north'), { type: 'ReadingsPurged', data })
+  const again = Array.from({ length: 500 }, (_, keg) => readingAt('north', `keg-${keg * 200}`, 290_000))
+  const after = [runOf(again, 400_000), ...batches(200_000, 60_000)]
+  const parts = [batches(0, kegsPerCellarMax), [purge], after]
+  const rows = [parts, [parts[0] ?? [], [purge, ...after]]].map((flushed) => {
+    const database = emptyReadings()
+    const model = readingsKind.open(database)
+    for (const items of flushed) {
+      model.fold(items)
+      flushReadings(database, model, endMs)
+    }
+    expect(allOf(database)).toBe(kegsPerCellarMax)
+    return rowsOf(database)
+  })
+  expect(rows[1]).toEqual(rows[0])
 })
 
 test('a full cellar reads its oldest kegs in parts, even if all have one time', () => {
