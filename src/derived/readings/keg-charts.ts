@@ -53,7 +53,7 @@ export type DraftChart = Omit<KegChart, 'readings' | 'summary'> & {
 
 export type DraftCharts = Omit<Charts, 'kegs'> & {
   readonly bucketMs: number
-  /** Of the last event that the buckets count. The log can have later ones. `null`: none. */
+  /** The buckets count all events up to this one, and can count later ones. `null`: none. */
   readonly position: number | null
   readonly kegs: readonly (DraftChart | null)[]
 }
@@ -75,8 +75,9 @@ export function* draftCharts(database: Database, wanted: ChartsWanted): Generato
   const steps = new AskedSteps()
   const [from, to] = [range.fromMs / level.ms, range.toMs / level.ms]
   const all = { level, cellar: cellar.number, kegs: [...charted.keys()], from, to, steps }
-  yield* eachBucket(database, all, (keg, time, bucket) => charted.get(keg)?.take(time * level.ms, bucket))
+  // A flush can come between two steps. If the buckets count later readings, there are too few single ones, and never others.
   const position = readHead(database)?.position ?? null
+  yield* eachBucket(database, all, (keg, time, bucket) => charted.get(keg)?.take(time * level.ms, bucket))
   const drafts: (DraftChart | null)[] = []
   for (const [index, number] of numbers.entries()) {
     const name = kegs[index]

@@ -7,7 +7,9 @@ import {
   kegsReadMax,
   singleReadingsMax,
 } from '../../../src/derived/readings/keg-charts.ts'
+import { readingsKind } from '../../../src/derived/readings/readings-model.ts'
 import type { ChartsWanted } from '../../../src/derived/readings/shown-kegs.ts'
+import { modelHere } from '../../support/derived/model-here.ts'
 import { answerOf, chartOf } from '../../support/readings/asked-kegs.ts'
 import { expectedChart, rounded } from '../../support/readings/expected-charts.ts'
 import { arrivalsOf, byTime, drawnOf } from '../../support/readings/expected-readings.ts'
@@ -99,6 +101,25 @@ describe('a chart of many hours', () => {
     expect(hours).toBeGreaterThan(singleReadingsMax)
     expect(bucketsOf(kegs.slice(0, 1))).toEqual([0])
   })
+})
+
+test('a chart counts at least what its position has, with a flush between its steps', () => {
+  const sent = [0, 20 * hourMs, hourMs].map((ms) => ({ atMs: noonMs + ms, acceptedMs: noonMs + 20 * hourMs }))
+  const history = sentHistory(sent)
+  const model = modelHere(readingsKind)
+  const foldOne = (index: number): void => {
+    model.fold(history.slice(index, index + 1))
+    model.flush(noonMs + 20 * hourMs)
+  }
+  foldOne(0)
+  foldOne(1)
+  const kegs = [{ rack: 'rack', keg: 'keg' }]
+  const range = { fromMs: noonMs, toMs: noonMs + 21 * hourMs, stepsMax: 2_000 }
+  const draft = draftCharts(model.database, { cellar: 'north', kegs, ...range })
+  expect(draft.next().done).toBe(false)
+  foldOne(2)
+  const { position, kegs: drafts } = answerOf(draft)
+  expect([position, drafts[0]?.summary.count]).toEqual([2, 2])
 })
 
 test('a chart of silent kegs gives way after some hundred hours without readings', () => {
