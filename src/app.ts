@@ -6,7 +6,7 @@ import { type DashboardParts, dashboardRoutes } from './http/dashboard/dashboard
 import type { WebConfig } from './http/dashboard/door/origin.ts'
 import type { Traces } from './http/dashboard/door/refusal-traces.ts'
 import { Downloads, type DownloadTiming } from './http/dashboard/exports/downloads.ts'
-import type { LivePages } from './http/dashboard/live/live-pages.ts'
+import type { LivePush } from './http/dashboard/live/live-push.ts'
 import { type IngestWork, noChecks, noWork } from './http/ingest/api-call.ts'
 import { answerMisspeltPath, apiRoutes } from './http/ingest/api-routes.ts'
 import { CostBudgets } from './http/ingest/cost-budgets.ts'
@@ -29,7 +29,7 @@ export type AppDeps = {
   readonly logCheck?: DashboardParts['logCheck']
   readonly web: WebConfig
   /** Close it before the server, which waits for open live pages. */
-  readonly live: LivePages
+  readonly live: LivePush
   /** Close both after the last answer, so that their log lines count every refusal. */
   readonly refusalLines: RefusalLines
   readonly traces: Traces

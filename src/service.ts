@@ -31,7 +31,7 @@ import { isReady, type Reason, reasonsOf, watchHealth } from './health.ts'
 import { visibleText } from './hidden-characters.ts'
 import type { BodyTrouble } from './http/body-memory-trouble.ts'
 import { Traces } from './http/dashboard/door/refusal-traces.ts'
-import { LivePages } from './http/dashboard/live/live-pages.ts'
+import { LivePush } from './http/dashboard/live/live-push.ts'
 import { watchDescriptors } from './http/descriptor-watch.ts'
 import { RefusalLines } from './http/ingest/refusal-lines.ts'
 import { boundErrorLines } from './http/request-lines.ts'
@@ -205,7 +205,7 @@ const startCheck = (
   return check
 }
 
-type ServedApp = App & { readonly live: LivePages }
+type ServedApp = App & { readonly live: LivePush }
 
 type AppParts = {
   readonly core: Core
@@ -219,7 +219,7 @@ const startApp = ({ config, clock, lines, started }: Starting, { core, health, c
   started.defer(() => refusalLines.close())
   const traces = new Traces(requestLines, systemSchedule, core.operators.signInRefused)
   started.defer(() => traces.close())
-  const live = new LivePages(core, requestLines, { schedule: systemSchedule, passedMs: () => clock.passedMs() })
+  const live = new LivePush(core, requestLines, { schedule: systemSchedule, passedMs: () => clock.passedMs() })
   const { reasons } = health
   const isReadyNow = (): boolean => !health.isDraining && isReady(reasons())
   const parts = { core, lines: requestLines, reasons, web: config, live, refusalLines, traces }

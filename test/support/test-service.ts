@@ -9,7 +9,7 @@ import type { Questions } from '../../src/derived/questions/question.ts'
 import { isReady, type Reason, reasonsOf } from '../../src/health.ts'
 import type { WebConfig } from '../../src/http/dashboard/door/origin.ts'
 import { Traces } from '../../src/http/dashboard/door/refusal-traces.ts'
-import { LivePages } from '../../src/http/dashboard/live/live-pages.ts'
+import { LivePush } from '../../src/http/dashboard/live/live-push.ts'
 import { type IngestWork, noWork } from '../../src/http/ingest/api-call.ts'
 import { RefusalLines } from '../../src/http/ingest/refusal-lines.ts'
 import type { RequestLines } from '../../src/http/request-lines.ts'
@@ -95,7 +95,7 @@ export type Service = {
   readonly log: EventLog
   readonly lines: readonly LoggedLine[]
   readonly traces: Traces
-  readonly live: LivePages
+  readonly live: LivePush
   readonly work: Readonly<IngestWork>
   readonly bodies: UnfinishedBodies
   readonly app: App
@@ -168,7 +168,7 @@ export const startService = async (options: ServiceOptions = {}): Promise<Servic
   const requestLines = boundErrorLines(sink, lineSchedule)
   const served = options.wrapCore?.(core) ?? core
   const timing = { schedule: options.liveSchedule ?? systemSchedule, passedMs }
-  const live = new LivePages(served, requestLines, timing)
+  const live = new LivePush(served, requestLines, timing)
   const work = noWork()
   const refusalLines = new RefusalLines(requestLines, lineSchedule)
   const traces = new Traces(requestLines, lineSchedule, served.operators.signInRefused)

@@ -16,7 +16,7 @@ import {
   liveKeys,
   liveLog,
   liveReadings,
-} from './live/live-streams.tsx'
+} from './live/live-page-kinds.tsx'
 import { seeOther } from './page-answers.tsx'
 import { changePassword, endOwnSessions, showAccount } from './pages/account-pages.tsx'
 import { createCellar, leadToReadings, showCellars, showNewCellar, showReadings } from './pages/cellar-pages.tsx'

@@ -13,7 +13,7 @@ import type { RefusedVisitor, Traces } from './door/refusal-traces.ts'
 import type { SignInThrottle } from './door/sign-in-throttle.ts'
 import type { Downloads } from './exports/downloads.ts'
 import type { FormFields } from './forms/read-form.ts'
-import type { LivePages } from './live/live-pages.ts'
+import type { LivePush } from './live/live-push.ts'
 import type { NoticeName } from './notice.ts'
 import type { RecentReadings } from './show/listed-readings.ts'
 
@@ -26,7 +26,7 @@ export type DashboardDeps = {
   /** `null` if this node does not check its log. */
   readonly logCheck: () => LogCheckView | null
   readonly web: WebConfig
-  readonly live: LivePages
+  readonly live: LivePush
   readonly downloads: Downloads
   readonly recentReadings: RecentReadings
   readonly turns: OperatorTurns

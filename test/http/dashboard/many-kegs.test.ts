@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { livePushMs } from '../../../src/http/dashboard/live/live-pages.ts'
+import { livePushMs } from '../../../src/http/dashboard/live/live-push.ts'
 import { kegsPerRackPageMax } from '../../../src/http/dashboard/show/rack-views.ts'
 import { kegsPerPageMax } from '../../../src/http/dashboard/show/reading-views.ts'
 import { batchReadingsMax } from '../../../src/limits.ts'

@@ -9,7 +9,7 @@ export type Changes = { readonly readings: number; readonly others: number }
 
 type Count = { changes: number; pages: number }
 
-/** Counts by topic, which `LivePages` compares in each tick. So an event costs the same for any number of open pages. */
+/** Counts by topic, which `LivePush` compares in each tick. So an event costs the same for any number of open pages. */
 export class LiveChanges {
   readonly #cellars = new Map<string, Count>()
   /** By readings stream, because the event of a reading carries that and no key id. */

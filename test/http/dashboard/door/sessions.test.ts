@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { RecordedEvent } from '../../../../src/domain/events.ts'
 import { operatorStream, signInsStream } from '../../../../src/domain/stream-names.ts'
-import { liveHeartbeatMs } from '../../../../src/http/dashboard/live/live-pages.ts'
+import { liveHeartbeatMs } from '../../../../src/http/dashboard/live/live-push.ts'
 import { headerPartsMax } from '../../../../src/http/http-bounds.ts'
 import { sessionIdleMsDefault } from '../../../../src/limits.ts'
 import { emailOf, testPassword } from '../../../support/test-operators.ts'

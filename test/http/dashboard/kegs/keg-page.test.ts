@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { livePushMs } from '../../../../src/http/dashboard/live/live-pages.ts'
+import { livePushMs } from '../../../../src/http/dashboard/live/live-push.ts'
 import { paths } from '../../../../views/paths.ts'
 import { rawConnect } from '../../../support/raw-http.ts'
 import { type Service, testCellar } from '../../../support/test-service.ts'

@@ -9,7 +9,7 @@ import {
   liveSentPerPiece,
   liveStreamsMax,
   liveStreamsPerSessionMax,
-} from '../../../../src/http/dashboard/live/live-pages.ts'
+} from '../../../../src/http/dashboard/live/live-push.ts'
 import { liveRenderMsPerTick } from '../../../../src/http/dashboard/live/live-render-queue.ts'
 import {
   liveBusyPollMs,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { readingsStream } from '../../../../src/domain/stream-names.ts'
-import { liveHeartbeatMs, livePushMs } from '../../../../src/http/dashboard/live/live-pages.ts'
+import { liveHeartbeatMs, livePushMs } from '../../../../src/http/dashboard/live/live-push.ts'
 import { cellarsPerPageMax } from '../../../../src/http/dashboard/show/cellar-views.ts'
 import { sessionMsMax } from '../../../../src/limits.ts'
 import { paths } from '../../../../views/paths.ts'

@@ -4,7 +4,7 @@ import {
   livePushMs,
   liveStoreWaitsMax,
   liveStreamsPerSessionMax,
-} from '../../../../src/http/dashboard/live/live-pages.ts'
+} from '../../../../src/http/dashboard/live/live-push.ts'
 import { paths } from '../../../../views/paths.ts'
 import { mostInOneTurn } from '../../../support/most-in-one-turn.ts'
 import { type RawConnection, rawConnect } from '../../../support/raw-http.ts'

@@ -24,7 +24,7 @@ import { requestedPage } from '../show/paging.ts'
 import { kegPageNumber, readingsOf, readingsQuery, readingView } from '../show/reading-views.ts'
 import { cellarInPath, type DashboardDeps, keyInPath, type SignedInVisit } from '../visit.ts'
 import type { Topic } from './live-changes.ts'
-import type { LivePage } from './live-pages.ts'
+import type { LivePage } from './live-push.ts'
 import { askAgain, eventStreamType, pollLater, tooManyStreams } from './server-sent-events.ts'
 
 /**

@@ -84,7 +84,7 @@ type OpenPage = {
 /** `passedMs` is a clock in ms that is never set back. */
 export type LiveTiming = { readonly schedule: Schedule; readonly passedMs: () => number }
 
-export class LivePages {
+export class LivePush {
   readonly #core: Core
   readonly #lines: RequestLines
   readonly #schedule: Schedule
