@@ -294,7 +294,7 @@ const cellarListPages = (texts: Texts): readonly Page[] => {
     },
     { name: 'log-damaged', html: CellarsPage({ shell: auditor, ...noCellars, logCheck: checksOf(texts).damaged }) },
     { name: 'log-not-checked', html: CellarsPage({ shell: admin, ...noCellars, logCheck: checksOf(texts).failed }) },
-    { name: 'new-cellar', html: NewCellarPage({ shell: admin, form: newCellar, keyId: '4fGh7kLm' }) },
+    { name: 'new-cellar', html: NewCellarPage({ shell: admin, form: newCellar, keyId: '4fGh7kLm', existing: null }) },
     {
       name: 'new-cellar-refused',
       html: NewCellarPage({
@@ -304,6 +304,7 @@ const cellarListPages = (texts: Texts): readonly Page[] => {
           { cellar: texts('fault'), title: texts('fault'), label: texts('fault') },
         ),
         keyId: '4fGh7kLm',
+        existing: row,
       }),
     },
   ]

@@ -161,6 +161,9 @@ describe('sentenceOf()', () => {
     )
     const one = { from: noonMs, to: noonMs, counts: [{ code: 'MALFORMED_JSON', count: 1 }], samples: [] }
     expect(said(event('ReadingsRefused', one))).toBe('1 refusal of Press, south: the body is not valid JSON.')
+    const unknown = { ...one, counts: [{ code: 'KEY_UNKNOWN', count: 1 }] }
+    const ofNode = { ...event('ReadingsRefused', unknown), stream: 'refusals-node' }
+    expect(said(ofNode)).toBe('1 refusal: unknown API key.')
   })
 
   test('says the settings of a cellar with their old values', () => {

@@ -1,7 +1,8 @@
 import { Layout } from '../frame/layout.tsx'
 import { Choices, PostForm, TextField } from '../parts/field.tsx'
+import { Name } from '../parts/name.tsx'
 import { paths } from '../paths.ts'
-import type { Form, NewCellarField, Shell } from '../types.ts'
+import type { CellarView, Form, NewCellarField, Shell } from '../types.ts'
 import { Breadcrumbs } from './cellar-frame.tsx'
 
 export const NewCellarPage = (props: {
@@ -9,6 +10,8 @@ export const NewCellarPage = (props: {
   readonly form: Form<NewCellarField>
   /** Of the first key. Chosen before the form is sent, so the page of a form that is sent twice can say so. */
   readonly keyId: string
+  /** Has the typed identifier. */
+  readonly existing: Pick<CellarView, 'cellar' | 'title'> | null
 }): JSX.Element => (
   <Layout shell={props.shell} title="Create cellar" section="cellars" narrow>
     <Breadcrumbs cellar={null} />
@@ -29,6 +32,14 @@ export const NewCellarPage = (props: {
         required
         autofocus
       />
+      {props.existing === null ? null : (
+        <p>
+          Open the cellar{' '}
+          <a href={paths.keys(props.existing.cellar)}>
+            <Name text={props.existing.title} />
+          </a>
+        </p>
+      )}
       <TextField
         form={props.form}
         name="title"

@@ -34,13 +34,15 @@ export const readingSentences: Sentences<ReadingEventType> = {
     const many = strong(countOf(readings, 'old reading', 'old readings'))
     return say`${many} of ${keyOf(event, context)} deleted, because of the retention: accepted before ${dateText(acceptedBefore)}.`
   },
-  ReadingsRefused: (event, context) => refusedSentence(event, keyOf(event, context), context.before.key),
+  ReadingsRefused: (event, context) => {
+    const of = event.stream === nodeStream ? '' : say` of ${keyOf(event, context)}`
+    return refusedSentence(event, of, context.before.key)
+  },
 }
 
-const keyOf = (event: RecordedEvent<ReadingEventType>, { before, names }: Context): Part | string => {
+const keyOf = (event: RecordedEvent<ReadingEventType>, { before, names }: Context): Part => {
   const { stream } = event
   const keyId = event.type === 'ReadingsPurged' ? event.data.keyId : stream.slice(stream.indexOf('-') + 1)
-  if (stream === nodeStream) return 'several keys'
   return { kind: 'key', keyId, label: before.key?.label ?? names.keyLabel(keyId) }
 }
 
@@ -50,7 +52,7 @@ const nodeStream = 'refusals-node'
 /** A refused request counts 1, and so does each refused reading of a batch. So the sentence does not say "readings". */
 const refusedSentence = (
   { data }: RecordedEvent<'ReadingsRefused'>,
-  key: Part | string,
+  of: Sentence | string,
   before: KeyState | null,
 ): Sentence => {
   const all = data.counts.reduce((sum, { count }) => sum + count, 0)
@@ -61,7 +63,7 @@ const refusedSentence = (
   })
   const left = sorted.length - reasonsMax
   const others = left > 0 ? [countOf(left, 'other reason', 'other reasons')] : []
-  return say`${strong(countOf(all, 'refusal', 'refusals'))} of ${key}: ${[...reasons, ...others].join('; ')}.`
+  return say`${strong(countOf(all, 'refusal', 'refusals'))}${of}: ${[...reasons, ...others].join('; ')}.`
 }
 
 /** The page of the event lists all. */

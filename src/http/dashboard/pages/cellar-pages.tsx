@@ -2,6 +2,7 @@ import { CellarsPage } from '../../../../views/cellars/cellars-page.tsx'
 import { NewCellarPage } from '../../../../views/cellars/new-cellar.tsx'
 import { ReadingsPage } from '../../../../views/cellars/readings-page.tsx'
 import { paths } from '../../../../views/paths.ts'
+import type { CellarState } from '../../../domain/cellar.ts'
 import { parseLabel } from '../../../domain/text.ts'
 import { refusalsToday } from '../ask/refusals-shown.ts'
 import {
@@ -44,7 +45,9 @@ export const createCellar = async (deps: DashboardDeps, visit: SignedInVisit): P
   if (!created.ok) {
     const isSentTwice = created.refusal.kind === 'cellar_exists' && core.projections.keys.get(keyId)?.cellar === cellar
     if (isSentTwice) return seeOther(visit, paths.keys(cellar), { notice: 'first_key_was_shown' })
-    return refusedPage(visit, created.refusal, { back: toCellars, again })
+    const existing = created.refusal.kind === 'cellar_exists' ? core.projections.cellars.get(cellar) : null
+    const withLink = (faults: Faults) => newCellarPage(visit, keyId, { first_key, faults, existing })
+    return refusedPage(visit, created.refusal, { back: toCellars, again: withLink })
   }
   if (!hasKey) return seeOther(visit, paths.keys(cellar), { notice: 'cellar_created' })
   const firstKey = { cellar, label: label.value, note: '', limit: null, expiresAt: null, keyId }
@@ -53,11 +56,16 @@ export const createCellar = async (deps: DashboardDeps, visit: SignedInVisit): P
   return keyShownOnce(deps, visit, { created: made.value, cellar: created.value, replaced: null })
 }
 
-type Typed = { readonly first_key: string; readonly faults?: Faults }
+type Typed = { readonly first_key: string; readonly faults?: Faults; readonly existing?: CellarState | null }
 
-const newCellarPage = (visit: SignedInVisit, keyId: string, { first_key, faults = noFaults }: Typed): JSX.Element => {
+const newCellarPage = (
+  visit: SignedInVisit,
+  keyId: string,
+  { first_key, faults = noFaults, existing = null }: Typed,
+): JSX.Element => {
   const values = { cellar: visit.form('cellar'), title: visit.form('title'), first_key, label: visit.form('label') }
-  return <NewCellarPage shell={visit.shell} form={{ values, faults: placedFaults(values, faults) }} keyId={keyId} />
+  const form = { values, faults: placedFaults(values, faults) }
+  return <NewCellarPage shell={visit.shell} form={form} keyId={keyId} existing={existing} />
 }
 
 export const leadToReadings = (deps: DashboardDeps, visit: SignedInVisit): Response | Promise<Response> => {

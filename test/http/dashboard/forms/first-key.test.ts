@@ -61,6 +61,7 @@ test('a form of a cellar that is sent twice shows its key once', async () => {
   expect([body.includes('You already sent this form.'), wholeKey.test(body), keys().length]).toEqual([true, false, 1])
   const other = await admin.post(paths.cellars, { ...sent, _key_id: '4fGh7kLm' })
   expect([other.status, other.body.includes('id="fault-cellar"')]).toEqual([409, true])
+  expect(other.body).toContain(`<a href="${paths.keys(testCellar)}"><bdi>${testCellar}</bdi></a>`)
 })
 
 test('a refused label of the first key creates no cellar', async () => {
