@@ -4,6 +4,7 @@ import { isEventType } from '../../../domain/events.ts'
 import { isKeyId } from '../../../domain/key-format.ts'
 import { type LogFilter, parseActor } from '../../../domain/search/event-filter.ts'
 import { parseInstantNear } from '../../../domain/search/near-instant.ts'
+import { typedRange } from '../show/typed-instant.ts'
 import type { LogListParts } from './log-list-parts.ts'
 
 export const logQueryCharsMax = 300
@@ -40,18 +41,12 @@ export type JudgedQuery = {
   readonly faults: Readonly<QueryFaults>
 }
 
-/** `from` is included, `to` is not. */
 export const judgeQuery = (query: LogQuery, { core, nowMs }: Pick<LogListParts, 'core' | 'nowMs'>): JudgedQuery => {
   const { cellars, keys } = core.projections
-  const faults: QueryFaults = {}
-  const instant = (name: 'from' | 'to' | 'at'): number | null => {
-    if (query[name] === '') return null
-    const parsed = parseInstantNear(query[name], nowMs)
-    if (parsed.ok) return parsed.value
-    faults[name] = parsed.refusal.rule
-    return null
-  }
-  const [since, to, at] = [instant('from'), instant('to'), instant('at')]
+  const { since, until, faults: rangeFaults } = typedRange(query, nowMs)
+  const faults: QueryFaults = { ...rangeFaults }
+  const at = query.at === '' ? null : parseInstantNear(query.at, nowMs)
+  if (at?.ok === false) faults.at = at.refusal.rule
   const key = query.key === '' ? null : keyIdIn(query.key)
   if (key !== null && keys.get(key) === null) faults.key = 'There is no key with this id.'
   if (query.cellar !== '' && cellars.get(query.cellar) === null)
@@ -60,9 +55,8 @@ export const judgeQuery = (query: LogQuery, { core, nowMs }: Pick<LogListParts, 
   if (query.unknownKind !== '') faults.kind = `There is no kind of event "${query.unknownKind}".`
   const type = isEventType(query.type) ? query.type : null
   if (query.type !== '' && type === null) faults.type = 'There is no such type of event.'
-  if (since !== null && to !== null && since >= to) faults.to = 'The end must be later than the beginning.'
-  const atMs = query.before === null && query.after === null ? at : null
-  const filter = { stream: null, kind: query.kind, type, actor: actorIn(query.actor, faults), key, since, until: to }
+  const atMs = at?.ok === true && query.before === null && query.after === null ? at.value : null
+  const filter = { stream: null, kind: query.kind, type, actor: actorIn(query.actor, faults), key, since, until }
   const rack = query.rack === '' ? {} : { rack: { name: query.rack, keys: null } }
   return { filter: { ...filter, cellar: query.cellar === '' ? null : query.cellar, ...rack }, atMs, faults }
 }

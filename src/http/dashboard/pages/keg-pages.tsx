@@ -1,4 +1,5 @@
 import { KegPage } from '../../../../views/kegs/keg-page.tsx'
+import type { KegPageView } from '../../../../views/kegs/keg-types.ts'
 import { RackPage } from '../../../../views/kegs/rack-page.tsx'
 import { paths } from '../../../../views/paths.ts'
 import { htmlPage, notFound, problemPage } from '../page-answers.tsx'
@@ -22,7 +23,8 @@ export const showKeg = async (deps: DashboardDeps, visit: SignedInVisit): Promis
     return problemPage(visit, { problem: 'keg_not_found', status: 404, back })
   }
   await waitForTurn()
-  return htmlPage(visit, <KegPage shell={visit.shell} cellar={cellarView(cellar)} page={page} turn={waitForTurn} />)
+  const body = <KegPage shell={visit.shell} cellar={cellarView(cellar)} page={page} turn={waitForTurn} />
+  return htmlPage(visit, body, statusOf(page))
 }
 
 export const showRack = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
@@ -38,5 +40,8 @@ export const showRack = async (deps: DashboardDeps, visit: SignedInVisit): Promi
     return problemPage(visit, { problem: 'rack_not_found', status: 404, back })
   }
   await waitForTurn()
-  return htmlPage(visit, <RackPage shell={visit.shell} cellar={cellarView(cellar)} page={page} turn={waitForTurn} />)
+  const body = <RackPage shell={visit.shell} cellar={cellarView(cellar)} page={page} turn={waitForTurn} />
+  return htmlPage(visit, body, statusOf(page))
 }
+
+const statusOf = ({ faults }: Pick<KegPageView, 'faults'>): number => (Object.keys(faults).length > 0 ? 422 : 200)

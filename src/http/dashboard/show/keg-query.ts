@@ -1,9 +1,9 @@
 import type { KegName, KegPageView, KegQuery, RangeName } from '../../../../views/kegs/keg-types.ts'
 import { nameOfSegment } from '../../../../views/paths.ts'
 import { dayMs, hourMs } from '../../../domain/calendar.ts'
-import { parseInstantNear } from '../../../domain/search/near-instant.ts'
 import type { Visit } from '../visit.ts'
 import { requestedPage } from './paging.ts'
+import { typedRange } from './typed-instant.ts'
 
 const kegQueryCharsMax = 300
 const comparedKegsMax = 3
@@ -70,15 +70,12 @@ export type ChartRange = {
 export const chartRange = ({ range, from, to }: KegQuery, nowMs: number): ChartRange => {
   const usual = { fromMs: nowMs - rangesMs[range], toMs: nowMs, isOpen: true, faults: {} }
   if (from === '' && to === '') return usual
-  const end = to === '' ? null : parseInstantNear(to, nowMs)
-  if (end !== null && !end.ok) return { ...usual, faults: { to: end.refusal.rule } }
-  const typedMs = end === null ? nowMs : end.value
+  const { since, until, faults } = typedRange({ from, to }, nowMs)
+  if (Object.keys(faults).length > 0) return { ...usual, faults }
+  const typedMs = until ?? nowMs
   const [toMs, isOpen] = [Math.min(typedMs, nowMs), typedMs >= nowMs]
-  const begin = from === '' ? null : parseInstantNear(from, nowMs)
-  if (begin !== null && !begin.ok) return { ...usual, faults: { from: begin.refusal.rule } }
-  const fromMs = begin === null ? toMs - dayMs : begin.value
+  const fromMs = since ?? toMs - dayMs
   if (fromMs >= nowMs) return { ...usual, faults: { from: 'It must be in the past.' } }
-  if (fromMs >= toMs) return { ...usual, faults: { to: 'The end must be later than the beginning.' } }
   if (toMs - fromMs > rangeDaysMax * dayMs)
     return { ...usual, faults: { from: 'The range must be at most three years.' } }
   return { fromMs, toMs, isOpen, faults: {} }
