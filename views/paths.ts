@@ -122,7 +122,8 @@ export const paths = {
   /** The search goes on behind `after`. */
   found: (what: string, after: number | null = null) =>
     `/log/find?what=${encodeURIComponent(what)}${after === null ? '' : `&after=${after}`}`,
-  event: (stream: string, revision: number) => `/log/${encodeURIComponent(stream)}/${revision}`,
+  /** Without a revision, the beginning of the addresses of its events. */
+  event: (stream: string, revision: number | '') => `/log/${encodeURIComponent(stream)}/${revision}`,
   /** Why a request was refused. */
   refusedRequest: (requestId: string, after: number | null = null) =>
     `/log/requests/${encodeURIComponent(requestId)}${after === null ? '' : `?after=${after}`}`,

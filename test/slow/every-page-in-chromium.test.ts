@@ -398,6 +398,37 @@ const liveKeg = async () => {
   return { context, page, complaints, push, loads }
 }
 
+test('a chart cuts no time off at its right edge', async () => {
+  const { context, page } = await visitor({})
+  const shown = await (await fetch(`${base}/keg`)).text()
+  const toMs = Number(/"to":(\d+)/.exec(shown.replaceAll('&#34;', '"'))?.[1])
+  const times = Array.from({ length: 40 }, (_, at) => [toMs - at * 5 * 60_000, `21 Nov 00:${10 + at}`])
+  const body = shown.replaceAll('&#34;', '"').replace(/"times":\[.*?\]\]/, `"times":${JSON.stringify(times)}`)
+  const attribute = (text: string): string => text.replaceAll('"', '&#34;')
+  const changed = body.replace(
+    /data-chart="(\{.*?\})" data-log/,
+    (_, data) => `data-chart="${attribute(data)}" data-log`,
+  )
+  await page.route(`${base}/keg`, (route) => route.fulfill({ body: changed, contentType: 'text/html' }))
+  await page.addInitScript(`
+    window.textEnds = []
+    const { fillText } = CanvasRenderingContext2D.prototype
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, ...rest) {
+      if (text.startsWith('21 Nov')) window.textEnds.push(x + this.measureText(text).width / 2 - this.canvas.width)
+      return fillText.call(this, text, x, ...rest)
+    }`)
+  for (const width of [1_280, 360]) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.goto(`${base}/keg`)
+    await page.locator('figure.drawn').waitFor()
+    const ends = await page.evaluate<readonly number[]>('window.textEnds')
+    expect(ends.length).toBeGreaterThan(3)
+    // uPlot rounds places to whole pixels.
+    expect(Math.max(...ends)).toBeLessThan(1)
+  }
+  await context.close()
+})
+
 test('a live update moves the newest point of a chart, and its scale', async () => {
   const { context, page, complaints, push } = await liveKeg()
   const leftOf = () => page.evaluate<number>('document.querySelector(".chart-drawing .u-over").offsetLeft')

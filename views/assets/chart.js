@@ -6,10 +6,23 @@
   const seriesPerKeg = 3
   /** In px. Then only every third time has a text, as in the picture. */
   const narrow = 560
+  /** In px, for half a text. In `app.css`, the chart is wider by the same. */
+  const edge = 12
 
   const style = (element, name) => getComputedStyle(element)[name]
   const iso = (at) => new Date(at).toISOString()
   const textOf = (at) => iso(at).slice(0, 19).replace('T', ' ')
+  /** A single reading comes as its time, its value, the number of its stream, and its revision. */
+  const parsed = (text) => {
+    const data = JSON.parse(text)
+    for (const series of data.series)
+      if (series.single)
+        series.points = series.points.map(([at, value, stream, revision]) => {
+          const path = series.streams[stream] + revision
+          return [at, value, value, value, 1, path]
+        })
+    return data
+  }
   const isEmpty = ({ series }) => series.every(({ points, before }) => points.length + before === 0)
   const isBroken = (gaps, from, to) => gaps.some(([begin, end]) => (begin + end) / 2 > from && (begin + end) / 2 < to)
 
@@ -47,7 +60,7 @@
   }
 
   const draw = (figure) => {
-    let data = JSON.parse(figure.dataset.chart)
+    let data = parsed(figure.dataset.chart)
     // uPlot cannot draw an infinite scale, so the picture of the server stays.
     if (isEmpty(data) || data.high - data.low === Infinity) return isEmpty
     const find = (selector) => figure.querySelector(selector)
@@ -68,12 +81,15 @@
     place.setAttribute('aria-describedby', `${figure.id}-words`)
     find('.chart-picture').after(place, words)
 
+    const useFont = (ctx) => {
+      ctx.font = font.replace(/[\d.]+/, (size) => size * devicePixelRatio)
+    }
     const shadeGaps = (chart) => {
       const { ctx, bbox } = chart
       const ratio = devicePixelRatio
       const shade = find('.chart-shade')
       ctx.save()
-      ctx.font = font.replace(/[\d.]+/, (size) => size * ratio)
+      useFont(ctx)
       ctx.textBaseline = 'top'
       ctx.textAlign = 'left'
       for (const [from, to, text] of data.series.length > 1 ? [] : data.series[0].gaps) {
@@ -104,11 +120,13 @@
     })
     /** A text that has no room at the right edge is left out. */
     const timeTexts = (chart) => {
-      const width = chart.width - valuesWidth()
+      const { ctx } = chart
+      const width = chart.width - valuesWidth() - edge
+      useFont(ctx)
       const every = chart.width < narrow ? 3 : 1
       return data.times.map(([at, text], number) => {
-        const end = ((at - data.from) / (data.to - data.from)) * width + text.length * 3.2
-        return number % every > 0 || end > width + 12 ? '' : text
+        const room = ((data.to - at) / (data.to - data.from)) * width + edge
+        return number % every > 0 || ctx.measureText(text).width / devicePixelRatio > 2 * room ? '' : text
       })
     }
 
@@ -168,7 +186,7 @@
       {
         width: place.clientWidth,
         height,
-        padding: [12, 0, 0, 0],
+        padding: [12, edge, 0, 0],
         legend: { show: false },
         cursor: { y: false, drag: { setScale: false }, points: { size: 8 } },
         scales: { x: { time: false, range: () => [data.from, data.to] }, y: { range: () => [data.low, data.high] } },
@@ -270,7 +288,7 @@
     )
 
   document.addEventListener('htmx:after:swap', () => {
-    const newest = [...document.querySelectorAll('[data-newest]')].map(({ dataset }) => JSON.parse(dataset.newest))
+    const newest = [...document.querySelectorAll('[data-newest]')].map(({ dataset }) => parsed(dataset.newest))
     // The next update tries again. Not often, because readings can come late all the time.
     if (newest.every((data, at) => updates[at]?.(data)) || isTyped() || performance.now() < 30_000) return
     location.reload()

@@ -23,20 +23,25 @@ export const chartData = (chart: ChartView, sinceMs: number): string => {
   })
 }
 
-const seriesData = (series: ChartSeries, sinceMs: number) => ({
-  name: plainName(`${series.rack} / ${series.keg}`),
-  unit: series.unit === null ? '' : plainName(series.unit),
-  single: series.isSingle,
-  // Readings before the points of a live update. With more than are drawn, some came late.
-  before: series.points.reduce((sum, { at, count }) => (at < sinceMs ? sum + count : sum), 0),
-  points: series.points.filter(({ at }) => at >= sinceMs).map(pointData),
-  gaps: series.gaps.map((gap) => [gap.fromMs, gap.toMs, gapText(gap)]),
-})
+const seriesData = (series: ChartSeries, sinceMs: number) => {
+  const streams = [...new Set(series.points.flatMap(({ place }) => (place === null ? [] : [place.stream])))]
+  return {
+    name: plainName(`${series.rack} / ${series.keg}`),
+    unit: series.unit === null ? '' : plainName(series.unit),
+    single: series.isSingle,
+    // Readings before the points of a live update. With more than are drawn, some came late.
+    before: series.points.reduce((sum, { at, count }) => (at < sinceMs ? sum + count : sum), 0),
+    /** A page can have 2,000 readings, so each names only the number of its stream. */
+    streams: streams.map((stream) => paths.event(stream, '')),
+    points: series.points.filter(({ at }) => at >= sinceMs).map((point) => pointData(point, streams)),
+    gaps: series.gaps.map((gap) => [gap.fromMs, gap.toMs, gapText(gap)]),
+  }
+}
 
-const pointData = ({ at, mean, min, max, count, place }: SeriesPoint) =>
+const pointData = ({ at, mean, min, max, count, place }: SeriesPoint, streams: readonly string[]) =>
   place === null
     ? [at, Number(mean.toPrecision(12)), min, max, count]
-    : [at, mean, min, max, count, paths.event(place.stream, place.revision)]
+    : [at, mean, streams.indexOf(place.stream), place.revision]
 
 /** A day less than the service accepts, because charts begin and end at whole steps. */
 const rangeMsMax = (3 * 366 - 1) * dayMs

@@ -140,10 +140,11 @@ export const gapText = (gap: Gap): string => `silent for ${aboutText(gap.toMs - 
 const TimeLabel = (props: { readonly tick: Tick; readonly number: number; readonly axes: Axes }): JSX.Element => {
   const { tick, number, axes } = props
   const share = timeShare(tick.at, axes)
-  const anchor = share < 0.04 ? 'start' : share > 0.96 ? 'end' : 'middle'
+  const anchor = share < 0.04 ? 'start' : share > 0.94 ? 'end' : 'middle'
+  const isAtNarrowEnd = (1 - share) * charsNarrow < tick.text.length / 2
   const y = top + axes.height
   return (
-    <g class={number % 3 === 0 ? 'chart-time' : 'chart-time wide-only'}>
+    <g class={`chart-time${number % 3 === 0 ? '' : ' wide-only'}${isAtNarrowEnd ? ' at-narrow-end' : ''}`}>
       <line x1={percent(share)} x2={percent(share)} y1={y} y2={y + 5} />
       <text x={percent(share)} y={y + 19} text-anchor={anchor} safe>
         {tick.text}

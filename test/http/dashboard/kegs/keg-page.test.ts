@@ -90,6 +90,7 @@ type Data = {
   readonly high: number
   readonly series: readonly {
     readonly before: number
+    readonly streams: readonly string[]
     readonly points: readonly (readonly number[])[]
     readonly gaps: readonly unknown[]
   }[]
@@ -145,6 +146,16 @@ describe('the page of a keg', () => {
     expect(text).toContain('Silent –')
   })
 
+  test('names each wrong time of its range', async () => {
+    const wrong = { from: 'abc', to: 'xyz' }
+    for (const path of [paths.keg(testCellar, rack, 'temperature', wrong), paths.rack(testCellar, rack, wrong)]) {
+      const { status, body } = await admin.get(path)
+      expect([status, /id="fault-from"/.test(body), /id="fault-to"/.test(body)]).toEqual([422, true, true])
+    }
+    const { status, text } = await pageOf('temperature', { from: '2026-03-01', to: '2026-02-28' })
+    expect([status, text.includes('The end must be later than the beginning.')]).toEqual([422, true])
+  })
+
   test('never links to a longer range than it accepts', async () => {
     let shown = (await pageOf('rare', { range: '1y' })).body
     let zooms = 0
@@ -189,7 +200,10 @@ describe('the page of a keg', () => {
     const points = chartsIn(body)[0]?.series[0]?.points ?? []
     const lastHour = warm.filter(({ at }) => at >= clock.now() - hour)
     expect(points.map(([at, value]) => [at, value])).toEqual(lastHour.map(({ at, value }) => [at, value]))
-    const href = String(points.at(-1)?.[5])
+    const [, , stream = -1, revision] = points.at(-1) ?? []
+    const { streams = [] } = chartsIn(body)[0]?.series[0] ?? {}
+    expect(new Set(streams).size).toBe(1)
+    const href = `${streams[stream]}${revision}`
     expect((await admin.get(href)).body).toContain(`<strong>${lastHour.at(-1)?.value}</strong>`)
     expect(body).toContain('2026-03-01 11:59:00.000</a>')
   })
