@@ -21,7 +21,7 @@ import { futureSkewMsMax, readPageEventsMax, recordedSkewMsMax } from '../limits
 /** Events that are read to find single readings: some ms. */
 export const singleReadingsReadMax = 4_000
 /** Several keys can have sent the readings of a keg, for example before and after a rotation. */
-const streamsReadMax = 4
+export const streamsReadMax = 4
 
 export const kegChart: DraftQuestion<ChartsWanted, DraftCharts, Charts> = {
   model: readingsKind,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import type { Core } from '../../src/actors/core-interface.ts'
-import { singleReadingsReadMax } from '../../src/asked/keg-chart.ts'
+import { singleReadingsReadMax, streamsReadMax } from '../../src/asked/keg-chart.ts'
 import { modelPath } from '../../src/derived/model-file.ts'
 import { kegsReadMax, singleReadingsMax } from '../../src/derived/readings/keg-charts.ts'
 import type { ChartsWanted, KegChart, SingleReading } from '../../src/derived/readings/shown-kegs.ts'
@@ -164,10 +164,29 @@ describe('a chart of the log', () => {
     const others = (count: number) => Array.from({ length: count }, (_, index) => readingAt(startMs, index, 'other'))
     await post([...others(singleReadingsReadMax - 1), readingAt(startMs, 5)], key)
     service.clock.advance(hourMs)
-    const kegs = [{ rack: validReading.rack, keg: 'temperature' }]
-    expect((await chartOf({ kegs })).readings).toEqual(await singlesOf('temperature'))
+    let reads = 0
+    beforeRead = async () => {
+      reads += 1
+    }
+    expect((await chartOf()).readings).toEqual(await singlesOf('temperature'))
     await post([...others(1), readingAt(startMs, 6)], key)
-    expect((await chartOf({ kegs })).readings).toBeNull()
+    service.clock.advance(minuteMs)
+    const readsOfAll = reads
+    reads = 0
+    expect((await chartOf()).readings).toBeNull()
+    expect(reads).toBeLessThan(readsOfAll)
+  })
+
+  test('reads the streams of a few keys for single readings', async () => {
+    const sent: number[] = []
+    for (let key = 0; key < streamsReadMax; key += 1) {
+      await post([readingAt(startMs - key * minuteMs, key)], await service.createKey({ limit }))
+      sent.unshift(key)
+    }
+    service.clock.advance(hourMs)
+    expect((await chartOf()).readings?.map(({ value }) => value)).toEqual(sent)
+    await post([readingAt(startMs, streamsReadMax)], await service.createKey({ limit }))
+    expect((await chartOf()).readings).toBeNull()
   })
 
   test('has no single reading that its model does not count yet', async () => {

@@ -94,6 +94,10 @@ describe('a chart of many hours', () => {
     expect([...draftCharts(database, { ...wanted, kegs })].length).toBeGreaterThan((hours * kegs.length) / 600)
   })
 
+  test('leaves out further kegs', () => {
+    expect(bucketsOf([...kegs, { rack: 'rack', keg: 'keg' }])).toHaveLength(chartedKegsMax)
+  })
+
   test('keeps its buckets only for the kegs that the log is read for', () => {
     const soon = noonMs + 400 * hourMs
     expect(bucketsOf(kegs.slice(0, kegsReadMax), soon)).toEqual(Array(kegsReadMax).fill(400))
@@ -103,7 +107,7 @@ describe('a chart of many hours', () => {
   })
 })
 
-test('a chart counts at least what its position has, with a flush between its steps', () => {
+test('a chart counts all readings up to its position, although a flush comes between', () => {
   const sent = [0, 20 * hourMs, hourMs].map((ms) => ({ atMs: noonMs + ms, acceptedMs: noonMs + 20 * hourMs }))
   const history = sentHistory(sent)
   const model = modelHere(readingsKind)

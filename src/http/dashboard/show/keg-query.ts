@@ -43,7 +43,7 @@ const comparedKegs = (text: string, main: KegName): readonly KegName[] => {
   const kegs: KegName[] = []
   for (const encoded of text.split(' ')) {
     const [rack, keg, ...rest] = encoded.split('/').map(decoded)
-    if (rack === undefined || keg === undefined || rest.length > 0 || rack === '' || keg === '') continue
+    if (rack === undefined || keg === undefined || rest.length > 0) continue
     const isKnown = [main, ...kegs].some((known) => known.rack === rack && known.keg === keg)
     if (!isKnown && kegs.length < comparedKegsMax) kegs.push({ rack, keg })
   }

@@ -249,7 +249,7 @@ describe('the page of a keg', () => {
     const { body } = await pageOf('temperature', { with: many })
     expect(chartsIn(body)[0]?.series).toHaveLength(4)
     expect(body).not.toContain('fifth')
-    const wrong = `${paths.keg(testCellar, rack, 'temperature')}?with=${encodeURIComponent('%zz/%zz a/b/c alone /')}`
+    const wrong = `${paths.keg(testCellar, rack, 'temperature')}?with=${encodeURIComponent('%zz/%zz fermenter-08/temperature/c alone /')}`
     const { status, body: shown } = await admin.get(wrong)
     expect([status, chartsIn(shown)[0]?.series.length]).toEqual([200, 1])
   })
