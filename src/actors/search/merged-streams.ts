@@ -1,6 +1,7 @@
 import type { RecordedEvent } from '../../domain/events.ts'
 import type { LogFilter } from '../../domain/search/event-filter.ts'
 import { isRecordStream } from '../../domain/stream-names.ts'
+import { readPageEventsMax } from '../../limits.ts'
 import { firstRevision } from './first-revision.ts'
 import type { LogReads } from './patient-reads.ts'
 import { atOnce, type SearchPage } from './search-page.ts'
@@ -19,7 +20,7 @@ export async function* mergedStreams(
       const next = firstInLog(readers, direction)
       if (next?.event === undefined) break
       events.push(next.event)
-      await next.advance()
+      if (next.advance()) await next.readOn()
     }
     if (events.length === 0) return
     yield events
@@ -40,13 +41,19 @@ class StreamReader {
   readonly #log: LogReads
   readonly #stream: string
   readonly #parts: Parts
+  /** Times can decrease in a stream of records, so such a stream is read whole. */
+  readonly #times: Parts['filter']
   #events: readonly RecordedEvent[] = []
   #index = 0
+  /** Each read is twice as long as the one before: often few events of a stream are wanted. */
+  #limit: number
 
   private constructor(log: LogReads, stream: string, parts: Parts) {
     this.#log = log
     this.#stream = stream
     this.#parts = parts
+    this.#times = isRecordStream(stream) ? { since: null, until: null } : parts.filter
+    this.#limit = atOnce(parts.page)
   }
 
   static async open(log: LogReads, stream: string, parts: Parts): Promise<StreamReader> {
@@ -60,20 +67,19 @@ class StreamReader {
     return event === undefined || this.#isPast(event) ? undefined : event
   }
 
-  async advance(): Promise<void> {
+  /** True: `readOn` must be called. */
+  advance(): boolean {
     this.#index += 1
+    return this.#index === this.#events.length
+  }
+
+  async readOn(): Promise<void> {
     const last = this.#events.at(-1)
-    if (this.#index < this.#events.length || last === undefined) return
-    await this.#read(last.revision + (this.#isForwards ? 1 : -1))
+    if (last !== undefined) await this.#read(last.revision + (this.#isForwards ? 1 : -1))
   }
 
   get #isForwards(): boolean {
     return this.#parts.page.direction === 'forwards'
-  }
-
-  /** Times can decrease in a stream of records, so such a stream is read whole. */
-  get #times(): Parts['filter'] {
-    return isRecordStream(this.#stream) ? { since: null, until: null } : this.#parts.filter
   }
 
   /** Positions and times grow with revisions, so a binary search finds the beginning. The newest events need no search. */
@@ -105,8 +111,8 @@ class StreamReader {
 
   async #read(from: number): Promise<void> {
     const { direction } = this.#parts.page
-    const limit = atOnce(this.#parts.page)
-    this.#events = from < 0 ? [] : await this.#log.read(this.#stream, { from, direction, limit })
+    this.#events = from < 0 ? [] : await this.#log.read(this.#stream, { from, direction, limit: this.#limit })
+    this.#limit = Math.min(2 * this.#limit, readPageEventsMax)
     this.#index = 0
   }
 }

@@ -100,6 +100,7 @@ async function* searchItself(
     const matching: RecordedEvent[] = []
     for (const event of events) {
       if (event.type === 'ReadingAccepted' && search.isWithoutReadings === true) continue
+      if (!isOfRack(event, filter.rack)) continue
       if (await isWanted(search, event, filter)) matching.push(event)
     }
     const last = events.at(-1)
@@ -130,7 +131,7 @@ const streamsOf = async (search: LogSearch, filter: LogFilter): Promise<readonly
 
 const isWanted = async ({ cellarOfKey }: LogSearch, event: RecordedEvent, filter: LogFilter): Promise<boolean> => {
   const { cellar } = filter
-  if (!isOfRack(event, filter.rack) || !matches(placeOf(event, noCellars), { ...filter, cellar: null })) return false
+  if (!matches(placeOf(event, noCellars), { ...filter, cellar: null })) return false
   if (cellar === null) return true
   const key = keyOfEvent(event)
   const ofKey = key === null ? null : await cellarOfKey(key)

@@ -129,6 +129,19 @@ describe.each([
     )
     expect(reads).toBeLessThan(40)
   })
+
+  test('reads ever more of a stream of which few events are wanted', async () => {
+    const limits: number[] = []
+    const read: EventLog['read'] = (stream, options) => {
+      limits.push(options?.limit ?? 0)
+      return filled.log.read(stream, options)
+    }
+    const filter = { ...wholeLog, kind: 'readings', rack: { name: 'none', keys: [filled.keyIds[0]] } } as const
+    const page = { direction: 'backwards', from: null, pageEvents: 10 } as const
+    const search = searchLog(readsOf({ log: { ...filled.log, read }, ask: null }), filter, page)
+    expect((await Array.fromAsync(search)).flatMap(({ events }) => events)).toEqual([])
+    expect(limits).toEqual([1, 10, 20, 40, 80])
+  })
 })
 
 describe('searchLog() with an end', () => {
