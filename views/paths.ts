@@ -64,6 +64,9 @@ const pageQuery = (page: number): readonly string[] => (page === 1 ? [] : [`page
 
 const queryOf = (wanted: readonly string[]): string => (wanted.length === 0 ? '' : `?${wanted.join('&')}`)
 
+const findQuery = (find: string, page: number): string =>
+  queryOf([...(find === '' ? [] : [`find=${encodeURIComponent(find)}`]), ...pageQuery(page)])
+
 const logQuery = (query: Partial<LogQuery>): string => {
   const { kind = null, before = null, after = null, isPaused = false } = query
   const texts = (['type', 'actor', 'cellar', 'rack', 'key', 'from', 'to', 'at'] as const).map((name) => [
@@ -81,7 +84,9 @@ export const paths = {
   /** GET shows the form, and POST uses up the link. */
   link: (secret: string) => `/link/${encodeURIComponent(secret)}`,
   cellars: '/cellars',
-  cellarsPage: (page: number) => `/cellars${queryOf(pageQuery(page))}`,
+  /** Without words, `/cellars`. */
+  cellarsPage: (page: number, find = '') => `/cellars${find === '' ? '' : '/find'}${findQuery(find, page)}`,
+  findCellars: '/cellars/find',
   newCellar: '/cellars/new',
   cellar: (cellar: string, find = '', page = 1, order: Partial<PausableOrder> = {}) =>
     `/cellars/${nameSegment(cellar)}/readings${readingsQuery(find, page, order)}`,
@@ -141,7 +146,7 @@ export const paths = {
   devicesGuide: '/docs/devices',
   /** The guide links to `programs/NAME`, so that its links also work in the repository. */
   deviceProgram: (name: string): string => `/docs/programs/${name}`,
-  liveCellars: (page = 1) => `/live/cellars${queryOf(pageQuery(page))}`,
+  liveCellars: (page = 1, find = '') => `/live/cellars${findQuery(find, page)}`,
   liveReadings: (cellar: string, find = '', page = 1, order: Partial<KegOrder> = {}) =>
     `/live/cellars/${nameSegment(cellar)}/readings${readingsQuery(find, page, order)}`,
   liveKeg: (cellar: string, rack: string, keg: string, query: Partial<KegQuery> = {}) =>

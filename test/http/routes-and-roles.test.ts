@@ -41,6 +41,7 @@ const table: Readonly<Record<string, Row>> = {
   '/api/v1/ingest/batch/check': 'api',
   '/': { GET: all(303) },
   '/cellars': { ...pageForAll, ...formForAdmins(422) },
+  '/cellars/find': { ...pageForAll, ...question },
   '/cellars/new': pageForAdmins,
   '/cellars/:cellar': { GET: all(303) },
   '/cellars/:cellar/readings': { ...pageForAll, ...question },

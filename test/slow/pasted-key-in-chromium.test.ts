@@ -4,7 +4,7 @@ import { paths } from '../../views/paths.ts'
 import { startWithOperators } from '../http/dashboard/visitor.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { emailOf, testPassword } from '../support/test-operators.ts'
-import { type Service, testCellar, validReading } from '../support/test-service.ts'
+import { type Service, testAsker, testCellar, validReading } from '../support/test-service.ts'
 import { manualClock } from '../support/time/manual-clock.ts'
 
 setDefaultTimeout(600_000)
@@ -77,6 +77,24 @@ const expectAskedWithoutSecret = async (
   expect(page.url()).not.toContain(secret)
   await context.close()
 }
+
+test('the list of cellars is searched as one types, without secrets', async () => {
+  for (let number = 1; number <= 10; number += 1)
+    await service.core.cellars.create({ cellar: `c-${number}`, title: '' }, testAsker)
+  const { context, page, asked } = await open(true)
+  await page.getByLabel('Find cellars').pressSequentially('C-1')
+  await page.getByText('2 of 11 cellars').waitFor()
+  expect(await page.locator('.row-name').allTextContents()).toEqual(['c-1', 'c-10'])
+  expect(await page.evaluate<string>('document.activeElement.id')).toBe('field-find')
+  await service.core.cellars.create({ cellar: 'c-11', title: '' }, testAsker)
+  await page.getByText('3 of 12 cellars').waitFor()
+  await page.getByLabel('Find cellars').fill(key.key)
+  await page.getByText('No cellar has this title').waitFor()
+  expect(await page.getByLabel('Find cellars').inputValue()).toBe(key.key.slice(0, 'clr_12345678'.length))
+  const secret = key.key.slice('clr_12345678_'.length)
+  expect(asked.filter(({ url, body }) => url.includes(secret) || body.includes(secret))).toEqual([])
+  await context.close()
+})
 
 test('a pasted key loses its secret before it leaves the browser', async () => {
   const window = await open(true)

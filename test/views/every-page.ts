@@ -249,7 +249,7 @@ const wave = (count: number): readonly number[] =>
   Array.from({ length: count }, (_, at) => Math.round(100 * (21.5 + Math.sin(at / 5) + Math.cos(at * 1.7) / 4)) / 100)
 
 const newCellar = form({ cellar: '', title: '', first_key: 'now', label: '' })
-const noCellars = { cellars: [], page: 1, pages: 1 }
+const noCellars = { cellars: [], page: 1, pages: 1, find: '', typed: '', found: 0, all: 0 }
 
 const checksOf = (texts: Texts) =>
   ({
@@ -289,6 +289,10 @@ const cellarListPages = (texts: Texts): readonly Page[] => {
         cellars: [row, { ...row, activeKeys: 0, keys: 0, accepted: 0, lately: null, lastReadingAt: null }],
         page: 2,
         pages: 3,
+        find: texts('typed'),
+        typed: texts('typed'),
+        found: 212,
+        all: 300,
         logCheck: checksOf(texts).sound,
       }),
     },

@@ -240,21 +240,25 @@
   document.addEventListener('input', (event) => {
     const chosen = event.target instanceof HTMLElement ? event.target.dataset.chooses : undefined
     if (chosen !== undefined) document.querySelector(chosen).checked = true
+    // Some boxes ask as one types.
+    if (event.target.matches('form[data-asks] input')) cutSecrets(event.target)
   })
 
   /**
    * Cuts off the secrets of pasted keys before a question leaves the browser, because browsers and proxies keep addresses. The
    * expression is that of `text.ts`.
    */
+  const cutSecrets = (input) => {
+    const cut = input.value.replace(/(clr_[0-9A-Za-z]{8})_[0-9A-Za-z]{16,}|(\/link\/)[0-9A-Za-z]{43}/g, '$1$2')
+    if (cut !== input.value) input.value = cut
+  }
   document.addEventListener('submit', ({ target: form }) => {
     if (form.dataset.asks !== undefined) {
       form.method = 'get'
       form.elements._csrf.disabled = true
     }
     if (form.method !== 'get') return
-    for (const input of form.querySelectorAll('input')) {
-      input.value = input.value.replace(/(clr_[0-9A-Za-z]{8})_[0-9A-Za-z]{16,}|(\/link\/)[0-9A-Za-z]{43}/g, '$1$2')
-    }
+    for (const input of form.querySelectorAll('input')) cutSecrets(input)
   })
 
   /** Browsers remember the texts of visible fields, but no passwords. */

@@ -1,7 +1,9 @@
 import { Layout } from '../frame/layout.tsx'
+import { SearchBox } from '../parts/ask-form.tsx'
 import { Live } from '../parts/live.tsx'
 import { Name } from '../parts/name.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
+import { countOf, countText } from '../parts/quantity.ts'
 import { type Column, Count, Table } from '../parts/table.tsx'
 import { AgoOrNever } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
@@ -13,9 +15,19 @@ type ListProps = {
   /** From 1. */
   readonly page: number
   readonly pages: number
+  /** Words of a search. Blank: all are shown. */
+  readonly find: string
+  /** On all pages. */
+  readonly found: number
+  /** Without a search. */
+  readonly all: number
 }
 
+/** So many are seen at one glance. */
+const seenAtOnce = 10
+
 type PageProps = ListProps & {
+  readonly typed: string
   readonly shell: Shell
   /** `null`: EventStoreDB keeps the log, so this node does not check it. */
   readonly logCheck: LogCheckView | null
@@ -27,21 +39,31 @@ export const CellarsPage = (props: PageProps): JSX.Element => {
     <Layout shell={props.shell} title="Cellars" section="cellars">
       <div class="heading with-action">
         <h1>Cellars</h1>
-        {isAdmin && props.cellars.length > 0 ? (
+        {isAdmin && props.all > 0 ? (
           <a class="button" href={paths.newCellar}>
             Create cellar
           </a>
         ) : null}
       </div>
-      <Live from={paths.liveCellars(props.page)} target="#cellar-list">
-        <CellarList
-          cellars={props.cellars}
-          page={props.page}
-          pages={props.pages}
-          nowMs={props.shell.nowMs}
-          isAdmin={isAdmin}
+      {props.all > seenAtOnce || props.find !== '' ? (
+        <SearchBox
+          action={paths.findCellars}
+          token={props.shell.csrf}
+          class="ask toolbar"
+          name="find"
+          label="Find cellars"
+          typed={props.typed}
+          placeholder="Title or identifier"
+          isSecondary
+          asTyped="#cellars"
+          showAll={props.find === '' ? undefined : paths.cellars}
         />
-      </Live>
+      ) : null}
+      <div id="cellars">
+        <Live from={paths.liveCellars(props.page, props.find)} target="#cellar-list">
+          <CellarList {...props} nowMs={props.shell.nowMs} isAdmin={isAdmin} />
+        </Live>
+      </div>
       {props.logCheck === null ? null : <LogCheck check={props.logCheck} nowMs={props.shell.nowMs} />}
     </Layout>
   )
@@ -49,15 +71,29 @@ export const CellarsPage = (props: PageProps): JSX.Element => {
 
 export const CellarList = (props: ListProps & { readonly nowMs: number; readonly isAdmin: boolean }): JSX.Element => (
   <section id="cellar-list" aria-label="Cellars">
-    {props.cellars.length === 0 ? (
+    {props.find === '' ? null : (
+      <p
+        class="quiet"
+        role="status"
+        safe
+      >{`${countText(props.found)} of ${countOf(props.all, 'cellar', 'cellars')}`}</p>
+    )}
+    {props.cellars.length === 0 && props.find !== '' ? (
+      <div class="empty small">
+        <p>No cellar has this title or identifier.</p>
+      </div>
+    ) : props.cellars.length === 0 ? (
       <FirstSteps isAdmin={props.isAdmin} />
     ) : (
-      <Table class="cellar-rows" rows={props.cellars} columns={columnsAt(props.nowMs)} />
+      <>
+        <Table class="cellar-rows" rows={props.cellars} columns={columnsAt(props.nowMs)} />
+        <p class="list-note quiet">Recent readings count towards the limits of their keys now.</p>
+      </>
     )}
     <PageLinks
       page={props.page}
       pages={props.pages}
-      hrefOf={paths.cellarsPage}
+      hrefOf={(page) => paths.cellarsPage(page, props.find)}
       words={{ before: 'Previous cellars', behind: 'Next cellars' }}
     />
   </section>
@@ -90,7 +126,6 @@ const columnsAt = (nowMs: number): readonly Column<CellarRow>[] => [
   { head: 'Readings', isNumber: true, cell: ({ accepted }) => <Count of={accepted} /> },
   {
     head: 'Recent',
-    title: 'Readings that count towards the limits of the keys now',
     isNumber: true,
     cell: ({ lately }) => (lately === null ? <span>–</span> : <Count of={lately} />),
   },

@@ -31,6 +31,8 @@ export const SearchBox = (props: {
   /** The id of an element that shows examples. */
   readonly describedBy?: string
   readonly isSecondary?: boolean
+  /** Selects the part of the page that shows the answer as one types. By POST, because people paste secrets. */
+  readonly asTyped?: string
   /** Leads back to the list without a search. */
   readonly showAll?: string | undefined
   readonly children?: Children
@@ -52,6 +54,7 @@ export const SearchBox = (props: {
         aria-describedby={props.describedBy}
         aria-keyshortcuts="/"
         title="The key / leads here."
+        {...(props.asTyped === undefined ? {} : asTyped(props.action, props.asTyped))}
       />
       <button type="submit" class={props.isSecondary ? 'secondary' : undefined}>
         Find
@@ -61,3 +64,13 @@ export const SearchBox = (props: {
     {props.children}
   </search>
 )
+
+const asTyped = (action: string, part: string) => ({
+  'hx-post': action,
+  'hx-trigger': 'input changed delay:200ms',
+  'hx-include': 'closest form',
+  'hx-target': part,
+  'hx-select': part,
+  'hx-swap': 'outerHTML',
+  'hx-sync': 'this:replace',
+})

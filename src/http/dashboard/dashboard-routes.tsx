@@ -103,6 +103,8 @@ const cellarPages = ({ operator, admin }: Door) =>
       .get('/', operator(leadToCellars))
       .get(paths.cellars, operator(showCellars))
       .post(paths.cellars, admin(createCellar))
+      .get(paths.findCellars, operator(showCellars))
+      .post(paths.findCellars, operator(askedByForm('find')))
       .get(paths.newCellar, admin(showNewCellar))
       .get('/cellars/:cellar', operator(leadToReadings))
       .get('/cellars/:cellar/readings', operator(showReadings))

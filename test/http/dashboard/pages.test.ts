@@ -417,6 +417,14 @@ describe('the list of cellars', () => {
     expect(first.body).toContain(`href="${paths.cellarsPage(2)}"`)
     expect(second.body).toContain(`hx-sse:connect="${paths.liveCellars(2)}"`)
     expect(rows((await admin.get(paths.cellarsPage(3))).body)).toEqual(rows(second.body))
+
+    expect(first.body).toContain('Find cellars')
+    const found = await admin.post(paths.findCellars, { find: 'C-05 c-0' })
+    const of10 = await admin.get(found.location ?? '')
+    expect([found.location, rows(of10.body).length]).toEqual([`${paths.findCellars}?find=C-05+c-0`, 10])
+    expect(of10.body).toContain(`hx-sse:connect="${paths.liveCellars(1, 'c-05 c-0')}"`)
+    expect(of10.body).toContain('10 of 101 cellars')
+    expect((await admin.get(paths.cellarsPage(1, 'nowhere'))).body).toContain('No cellar has this title')
   })
 })
 

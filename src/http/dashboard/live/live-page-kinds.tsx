@@ -15,12 +15,11 @@ import { operatorStream } from '../../../domain/stream-names.ts'
 import { logListOf } from '../ask/log-list.ts'
 import { keyIdIn, logQueryOf } from '../ask/read-log-query.ts'
 import { mayPack } from '../gzip-answers.ts'
-import { cellarListOf, cellarsPerPageMax } from '../show/cellar-views.ts'
+import { cellarListOf, cellarsPerPageMax, foundCellars } from '../show/cellar-views.ts'
 import { askHistory, requestedHistory, watchedHistory } from '../show/history-views.ts'
 import { kegInPath, kegQueryOf } from '../show/keg-query.ts'
 import { kegPageOf } from '../show/keg-views.ts'
 import { keyListOf, keyListQuery, keysByStatus, keysPerPageMax, keyViewOf } from '../show/key-views.ts'
-import { requestedPage } from '../show/paging.ts'
 import { kegPageNumber, readingsOf, readingsQuery, readingView } from '../show/reading-views.ts'
 import { cellarInPath, type DashboardDeps, keyInPath, type SignedInVisit } from '../visit.ts'
 import type { Topic } from './live-changes.ts'
@@ -54,15 +53,16 @@ export const live =
   }
 
 export const liveCellars = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole => {
-  const { clock, projections } = deps.core
-  const page = Math.min(requestedPage(visit.query), pagesOf(projections.cellars.list().length, cellarsPerPageMax))
+  const { clock } = deps.core
+  const { words, page: asked } = readingsQuery(visit.query)
+  const page = Math.min(asked, pagesOf(foundCellars(deps, words).length, cellarsPerPageMax))
   return {
-    name: ['cellars', page],
+    name: ['cellars', page, ...words],
     topic: 'all',
     listsEvents: false,
     render: async (pause) => {
       const nowMs = clock.now()
-      const list = await cellarListOf(deps, page, { nowMs, pause })
+      const list = await cellarListOf(deps, { words, page }, { nowMs, pause })
       await pause()
       return <CellarList {...list} nowMs={nowMs} isAdmin={isAdmin(visit)} />
     },

@@ -16,7 +16,6 @@ import {
   toCellars,
 } from '../page-answers.tsx'
 import { cellarListOf, cellarView } from '../show/cellar-views.ts'
-import { requestedPage } from '../show/paging.ts'
 import { waitForTurn } from '../show/pauses.ts'
 import { readingsOf, readingsQuery } from '../show/reading-views.ts'
 import { askerOf, cellarInPath, type DashboardDeps, type SignedInVisit } from '../visit.ts'
@@ -24,10 +23,10 @@ import { drawKeyId, keyShownOnce, sentKeyId } from './key-shown-once.tsx'
 
 export const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { nowMs } = visit
-  const { cellars, page, pages } = await cellarListOf(deps, requestedPage(visit.query), { nowMs, pause: waitForTurn })
+  const asked = readingsQuery(visit.query)
+  const list = await cellarListOf(deps, asked, { nowMs, pause: waitForTurn })
   await waitForTurn()
-  const list = { cellars, page, pages }
-  return htmlPage(visit, <CellarsPage shell={visit.shell} {...list} logCheck={deps.logCheck()} />)
+  return htmlPage(visit, <CellarsPage shell={visit.shell} {...list} typed={asked.typed} logCheck={deps.logCheck()} />)
 }
 
 export const showNewCellar = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> =>

@@ -29,6 +29,12 @@ export const unitIn = ({ projections }: Pick<Core, 'projections'>, cellar: strin
   return known === null ? null : unitOf(known, keg)
 }
 
+export type AskedCellars = {
+  /** In lower case. */
+  readonly words: readonly string[]
+  readonly page: number
+}
+
 type Now = { readonly nowMs: number; readonly pause: Pause }
 type Counts = { -readonly [Name in keyof CellarRow]: CellarRow[Name] }
 
@@ -36,16 +42,24 @@ type Counts = { -readonly [Name in keyof CellarRow]: CellarRow[Name] }
  * A cellar can have thousands of keys, so the count pauses. A key may have to read the store, so the keys of a piece are
  * asked at the same time.
  */
-export const cellarListOf = async (deps: DashboardDeps, asked: number, { nowMs, pause }: Now) => {
-  const { shown, page, pages } = pageOf(deps.core.projections.cellars.list(), asked, cellarsPerPageMax)
+export const cellarListOf = async (deps: DashboardDeps, asked: AskedCellars, { nowMs, pause }: Now) => {
+  const found = foundCellars(deps, asked.words)
+  const { shown, page, pages } = pageOf(found, asked.page, cellarsPerPageMax)
   const cellars = shown.map(noCounts)
   const pauseNow = pauseEvery(keysCountedPerPiece / keysAskedAtOnceMax, pause)
   for (const piece of piecesOf(deps, cellars)) {
     await Promise.all(piece.map((counted) => count(deps, counted, nowMs)))
     await pauseNow()
   }
-  return { cellars: cellars satisfies readonly CellarRow[], page, pages }
+  const counts = { found: found.length, all: deps.core.projections.cellars.list().length }
+  return { cellars: cellars satisfies readonly CellarRow[], page, pages, find: asked.words.join(' '), ...counts }
 }
+
+/** Those whose identifier or title has each word. */
+export const foundCellars = ({ core }: DashboardDeps, words: readonly string[]): readonly CellarState[] =>
+  core.projections.cellars
+    .list()
+    .filter(({ cellar, title }) => words.every((word) => `${cellar}\n${title}`.toLowerCase().includes(word)))
 
 const noCounts = ({ cellar, title }: CellarState): Counts => ({
   cellar,
