@@ -151,6 +151,8 @@ export const paths = {
     `/live/cellars/${nameSegment(cellar)}/readings${readingsQuery(find, page, order)}`,
   liveKeg: (cellar: string, rack: string, keg: string, query: Partial<KegQuery> = {}) =>
     `/live${kegPath(cellar, rack, keg)}${kegQuery(query)}`,
+  liveRack: (cellar: string, rack: string, query: Partial<KegQuery> = {}, page = 1) =>
+    `/live/cellars/${nameSegment(cellar)}/racks/${nameSegment(rack)}${kegQuery(query, pageQuery(page))}`,
   liveKeys: (cellar: string, status: KeyStatus, page: number) =>
     `/live/cellars/${nameSegment(cellar)}/keys${listQuery(status, page)}`,
   liveKey: (keyId: string, historyPage = 1, isEverything = false) =>

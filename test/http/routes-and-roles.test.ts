@@ -93,6 +93,7 @@ const table: Readonly<Record<string, Row>> = {
   '/live/cellars': stream,
   '/live/cellars/:cellar/readings': stream,
   '/live/cellars/:cellar/kegs/:rack/:keg': stream,
+  '/live/cellars/:cellar/racks/:rack': stream,
   '/live/cellars/:cellar/keys': stream,
   '/live/log': stream,
   '/live/keys/:keyId': stream,

@@ -140,6 +140,7 @@ const rackPageView = (texts: Texts, nowMs: number): RackPageView => {
     rack: texts('rack'),
     query,
     faults: {},
+    isOpen: true,
     summary: { rack: texts('rack'), kegs: 70, silent: 1, acceptedMs: nowMs - 8_000 },
     kegs: [chart, chart, null, chart].map((drawn, at) => ({
       keg: texts('keg'),

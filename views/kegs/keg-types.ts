@@ -132,9 +132,10 @@ export type RackKey = { readonly keyId: string; readonly label: string; readonly
 
 export type RackPageView = {
   readonly rack: string
-  /** Only its range counts. */
+  /** Only its range counts, and whether it is paused. */
   readonly query: KegQuery
   readonly faults: KegPageView['faults']
+  readonly isOpen: KegPageView['isOpen']
   /** Of all pages. `null` while the readings cannot be read. */
   readonly summary: RackView | null
   /** Of this page, by name. */

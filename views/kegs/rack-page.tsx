@@ -2,6 +2,7 @@ import { StateNote } from '../cellars/readings-page.tsx'
 import { Layout } from '../frame/layout.tsx'
 import { rackKeysMax } from '../log/log-types.ts'
 import { LastRefusals } from '../log/refusals-of-key.tsx'
+import { Live, LiveSwitch } from '../parts/live.tsx'
 import { attribute, Name } from '../parts/name.tsx'
 import { Crumbs } from '../parts/nav-links.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
@@ -29,7 +30,7 @@ const chartHeight = 84
 export const RackPage = (props: RackPageProps): JSX.Element => {
   const { shell, cellar, page } = props
   const { rack, query } = page
-  const fromMs = page.kegs[0]?.chart?.fromMs ?? 0
+  const isLive = page.isOpen && !query.isPaused
   return (
     <Layout shell={shell} title={`${rack} · ${cellar.title}`} section="cellars">
       <Crumbs
@@ -44,7 +45,13 @@ export const RackPage = (props: RackPageProps): JSX.Element => {
         <h1>
           <Name text={rack} />
         </h1>
-        <RackLine page={page} nowMs={shell.nowMs} />
+        {isLive ? (
+          <Live from={paths.liveRack(cellar.cellar, rack, query, page.page)} target="#rack-line">
+            <RackLine page={page} nowMs={shell.nowMs} />
+          </Live>
+        ) : (
+          <RackLine page={page} nowMs={shell.nowMs} />
+        )}
       </div>
       <div class="chart-choices">
         <RangeLinks query={query} href={(range) => paths.rack(cellar.cellar, rack, { ...query, ...range })} />
@@ -53,16 +60,50 @@ export const RackPage = (props: RackPageProps): JSX.Element => {
           token={shell.csrf}
           query={query}
           faults={page.faults}
-          fromMs={fromMs}
+          fromMs={beginOf(page)}
         />
         <div class="chart-actions">
+          {page.isOpen ? (
+            <LiveSwitch
+              isPaused={query.isPaused}
+              href={paths.rack(cellar.cellar, rack, { ...query, isPaused: !query.isPaused }, page.page)}
+            />
+          ) : null}
           <a class="action" href={attribute(paths.log({ cellar: cellar.cellar, rack }))}>
             Everything about this rack in the Log
           </a>
         </div>
       </div>
+      <RackReadings cellar={cellar.cellar} page={page} nowMs={shell.nowMs} turn={props.turn} />
+    </Layout>
+  )
+}
+
+const beginOf = ({ kegs }: RackPageView): number => kegs[0]?.chart?.fromMs ?? 0
+
+type ReadingsProps = {
+  readonly cellar: string
+  readonly page: RackPageView
+  readonly nowMs: number
+  readonly turn: Turn
+}
+
+/** Everything that changes on the page. */
+export const RackPush = (props: ReadingsProps): JSX.Element => (
+  <>
+    <RackLine page={props.page} nowMs={props.nowMs} />
+    <tag of="hx-partial" hx-target="#rack-readings" hx-swap="outerMorph">
+      <RackReadings {...props} />
+    </tag>
+  </>
+)
+
+const RackReadings = (props: ReadingsProps): JSX.Element => {
+  const { cellar, page } = props
+  return (
+    <div id="rack-readings">
       <StateNote state={page.state} />
-      {page.keptFromMs === null || page.keptFromMs <= fromMs ? null : (
+      {page.keptFromMs === null || page.keptFromMs <= beginOf(page) ? null : (
         <p class="index-note calm">
           This cellar keeps readings for a limited time. A reading whose own time is before{' '}
           <Instant at={page.keptFromMs} /> is not drawn.
@@ -74,20 +115,20 @@ export const RackPage = (props: RackPageProps): JSX.Element => {
         keyId={null}
         rows={page.refusals}
         all={{
-          href: paths.log({ cellar: cellar.cellar, rack, kind: 'refusals' }),
+          href: paths.log({ cellar, rack: page.rack, kind: 'refusals' }),
           words: 'All refusals of the keys of this rack',
         }}
       />
-    </Layout>
+    </div>
   )
 }
 
 const RackLine = (props: { readonly page: RackPageView; readonly nowMs: number }): JSX.Element => {
   const { summary } = props.page
-  if (summary === null) return ''
+  if (summary === null) return <p id="rack-line"></p>
   const { kegs, silent, acceptedMs } = summary
   return (
-    <p>
+    <p id="rack-line">
       <span safe>{countOf(kegs, 'keg', 'kegs')}</span>
       {silent === 0 ? null : (
         <>
@@ -105,8 +146,8 @@ const RackLine = (props: { readonly page: RackPageView; readonly nowMs: number }
   )
 }
 
-const RackCharts = (props: RackPageProps): JSX.Element => {
-  const { cellar, page, shell } = props
+const RackCharts = (props: ReadingsProps): JSX.Element => {
+  const { cellar, page, nowMs } = props
   return (
     <section aria-labelledby="kegs-title">
       <h2 id="kegs-title">
@@ -114,15 +155,13 @@ const RackCharts = (props: RackPageProps): JSX.Element => {
       </h2>
       <ul class="rack-charts">
         {page.kegs.map((keg, number) =>
-          inTurn(props.turn, () => (
-            <SmallChart cellar={cellar.cellar} page={page} keg={keg} number={number} nowMs={shell.nowMs} />
-          )),
+          inTurn(props.turn, () => <SmallChart cellar={cellar} page={page} keg={keg} number={number} nowMs={nowMs} />),
         )}
       </ul>
       <PageLinks
         page={page.page}
         pages={page.pages}
-        hrefOf={(number) => paths.rack(cellar.cellar, page.rack, page.query, number)}
+        hrefOf={(number) => paths.rack(cellar, page.rack, page.query, number)}
         words={{ before: 'Previous kegs', behind: 'Next kegs' }}
       />
     </section>

@@ -15,6 +15,7 @@ import {
   liveKey,
   liveKeys,
   liveLog,
+  liveRack,
   liveReadings,
 } from './live/live-page-kinds.tsx'
 import { seeOther } from './page-answers.tsx'
@@ -115,7 +116,7 @@ const cellarPages = ({ operator, admin }: Door) =>
         operator(askedByForm('range', 'from', 'to', 'with', 'scale', 'live', 'find')),
       )
       .get('/cellars/:cellar/racks/:rack', operator(showRack))
-      .post('/cellars/:cellar/racks/:rack', operator(askedByForm('range', 'from', 'to')))
+      .post('/cellars/:cellar/racks/:rack', operator(askedByForm('range', 'from', 'to', 'live')))
       .get('/cellars/:cellar/then', operator(showCellarThen))
       .get('/cellars/:cellar/settings', operator(showSettings))
       .post('/cellars/:cellar/title', admin(rename))
@@ -184,6 +185,7 @@ const liveStreams = ({ operator }: Door) =>
       .get('/live/cellars', operator(live(liveCellars)))
       .get('/live/cellars/:cellar/readings', operator(live(liveReadings)))
       .get('/live/cellars/:cellar/kegs/:rack/:keg', operator(live(liveKeg)))
+      .get('/live/cellars/:cellar/racks/:rack', operator(live(liveRack)))
       .get('/live/cellars/:cellar/keys', operator(live(liveKeys)))
       .get('/live/log', operator(live(liveLog)))
       .get('/live/keys/:keyId', operator(live(liveKey)))

@@ -1,6 +1,7 @@
 import { CellarList } from '../../../../views/cellars/cellars-page.tsx'
 import { CellarReadings } from '../../../../views/cellars/readings-page.tsx'
 import { KegPush } from '../../../../views/kegs/keg-page.tsx'
+import { RackPush } from '../../../../views/kegs/rack-page.tsx'
 import { FirstReading } from '../../../../views/keys/key-created.tsx'
 import { KeyPush } from '../../../../views/keys/key-page.tsx'
 import { KeyList } from '../../../../views/keys/keys-page.tsx'
@@ -20,6 +21,8 @@ import { askHistory, requestedHistory, watchedHistory } from '../show/history-vi
 import { kegInPath, kegQueryOf } from '../show/keg-query.ts'
 import { kegPageOf } from '../show/keg-views.ts'
 import { keyListOf, keyListQuery, keysByStatus, keysPerPageMax, keyViewOf } from '../show/key-views.ts'
+import { requestedPage } from '../show/paging.ts'
+import { rackPageOf } from '../show/rack-views.ts'
 import { kegPageNumber, readingsOf, readingsQuery, readingView } from '../show/reading-views.ts'
 import { cellarInPath, type DashboardDeps, keyInPath, type SignedInVisit } from '../visit.ts'
 import type { Topic } from './live-changes.ts'
@@ -103,6 +106,25 @@ export const liveKeg = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutR
       const page = await kegPageOf(deps, { cellar, name, query }, { nowMs, owner: visit.session.email })
       await pause()
       return page === null ? null : <KegPush cellar={cellar} page={page} nowMs={nowMs} />
+    },
+  }
+}
+
+export const liveRack = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole | null => {
+  const cellar = cellarInPath(deps, visit)?.cellar
+  if (cellar === undefined) return null
+  const { rack } = kegInPath(visit)
+  const { range, from, to } = kegQueryOf(visit.query, { rack, keg: '' })
+  const asked = { cellar, rack, range: { range, from, to, isPaused: false }, page: requestedPage(visit.query) }
+  return {
+    name: [paths.liveRack(cellar, rack, asked.range, asked.page)],
+    topic: { cellar },
+    listsEvents: false,
+    render: async (pause) => {
+      const nowMs = deps.core.clock.now()
+      const page = await rackPageOf(deps, asked, { nowMs, owner: visit.session.email })
+      await pause()
+      return page === null ? null : <RackPush cellar={cellar} page={page} nowMs={nowMs} turn={pause} />
     },
   }
 }

@@ -31,8 +31,8 @@ export const showRack = async (deps: DashboardDeps, visit: SignedInVisit): Promi
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
   const { rack } = kegInPath(visit)
-  const { range, from, to } = kegQueryOf(visit.query, { rack, keg: '' })
-  const asked = { cellar: cellar.cellar, rack, range: { range, from, to }, page: requestedPage(visit.query) }
+  const { range, from, to, isPaused } = kegQueryOf(visit.query, { rack, keg: '' })
+  const asked = { cellar: cellar.cellar, rack, range: { range, from, to, isPaused }, page: requestedPage(visit.query) }
   const asker = { nowMs: visit.nowMs, owner: visit.session.email, signal: visit.request.signal }
   const page = await rackPageOf(deps, asked, asker)
   if (page === null) {

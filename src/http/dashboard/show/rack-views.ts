@@ -20,7 +20,7 @@ const smallChartStepsMax = 150
 export type RackAsked = {
   readonly cellar: string
   readonly rack: string
-  readonly range: Pick<KegQuery, 'range' | 'from' | 'to'>
+  readonly range: Pick<KegQuery, 'range' | 'from' | 'to' | 'isPaused'>
   readonly page: number
 }
 
@@ -33,15 +33,14 @@ export const rackPageOf = async (deps: DashboardDeps, asked: RackAsked, asker: A
     ...asked.range,
     with: [],
     isOwnScale: true,
-    isPaused: false,
     find: '',
     table: 0,
   }
-  const { fromMs, toMs, faults } = chartRange(query, nowMs)
+  const { fromMs, toMs, isOpen, faults } = chartRange(query, nowMs)
   const sorted = { sort: 'name', isReversed: false, silentFirst: false } as const
   const wanted = { cellar, rack, words: [], ...sorted, page, perPage: kegsPerRackPageMax, nowMs }
   const told = await core.questions.ask('cellarReadings', wanted, { owner, signal })
-  const shown = { rack, query: { ...query, isOwnScale: false }, faults }
+  const shown = { rack, query: { ...query, isOwnScale: false }, faults, isOpen }
   const none = { summary: null, kegs: [], page: 1, pages: 1, keptFromMs: null, keys: [], refusals: [] }
   if (told.kind !== 'answered') return { ...shown, ...none, state: stateWithout(told.kind) }
   const { kegs, racks } = told.answer

@@ -313,6 +313,29 @@ describe('the page of a keg', () => {
   })
 })
 
+/** After a reading of this value. */
+const pushedFor = async (path: string, value: number): Promise<string> => {
+  const connection = await rawConnect(service.url)
+  const cookie = [...admin.cookies].map(([name, text]) => `${name}=${text}`).join('; ')
+  await connection.send(`GET ${path} HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\nCookie: ${cookie}\r\n\r\n`)
+  await connection.answers(1)
+  await send([{ rack, keg: 'temperature', value, timestamp: new Date(clock.now() - 1_000).toISOString() }])
+  while (!connection.received().includes(String(value))) await schedule.advance(livePushMs)
+  connection.drop()
+  return connection.received()
+}
+
+test('the live stream of a rack has its line and its charts', async () => {
+  const path = paths.rack(testCellar, rack)
+  expect((await admin.get(path)).body).toContain(`hx-sse:connect="${paths.liveRack(testCellar, rack)}"`)
+  for (const still of [{ isPaused: true }, { from: '2026-02-27', to: '2026-02-28' }])
+    expect((await admin.get(paths.rack(testCellar, rack, still))).body).not.toContain('hx-sse:connect')
+  const pushed = await pushedFor(paths.liveRack(testCellar, rack), 15.125)
+  expect(pushed).toContain('<p id="rack-line">')
+  expect(pushed).toContain('hx-target="#rack-readings"')
+  expect(pushed.match(/<svg class="chart-plot"/g)).toHaveLength(3)
+})
+
 describe('the live stream of a keg', () => {
   test('has the latest value, the facts and only the newest points', async () => {
     const { body } = await pageOf('temperature')
@@ -321,21 +344,13 @@ describe('the live stream of a keg', () => {
     expect(paused).not.toContain('hx-sse:connect')
     expect(paused).toContain('Resume')
 
-    const connection = await rawConnect(service.url)
-    const cookie = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const path = paths.liveKeg(testCellar, rack, 'temperature')
-    await connection.send(`GET ${path} HTTP/1.1\r\nHost: ${new URL(service.url).host}\r\nCookie: ${cookie}\r\n\r\n`)
-    await connection.answers(1)
-    await send([{ rack, keg: 'temperature', value: 99.25, timestamp: new Date(clock.now() - 1_000).toISOString() }])
-    while (!connection.received().includes('99.25')) await schedule.advance(livePushMs)
-    const pushed = connection.received()
-    connection.drop()
+    const pushed = await pushedFor(paths.liveKeg(testCellar, rack, 'temperature'), 99.25)
     expect(pushed).toContain('hx-target="#keg-facts"')
     const [newest] = chartsIn(pushed, 'data-newest')
     expect(newest?.series[0]?.points.at(-1)?.[3]).toBe(99.25)
     expect(newest?.series[0]?.points.length).toBeLessThan(5)
     const sent = (newest?.series[0]?.points ?? []).reduce((sum, [, , , , count = 0]) => sum + count, 0)
-    expect((newest?.series[0]?.before ?? 0) + sent).toBe(warm.length + 1)
+    expect((newest?.series[0]?.before ?? 0) + sent).toBe(warm.length + 2)
     expect(pushed).not.toContain('<svg')
   })
 })
