@@ -26,7 +26,7 @@ import { AccountPage } from '../../views/operators/account-page.tsx'
 import { LinkPage, type LinkPurpose, LinkSpentPage } from '../../views/operators/link-page.tsx'
 import { ConfirmAccessPage } from '../../views/operators/operator-confirm.tsx'
 import { OperatorLinkPage, OperatorsPage } from '../../views/operators/operators-page.tsx'
-import { SignInPage } from '../../views/operators/sign-in-page.tsx'
+import { OpenFormPage, SignInPage } from '../../views/operators/sign-in-page.tsx'
 import type {
   CellarThen,
   CellarView,
@@ -200,6 +200,7 @@ const pagesBeforeSignIn = (texts: Texts): readonly Page[] => {
         shell,
         form: form({ email: '' }),
         next: texts('next'),
+        kept: '',
         isFresh: false,
         program: '<b>run</b>',
       }),
@@ -210,8 +211,20 @@ const pagesBeforeSignIn = (texts: Texts): readonly Page[] => {
         shell: { ...shell, insecureHttp: true, notice: { words: texts('notice'), isSuccess: false } },
         form: form({ email: texts('typed') }, { form: texts('fault') }),
         next: texts('next'),
+        kept: texts('typed'),
         isFresh: true,
         program: '<b>run</b>',
+      }),
+    },
+    {
+      name: 'open-form',
+      html: OpenFormPage({
+        shell,
+        action: '/cellars',
+        fields: [
+          ['_csrf', shell.csrf],
+          [texts('label'), texts('typed')],
+        ],
       }),
     },
     { name: 'insecure', html: InsecurePage({ shell, port: 3000 }) },

@@ -283,4 +283,5 @@
     showHeld()
   }, tickMs)
   revealButtons()
+  document.querySelector('form[data-goes-on]')?.requestSubmit()
 })()

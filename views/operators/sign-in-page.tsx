@@ -9,6 +9,8 @@ export const SignInPage = (props: {
   readonly form: Form<SignInField>
   /** The path to open. The server checks it after the sign-in, because anyone can change a hidden field. */
   readonly next: string
+  /** A form that came after the end of its session. Blank: none. */
+  readonly kept: string
   /** There is no account yet. */
   readonly isFresh: boolean
   readonly program: string
@@ -23,6 +25,7 @@ export const SignInPage = (props: {
     ) : null}
     <PostForm action={paths.signIn} csrf={props.shell.csrf} form={props.form} button="Sign in">
       <input type="hidden" name="next" value={attribute(props.next)} />
+      {props.kept === '' ? null : <input type="hidden" name="kept" value={attribute(props.kept)} />}
       <TextField
         form={props.form}
         name="email"
@@ -42,5 +45,26 @@ export const SignInPage = (props: {
         <span safe>{props.program}</span> operator link <span class="unbroken">--email you@example.com</span>
       </code>
     </pre>
+  </Layout>
+)
+
+/** Sends the form to its own address, whose page shows it again. `app.js` presses the button at once. */
+export const OpenFormPage = (props: {
+  readonly shell: Shell
+  readonly action: string
+  readonly fields: readonly (readonly [name: string, text: string])[]
+}): JSX.Element => (
+  <Layout shell={props.shell} title="Signed in" narrow>
+    <h1>You are signed in again</h1>
+    <form method="post" action={attribute(props.action)} class="card" data-goes-on="">
+      <p>Your form was not sent yet. Open it, check the fields, then send it.</p>
+      {props.fields.map(([name, text]) => (
+        <input type="hidden" name={attribute(name)} value={attribute(text)} />
+      ))}
+      <div class="form-end">
+        <button type="submit">Open the form</button>
+        <a href={paths.cellars}>Discard it</a>
+      </div>
+    </form>
   </Layout>
 )

@@ -43,6 +43,8 @@ import {
   changePolicy,
   changeRetention,
   rename,
+  reopenPolicy,
+  reopenTitle,
   showRetentionConfirmation,
   showSettings,
 } from './pages/settings-pages.tsx'
@@ -103,7 +105,7 @@ const cellarPages = ({ operator, admin }: Door) =>
     pages
       .get('/', operator(leadToCellars))
       .get(paths.cellars, operator(showCellars))
-      .post(paths.cellars, admin(createCellar))
+      .post(paths.cellars, admin(createCellar, showNewCellar))
       .get(paths.findCellars, operator(showCellars))
       .post(paths.findCellars, operator(askedByForm('find')))
       .get(paths.newCellar, admin(showNewCellar))
@@ -119,31 +121,31 @@ const cellarPages = ({ operator, admin }: Door) =>
       .post('/cellars/:cellar/racks/:rack', operator(askedByForm('range', 'from', 'to', 'live')))
       .get('/cellars/:cellar/then', operator(showCellarThen))
       .get('/cellars/:cellar/settings', operator(showSettings))
-      .post('/cellars/:cellar/title', admin(rename))
-      .post('/cellars/:cellar/policy', admin(changePolicy))
+      .post('/cellars/:cellar/title', admin(rename, reopenTitle))
+      .post('/cellars/:cellar/policy', admin(changePolicy, reopenPolicy))
       .get('/cellars/:cellar/unit', admin(showUnit))
-      .post('/cellars/:cellar/unit', admin(setUnit))
+      .post('/cellars/:cellar/unit', admin(setUnit, showUnit))
       .get('/cellars/:cellar/retention', admin(showRetentionConfirmation))
-      .post('/cellars/:cellar/retention', admin(changeRetention)),
+      .post('/cellars/:cellar/retention', admin(changeRetention, showRetentionConfirmation)),
   )
 
 const keyPages = ({ operator, admin }: Door) =>
   new Elysia().use(asHtml()).guard(unread, (pages) =>
     pages
       .get('/cellars/:cellar/keys', operator(showKeys))
-      .post('/cellars/:cellar/keys', admin(createKey))
+      .post('/cellars/:cellar/keys', admin(createKey, showNewKey))
       .get('/cellars/:cellar/keys/new', admin(showNewKey))
       .get('/keys/:keyId', operator(showKey))
       .get('/keys/:keyId/edit', admin(showEdit))
-      .post('/keys/:keyId/edit', admin(saveEdit))
+      .post('/keys/:keyId/edit', admin(saveEdit, showEdit))
       .get('/keys/:keyId/rotate', admin(showRotate))
-      .post('/keys/:keyId/rotate', admin(rotate))
+      .post('/keys/:keyId/rotate', admin(rotate, showRotate))
       .get('/keys/:keyId/suspend', admin(confirmKeyAction('suspend')))
-      .post('/keys/:keyId/suspend', admin(doKeyAction('suspend')))
+      .post('/keys/:keyId/suspend', admin(doKeyAction('suspend'), confirmKeyAction('suspend')))
       .get('/keys/:keyId/resume', admin(confirmKeyAction('resume')))
-      .post('/keys/:keyId/resume', admin(doKeyAction('resume')))
+      .post('/keys/:keyId/resume', admin(doKeyAction('resume'), confirmKeyAction('resume')))
       .get('/keys/:keyId/revoke', admin(confirmKeyAction('revoke')))
-      .post('/keys/:keyId/revoke', admin(doKeyAction('revoke'))),
+      .post('/keys/:keyId/revoke', admin(doKeyAction('revoke'), confirmKeyAction('revoke'))),
   )
 
 const logPages = ({ operator }: Door) =>
@@ -165,13 +167,13 @@ const operatorPages = ({ visitor, operator, admin }: Door) =>
       .post(paths.accountPassword, operator(changePassword))
       .post(paths.accountSessions, operator(endOwnSessions))
       .get(paths.operators, operator(showOperators))
-      .post(paths.operatorLinks, admin(issueLink))
+      .post(paths.operatorLinks, admin(issueLink, showOperators))
       .get('/operators/:email/role', admin(confirmRole))
-      .post('/operators/:email/role', admin(setRole))
+      .post('/operators/:email/role', admin(setRole, confirmRole))
       .get('/operators/:email/remove', admin(confirmChange('remove')))
-      .post('/operators/:email/remove', admin(removeOperator))
+      .post('/operators/:email/remove', admin(removeOperator, confirmChange('remove')))
       .get('/operators/:email/sessions', admin(confirmChange('end_sessions')))
-      .post('/operators/:email/sessions', admin(endSessions))
+      .post('/operators/:email/sessions', admin(endSessions, confirmChange('end_sessions')))
       .get(paths.signIn, visitor(showSignIn))
       .post(paths.signIn, visitor(signIn))
       .post(paths.signOut, operator(signOut))

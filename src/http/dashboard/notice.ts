@@ -41,6 +41,10 @@ const others = {
   key_was_expired: 'This key has expired. Set a later expiry first, then rotate the key.',
   link_by_other:
     'In the last 30 days, somebody else created or used a one-time link for your account. The sign-in history below shows who and when.',
+  form_is_kept: 'Your session has ended, so your form was not sent. Sign in again, and the form opens as you left it.',
+  form_not_sent: 'Your session had ended, so this form was not sent. Check the fields, then send it.',
+  form_of_another:
+    'The form that was open before belonged to another operator. It was not sent, and its fields are gone.',
   session_ended: 'Your session has ended. Nothing was changed. Sign in again.',
 } as const
 

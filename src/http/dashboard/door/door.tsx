@@ -8,14 +8,16 @@ import { Outage } from '../../../log/event-log.ts'
 import { networkOf } from '../../client-address.ts'
 import { closeConnection, retrySoon } from '../../problem.ts'
 import type { BodyHolder } from '../../unfinished-bodies.ts'
-import { type FormFault, noFields, readForm } from '../forms/read-form.ts'
+import { keptText } from '../forms/kept-form.ts'
+import { type FormFault, fieldsOf, noFields, readForm } from '../forms/read-form.ts'
 import { askAgain, endOfStream } from '../live/server-sent-events.ts'
 import { noticeNamed, shownNotice } from '../notice.ts'
 import { htmlPage, notFound, problemPage, seeOther } from '../page-answers.tsx'
+import { signInPage } from '../pages/sign-in-pages.tsx'
 import { waitForTurn } from '../show/pauses.ts'
 import { type DashboardDeps, type OpenSession, refusedVisitor, type SignedInVisit, type Visit } from '../visit.ts'
 import { cookieText, readCookie } from './cookies.ts'
-import { csrfMatches, csrfToken, isCrossSite } from './csrf.ts'
+import { csrfMatches, csrfToken, isCrossSite, isFromOwnPage, isOwnedBy } from './csrf.ts'
 import { type Origin, originOf } from './origin.ts'
 import type { DoorReason } from './refusal-traces.ts'
 import { secured } from './security-headers.ts'
@@ -26,7 +28,11 @@ type Page<V> = (deps: DashboardDeps, visit: V) => Answer
 /** `operator` admits admins and auditors. `nobody` is for the methods that a path does not have. */
 type Action =
   | { readonly access: 'visitor'; readonly answer: Page<Visit> }
-  | { readonly access: 'operator' | 'admin'; readonly answer: Page<SignedInVisit> }
+  | {
+      readonly access: 'operator' | 'admin'
+      readonly answer: Page<SignedInVisit>
+      readonly formPage?: Page<SignedInVisit> | undefined
+    }
   | { readonly access: 'nobody'; readonly allow: readonly string[] }
 
 type Routed = {
@@ -43,7 +49,8 @@ type Handler = (routed: Routed) => Promise<Response>
 export type Door = {
   visitor(page: Page<Visit>): Handler
   operator(page: Page<SignedInVisit>): Handler
-  admin(page: Page<SignedInVisit>): Handler
+  /** `formPage` shows the fields of a form that outlived its session (`kept-form.ts`). Like every GET, it changes nothing. */
+  admin(page: Page<SignedInVisit>, formPage?: Page<SignedInVisit>): Handler
   /** 404 if no method is allowed. */
   nobody(allow: readonly string[]): Handler
 }
@@ -58,7 +65,7 @@ export type Door = {
  * 5. A form comes from our own site (`csrf.ts`).
  * 6. The session has the role that the route needs.
  * 7. The form arrives completely. Then step 6 is repeated, because the session can end meanwhile.
- * 8. The form has the token of its cookie (`csrf.ts`).
+ * 8. The form has the token of its cookie (`csrf.ts`). If it has one of an earlier session, it is only shown again.
  *
  * These are no hooks of Elysia. A hook would end before the page is made, but a page must give back its turn
  * (`operator-turns.ts`) even if it throws.
@@ -71,7 +78,7 @@ export const doorOf = (deps: DashboardDeps): Door => {
   return {
     visitor: (answer) => guarded({ access: 'visitor', answer }),
     operator: (answer) => guarded({ access: 'operator', answer }),
-    admin: (answer) => guarded({ access: 'admin', answer }),
+    admin: (answer, formPage) => guarded({ access: 'admin', answer, formPage }),
     nobody: (allow) => guarded({ access: 'nobody', allow }),
   }
 }
@@ -111,8 +118,8 @@ const checkAndAnswer = async (deps: DashboardDeps, action: Action, visit: Visit)
   }
 
   const permission = permissionFor(deps, action, visit)
+  if (!isRead && (permission.isGranted || mayBeKept(action, visit))) return answerForm(deps, action, visit)
   if (!permission.isGranted) return permission.refusal
-  if (!isRead) return answerForm(deps, action, visit)
   if (action.access === 'visitor') return permission.answer(visit)
   return answerInPlace(deps, action, visit)
 }
@@ -152,18 +159,41 @@ const answerForm = async (deps: DashboardDeps, action: Admitting, arrived: Visit
   const form = await readForm(deps.bodies, request, holderOf(arrived))
   const visit: Visit = { ...arrived, ...currentFacts(deps, arrived) }
   const permission = permissionFor(deps, action, visit)
-  if (!permission.isGranted) return permission.refusal
+  if (!permission.isGranted) {
+    const kept = typeof form !== 'string' && mayBeKept(action, visit) ? keptText(visit.path, form) : null
+    return kept === null ? permission.refusal : signInWith(deps, visit, kept)
+  }
   if (typeof form === 'string') return unreadableForm(visit, form)
   const cookieSecret = visit.session?.secret ?? readCookie(request.headers, 'visitor', origin.trust)
   if (cookieSecret === null) {
     traceRefused(deps, visit, 'no_cookie')
     return problemPage(visit, { problem: 'no_cookie', status: 403 })
   }
-  if (!csrfMatches(form('_csrf'), cookieSecret)) {
-    traceRefused(deps, visit, 'form_token')
-    return formExpired(visit)
-  }
-  return permission.answer({ ...visit, form })
+  const sent: Visit = { ...visit, form: fieldsOf(form) }
+  if (csrfMatches(sent.form('_csrf'), cookieSecret)) return permission.answer(sent)
+  const again = shownAgain(deps, action, sent)
+  if (again !== null) return again
+  traceRefused(deps, visit, 'form_token')
+  return formExpired(visit)
+}
+
+/** Only a form that a page of this site sent, so that no other site can fill in a form that somebody then confirms. */
+const mayBeKept = (action: Admitting, { request, origin, session }: Visit): boolean =>
+  session === null && hasFormPage(action) && isFromOwnPage(request.headers, origin.own)
+
+const hasFormPage = (action: Admitting): boolean => action.access !== 'visitor' && action.formPage !== undefined
+
+const signInWith = (deps: DashboardDeps, visit: Visit, kept: string): Promise<Response> => {
+  const shell = { ...visit.shell, notice: shownNotice('form_is_kept') }
+  return htmlPage(visit, signInPage(deps, { ...visit, shell }, { next: paths.cellars, kept }), 401)
+}
+
+const shownAgain = (deps: DashboardDeps, action: Admitting, visit: Visit): Answer | null => {
+  const { request, origin, session, form } = visit
+  if (action.access === 'visitor' || action.formPage === undefined || session === null) return null
+  if (!isFromOwnPage(request.headers, origin.own) || !isOwnedBy(form('_csrf'), session.email)) return null
+  const shell = { ...visit.shell, notice: shownNotice('form_not_sent') }
+  return action.formPage(deps, { ...visit, session, shell })
 }
 
 const traceRefused = ({ traces }: DashboardDeps, visit: Visit, reason: DoorReason): void =>
@@ -246,7 +276,7 @@ const currentFacts = (
     shell: {
       nowMs,
       operator: session === null ? null : { email: session.email, role: session.role },
-      csrf: csrfToken(secret),
+      csrf: csrfToken(secret, session?.email ?? null),
       assets: deps.assets,
       insecureHttp: trust === 'insecure_allowed',
       reasons: session === null ? [] : deps.reasons(),

@@ -1,8 +1,8 @@
 import { type BodyFault, readBody } from '../../read-body.ts'
 import type { BodyHolder, UnfinishedBodies } from '../../unfinished-bodies.ts'
 
-/** The longest sign-in form has 7.5 KB. */
-export const visitorFormBodyBytesMax = 8 * 1024
+/** The longest sign-in form has 7.5 KB, and can carry another form (`keptBytesMax`). */
+export const visitorFormBodyBytesMax = 16 * 1024
 export const formBodyBytesMax = 64 * 1024
 
 export type FormFields = (name: string) => string
@@ -13,14 +13,18 @@ export const readForm = async (
   bodies: UnfinishedBodies,
   request: Request,
   holder: BodyHolder,
-): Promise<FormFields | FormFault> => {
+): Promise<URLSearchParams | FormFault> => {
   const mediaType = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (mediaType !== 'application/x-www-form-urlencoded') return 'not_a_form'
   const bytesMax = holder.pool === 'visitors' ? visitorFormBodyBytesMax : formBodyBytesMax
   const body = await readBody(bodies, request, { ...holder, bytesMax })
   if (typeof body === 'string') return body
-  const fields = new URLSearchParams(new TextDecoder().decode(body))
-  return (name) => fields.get(name) ?? ''
+  return new URLSearchParams(new TextDecoder().decode(body))
 }
+
+export const fieldsOf =
+  (sent: URLSearchParams): FormFields =>
+  (name) =>
+    sent.get(name) ?? ''
 
 export const noFields: FormFields = () => ''

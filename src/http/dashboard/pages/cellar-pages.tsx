@@ -19,7 +19,7 @@ import { cellarListOf, cellarView } from '../show/cellar-views.ts'
 import { waitForTurn } from '../show/pauses.ts'
 import { readingsOf, readingsQuery } from '../show/reading-views.ts'
 import { askerOf, cellarInPath, type DashboardDeps, type SignedInVisit } from '../visit.ts'
-import { drawKeyId, keyShownOnce, sentKeyId } from './key-shown-once.tsx'
+import { keyShownOnce, sentKeyId } from './key-shown-once.tsx'
 
 export const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { nowMs } = visit
@@ -30,7 +30,7 @@ export const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Pr
 }
 
 export const showNewCellar = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> =>
-  htmlPage(visit, newCellarPage(visit, drawKeyId(deps), { first_key: 'now' }))
+  htmlPage(visit, newCellarPage(visit, sentKeyId(deps, visit), { first_key: visit.form('first_key') || 'now' }))
 
 /** The first key is a command of its own. If it fails, the cellar stays, and its list of keys says so. */
 export const createCellar = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {

@@ -33,8 +33,8 @@ export const showNewKey = (deps: DashboardDeps, visit: SignedInVisit): Promise<R
     visit,
     newKeyPage(visit, {
       cellar,
-      values: { ...keyFormValues(visit.form), expires: 'never' },
-      keyId: drawKeyId(deps),
+      values: { ...keyFormValues(visit.form), expires: visit.form('expires') || 'never' },
+      keyId: sentKeyId(deps, visit),
     }),
   )
 }

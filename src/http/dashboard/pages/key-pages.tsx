@@ -54,8 +54,9 @@ export const showEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promi
   if (key === null) return notFound(visit)
   const notice = alreadyDone(key, 'edit')
   if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
-  const values = keyFormOf(key)
-  return htmlPage(visit, editPage(deps, visit, { key, values, shown: values }))
+  const now = keyFormOf(key)
+  const values = visit.form('_shown') === '' ? now : keyFormValues(visit.form)
+  return htmlPage(visit, editPage(deps, visit, { key, values, shown: shownValues(visit.form, now) }))
 }
 
 /** All fields are checked before the first is saved. Otherwise a wrong one would leave the form half saved. */

@@ -10,7 +10,14 @@ import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, s
 import { askerOf, type DashboardDeps, type SignedInVisit } from '../visit.ts'
 
 export const showOperators = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> =>
-  htmlPage(visit, operatorsPage(deps, visit, { values: emptyLink, faults: noFaults }))
+  htmlPage(visit, operatorsPage(deps, visit, { values: linkValues(visit), faults: noFaults }))
+
+/** No page may contain a password. */
+const linkValues = ({ form }: SignedInVisit): Form<LinkField>['values'] => ({
+  email: form('email'),
+  role: form('role') || 'auditor',
+  own_password: '',
+})
 
 const emailOf = ({ params }: SignedInVisit): string => (params['email'] ?? '').toLowerCase()
 
@@ -88,10 +95,10 @@ const isInvited = ({ core }: DashboardDeps, visit: SignedInVisit): boolean =>
 
 /** In the answer to the POST itself, so no URL shows the link again. */
 export const issueLink = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const values = { email: visit.form('email'), role: visit.form('role'), own_password: '' }
+  const values = linkValues(visit)
   const back = { href: paths.operators, words: 'Back to operators' }
   const again = (faults: Faults) => operatorsPage(deps, visit, { values, faults })
-  const role = roleOf(values.role)
+  const role = roleOf(visit.form('role'))
   if (role === null) return htmlPage(visit, again({ role: 'Choose admin or auditor.' }), 422)
   const issued = await issuedLink(deps, visit, { email: values.email, role })
   if ('waitMs' in issued) return tooManyAttempts(visit, issued.waitMs, again)
@@ -124,8 +131,6 @@ const issuedLink = async (
 }
 
 const roleOf = (text: string): Role | null => (text === 'admin' || text === 'auditor' ? text : null)
-
-const emptyLink: Form<LinkField>['values'] = { email: '', role: 'auditor', own_password: '' }
 
 const operatorsPage = (deps: DashboardDeps, visit: SignedInVisit, { values, faults }: Form<LinkField>): JSX.Element => (
   <OperatorsPage

@@ -16,8 +16,8 @@ export const showRotate = async (deps: DashboardDeps, visit: SignedInVisit): Pro
   if (key === null) return notFound(visit)
   const notice = rotationNotice(key, visit.nowMs)
   if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
-  const overlap = overlapTyped(rotationOverlapMsDefault)
-  return htmlPage(visit, rotatePage(deps, visit, { key, overlap, keyId: drawKeyId(deps) }))
+  const overlap = visit.form('overlap') || overlapTyped(rotationOverlapMsDefault)
+  return htmlPage(visit, rotatePage(deps, visit, { key, overlap, keyId: sentKeyId(deps, visit) }))
 }
 
 export const rotate = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {

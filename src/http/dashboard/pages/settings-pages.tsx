@@ -12,7 +12,7 @@ import { keyLimitDefault, retentionMsMin } from '../../../limits.ts'
 import { isChanged, shownFieldOf, shownValues } from '../forms/changed-fields.ts'
 import { limitValues, typedLimit } from '../forms/key-fields.ts'
 import type { FormFields } from '../forms/read-form.ts'
-import { type Faults, htmlPage, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
+import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { cellarView } from '../show/cellar-views.ts'
 import { askerOf, cellarInPath, type DashboardDeps, type SignedInVisit } from '../visit.ts'
 
@@ -24,34 +24,31 @@ export const showSettings = (deps: DashboardDeps, visit: SignedInVisit): Promise
 export const rename = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
-  const values = { title: visit.form('title') }
   const shown = shownValues(visit.form, titleValues(cellar))
   if (!isChanged(visit.form, shown, ['title'])) return nothingTyped(visit, cellar)
-  const renamed = await deps.core.cellars.rename(cellar.cellar, values.title, askerOf(visit))
+  const renamed = await deps.core.cellars.rename(cellar.cellar, visit.form('title'), askerOf(visit))
   if (renamed.ok) return seeOther(visit, paths.settings(cellar.cellar), { notice: 'cellar_renamed' })
-  const again = (faults: Faults) =>
-    settingsPage(visit, cellar, {
-      rename: { values, shown: shownFieldOf(shown), faults: placedFaults(values, faults) },
-    })
-  return refusedPage(visit, renamed.refusal, { back: backTo(cellar), again })
+  return refusedPage(visit, renamed.refusal, { back: backTo(cellar), again: titleAgain(visit, cellar) })
 }
+
+const titleAgain = (visit: SignedInVisit, cellar: CellarState) => (faults: Faults) => {
+  const values = { title: visit.form('title') }
+  const shown = shownFieldOf(shownValues(visit.form, titleValues(cellar)))
+  return settingsPage(visit, cellar, { rename: { values, shown, faults: placedFaults(values, faults) } })
+}
+
+const reopened =
+  (again: typeof titleAgain) =>
+  (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+    const cellar = cellarInPath(deps, visit)
+    return cellar === null ? notFound(visit) : htmlPage(visit, again(visit, cellar)(noFaults))
+  }
 
 export const changePolicy = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
-  const { form } = visit
-  const values = {
-    limit_readings: form('limit_readings'),
-    limit_seconds: form('limit_seconds'),
-    age_max: form('age_max'),
-    ahead_max: form('ahead_max'),
-  }
-  const shown = shownValues(form, policyValues(cellar.policy))
-  const again = (faults: Faults) =>
-    settingsPage(visit, cellar, {
-      policy: { values, shown: shownFieldOf(shown), faults: placedFaults(values, faults) },
-    })
-  const bounds = typedBounds(form, shown)
+  const again = policyAgain(visit, cellar)
+  const bounds = typedBounds(visit.form, shownValues(visit.form, policyValues(cellar.policy)))
   if (!bounds.ok) return refusedPage(visit, bounds.refusal, { back: backTo(cellar), again })
   if (Object.keys(bounds.value).length === 0) return nothingTyped(visit, cellar)
   const changed = await deps.core.cellars.changePolicy(cellar.cellar, bounds.value, askerOf(visit))
@@ -59,10 +56,24 @@ export const changePolicy = async (deps: DashboardDeps, visit: SignedInVisit): P
   return refusedPage(visit, changed.refusal, { back: backTo(cellar), again })
 }
 
+const policyAgain = (visit: SignedInVisit, cellar: CellarState) => (faults: Faults) => {
+  const { form } = visit
+  const values = {
+    limit_readings: form('limit_readings'),
+    limit_seconds: form('limit_seconds'),
+    age_max: form('age_max'),
+    ahead_max: form('ahead_max'),
+  }
+  const shown = shownFieldOf(shownValues(form, policyValues(cellar.policy)))
+  return settingsPage(visit, cellar, { policy: { values, shown, faults: placedFaults(values, faults) } })
+}
+
+export const [reopenTitle, reopenPolicy] = [reopened(titleAgain), reopened(policyAgain)]
+
 export const showRetentionConfirmation = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
-  const typed = visit.query.get('days') ?? ''
+  const typed = visit.query.get('days') ?? visit.form('days')
   const retention = typedRetention(typed)
   if (retention.ok) return htmlPage(visit, confirmPage(visit, cellar, { typed, retentionMs: retention.value }))
   return refusedPage(visit, retention.refusal, { back: backTo(cellar), again: retentionAgain(visit, cellar, typed) })

@@ -1,9 +1,11 @@
-import { SignInPage } from '../../../../views/operators/sign-in-page.tsx'
+import { OpenFormPage, SignInPage } from '../../../../views/operators/sign-in-page.tsx'
 import { paths } from '../../../../views/paths.ts'
 import type { SignedIn } from '../../../actors/core-interface.ts'
 import { knownBrowser, signInFrom } from '../door/browser.ts'
 import { cookieText, signedInCookies } from '../door/cookies.ts'
+import { csrfToken } from '../door/csrf.ts'
 import { tooManyAttempts, withPasswordAttempt } from '../door/password-attempt.ts'
+import { type KeptForm, keptFormOf } from '../forms/kept-form.ts'
 import { type Faults, htmlPage, noFaults, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import type { DashboardDeps, SignedInVisit, Visit } from '../visit.ts'
 
@@ -25,9 +27,10 @@ export const signIn = async (deps: DashboardDeps, visit: Visit): Promise<Respons
   const opened = await withPasswordAttempt(deps, { visit, email, isAccount, device, wrong }, () =>
     core.operators.signIn(input, from, visit.requestId),
   )
-  const again = (faults: Faults) => signInPage(deps, visit, { next, faults })
+  const kept = visit.form('kept')
+  const again = (faults: Faults) => signInPage(deps, visit, { next, kept, faults })
   if ('waitMs' in opened) return tooManyAttempts(visit, opened.waitMs, again)
-  if (opened.ok) return intoDashboard(visit, opened.value, next)
+  if (opened.ok) return kept === '' ? intoDashboard(visit, opened.value, next) : backToForm(visit, opened.value, kept)
   return refusedPage(visit, opened.refusal, { back: { href: paths.signIn, words: 'Back to sign-in' }, again })
 }
 
@@ -36,6 +39,18 @@ export const intoDashboard = (visit: Visit, opened: SignedIn, next: string): Res
   const cookies = signedInCookies(visit, opened)
   if (opened.isToldOfLink) return seeOther(visit, paths.account, { notice: 'link_by_other', cookies })
   return seeOther(visit, next, { cookies })
+}
+
+/** The warning of `intoDashboard` comes first, too, and then the form is gone. */
+const backToForm = (visit: Visit, opened: SignedIn, kept: string): Response | Promise<Response> => {
+  const { email, role } = opened.session
+  const form = keptFormOf(kept, email)
+  if (opened.isToldOfLink) return intoDashboard(visit, opened, paths.cellars)
+  const cookies = signedInCookies(visit, opened)
+  if (form === null) return seeOther(visit, paths.cellars, { notice: 'form_of_another', cookies })
+  const shell = { ...visit.shell, operator: { email, role }, csrf: csrfToken(opened.sessionSecret, email) }
+  const { path, fields }: KeptForm = form
+  return htmlPage({ ...visit, cookies }, <OpenFormPage shell={shell} action={safeNext(path)} fields={fields} />)
 }
 
 export const signOut = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
@@ -65,15 +80,20 @@ export const safeNext = (text: string): string => {
 
 const nowhere = 'https://nowhere.invalid'
 
-type Shown = { readonly next: string; readonly faults?: Faults }
+type Shown = { readonly next: string; readonly kept?: string; readonly faults?: Faults }
 
-const signInPage = ({ core, web }: DashboardDeps, visit: Visit, { next, faults = noFaults }: Shown): JSX.Element => {
+export const signInPage = (
+  { core, web }: DashboardDeps,
+  visit: Visit,
+  { next, kept = '', faults = noFaults }: Shown,
+): JSX.Element => {
   const values = { email: visit.form('email') }
   return (
     <SignInPage
       shell={visit.shell}
       form={{ values, faults: placedFaults(values, faults) }}
       next={next}
+      kept={kept}
       isFresh={core.projections.operators.list().length === 0}
       program={web.program}
     />

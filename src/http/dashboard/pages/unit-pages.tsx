@@ -2,7 +2,7 @@ import { UnitPage } from '../../../../views/cellars/units.tsx'
 import { paths } from '../../../../views/paths.ts'
 import { type CellarState, unitOf } from '../../../domain/cellar.ts'
 import { isChanged, shownFieldOf, shownValues } from '../forms/changed-fields.ts'
-import { type Faults, htmlPage, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
+import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { cellarView } from '../show/cellar-views.ts'
 import { askerOf, cellarInPath, type DashboardDeps, type SignedInVisit } from '../visit.ts'
 
@@ -11,9 +11,12 @@ type Typed = { readonly rack: string; readonly keg: string; readonly unit: strin
 export const showUnit = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
-  const keg = visit.query.get('keg') ?? ''
-  const typed = { rack: visit.query.get('rack') ?? '', keg, unit: unitOf(cellar, keg) ?? '' }
-  return htmlPage(visit, unitPage(visit, cellar, typed))
+  const { form, query } = visit
+  const isSent = form('_shown') !== ''
+  const [rack, keg] = isSent ? [form('rack'), form('keg')] : [query.get('rack') ?? '', query.get('keg') ?? '']
+  const now = { unit: unitOf(cellar, keg) ?? '' }
+  const typed = { rack, keg, unit: isSent ? form('unit') : now.unit }
+  return htmlPage(visit, unitPage(visit, cellar, typed, { shown: shownValues(form, now), faults: noFaults }))
 }
 
 export const setUnit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
@@ -35,8 +38,12 @@ export const setUnit = async (deps: DashboardDeps, visit: SignedInVisit): Promis
 
 type Sent = { readonly shown: Readonly<Record<string, string>>; readonly faults: Faults }
 
-const unitPage = (visit: SignedInVisit, cellar: CellarState, { rack, keg, unit }: Typed, sent?: Sent): JSX.Element => {
-  const { shown = { unit }, faults = {} } = sent ?? {}
+const unitPage = (
+  visit: SignedInVisit,
+  cellar: CellarState,
+  { rack, keg, unit }: Typed,
+  { shown, faults }: Sent,
+): JSX.Element => {
   const values = { keg, unit }
   return (
     <UnitPage

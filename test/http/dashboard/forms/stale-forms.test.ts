@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { paths } from '../../../../views/paths.ts'
 import { type Service, testAsker, testCellar } from '../../../support/test-service.ts'
 import { signedIn, startWithOperators, type Visitor } from '../visitor.ts'
+import { attributeIn, fieldsOfForm } from './form-fields.ts'
 
 let service: Service
 let admin: Visitor
@@ -15,25 +16,8 @@ type Fields = Readonly<Record<string, string>>
 
 const dayMs = 86_400_000
 
-/** The fields of the form for `action`, as a browser would send them from this page. */
-const formOn = async (page: string, action: string): Promise<Fields> => {
-  const { body } = await admin.get(page)
-  const form = body.split('<form ').find((html) => html.includes(`action="${action}"`)) ?? ''
-  const fields: Record<string, string> = {}
-  for (const [tag] of form.matchAll(/<input[^>]*>/g)) {
-    const isLeftOut = tag.includes('type="radio"') && !tag.includes(' checked')
-    if (!isLeftOut) fields[attributeIn(tag, 'name')] = attributeIn(tag, 'value')
-  }
-  for (const [, name = '', text = ''] of form.matchAll(/<textarea[^>]* name="([^"]*)"[^>]*>\n([^<]*)</g)) {
-    fields[name] = decoded(text).replaceAll('\n', '\r\n')
-  }
-  return fields
-}
-
-const attributeIn = (tag: string, name: string): string =>
-  decoded(new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? '')
-
-const decoded = (html: string): string => html.replaceAll('&#34;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&')
+const formOn = async (page: string, action: string): Promise<Fields> =>
+  fieldsOfForm((await admin.get(page)).body, action)
 
 const eventsFrom = async (position: number) => (await service.log.readAll({ limit: 100 })).slice(position)
 

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Browser, Page } from 'playwright-core'
+import { paths } from '../../views/paths.ts'
+import { startWithOperators } from '../http/dashboard/visitor.ts'
+import { launchChromium } from '../support/chromium.ts'
+import { emailOf, testPassword } from '../support/test-operators.ts'
+import { type Service, testAsker } from '../support/test-service.ts'
+
+setDefaultTimeout(600_000)
+
+let browser: Browser
+let service: Service
+beforeAll(async () => {
+  service = await startWithOperators()
+  browser = await launchChromium()
+})
+afterAll(async () => {
+  await browser.close()
+  await service.stop()
+})
+
+const shots = process.env['SHOTS']
+
+const look = async (page: Page, name: string): Promise<void> => {
+  if (shots !== undefined) await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true })
+}
+
+const signIn = async (page: Page): Promise<void> => {
+  await page.getByLabel('E-mail').fill(emailOf.admin)
+  await page.getByLabel('Password').fill(testPassword)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+const signedIn = async (options: Parameters<Browser['newContext']>[0]): Promise<Page> => {
+  const page = await (await browser.newContext(options)).newPage()
+  await page.goto(service.url + paths.signIn)
+  await signIn(page)
+  await page.waitForURL('**/cellars')
+  return page
+}
+
+const endSessions = () => service.core.operators.endSessions(emailOf.admin, { allBut: null }, testAsker)
+
+const small = { width: 360, height: 740 }
+
+describe.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
+  'with JavaScript: $javaScriptEnabled',
+  ({ javaScriptEnabled }) => {
+    test('a form whose session has ended opens again after the sign-in', async () => {
+      const { keyId } = await service.createKey({ label: 'Press' })
+      const page = await signedIn({ viewport: small, javaScriptEnabled })
+      await page.goto(service.url + paths.editKey(keyId))
+      await page.getByLabel('Label').fill('Pump & press')
+      await page.getByLabel('Note').fill('two\nlines')
+      await endSessions()
+      await page.getByRole('button', { name: 'Save changes' }).click()
+      await page.getByText('your form was not sent').waitFor()
+      await look(page, `kept-sign-in-${javaScriptEnabled}`)
+      await signIn(page)
+      if (!javaScriptEnabled) {
+        await look(page, 'open-form')
+        await page.getByRole('button', { name: 'Open the form' }).click()
+      }
+      await page.getByText('so this form was not sent').waitFor()
+      await look(page, `kept-form-${javaScriptEnabled}`)
+      expect(page.url()).toBe(service.url + paths.editKey(keyId))
+      expect(await page.getByLabel('Label').inputValue()).toBe('Pump & press')
+      expect(await page.getByLabel('Note').inputValue()).toBe('two\nlines')
+      expect(service.core.projections.keys.get(keyId)?.label).toBe('Press')
+      await page.getByRole('button', { name: 'Save changes' }).click()
+      await page.getByText('Changes saved and in force.').waitFor()
+      expect(service.core.projections.keys.get(keyId)).toMatchObject({ label: 'Pump & press', note: 'two\nlines' })
+      await page.context().close()
+    })
+  },
+)
