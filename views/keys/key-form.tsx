@@ -80,7 +80,7 @@ const KeyText = (props: { readonly form: Form<NewKeyField>; readonly isNew: bool
   </>
 )
 
-const newChoices: readonly ExpiryChoice[] = ['never', '7d', '30d', '90d', '1y', 'date']
+const newChoices: readonly ExpiryChoice[] = ['1y', '90d', '30d', '7d', 'never', 'date']
 const editChoices: readonly ExpiryChoice[] = ['keep', ...newChoices]
 
 const choiceWords: Readonly<Record<ExpiryChoice, string>> = {

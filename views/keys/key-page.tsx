@@ -8,8 +8,10 @@ import { Fact } from '../parts/fact.tsx'
 import { Live } from '../parts/live.tsx'
 import { UsageMeter } from '../parts/meter.tsx'
 import { Name } from '../parts/name.tsx'
+import { Pill } from '../parts/pill.tsx'
 import { countText, limitText } from '../parts/quantity.ts'
 import { Ago, AgoOrNever, Instant } from '../parts/time.tsx'
+import { dayMs } from '../parts/time-words.ts'
 import { paths } from '../paths.ts'
 import type { CellarView, HistoryView, KeyView, Shell, StateAt } from '../types.ts'
 import { KeyHistory } from './key-history.tsx'
@@ -171,6 +173,12 @@ const UsageFacts = ({ apiKey, nowMs }: FactsProps): JSX.Element => {
   )
 }
 
+/** Time enough to switch all devices to another key. */
+const soonMs = 14 * dayMs
+
+const endsSoon = ({ status, expiresAt }: KeyView, nowMs: number): boolean =>
+  status !== 'revoked' && expiresAt !== null && expiresAt > nowMs && expiresAt <= nowMs + soonMs
+
 const LifetimeFacts = ({ apiKey, nowMs }: FactsProps): JSX.Element => (
   <>
     <Fact term="Expires">
@@ -178,7 +186,7 @@ const LifetimeFacts = ({ apiKey, nowMs }: FactsProps): JSX.Element => (
         'Never'
       ) : (
         <>
-          <Instant at={apiKey.expiresAt} />
+          <Instant at={apiKey.expiresAt} /> {endsSoon(apiKey, nowMs) ? <Pill look="soon" word="ends soon" /> : null}
           {apiKey.status === 'revoked' ? null : (
             <span class="under">
               <Ago at={apiKey.expiresAt} nowMs={nowMs} />

@@ -33,7 +33,7 @@ export const showNewKey = (deps: DashboardDeps, visit: SignedInVisit): Promise<R
     visit,
     newKeyPage(visit, {
       cellar,
-      values: { ...keyFormValues(visit.form), expires: visit.form('expires') || 'never' },
+      values: { ...keyFormValues(visit.form), expires: visit.form('expires') || '1y' },
       keyId: sentKeyId(deps, visit),
     }),
   )
