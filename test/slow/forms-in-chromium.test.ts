@@ -4,7 +4,7 @@ import { paths } from '../../views/paths.ts'
 import { startWithOperators } from '../http/dashboard/visitor.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { emailOf, testPassword } from '../support/test-operators.ts'
-import { type Service, testAsker } from '../support/test-service.ts'
+import { type Service, testAsker, testCellar } from '../support/test-service.ts'
 
 setDefaultTimeout(600_000)
 
@@ -70,6 +70,31 @@ describe.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
       await page.getByRole('button', { name: 'Save changes' }).click()
       await page.getByText('Changes saved and in force.').waitFor()
       expect(service.core.projections.keys.get(keyId)).toMatchObject({ label: 'Pump & press', note: 'two\nlines' })
+      await page.context().close()
+    })
+
+    test('a wrong field gets the focus and is in sight', async () => {
+      const [{ keyId }, cellar] = [await service.createKey({ label: 'Press' }), testCellar]
+      const page = await signedIn({ viewport: small, javaScriptEnabled })
+      const wrong = [
+        [paths.settings(cellar), 'limit_seconds', 'Save rules', 'soon'],
+        [paths.settings(cellar), 'days', 'Review change', 'many'],
+        [paths.editKey(keyId), 'limit_readings', 'Save changes', '5'],
+        [paths.revokeKey(keyId), 'reason', 'Revoke key', 'x'.repeat(400)],
+        [paths.newKey(cellar), 'expires_on', 'Create key', '2020-01-01'],
+      ] as const
+      for (const [path, field, button, text] of wrong) {
+        await page.goto(service.url + path)
+        if (field === 'expires_on') await page.locator('#expires-date').check({ force: true })
+        await page.locator(`#field-${field}`).fill(text)
+        await page.getByRole('button', { name: button }).click()
+        const refused = page.locator('[aria-invalid="true"]')
+        await refused.waitFor()
+        await look(page, `wrong-${field}-${javaScriptEnabled}`)
+        const [box, focused] = [await refused.boundingBox(), await refused.evaluate((one) => one.matches(':focus'))]
+        const isInSight = box !== null && box.y >= 0 && box.y + box.height <= small.height
+        expect([path, field, focused, isInSight]).toEqual([path, field, true, true])
+      }
       await page.context().close()
     })
   },

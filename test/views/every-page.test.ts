@@ -72,6 +72,9 @@ const textOf = async (page: Page): Promise<string> => {
 const value = ({ attributes }: Element, name: string): string | undefined =>
   attributes.find(([known]) => known === name)?.[1]
 
+const isFault = (element: Element): boolean =>
+  value(element, 'aria-invalid') === 'true' || ['fault-box', 'field refused'].includes(value(element, 'class') ?? '')
+
 /** Reverses `escapeHtml` and `attribute()`. */
 const decode = (text: string): string =>
   text
@@ -187,6 +190,17 @@ describe.each(plainPages.map((page) => [page.name, page] as const))('page %s', (
     const elements = await parse(page)
     const ids = elements.flatMap((element) => value(element, 'id') ?? [])
     expect(ids).toEqual([...new Set(ids)])
+  })
+
+  test('gives the focus to its first fault', async () => {
+    const elements = await parse(page)
+    const first = elements.findIndex(isFault)
+    const focused = elements.findIndex((element) => value(element, 'autofocus') !== undefined)
+    const inside =
+      first !== -1 && /^(fieldset|div)$/.test(elements[first]?.tag ?? '')
+        ? [first + 1, elements.length]
+        : [first, first]
+    if (first !== -1) expect(focused).toBeWithin(inside[0] ?? 0, (inside[1] ?? 0) + 1)
   })
 
   test('has a target for every label, description and live update', async () => {

@@ -1,5 +1,5 @@
 import { AskForm } from '../parts/ask-form.tsx'
-import { Csrf } from '../parts/field.tsx'
+import { Csrf, FieldFault, inputOf } from '../parts/field.tsx'
 import { LiveSwitch } from '../parts/live.tsx'
 import { attribute, Name } from '../parts/name.tsx'
 import { NavLinks } from '../parts/nav-links.tsx'
@@ -96,22 +96,15 @@ export const RangeForm = (props: {
             <div class="field">
               <label for={`field-${name}`}>{name === 'from' ? 'From (UTC)' : 'To (UTC)'}</label>
               <input
-                id={`field-${name}`}
-                name={name}
+                {...inputOf({ name, fault: faults[name] })}
                 type="text"
                 autocomplete="off"
                 spellcheck="false"
                 maxlength="300"
                 value={attribute(query[name])}
                 placeholder={name === 'from' ? addressTime(props.fromMs) : 'now'}
-                aria-invalid={faults[name] === undefined ? undefined : 'true'}
-                aria-describedby={faults[name] === undefined ? undefined : `fault-${name}`}
               />
-              {faults[name] === undefined ? null : (
-                <p class="fault" id={`fault-${name}`}>
-                  <Name text={faults[name]} />
-                </p>
-              )}
+              <FieldFault name={name} fault={faults[name]} />
             </div>
           ))}
         </div>

@@ -1,7 +1,7 @@
 import type { Limit } from '../../src/domain/events.ts'
 import { Breadcrumbs } from '../cellars/cellar-frame.tsx'
 import { Layout } from '../frame/layout.tsx'
-import { Choices, FieldFault, NoteField, PostForm, TextField } from '../parts/field.tsx'
+import { Choices, FieldFault, inputOf, NoteField, PostForm, TextField } from '../parts/field.tsx'
 import { Name } from '../parts/name.tsx'
 import { limitText } from '../parts/quantity.ts'
 import { secondText } from '../parts/time-words.ts'
@@ -112,13 +112,10 @@ const ExpiryField = (props: {
       <div class="choice-detail">
         <label for="field-expires_on">Last valid day (until 24:00 UTC)</label>
         <input
+          {...inputOf({ name: 'expires_on', fault: faults.expires_on })}
           type="date"
-          id="field-expires_on"
-          name="expires_on"
           value={dateOnly(values.expires_on)}
           data-chooses="#expires-date"
-          aria-invalid={faults.expires_on === undefined ? undefined : 'true'}
-          aria-describedby={faults.expires_on === undefined ? undefined : 'fault-expires_on'}
         />
         <FieldFault name="expires_on" fault={faults.expires_on} />
       </div>

@@ -14,12 +14,18 @@ const Shown = (props: { readonly text: string }): JSX.Element => (
   <input type="hidden" name="_shown" value={attribute(props.text)} autocomplete="off" />
 )
 
-/** A screen reader reads an `alert` at once, even far from the button. */
+/** kitajs knows `autofocus` for controls only. */
+const focused = { tabindex: '-1', autofocus: true } as const
+
+/**
+ * A screen reader reads an `alert` at once, even far from the button. Like a wrong field, it gets the focus, so that the
+ * browser scrolls to it.
+ */
 export const FormFault = (props: { readonly fault: string | undefined }): JSX.Element =>
   props.fault === undefined ? (
     ''
   ) : (
-    <p class="fault-box" role="alert">
+    <p class="fault-box" role="alert" {...focused}>
       <Name text={props.fault} />
     </p>
   )
@@ -94,7 +100,7 @@ export const TextField = <Field extends string>(
         type={props.type ?? 'text'}
         value={attribute(props.form.values[props.name])}
         required={props.required}
-        autofocus={props.autofocus}
+        autofocus={Object.keys(props.form.faults).length === 0 ? props.autofocus : field.fault !== undefined}
         autocomplete={props.autocomplete ?? 'off'}
         autocapitalize={props.isExact ? 'off' : undefined}
         placeholder={props.placeholder}
@@ -123,7 +129,7 @@ export const PasswordField = (
         type="password"
         required={props.mayBeBlank !== true}
         minlength={props.charsMin}
-        autofocus={props.autofocus}
+        autofocus={props.autofocus || props.fault !== undefined}
         autocomplete={props.autocomplete}
         autocapitalize="off"
         spellcheck="false"
@@ -155,9 +161,11 @@ export const NoteField = <Field extends string>(props: {
   )
 }
 
-const inputOf = ({ name, hint, fault }: FieldProps) => ({
+/** Of any control. A wrong one gets the focus. */
+export const inputOf = ({ name, hint, fault }: Pick<FieldProps, 'name' | 'hint' | 'fault'>) => ({
   id: `field-${name}`,
   name,
+  autofocus: fault !== undefined,
   'aria-invalid': fault === undefined ? undefined : 'true',
   'aria-describedby':
     [hint === undefined ? '' : `hint-${name}`, fault === undefined ? '' : `fault-${name}`].join(' ').trim() ||
@@ -192,33 +200,37 @@ export const Choices = (props: {
   readonly required?: boolean
   readonly fault?: string | undefined
   readonly children?: Children
-}): JSX.Element => (
-  <fieldset class={props.fault === undefined && !props.isRefused ? 'field' : 'field refused'}>
-    <legend safe>{props.legend}</legend>
-    {props.hint === undefined ? null : (
-      <p class="hint" safe>
-        {props.hint}
-      </p>
-    )}
-    <div class="choices">
-      {props.choices.map(([value, words]) => (
-        <label class="choice">
-          <input
-            type="radio"
-            id={`${props.name}-${value}`}
-            name={props.name}
-            value={value}
-            checked={props.chosen === value}
-            required={props.required}
-          />
-          <span safe>{words}</span>
-        </label>
-      ))}
-    </div>
-    {props.children}
-    <FieldFault name={props.name} fault={props.fault} />
-  </fieldset>
-)
+}): JSX.Element => {
+  const chosen = props.choices.find(([value]) => value === props.chosen)?.[0]
+  return (
+    <fieldset class={props.fault === undefined && !props.isRefused ? 'field' : 'field refused'}>
+      <legend safe>{props.legend}</legend>
+      {props.hint === undefined ? null : (
+        <p class="hint" safe>
+          {props.hint}
+        </p>
+      )}
+      <div class="choices">
+        {props.choices.map(([value, words]) => (
+          <label class="choice">
+            <input
+              type="radio"
+              id={`${props.name}-${value}`}
+              name={props.name}
+              value={value}
+              checked={props.chosen === value}
+              required={props.required}
+              autofocus={props.fault !== undefined && value === (chosen ?? props.choices[0]?.[0])}
+            />
+            <span safe>{words}</span>
+          </label>
+        ))}
+      </div>
+      {props.children}
+      <FieldFault name={props.name} fault={props.fault} />
+    </fieldset>
+  )
+}
 
 export const FieldFault = (props: { readonly name: string; readonly fault: string | undefined }): JSX.Element =>
   props.fault === undefined ? (

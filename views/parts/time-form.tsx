@@ -1,4 +1,5 @@
-import { attribute, Name } from './name.tsx'
+import { FieldFault, inputOf } from './field.tsx'
+import { attribute } from './name.tsx'
 import { isoText, secondText } from './time-words.ts'
 
 /**
@@ -17,15 +18,12 @@ export const TimeForm = (props: {
     <form method="get" action={attribute(props.action)} class="ask">
       <label for="field-at">Time (UTC)</label>
       <input
-        id="field-at"
-        name="at"
+        {...inputOf({ name: 'at', fault: props.refused?.rule })}
         type="text"
         autocomplete="off"
         spellcheck="false"
         value={attribute(props.refused?.typed ?? '')}
         placeholder={`10:14 or ${secondText(props.nowMs).replace(' UTC', '')}`}
-        aria-invalid={props.refused === null ? undefined : 'true'}
-        aria-describedby={props.refused === null ? undefined : 'fault-at'}
       />
       <label for="field-pick">or choose it, in UTC</label>
       <input
@@ -39,11 +37,7 @@ export const TimeForm = (props: {
         Check
       </button>
     </form>
-    {props.refused === null ? null : (
-      <p class="fault" id="fault-at">
-        <Name text={props.refused.rule} />
-      </p>
-    )}
+    <FieldFault name="at" fault={props.refused?.rule} />
   </>
 )
 

@@ -1,5 +1,5 @@
 import { AskForm, SearchBox } from '../../parts/ask-form.tsx'
-import { TextField } from '../../parts/field.tsx'
+import { FieldFault, inputOf, TextField } from '../../parts/field.tsx'
 import { attribute, Name } from '../../parts/name.tsx'
 import { NavLinks } from '../../parts/nav-links.tsx'
 import { dateText, dayMs } from '../../parts/time-words.ts'
@@ -116,7 +116,7 @@ const TypeField = (props: {
 }): JSX.Element => (
   <div class="field">
     <label for="field-type">Type of event</label>
-    <select id="field-type" name="type">
+    <select {...inputOf({ name: 'type', fault: props.fault })}>
       <option value="">Any</option>
       {props.types.map((type) => (
         <option value={type} selected={type === props.query.type}>
@@ -124,11 +124,7 @@ const TypeField = (props: {
         </option>
       ))}
     </select>
-    {props.fault === undefined ? null : (
-      <p class="fault">
-        <Name text={props.fault} />
-      </p>
-    )}
+    <FieldFault name="type" fault={props.fault} />
   </div>
 )
 
