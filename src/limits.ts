@@ -114,6 +114,13 @@ export const recordedSkewMsMax = 10_000
 export const askRowsAtOnceMax = 32
 /** Places whose texts one step of a search reads. Each place can have five, and most of them are the same for many places. */
 export const askFoundAtOnceMax = 16
+/** Keys whose busiest minutes one step of a question reads. They lie together. */
+export const askKeysAtOnceMax = 500
+export const askKeyDaysMax = 100
+export const askLatestRacksMax = 3
+export const askRacksAtOnceMax = 1_000
+export const askRackKeysMax = 20
+export const askRacksOfKeysMax = 2_000
 /** Keys whose cellars a search remembers. */
 export const searchedKeysMax = 10_000
 /**

@@ -2,9 +2,12 @@ import type { RecordedEvent } from '../../src/domain/events.ts'
 import { anyEvent, type LogFilter } from '../../src/domain/search/event-filter.ts'
 import type { AskStatements } from '../../src/log/ask-index/queries/ask-statements.ts'
 import { hourCountsOf, minuteCountsOf } from '../../src/log/ask-index/queries/counts-by-time.ts'
+import { keyDaysOf } from '../../src/log/ask-index/queries/key-days.ts'
+import { keyLoadsOf } from '../../src/log/ask-index/queries/key-loads.ts'
 import { searchPlaces } from '../../src/log/ask-index/queries/place-search.ts'
 import { placesOfId } from '../../src/log/ask-index/queries/places-of-id.ts'
 import { positionOfMinute } from '../../src/log/ask-index/queries/positions-recorded.ts'
+import { racksOfKeys } from '../../src/log/ask-index/queries/racks-of-keys.ts'
 import { refusalsOfCellar } from '../../src/log/ask-index/queries/refusals-of-cellar.ts'
 import type { EmptyService } from '../servers.ts'
 import { type AskedAbout, type Question, refusedIdOf } from './asked-about.ts'
@@ -54,8 +57,17 @@ const lookUps = ({ index, service, about }: LookUpParts): readonly LookUp[] => {
     { name: 'counts of all cellars, 24 h by minute', ask: () => minutesOf(index, null) },
     {
       name: 'counts of a key, 30 days by hour',
-      ask: (round) => whole(hourCountsOf(index, key(round), { from: 0, to: hourOf(0) + 9_999 })).length,
+      ask: (round) => whole(hourCountsOf(index, key(round), { from: nowHour() - 720, to: nowHour() + 1 })).length,
     },
+    { name: 'loads of all keys, 24 h', ask: () => loadsOf(index, null) },
+    { name: 'loads of the keys of a cellar, 24 h', ask: (round) => loadsOf(index, cellar(round)) },
+    {
+      name: 'hours and racks of 50 keys, 24 h',
+      ask: (round) =>
+        whole(keyDaysOf(index, { keyIds: keysFrom(key, round, 50), fromHour: nowHour() - 23, toHour: nowHour() + 1 }))
+          .length,
+    },
+    { name: 'racks of 20 keys', ask: (round) => whole(racksOfKeys(index, keysFrom(key, round, 20))).racks.length },
     {
       name: 'refusals of a cellar, 24 h',
       ask: (round) =>
@@ -100,6 +112,12 @@ const lookUps = ({ index, service, about }: LookUpParts): readonly LookUp[] => {
 }
 
 const nowHour = (): number => Math.floor(Date.now() / hourMs)
+
+const loadsOf = (index: AskStatements, cellar: string | null): number =>
+  whole(keyLoadsOf(index, { fromHour: nowHour() - 23, todayHour: nowHour() - 23, cellar })).busiest.length
+
+const keysFrom = (key: (round: number) => string, round: number, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, at) => key(round + at))
 
 const minutesOf = (index: AskStatements, cellar: string | null): number =>
   whole(minuteCountsOf(index, cellar, { from: (nowHour() - 24) * 60, to: (nowHour() + 1) * 60 })).length

@@ -6,10 +6,13 @@ import { ModelNotReady, type ModelReaders } from '../derived/questions/model-rea
 import type { SearchParts } from '../derived/questions/question-turns.ts'
 import { type AskStatements, prepareAskStatements } from '../log/ask-index/queries/ask-statements.ts'
 import { hourCountsOf, minuteCountsOf } from '../log/ask-index/queries/counts-by-time.ts'
+import { keyDaysOf } from '../log/ask-index/queries/key-days.ts'
+import { keyLoadsOf } from '../log/ask-index/queries/key-loads.ts'
 import { keysOfRack } from '../log/ask-index/queries/keys-of-rack.ts'
 import { searchPlaces } from '../log/ask-index/queries/place-search.ts'
 import { placeAt, placesOfId } from '../log/ask-index/queries/places-of-id.ts'
 import { positionOfMinute } from '../log/ask-index/queries/positions-recorded.ts'
+import { racksOfKeys } from '../log/ask-index/queries/racks-of-keys.ts'
 import { refusalsOfCellar } from '../log/ask-index/queries/refusals-of-cellar.ts'
 import { AskBusy, AskUnusable } from '../log/ask-index.ts'
 import { isPassing } from '../log/sqlite/sqlite-faults.ts'
@@ -64,6 +67,9 @@ export const askOfFile = ({ readers, progress, turn, onDamage }: FileParts): Ask
     hourCounts: (key, from, to) => inTurns((index) => hourCountsOf(index, key, { from, to })),
     refusalsOfCellar: (cellar, fromHour, limit) =>
       inTurns((index) => refusalsOfCellar(index, { cellar, fromHour, limit })),
+    keyLoads: (wanted) => inTurns((index) => keyLoadsOf(index, wanted)),
+    keyDays: (wanted) => inTurns((index) => keyDaysOf(index, wanted)),
+    racksOfKeys: (keyIds) => inTurns((index) => racksOfKeys(index, keyIds)),
     keysOfRack: (rack, keys) => inTurns((index) => keysOfRack(index, { rack, keys })),
     positionOfMinute: async (minute) => orFault(() => positionOfMinute(statements(), minute)),
   }

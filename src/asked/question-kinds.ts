@@ -14,7 +14,7 @@ import { readingsKind } from '../derived/readings/readings-model.ts'
 import { recentReadings } from '../derived/readings/recent-readings.ts'
 import type { FoundKegs, KegsWanted, ReadingPlace, ShownRack } from '../derived/readings/shown-kegs.ts'
 import { eventsOfList, exportRows } from '../export/export-page.ts'
-import { AskBusy } from '../log/ask-index.ts'
+import { AskBusy, type KeyDaysWanted, type KeyLoadsWanted } from '../log/ask-index.ts'
 import { cellarThen } from './cellar-and-keys-then.ts'
 import { eventInContext } from './event-in-context.ts'
 import { kegChart } from './keg-chart.ts'
@@ -89,5 +89,8 @@ export const questionKinds = {
   minuteCounts: ofIndex((ask, wanted: Of<'minuteCounts'>) => ask.minuteCounts(...wanted)),
   hourCounts: ofIndex((ask, wanted: Of<'hourCounts'>) => ask.hourCounts(...wanted)),
   keysOfRack: ofIndex((ask, wanted: Of<'keysOfRack'>) => ask.keysOfRack(...wanted)),
+  keyLoads: ofIndex((ask, wanted: KeyLoadsWanted) => ask.keyLoads(wanted)),
+  keyDays: ofIndex((ask, wanted: KeyDaysWanted) => ask.keyDays(wanted)),
+  racksOfKeys: ofIndex((ask, { keyIds }: { readonly keyIds: readonly string[] }) => ask.racksOfKeys(keyIds)),
   refusalsOfCellar: ofIndex((ask, wanted: Of<'refusalsOfCellar'>) => ask.refusalsOfCellar(...wanted)),
 }

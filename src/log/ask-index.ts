@@ -37,17 +37,59 @@ export type MinuteCount = {
   readonly count: number
 }
 
-/** Hours since 1970. */
+/** Hours since 1970. `busiest`: the most readings of one minute, and 0 for refusals. */
 export type HourCount = {
   readonly cellar: string
   readonly key: string
   readonly hour: number
   readonly code: CountCode
   readonly count: number
+  readonly busiest: number
 }
 
 /** Of some hours. */
-export type RefusalSum = Omit<HourCount, 'hour'>
+export type RefusalSum = Omit<HourCount, 'hour' | 'busiest'>
+
+/** `cellar` is `null` for all cellars. Refusals of today are counted from `todayHour` on. */
+export type KeyLoadsWanted = {
+  readonly fromHour: number
+  readonly todayHour: number
+  readonly cellar: string | null
+}
+
+/**
+ * All keys with readings from `fromHour` on, or with refusals of today. Column by column (`eachLoad` reads them), because the event loop would
+ * need 10 ms to receive 10,000 objects. The ids are separated by line feeds.
+ */
+export type KeyLoads = {
+  readonly keyIds: string
+  readonly busiest: Uint32Array
+  readonly refusedToday: Uint32Array
+}
+
+/** At most `askKeyDaysMax` keys. `toHour` is not included. */
+export type KeyDaysWanted = { readonly keyIds: readonly string[]; readonly fromHour: number; readonly toHour: number }
+
+/** Each list of counts has a number for each hour. */
+export type KeyDay = {
+  readonly keyId: string
+  readonly accepted: readonly number[]
+  readonly refused: readonly number[]
+  readonly busiest: number
+  /** The latest first, at most `askLatestRacksMax`. */
+  readonly racks: readonly SeenRack[]
+  readonly racksTotal: number
+}
+
+/**
+ * In the order of the wanted keys, then by the names of racks. `isCut`: a key has more racks. The index keeps a bounded number
+ * of pairs, so racks that were last seen before `seenFromMinute` can be missing. `null`: none is missing.
+ */
+export type RacksOfKeys = {
+  readonly racks: readonly SeenRack[]
+  readonly isCut: boolean
+  readonly seenFromMinute: number | null
+}
 
 /** The last minute (since 1970) in which a reading of the rack was accepted with the key. */
 export type SeenRack = { readonly key: string; readonly rack: string; readonly minute: number }

@@ -28,6 +28,9 @@ const growingIndex = (events: readonly RecordedEvent[]): Ask => {
     placesOfId: unused,
     minuteCounts: unused,
     hourCounts: unused,
+    keyLoads: unused,
+    keyDays: unused,
+    racksOfKeys: unused,
     refusalsOfCellar: unused,
     racksLike: unused,
   } as unknown as Ask

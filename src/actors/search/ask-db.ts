@@ -6,9 +6,14 @@ import {
   type EventPlace,
   type FoundPlaces,
   type HourCount,
+  type KeyDay,
+  type KeyDaysWanted,
+  type KeyLoads,
+  type KeyLoadsWanted,
   type MinuteCount,
   type MinutePosition,
   type PlacePage,
+  type RacksOfKeys,
   type RefusalSum,
   type SeenRack,
 } from '../../log/ask-index.ts'
@@ -27,6 +32,10 @@ export type Ask = {
   hourCounts(key: string, fromHour: number, toHour: number): Promise<readonly HourCount[]>
   /** Sums of the hours from `fromHour` on, the most frequent keys first. */
   refusalsOfCellar(cellar: string, fromHour: number, limit: number): Promise<readonly RefusalSum[]>
+  keyLoads(wanted: KeyLoadsWanted): Promise<KeyLoads>
+  keyDays(wanted: KeyDaysWanted): Promise<readonly KeyDay[]>
+  /** At most `askRackKeysMax` keys. */
+  racksOfKeys(keyIds: readonly string[]): Promise<RacksOfKeys>
   /** Those of `keys` that sent readings of a rack with this name, the latest first. */
   keysOfRack(rack: string, keys: readonly string[]): Promise<readonly SeenRack[]>
 }

@@ -9,13 +9,14 @@ import { isBatch, type Name } from '../../domain/reading/columns.ts'
 import { isRun, type LogItem, type RecordedRun } from '../../domain/reading/recorded-run.ts'
 import { keyOfEvent } from '../../domain/search/event-filter.ts'
 import { keyIdOf, readingsStream } from '../../domain/stream-names.ts'
-import type { CountCode, FoldedPlace, HourCount, MinuteCount, MinutePosition, SeenRack } from '../../log/ask-index.ts'
+import type { CountCode, FoldedPlace, MinuteCount, MinutePosition, SeenRack } from '../../log/ask-index.ts'
 import { type CellarNames, placeOf } from '../../log/event-place.ts'
+import { BusyMinutes, type FoldedHour, noMinutes } from './busy-minutes.ts'
 import type { Forgotten } from './purged-counts.ts'
 
 /** The place of an event takes as much memory as this number of other entries, and counts as that many entries. */
 const askPlaceEntries = 8
-/** Keys whose counters the node keeps from one change of `ask.db` to the next: about 100 bytes each. */
+/** Keys whose counters the node keeps from one change of `ask.db` to the next: about 200 bytes each. */
 export const askKeysKeptMax = 16_384
 /** Counts of cellars are kept for each minute of this time. */
 export const askMinutesKeptMs = 48 * 3_600_000
@@ -32,6 +33,7 @@ type OfKey = {
   readonly ofCellar: Counts
   hour: number
   accepted: number
+  readonly minutes: BusyMinutes
   /** The last minute of each rack since the last flush. `null`: none was seen. */
   racks: Map<string, number> | null
 }
@@ -39,7 +41,7 @@ type OfKey = {
 type Lists = {
   readonly places: FoldedPlace[]
   readonly minutes: MinutePosition[]
-  readonly hourCounts: HourCount[]
+  readonly hourCounts: FoldedHour[]
   readonly seen: OfKey[]
   readonly forgotten: Forgotten[]
 }
@@ -146,28 +148,30 @@ export class AskFold {
 
   #accept(key: OfKey, recordedAt: number, count: number): void {
     const { minutes, hours } = this.#countedFromMs
-    if (recordedAt >= hours) this.#acceptInHour(key, hourOf(recordedAt), count)
-    if (recordedAt < minutes) return
     const minute = minuteOf(recordedAt)
+    if (recordedAt >= hours) this.#acceptInHour(key, minute, count)
+    if (recordedAt < minutes) return
     this.#addMinute(key.ofCellar, 'accepted', { minute, count })
     this.#addMinute(this.#allCounts, 'accepted', { minute, count })
   }
 
-  #acceptInHour(key: OfKey, hour: number, count: number): void {
+  #acceptInHour(key: OfKey, minute: number, count: number): void {
+    const hour = Math.floor(minute / 60)
     if (key.hour !== hour) this.#takeHour(key)
     if (key.accepted === 0) this.#entries += 1
     key.hour = hour
     key.accepted += count
+    key.minutes.add(minute - 60 * hour, count)
   }
 
   #takeHour(key: OfKey): void {
     const { hour, accepted: count } = key
-    if (count > 0) this.#addHour(key, { hour, code: 'accepted', count })
+    if (count > 0) this.#addHour(key, { hour, code: 'accepted', count, minutes: key.minutes.take() })
     key.accepted = 0
   }
 
   /** An hour of a key can be added twice, because the file adds up the counts. */
-  #addHour({ keyId, cellar }: OfKey, count: Omit<HourCount, 'key' | 'cellar'>): void {
+  #addHour({ keyId, cellar }: OfKey, count: Omit<FoldedHour, 'key' | 'cellar'>): void {
     if (cellar !== null) this.#lists.hourCounts.push({ cellar, key: keyId, ...count })
   }
 
@@ -181,7 +185,7 @@ export class AskFold {
     for (const { code, count } of counts) {
       for (const of of inMinutes) this.#addMinute(of, code, { minute: minuteOf(to), count })
       if (to < hours || key === null) continue
-      this.#addHour(key, { hour: hourOf(to), code, count })
+      this.#addHour(key, { hour: hourOf(to), code, count, minutes: noMinutes })
       this.#entries += 1
     }
   }
@@ -216,7 +220,7 @@ export class AskFold {
     const cellar = this.#cellars.ofKey(keyId)
     // Nobody takes the counts of an unknown cellar.
     const ofCellar: Counts = cellar === null ? new Map() : this.#countsOf(cellar)
-    const key: OfKey = { keyId, cellar, ofCellar, hour: 0, accepted: 0, racks: null }
+    const key: OfKey = { keyId, cellar, ofCellar, hour: 0, accepted: 0, minutes: new BusyMinutes(), racks: null }
     // A key without a cellar is not kept: its cellar may be known later.
     if (cellar !== null) this.#keys.set(keyId, key)
     return key

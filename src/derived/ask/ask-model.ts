@@ -2,13 +2,14 @@ import type { Database } from 'bun:sqlite'
 import { hourOf, minuteOf } from '../../domain/calendar.ts'
 import type { LogItem } from '../../domain/reading/recorded-run.ts'
 import { keyStream } from '../../domain/stream-names.ts'
+import { modelRowsPerStep } from '../../limits.ts'
 import { formatVersion, tables } from '../../log/ask-index/ask-schema.ts'
 import { FlushSteps } from '../flush-steps.ts'
 import type { Model, ModelKind } from '../model.ts'
 import { AskFold, askHoursKeptMs, askMinutesKeptMs, type Folded } from './ask-fold.ts'
 import { CountRows } from './count-rows.ts'
 import { NameNumbers } from './name-numbers.ts'
-import { OldCounts } from './old-counts.ts'
+import { OldMinutes } from './old-minutes.ts'
 import { PlaceRows } from './place-rows.ts'
 import { PurgedCounts } from './purged-counts.ts'
 import { SeenRows } from './seen-rows.ts'
@@ -31,8 +32,7 @@ class AskModel implements Model {
   readonly #places: PlaceRows
   readonly #counts: CountRows
   readonly #seen: SeenRows
-  readonly #oldMinutes: OldCounts
-  readonly #oldHours: OldCounts
+  readonly #oldMinutes: OldMinutes
   readonly #purged: PurgedCounts
   readonly #fold: AskFold
   readonly #steps = new FlushSteps()
@@ -43,8 +43,7 @@ class AskModel implements Model {
     this.#places = new PlaceRows(database, names)
     this.#counts = new CountRows(database, names)
     this.#seen = new SeenRows(database, names)
-    this.#oldMinutes = new OldCounts(database, 'minute_counts', this.#steps)
-    this.#oldHours = new OldCounts(database, 'hour_counts', this.#steps)
+    this.#oldMinutes = new OldMinutes(database, this.#steps)
     this.#purged = new PurgedCounts(database, { names, counts: this.#counts, seen: this.#seen })
     const ofStream = (stream: string): string | null => this.#created.get(stream) ?? this.#places.cellarOfStream(stream)
     this.#fold = new AskFold({ ofStream, ofKey: (keyId) => ofStream(keyStream(keyId)) }, this.#places.lastMinute())
@@ -87,10 +86,13 @@ class AskModel implements Model {
   }
 
   *#addHours({ hourCounts }: Folded, first: number): Generator<void> {
-    const keys = new Set<number>()
     yield* this.#steps.each(hourCounts, (each) => {
-      if (each.hour >= first) keys.add(this.#counts.addHour(each))
+      if (each.hour >= first) this.#counts.addHour(each)
     })
-    yield* this.#oldHours.trim(keys, first, hourCounts.length + askTrimmedAtOnceMax)
+    for (let left = hourCounts.length + askTrimmedAtOnceMax; left > 0; left -= modelRowsPerStep) {
+      const atOnce = Math.min(left, modelRowsPerStep)
+      if (this.#counts.deleteHoursBefore(first, atOnce) < atOnce) return
+      yield
+    }
   }
 }

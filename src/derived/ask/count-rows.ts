@@ -1,13 +1,15 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { MinuteCountRow } from '../../log/ask-index/ask-rows.ts'
 import { allCellars } from '../../log/ask-index/ask-schema.ts'
-import type { HourCount, MinuteCount } from '../../log/ask-index.ts'
+import type { MinuteCount } from '../../log/ask-index.ts'
+import type { FoldedHour } from './busy-minutes.ts'
 import type { NameNumbers } from './name-numbers.ts'
 
 export class CountRows {
   readonly #names: NameNumbers
   readonly #addToMinute: Statement<unknown, [number, number, number, number]>
-  readonly #addToHour: Statement<unknown, [number, number, number, number, number]>
+  readonly #addToHour: Statement<unknown, number[]>
+  readonly #deleteHours: Statement<unknown, [number, number]>
   readonly #takeFromMinute: Statement<unknown, [number, number, number, number]>
   readonly #deleteEmpty: Statement<unknown, [number, number, number]>
 
@@ -18,8 +20,17 @@ export class CountRows {
         ON CONFLICT (cellar, minute, code) DO UPDATE SET count = count + excluded.count
     `)
     this.#addToHour = database.prepare(`
-      INSERT INTO hour_counts (key, hour, code, cellar, count) VALUES (?, ?, ?, ?, ?)
-        ON CONFLICT (key, hour, code) DO UPDATE SET count = count + excluded.count
+      INSERT INTO hour_counts (hour, key, code, cellar, count, minute, in_minute, busiest)
+          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        ON CONFLICT (hour, key, code) DO UPDATE SET
+          count = count + excluded.count,
+          minute = excluded.minute,
+          in_minute = excluded.in_minute + iif(minute = excluded.minute, in_minute, 0),
+          busiest = max(busiest, excluded.busiest, ?10 + iif(minute = ?9, in_minute, 0))
+    `)
+    this.#deleteHours = database.prepare(`
+      DELETE FROM hour_counts WHERE (hour, key, code) IN
+        (SELECT hour, key, code FROM hour_counts WHERE hour < ? ORDER BY hour, key, code LIMIT ?)
     `)
     this.#takeFromMinute = database.prepare(
       'UPDATE minute_counts SET count = count - ? WHERE cellar = ? AND minute = ? AND code = ?',
@@ -42,10 +53,24 @@ export class CountRows {
     this.#deleteEmpty.run(allCellars, minute, code)
   }
 
-  /** Returns the number of the key. */
-  addHour({ cellar, key, hour, code, count }: HourCount): number {
-    const number = this.#names.findOrAdd(key)
-    this.#addToHour.run(number, hour, this.#names.findOrAdd(code), this.#names.findOrAdd(cellar), count)
-    return number
+  /** A minute can be in several flushes. Times of a key's readings never decrease, so only its last minute can go on. */
+  addHour({ cellar, key, hour, code, count, minutes }: FoldedHour): void {
+    this.#addToHour.run(
+      hour,
+      this.#names.findOrAdd(key),
+      this.#names.findOrAdd(code),
+      this.#names.findOrAdd(cellar),
+      count,
+      minutes.last,
+      minutes.inLast,
+      minutes.busiest,
+      minutes.first,
+      minutes.inFirst,
+    )
+  }
+
+  /** Returns how many of at most `rowsMax` counts it has deleted. */
+  deleteHoursBefore(hour: number, rowsMax: number): number {
+    return this.#deleteHours.run(hour, rowsMax).changes
   }
 }

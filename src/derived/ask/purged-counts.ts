@@ -30,8 +30,13 @@ export class PurgedCounts {
 
   constructor(database: Database, parts: Parts) {
     this.#parts = parts
-    const hours = (isCode: string): string =>
-      `DELETE FROM hour_counts WHERE key = ? AND hour < ? AND code ${isCode} ${acceptedCode}`
+    // Each hour has its own place in the table, so that place is looked up for each hour.
+    const hours = (isCode: string): string => `
+      WITH RECURSIVE hours (hour) AS
+        (SELECT min(hour) FROM hour_counts UNION ALL SELECT hour + 1 FROM hours WHERE hour < ?2)
+      DELETE FROM hour_counts WHERE (hour, key, code) IN
+        (SELECT counts.hour, counts.key, counts.code FROM hours CROSS JOIN hour_counts AS counts
+          ON counts.hour = hours.hour AND counts.key = ?1 AND counts.hour < ?2 AND counts.code ${isCode} ${acceptedCode})`
     const minutes = (isCode: string): string =>
       `DELETE FROM minute_counts WHERE cellar = ? AND minute < ? AND code ${isCode} ${acceptedCode} RETURNING *`
     this.#forgetHours = { accepted: database.prepare(hours('=')), refused: database.prepare(hours('<>')) }

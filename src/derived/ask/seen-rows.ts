@@ -12,7 +12,8 @@ export class SeenRows {
   readonly #count: Statement<{ readonly count: number }, []>
   readonly #write: Statement<unknown, [number, string, number]>
   readonly #deleteBefore: Statement<unknown, [number, number]>
-  readonly #evict: Statement<unknown, [number]>
+  readonly #evict: Statement<{ readonly minute: number }, [number]>
+  readonly #seenFrom: Statement<unknown, [number]>
 
   constructor(database: Database, names: NameNumbers) {
     this.#names = names
@@ -26,6 +27,10 @@ export class SeenRows {
     this.#evict = database.prepare(`
       DELETE FROM seen WHERE (key, rack) IN
         (SELECT key, rack FROM seen JOIN names ON names.id = seen.key ORDER BY minute, name, rack LIMIT ?)
+        RETURNING minute
+    `)
+    this.#seenFrom = database.prepare(`
+      INSERT INTO seen_from VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET minute = max(minute, excluded.minute)
     `)
   }
 
@@ -37,9 +42,14 @@ export class SeenRows {
     this.#deleteBefore.run(key, minute)
   }
 
-  /** Equal minutes are deleted in the order of key and rack. */
+  /**
+   * Equal minutes are deleted in the order of key and rack. Other pairs of the last deleted minute can still be there, so
+   * all pairs are known only from the minute after it.
+   */
   evict(): void {
     const tooMany = (this.#count.get()?.count ?? 0) - askSeenRacksMax
-    if (tooMany > 0) this.#evict.run(Math.max(tooMany, askSeenEvictedAtOnce))
+    if (tooMany <= 0) return
+    const evicted = this.#evict.all(Math.max(tooMany, askSeenEvictedAtOnce))
+    this.#seenFrom.run(1 + evicted.reduce((last, { minute }) => Math.max(last, minute), 0))
   }
 }

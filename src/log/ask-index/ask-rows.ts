@@ -37,6 +37,10 @@ export type HourCountRow = {
   readonly code: number
   readonly cellar: number
   readonly count: number
+  /** The minute of the hour with the last reading, and the number of its readings. */
+  readonly minute: number
+  readonly in_minute: number
+  readonly busiest: number
 }
 
 export type SeenRow = { readonly key: number; readonly rack: string; readonly minute: number }

@@ -1,10 +1,11 @@
 /**
  * Columns with a text contain its `id` of the table `names`, so that a row is small. An index ends with the rowid, so each
- * index of `places` is in the order of positions.
+ * index of `places` is in the order of positions. `hour_counts` begins with the hour, so that a flush of 10,000 keys writes
+ * neighbouring rows.
  */
 
 /** A file of another format is deleted and built again. */
-export const formatVersion = 3
+export const formatVersion = 4
 
 /** The `cellar` of `minute_counts` for all cellars together. No row of `names` has this id. */
 export const allCellars = 0
@@ -12,6 +13,15 @@ export const allCellars = 0
 /** This name is the first row of `names`, so that indexes can leave out its number. */
 export const acceptedCode = 1
 export const acceptedName = 'accepted'
+
+/**
+ * `peaks` has the busiest minute of each hour of a key. Hours before one that is as busy are left out. So two or three rows
+ * of a key say its busiest minute since any hour, and the counts of 24 hours need not be read.
+ */
+const higherPeak = `
+  DELETE FROM peaks WHERE cellar = new.cellar AND key = new.key AND hour <= new.hour AND busiest <= new.busiest;
+  INSERT INTO peaks VALUES (new.cellar, new.key, new.hour, new.busiest);
+`
 
 export const tables = `
   CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
@@ -59,9 +69,25 @@ export const tables = `
     code INTEGER NOT NULL,
     cellar INTEGER NOT NULL,
     count INTEGER NOT NULL,
-    PRIMARY KEY (key, hour, code)
+    minute INTEGER NOT NULL,
+    in_minute INTEGER NOT NULL,
+    busiest INTEGER NOT NULL,
+    PRIMARY KEY (hour, key, code)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX refusals_of_cellar ON hour_counts (cellar, hour) WHERE code <> ${acceptedCode};
+
+  CREATE TABLE peaks (
+    cellar INTEGER NOT NULL,
+    key INTEGER NOT NULL,
+    hour INTEGER NOT NULL,
+    busiest INTEGER NOT NULL,
+    PRIMARY KEY (cellar, key, hour)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER first_peak AFTER INSERT ON hour_counts WHEN new.busiest > 0 BEGIN ${higherPeak} END;
+  CREATE TRIGGER higher_peak AFTER UPDATE OF busiest ON hour_counts WHEN new.busiest > old.busiest BEGIN ${higherPeak} END;
+  CREATE TRIGGER no_peak AFTER DELETE ON hour_counts WHEN old.busiest > 0 BEGIN
+    DELETE FROM peaks WHERE cellar = old.cellar AND key = old.key AND hour = old.hour;
+  END;
 
   CREATE TABLE seen (
     key INTEGER NOT NULL,
@@ -69,4 +95,5 @@ export const tables = `
     minute INTEGER NOT NULL,
     PRIMARY KEY (key, rack)
   ) STRICT, WITHOUT ROWID;
+  CREATE TABLE seen_from (id INTEGER PRIMARY KEY CHECK (id = 1), minute INTEGER NOT NULL) STRICT;
 `

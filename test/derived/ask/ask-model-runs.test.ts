@@ -3,11 +3,13 @@ import fc from 'fast-check'
 import { askModel } from '../../../src/derived/ask/ask-model.ts'
 import { Name } from '../../../src/domain/reading/columns.ts'
 import { eventsOfItems, type LogItem, ReadingRun, RecordedRun } from '../../../src/domain/reading/recorded-run.ts'
-import { readingsStream } from '../../../src/domain/stream-names.ts'
+import { keyStream, readingsStream } from '../../../src/domain/stream-names.ts'
 import { contentsOf } from '../../support/ask/file-contents.ts'
 import { modelHere } from '../../support/derived/model-here.ts'
 import { columnsOf } from '../../support/logs/columns-of.ts'
+import { Recorder } from '../../support/recorder.ts'
 
+const hourMs = 3_600_000
 const noon = Date.UTC(2026, 2, 1, 12)
 
 /** Few lists of racks, so that a key often sends a list again, or one that differs only in its last rack. */
@@ -34,7 +36,7 @@ const runsOf = (steps: readonly Step[]): readonly RecordedRun[] => {
     return name
   }
   const revisions = [0, 0, 0]
-  let position = 1
+  let position = 1 + recorder.events.length
   let atMs = noon
   return steps.map(({ key, passedMs, ...batch }, number) => {
     atMs += passedMs
@@ -56,8 +58,15 @@ const runsOf = (steps: readonly Step[]): readonly RecordedRun[] => {
   })
 }
 
+const recorder = new Recorder(noon - hourMs)
+for (const keyId of ['k0', 'k1', 'k2']) {
+  const rest = { label: '', note: '', secretHash: 'h', limit: null, expiresAt: null, predecessorId: null }
+  recorder.record(keyStream(keyId), { type: 'KeyCreated', data: { keyId, cellar: 'c', ...rest } })
+}
+
 const folded = (items: readonly LogItem[]) => {
   const model = modelHere(askModel)
+  model.fold(recorder.events)
   for (const item of items) model.fold([item])
   model.flush(noon)
   return contentsOf(model.database)

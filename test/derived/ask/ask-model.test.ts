@@ -119,18 +119,38 @@ describe('askModel', () => {
     expect(countRows(grown, 'hour_counts')).toBe(0)
   })
 
-  test('forgets the racks that were seen longest ago', () => {
+  test('forgets the racks that were seen longest ago, and says since when it knows all', () => {
     const model = modelHere(askModel)
     const recorder = new Recorder(midnight)
     const data = { cellar: 'c', keg: 'k', value: 1, timestamp: '2026-03-01T12:00:00Z' }
-    for (let number = 0; number <= askSeenRacksMax; number += 1) {
-      const at = midnight + (number === 0 ? 0 : 60_000)
-      recorder.record('readings-k1', { type: 'ReadingAccepted', data: { ...data, rack: `r${number}` } }, { at })
+    const firstMinute = midnight / 60_000
+    let racks = 0
+    const known = () => {
+      const from = model.database.query<{ minute: number }, []>('SELECT minute FROM seen_from').get()?.minute ?? null
+      return { from, racks: model.database.query<{ minute: number }, []>('SELECT minute FROM seen').all() }
     }
-    model.fold(recorder.events)
-    model.flush(midnight)
-    expect(countRows(model, 'seen')).toBeLessThanOrEqual(askSeenRacksMax)
-    expect(model.database.query("SELECT 1 FROM seen WHERE rack = 'r0'").get()).toBeNull()
+    const seeUntil = (total: number): void => {
+      const before = recorder.events.length
+      for (; racks < total; racks += 1) {
+        const at = midnight + 60_000 * Math.floor(racks / 7_000)
+        recorder.record('readings-k1', { type: 'ReadingAccepted', data: { ...data, rack: `r${racks}` } }, { at })
+      }
+      model.fold(recorder.events.slice(before))
+      model.flush(midnight)
+      model.reopen()
+    }
+    seeUntil(askSeenRacksMax)
+    expect([known().from, known().racks.length]).toEqual([null, askSeenRacksMax])
+    for (const [total, minute] of [
+      [askSeenRacksMax + 1, 1],
+      [askSeenRacksMax + 9_000, 2],
+    ] as const) {
+      seeUntil(total)
+      const { from, racks: left } = known()
+      expect([from, left.length <= askSeenRacksMax]).toEqual([firstMinute + minute, true])
+      const since = left.filter((one) => one.minute >= firstMinute + minute).length
+      expect(since).toBe(total - 7_000 * minute)
+    }
   })
 })
 

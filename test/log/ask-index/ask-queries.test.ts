@@ -1,10 +1,20 @@
 import { describe, expect, test } from 'bun:test'
-import { askFoundAtOnceMax, askRowsAtOnceMax } from '../../../src/limits.ts'
+import { eachLoad } from '../../../src/actors/search/each-load.ts'
+import {
+  askFoundAtOnceMax,
+  askKeysAtOnceMax,
+  askRacksAtOnceMax,
+  askRacksOfKeysMax,
+  askRowsAtOnceMax,
+} from '../../../src/limits.ts'
 import { prepareAskStatements } from '../../../src/log/ask-index/queries/ask-statements.ts'
 import { hourCountsOf, minuteCountsOf } from '../../../src/log/ask-index/queries/counts-by-time.ts'
+import { keyDaysOf } from '../../../src/log/ask-index/queries/key-days.ts'
+import { keyLoadsOf } from '../../../src/log/ask-index/queries/key-loads.ts'
 import { keysOfRack } from '../../../src/log/ask-index/queries/keys-of-rack.ts'
 import { askPlacesOfIdMax, placeAt, placesOfId } from '../../../src/log/ask-index/queries/places-of-id.ts'
 import { positionOfMinute } from '../../../src/log/ask-index/queries/positions-recorded.ts'
+import { racksOfKeys } from '../../../src/log/ask-index/queries/racks-of-keys.ts'
 import { refusalsOfCellar } from '../../../src/log/ask-index/queries/refusals-of-cellar.ts'
 import type { FoldedPlace, MinuteCount } from '../../../src/log/ask-index.ts'
 import { AskTables } from '../../support/logs/ask-tables.ts'
@@ -114,8 +124,8 @@ describe('the queries of ask.db', () => {
   test('count the hours of one key up to the last hour', () => {
     const counts = wholeOf(hourCountsOf(index, 'one', { from: 1, to: 3 }))
     expect(counts).toEqual([
-      { cellar: 'north', key: 'one', hour: 1, code: 'accepted', count: 50 },
-      { cellar: 'north', key: 'one', hour: 1, code: 'key_is_revoked', count: 2 },
+      { cellar: 'north', key: 'one', hour: 1, code: 'accepted', count: 50, busiest: 50 },
+      { cellar: 'north', key: 'one', hour: 1, code: 'key_is_revoked', count: 2, busiest: 0 },
     ])
     expect(wholeOf(hourCountsOf(index, 'one', { from: 1, to: 4 })).length).toBe(3)
     expect(wholeOf(hourCountsOf(index, 'nobody', { from: 0, to: 9 }))).toEqual([])
@@ -189,5 +199,54 @@ describe('the queries of ask.db', () => {
     ])
     expect(steps).toBe(4)
     expect(stepsOf(keysOfRack(statements, { rack: 'rack-7', keys: ['one'] }))[0]).toBe(0)
+  })
+
+  test('read the loads of thousands of keys in many steps', () => {
+    const tables = new AskTables()
+    const keys = Array.from({ length: 4 * askKeysAtOnceMax }, (_, number) => `key ${number}`)
+    for (const [number, key] of keys.entries()) {
+      tables.addHourCount({ cellar: `cellar ${number % 3}`, key, hour: 4, code: 'accepted', count: 1 + number })
+      if (number % 2 === 0)
+        tables.addHourCount({ cellar: `cellar ${number % 3}`, key, hour: 5, code: 'key_is_revoked', count: 7 })
+    }
+    const wanted = { fromHour: 4, todayHour: 5, cellar: null }
+    const [steps, loads] = stepsOf(keyLoadsOf(prepareAskStatements(tables.database), wanted))
+    expect(steps).toBeGreaterThan(8)
+    expect([...eachLoad(loads)].sort((a, b) => a.busiest - b.busiest)).toEqual(
+      keys.map((keyId, number) => ({ keyId, busiest: 1 + number, refusedToday: number % 2 === 0 ? 7 : 0 })),
+    )
+  })
+
+  test('know no load without counts', () => {
+    const nothing = { keyIds: '', busiest: new Uint32Array(), refusedToday: new Uint32Array() }
+    const loads = wholeOf(keyLoadsOf(index, { fromHour: 99, todayHour: 99, cellar: null }))
+    expect(loads).toEqual(nothing)
+    expect([...eachLoad(loads)]).toEqual([])
+  })
+
+  test('find the last racks of a key among thousands, in many steps', () => {
+    const tables = new AskTables()
+    const racks = Array.from({ length: 5 * askRacksAtOnceMax }, (_, number) => `rack ${number}`)
+    for (const [number, rack] of racks.entries()) tables.addSeen({ key: 'one', rack, minute: (number * 7) % 4_999 })
+    const statements = prepareAskStatements(tables.database)
+    const [steps, [day]] = stepsOf(keyDaysOf(statements, { keyIds: ['one'], fromHour: 0, toHour: 0 }))
+    expect(steps).toBeGreaterThanOrEqual(5)
+    expect([day?.racks.map(({ minute }) => minute), day?.racksTotal]).toEqual([[4_998, 4_997, 4_996], racks.length])
+  })
+
+  test('cut the racks of some keys for each key alike', () => {
+    const tables = new AskTables()
+    for (let number = 0; number < askRacksOfKeysMax; number += 1)
+      tables.addSeen({ key: 'old', rack: `rack ${10_000 + number}`, minute: 1 })
+    for (const rack of ['rack 10001', 'rack 10000']) tables.addSeen({ key: 'new', rack, minute: 2 })
+    const statements = prepareAskStatements(tables.database)
+    const both = wholeOf(racksOfKeys(statements, ['new', 'old', 'nobody', 'other']))
+    expect([both.racks.length, both.isCut, both.seenFromMinute]).toEqual([2 + askRacksOfKeysMax / 4, true, null])
+    expect(both.racks.slice(0, 3)).toEqual([
+      { key: 'new', rack: 'rack 10000', minute: 2 },
+      { key: 'new', rack: 'rack 10001', minute: 2 },
+      { key: 'old', rack: 'rack 10000', minute: 1 },
+    ])
+    expect(wholeOf(racksOfKeys(statements, ['old'])).isCut).toBe(false)
   })
 })

@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import { cellarStream, keyIdOf } from '../../../src/domain/stream-names.ts'
 import { readPageEventsMax } from '../../../src/limits.ts'
-import type { FoldedPlace } from '../../../src/log/ask-index.ts'
+import type { FoldedPlace, HourCount } from '../../../src/log/ask-index.ts'
 import type { EventLog } from '../../../src/log/event-log.ts'
 import type { AskContents } from './memory-ask-index.ts'
 
@@ -24,13 +24,15 @@ export const askFromLog = (events: readonly RecordedEvent[]): AskContents => {
   const purges = events.filter(({ type }) => type === 'ReadingsPurged' || type === 'RecordsPurged')
   const kept = events.filter((event) => !isPurged(event, purges))
   const names = namesOf(events)
-  const counted = kept.flatMap((event) => countsOf(event, names).filter((count) => !isForgotten(count, purges)))
+  const counts = kept.flatMap((event) => countsOf(event, names))
+  const ofCellars = counts.filter((count) => !isForgotten(count, purges, 'cellar'))
+  const ofKeys = counts.filter((count) => !isForgotten(count, purges, 'keyId'))
   return {
     places: inOrder(kept.filter(({ type }) => type !== 'ReadingAccepted').map((event) => placeOf(event, names))),
     minutes: inOrder(minutesOf(events)),
     minuteCounts: inOrder(
       sums(
-        counted.flatMap(({ cellar, atMs, code, count }) => {
+        ofCellars.flatMap(({ cellar, atMs, code, count }) => {
           const minute = Math.floor(atMs / 60_000)
           return [null, ...(cellar === null ? [] : [cellar])].map((one) => ({ cellar: one, minute, code, count }))
         }),
@@ -38,10 +40,10 @@ export const askFromLog = (events: readonly RecordedEvent[]): AskContents => {
     ),
     hourCounts: inOrder(
       sums(
-        counted.flatMap(({ cellar, key, atMs, code, count }) =>
+        ofKeys.flatMap(({ cellar, key, atMs, code, count }) =>
           key === null || cellar === null ? [] : [{ cellar, key, hour: Math.floor(atMs / 3_600_000), code, count }],
         ),
-      ),
+      ).map((hour) => ({ ...hour, busiest: busiestOf(hour, ofKeys) })),
     ),
     seen: inOrder(seenOf(kept, purges)),
   }
@@ -113,14 +115,28 @@ const countsOf = (event: RecordedEvent, names: Names): readonly Count[] => {
   return event.data.counts.map(({ code, count }) => ({ key, cellar, atMs: event.data.to, code, count }))
 }
 
-/** A purge also deletes the counts of the last reading, which stays in the log. */
-const isForgotten = ({ key, cellar, atMs, code }: Count, purges: readonly RecordedEvent[]): boolean =>
+/** A purge also deletes the counts of the last reading, which stays in the log, and the counts of the whole cellar. */
+const isForgotten = ({ key, cellar, atMs, code }: Count, purges: readonly RecordedEvent[], by: 'cellar' | 'keyId') =>
   purges.some((event) => {
     if (event.type === 'ReadingsPurged')
-      return code === 'accepted' && event.data.cellar === cellar && atMs < event.data.acceptedBefore
+      return (
+        code === 'accepted' && event.data[by] === (by === 'cellar' ? cellar : key) && atMs < event.data.acceptedBefore
+      )
     if (event.type !== 'RecordsPurged') return false
     return code !== 'accepted' && key !== null && keyOf(event) === key && atMs < event.data.recordedBefore
   })
+
+/** One minute after the other. */
+const busiestOf = (of: Omit<HourCount, 'busiest'>, counted: readonly Count[]): number => {
+  let busiest = 0
+  for (let minute = 60 * of.hour; minute < 60 * (of.hour + 1); minute += 1) {
+    const inMinute = counted.filter(
+      ({ key, code, atMs }) => key === of.key && code === 'accepted' && Math.floor(atMs / 60_000) === minute,
+    )
+    if (of.code === 'accepted') busiest = Math.max(busiest, inMinute.length)
+  }
+  return busiest
+}
 
 const minutesOf = (events: readonly RecordedEvent[]): AskContents['minutes'] => {
   let last = -1

@@ -22,7 +22,9 @@ export const contentsOf = (database: Database): Contents => {
         ${name('type')}, ${name('actor')}, ${name('key')}, ${name('cellar')}, first_at AS firstAt, last_at AS lastAt FROM places`),
     minutes: rows('SELECT minute, position FROM minutes'),
     minuteCounts: rows(`SELECT ${name('cellar')}, minute, ${name('code')}, count FROM minute_counts`),
-    hourCounts: rows(`SELECT ${name('cellar')}, ${name('key')}, hour, ${name('code')}, count FROM hour_counts`),
+    hourCounts: rows(
+      `SELECT ${name('cellar')}, ${name('key')}, hour, ${name('code')}, count, busiest FROM hour_counts`,
+    ),
     seen: rows(`SELECT ${name('key')}, rack, minute FROM seen`),
   }
 }

@@ -4,9 +4,14 @@ import type {
   FoldedPlace,
   FoundPlaces,
   HourCount,
+  KeyDay,
+  KeyDaysWanted,
+  KeyLoads,
+  KeyLoadsWanted,
   MinuteCount,
   MinutePosition,
   PlacePage,
+  RacksOfKeys,
   RefusalSum,
   SeenRack,
 } from '../../../src/log/ask-index.ts'
@@ -73,12 +78,58 @@ export class MemoryAskIndex {
   *refusalsOfCellar(cellar: string, fromHour: number, limit: number): Generator<void, readonly RefusalSum[]> {
     yield
     const sums = new Map<string, RefusalSum>()
-    for (const { hour, ...one } of this.#hourCounts.values()) {
+    for (const { hour, busiest: _, ...one } of this.#hourCounts.values()) {
       if (one.cellar !== cellar || one.code === 'accepted' || hour < fromHour) continue
       const name = `${one.key} ${one.code}`
       sums.set(name, { ...one, count: one.count + (sums.get(name)?.count ?? 0) })
     }
     return [...sums.values()].sort((a, b) => b.count - a.count).slice(0, limit)
+  }
+
+  *keyLoads({ fromHour, todayHour, cellar }: KeyLoadsWanted): Generator<void, KeyLoads> {
+    yield
+    const counts = [...this.#hourCounts.values()].filter(
+      ({ code, hour, ...one }) =>
+        hour >= (code === 'accepted' ? fromHour : todayHour) && (cellar === null || one.cellar === cellar),
+    )
+    const keyIds = [...new Set(counts.map(({ key }) => key))]
+    const busiest = new Uint32Array(keyIds.length)
+    const refusedToday = new Uint32Array(keyIds.length)
+    for (const [at, keyId] of keyIds.entries())
+      for (const one of counts.filter(({ key }) => key === keyId)) {
+        busiest[at] = Math.max(busiest[at] ?? 0, one.busiest)
+        if (one.code !== 'accepted') refusedToday[at] = (refusedToday[at] ?? 0) + one.count
+      }
+    return { keyIds: keyIds.join('\n'), busiest, refusedToday }
+  }
+
+  *keyDays({ keyIds, fromHour, toHour }: KeyDaysWanted): Generator<void, readonly KeyDay[]> {
+    yield
+    return keyIds.map((keyId) => {
+      const counts = [...this.#hourCounts.values()].filter(({ key }) => key === keyId)
+      const hours = Array.from({ length: toHour - fromHour }, (_, at) =>
+        counts.filter(({ hour }) => hour === fromHour + at),
+      )
+      const sumOf = (of: readonly HourCount[], isAccepted: boolean): number =>
+        of.reduce((sum, { code, count }) => ((code === 'accepted') === isAccepted ? sum + count : sum), 0)
+      const racks = [...this.#seen.values()].filter(({ key }) => key === keyId)
+      return {
+        keyId,
+        accepted: hours.map((of) => sumOf(of, true)),
+        refused: hours.map((of) => sumOf(of, false)),
+        busiest: Math.max(0, ...hours.flat().map(({ busiest }) => busiest)),
+        racks: racks.toSorted((a, b) => b.minute - a.minute || (a.rack < b.rack ? -1 : 1)).slice(0, 3),
+        racksTotal: racks.length,
+      }
+    })
+  }
+
+  *racksOfKeys(keyIds: readonly string[]): Generator<void, RacksOfKeys> {
+    yield
+    const racks = keyIds.flatMap((keyId) =>
+      [...this.#seen.values()].filter(({ key }) => key === keyId).sort((a, b) => (a.rack < b.rack ? -1 : 1)),
+    )
+    return { racks, isCut: false, seenFromMinute: null }
   }
 
   *keysOfRack(wanted: string, keys: readonly string[]): Generator<void, readonly SeenRack[]> {
@@ -96,10 +147,7 @@ export class MemoryAskIndex {
     for (const place of added.places) this.#places.set(place.position, place)
     for (const minute of added.minutes) this.#minutes.set(minute.minute, minute)
     for (const count of added.minuteCounts) this.#addMinute(count, count.count)
-    for (const count of added.hourCounts) {
-      const name = `${count.key} ${count.hour} ${count.code}`
-      this.#hourCounts.set(name, { ...count, count: count.count + (this.#hourCounts.get(name)?.count ?? 0) })
-    }
+    for (const count of added.hourCounts) this.#hourCounts.set(`${count.key} ${count.hour} ${count.code}`, count)
     for (const seen of added.seen) {
       const name = JSON.stringify([seen.key, seen.rack])
       if ((this.#seen.get(name)?.minute ?? -1) < seen.minute) this.#seen.set(name, seen)

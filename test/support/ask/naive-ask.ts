@@ -26,6 +26,9 @@ export const naiveAsk = (
     minuteCounts: async (cellar, from, to) => lastStep((await index()).minuteCounts(cellar, from, to)),
     hourCounts: async (key, from, to) => lastStep((await index()).hourCounts(key, from, to)),
     refusalsOfCellar: async (cellar, from, limit) => lastStep((await index()).refusalsOfCellar(cellar, from, limit)),
+    keyLoads: async (wanted) => lastStep((await index()).keyLoads(wanted)),
+    keyDays: async (wanted) => lastStep((await index()).keyDays(wanted)),
+    racksOfKeys: async (keyIds) => lastStep((await index()).racksOfKeys(keyIds)),
     keysOfRack: async (rack, keys) => lastStep((await index()).keysOfRack(rack, keys)),
     positionOfMinute: async (minute) => (await index()).positionOfMinute(minute),
   }

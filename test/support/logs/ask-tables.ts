@@ -33,8 +33,11 @@ export class AskTables {
     this.#counts.addMinute(count)
   }
 
-  addHourCount(count: HourCount): void {
-    this.#counts.addHour(count)
+  /** Its readings are of one minute. */
+  addHourCount(count: Omit<HourCount, 'busiest'>): void {
+    const inMinute = count.code === 'accepted' ? count.count : 0
+    const minutes = { first: 0, inFirst: inMinute, last: 0, inLast: inMinute, busiest: inMinute }
+    this.#counts.addHour({ ...count, minutes })
   }
 
   addSeen(seen: SeenRack): void {

@@ -3,6 +3,12 @@ import type { HourCountRow, MinuteCountRow, MinuteRow, NameRow, SeenRow } from '
 import { acceptedCode } from '../ask-schema.ts'
 import { preparePlaceStatements } from './place-statements.ts'
 
+type HourOfKeyRow = Omit<HourCountRow, 'key' | 'minute' | 'in_minute'>
+/** `wanted` is the place of the key in the list. */
+type HourOfWantedRow = Pick<HourCountRow, 'code' | 'count' | 'busiest'> & { readonly wanted: number }
+export type PeakRow = Pick<HourCountRow, 'cellar' | 'key' | 'busiest'>
+export type RefusalRow = Pick<HourCountRow, 'key' | 'hour' | 'code' | 'count'>
+
 export type AskStatements = ReturnType<typeof prepareAskStatements>
 
 export const prepareAskStatements = (database: Database) => ({
@@ -20,17 +26,38 @@ export const prepareAskStatements = (database: Database) => ({
     SELECT cellar, minute, code, count FROM minute_counts
       WHERE cellar = ? AND (minute, code) > (?, ?) AND minute < ? ORDER BY minute, code LIMIT ?
   `),
-  /** Key, hour and code of the row before, the hour after the last one, number of rows. */
-  hourCounts: database.prepare<HourCountRow, [number, number, number, number, number]>(`
-    SELECT key, hour, code, cellar, count FROM hour_counts
-      WHERE key = ? AND (hour, code) > (?, ?) AND hour < ? ORDER BY hour, code LIMIT ?
+  hourOfKey: database.prepare<HourOfKeyRow, [number, number]>(
+    'SELECT hour, code, cellar, count, busiest FROM hour_counts WHERE hour = ? AND key = ? ORDER BY code',
+  ),
+  /** Numbers of keys as JSON, and the hour. */
+  hourOfKeys: database.prepare<HourOfWantedRow, [string, number]>(`
+    SELECT wanted.key AS wanted, code, count, busiest FROM json_each(?) AS wanted
+      CROSS JOIN hour_counts AS counts ON counts.hour = ? AND counts.key = wanted.value
   `),
+  /** Cellar and key of the row before, the last cellar, the first hour, and the number of rows. */
+  peaksAfter: database.prepare<PeakRow, [number, number, number, number, number]>(`
+    SELECT cellar, key, max(busiest) AS busiest FROM peaks
+      WHERE (cellar, key) > (?, ?) AND cellar <= ? AND hour >= ? GROUP BY cellar, key LIMIT ?
+  `),
+  namesOfNumbers: database.prepare<Pick<NameRow, 'name'>, [string]>(
+    'SELECT name FROM json_each(?) AS wanted CROSS JOIN names ON names.id = wanted.value',
+  ),
   /** The cellar, and the hour, key and code of the row before. */
-  refusalsAfter: database.prepare<HourCountRow, [number, number, number, number, number]>(`
-    SELECT key, hour, code, cellar, count FROM hour_counts INDEXED BY refusals_of_cellar
+  refusalsAfter: database.prepare<RefusalRow, [number, number, number, number, number]>(`
+    SELECT key, hour, code, count FROM hour_counts INDEXED BY refusals_of_cellar
       WHERE cellar = ? AND (hour, key, code) > (?, ?, ?) AND code <> ${acceptedCode} ORDER BY hour, key, code LIMIT ?
+  `),
+  /** The cellar before, and the last cellar. */
+  refusedCellarAfter: database.prepare<Pick<HourCountRow, 'cellar'>, [number, number]>(`
+    SELECT cellar FROM hour_counts INDEXED BY refusals_of_cellar
+      WHERE cellar > ? AND cellar <= ? AND code <> ${acceptedCode} ORDER BY cellar LIMIT 1
   `),
   seenOfKey: database.prepare<Pick<SeenRow, 'minute'>, [string, string]>(
     'SELECT minute FROM names JOIN seen ON seen.key = names.id WHERE names.name = ? AND seen.rack = ?',
   ),
+  /** The key, the rack of the row before, and the number of rows. */
+  racksOfKey: database.prepare<Pick<SeenRow, 'rack' | 'minute'>, [number, string, number]>(
+    'SELECT rack, minute FROM seen WHERE key = ? AND rack > ? ORDER BY rack LIMIT ?',
+  ),
+  seenFrom: database.prepare<Pick<SeenRow, 'minute'>, []>('SELECT minute FROM seen_from'),
 })

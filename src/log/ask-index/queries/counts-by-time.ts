@@ -1,7 +1,7 @@
 /** Two days have 2,880 minutes, each with a row for each code, so each step reads a few rows. */
 import { askRowsAtOnceMax } from '../../../limits.ts'
 import type { HourCount, MinuteCount } from '../../ask-index.ts'
-import type { HourCountRow, MinuteCountRow } from '../ask-rows.ts'
+import type { MinuteCountRow } from '../ask-rows.ts'
 import { allCellars } from '../ask-schema.ts'
 import { AskNames } from './ask-names.ts'
 import type { AskStatements } from './ask-statements.ts'
@@ -18,10 +18,14 @@ export function* minuteCountsOf(
   const names = new AskNames(statements)
   const number = cellar === null ? allCellars : names.numberOf(cellar)
   if (number === null) return []
-  const read = (last?: MinuteCountRow): readonly MinuteCountRow[] =>
-    statements.minuteCounts.all(number, last?.minute ?? from, last?.code ?? 0, to, askRowsAtOnceMax)
-  const rows = yield* inSteps(read)
-  return rows.map(({ minute, code, count }) => ({ cellar, minute, code: names.textOf(code), count }))
+  const counts: MinuteCount[] = []
+  for (let last: Pick<MinuteCountRow, 'minute' | 'code'> = { minute: from, code: 0 }; ; ) {
+    const rows = statements.minuteCounts.all(number, last.minute, last.code, to, askRowsAtOnceMax)
+    for (const { minute, code, count } of rows) counts.push({ cellar, minute, code: names.textOf(code), count })
+    last = rows.at(-1) ?? last
+    if (rows.length < askRowsAtOnceMax) return counts
+    yield
+  }
 }
 
 /** @throws AskUnusable */
@@ -33,24 +37,11 @@ export function* hourCountsOf(
   const names = new AskNames(statements)
   const number = names.numberOf(key)
   if (number === null) return []
-  const read = (last?: HourCountRow): readonly HourCountRow[] =>
-    statements.hourCounts.all(number, last?.hour ?? from, last?.code ?? 0, to, askRowsAtOnceMax)
-  const rows = yield* inSteps(read)
-  return rows.map(({ cellar, hour, code, count }) => ({
-    cellar: names.textOf(cellar),
-    key,
-    hour,
-    code: names.textOf(code),
-    count,
-  }))
-}
-
-function* inSteps<Row>(read: (last?: Row) => readonly Row[]): Generator<void, readonly Row[]> {
-  const all: Row[] = []
-  for (;;) {
-    const rows = read(all.at(-1))
-    all.push(...rows)
-    if (rows.length < askRowsAtOnceMax) return all
-    yield
+  const counts: HourCount[] = []
+  for (let hour = from; hour < to; hour += 1) {
+    for (const { cellar, code, count, busiest } of statements.hourOfKey.all(hour, number))
+      counts.push({ cellar: names.textOf(cellar), key, hour, code: names.textOf(code), count, busiest })
+    if ((hour - from) % askRowsAtOnceMax === askRowsAtOnceMax - 1) yield
   }
+  return counts
 }

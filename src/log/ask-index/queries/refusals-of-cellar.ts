@@ -1,14 +1,13 @@
 import { askRowsAtOnceMax } from '../../../limits.ts'
 import type { RefusalSum } from '../../ask-index.ts'
-import type { HourCountRow } from '../ask-rows.ts'
 import { AskNames } from './ask-names.ts'
-import type { AskStatements } from './ask-statements.ts'
+import type { AskStatements, RefusalRow } from './ask-statements.ts'
 
 type Wanted = { readonly cellar: string; readonly fromHour: number; readonly limit: number }
 
 /** `codes` is by the number of the code. */
 type OfKey = { sum: number; readonly codes: Map<number, number> }
-type Last = Pick<HourCountRow, 'hour' | 'key' | 'code'>
+type Last = Omit<RefusalRow, 'count'>
 
 /** In steps, because a cellar can have thousands of keys. @throws AskUnusable */
 export function* refusalsOfCellar(
@@ -21,7 +20,7 @@ export function* refusalsOfCellar(
   const keys = new Map<number, OfKey>()
   let last: Last | undefined = { hour: fromHour, key: 0, code: 0 }
   while (last !== undefined) {
-    const rows: readonly HourCountRow[] = statements.refusalsAfter.all(
+    const rows: readonly RefusalRow[] = statements.refusalsAfter.all(
       number,
       last.hour,
       last.key,
@@ -42,7 +41,7 @@ export function* refusalsOfCellar(
   return sums.slice(0, limit)
 }
 
-const addTo = (keys: Map<number, OfKey>, { key, code, count }: HourCountRow): void => {
+const addTo = (keys: Map<number, OfKey>, { key, code, count }: RefusalRow): void => {
   const of = keys.get(key) ?? { sum: 0, codes: new Map<number, number>() }
   of.sum += count
   of.codes.set(code, (of.codes.get(code) ?? 0) + count)
