@@ -69,6 +69,7 @@ const rack = (): string => paths.rack(testCellar, validReading.rack)
 const auditorSees = (): readonly string[] => [
   '/',
   paths.cellars,
+  paths.findCellars,
   `/cellars/${testCellar}`,
   paths.cellar(testCellar),
   keg(),
@@ -92,7 +93,9 @@ const isOwn = (path: string | undefined): boolean =>
   path === paths.signOut || path === paths.exports || path?.startsWith('/account/') === true || isQuestion(path)
 
 const isQuestion = (path: string | undefined): boolean =>
-  [paths.log(), paths.findInLog, paths.cellar(testCellar), keg(), rack()].some((known) => known === path)
+  [paths.findCellars, paths.log(), paths.findInLog, paths.cellar(testCellar), keg(), rack()].some(
+    (known) => known === path,
+  )
 
 const isLive = (path: string): boolean => path.startsWith('/live/')
 
