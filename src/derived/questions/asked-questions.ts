@@ -80,7 +80,7 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
       if (opening !== null) store.rebuild(model, opening, why)
     }
     const known = store.progress(model)
-    const progress = { isBehind: known.isBehind || !isWhole, trouble: known.trouble }
+    const progress = { ...known, isBehind: known.isBehind || !isWhole }
     const asked = { name, parameters, owner, isPatient, progress, reached: reached() }
     const ended = await this.#end<AnswerOf<Kinds[Name]>>(asked, { signal, onDamage, onTook })
     switch (ended.kind) {
@@ -95,8 +95,9 @@ class AskedQuestions<Kinds extends QuestionKinds> implements Questions<Kinds> {
         onDamage(ended.why)
         return { kind: 'not_ready' }
       case 'answered': {
-        const { isBehind, trouble } = store.progress(model)
-        return { ...ended, isBehind: isBehind || trouble !== null || !isWhole }
+        // The model can have lost its file meanwhile. If it has caught up meanwhile, the answer was read before.
+        const isBehind = [progress, store.progress(model)].some((one) => one.isBehind || one.trouble !== null)
+        return { ...ended, isBehind }
       }
       default:
         return ended

@@ -4,6 +4,7 @@ import { messageOf } from '../../domain/error-message.ts'
 import { AskBusy, AskUnusable } from '../../log/ask-index.ts'
 import type { Reached } from '../../log/event-log.ts'
 import { isPassing } from '../../log/sqlite/sqlite-faults.ts'
+import type { ModelProgress } from '../follower-messages.ts'
 import { ModelUnusable } from '../model-file.ts'
 import { FairTurns } from './fair-turns.ts'
 import { ModelNotReady, type ModelReaders } from './model-readers.ts'
@@ -31,11 +32,12 @@ export type AskedQuestion = {
   readonly parameters: unknown
   readonly owner: string
   readonly isPatient: boolean
-  readonly progress: KnownProgress
+  readonly progress: ModelProgress
   readonly reached: Reached | null
 }
 
-export type SearchParts = Pick<AskedQuestion, 'isPatient' | 'progress' | 'reached'> & {
+export type SearchParts = Pick<AskedQuestion, 'isPatient' | 'reached'> & {
+  readonly progress: KnownProgress
   /** Rejects with `QuestionOver`. */
   readonly turn: () => Promise<void>
   readonly passedMs: () => number
@@ -108,11 +110,13 @@ export class QuestionTurns {
 
   async #ofModel(
     { model, answer }: ModelQuestion<unknown, unknown>,
-    { parameters }: AskedQuestion,
+    { parameters, progress }: AskedQuestion,
     turn: () => Promise<void>,
   ): Promise<Ended & { readonly kind: 'answered' }> {
     await turn()
     const { database, asOf } = this.#parts.readers.open(model)
+    // The follower has begun a new file, and its message about that can come later than this answer.
+    if ((asOf?.position ?? -1) < (progress.position ?? -1)) throw new ModelNotReady('The file is being built again')
     const steps = answer(database, parameters)
     try {
       for (;;) {

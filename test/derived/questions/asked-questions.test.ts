@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ModelProgress } from '../../../src/derived/follower-messages.ts'
 import {
   type QuestionParts,
   questionRestartMsMin,
@@ -29,7 +30,7 @@ const followerOf = () => {
   return {
     rebuilt,
     upTo: async () => true,
-    progress: () => ({ position: null, isBehind: false, trouble: null }),
+    progress: (): ModelProgress => ({ position: null, isBehind: false, trouble: null }),
     opening: () => 1,
     rebuild: (...told: unknown[]) => rebuilt.push(told),
   }
@@ -115,7 +116,27 @@ describe.each(places)('questions that are answered %s', (_, open) => {
     expect(await sum()).toEqual({ ...answered(0, 8), isBehind: true })
     follower.progress = () => ({ position: null, isBehind: true, trouble: null })
     expect(await sum()).toEqual({ ...answered(0, 8), isBehind: true })
+    follower.upTo = async () => true
+    let known: ModelProgress = { position: 8, isBehind: false, trouble: 'disk I/O error' }
+    follower.progress = () => {
+      const before = known
+      known = { position: 9, isBehind: false, trouble: null }
+      return before
+    }
+    expect(await sum()).toEqual({ ...answered(0, 8), isBehind: true })
     numbers.close()
+  })
+
+  test('are not ready while a new file has less than the follower has committed', async () => {
+    const numbers = makeNumbers(folder.path, { position: null })
+    follower.progress = () => ({ position: 8, isBehind: false, trouble: null })
+    expect(await sum()).toEqual({ kind: 'not_ready' })
+    moveHead(numbers, 7)
+    expect(await sum()).toEqual({ kind: 'not_ready' })
+    moveHead(numbers, 8)
+    expect(await sum()).toEqual(answered(0, 8))
+    numbers.close()
+    expect(follower.rebuilt).toEqual([])
   })
 
   test('have a damaged file built again, and read the file that takes its place', async () => {

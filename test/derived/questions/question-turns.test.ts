@@ -3,7 +3,7 @@ import type { SearchQuestion } from '../../../src/derived/questions/question.ts'
 import { type Ended, QuestionTurns, type SearchParts } from '../../../src/derived/questions/question-turns.ts'
 import { numbersModel } from './number-questions.ts'
 
-const noProgress = { isPatient: false, progress: { isBehind: false, trouble: null }, reached: null }
+const noProgress = { isPatient: false, progress: { position: null, isBehind: false, trouble: null }, reached: null }
 
 test('the time of a search leaves out its waits for the turns of others', async () => {
   let nowMs = 0
