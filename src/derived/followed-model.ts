@@ -117,6 +117,8 @@ export class FollowedModel {
     if (this.#steps !== null) return true
     if (this.#opened === null || this.#last === this.#head) return false
     if (this.#opened.model.pending >= modelPendingMax) return true
+    // Only a flush ends the trouble, and no page asks for one before.
+    if (this.#fileTrouble !== null && !this.#progress.isBehind) return true
     if (this.#wanted > this.flushedTo && (this.#scannedTo ?? -1) >= this.#wanted) return true
     return this.#parts.passedMs() - this.#flushedAtMs >= this.#parts.kind.flushEveryMs
   }

@@ -418,6 +418,17 @@ describe('Follower', () => {
     expect(kindsTold(full, 'replaced')).toBe(0)
   })
 
+  test('flushes a file built again as soon as it has read the log', async () => {
+    const last = await addEvents(20)
+    writeFileSync(modelPath(folder.path, 'one'), 'no database'.repeat(1_000))
+    const one = follow({ one: {} })
+    // No time passes, and nobody asks.
+    await until(() => one.progress('one')?.position === last)
+    expect(one.progress('one')?.trouble).toBeNull()
+    await one.end()
+    await expectWhole('one')
+  })
+
   const damages: readonly (readonly [what: string, harm: (path: string) => void, more?: More])[] = [
     ['deleted', (path) => rmSync(path)],
     ['overwritten', (path) => writeFileSync(path, readFileSync(path).fill(0x5a, 0, 64))],
