@@ -118,6 +118,10 @@ export const paths = {
   keyAt: (keyId: string, at: string) => `/keys/${encodeURIComponent(keyId)}?at=${encodeURIComponent(at)}#state-at`,
   editKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/edit`,
   rotateKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/rotate`,
+  /** GET asks for confirmation, and POST lets the old key of a rotation expire now. */
+  retireKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/retire`,
+  /** GET asks how long, and POST gives the old key of a rotation a later expiry. */
+  keepKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/keep`,
   suspendKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/suspend`,
   resumeKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/resume`,
   revokeKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/revoke`,

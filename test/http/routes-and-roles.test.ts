@@ -64,6 +64,9 @@ const table: Readonly<Record<string, Row>> = {
   '/keys/:keyId/resume': { GET: [303, 403, 303], POST: [303, 403, 303] },
   '/keys/:keyId/revoke': pageWithForm(303),
   '/keys/:keyId/rotate': pageWithForm(422),
+  // The key of this row was never rotated.
+  '/keys/:keyId/retire': { GET: [303, 403, 404], POST: [303, 403, 404] },
+  '/keys/:keyId/keep': { GET: [303, 403, 404], POST: [303, 403, 404] },
   // The form for a new password is sent empty, so it gets 422. The session to end is unknown, which counts as ended: 303.
   '/log': { ...pageForAll, ...question },
   // Without a text to find, the box leads back to the log.

@@ -51,6 +51,7 @@ import type {
 import { everyEvent } from '../support/logs/every-event.ts'
 import { logPages, sampleLogList, sampleRefusalCounts, sampleRefusalRows } from './log-pages.ts'
 import { kegPages } from './sample-keg-pages.ts'
+import { rotationCardPages } from './sample-rotation-pages.ts'
 
 /** This is 2026-11-21T10:14:07.123Z. */
 export const nowMs = 1_795_256_047_123
@@ -795,6 +796,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
   const apiKey = keyOf(texts, 'active')
   return [
     ...rotationPages(texts),
+    ...rotationCardPages(texts, { shell: admin, cellar, apiKey, history: emptyHistory }),
     { name: 'first-reading', html: FirstReading({ keyId: '7Qp2abCd', reading: sampleReading(texts) }) },
     ...keyStatuses.map((status) => ({
       name: `key-${status}`,
@@ -802,6 +804,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
         shell: admin,
         cellar,
         apiKey: keyOf(texts, status),
+        rotated: noRotation,
         history: historyView(texts, status === 'revoked'),
         stateAt: stateThen(texts, status),
         refusals: status === 'active' ? sampleRefusalRows(texts, nowMs) : [],
@@ -813,6 +816,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
         shell: auditor,
         cellar,
         apiKey: unusedKeyOf(texts),
+        rotated: noRotation,
         history: historyView(texts, false),
         stateAt: { typed: texts('typed'), answer: { kind: 'refused', rule: texts('fault') } },
         refusals: [],
@@ -824,6 +828,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
         shell: auditor,
         cellar,
         apiKey,
+        rotated: noRotation,
         history: emptyHistory,
         refusals: [],
         stateAt: {
@@ -856,6 +861,8 @@ export const sampleKeyList = (texts: Texts) => ({
   page: 2,
   pages: 3,
 })
+
+const noRotation = { rotations: [], chain: null }
 
 const counts = { active: 2, expired: 1, suspended: 1, revoked: 1 }
 
@@ -903,7 +910,7 @@ const rotationPages = (texts: Texts): readonly Page[] => {
   ]
   const rotate = { shell, cellar, overlaps, keyId: '9mN3pQrS' }
   const keyPage = (apiKey: KeyView) =>
-    KeyPage({ shell, cellar, apiKey, history: emptyHistory, stateAt: null, refusals: [] })
+    KeyPage({ shell, cellar, apiKey, rotated: noRotation, history: emptyHistory, stateAt: null, refusals: [] })
   return [
     { name: 'rotate-key', html: RotateKeyPage({ ...rotate, apiKey: old, form: form({ overlap: '24h' }) }) },
     {
@@ -972,6 +979,7 @@ const confirmPages = (texts: Texts): readonly Page[] => {
         shell,
         cellar,
         apiKey: keyOf(texts, 'active'),
+        rotations: [],
         action,
         isExpired: false,
         form: form({ reason: '' }),
@@ -983,6 +991,7 @@ const confirmPages = (texts: Texts): readonly Page[] => {
         shell,
         cellar,
         apiKey: unusedKeyOf(texts),
+        rotations: [],
         action: 'revoke',
         isExpired: false,
         form: form({ reason: texts('typed') }, { reason: texts('fault'), form: texts('fault') }),
@@ -994,6 +1003,7 @@ const confirmPages = (texts: Texts): readonly Page[] => {
         shell,
         cellar,
         apiKey: { ...keyOf(texts, 'active'), lastUsedAt: nowMs - 9 * day },
+        rotations: [],
         action: 'suspend',
         isExpired: false,
         form: form({ reason: '' }),
@@ -1005,6 +1015,7 @@ const confirmPages = (texts: Texts): readonly Page[] => {
         shell,
         cellar,
         apiKey: { ...keyOf(texts, 'suspended'), expiresAt: nowMs - day },
+        rotations: [],
         action: 'resume',
         isExpired: true,
         form: form({ reason: '' }),

@@ -3,10 +3,13 @@ import { Layout } from '../frame/layout.tsx'
 import { ConfirmCard } from '../parts/confirm-card.tsx'
 import { TextField } from '../parts/field.tsx'
 import { Name } from '../parts/name.tsx'
-import { countText } from '../parts/quantity.ts'
-import { Ago } from '../parts/time.tsx'
+import { countOf, countText } from '../parts/quantity.ts'
+import { Ago, Instant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
 import type { CellarView, Form, KeyView, Shell } from '../types.ts'
+import { StillUsing } from './rotation/rotation-card.tsx'
+import type { RotationView } from './rotation/rotation-types.ts'
+import { KeyPageLink, keepsWorkingText, oldKeyEnd } from './rotation-state.tsx'
 
 export type KeyAction = 'suspend' | 'resume' | 'revoke'
 
@@ -18,6 +21,8 @@ export const ConfirmPage = (props: {
   readonly cellar: CellarView
   readonly apiKey: KeyView
   readonly action: KeyAction
+  /** Of the key, and of the one that it replaces. */
+  readonly rotations: readonly RotationView[]
   /** A suspended key can be expired too: after resuming, it needs a later expiry. */
   readonly isExpired: boolean
   readonly form: Form<'reason'>
@@ -44,13 +49,67 @@ export const ConfirmPage = (props: {
           <code safe>{`clr_${apiKey.keyId}_…`}</code>
         </p>
         {action === 'resume' ? null : <LastUse apiKey={apiKey} nowMs={props.shell.nowMs} />}
+        {action === 'resume'
+          ? null
+          : props.rotations.map((rotation) =>
+              rotation.old.keyId === apiKey.keyId ? (
+                <StillUsing rotation={rotation} nowMs={props.shell.nowMs} />
+              ) : (
+                <WithoutNewKey apiKey={apiKey} rotation={rotation} action={action} nowMs={props.shell.nowMs} />
+              ),
+            )}
         <p safe>{action === 'resume' && props.isExpired ? resumedExpired : consequences[action]}</p>
       </ConfirmCard>
     </Layout>
   )
 }
 
-const LastUse = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {
+/** What becomes of the old key. */
+const WithoutNewKey = (props: {
+  readonly apiKey: KeyView
+  readonly rotation: RotationView
+  readonly action: KeyAction
+  readonly nowMs: number
+}): JSX.Element => {
+  const { old, successor, racks } = props.rotation
+  const switched = racks?.counts.switched ?? 0
+  return (
+    <>
+      {switched === 0 ? null : <p safe>{`${countOf(switched, 'rack has', 'racks have')} switched to this key.`}</p>}
+      <p>
+        The old key, <KeyPageLink keyId={old.keyId} />,{' '}
+        {successor.usedAt === null ? (
+          <span safe>{unusedEnd(props)}</span>
+        ) : old.expiresAt === null ? (
+          'goes on working: it has no end.'
+        ) : (
+          <>
+            still stops <Ago at={old.expiresAt} nowMs={props.nowMs} />, <Instant at={old.expiresAt} />. If devices go
+            back to it, keep it longer first.
+          </>
+        )}
+      </p>
+    </>
+  )
+}
+
+const unusedEnd = ({
+  apiKey,
+  action,
+  rotation: { old, successor },
+}: {
+  readonly apiKey: KeyView
+  readonly action: KeyAction
+  readonly rotation: RotationView
+}): string => {
+  // Another key stops the old one, or this one still can.
+  if (successor.awaitedId !== apiKey.keyId || action === 'suspend') return `${oldKeyEnd(successor, old.expiresAt)}.`
+  const awaitedId = apiKey.successor?.awaitedId ?? null
+  if (awaitedId !== null) return `${oldKeyEnd({ ...successor, awaitedId }, old.expiresAt)}.`
+  return `${keepsWorkingText(old.expiresAt)}: a new key that is revoked before its first use cannot stop it.`
+}
+
+export const LastUse = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {
   const { lastUsedAt, accepted } = props.apiKey
   if (lastUsedAt === null) return <p class="last-use calm">This key was never used.</p>
   if (props.nowMs - lastUsedAt > inUseMs) {

@@ -18,12 +18,16 @@ import { KeyHistory } from './key-history.tsx'
 import { StatusPill, statusMeaning } from './key-status.tsx'
 import { StateAtInstant } from './key-then.tsx'
 import { KeyActions, LastRefusal } from './keys-page.tsx'
+import { KeyChain } from './rotation/key-chain.tsx'
+import { RotationCard } from './rotation/rotation-card.tsx'
+import type { ChainView, RotationView } from './rotation/rotation-types.ts'
 import { RotationFacts } from './rotation-state.tsx'
 
 export const KeyPage = (props: {
   readonly shell: Shell
   readonly cellar: CellarView
   readonly apiKey: KeyView
+  readonly rotated: Rotated
   readonly history: HistoryView
   /** `null` without `?at=`. */
   readonly stateAt: StateAt | null
@@ -34,7 +38,12 @@ export const KeyPage = (props: {
     <Layout shell={shell} title={`${apiKey.label} · ${props.cellar.title}`} section="cellars">
       <Breadcrumbs cellar={props.cellar} />
       <Live from={paths.liveKey(apiKey.keyId, props.history.page, props.history.isEverything)} target="#key-now">
-        <KeyNow apiKey={apiKey} nowMs={shell.nowMs} isAdmin={shell.operator?.role === 'admin'} />
+        <KeyNow
+          apiKey={apiKey}
+          rotated={props.rotated}
+          nowMs={shell.nowMs}
+          isAdmin={shell.operator?.role === 'admin'}
+        />
       </Live>
       <LastRefusals
         keyId={apiKey.keyId}
@@ -56,24 +65,29 @@ export const KeyPage = (props: {
 /** Replaces two parts of the page. In the form between them, somebody may be typing. */
 export const KeyPush = (props: {
   readonly apiKey: KeyView
+  readonly rotated: Rotated
   readonly history: HistoryView
   readonly nowMs: number
   readonly isAdmin: boolean
 }): JSX.Element => (
   <>
-    <KeyNow apiKey={props.apiKey} nowMs={props.nowMs} isAdmin={props.isAdmin} />
+    <KeyNow apiKey={props.apiKey} rotated={props.rotated} nowMs={props.nowMs} isAdmin={props.isAdmin} />
     <tag of="hx-partial" hx-target="#history" hx-swap="outerMorph">
       <KeyHistory keyId={props.apiKey.keyId} history={props.history} />
     </tag>
   </>
 )
 
+export type Rotated = { readonly rotations: readonly RotationView[]; readonly chain: ChainView | null }
+
 const KeyNow = (props: {
   readonly apiKey: KeyView
+  readonly rotated: Rotated
   readonly nowMs: number
   readonly isAdmin: boolean
 }): JSX.Element => {
   const { apiKey } = props
+  const { rotations, chain } = props.rotated
   return (
     <div id="key-now">
       <div class="heading with-action">
@@ -99,7 +113,11 @@ const KeyNow = (props: {
           </div>
         ) : null}
       </div>
+      {chain === null ? null : <KeyChain chain={chain} keyId={apiKey.keyId} />}
       <KeyFacts apiKey={apiKey} nowMs={props.nowMs} />
+      {rotations.map((rotation) => (
+        <RotationCard rotation={rotation} nowMs={props.nowMs} isAdmin={props.isAdmin} />
+      ))}
     </div>
   )
 }

@@ -45,6 +45,12 @@ export const KeyLink = (props: { readonly keyId: string; readonly label: string 
 
 export const KeyId = (props: { readonly keyId: string }): JSX.Element => <code safe>{knownPart(props.keyId)}</code>
 
+export const KeyPageLink = (props: { readonly keyId: string }): JSX.Element => (
+  <a href={paths.key(props.keyId)}>
+    <KeyId keyId={props.keyId} />
+  </a>
+)
+
 const knownPart = (keyId: string): string => `clr_${keyId}_…`
 
 const SuccessorWords = (props: {
@@ -122,7 +128,13 @@ const oldKeyStopsText = ({ keyId, awaitedId, overlapMs }: SuccessorView): string
   return stopsText(overlapMs, knownPart(awaitedId))
 }
 
-const keepsWorkingText = (expiresAt: number | null): string =>
+/** While the new key is unused. */
+export const oldKeyEnd = ({ keyId, awaitedId, overlapMs }: SuccessorView, expiresAt: number | null): string => {
+  if (awaitedId === null) return `${keepsWorkingText(expiresAt)}: the new key was revoked before its first use`
+  return stopsText(overlapMs, awaitedId === keyId ? 'the new key' : knownPart(awaitedId))
+}
+
+export const keepsWorkingText = (expiresAt: number | null): string =>
   expiresAt === null ? 'keeps working' : 'keeps working until it expires'
 
 const stopsText = (overlapMs: number, newKey: string): string =>

@@ -38,6 +38,7 @@ import {
   setRole,
   showOperators,
 } from './pages/operator-pages.tsx'
+import { keep, retire, showKeep, showRetire } from './pages/retire-pages.tsx'
 import { rotate, showRotate } from './pages/rotate-pages.tsx'
 import {
   changePolicy,
@@ -140,6 +141,10 @@ const keyPages = ({ operator, admin }: Door) =>
       .post('/keys/:keyId/edit', admin(saveEdit, showEdit))
       .get('/keys/:keyId/rotate', admin(showRotate))
       .post('/keys/:keyId/rotate', admin(rotate, showRotate))
+      .get('/keys/:keyId/retire', admin(showRetire))
+      .post('/keys/:keyId/retire', admin(retire, showRetire))
+      .get('/keys/:keyId/keep', admin(showKeep))
+      .post('/keys/:keyId/keep', admin(keep, showKeep))
       .get('/keys/:keyId/suspend', admin(confirmKeyAction('suspend')))
       .post('/keys/:keyId/suspend', admin(doKeyAction('suspend'), confirmKeyAction('suspend')))
       .get('/keys/:keyId/resume', admin(confirmKeyAction('resume')))

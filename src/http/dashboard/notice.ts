@@ -15,6 +15,8 @@ const ofSuccess = {
   key_suspended: 'Key suspended. Every node refuses readings with this key until you resume it.',
   key_resumed: 'Key resumed. Its readings are accepted again.',
   key_revoked: 'Key revoked. Every node refuses readings with this key now.',
+  key_retired: 'Old key retired. Every node refuses readings with it now. Below, you can let it work again.',
+  key_kept: 'The old key has a later end now.',
   operator_removed: 'Operator removed. Their sessions and one-time links no longer work.',
   invitation_withdrawn: 'Invitation withdrawn. Its one-time links no longer work.',
   role_changed: 'Role changed and in force.',
@@ -38,6 +40,8 @@ const others = {
   key_not_suspended: 'This key is not suspended. Nothing was changed.',
   key_was_revoked: 'This key was already revoked. Nothing was changed.',
   key_was_superseded: 'This key was already rotated, and the new key is in use. Rotate the new key instead.',
+  key_was_retired: 'This key had already stopped. Nothing was changed.',
+  key_has_no_end: 'This key has no expiry, so it works until you retire it. Nothing was changed.',
   key_was_expired: 'This key has expired. Set a later expiry first, then rotate the key.',
   link_by_other:
     'In the last 30 days, somebody else created or used a one-time link for your account. The sign-in history below shows who and when.',

@@ -24,6 +24,7 @@ import { keyListOf, keyListQuery, keysByStatus, keysPerPageMax, keyViewOf } from
 import { requestedPage } from '../show/paging.ts'
 import { rackPageOf } from '../show/rack-views.ts'
 import { kegPageNumber, readingsOf, readingsQuery, readingView } from '../show/reading-views.ts'
+import { chainOf, rotatedOf } from '../show/rotation-views.ts'
 import { cellarInPath, type DashboardDeps, keyInPath, type SignedInVisit } from '../visit.ts'
 import type { Topic } from './live-changes.ts'
 import type { LivePage } from './live-push.ts'
@@ -155,17 +156,20 @@ export const liveKey = async (deps: DashboardDeps, visit: SignedInVisit): Promis
   const parts = { core, owner: visit.session.email, nowMs: visit.nowMs }
   // Page 1 always exists, so the log is not read.
   const page = asked.page === 1 ? 1 : ((await askHistory(parts, key.keyId, asked))?.page ?? asked.page)
+  const isRotated = chainOf(deps, key, visit.nowMs) !== null
   const history = watchedHistory(parts, key.keyId, { ...asked, page })
   return {
-    name: ['key', key.keyId, page, asked.isEverything ? 'all' : 'some'],
-    topic: { keyId: key.keyId },
+    name: ['key', key.keyId, page, asked.isEverything ? 'all' : 'some', isRotated ? 'rotated' : 'alone'],
+    // The racks of a rotation can send with another key.
+    topic: isRotated ? { cellar: key.cellar } : { keyId: key.keyId },
     listsEvents: false,
     render: async (pause) => {
       const nowMs = core.clock.now()
       const known = core.projections.keys.get(key.keyId) ?? key
       const [apiKey, told] = [await keyViewOf(deps, known, nowMs), await history()]
+      const rotated = await rotatedOf(deps, known, { nowMs, owner: parts.owner })
       await pause()
-      return <KeyPush apiKey={apiKey} history={told} nowMs={nowMs} isAdmin={isAdmin(visit)} />
+      return <KeyPush apiKey={apiKey} rotated={rotated} history={told} nowMs={nowMs} isAdmin={isAdmin(visit)} />
     },
   }
 }

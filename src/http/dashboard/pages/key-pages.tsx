@@ -21,6 +21,7 @@ import { cellarView } from '../show/cellar-views.ts'
 import { askHistory, historyView, requestedHistory } from '../show/history-views.ts'
 import { stateAtTyped } from '../show/key-at-instant.ts'
 import { keyViewOf } from '../show/key-views.ts'
+import { rotatedOf, rotationsOf } from '../show/rotation-views.ts'
 import { typedTime } from '../show/typed-instant.ts'
 import { askerOf, type DashboardDeps, keyInPath, type SignedInVisit } from '../visit.ts'
 
@@ -41,6 +42,7 @@ export const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promis
       shell={{ ...visit.shell, notice: alreadyDoneNotice(visit.notice, key) ?? visit.shell.notice }}
       cellar={cellarView(cellarOfKey(deps, key))}
       apiKey={apiKey}
+      rotated={await rotatedOf(deps, key, parts)}
       history={historyView(deps.core, history, query)}
       stateAt={then}
       refusals={refusals}
@@ -173,6 +175,7 @@ const confirmPage = async (
       cellar={cellarView(cellarOfKey(deps, key))}
       apiKey={await keyViewOf(deps, key, visit.nowMs)}
       action={action}
+      rotations={await rotationsOf(deps, key, { nowMs: visit.nowMs, owner: visit.session.email })}
       isExpired={isExpiredOnceResumed(key, visit.nowMs)}
       form={{ values, faults: placedFaults(values, faults) }}
     />

@@ -39,7 +39,7 @@ export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: numbe
   }
 }
 
-const successorOf = (deps: DashboardDeps, key: KeyState): SuccessorView | null => {
+export const successorOf = (deps: DashboardDeps, key: KeyState): SuccessorView | null => {
   if (key.rotation === null) return null
   const { successorId, overlapMs, superseded } = key.rotation
   return {

@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Core } from '../../../../src/actors/core-interface.ts'
+import type { RacksOfKeys } from '../../../../src/log/ask-index.ts'
+import { paths } from '../../../../views/paths.ts'
+import { type Service, testAsker, validReading } from '../../../support/test-service.ts'
+import { until } from '../../../support/time/until.ts'
+import { signedIn, startWithOperators, type Visitor } from '../visitor.ts'
+
+const minute = 60_000
+const day = 24 * 60 * minute
+
+/** Replaces the answer of the index, for what takes millions of readings. `away`: nobody answers. */
+let told: RacksOfKeys | 'away' | null = null
+let service: Service
+let admin: Visitor
+let old: { readonly key: string; readonly keyId: string }
+
+const withToldRacks = (core: Core): Core => ({
+  ...core,
+  questions: {
+    close: () => core.questions.close(),
+    ask: async (name, wanted, options) => {
+      const answered = await core.questions.ask(name, wanted, options)
+      if (name !== 'racksOfKeys' || told === null) return answered
+      return told === 'away' ? { kind: 'late' } : JSON.parse(JSON.stringify({ ...answered, answer: told }))
+    },
+  },
+})
+
+beforeEach(async () => {
+  told = null
+  service = await startWithOperators({ wrapCore: withToldRacks })
+  admin = await signedIn(service, 'admin')
+  old = await service.createKey({ label: 'Press' })
+})
+afterEach(() => service.stop())
+
+const rotated = async (keyId: string, overlapMs = day): Promise<{ readonly key: string; readonly keyId: string }> => {
+  const created = await service.core.keys.rotate(keyId, { overlapMs }, testAsker)
+  if (!created.ok) throw new Error(created.refusal.kind)
+  return { key: created.value.key, keyId: created.value.state.keyId }
+}
+const send = async (key: string, rack: string): Promise<number> =>
+  (await service.post({ ...validReading, rack }, key)).status
+const stateOf = (keyId: string) => service.core.projections.keys.get(keyId)
+const used = async (): Promise<{ readonly key: string; readonly keyId: string }> => {
+  const next = await rotated(old.keyId)
+  await send(old.key, 'rack-1')
+  await send(next.key, 'rack-2')
+  await until(() => stateOf(old.keyId)?.rotation?.superseded != null)
+  return next
+}
+const textOf = async (path: string): Promise<string> =>
+  (await admin.get(path)).body
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .replace(/ ([.,:])/g, '$1')
+
+describe('the page of a rotated key', () => {
+  test('shows the racks on the pages of both keys', async () => {
+    const next = await used()
+    for (const { keyId } of [old, next]) {
+      const text = await textOf(paths.key(keyId))
+      expect(text).toContain('1 of 2 racks have switched. 1 still uses the old key.')
+      expect(text).toMatch(/rack-1 Uses the old key .* Not seen rack-2 Switched Not seen/)
+    }
+  })
+
+  test('says what the list of racks lacks', async () => {
+    const next = await used()
+    const pairs = [
+      ...['rack-1', 'rack-2'].map((rack) => ({ key: old.keyId, rack, minute: 1 })),
+      { key: next.keyId, rack: 'rack-3', minute: 1 },
+    ]
+    told = { racks: pairs, isCut: true, seenFromMinute: 29_500_000 }
+    const text = await textOf(paths.key(old.keyId))
+    expect(text).toContain('racks that were last seen before 2026-02-02 02:40:00 UTC can be missing')
+    expect(text).toContain('By name, it ends with rack-2.')
+    expect(text).not.toContain('rack-3')
+    told = 'away'
+    expect(await textOf(paths.key(old.keyId))).toContain('cannot say now which racks have switched')
+  })
+
+  test('shows a chain of rotations in the order of its keys', async () => {
+    const chain = [old.keyId]
+    for (let at = 0; at < 6; at += 1) chain.push((await rotated(chain.at(-1) ?? '')).keyId)
+    const shownOn = async (keyId: string): Promise<string | undefined> =>
+      /<nav class="key-chain".*?<\/nav>/s.exec((await admin.get(paths.key(keyId))).body)?.[0]
+    const middle = (await shownOn(chain[3] ?? '')) ?? ''
+    expect([...middle.matchAll(/clr_(\w{8})_/g)].map(([, keyId]) => keyId)).toEqual(chain)
+    expect(middle.match(/aria-current/g)).toHaveLength(1)
+    expect(await shownOn(chain[0] ?? '')).toContain('2 later keys')
+    expect(await shownOn((await service.createKey()).keyId)).toBeUndefined()
+  })
+})
+
+describe('retiring the old key', () => {
+  test('lets it expire now, once, until it gets a later end', async () => {
+    await used()
+    expect(await textOf(paths.retireKey(old.keyId))).toContain('1 rack still uses the old key: rack-1')
+    service.clock.advance(minute)
+    await admin.post(paths.retireKey(old.keyId), {})
+    const retiredAt = service.clock.now()
+    expect(stateOf(old.keyId)?.expiresAt).toBe(retiredAt)
+    expect(await send(old.key, 'rack-1')).toBe(401)
+    service.clock.advance(minute)
+    await admin.get(paths.key(old.keyId))
+    await admin.post(paths.retireKey(old.keyId), {})
+    expect(stateOf(old.keyId)?.expiresAt).toBe(retiredAt)
+    expect(await textOf(paths.key(old.keyId))).toContain('This key had already stopped.')
+    await admin.post(paths.keepKey(old.keyId), { end: String(service.clock.now() + day) })
+    expect(await send(old.key, 'rack-1')).toBe(200)
+  })
+
+  test('warns while the new key was never used', async () => {
+    await rotated(old.keyId)
+    expect(await textOf(paths.key(old.keyId))).not.toContain('Retire the old key now')
+    expect(await textOf(paths.retireKey(old.keyId))).toContain(
+      'The new key was never used. Every device would be refused.',
+    )
+  })
+})
+
+describe('keeping the old key longer', () => {
+  test('adds nothing when the form is sent twice', async () => {
+    await used()
+    const end = /value="(\d+)"/.exec((await admin.get(paths.keepKey(old.keyId))).body)?.[1] ?? ''
+    for (let sent = 0; sent < 2; sent += 1)
+      expect((await admin.post(paths.keepKey(old.keyId), { end })).location).toBe(paths.key(old.keyId))
+    expect(stateOf(old.keyId)?.expiresAt).toBe(service.clock.now() + 2 * day)
+  })
+
+  test('refuses a time that is over, and takes one without end', async () => {
+    await used()
+    const before = stateOf(old.keyId)?.expiresAt
+    for (const end of [String(service.clock.now()), 'soon', ''])
+      expect((await admin.post(paths.keepKey(old.keyId), { end })).status).toBe(422)
+    expect(stateOf(old.keyId)?.expiresAt).toBe(before)
+    await admin.post(paths.keepKey(old.keyId), { end: 'never' })
+    expect(await textOf(paths.key(old.keyId))).toContain('has no end: an admin removed its expiry.')
+  })
+})
+
+describe('revoking the new key', () => {
+  test('says that the old key keeps working if the new one was never used', async () => {
+    const next = await rotated(old.keyId)
+    const page = paths.revokeKey(next.keyId)
+    expect(await textOf(page)).toContain(
+      'keeps working: a new key that is revoked before its first use cannot stop it.',
+    )
+    await admin.post(page, { reason: '' })
+    expect(await textOf(paths.key(old.keyId))).toContain('keeps working: the new key was revoked before its first use.')
+    expect(await send(old.key, 'rack-1')).toBe(200)
+  })
+
+  test('says which key stops the old one instead', async () => {
+    const next = await rotated(old.keyId)
+    const { keyId } = await rotated(next.keyId)
+    expect(await textOf(paths.revokeKey(next.keyId))).toContain(`first reading with clr_${keyId}_`)
+  })
+
+  test('says that the old key still stops once the new one was used', async () => {
+    const next = await used()
+    const text = await textOf(paths.revokeKey(next.keyId))
+    expect(text).toContain('1 rack has switched to this key.')
+    expect(text).toContain('still stops in 24 hours')
+    expect(text).toContain('keep it longer first')
+  })
+})

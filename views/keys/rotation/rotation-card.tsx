@@ -1,0 +1,256 @@
+import { ActionLink } from '../../parts/action-link.tsx'
+import { Name } from '../../parts/name.tsx'
+import { countOf, countText } from '../../parts/quantity.ts'
+import { type Column, Table } from '../../parts/table.tsx'
+import { Ago, Instant } from '../../parts/time.tsx'
+import { paths } from '../../paths.ts'
+import { KeyId, KeyPageLink, oldKeyEnd } from '../rotation-state.tsx'
+import type { RacksView, RackUse, RotationView } from './rotation-types.ts'
+
+/** Which racks have switched to the new key, and when the old one stops. */
+export const RotationCard = (props: {
+  readonly rotation: RotationView
+  readonly nowMs: number
+  readonly isAdmin: boolean
+}): JSX.Element => {
+  const { rotation, nowMs } = props
+  const { keyId } = rotation.old
+  return (
+    <section id={`rotation-${keyId}`} class="card rotation" aria-labelledby={`rotation-title-${keyId}`}>
+      <div class="with-action">
+        <h2 id={`rotation-title-${keyId}`}>
+          Rotation <KeyPageLink keyId={keyId} /> → <KeyPageLink keyId={rotation.successor.keyId} />
+        </h2>
+        {props.isAdmin ? <RotationActions rotation={rotation} nowMs={nowMs} /> : null}
+      </div>
+      <p class="rotation-end">
+        <OldKeyEnd rotation={rotation} nowMs={nowMs} />
+      </p>
+      {rotation.racks === null ? (
+        <p class="index-note">This node cannot say now which racks have switched. Reload the page in a moment.</p>
+      ) : (
+        <Racks racks={rotation.racks} cellar={rotation.old.cellar} nowMs={nowMs} />
+      )}
+    </section>
+  )
+}
+
+/** Before the new key is in use, nothing has switched, and the old key has no end that could be moved. */
+export const mayRetire = ({ old, successor }: RotationView): boolean =>
+  successor.usedAt !== null && (old.status === 'active' || old.status === 'suspended')
+
+const RotationActions = ({ rotation, nowMs }: RotationProps): JSX.Element => {
+  const { keyId, status, expiresAt } = rotation.old
+  const canBeKept = status !== 'revoked' && rotation.successor.usedAt !== null && expiresAt !== null
+  if (!mayRetire(rotation) && !canBeKept) return ''
+  return (
+    <ul class="action-list">
+      {mayRetire(rotation) ? (
+        <ActionLink href={paths.retireKey(keyId)} verb="Retire the old key now" of={keyId} isDangerous />
+      ) : null}
+      {canBeKept ? (
+        <ActionLink
+          href={paths.keepKey(keyId)}
+          verb={expiresAt > nowMs ? 'Keep it longer' : 'Let it work again'}
+          of={keyId}
+        />
+      ) : null}
+    </ul>
+  )
+}
+
+type RotationProps = { readonly rotation: RotationView; readonly nowMs: number }
+
+/** A countdown, if the end is known. */
+export const OldKeyEnd = ({ rotation, nowMs }: RotationProps): JSX.Element => {
+  const { keyId, status, expiresAt } = rotation.old
+  if (status === 'revoked')
+    return (
+      <>
+        <KeyId keyId={keyId} /> is revoked.
+      </>
+    )
+  if (expiresAt !== null && expiresAt <= nowMs)
+    return (
+      <>
+        <KeyId keyId={keyId} /> stopped <Ago at={expiresAt} nowMs={nowMs} />, <Instant at={expiresAt} />.
+      </>
+    )
+  if (rotation.successor.usedAt === null)
+    return (
+      <>
+        No reading with the new key yet. <KeyId keyId={keyId} />{' '}
+        <span safe>{`${oldKeyEnd(rotation.successor, expiresAt)}.`}</span>
+      </>
+    )
+  if (expiresAt === null)
+    return (
+      <>
+        <KeyId keyId={keyId} /> has no end: an admin removed its expiry. Retire it when no rack needs it.
+      </>
+    )
+  return (
+    <>
+      <KeyId keyId={keyId} /> stops{' '}
+      <b>
+        <Ago at={expiresAt} nowMs={nowMs} />
+      </b>
+      , <Instant at={expiresAt} />
+      {status === 'suspended' ? '. It is suspended, so its readings are refused already.' : '.'}
+    </>
+  )
+}
+
+const Racks = (props: { readonly racks: RacksView; readonly cellar: string; readonly nowMs: number }): JSX.Element => {
+  const { racks, nowMs } = props
+  const { all } = racks.counts
+  return (
+    <>
+      <SwitchedMeter racks={racks} />
+      <p class="rotation-count">
+        <b safe>{switchedText(racks)}</b> <span safe>{restText(racks)}</span>
+      </p>
+      {all === 0 ? null : (
+        <Table class="racks-of-rotation" rows={racks.shown} columns={columnsOf(props.cellar, nowMs)} />
+      )}
+      {racks.shown.length < all ? (
+        <p class="hint" safe>{`${countText(all - racks.shown.length)} more racks are not shown.`}</p>
+      ) : null}
+      <Incomplete racks={racks} />
+      {all === 0 ? null : (
+        <p class="hint">
+          Times are exact to the minute. A rack that sends with both keys counts as switched while its latest minute has
+          readings of the new key alone. Refused readings do not count.
+        </p>
+      )}
+    </>
+  )
+}
+
+export const SwitchedMeter = ({ racks: { counts } }: { readonly racks: RacksView }): JSX.Element =>
+  counts.all === 0 ? (
+    ''
+  ) : (
+    <svg class="meter switched" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" focusable="false">
+      <rect class="meter-track" width="100" height="4" />
+      <rect class="meter-fill" width={((100 * counts.switched) / counts.all).toFixed(1)} height="4" />
+    </svg>
+  )
+
+export const switchedText = ({ counts: { all, switched } }: RacksView): string => {
+  if (all === 0) return 'No rack has sent with either key yet.'
+  if (all === switched) return all === 1 ? 'The only rack has switched.' : `All ${countText(all)} racks have switched.`
+  return `${countText(switched)} of ${countOf(all, 'rack has', 'racks have')} switched.`
+}
+
+const restText = ({ counts: { old, both, silent } }: RacksView): string =>
+  [
+    old === 0 ? '' : `${countText(old)} still ${old === 1 ? 'uses' : 'use'} the old key.`,
+    both === 0 ? '' : `${countText(both)} ${both === 1 ? 'sends' : 'send'} with both.`,
+    silent === 0
+      ? ''
+      : `${countText(silent)} ${silent === 1 ? 'has' : 'have'} sent nothing since the new key is in use.`,
+  ]
+    .filter((part) => part !== '')
+    .join(' ')
+
+/** What the list lacks. */
+export const Incomplete = ({ racks: { seenFromMs, lastCompared } }: { readonly racks: RacksView }): JSX.Element => (
+  <>
+    {seenFromMs === null ? null : (
+      <p class="index-note">
+        The list can be incomplete: racks that were last seen before <Instant at={seenFromMs} /> can be missing.
+      </p>
+    )}
+    {lastCompared === null ? null : (
+      <p class="index-note">
+        The list is incomplete: too many racks used these keys. By name, it ends with <Name text={lastCompared} />.
+      </p>
+    )}
+  </>
+)
+
+const columnsOf = (cellar: string, nowMs: number): readonly Column<RackUse>[] => [
+  {
+    head: 'Rack',
+    cell: ({ rack }) => (
+      <a class="row-name" href={paths.rack(cellar, rack)}>
+        <Name text={rack} />
+      </a>
+    ),
+  },
+  {
+    head: 'State',
+    cell: ({ state }) => (
+      <span class={`mark ${stateLooks[state]}`} safe>
+        {stateWords[state]}
+      </span>
+    ),
+  },
+  { head: 'Last with the old key', cell: ({ oldMs }) => <Seen at={oldMs} nowMs={nowMs} /> },
+  { head: 'Last with a new key', cell: ({ newMs }) => <Seen at={newMs} nowMs={nowMs} /> },
+]
+
+const Seen = (props: { readonly at: number | null; readonly nowMs: number }): JSX.Element =>
+  props.at === null ? <span class="quiet">Not seen</span> : <Ago at={props.at} nowMs={props.nowMs} />
+
+const stateWords: Readonly<Record<RackUse['state'], string>> = {
+  old: 'Uses the old key',
+  both: 'Sends with both',
+  silent: 'Silent since',
+  switched: 'Switched',
+}
+
+const stateLooks: Readonly<Record<RackUse['state'], string>> = {
+  old: 'skew',
+  both: 'skew',
+  silent: 'you',
+  switched: 'new',
+}
+
+const racksNamedMax = 10
+
+/** For a question whether the old key may stop. */
+export const StillUsing = ({ rotation, nowMs }: RotationProps): JSX.Element => {
+  const { racks } = rotation
+  if (racks === null)
+    return <p class="last-use in-use">This node cannot say now which racks still use the old key. Try again soon.</p>
+  const { old, both, silent, all, switched } = racks.counts
+  const using = racks.shown.filter(({ state }) => state === 'old' || state === 'both')
+  return (
+    <>
+      {old + both > 0 ? (
+        <div class="last-use in-use">
+          <p>
+            <strong safe>{`${countOf(old + both, 'rack still uses', 'racks still use')} the old key:`}</strong>
+          </p>
+          <ul>
+            {using.slice(0, racksNamedMax).map(({ rack, oldMs }) => (
+              <li>
+                <Name text={rack} />, <Seen at={oldMs} nowMs={nowMs} />
+              </li>
+            ))}
+            {old + both > racksNamedMax ? (
+              <li safe>{`and ${countText(old + both - Math.min(using.length, racksNamedMax))} more`}</li>
+            ) : null}
+          </ul>
+        </div>
+      ) : (
+        <p class="last-use calm" safe>
+          {all === 0
+            ? 'No rack is known to use the old key.'
+            : `No rack is known to still use it: ${switchedClause(switched)}`}
+        </p>
+      )}
+      {silent === 0 ? null : (
+        <p safe>
+          {`${countOf(silent, 'rack has', 'racks have')} sent nothing since the new key is in use. If ${silent === 1 ? 'it has' : 'they have'} only the old key, ${silent === 1 ? 'its' : 'their'} readings will be refused.`}
+        </p>
+      )}
+      <Incomplete racks={racks} />
+    </>
+  )
+}
+
+const switchedClause = (switched: number): string =>
+  `${countOf(switched, 'rack sends', 'racks send')} with the new key.`
