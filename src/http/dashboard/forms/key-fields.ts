@@ -20,6 +20,9 @@ export const keyFormValues = (form: FormFields) => ({
 
 export type KeyFormValues = ReturnType<typeof keyFormValues>
 
+/** `expires_now` is in no field: it tells whether the expiry was changed meanwhile. */
+export const keyShownOf = (key: KeyState) => ({ ...keyFormOf(key), expires_now: String(key.expiresAt ?? 'never') })
+
 export const keyFormOf = ({ label, note, limit }: KeyState): KeyFormValues => ({
   label,
   note,

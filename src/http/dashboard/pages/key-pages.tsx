@@ -1,6 +1,7 @@
 import { ConfirmPage, type KeyAction } from '../../../../views/keys/key-confirm.tsx'
 import { EditKeyPage } from '../../../../views/keys/key-form.tsx'
 import { KeyPage } from '../../../../views/keys/key-page.tsx'
+import { secondText } from '../../../../views/parts/time-words.ts'
 import { paths } from '../../../../views/paths.ts'
 import { changeKeyInParts, type KeyChanges } from '../../../actors/key/change-key-in-parts.ts'
 import type { CellarState } from '../../../domain/cellar.ts'
@@ -9,12 +10,21 @@ import type { KeyState } from '../../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome } from '../../../domain/refusal.ts'
 import { anyEvent } from '../../../domain/search/event-filter.ts'
 import { parseInstantNear } from '../../../domain/search/near-instant.ts'
-import { refusalsStream } from '../../../domain/stream-names.ts'
+import { keyStream, refusalsStream } from '../../../domain/stream-names.ts'
 import { keyLimitDefault } from '../../../limits.ts'
 import { lastRefusalsOf } from '../ask/refusals-shown.ts'
 import { alreadyDone, alreadyDoneNotice, wasDoneBefore } from '../forms/already-done.ts'
 import { isChanged, shownFieldOf, shownValues } from '../forms/changed-fields.ts'
-import { chosenExpiry, type KeyFormValues, keyFormOf, keyFormValues, typedLimit } from '../forms/key-fields.ts'
+import { changedMeanwhile, type Held, limitGroup, quoted } from '../forms/changed-meanwhile.ts'
+import {
+  chosenExpiry,
+  type KeyFormValues,
+  keyFormOf,
+  keyFormValues,
+  keyShownOf,
+  limitValues,
+  typedLimit,
+} from '../forms/key-fields.ts'
 import type { NoticeName } from '../notice.ts'
 import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { cellarView } from '../show/cellar-views.ts'
@@ -56,9 +66,8 @@ export const showEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promi
   if (key === null) return notFound(visit)
   const notice = alreadyDone(key, 'edit')
   if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
-  const now = keyFormOf(key)
-  const values = visit.form('_shown') === '' ? now : keyFormValues(visit.form)
-  return htmlPage(visit, editPage(deps, visit, { key, values, shown: shownValues(visit.form, now) }))
+  const values = visit.form('_shown') === '' ? keyFormOf(key) : keyFormValues(visit.form)
+  return htmlPage(visit, editPage(deps, visit, { key, values, shown: shownValues(visit.form, keyShownOf(key)) }))
 }
 
 /** All fields are checked before the first is saved. Otherwise a wrong one would leave the form half saved. */
@@ -67,16 +76,46 @@ export const saveEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promi
   if (key === null) return notFound(visit)
   const notice = alreadyDone(key, 'edit')
   if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
-  const [values, shown] = [keyFormValues(visit.form), shownValues(visit.form, keyFormOf(key))]
+  const [values, shown] = [keyFormValues(visit.form), shownValues(visit.form, keyShownOf(key))]
   const [back, again] = [backToKey(key), (faults: Faults) => editPage(deps, visit, { key, values, shown, faults })]
   const changes = changesTyped(visit, shown)
   if (!changes.ok) return refusedPage(visit, changes.refusal, { back, again })
   if (Object.keys(changes.value).length === 0) return seeOther(visit, paths.key(key.keyId), { notice: 'nothing_typed' })
+  const overtaken = await changedMeanwhile(deps, visit, heldOf(key, shown))
+  if (overtaken !== null) return htmlPage(visit, editPage(deps, visit, { key, values, ...overtaken }), 409)
   const saved = await changeKeyInParts(deps.core, { keyId: key.keyId, changes: changes.value }, askerOf(visit))
   if (saved.ok) return seeOther(visit, paths.key(key.keyId), { notice: 'key_changed' })
   const { refusal, done: isDone } = saved.refusal
   return refusedPage(visit, refusal, { back, again, isPartDone: isDone.length > 0 })
 }
+
+const heldOf = (key: KeyState, shown: Held['shown']): Held => ({
+  shown,
+  now: keyShownOf(key),
+  groups: [
+    { typed: ['label'], now: quoted(key.label) },
+    { typed: ['note'], now: quoted(key.note) },
+    limitGroup(key.limit),
+    {
+      typed: ['expires'],
+      held: ['expires_now'],
+      now: key.expiresAt === null ? '“never”' : secondText(key.expiresAt),
+    },
+  ],
+  stream: keyStream(key.keyId),
+  valuesIn: (event) => {
+    switch (event.type) {
+      case 'KeyRelabelled':
+        return event.data
+      case 'KeyLimitChanged':
+        return limitValues(event.data.limit)
+      case 'KeyExpirySet':
+        return { expires_now: String(event.data.expiresAt ?? 'never') }
+      default:
+        return {}
+    }
+  },
+})
 
 const changesTyped = (
   { form, nowMs }: SignedInVisit,

@@ -5,11 +5,13 @@ import type { EditForm, Form, PolicyField, RetentionField } from '../../../../vi
 import { durationTyped, parseDurationMs, retentionWithin } from '../../../domain/amounts.ts'
 import type { CellarState } from '../../../domain/cellar.ts'
 import { purgeBefore } from '../../../domain/cellar.ts'
-import type { CellarPolicy } from '../../../domain/events.ts'
+import type { CellarPolicy, RecordedEvent } from '../../../domain/events.ts'
 import { done } from '../../../domain/refusal.ts'
+import { cellarStream } from '../../../domain/stream-names.ts'
 import { invalidField, type Typed } from '../../../domain/text.ts'
 import { keyLimitDefault, retentionMsMin } from '../../../limits.ts'
 import { isChanged, shownFieldOf, shownValues } from '../forms/changed-fields.ts'
+import { changedMeanwhile, type Held, limitGroup, quoted } from '../forms/changed-meanwhile.ts'
 import { limitValues, typedLimit } from '../forms/key-fields.ts'
 import type { FormFields } from '../forms/read-form.ts'
 import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
@@ -26,19 +28,36 @@ export const rename = async (deps: DashboardDeps, visit: SignedInVisit): Promise
   if (cellar === null) return notFound(visit)
   const shown = shownValues(visit.form, titleValues(cellar))
   if (!isChanged(visit.form, shown, ['title'])) return nothingTyped(visit, cellar)
+  const overtaken = await changedMeanwhile(deps, visit, {
+    ...heldOf(cellar, shown),
+    groups: [{ typed: ['title'], now: quoted(cellar.title) }],
+  })
+  if (overtaken !== null) return htmlPage(visit, titleAgain(visit, cellar, overtaken.shown)(overtaken.faults), 409)
   const renamed = await deps.core.cellars.rename(cellar.cellar, visit.form('title'), askerOf(visit))
   if (renamed.ok) return seeOther(visit, paths.settings(cellar.cellar), { notice: 'cellar_renamed' })
   return refusedPage(visit, renamed.refusal, { back: backTo(cellar), again: titleAgain(visit, cellar) })
 }
 
-const titleAgain = (visit: SignedInVisit, cellar: CellarState) => (faults: Faults) => {
-  const values = { title: visit.form('title') }
-  const shown = shownFieldOf(shownValues(visit.form, titleValues(cellar)))
-  return settingsPage(visit, cellar, { rename: { values, shown, faults: placedFaults(values, faults) } })
-}
+const titleAgain =
+  (visit: SignedInVisit, cellar: CellarState, shown = shownValues(visit.form, titleValues(cellar))) =>
+  (faults: Faults) => {
+    const values = { title: visit.form('title') }
+    const rename = { values, shown: shownFieldOf(shown), faults: placedFaults(values, faults) }
+    return settingsPage(visit, cellar, { rename })
+  }
+
+const heldOf = (cellar: CellarState, shown: Held['shown']) => ({
+  shown,
+  now: { ...titleValues(cellar), ...policyValues(cellar.policy) },
+  stream: cellarStream(cellar.cellar),
+  valuesIn: (event: RecordedEvent): Held['now'] => {
+    if (event.type === 'CellarRenamed') return event.data
+    return event.type === 'CellarPolicyChanged' ? policyValues(event.data.policy) : {}
+  },
+})
 
 const reopened =
-  (again: typeof titleAgain) =>
+  (again: (visit: SignedInVisit, cellar: CellarState) => (faults: Faults) => JSX.Element) =>
   (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
     const cellar = cellarInPath(deps, visit)
     return cellar === null ? notFound(visit) : htmlPage(visit, again(visit, cellar)(noFaults))
@@ -48,25 +67,38 @@ export const changePolicy = async (deps: DashboardDeps, visit: SignedInVisit): P
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
   const again = policyAgain(visit, cellar)
-  const bounds = typedBounds(visit.form, shownValues(visit.form, policyValues(cellar.policy)))
+  const shown = shownValues(visit.form, policyValues(cellar.policy))
+  const bounds = typedBounds(visit.form, shown)
   if (!bounds.ok) return refusedPage(visit, bounds.refusal, { back: backTo(cellar), again })
   if (Object.keys(bounds.value).length === 0) return nothingTyped(visit, cellar)
+  const { age_max, ahead_max } = policyValues(cellar.policy)
+  const overtaken = await changedMeanwhile(deps, visit, {
+    ...heldOf(cellar, shown),
+    groups: [
+      limitGroup(cellar.policy.limit),
+      { typed: ['age_max'], now: quoted(age_max) },
+      { typed: ['ahead_max'], now: quoted(ahead_max) },
+    ],
+  })
+  if (overtaken !== null) return htmlPage(visit, policyAgain(visit, cellar, overtaken.shown)(overtaken.faults), 409)
   const changed = await deps.core.cellars.changePolicy(cellar.cellar, bounds.value, askerOf(visit))
   if (changed.ok) return seeOther(visit, paths.settings(cellar.cellar), { notice: 'policy_changed' })
   return refusedPage(visit, changed.refusal, { back: backTo(cellar), again })
 }
 
-const policyAgain = (visit: SignedInVisit, cellar: CellarState) => (faults: Faults) => {
-  const { form } = visit
-  const values = {
-    limit_readings: form('limit_readings'),
-    limit_seconds: form('limit_seconds'),
-    age_max: form('age_max'),
-    ahead_max: form('ahead_max'),
+const policyAgain =
+  (visit: SignedInVisit, cellar: CellarState, shown = shownValues(visit.form, policyValues(cellar.policy))) =>
+  (faults: Faults) => {
+    const { form } = visit
+    const values = {
+      limit_readings: form('limit_readings'),
+      limit_seconds: form('limit_seconds'),
+      age_max: form('age_max'),
+      ahead_max: form('ahead_max'),
+    }
+    const policy = { values, shown: shownFieldOf(shown), faults: placedFaults(values, faults) }
+    return settingsPage(visit, cellar, { policy })
   }
-  const shown = shownFieldOf(shownValues(form, policyValues(cellar.policy)))
-  return settingsPage(visit, cellar, { policy: { values, shown, faults: placedFaults(values, faults) } })
-}
 
 export const [reopenTitle, reopenPolicy] = [reopened(titleAgain), reopened(policyAgain)]
 

@@ -1,7 +1,9 @@
 import { UnitPage } from '../../../../views/cellars/units.tsx'
 import { paths } from '../../../../views/paths.ts'
 import { type CellarState, unitOf } from '../../../domain/cellar.ts'
+import { cellarStream } from '../../../domain/stream-names.ts'
 import { isChanged, shownFieldOf, shownValues } from '../forms/changed-fields.ts'
+import { changedMeanwhile, quoted } from '../forms/changed-meanwhile.ts'
 import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { cellarView } from '../show/cellar-views.ts'
 import { askerOf, cellarInPath, type DashboardDeps, type SignedInVisit } from '../visit.ts'
@@ -27,6 +29,14 @@ export const setUnit = async (deps: DashboardDeps, visit: SignedInVisit): Promis
   const shown = shownValues(form, { unit: unitOf(cellar, typed.keg) ?? '' })
   const back = backOf(cellar, typed)
   if (!isChanged(form, shown, ['unit'])) return seeOther(visit, back.href, { notice: 'nothing_typed' })
+  const overtaken = await changedMeanwhile(deps, visit, {
+    shown,
+    now: { unit: unitOf(cellar, typed.keg) ?? '' },
+    groups: [{ typed: ['unit'], now: quoted(unitOf(cellar, typed.keg) ?? '') }],
+    stream: cellarStream(cellar.cellar),
+    valuesIn: ({ type, data }) => (type === 'CellarUnitSet' && data.keg === typed.keg ? { unit: data.unit } : {}),
+  })
+  if (overtaken !== null) return htmlPage(visit, unitPage(visit, cellar, typed, overtaken), 409)
   const set = await deps.core.cellars.setUnit(cellar.cellar, typed, askerOf(visit))
   if (set.ok) {
     const isRemoved = unitOf(set.value, typed.keg) === null

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Asker } from '../../../../src/actors/core-interface.ts'
 import { paths } from '../../../../views/paths.ts'
+import { emailOf } from '../../../support/test-operators.ts'
 import { type Service, testAsker, testCellar } from '../../../support/test-service.ts'
 import { signedIn, startWithOperators, type Visitor } from '../visitor.ts'
 import { attributeIn, fieldsOfForm } from './form-fields.ts'
@@ -15,6 +17,11 @@ afterEach(() => service.stop())
 type Fields = Readonly<Record<string, string>>
 
 const dayMs = 86_400_000
+
+const byBob: Asker = {
+  by: { kind: 'operator', email: emailOf.auditor, session: { id: 'bobs-session', linkMadeBy: null } },
+  requestId: 'bobs-request',
+}
 
 const formOn = async (page: string, action: string): Promise<Fields> =>
   fieldsOfForm((await admin.get(page)).body, action)
@@ -52,17 +59,43 @@ describe('a stale form of a key', () => {
     expect((await eventsFrom(before)).map(({ type }) => type)).toEqual(['KeyRelabelled'])
   })
 
-  test('wins where both admins changed the same field', async () => {
+  test('tells who changed the same fields meanwhile, and wins when it is sent again', async () => {
     const { keyId, save, key } = await openKey()
     await changeByAnother(keyId)
+    await service.core.keys.relabel(keyId, { label: 'Press, south' }, byBob)
+    const typed = { limit_readings: '600', limit_seconds: '30', note: '', expires: 'never' }
     const before = await eventCount()
-    const saved = await save({ limit_readings: '600', limit_seconds: '30', note: '' })
+    const asked = await save(typed)
+    expect([asked.status, await eventCount()]).toEqual([409, before])
+    for (const said of [
+      /id="fault-note">.*Changed to “Only until the harvest” by the command line at /,
+      /id="fault-limit_readings">.*Changed to 10 per 60 s by the command line at /,
+      /id="fault-expires">.*Changed to 20\d\d-.* by the command line at /,
+    ])
+      expect(asked.body).toMatch(said)
+    expect(asked.body).not.toContain('id="fault-label"')
+    const saved = await admin.post(paths.editKey(keyId), fieldsOfForm(asked.body, paths.editKey(keyId)))
     expect(saved.location).toBe(paths.key(keyId))
-    expect(key()).toMatchObject({ label: 'Pump & "press"', note: '', limit: { readings: 600, windowMs: 30_000 } })
-    expect((await eventsFrom(before)).map(({ type }) => type)).toEqual(['KeyRelabelled', 'KeyLimitChanged'])
+    const limit = { readings: 600, windowMs: 30_000 }
+    expect(key()).toMatchObject({ label: 'Press, south', note: '', limit, expiresAt: null })
+    const types = (await eventsFrom(before)).map(({ type }) => type)
+    expect(types).toEqual(['KeyRelabelled', 'KeyLimitChanged', 'KeyExpirySet'])
     const { body } = await admin.get(paths.key(keyId))
     for (const said of ['Changes saved and in force.', '600']) expect(body).toContain(said)
     expect(body.slice(0, body.indexOf('id="history"'))).not.toContain('Only until the harvest')
+  })
+
+  test('names who changed the field, and not who changed another since', async () => {
+    const { keyId, save } = await openKey()
+    await service.core.keys.relabel(keyId, { label: 'Press, south' }, byBob)
+    await service.core.keys.relabel(keyId, { note: 'by the command line' }, testAsker)
+    const asked = await save({ label: 'Press, north' })
+    expect([asked.status, asked.body.includes(`Changed to “Press, south” by ${emailOf.auditor} at `)]).toEqual([
+      409,
+      true,
+    ])
+    const same = await save({ label: 'Press, south' })
+    expect([same.status, same.location]).toEqual([303, paths.key(keyId)])
   })
 
   test('changes readings and seconds together, as one limit', async () => {
@@ -70,7 +103,9 @@ describe('a stale form of a key', () => {
     await service.core.keys.setLimit(keyId, { readings: 100, windowMs: 60_000 }, testAsker)
     const form = await formOn(paths.editKey(keyId), paths.editKey(keyId))
     await service.core.keys.setLimit(keyId, { readings: 100, windowMs: 1_000 }, testAsker)
-    await admin.post(paths.editKey(keyId), { ...form, limit_readings: '50' })
+    const asked = await admin.post(paths.editKey(keyId), { ...form, limit_readings: '50' })
+    expect(service.core.projections.keys.get(keyId)?.limit).toEqual({ readings: 100, windowMs: 1_000 })
+    await admin.post(paths.editKey(keyId), fieldsOfForm(asked.body, paths.editKey(keyId)))
     expect(service.core.projections.keys.get(keyId)?.limit).toEqual({ readings: 50, windowMs: 60_000 })
   })
 
@@ -98,8 +133,11 @@ describe('a stale form of a key', () => {
   test('without shown values is compared with present ones', async () => {
     for (const _shown of ['', '%', '&&==%FF', 'label', 'note=forged', `x=${'&'.repeat(5_000)}`]) {
       const { save, key } = await openKey()
-      const saved = await save({ _shown, label: 'Press, north', note: 'two\r\nlines & more' })
-      expect([_shown, saved.status]).toEqual([_shown, 303])
+      const typed = { label: 'Press, north', note: 'two\r\nlines & more' }
+      const saved = await save({ _shown, ...typed })
+      const isForged = _shown === 'label'
+      expect([_shown, saved.status]).toEqual([_shown, isForged ? 409 : 303])
+      if (isForged) await save({ _shown: '', ...typed })
       expect(key()).toMatchObject({ label: 'Press, north', note: 'two\nlines & more', limit: null })
     }
   })
@@ -125,10 +163,13 @@ describe('stale settings forms', () => {
     expect(cellar()?.policy).toMatchObject({ limit, readingAgeMsMax: dayMs, readingAheadMsMax: 600_000 })
   })
 
-  test('win where both admins changed the same bound', async () => {
+  test('tell who changed the same bound, and win when they are sent again', async () => {
     const { save, cellar } = await openSettings(paths.policy(testCellar))
-    await service.core.cellars.changePolicy(testCellar, { limit, readingAgeMsMax: dayMs }, testAsker)
-    await save({ age_max: '7d' })
+    await service.core.cellars.changePolicy(testCellar, { limit, readingAgeMsMax: dayMs }, byBob)
+    const asked = await save({ age_max: '7d' })
+    expect([asked.status, asked.body.includes(`Changed to “1d” by ${emailOf.auditor} at `)]).toEqual([409, true])
+    expect(cellar()?.policy.readingAgeMsMax).toBe(dayMs)
+    await admin.post(paths.policy(testCellar), fieldsOfForm(asked.body, paths.policy(testCellar)))
     expect(cellar()?.policy).toMatchObject({ limit, readingAgeMsMax: 7 * dayMs, readingAheadMsMax: null })
     expect((await admin.get(paths.settings(testCellar))).body).toContain('Rules saved.')
   })
@@ -148,10 +189,24 @@ describe('stale settings forms', () => {
     }
   })
 
-  test('set the typed title, whatever the title is meanwhile', async () => {
+  test('tell the title that somebody else has set, and who', async () => {
     const { save, cellar } = await openSettings(paths.rename(testCellar))
-    await service.core.cellars.rename(testCellar, 'Theirs', testAsker)
-    await save({ title: 'Mine' })
+    await service.core.cellars.rename(testCellar, 'Theirs', byBob)
+    const asked = await save({ title: 'Mine' })
+    expect(asked.body).toContain(`Changed to “Theirs” by ${emailOf.auditor} at `)
+    expect(cellar()?.title).toBe('Theirs')
+    await admin.post(paths.rename(testCellar), fieldsOfForm(asked.body, paths.rename(testCellar)))
     expect(cellar()?.title).toBe('Mine')
+  })
+
+  test('tell the unit that somebody else has set, and who', async () => {
+    await service.core.cellars.create({ cellar: testCellar, title: '' }, testAsker)
+    const [page, action] = [paths.unit(testCellar, { rack: 'rack-07', keg: 'bar' }), paths.unit(testCellar)]
+    const form = await formOn(page, action)
+    await service.core.cellars.setUnit(testCellar, { keg: 'bar', unit: 'kPa' }, byBob)
+    const asked = await admin.post(action, { ...form, unit: 'bar' })
+    expect(asked.body).toContain(`Changed to “kPa” by ${emailOf.auditor} at `)
+    await admin.post(action, fieldsOfForm(asked.body, action))
+    expect(service.core.projections.cellars.get(testCellar)?.units.get('bar')).toBe('bar')
   })
 })
