@@ -114,6 +114,8 @@ export const paths = {
   newKey: (cellar: string) => `/cellars/${nameSegment(cellar)}/keys/new`,
   key: (keyId: string, historyPage = 1, isEverything = false) =>
     `/keys/${encodeURIComponent(keyId)}${historyQuery(historyPage, isEverything)}`,
+  /** After the only page that shows the text of the key. */
+  keyShown: (keyId: string) => `/keys/${encodeURIComponent(keyId)}?shown=once`,
   /** `at` is an instant like `2026-03-01T10:14:07.042Z`. */
   keyAt: (keyId: string, at: string) => `/keys/${encodeURIComponent(keyId)}?at=${encodeURIComponent(at)}#state-at`,
   editKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/edit`,

@@ -73,6 +73,36 @@ describe.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
       await page.context().close()
     })
 
+    test('the page of a new key warns before it is left', async () => {
+      await service.createKey()
+      const page = await signedIn({ viewport: small, javaScriptEnabled })
+      const makeKey = async () => {
+        await page.goto(service.url + paths.newKey(testCellar))
+        await page.getByRole('button', { name: 'Create key' }).click()
+        await page.getByText('it is shown only once').waitFor()
+      }
+      await makeKey()
+      const keys = service.core.projections.keys.list().length
+      await page.reload()
+      await page.getByText('was shown once, and cannot be shown again').waitFor()
+      await look(page, `shown-once-${javaScriptEnabled}`)
+      expect([page.url().endsWith('?shown=once'), service.core.projections.keys.list().length]).toEqual([true, keys])
+      if (javaScriptEnabled) {
+        await makeKey()
+        const warned = page.waitForEvent('dialog').then(async (dialog) => {
+          await dialog.dismiss()
+          return dialog.type()
+        })
+        await page.getByRole('link', { name: 'Log', exact: true }).click({ noWaitAfter: true })
+        expect(await warned).toBe('beforeunload')
+        await page.getByRole('button', { name: /copy key/i }).click()
+        await page.locator('.key-once[data-copied]').waitFor()
+        await page.getByRole('link', { name: 'Log', exact: true }).click()
+        await page.waitForURL('**/log')
+      }
+      await page.context().close()
+    })
+
     test('a wrong field gets the focus and is in sight', async () => {
       const [{ keyId }, cellar] = [await service.createKey({ label: 'Press' }), testCellar]
       const page = await signedIn({ viewport: small, javaScriptEnabled })

@@ -53,6 +53,7 @@
       await copyText(document.querySelector(button.dataset.copy))
       button.textContent = status.textContent = button.dataset.copied
       button.classList.add('copied')
+      keepsCopied(button)
     } catch {
       button.textContent = status.textContent = 'Not copied. Select the text.'
     }
@@ -63,6 +64,17 @@
       status.textContent = ''
     }, copiedMs)
   }
+
+  /** The page of a new key is the answer to a form. Loading it again must not send the form, and leaving it loses the key. */
+  const once = document.querySelector('[data-address]')
+  const keepsCopied = (element) => {
+    if (once?.contains(element)) once.dataset.copied = ''
+  }
+  if (once !== null) history.replaceState(null, '', once.dataset.address)
+  document.addEventListener('copy', ({ target }) => keepsCopied(target))
+  addEventListener('beforeunload', (event) => {
+    if (once !== null && once.dataset.copied === undefined) event.preventDefault()
+  })
 
   /** Shows the `#confirm` of the linked page in a dialog. If anything fails, the browser follows the link. */
   const ask = async (link) => {

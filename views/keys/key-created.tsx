@@ -45,7 +45,7 @@ export const KeyCreatedPage = (props: {
           </>
         )}
       </h1>
-      <section class="card key-once" aria-labelledby="once-title">
+      <section class="card key-once" aria-labelledby="once-title" data-address={paths.keyShown(apiKey.keyId)}>
         <h2 id="once-title">Copy the key now: it is shown only once</h2>
         <p>
           If you lose it, {apiKey.predecessor === null ? 'create another key' : 'rotate the old key again'} and revoke

@@ -33,8 +33,8 @@ const others = {
   nothing_typed: 'You changed no field, so nothing was saved.',
   first_key_not_created:
     'Cellar created. Its first key was not created, or not confirmed, so it cannot be shown. Create another key. If the list shows one that you never saw, revoke it.',
-  first_key_was_shown:
-    'You already sent this form. It created the cellar and its first key, which was shown only once. If you lost the key, create another one and revoke it.',
+  key_was_shown:
+    'The text of this key was shown once, and cannot be shown again. If you did not save it, create another key, or rotate the old one again, and revoke this one.',
   key_resumed_expired: 'Key resumed, but it has expired. Set a later expiry to use the key again.',
   key_was_suspended: 'This key was already suspended. Nothing was changed.',
   key_not_suspended: 'This key is not suspended. Nothing was changed.',

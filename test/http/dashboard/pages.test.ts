@@ -313,9 +313,9 @@ describe('a new key', () => {
     const { sent, answer } = await newKey()
     expect(answer.status).toBe(201)
     const reloaded = await admin.post(paths.keys(testCellar), sent)
-    expect([reloaded.status, reloaded.body.match(wholeKey)]).toEqual([409, null])
-    expect(reloaded.body).toContain('You already sent this form')
-    onlyKey()
+    expect([reloaded.status, reloaded.location]).toEqual([303, paths.keyShown(onlyKey().keyId)])
+    const { body } = await admin.get(paths.keyShown(onlyKey().keyId))
+    expect([body.includes('was shown once, and cannot be shown again'), body.match(wholeKey)]).toEqual([true, null])
   })
 
   test('is made once by two forms at the same moment', async () => {
@@ -331,7 +331,7 @@ describe('a new key', () => {
       _key_id,
     }
     const answers = await Promise.all([1, 2, 3].map(() => admin.post(paths.keys(testCellar), sent)))
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409])
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 303, 303])
     onlyKey()
   })
 

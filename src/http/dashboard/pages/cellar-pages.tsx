@@ -19,7 +19,7 @@ import { cellarListOf, cellarView } from '../show/cellar-views.ts'
 import { waitForTurn } from '../show/pauses.ts'
 import { readingsOf, readingsQuery } from '../show/reading-views.ts'
 import { askerOf, cellarInPath, type DashboardDeps, type SignedInVisit } from '../visit.ts'
-import { keyShownOnce, sentKeyId } from './key-shown-once.tsx'
+import { keyShownOnce, sentKeyId, wasShown } from './key-shown-once.tsx'
 
 export const showCellars = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { nowMs } = visit
@@ -42,8 +42,9 @@ export const createCellar = async (deps: DashboardDeps, visit: SignedInVisit): P
   if (!label.ok) return refusedPage(visit, label.refusal, { back: toCellars, again })
   const created = await core.cellars.create({ cellar, title: visit.form('title') }, askerOf(visit))
   if (!created.ok) {
-    const isSentTwice = created.refusal.kind === 'cellar_exists' && core.projections.keys.get(keyId)?.cellar === cellar
-    if (isSentTwice) return seeOther(visit, paths.keys(cellar), { notice: 'first_key_was_shown' })
+    const isSpent = created.refusal.kind === 'cellar_exists'
+    const shown = isSpent ? wasShown(deps, visit, (key) => key.cellar === cellar) : null
+    if (shown !== null) return shown
     const existing = created.refusal.kind === 'cellar_exists' ? core.projections.cellars.get(cellar) : null
     const withLink = (faults: Faults) => newCellarPage(visit, keyId, { first_key, faults, existing })
     return refusedPage(visit, created.refusal, { back: toCellars, again: withLink })

@@ -11,7 +11,7 @@ import { cellarView } from '../show/cellar-views.ts'
 import { keyListOf, keyListQuery } from '../show/key-views.ts'
 import { waitForTurn } from '../show/pauses.ts'
 import { askerOf, cellarInPath, type DashboardDeps, type SignedInVisit } from '../visit.ts'
-import { drawKeyId, keyShownOnce, sentKeyId } from './key-shown-once.tsx'
+import { drawKeyId, keyShownOnce, sentKeyId, wasShown } from './key-shown-once.tsx'
 
 export const showKeys = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
@@ -53,6 +53,8 @@ export const createKey = async (deps: DashboardDeps, visit: SignedInVisit): Prom
   const created = await core.keys.create(input.value, askerOf(visit))
   if (!created.ok) {
     const isSpent = created.refusal.kind === 'key_exists'
+    const shown = isSpent ? wasShown(deps, visit, (key) => key.cellar === cellar.cellar) : null
+    if (shown !== null) return shown
     return refusedPage(visit, created.refusal, { back, again: isSpent ? againAs(drawKeyId(deps)) : again })
   }
   return keyShownOnce(deps, visit, { created: created.value, cellar, replaced: null })

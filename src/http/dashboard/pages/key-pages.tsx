@@ -3,6 +3,7 @@ import { EditKeyPage } from '../../../../views/keys/key-form.tsx'
 import { KeyPage } from '../../../../views/keys/key-page.tsx'
 import { secondText } from '../../../../views/parts/time-words.ts'
 import { paths } from '../../../../views/paths.ts'
+import type { Shell } from '../../../../views/types.ts'
 import { changeKeyInParts, type KeyChanges } from '../../../actors/key/change-key-in-parts.ts'
 import type { CellarState } from '../../../domain/cellar.ts'
 import { isExpired } from '../../../domain/expiry.ts'
@@ -25,7 +26,7 @@ import {
   limitValues,
   typedLimit,
 } from '../forms/key-fields.ts'
-import type { NoticeName } from '../notice.ts'
+import { type NoticeName, shownNotice } from '../notice.ts'
 import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { cellarView } from '../show/cellar-views.ts'
 import { askHistory, historyView, requestedHistory } from '../show/history-views.ts'
@@ -49,7 +50,7 @@ export const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promis
   return htmlPage(
     visit,
     <KeyPage
-      shell={{ ...visit.shell, notice: alreadyDoneNotice(visit.notice, key) ?? visit.shell.notice }}
+      shell={{ ...visit.shell, notice: keyNotice(visit, key) }}
       cellar={cellarView(cellarOfKey(deps, key))}
       apiKey={apiKey}
       rotated={await rotatedOf(deps, key, parts)}
@@ -60,6 +61,9 @@ export const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promis
     then?.answer.kind === 'refused' ? 422 : 200,
   )
 }
+
+const keyNotice = ({ notice, query, shell }: SignedInVisit, key: KeyState): Shell['notice'] =>
+  alreadyDoneNotice(notice, key) ?? shell.notice ?? shownNotice(query.has('shown') ? 'key_was_shown' : null)
 
 export const showEdit = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyInPath(deps, visit)

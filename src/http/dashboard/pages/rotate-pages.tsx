@@ -9,7 +9,7 @@ import { cellarView } from '../show/cellar-views.ts'
 import { keyViewOf } from '../show/key-views.ts'
 import { askerOf, type DashboardDeps, keyInPath, type SignedInVisit } from '../visit.ts'
 import { backToKey, cellarOfKey } from './key-pages.tsx'
-import { drawKeyId, keyShownOnce, sentKeyId } from './key-shown-once.tsx'
+import { drawKeyId, keyShownOnce, sentKeyId, wasShown } from './key-shown-once.tsx'
 
 export const showRotate = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const key = keyInPath(deps, visit)
@@ -35,6 +35,8 @@ export const rotate = async (deps: DashboardDeps, visit: SignedInVisit): Promise
     return keyShownOnce(deps, visit, { created, cellar: cellarOfKey(deps, key), replaced })
   }
   const isSpent = rotated.refusal.kind === 'key_exists'
+  const shown = isSpent ? wasShown(deps, visit, ({ predecessorId }) => predecessorId === key.keyId) : null
+  if (shown !== null) return shown
   const again = againAs(isSpent ? drawKeyId(deps) : sentKeyId(deps, visit))
   return refusedPage(visit, rotated.refusal, { back, again })
 }
