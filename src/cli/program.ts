@@ -169,7 +169,8 @@ const present = async (
         return step.value
       }
       if (presentation === 'json') await deps.output.write(`${jsonText(step.value)}\n`)
-      else if (step.value.kind === 'event') await deps.output.write(`${eventText(step.value.value)}\n`)
+      else if (step.value.kind === 'event')
+        await deps.output.write(`${(presentation.event ?? eventText)(step.value.value)}\n`)
       else kept.push(step.value)
     }
   } finally {

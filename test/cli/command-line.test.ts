@@ -51,7 +51,7 @@ describe('the command line', () => {
     [['key', 'change', 'abcdefgh', '--limit', 'never']],
     [['key', 'change', 'abcdefgh', '--expires-at', 'default']],
     [['key', 'change', 'abcdefgh', '--expires-in', '1d', '--expires-at', 'never']],
-    [['key', 'history', 'abcdefgh', '--at', 'yesterday']],
+    [['key', 'history', 'abcdefgh', '--at', 'some day']],
     [['operator', 'link', '--role', 'owner']],
     [['log', 'read', '--type', 'KeyStolen']],
     [['log', 'read', '--from', '-1']],

@@ -316,7 +316,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     for (const [words, exitCode, why] of [
       [['--key', 'nobody00'], 1, 'There is no key with this id'],
       [['--cellar', 'nowhere'], 1, 'There is no cellar with this identifier'],
-      [['--since', '2026-03-01T10:14:07'], 64, 'The time zone is missing'],
+      [['--since', 'some day'], 64, 'It must be a time (UTC) like'],
       [['--until', '12'], 64, 'it may be a position'],
       [['--kind', 'secrets'], 64, 'Allowed choices are readings'],
       [['--actor', 'everyone'], 64, 'It must be an e-mail, a key'],
@@ -338,6 +338,18 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
     expect(await find(requestId.toUpperCase())).toEqual(events.slice(1, 3))
     const [found] = await find(textOf(resumed, 'recordedAt'))
     expect(textOf(found, 'recordedAt')).toBe(textOf(resumed, 'recordedAt'))
+  })
+
+  test('log find prints an event for people, and times as they say them', async () => {
+    const [created] = (await json('log', 'find', `key-${keyId}@0`)).lines
+    const { stdout } = await run('log', 'find', `key-${keyId}@0`)
+    expect(stdout).toMatch(/^event +KeyCreated\ntime +\d{4}-.*Z\nby +command line\n/)
+    expect(stdout).toMatch(/\nexpiresAt +(none|\d{4}-.*Z)\n/)
+    expect(stdout).toContain(`\nreceipt`)
+    expect(stdout).toContain(textOf(created, 'id'))
+    const [first] = (await json('log', 'find', 'a minute ago')).lines
+    const [same] = (await json('log', 'read', '--since', '1 minute ago')).lines
+    expect([typeof first?.['id'], typeof same?.['id']]).toEqual(['string', 'string'])
   })
 
   test('log find finds a key by its id and by its beginning', async () => {
@@ -369,7 +381,7 @@ describe.each(ways)('cellarbook $way', ({ isServing }) => {
       expect(ran.stderr).toStartWith(`cellarbook: Cannot find "${what}": `)
       expect(ran.stderr).toContain(why)
     }
-    for (const what of ['', 'yesterday', `clr_${keyId}_${'x'.repeat(49)}`]) {
+    for (const what of ['', 'some day', `clr_${keyId}_${'x'.repeat(49)}`]) {
       const ran = await run('log', 'find', what)
       expect([what, ran.exitCode, ran.stdout]).toEqual([what, 64, ''])
       expect(ran.stderr).not.toContain('xxx')

@@ -86,7 +86,7 @@ describe.each(ways)('cellarbook operator $way', ({ isServing }) => {
 
   test('role and remove refuse to change the last admin, and say what to do', async () => {
     expect(await refusal('role', emailOf.admin, 'auditor')).toContain('This is the only admin')
-    expect(await refusal('remove', emailOf.admin)).toContain('Make another operator an admin first')
+    expect(await refusal('remove', emailOf.admin, '--yes')).toContain('Make another operator an admin first')
     expect(await refusal('role', 'nobody@example.org', 'admin')).toContain('There is no operator with this e-mail.')
     expect(await refusal('remove', 'nobody@example.org')).toContain('There is no operator with this e-mail.')
   })
@@ -101,8 +101,11 @@ describe.each(ways)('cellarbook operator $way', ({ isServing }) => {
 
   test('remove takes away access, can be repeated, and allows a new invitation', async () => {
     const gone = { email: emailOf.admin, role: null, addedAt: null }
-    expect((await json('remove', emailOf.admin)).lines).toEqual([gone])
-    expect((await json('remove', emailOf.admin)).lines).toEqual([gone])
+    const unconfirmed = await refusal('remove', emailOf.admin)
+    expect(unconfirmed).toContain(`Nothing was changed. ${emailOf.admin} is an auditor with 0 open sessions.`)
+    expect((await json('list')).lines).toHaveLength(2)
+    expect((await json('remove', emailOf.admin, '--yes')).lines).toEqual([gone])
+    expect((await json('remove', emailOf.admin, '--yes')).lines).toEqual([gone])
     expect((await json('list')).lines).toMatchObject([{ email: emailOf.auditor }])
     expect((await json('link', '--email', emailOf.admin)).lines).toMatchObject([{ role: 'auditor' }])
     const log = await cellarbook(['log', 'read', '--type', 'OperatorRemoved', '--json'], { DATA_DIR: folder.path })

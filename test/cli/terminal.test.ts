@@ -2,6 +2,7 @@ import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from '
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeFrame } from '../../src/cli/control/control-protocol.ts'
+import type { By } from '../../src/domain/events.ts'
 import { cellarbook, newFolder, startProcess } from '../support/cellarbook.ts'
 
 setDefaultTimeout(600_000)
@@ -52,6 +53,7 @@ describe('control characters are escaped', () => {
   })
 
   test('in an event, and --json keeps the value', async () => {
+    const by: By = { kind: 'operator', email: hostile }
     const value = {
       position: hostile,
       stream: hostile,
@@ -60,13 +62,16 @@ describe('control characters are escaped', () => {
       type: hostile,
       recordedAt: hostile,
       data: { [hostile]: hostile },
-      metadata: { hostile },
+      metadata: { by, requestId: hostile },
     }
     const frames = [{ line: { kind: 'event', value } }, { end: { exitCode: 0, message: null } }] as const
     const DATA_DIR = answering(...frames)
     const plain = await cellarbook(['log', 'read'], { DATA_DIR, EVENTSTORE_URL: '' })
     expect(plain.stdout.match(/\\u001b\[2J/g)).toHaveLength(6)
     for (const line of linesOf(plain.stdout)) expect(line).not.toMatch(steering)
+    const found = await cellarbook(['log', 'find', '7'], { DATA_DIR: answering(...frames), EVENTSTORE_URL: '' })
+    expect(found.stdout.match(/\\u001b\[2J/g)?.length).toBeGreaterThan(6)
+    for (const line of linesOf(found.stdout)) expect(line).not.toMatch(steering)
     const json = await cellarbook(['log', 'read', '--json'], { DATA_DIR, EVENTSTORE_URL: '' })
     for (const line of linesOf(json.stdout)) expect(line).not.toMatch(steering)
     expect(json.lines).toEqual([value])

@@ -33,7 +33,7 @@ export const addExport = (log: Command, runner: Runner): void => {
         .choices(['ndjson', 'csv'])
         .makeOptionMandatory(),
     )
-  addFilterOptions(command)
+  addFilterOptions(command, runner.deps.now)
     .option('--rack <name>', 'only readings of this rack')
     .option('--keg <name>', 'only readings of this keg')
     .option('--out <file>', 'write to this new file, and show the progress')

@@ -3,9 +3,10 @@ import { eventKinds } from '../../domain/events/declare-event.ts'
 import type { LogPart } from '../../domain/search/event-filter.ts'
 import { actorOption, eventTypeOption, instantOption, keyIdArgument, positionOption } from './options.ts'
 
-const instantForms = '2026-03-01T10:14:07Z, with an offset like +01:00, a day, or seconds since 1970'
+const instantForms =
+  '2026-03-01T10:14:07Z, with an offset like +01:00, a day, seconds since 1970, 10:14, "yesterday 18:00" or "3 hours ago" (UTC)'
 
-export const addFilterOptions = (command: Command): Command =>
+export const addFilterOptions = (command: Command, now: () => number): Command =>
   command
     .option('--stream <name>', 'only this stream, like key-7Qp2xK9a or readings-7Qp2xK9a')
     .option('--type <name>', 'only events of this type, like KeyRevoked', eventTypeOption)
@@ -13,8 +14,8 @@ export const addFilterOptions = (command: Command): Command =>
     .option('--actor <who>', 'only what this e-mail, key, "cli" (command line) or "system" (service) did', actorOption)
     .option('--cellar <id>', 'only events of this cellar and its keys')
     .option('--key <key-id>', 'only events of this key and its readings', keyIdArgument)
-    .option('--since <instant>', `only events from this instant on: ${instantForms}`, instantOption)
-    .option('--until <instant>', 'only events before this instant', instantOption)
+    .option('--since <instant>', `only events from this instant on: ${instantForms}`, instantOption(now))
+    .option('--until <instant>', 'only events before this instant', instantOption(now))
     .option('--from <position>', 'only events after this position', positionOption)
     .option('--to <position>', 'only events up to this position', positionOption)
 

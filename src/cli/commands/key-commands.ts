@@ -226,7 +226,7 @@ const addHistory = (key: Command, runner: Runner): void => {
     .command('history')
     .description('Show who changed a key, what changed, and its status at one instant')
     .argument('<key-id>', keyIdWords, keyIdArgument)
-    .option('--at <time>', 'the instant, like 2026-03-01T10:14:07Z (default: now)', instantOption)
+    .option('--at <time>', 'the instant, like 2026-03-01T10:14:07Z (default: now)', instantOption(runner.deps.now))
     .option(...jsonFlag)
     .action((keyId: string, options: JsonOption & { readonly at?: number }) =>
       runner.run({ op: 'key_history', keyId, at: options.at ?? null }, options, { text: historyText }),

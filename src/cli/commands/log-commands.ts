@@ -5,7 +5,7 @@ import { visibleJson } from '../../hidden-characters.ts'
 import type { CopyProgress } from '../../log/copy-log.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 import { createProgress } from '../show/output.ts'
-import { formatFields, keysText } from '../show/text-for-people.ts'
+import { eventFields, formatFields, keysText } from '../show/text-for-people.ts'
 import { addExport } from './export-command.ts'
 import { addFilterOptions, filterOf } from './filter-options.ts'
 import { acceptSchemaFlag, type JsonOption, jsonFlag, whatArgument } from './options.ts'
@@ -29,7 +29,7 @@ const addRead = (log: Command, runner: Runner): void => {
   const command = log
     .command('read')
     .description('Print the events of the log, oldest first. Hashes of secrets are redacted')
-  addFilterOptions(command)
+  addFilterOptions(command, runner.deps.now)
     .addOption(
       new Option('--follow', 'go on with new events, until Ctrl-C or until the reader closes the pipe').conflicts([
         'until',
@@ -57,10 +57,12 @@ const addFind = (log: Command, runner: Runner): void => {
     .argument(
       '<what>',
       'a receipt, a position, the id of a request or a reading, the id of a key, or an instant, to see the first event since',
-      whatArgument,
+      whatArgument(runner.deps.now),
     )
     .option(...jsonFlag)
-    .action((what: string, options: JsonOption) => runner.run({ op: 'find_in_log', what }, options, { text: keysText }))
+    .action((what: string, options: JsonOption) =>
+      runner.run({ op: 'find_in_log', what }, options, { text: keysText, event: eventFields }),
+    )
 }
 
 type CopyOptions = JsonOption & {

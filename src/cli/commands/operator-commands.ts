@@ -74,9 +74,10 @@ const addRemove = (operator: Command, runner: Runner): void => {
       'Remove the access, sessions and links of an operator, or withdraw an invitation. The last admin cannot be removed',
     )
     .argument('<email>', 'e-mail of the operator')
+    .option('--yes', 'confirm the removal')
     .option(...jsonFlag)
-    .action((email: string, options: JsonOption) =>
-      runner.run({ op: 'remove_operator', email }, options, { text: operatorsText }),
+    .action((email: string, options: JsonOption & { readonly yes?: boolean }) =>
+      runner.run({ op: 'remove_operator', email, isConfirmed: options.yes === true }, options, { text: operatorsText }),
     )
 }
 

@@ -1,9 +1,10 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { parseDurationMs, parseLimit, parseOverlap } from '../../domain/amounts.ts'
+import { instantText } from '../../domain/calendar.ts'
 import { type EventType, eventTypes, isEventType, type Limit } from '../../domain/events.ts'
 import { parseExpiry } from '../../domain/expiry.ts'
 import { parseActor } from '../../domain/search/event-filter.ts'
-import { parseInstant } from '../../domain/search/instant.ts'
+import { parseInstantNear } from '../../domain/search/near-instant.ts'
 import { meaningsOf } from '../../domain/search/what-to-find.ts'
 import type { Typed } from '../../domain/text.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
@@ -66,7 +67,10 @@ const assertNoWholeKey = (text: string): void => {
 export const keyIdWords = 'the id of the key: the 8 characters after "clr_"'
 
 /** Returns ms since 1970. */
-export const instantOption = (text: string): number => parsedValue(parseInstant(text))
+export const instantOption =
+  (now: () => number) =>
+  (text: string): number =>
+    parsedValue(parseInstantNear(text, now()))
 
 export const actorOption = (text: string): string => {
   assertNoWholeKey(text)
@@ -74,14 +78,18 @@ export const actorOption = (text: string): string => {
 }
 
 /** The process that looks the text up finds out again what it means. */
-export const whatArgument = (text: string): string => {
-  assertNoWholeKey(text)
-  if (meaningsOf(text).length > 0) return text
-  throw new InvalidArgumentError(
-    'It must be a receipt like readings-7Qp2mZ4k@976, a position, the id of an event or a request, ' +
-      'the id of a key like clr_7Qp2mZ4k, or an instant like 2026-03-01T10:14:07Z.',
-  )
-}
+export const whatArgument =
+  (now: () => number) =>
+  (text: string): string => {
+    assertNoWholeKey(text)
+    if (meaningsOf(text).length > 0) return text
+    const near = parseInstantNear(text, now())
+    if (near.ok) return instantText(near.value)
+    throw new InvalidArgumentError(
+      'It must be a receipt like readings-7Qp2mZ4k@976, a position, the id of an event or a request, ' +
+        'the id of a key like clr_7Qp2mZ4k, or an instant like 2026-03-01T10:14:07Z, 10:14 or "yesterday 18:00".',
+    )
+  }
 
 export const numberOption =
   ({ max }: { readonly max: number }) =>

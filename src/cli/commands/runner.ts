@@ -4,7 +4,7 @@ import type { LogDigest } from '../../log/log-digest.ts'
 import type { VerifiedLog, VerifyProgress } from '../../log/verify/run-verify.ts'
 import type { Operation } from '../control/operations.ts'
 import type { End, ExitCode } from '../exit-codes.ts'
-import type { Line } from '../show/lines.ts'
+import type { EventView, Line } from '../show/lines.ts'
 import type { Output, Screen } from '../show/output.ts'
 import type { JsonOption } from './options.ts'
 
@@ -48,6 +48,8 @@ export type Runner = {
 export type Presentation = {
   /** Without the last line break. '' prints nothing. */
   text(lines: readonly Line[]): string
+  /** Default: one line, because a log has many. */
+  event?(event: EventView): string
   /** For stderr, after the result. */
   note?(lines: readonly Line[]): string | null
 }

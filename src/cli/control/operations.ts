@@ -60,7 +60,7 @@ export const Operation = Type.Union([
   Type.Object({ op: Type.Literal('issue_link'), email: orNull(text), role: orNull(Role) }),
   Type.Object({ op: Type.Literal('list_operators') }),
   Type.Object({ op: Type.Literal('set_operator_role'), email: text, role: Role }),
-  Type.Object({ op: Type.Literal('remove_operator'), email: text }),
+  Type.Object({ op: Type.Literal('remove_operator'), email: text, isConfirmed: Type.Boolean() }),
   Type.Object({
     op: Type.Literal('read_log'),
     ...filterFields,
@@ -157,7 +157,7 @@ async function* answer(
     case 'set_operator_role':
       return yield* setRole(core, operation, asker)
     case 'remove_operator':
-      return yield* oneOperator(core, await core.operators.remove(operation.email, asker))
+      return yield* removeOperator(core, operation, asker)
     default:
       return assertNever(operation)
   }
@@ -230,6 +230,25 @@ async function* setRole(
     .find((invitation) => typed.ok && invitation.email === typed.value)
   if (invited === undefined) return refusedEnd(outcome.refusal)
   return refusedEnd({ kind: 'operator_is_invited', role: invited.role })
+}
+
+async function* removeOperator(
+  core: Core,
+  { email, isConfirmed }: { readonly email: string; readonly isConfirmed: boolean },
+  asker: Asker,
+): AsyncGenerator<Line, End> {
+  const warning = isConfirmed ? null : removalWarning(core, email)
+  if (warning !== null) return { exitCode: exitCodes.refused, message: warning }
+  return yield* oneOperator(core, await core.operators.remove(email, asker))
+}
+
+/** `null`: nobody can lose access. An invitation can be made again. */
+const removalWarning = ({ projections, operators }: Core, typed: string): string | null => {
+  const email = parseEmail(typed)
+  const account = email.ok ? projections.operators.get(email.value) : null
+  if (account === null) return null
+  const sessions = operators.openSessions(account.email).length
+  return `Nothing was changed. ${account.email} is an ${account.role} with ${sessions} open ${sessions === 1 ? 'session' : 'sessions'}. Removing this operator ends all sessions and one-time links, on every node within a second. Past actions stay in the log. To confirm, add --yes.`
 }
 
 async function* one<T>(outcome: Outcome<T, CommandRefusal>, line: (value: T) => Line): AsyncGenerator<Line, End> {

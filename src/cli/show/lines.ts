@@ -66,8 +66,8 @@ const EventView = Type.Object({
   id: Type.String(),
   type: Type.String(),
   recordedAt: Type.String(),
-  data: Type.Unknown(),
-  metadata: Type.Unknown(),
+  data: Type.Object({}),
+  metadata: Type.Object({ by: By, requestId: Type.String() }),
 })
 export type EventView = Static<typeof EventView>
 

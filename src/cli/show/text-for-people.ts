@@ -1,5 +1,7 @@
+import type { TSchema } from '@sinclair/typebox'
 import { durationTyped } from '../../domain/amounts.ts'
-import type { By, Limit } from '../../domain/events.ts'
+import { instantText } from '../../domain/calendar.ts'
+import { type By, declarationOf, isEventType, type Limit } from '../../domain/events.ts'
 import { assertNever } from '../../domain/refusal.ts'
 import { visibleJson, visibleText } from '../../hidden-characters.ts'
 import { keyLimitDefault } from '../../limits.ts'
@@ -16,6 +18,38 @@ export const eventText = (event: EventView): string =>
     visibleText(event.type).padEnd(18),
     visibleJson(event.data),
   ].join('  ')
+
+/** With times and durations as people read them, and with an empty line after it. */
+export const eventFields = (event: EventView): string => {
+  const properties = isEventType(event.type) ? declarationOf(event.type).data.properties : {}
+  const { by, requestId } = event.metadata
+  const said = Object.entries(event.data).map(([name, value]): [string, string] => [
+    visibleText(name),
+    valueText(value, titleOf(properties[name])),
+  ])
+  const fields = [
+    ['event', event.type],
+    ['time', event.recordedAt],
+    ['by', byText(by)],
+    ...said,
+    ['receipt', `${event.stream}@${event.revision}`],
+    ['position', event.position],
+    ['request', requestId],
+    ['id', event.id],
+  ] as const
+  return `${formatFields(fields)}\n`
+}
+
+/** Of a field that can be `null`, the title is that of its other type. */
+const titleOf = (schema: TSchema | undefined): string => schema?.title ?? schema?.['anyOf']?.[0]?.title ?? ''
+
+const valueText = (value: unknown, title: string): string => {
+  if (typeof value === 'string') return value === '' ? 'none' : value
+  if (value === null) return 'none'
+  if (typeof value === 'number' && title === 'ms since 1970') return instantText(value)
+  if (typeof value === 'number' && title === 'ms') return durationTyped(value)
+  return JSON.stringify(value)
+}
 
 export const cellarFields = ({ cellar, title, createdAt, policy, units }: CellarView): string => {
   const { limit, readingAgeMsMax, readingAheadMsMax, retentionMs } = policy
