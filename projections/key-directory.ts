@@ -47,6 +47,16 @@ export class KeyDirectory {
     return states
   }
 
+  /** In no order, one by one, so that a caller can pause between them. `null`: of all cellars. */
+  *each(cellar: string | null): Generator<KeyState> {
+    if (cellar === null) yield* this.#byId.values()
+    else
+      for (const keyId of [...(this.#ofCellar.get(cellar)?.keyIds ?? [])]) {
+        const key = this.get(keyId)
+        if (key !== null) yield key
+      }
+  }
+
   list(): readonly KeyState[] {
     return [...this.#byId.values()].sort(newestFirst)
   }

@@ -1,5 +1,5 @@
-import type { KeyStatus } from '../src/domain/key-refusal.ts'
 import type { KegName, KegQuery } from './kegs/keg-types.ts'
+import type { KeyQuery } from './keys/key-list-types.ts'
 import type { LogQuery } from './log/log-types.ts'
 import type { KegOrder } from './types.ts'
 
@@ -39,8 +39,27 @@ export const kegFields = (query: Partial<KegQuery>): readonly (readonly [name: s
 const kegQuery = (query: Partial<KegQuery>, more: readonly string[] = []): string =>
   queryOf([...kegFields(query).map(([name, text]) => `${name}=${encodeURIComponent(text)}`), ...more])
 
-const listQuery = (status: KeyStatus, page: number): string =>
-  queryOf([...(status === 'active' ? [] : [`status=${status}`]), ...pageQuery(page)])
+/** What the address says of the query, except of a cellar in its path (`keyFilterOf`, `keyQueryOf`). */
+export const keyFields = (query: Partial<KeyQuery>): readonly (readonly [name: string, text: string])[] => {
+  const { status = 'active', sort = 'created', page = 1 } = query
+  const named = [
+    ['find', (query.words ?? []).join(' ')],
+    ['status', status === 'active' ? '' : status],
+    ['expires', query.expires ?? ''],
+    ['unused', query.unused ?? ''],
+    ['near', query.nearLimit ? 'limit' : ''],
+    ['refused', query.refusedToday ? 'today' : ''],
+    ['rotation', query.rotation ? 'on' : ''],
+    ['sort', sort === 'created' ? '' : sort],
+    ['order', query.isReversed ? 'reversed' : ''],
+    ['page', page === 1 ? '' : String(page)],
+    ['live', query.isPaused ? 'off' : ''],
+  ] as const
+  return named.filter(([, text]) => text !== '')
+}
+
+const keyQuery = (query: Partial<KeyQuery>): string =>
+  queryOf(keyFields(query).map(([name, text]) => `${name}=${encodeURIComponent(text)}`))
 
 type PausableOrder = KegOrder & { readonly isPaused: boolean }
 
@@ -109,8 +128,12 @@ export const paths = {
     )}`,
   /** GET asks for confirmation, and POST changes the retention. */
   retention: (cellar: string) => `/cellars/${nameSegment(cellar)}/retention`,
-  keys: (cellar: string, status: KeyStatus = 'active', page = 1) =>
-    `/cellars/${nameSegment(cellar)}/keys${listQuery(status, page)}`,
+  keys: (cellar: string, query: Partial<KeyQuery> = {}) => `/cellars/${nameSegment(cellar)}/keys${keyQuery(query)}`,
+  /** Of all cellars. */
+  allKeys: (query: Partial<KeyQuery> = {}) => `/keys${keyQuery(query)}`,
+  /** GET asks what to change and for confirmation, POST changes several keys. */
+  changeKeys: '/keys/change',
+  /** GET shows the form, POST creates the key. */
   newKey: (cellar: string) => `/cellars/${nameSegment(cellar)}/keys/new`,
   key: (keyId: string, historyPage = 1, isEverything = false) =>
     `/keys/${encodeURIComponent(keyId)}${historyQuery(historyPage, isEverything)}`,
@@ -159,8 +182,9 @@ export const paths = {
     `/live${kegPath(cellar, rack, keg)}${kegQuery(query)}`,
   liveRack: (cellar: string, rack: string, query: Partial<KegQuery> = {}, page = 1) =>
     `/live/cellars/${nameSegment(cellar)}/racks/${nameSegment(rack)}${kegQuery(query, pageQuery(page))}`,
-  liveKeys: (cellar: string, status: KeyStatus, page: number) =>
-    `/live/cellars/${nameSegment(cellar)}/keys${listQuery(status, page)}`,
+  liveKeys: (cellar: string, query: Partial<KeyQuery> = {}) =>
+    `/live/cellars/${nameSegment(cellar)}/keys${keyQuery(query)}`,
+  liveAllKeys: (query: Partial<KeyQuery> = {}) => `/live/keys${keyQuery(query)}`,
   liveKey: (keyId: string, historyPage = 1, isEverything = false) =>
     `/live/keys/${encodeURIComponent(keyId)}${historyQuery(historyPage, isEverything)}`,
   liveLog: (query: Partial<LogQuery> = {}) => `/live/log${logQuery(query)}`,

@@ -246,8 +246,6 @@ export type HistoryLine = EventPlace & {
 
 export type EventPlace = { readonly stream: string; readonly revision: number; readonly position: number }
 
-export type KeyCounts = Readonly<Record<KeyStatus, number>>
-
 export type CellarThen = {
   readonly at: number
   /** `null`: it did not exist then, or too many events lie before the instant. */

@@ -133,12 +133,12 @@ const createByForm = async (admin: Visitor): Promise<void> => {
   const _key_id = /name="_key_id" value="([^"]*)"/.exec(form.body)?.[1] ?? ''
   const blank = { label: '', note: '', expires: 'never', expires_on: '', limit_readings: '', limit_seconds: '' }
   const fields = { ...blank, _key_id }
-  const created = await admin.post(paths.keys(cellar), fields)
+  const created = await admin.post(paths.newKey(cellar), fields)
   expect(created.status).toBe(201)
   keep(created.body)
   hear('the page of a new key', answerText(created), keys.at(-1)?.text)
   // A reload of the page sends the form again, and must not show the key again.
-  hear('the form sent again', answerText(await admin.post(paths.keys(cellar), fields)))
+  hear('the form sent again', answerText(await admin.post(paths.newKey(cellar), fields)))
 }
 
 const reading = { cellar, rack: 'r', keg: 'k', value: 1, timestamp: '2026-03-01T12:00:00Z' }
@@ -193,7 +193,7 @@ const watch = async (service: ServiceProcess, person: Visitor, path: string): Pr
 }
 
 const visitEveryPage = async (service: ServiceProcess, person: Visitor): Promise<void> => {
-  const lists = keyStatuses.flatMap((status) => [1, 2, 3].map((page) => paths.keys(cellar, status, page)))
+  const lists = keyStatuses.flatMap((status) => [1, 2, 3].map((page) => paths.keys(cellar, { status, page })))
   const places = ['/', paths.cellars, paths.cellar(cellar), paths.settings(cellar), paths.devicesGuide, ...lists]
   for (const path of places) await look(person, path)
   for (const { id, text } of keys) {
@@ -210,7 +210,7 @@ const visitEveryPage = async (service: ServiceProcess, person: Visitor): Promise
     paths.liveKey(first.id),
     paths.liveFirstReading(first.id),
   ]
-  const lives = keyStatuses.map((status) => paths.liveKeys(cellar, status, 1))
+  const lives = keyStatuses.map((status) => paths.liveKeys(cellar, { status }))
   await Promise.all([...live, ...lives].map((path) => watch(service, person, path)))
 }
 

@@ -245,7 +245,7 @@ test('served pages pass WCAG 2.2 AA, block nothing by their policy, and never sc
     paths.rack(hostileCellar, 'rack-1'),
     paths.log({ cellar: hostileCellar, rack: 'rack-1' }),
     paths.keys(hostileCellar),
-    paths.keys(hostileCellar, 'revoked'),
+    paths.keys(hostileCellar, { status: 'revoked' }),
     paths.newKey(hostileCellar),
     paths.settings(hostileCellar),
     paths.key(keyId),
@@ -543,9 +543,9 @@ test('a page whose session has ended says so, stops asking, and leads to the sig
   const { context, page } = await newWindow()
   await signIn(page)
   const asksLater = await context.newPage()
-  await asksLater.goto(service.url + paths.keys(hostileCellar, 'revoked'))
+  await asksLater.goto(service.url + paths.keys(hostileCellar, { status: 'revoked' }))
   const watching = await context.newPage()
-  await watching.goto(service.url + paths.keys(hostileCellar, 'revoked'))
+  await watching.goto(service.url + paths.keys(hostileCellar, { status: 'revoked' }))
   await until(() => service.live.streams === 3)
   // The page `asksLater` loses its stream before the session ends. It learns of the end only when it reconnects.
   let requests = 0
@@ -572,7 +572,7 @@ test('a page whose session has ended says so, stops asking, and leads to the sig
   await watching.getByLabel('Password').fill(password)
   await watching.getByRole('button', { name: 'Sign in' }).click()
   await watching.locator('#key-list').waitFor()
-  expect(watching.url()).toBe(service.url + paths.keys(hostileCellar, 'revoked'))
+  expect(watching.url()).toBe(service.url + paths.keys(hostileCellar, { status: 'revoked' }))
   await context.close()
 })
 

@@ -262,8 +262,11 @@ test('a live update keeps the focus', async () => {
   const { context, page, complaints } = await visitor({})
   const path = '/live/cellars/wine-berlin/keys'
   await page.goto(`${base}/keys-active`)
-  const suspend = page.getByRole('link', { name: /^Suspend/ }).first()
-  await suspend.focus()
+  const cellars = page
+    .locator('#key-list')
+    .getByRole('link', { name: /^Expires/ })
+    .first()
+  await cellars.focus()
   await until(() => streams.get(path)?.size === 1)
   const list = await KeyList({ ...sampleKeyList(harmless), nowMs: nowMs + 60_000, isAdmin: true })
   const changed = list.replace('<b>2,520</b>', '<b>2,521</b>')

@@ -17,9 +17,10 @@ import type { Turn } from '../../views/kegs/in-pieces.ts'
 import { ConfirmPage, type KeyAction } from '../../views/keys/key-confirm.tsx'
 import { FirstReading, KeyCreatedPage } from '../../views/keys/key-created.tsx'
 import { EditKeyPage, NewKeyPage } from '../../views/keys/key-form.tsx'
+import type { KeyListView, KeyQuery } from '../../views/keys/key-list-types.ts'
 import { KeyPage } from '../../views/keys/key-page.tsx'
 import { RotateKeyPage } from '../../views/keys/key-rotate.tsx'
-import { KeysPage } from '../../views/keys/keys-page.tsx'
+import { AllKeysPage, KeysPage } from '../../views/keys/keys-page.tsx'
 import { sentenceOf } from '../../views/log/sentence.ts'
 import type { Names } from '../../views/log/sentence-parts.ts'
 import { AccountPage } from '../../views/operators/account-page.tsx'
@@ -685,44 +686,77 @@ const keyListPages = (texts: Texts): readonly Page[] => {
   const admin = shellOf(texts, 'admin')
   const auditor = shellOf(texts, 'auditor')
   const cellar = cellarOf(texts)
-  const apiKey = keyOf(texts, 'active')
-  const baseUrl = texts('baseUrl')
+  const list = (keys: readonly KeyView[], query: Partial<KeyQuery> = {}) => keyListOf(texts, keys, query)
+  const common = { shell: admin, cellar, typed: '', baseUrl: texts('baseUrl') }
+  const all = { shell: admin, typed: texts('typed') }
+  const keys = keyStatuses.map((status) => keyOf(texts, status))
+  const everyFilter = {
+    words: [texts('typed')],
+    status: 'all',
+    expires: '7',
+    unused: 'never',
+    nearLimit: true,
+    refusedToday: true,
+    rotation: true,
+    sort: 'label',
+    isReversed: true,
+    isPaused: true,
+  } as const
   return [
     ...keyStatuses.map((status) => ({
       name: `keys-${status}`,
       html: KeysPage({
-        shell: admin,
-        cellar,
-        status,
-        counts,
-        keys: status === 'active' ? [keyOf(texts, status), unusedKeyOf(texts)] : [keyOf(texts, status)],
-        page: 1,
-        pages: status === 'active' ? 2 : 1,
-        baseUrl,
+        ...common,
+        list: list(status === 'active' ? [keyOf(texts, status), unusedKeyOf(texts)] : [keyOf(texts, status)], {
+          status,
+        }),
       }),
     })),
-    {
-      name: 'keys-auditor',
-      html: KeysPage({ shell: auditor, cellar, status: 'active', counts, keys: [apiKey], page: 1, pages: 1, baseUrl }),
-    },
-    {
-      name: 'keys-none',
-      html: KeysPage({
-        shell: admin,
-        cellar,
-        status: 'active',
-        counts: { active: 0, expired: 0, suspended: 0, revoked: 0 },
-        keys: [],
-        page: 1,
-        pages: 1,
-        baseUrl,
-      }),
-    },
-    {
-      name: 'keys-none-expired',
-      html: KeysPage({ shell: admin, cellar, status: 'expired', counts, keys: [], page: 1, pages: 1, baseUrl }),
-    },
+    { name: 'keys-auditor', html: KeysPage({ ...common, shell: auditor, list: list([keyOf(texts, 'active')]) }) },
+    { name: 'keys-none', html: KeysPage({ ...common, list: { ...list([]), all: 0 } }) },
+    { name: 'keys-none-expired', html: KeysPage({ ...common, list: list([], { status: 'expired' }) }) },
+    { name: 'all-keys', html: AllKeysPage({ ...all, list: { ...list(keys, everyFilter), isBehind: true } }) },
+    { name: 'all-keys-auditor', html: AllKeysPage({ ...all, shell: auditor, list: list(keys, { status: 'all' }) }) },
+    { name: 'all-keys-not-found', html: AllKeysPage({ ...all, list: list([], { words: [texts('typed')] }) }) },
+    { name: 'all-keys-none', html: AllKeysPage({ ...all, list: { ...list([]), all: 0 } }) },
   ]
+}
+
+const keyListOf = (texts: Texts, keys: readonly KeyView[], query: Partial<KeyQuery>): KeyListView => {
+  const accepted = Array.from({ length: 24 }, (_, hour) => (hour < 3 ? 0 : 40 + 13 * (hour % 5)))
+  const refused = accepted.map((_, hour) => (hour === 20 ? 32 : 0))
+  return {
+    query: { ...anyQuery, ...query },
+    keys: keys.map((key, at) => ({
+      ...key,
+      keyId: `${key.keyId.slice(0, -1)}${at}`,
+      cellarTitle: texts('title'),
+      day:
+        key.lastUsedAt === null
+          ? null
+          : { accepted, refused, busiest: 2_520, share: 0.42, racks: [texts('rack')], moreRacks: 3 },
+    })),
+    found: 2 * keys.length,
+    all: 1_001,
+    counts: { all: 5, active: 2, expired: 1, suspended: 1, revoked: 1 },
+    pages: 3,
+    isBehind: false,
+  }
+}
+
+const anyQuery: KeyQuery = {
+  cellar: null,
+  words: [],
+  status: 'active',
+  expires: null,
+  unused: null,
+  nearLimit: false,
+  refusedToday: false,
+  rotation: false,
+  sort: 'created',
+  isReversed: false,
+  page: 1,
+  isPaused: false,
 }
 
 const keyFormPages = (texts: Texts): readonly Page[] => {
@@ -855,16 +889,10 @@ export const sampleLogPush = (texts: Texts) => ({ list: sampleLogList(texts, now
 /** The key list that the page `keys-active` shows. */
 export const sampleKeyList = (texts: Texts) => ({
   cellar: texts('cellar'),
-  status: 'active' as const,
-  counts,
-  keys: [keyOf(texts, 'active'), unusedKeyOf(texts)],
-  page: 2,
-  pages: 3,
+  list: keyListOf(texts, [keyOf(texts, 'active'), unusedKeyOf(texts)], {}),
 })
 
 const noRotation = { rotations: [], chain: null }
-
-const counts = { active: 2, expired: 1, suspended: 1, revoked: 1 }
 
 const rotationPages = (texts: Texts): readonly Page[] => {
   const [shell, cellar] = [shellOf(texts, 'admin'), cellarOf(texts)]
@@ -942,15 +970,18 @@ const rotationPages = (texts: Texts): readonly Page[] => {
       html: KeysPage({
         shell,
         cellar,
-        status: 'active',
-        counts,
-        keys: [
-          { ...old, successor: pending },
-          { ...unusedKeyOf(texts), successor: { ...pending, overlapMs: 0 } },
-          { ...old, keyId: '2wXy5zAb', successor: { ...pending, awaitedId: null } },
-        ],
-        page: 1,
-        pages: 1,
+        typed: '',
+        list: keyListOf(
+          texts,
+          [
+            { ...old, successor: pending },
+            { ...unusedKeyOf(texts), successor: { ...pending, overlapMs: 0 } },
+            { ...old, successor: { ...pending, awaitedId: null } },
+            { ...old, successor: used },
+            { ...unusedKeyOf(texts), predecessor: { ...followed, rotation: pending } },
+          ],
+          {},
+        ),
         baseUrl: texts('baseUrl'),
       }),
     },

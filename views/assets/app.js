@@ -187,11 +187,11 @@
 
   /**
    * New rows would move the row under the pointer, or the link with the focus. So an update of such a list waits until both have
-   * left. The newest update replaces one that waits, because each message has the whole list.
+   * left, and no row is selected. The newest update replaces one that waits, because each message has the whole list.
    */
   const isHeld = (element) => {
     const list = element.querySelector('[data-hold]')
-    return list !== null && (list.matches(':hover') || list.matches(':focus-within'))
+    return list !== null && (list.matches(':hover, :focus-within') || list.querySelector(':checked') !== null)
   }
   document.addEventListener('htmx:sse:before:message', (event) => {
     const { data, event: name } = event.detail.message
@@ -273,6 +273,20 @@
     for (const input of form.querySelectorAll('input')) cutSecrets(input)
   })
 
+  /** `data-picks` selects all rows of its form. */
+  document.addEventListener('change', ({ target }) => {
+    const { form } = target
+    if (target.type !== 'checkbox' || !form?.classList.contains('key-rows')) return
+    const rows = [...form.querySelectorAll('input[name="key"]')]
+    const all = form.querySelector('[data-picks]')
+    if (target === all) for (const row of rows) row.checked = all.checked
+    const picked = rows.filter((row) => row.checked).length
+    all.checked = picked === rows.length
+    all.indeterminate = picked > 0 && picked < rows.length
+    const isAll = form.querySelector('input[name="all"]')?.checked
+    form.querySelector('.picked').textContent = isAll || picked === 0 ? '' : `${picked} selected`
+  })
+
   /** Browsers remember the texts of visible fields, but no passwords. */
   document.addEventListener('submit', ({ target: form }) => {
     for (const button of form.querySelectorAll('button[data-shows]')) showPassword(button, false)
@@ -289,6 +303,10 @@
   })
 
   document.addEventListener('htmx:after:swap', refreshTimes)
+  /** What was found as one typed has an address, like every list. */
+  document.addEventListener('htmx:after:swap', ({ target, detail }) => {
+    if (target.matches?.('form[data-asks] input')) history.replaceState(null, '', detail.ctx.response.raw.url)
+  })
   document.addEventListener('visibilitychange', refreshTimes)
   setInterval(() => {
     refreshTimes()

@@ -21,7 +21,7 @@ export const NewKeyPage = (props: {
     <Breadcrumbs cellar={props.cellar} />
     <h1>Create New Key</h1>
     <PostForm
-      action={paths.keys(props.cellar.cellar)}
+      action={paths.newKey(props.cellar.cellar)}
       csrf={props.shell.csrf}
       form={props.form}
       button="Create key"

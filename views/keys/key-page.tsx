@@ -3,6 +3,7 @@ import { ExportForm } from '../exports/export-form.tsx'
 import { Layout } from '../frame/layout.tsx'
 import type { EventRow } from '../log/log-types.ts'
 import { LastRefusals } from '../log/refusals-of-key.tsx'
+import { ActionLink } from '../parts/action-link.tsx'
 import { ByWhom } from '../parts/by.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { Live } from '../parts/live.tsx'
@@ -11,13 +12,12 @@ import { Name } from '../parts/name.tsx'
 import { Pill } from '../parts/pill.tsx'
 import { countText, limitText } from '../parts/quantity.ts'
 import { Ago, AgoOrNever, Instant } from '../parts/time.tsx'
-import { dayMs } from '../parts/time-words.ts'
 import { paths } from '../paths.ts'
 import type { CellarView, HistoryView, KeyView, Shell, StateAt } from '../types.ts'
+import { endsSoon } from './key-expiry.tsx'
 import { KeyHistory } from './key-history.tsx'
 import { StatusPill, statusMeaning } from './key-status.tsx'
 import { StateAtInstant } from './key-then.tsx'
-import { KeyActions, LastRefusal } from './keys-page.tsx'
 import { KeyChain } from './rotation/key-chain.tsx'
 import { RotationCard } from './rotation/rotation-card.tsx'
 import type { ChainView, RotationView } from './rotation/rotation-types.ts'
@@ -191,12 +191,6 @@ const UsageFacts = ({ apiKey, nowMs }: FactsProps): JSX.Element => {
   )
 }
 
-/** Time enough to switch all devices to another key. */
-const soonMs = 14 * dayMs
-
-const endsSoon = ({ status, expiresAt }: KeyView, nowMs: number): boolean =>
-  status !== 'revoked' && expiresAt !== null && expiresAt > nowMs && expiresAt <= nowMs + soonMs
-
 const LifetimeFacts = ({ apiKey, nowMs }: FactsProps): JSX.Element => (
   <>
     <Fact term="Expires">
@@ -221,3 +215,34 @@ const LifetimeFacts = ({ apiKey, nowMs }: FactsProps): JSX.Element => (
     </Fact>
   </>
 )
+
+const LastRefusal = (props: { readonly refusal: KeyView['lastRefusal']; readonly nowMs: number }): JSX.Element =>
+  props.refusal === null ? (
+    <span class="quiet">None</span>
+  ) : (
+    <span class="refusal">
+      <code safe>{props.refusal.code}</code> <Ago at={props.refusal.at} nowMs={props.nowMs} />
+      {props.refusal.isCost ? (
+        <span class="under" safe>
+          {costWords(props.refusal.cause)}
+        </span>
+      ) : null}
+    </span>
+  )
+
+const costWords = (cause: string | null): string =>
+  `too many requests that stored nothing${cause === null ? '' : `; last error: ${cause}`}`
+
+const KeyActions = (props: { readonly apiKey: KeyView }): JSX.Element => {
+  const { keyId, label, status } = props.apiKey
+  return (
+    <ul class="action-list">
+      {status === 'suspended' ? (
+        <ActionLink href={paths.resumeKey(keyId)} verb="Resume" of={label} />
+      ) : (
+        <ActionLink href={paths.suspendKey(keyId)} verb="Suspend" of={label} />
+      )}
+      <ActionLink href={paths.revokeKey(keyId)} verb="Revoke" of={label} isDangerous />
+    </ul>
+  )
+}

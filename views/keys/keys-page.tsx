@@ -1,71 +1,70 @@
-import type { KeyStatus } from '../../src/domain/key-refusal.ts'
 import { CellarFrame } from '../cellars/cellar-frame.tsx'
 import { ReadingSnippets } from '../cellars/reading-snippets.tsx'
 import type { Snippet } from '../cellars/snippets.ts'
 import { ExportForm } from '../exports/export-form.tsx'
-import { ActionLink } from '../parts/action-link.tsx'
-import { ByWhom } from '../parts/by.tsx'
-import { Live } from '../parts/live.tsx'
-import { UsageMeter } from '../parts/meter.tsx'
-import { Name } from '../parts/name.tsx'
-import { NavLinks } from '../parts/nav-links.tsx'
+import { Layout } from '../frame/layout.tsx'
+import { Live, LiveSwitch } from '../parts/live.tsx'
+import { attribute } from '../parts/name.tsx'
 import { PageLinks } from '../parts/page-links.tsx'
-import { limitText } from '../parts/quantity.ts'
-import { actionsColumn, type Column, Table } from '../parts/table.tsx'
-import { Ago, AgoOrNever, Day, Instant } from '../parts/time.tsx'
+import { countOf } from '../parts/quantity.ts'
+import { Table } from '../parts/table.tsx'
 import { paths } from '../paths.ts'
-import type { CellarView, KeyCounts, KeyView, Shell } from '../types.ts'
-import { PendingEnd } from './rotation-state.tsx'
+import type { CellarView, Shell } from '../types.ts'
+import { ChangeBar } from './change-bar.tsx'
+import { FilterLinks, isFiltered, KeyBox, noFilter, OrderLinks, StatusLinks } from './key-filters.tsx'
+import type { KeyListView } from './key-list-types.ts'
+import { keyColumns, type ListProps, listHref } from './key-rows.tsx'
 
-type ListProps = {
-  readonly cellar: string
-  readonly status: KeyStatus
-  readonly counts: KeyCounts
-  /** Newest first. */
-  readonly keys: readonly KeyView[]
-  /** From 1. */
-  readonly page: number
-  readonly pages: number
-  readonly nowMs: number
-  readonly isAdmin: boolean
+type PageProps = {
+  readonly shell: Shell
+  readonly list: KeyListView
+  readonly typed: string
 }
 
-export const KeysPage = (props: {
-  readonly shell: Shell
-  readonly cellar: CellarView
-  readonly status: KeyStatus
-  readonly counts: KeyCounts
-  readonly keys: readonly KeyView[]
-  readonly page: number
-  readonly pages: number
-  readonly baseUrl: string
-}): JSX.Element => {
-  const isAdmin = props.shell.operator?.role === 'admin'
+export const KeysPage = (props: PageProps & { readonly cellar: CellarView; readonly baseUrl: string }): JSX.Element => {
   const { cellar } = props.cellar
   return (
     <CellarFrame shell={props.shell} cellar={props.cellar} tab="keys" title="API Keys">
-      {isAdmin ? (
-        <p class="toolbar">
-          <a class="button" href={paths.newKey(cellar)}>
-            Create New Key
-          </a>
-        </p>
-      ) : null}
-      <Live from={paths.liveKeys(cellar, props.status, props.page)} target="#key-list">
-        <KeyList
-          cellar={cellar}
-          status={props.status}
-          counts={props.counts}
-          keys={props.keys}
-          page={props.page}
-          pages={props.pages}
-          nowMs={props.shell.nowMs}
-          isAdmin={isAdmin}
-        />
-      </Live>
+      <Keys {...props} cellar={cellar} />
       <ExportForm shell={props.shell} lists={['keys']} filter={{ cellar }} fields={[]} />
       <HowToSend snippet={{ baseUrl: props.baseUrl, cellar }} />
     </CellarFrame>
+  )
+}
+
+/** Of all cellars. */
+export const AllKeysPage = (props: PageProps): JSX.Element => (
+  <Layout shell={props.shell} title="API Keys" section="keys">
+    <h1>API Keys</h1>
+    <p class="lead">The keys of all cellars.</p>
+    <Keys {...props} cellar={null} />
+    <ExportForm shell={props.shell} lists={['keys']} filter={{}} fields={[]} />
+  </Layout>
+)
+
+const Keys = ({ shell, list, typed, cellar }: PageProps & { readonly cellar: string | null }): JSX.Element => {
+  const isAdmin = shell.operator?.role === 'admin'
+  const props = { list, cellar, nowMs: shell.nowMs, isAdmin }
+  return (
+    <>
+      <div class="key-tools">
+        {list.all === 0 ? null : <KeyBox {...props} typed={typed} csrf={shell.csrf} />}
+        {isAdmin && cellar !== null && list.all > 0 ? (
+          <a class="button" href={paths.newKey(cellar)}>
+            Create New Key
+          </a>
+        ) : null}
+      </div>
+      <div id="keys-now">
+        <Live
+          from={cellar === null ? paths.liveAllKeys(list.query) : paths.liveKeys(cellar, list.query)}
+          target="#key-list"
+          isPaused={list.query.isPaused}
+        >
+          <KeyList {...props} />
+        </Live>
+      </div>
+    </>
   )
 }
 
@@ -80,172 +79,97 @@ const HowToSend = (props: { readonly snippet: Snippet }): JSX.Element => (
   </details>
 )
 
-export const KeyList = (props: ListProps): JSX.Element => (
-  <section id="key-list" aria-label={`Keys: ${props.status}`}>
-    <StatusTabs {...props} />
-    {props.keys.length === 0 ? (
-      <NoKeys {...props} />
-    ) : (
-      <Table
-        class="keys"
-        room="widest"
-        rows={props.keys}
-        frameOf={({ keyId }) => ({ id: `key-${keyId}` })}
-        columns={columnsOf(props)}
-      />
-    )}
-    <PageLinks
-      page={props.page}
-      pages={props.pages}
-      hrefOf={(page) => paths.keys(props.cellar, props.status, page)}
-      words={{ before: 'Newer keys', behind: 'Older keys' }}
-    />
-  </section>
-)
-
-const tabs: readonly (readonly [status: KeyStatus, words: string])[] = [
-  ['active', 'Active'],
-  ['expired', 'Expired'],
-  ['suspended', 'Suspended'],
-  ['revoked', 'Revoked'],
-]
-
-const StatusTabs = ({ cellar, status, counts }: ListProps): JSX.Element => (
-  <NavLinks
-    class="filters"
-    label="Keys by status"
-    links={tabs.map(([tab, words]) => ({
-      words,
-      href: paths.keys(cellar, tab),
-      isCurrent: tab === status,
-      count: counts[tab],
-    }))}
-  />
-)
-
-const NoKeys = (props: ListProps): JSX.Element => {
-  const none = Object.values(props.counts).every((count) => count === 0)
-  if (!none) {
+export const KeyList = (props: ListProps): JSX.Element => {
+  const { list } = props
+  if (list.all === 0) {
     return (
-      <div class="empty small">
-        <p safe>{`This cellar has no ${props.status} keys.`}</p>
-      </div>
+      <section id="key-list" aria-label="API keys">
+        <FirstKey {...props} />
+      </section>
     )
   }
   return (
-    <div class="empty">
-      <h2>No keys yet</h2>
+    <section id="key-list" aria-label="API keys">
+      <div class="log-choices">
+        <StatusLinks {...props} />
+        <p class="list-actions">
+          <LiveSwitch
+            isPaused={list.query.isPaused}
+            href={listHref(props, { page: list.query.page, isPaused: !list.query.isPaused })}
+          />
+        </p>
+      </div>
+      <FilterLinks {...props} />
+      <OrderLinks {...props} />
+      {list.isBehind ? (
+        <p class="index-note" role="status">
+          The latest requests are still being counted, so bars and limits can be too low.
+        </p>
+      ) : null}
+      {list.keys.length === 0 ? <NoKeys {...props} /> : <Rows {...props} />}
+      <PageLinks
+        page={list.query.page}
+        pages={list.pages}
+        hrefOf={(page) => listHref(props, { page })}
+        words={{ before: 'Previous keys', behind: 'Next keys' }}
+      />
+    </section>
+  )
+}
+
+/** An update waits while the pointer or the focus is in the rows, or while some are selected (`app.js`). */
+const Rows = (props: ListProps): JSX.Element => (
+  <form class="key-rows" method="get" action={paths.changeKeys} data-hold="">
+    <ChangeBar {...props} />
+    <Table
+      class="keys"
+      room="widest"
+      rows={props.list.keys}
+      frameOf={({ keyId }) => ({ id: `key-${keyId}` })}
+      columns={keyColumns(props)}
+    />
+  </form>
+)
+
+const NoKeys = (props: ListProps): JSX.Element => {
+  const { query, counts } = props.list
+  const others = counts.all - (query.status === 'all' ? 0 : counts[query.status])
+  return (
+    <div class="empty small">
       <p>
-        To send readings to this cellar, a device needs an API key. Create one key for each application. Then you can
-        revoke one key without stopping the others.
+        <span safe>{noKeysWords(props)}</span>{' '}
+        {others === 0 ? null : (
+          <a href={attribute(listHref(props, { status: 'all' }))} safe>
+            {`Show ${countOf(others, 'key', 'keys')} with another status`}
+          </a>
+        )}{' '}
+        {isFiltered(query) ? <a href={attribute(listHref(props, noFilter))}>Show all</a> : null}
       </p>
-      {props.isAdmin ? (
-        <a class="button" href={paths.newKey(props.cellar)}>
-          Create the first key
-        </a>
-      ) : (
-        <p class="quiet">Ask an admin to create one. It will appear here.</p>
-      )}
     </div>
   )
 }
 
-const columnsOf = ({ status, nowMs, isAdmin }: ListProps): readonly (Column<KeyView> | null)[] => [
-  {
-    head: 'Key',
-    cell: ({ keyId, label }) => (
-      <>
-        <a class="row-name" href={paths.key(keyId)}>
-          <Name text={label} />
-        </a>
-        <code class="under" safe>{`clr_${keyId}_…`}</code>
-      </>
-    ),
-  },
-  { head: 'Created', cell: ({ created }) => <Day at={created.at} /> },
-  { head: 'Last used', cell: ({ lastUsedAt }) => <AgoOrNever at={lastUsedAt} nowMs={nowMs} /> },
-  {
-    head: 'Usage',
-    cell: ({ used, limit }) =>
-      status === 'active' ? (
-        <UsageMeter used={used} limit={limit} />
-      ) : (
-        <span class="quiet" safe>{`limit ${limitText(limit)}`}</span>
-      ),
-  },
-  { head: 'Last refusal', cell: ({ lastRefusal }) => <LastRefusal refusal={lastRefusal} nowMs={nowMs} /> },
-  {
-    head: status === 'revoked' ? 'Revoked' : status === 'suspended' ? 'Suspended' : 'Expires',
-    cell: (key) => <Ending apiKey={key} nowMs={nowMs} />,
-  },
-  isAdmin && status !== 'revoked' ? actionsColumn((key) => <KeyActions apiKey={key} />) : null,
-]
-
-export const LastRefusal = (props: {
-  readonly refusal: KeyView['lastRefusal']
-  readonly nowMs: number
-}): JSX.Element =>
-  props.refusal === null ? (
-    <span class="quiet">None</span>
-  ) : (
-    <span class="refusal">
-      <code safe>{props.refusal.code}</code> <Ago at={props.refusal.at} nowMs={props.nowMs} />
-      {props.refusal.isCost ? (
-        <span class="under" safe>
-          {costWords(props.refusal.cause)}
-        </span>
-      ) : null}
-    </span>
-  )
-
-const costWords = (cause: string | null): string =>
-  `too many requests that stored nothing${cause === null ? '' : `; last error: ${cause}`}`
-
-const Ending = (props: { readonly apiKey: KeyView; readonly nowMs: number }): JSX.Element => {
-  const { apiKey: key } = props
-  const attribution = key.revoked ?? key.suspended
-  if (attribution !== null) {
-    return (
-      <span class="ending">
-        <Instant at={attribution.at} />
-        <span class="under">
-          by <ByWhom by={attribution.by} />
-        </span>
-        {attribution.reason === '' ? null : (
-          <q>
-            <Name text={attribution.reason} />
-          </q>
-        )}
-      </span>
-    )
-  }
-  return (
-    <span class="ending">
-      {key.expiresAt === null ? (
-        <span class="quiet">Never</span>
-      ) : (
-        <>
-          <Instant at={key.expiresAt} />
-          <span class="under">
-            <Ago at={key.expiresAt} nowMs={props.nowMs} />
-          </span>
-        </>
-      )}
-      <PendingEnd apiKey={key} />
-    </span>
-  )
+const noKeysWords = ({ list: { query }, cellar }: ListProps): string => {
+  const status = query.status === 'all' ? '' : `${query.status} `
+  if (isFiltered(query)) return `No ${status}key matches.`
+  return cellar === null ? `There are no ${status}keys.` : `This cellar has no ${status}keys.`
 }
 
-export const KeyActions = (props: { readonly apiKey: KeyView }): JSX.Element => {
-  const { keyId, label, status } = props.apiKey
-  return (
-    <ul class="action-list">
-      {status === 'suspended' ? (
-        <ActionLink href={paths.resumeKey(keyId)} verb="Resume" of={label} />
-      ) : (
-        <ActionLink href={paths.suspendKey(keyId)} verb="Suspend" of={label} />
-      )}
-      <ActionLink href={paths.revokeKey(keyId)} verb="Revoke" of={label} isDangerous />
-    </ul>
-  )
-}
+const FirstKey = (props: ListProps): JSX.Element => (
+  <div class="empty">
+    <h2>No keys yet</h2>
+    <p>
+      To send readings to {props.cellar === null ? 'a cellar' : 'this cellar'}, a device needs an API key. Create one
+      key for each application. Then you can revoke one key without stopping the others.
+    </p>
+    {props.cellar === null ? (
+      <a href={paths.cellars}>Go to the cellars</a>
+    ) : props.isAdmin ? (
+      <a class="button" href={paths.newKey(props.cellar)}>
+        Create the first key
+      </a>
+    ) : (
+      <p class="quiet">Ask an admin to create one. It will appear here.</p>
+    )}
+  </div>
+)

@@ -103,7 +103,9 @@ const PredecessorWords = (props: { readonly predecessor: PredecessorView; readon
   )
 }
 
-export const PendingEnd = (props: { readonly apiKey: KeyView }): JSX.Element => {
+export const PendingEnd = (props: {
+  readonly apiKey: Pick<KeyView, 'successor' | 'status' | 'expiresAt'>
+}): JSX.Element => {
   const { successor, status, expiresAt } = props.apiKey
   if (status !== 'active' || successor === null || successor.label === null || successor.usedAt !== null) return ''
   const { keyId, awaitedId, overlapMs } = successor

@@ -10,12 +10,25 @@ export const AskForm = (props: {
   readonly action: string
   readonly token: string
   readonly class: string
+  /** Sent, but not shown. */
+  readonly fields?: Fields | undefined
   readonly children: Children
 }): JSX.Element => (
   <form method="post" action={attribute(props.action)} class={props.class} data-asks="">
     <Csrf token={props.token} />
+    <HiddenFields fields={props.fields ?? []} />
     {props.children}
   </form>
+)
+
+type Fields = readonly (readonly [name: string, text: string])[]
+
+export const HiddenFields = (props: { readonly fields: Fields }): JSX.Element => (
+  <>
+    {props.fields.map(([name, text]) => (
+      <input type="hidden" name={name} value={attribute(text)} autocomplete="off" />
+    ))}
+  </>
 )
 
 /** `children` come after the form. */
@@ -33,12 +46,13 @@ export const SearchBox = (props: {
   readonly isSecondary?: boolean
   /** Selects the part of the page that shows the answer as one types. By POST, because people paste secrets. */
   readonly asTyped?: string
+  readonly fields?: Fields
   /** Leads back to the list without a search. */
   readonly showAll?: string | undefined
   readonly children?: Children
 }): JSX.Element => (
   <search>
-    <AskForm action={props.action} token={props.token} class={props.class}>
+    <AskForm action={props.action} token={props.token} class={props.class} fields={props.fields}>
       <label for={`field-${props.name}`} class={props.isLabelHidden ? 'visually-hidden' : undefined} safe>
         {props.label}
       </label>
@@ -59,7 +73,7 @@ export const SearchBox = (props: {
       <button type="submit" class={props.isSecondary ? 'secondary' : undefined}>
         Find
       </button>
-      {props.showAll === undefined ? null : <a href={props.showAll}>Show all</a>}
+      {props.showAll === undefined ? null : <a href={attribute(props.showAll)}>Show all</a>}
     </AskForm>
     {props.children}
   </search>

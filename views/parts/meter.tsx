@@ -1,7 +1,6 @@
 import type { Limit } from '../../src/domain/events.ts'
 import { countText, limitText } from './quantity.ts'
 
-/** The Content-Security-Policy forbids inline styles, so an SVG attribute sets the width. */
 export const UsageMeter = (props: { readonly used: number | null; readonly limit: Limit }): JSX.Element => {
   if (props.used === null) {
     return (
@@ -11,18 +10,25 @@ export const UsageMeter = (props: { readonly used: number | null; readonly limit
       </span>
     )
   }
-  const percent = Math.min(100, (100 * props.used) / props.limit.readings)
-  const level = percent >= 90 ? 'high' : percent >= 60 ? 'raised' : 'calm'
   return (
     <span class="usage">
       <span>
         <b safe>{countText(props.used)}</b>
         <span class="quiet" safe>{` of ${limitText(props.limit)}`}</span>
       </span>
-      <svg class={`meter ${level}`} viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" focusable="false">
-        <rect class="meter-track" width="100" height="4" />
-        <rect class="meter-fill" width={percent.toFixed(1)} height="4" />
-      </svg>
+      <Meter share={props.used / props.limit.readings} />
     </span>
+  )
+}
+
+/** The Content-Security-Policy forbids inline styles, so an SVG attribute sets the width. */
+export const Meter = (props: { readonly share: number }): JSX.Element => {
+  const percent = Math.min(100, 100 * props.share)
+  const level = percent >= 90 ? 'high' : percent >= 60 ? 'raised' : 'calm'
+  return (
+    <svg class={`meter ${level}`} viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true" focusable="false">
+      <rect class="meter-track" width="100" height="4" />
+      <rect class="meter-fill" width={percent.toFixed(1)} height="4" />
+    </svg>
   )
 }

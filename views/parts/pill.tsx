@@ -1,12 +1,18 @@
+import type { Children } from '@kitajs/html'
+
 export type PillLook = 'active' | 'expired' | 'suspended' | 'revoked' | 'soon'
 
 /** A word, a colour and a shape, so that nobody depends on the colour alone. */
-export const Pill = (props: { readonly look: PillLook; readonly word: string }): JSX.Element => (
+export const Pill = (props: {
+  readonly look: PillLook
+  readonly word?: string
+  readonly children?: Children
+}): JSX.Element => (
   <span class={`pill ${props.look}`}>
     <svg viewBox="0 0 10 10" width="10" height="10" aria-hidden="true" focusable="false">
       <path d={shapes[props.look]} fill-rule="evenodd" />
     </svg>
-    <span safe>{props.word}</span>
+    {props.word === undefined ? props.children : <span safe>{props.word}</span>}
   </span>
 )
 

@@ -9,6 +9,7 @@ import { SignInThrottle } from './door/sign-in-throttle.ts'
 import { askedByForm } from './forms/asked-by-form.ts'
 import {
   live,
+  liveAllKeys,
   liveCellars,
   liveFirstReading,
   liveKeg,
@@ -25,7 +26,7 @@ import { showCellarThen } from './pages/cellar-then-page.tsx'
 import { exportList } from './pages/export-download.tsx'
 import { programs, showGuide, showProgram } from './pages/guide-pages.tsx'
 import { showKeg, showRack } from './pages/keg-pages.tsx'
-import { createKey, showKeys, showNewKey } from './pages/key-list-pages.tsx'
+import { createKey, keyListFields, showAllKeys, showKeys, showNewKey } from './pages/key-list-pages.tsx'
 import { confirmKeyAction, doKeyAction, saveEdit, showEdit, showKey } from './pages/key-pages.tsx'
 import { showLink, spendLink } from './pages/link-pages.tsx'
 import { explainRequest, findInLog, showEvent, showLog } from './pages/log-and-event-pages.tsx'
@@ -134,8 +135,11 @@ const keyPages = ({ operator, admin }: Door) =>
   new Elysia().use(asHtml()).guard(unread, (pages) =>
     pages
       .get('/cellars/:cellar/keys', operator(showKeys))
-      .post('/cellars/:cellar/keys', admin(createKey, showNewKey))
+      .post('/cellars/:cellar/keys', operator(askedByForm(...keyListFields)))
       .get('/cellars/:cellar/keys/new', admin(showNewKey))
+      .post('/cellars/:cellar/keys/new', admin(createKey, showNewKey))
+      .get(paths.allKeys(), operator(showAllKeys))
+      .post(paths.allKeys(), operator(askedByForm(...keyListFields)))
       .get('/keys/:keyId', operator(showKey))
       .get('/keys/:keyId/edit', admin(showEdit))
       .post('/keys/:keyId/edit', admin(saveEdit, showEdit))
@@ -194,6 +198,7 @@ const liveStreams = ({ operator }: Door) =>
       .get('/live/cellars/:cellar/kegs/:rack/:keg', operator(live(liveKeg)))
       .get('/live/cellars/:cellar/racks/:rack', operator(live(liveRack)))
       .get('/live/cellars/:cellar/keys', operator(live(liveKeys)))
+      .get(paths.liveAllKeys(), operator(live(liveAllKeys)))
       .get('/live/log', operator(live(liveLog)))
       .get('/live/keys/:keyId', operator(live(liveKey)))
       .get('/live/keys/:keyId/first-reading', operator(live(liveFirstReading))),

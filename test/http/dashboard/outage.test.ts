@@ -95,7 +95,7 @@ describe('when the store is away', () => {
     const page = await admin.get(paths.newKey(testCellar))
     const _key_id = /name="_key_id" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
     log.goAway()
-    const answer = await admin.post(paths.keys(testCellar), { expires: 'never', _key_id })
+    const answer = await admin.post(paths.newKey(testCellar), { expires: 'never', _key_id })
     log.comeBack()
     expect([answer.status, answer.body.includes('clr_')]).toEqual([503, false])
     expect(service.core.projections.keys.ofCellar(testCellar)).toHaveLength(1)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
+import { keysPerPieceMax } from '../../../src/actors/search/find-keys.ts'
 import { pageTurnBounds } from '../../../src/http/dashboard/dashboard-routes.tsx'
 import { keysAskedAtOnceMax } from '../../../src/http/dashboard/show/cellar-views.ts'
 import { paths } from '../../../views/paths.ts'
@@ -62,19 +63,33 @@ describe(`${count} loads at once`, () => {
   test('of all cellars are counted in turns of their own', async () => {
     const { cellars } = service.core.projections
     const list = cellars.list.bind(cellars)
+    // Once for the rows, and once for their number.
     using _list = spyOn(cellars, 'list').mockImplementation(() => {
       pieces += 1
       return list()
     })
     const before = pieces
-    expect(await mostInOneTurn(() => pieces, load(paths.cellars))).toBeLessThanOrEqual(2)
-    expect(pieces - before).toBe(count)
+    expect(await mostInOneTurn(() => pieces, load(paths.cellars))).toBeLessThanOrEqual(4)
+    expect(pieces - before).toBe(2 * count)
   })
 
-  test.each([
-    ['a key', () => paths.key(keyId)],
-    ['a cellar’s keys', () => paths.keys(testCellar)],
-  ])('of %s are rendered in turns after the store’s answer', async (_, path) => {
+  test('of keys are found in pieces with turns of their own', async () => {
+    const { keys } = service.core.projections
+    const key = keys.get(keyId)
+    if (key === null) throw new Error('no key')
+    using _each = spyOn(keys, 'each').mockImplementation(function* () {
+      for (let at = 0; at < 2 * keysPerPieceMax; at += 1) {
+        pieces += 1
+        yield key
+      }
+    })
+    const before = pieces
+    const answers = load(paths.keys(testCellar))
+    expect(await mostInOneTurn(() => pieces, answers)).toBeLessThanOrEqual(2 * keysPerPieceMax)
+    expect(pieces - before).toBe(count * 2 * keysPerPieceMax)
+  })
+
+  test('of a key are rendered in turns after the store’s answer', async () => {
     using _shown = countShown()
     let waiting = 0
     const { promise, resolve } = Promise.withResolvers<null>()
@@ -83,7 +98,7 @@ describe(`${count} loads at once`, () => {
       return promise
     })
     const before = pieces
-    const answers = load(path())
+    const answers = load(paths.key(keyId))
     await until(() => waiting === count)
     resolve(null)
     expect(await mostInOneTurn(() => pieces, answers)).toBeLessThanOrEqual(2)

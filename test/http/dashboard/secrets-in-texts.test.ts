@@ -40,7 +40,7 @@ describe('the log keeps no secret of a key or a link that somebody typed as', ()
     const _key_id = /name="_key_id" value="([^"]*)"/.exec(form.body)?.[1] ?? ''
     const typed = { label: text, note: `${text}\r\n${text}` }
     const fields = { ...typed, _key_id, expires: 'never', expires_on: '', limit_readings: '', limit_seconds: '' }
-    await sent(paths.keys('with-secret'), fields, 201)
+    await sent(paths.newKey('with-secret'), fields, 201)
     await sent(paths.editKey(key.keyId), fields, 303)
     for (const path of [paths.suspendKey, paths.resumeKey]) await sent(path(key.keyId), { reason: text }, 303)
     const { keyId } = await service.createKey()

@@ -20,8 +20,10 @@ import { cellarListOf, cellarsPerPageMax, foundCellars } from '../show/cellar-vi
 import { askHistory, requestedHistory, watchedHistory } from '../show/history-views.ts'
 import { kegInPath, kegQueryOf } from '../show/keg-query.ts'
 import { kegPageOf } from '../show/keg-views.ts'
-import { keyListOf, keyListQuery, keysByStatus, keysPerPageMax, keyViewOf } from '../show/key-views.ts'
+import { keyListOf, keyQueryOf } from '../show/key-list.ts'
+import { keyViewOf } from '../show/key-views.ts'
 import { requestedPage } from '../show/paging.ts'
+import { waitForTurn } from '../show/pauses.ts'
 import { rackPageOf } from '../show/rack-views.ts'
 import { kegPageNumber, readingsOf, readingsQuery, readingView } from '../show/reading-views.ts'
 import { chainOf, rotatedOf } from '../show/rotation-views.ts'
@@ -130,20 +132,27 @@ export const liveRack = (deps: DashboardDeps, visit: SignedInVisit): PageWithout
   }
 }
 
-export const liveKeys = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole | null => {
+export const liveKeys = (deps: DashboardDeps, visit: SignedInVisit): Promise<PageWithoutRole> | null => {
   const cellar = cellarInPath(deps, visit)?.cellar
-  if (cellar === undefined) return null
-  const now = (): number => deps.core.clock.now()
-  const { status, page: asked } = keyListQuery(visit.query)
-  const page = Math.min(asked, pagesOf(keysByStatus(deps, cellar, now())[status].length, keysPerPageMax))
+  return cellar === undefined ? null : keyList(deps, visit, cellar)
+}
+
+export const liveAllKeys = (deps: DashboardDeps, visit: SignedInVisit): Promise<PageWithoutRole> =>
+  keyList(deps, visit, null)
+
+const keyList = async (deps: DashboardDeps, visit: SignedInVisit, cellar: string | null): Promise<PageWithoutRole> => {
+  const owner = visit.session.email
+  const asked = { ...keyQueryOf(visit.query, cellar), isPaused: false }
+  const page = asked.page === 1 ? 1 : (await keyListOf(deps, asked, { owner, pause: waitForTurn })).query.page
+  const query = { ...asked, page }
   return {
-    name: ['keys', cellar, status, page],
-    topic: { cellar },
+    name: ['keys', cellar === null ? paths.liveAllKeys(query) : paths.liveKeys(cellar, query)],
+    topic: cellar === null ? 'all' : { cellar },
     listsEvents: false,
     render: async (pause) => {
-      const list = await keyListOf(deps, { cellar, status, page }, now())
+      const list = await keyListOf(deps, query, { owner, pause })
       await pause()
-      return <KeyList {...list} nowMs={now()} isAdmin={isAdmin(visit)} />
+      return <KeyList list={list} cellar={cellar} nowMs={deps.core.clock.now()} isAdmin={isAdmin(visit)} />
     },
   }
 }

@@ -1,5 +1,5 @@
 import { NewKeyPage } from '../../../../views/keys/key-form.tsx'
-import { KeysPage } from '../../../../views/keys/keys-page.tsx'
+import { AllKeysPage, KeysPage } from '../../../../views/keys/keys-page.tsx'
 import { paths } from '../../../../views/paths.ts'
 import type { NewKey } from '../../../actors/core-interface.ts'
 import type { CellarState } from '../../../domain/cellar.ts'
@@ -8,7 +8,7 @@ import { keyLimitDefault } from '../../../limits.ts'
 import { chosenExpiry, type KeyFormValues, keyFormValues, typedLimit } from '../forms/key-fields.ts'
 import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage } from '../page-answers.tsx'
 import { cellarView } from '../show/cellar-views.ts'
-import { keyListOf, keyListQuery } from '../show/key-views.ts'
+import { keyListOf, keyQueryOf, typedWords } from '../show/key-list.ts'
 import { waitForTurn } from '../show/pauses.ts'
 import { askerOf, cellarInPath, type DashboardDeps, type SignedInVisit } from '../visit.ts'
 import { drawKeyId, keyShownOnce, sentKeyId, wasShown } from './key-shown-once.tsx'
@@ -16,14 +16,33 @@ import { drawKeyId, keyShownOnce, sentKeyId, wasShown } from './key-shown-once.t
 export const showKeys = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const cellar = cellarInPath(deps, visit)
   if (cellar === null) return notFound(visit)
-  const { cellar: _, ...list } = await keyListOf(
-    deps,
-    { cellar: cellar.cellar, ...keyListQuery(visit.query) },
-    visit.nowMs,
-  )
+  const found = await listed(deps, visit, cellar.cellar)
   const { baseUrl } = visit.origin
+  return htmlPage(visit, <KeysPage shell={visit.shell} cellar={cellarView(cellar)} {...found} baseUrl={baseUrl} />)
+}
+
+export const showAllKeys = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> =>
+  htmlPage(visit, <AllKeysPage shell={visit.shell} {...(await listed(deps, visit, null))} />)
+
+/** Of the box. */
+export const keyListFields = [
+  'find',
+  'status',
+  'expires',
+  'unused',
+  'near',
+  'refused',
+  'rotation',
+  'sort',
+  'order',
+  'live',
+] as const
+
+const listed = async (deps: DashboardDeps, visit: SignedInVisit, cellar: string | null) => {
+  const asker = { owner: visit.session.email, pause: waitForTurn }
+  const list = await keyListOf(deps, keyQueryOf(visit.query, cellar), asker)
   await waitForTurn()
-  return htmlPage(visit, <KeysPage shell={visit.shell} cellar={cellarView(cellar)} {...list} baseUrl={baseUrl} />)
+  return { list, typed: typedWords(visit.query) }
 }
 
 export const showNewKey = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {

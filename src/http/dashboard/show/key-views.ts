@@ -1,17 +1,31 @@
-import type { KeyCounts, KeyView, PredecessorView, SuccessorView } from '../../../../views/types.ts'
+import type { KeyRow } from '../../../../views/keys/key-list-types.ts'
+import type { KeyView, PredecessorView, SuccessorView } from '../../../../views/types.ts'
 import { followerOf, isEnding, type KeyState, rotationRefusal } from '../../../domain/key.ts'
-import { type KeyStatus, keyStatus, keyStatuses } from '../../../domain/key-refusal.ts'
-import { pageOf } from '../../../domain/search/page-of-list.ts'
+import { keyStatus } from '../../../domain/key-refusal.ts'
 import type { DashboardDeps } from '../visit.ts'
-import { requestedPage } from './paging.ts'
-
-/** Readings would wait too long while a longer page is rendered. */
-export const keysPerPageMax = 100
 
 export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: number): Promise<KeyView> => {
   const { core, lastRefusals, lastChecks } = deps
-  const usage = core.projections.readings.usage(key.keyId)
   const lastRefusal = lastRefusals.of(key.keyId)
+  return {
+    ...keyStateView(deps, key, nowMs),
+    lastCheckedAt: lastChecks.get(key.keyId) ?? null,
+    accepted: core.projections.readings.usage(key.keyId)?.accepted ?? 0,
+    used: await usedInWindow(deps, key, nowMs),
+    lastRefusal:
+      lastRefusal === null
+        ? null
+        : { at: lastRefusal.atMs, code: lastRefusal.code, isCost: lastRefusal.isCost, cause: lastRefusal.cause },
+  }
+}
+
+/** What is known without a question. */
+export const keyStateView = (
+  deps: DashboardDeps,
+  key: KeyState,
+  nowMs: number,
+): Omit<KeyRow, 'cellarTitle' | 'day'> => {
+  const { keys, readings } = deps.core.projections
   const { keyId, cellar, label, note, expiresAt, created, suspended, revoked } = key
   return {
     keyId,
@@ -19,7 +33,7 @@ export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: numbe
     label,
     note,
     status: keyStatus(key, nowMs),
-    limit: core.projections.keys.effectiveLimit(key),
+    limit: keys.effectiveLimit(key),
     ownLimit: key.limit,
     expiresAt,
     created,
@@ -28,14 +42,7 @@ export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: numbe
     canRotate: rotationRefusal(key, nowMs) === null,
     successor: successorOf(deps, key),
     predecessor: predecessorOf(deps, key, nowMs),
-    lastUsedAt: usage?.lastUsedAt ?? null,
-    lastCheckedAt: lastChecks.get(key.keyId) ?? null,
-    accepted: usage?.accepted ?? 0,
-    used: await usedInWindow(deps, key, nowMs),
-    lastRefusal:
-      lastRefusal === null
-        ? null
-        : { at: lastRefusal.atMs, code: lastRefusal.code, isCost: lastRefusal.isCost, cause: lastRefusal.cause },
+    lastUsedAt: readings.usage(keyId)?.lastUsedAt ?? null,
   }
 }
 
@@ -81,35 +88,4 @@ export const usedInWindow = async ({ core }: DashboardDeps, key: KeyState, nowMs
   const usage = core.projections.readings.usage(key.keyId)
   if (usage === null || usage.lastUsedAt + windowMs <= nowMs) return 0
   return (await core.keys.usage(key.keyId, usage.last.revision))?.used ?? null
-}
-
-export type KeyListQuery = { readonly status: KeyStatus; readonly page: number }
-
-export const keysByStatus = ({ core }: DashboardDeps, cellar: string, nowMs: number) => {
-  const keys: Record<KeyStatus, KeyState[]> = { active: [], expired: [], suspended: [], revoked: [] }
-  for (const key of core.projections.keys.ofCellar(cellar)) keys[keyStatus(key, nowMs)].push(key)
-  return keys
-}
-
-export const keyListOf = async (
-  deps: DashboardDeps,
-  { cellar, status, page: pageNumber }: KeyListQuery & { readonly cellar: string },
-  nowMs: number,
-) => {
-  const { active, expired, suspended, revoked, [status]: wanted } = keysByStatus(deps, cellar, nowMs)
-  const counts = {
-    active: active.length,
-    expired: expired.length,
-    suspended: suspended.length,
-    revoked: revoked.length,
-  }
-  const { shown, page, pages } = pageOf(wanted, pageNumber, keysPerPageMax)
-  const keys = await Promise.all(shown.map((key) => keyViewOf(deps, key, nowMs)))
-  return { cellar, status, counts: counts satisfies KeyCounts, keys, page, pages }
-}
-
-/** `?status=` and `?page=`. Default: the active keys, first page. */
-export const keyListQuery = (query: URLSearchParams): KeyListQuery => {
-  const status = query.get('status')
-  return { status: keyStatuses.find((known) => known === status) ?? 'active', page: requestedPage(query) }
 }

@@ -75,6 +75,7 @@ const auditorSees = (): readonly string[] => [
   keg(),
   rack(),
   paths.keys(testCellar),
+  paths.allKeys(),
   paths.settings(testCellar),
   paths.cellarThen(testCellar),
   paths.key(keyId),
@@ -93,9 +94,16 @@ const isOwn = (path: string | undefined): boolean =>
   path === paths.signOut || path === paths.exports || path?.startsWith('/account/') === true || isQuestion(path)
 
 const isQuestion = (path: string | undefined): boolean =>
-  [paths.findCellars, paths.log(), paths.findInLog, paths.cellar(testCellar), keg(), rack()].some(
-    (known) => known === path,
-  )
+  [
+    paths.findCellars,
+    paths.log(),
+    paths.findInLog,
+    paths.cellar(testCellar),
+    paths.keys(testCellar),
+    paths.allKeys(),
+    keg(),
+    rack(),
+  ].some((known) => known === path)
 
 const isLive = (path: string): boolean => path.startsWith('/live/')
 

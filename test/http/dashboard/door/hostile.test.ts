@@ -34,7 +34,11 @@ const tour = async (text: string): Promise<readonly Page[]> => {
   await send('cellar refused', paths.cellars, { cellar: ` ${text}`, title: text })
   await send('cellar', paths.cellars, { cellar: text, title: text })
   await see('cellars', paths.cellars)
-  for (const tab of ['active', 'revoked'] as const) await see(`keys ${tab}`, paths.keys(text, tab))
+  for (const status of ['active', 'all'] as const) {
+    await see(`keys ${status}`, paths.keys(text, { words: [text], status }))
+    await see(`all keys ${status}`, paths.allKeys({ words: [text], status }))
+  }
+  await send('keys asked', paths.keys(text), { find: text, sort: text })
   const typed = {
     label: text,
     note: `${text}\r\n${text}`,
@@ -45,10 +49,10 @@ const tour = async (text: string): Promise<readonly Page[]> => {
   }
   const form = await see('new key', paths.newKey(text))
   const _key_id = /name="_key_id" value="([^"]*)"/.exec(form)?.[1] ?? ''
-  await send('key refused', paths.keys(text), { ...typed, _key_id: text })
+  await send('key refused', paths.newKey(text), { ...typed, _key_id: text })
   const rightly = { ...typed, expires: 'never', limit_readings: '', limit_seconds: '' }
-  const made = await send('key', paths.keys(text), { ...rightly, _key_id })
-  await send('key again', paths.keys(text), { ...rightly, _key_id })
+  const made = await send('key', paths.newKey(text), { ...rightly, _key_id })
+  await send('key again', paths.newKey(text), { ...rightly, _key_id })
   const [key = '', keyId = ''] = /clr_([0-9A-Za-z]{8})_[0-9A-Za-z]{49}/.exec(made) ?? []
   expect((await service.post({ ...validReading, cellar: text, rack: text, keg: text }, key)).status).toBe(200)
   await service.untilFolded(keyId, 1)

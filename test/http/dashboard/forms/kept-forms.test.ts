@@ -174,7 +174,7 @@ describe('a form that is sent after the end of its session', () => {
 describe('the form that opens again', () => {
   const cellar = testCellar
   const forms: readonly (readonly [page: string, action: string, typed: Fields])[] = [
-    [paths.newKey(cellar), paths.keys(cellar), { label: 'New', expires: '90d', note: 'n' }],
+    [paths.newKey(cellar), paths.newKey(cellar), { label: 'New', expires: '90d', note: 'n' }],
     [paths.settings(cellar), paths.rename(cellar), { title: 'Typed title' }],
     [paths.settings(cellar), paths.policy(cellar), { limit_readings: '5', age_max: 'x' }],
     [`${paths.retention(cellar)}?days=30`, paths.retention(cellar), {}],

@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => service.stop())
 
 const dayMs = 86_400_000
-const createAction = paths.keys(testCellar)
+const createAction = paths.newKey(testCellar)
 
 test('the form of a new key offers one year first', async () => {
   const { body } = await admin.get(paths.newKey(testCellar))

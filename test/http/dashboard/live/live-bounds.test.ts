@@ -218,7 +218,8 @@ describe('addresses of live pages', () => {
         paths.liveReadings(testCellar),
         ['?find=a+b', '?find=A%20%20B+a', '?page=9&find=a+b', '?find=a+b&page=1', '?x=1&find=+a+b+'],
       ],
-      [paths.liveKeys(testCellar, 'active', 1), ['', '?status=active', '?status=none&page=1', '?page=3', '?find=a']],
+      [paths.liveKeys(testCellar), ['', '?status=active', '?status=none&page=1', '?page=3', '?find=+', '?live=off']],
+      [paths.liveAllKeys(), ['', '?status=active', '?page=7&order=x', '?find=%20']],
       [paths.liveKey(keyId), ['', '?page=1', '?page=20', '?at=2026-03-01', '?x=1']],
       [paths.liveFirstReading(keyId), ['', '?page=2', '?x=1']],
     ]

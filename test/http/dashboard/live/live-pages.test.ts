@@ -186,7 +186,7 @@ describe('a live page', () => {
   test('shows a key’s new state, and moves it to another tab', async () => {
     const { keyId } = await service.createKey({ label: 'Pump' })
     const facts = await watch(paths.liveKey(keyId))
-    const list = await watch(paths.liveKeys(testCellar, 'active', 1))
+    const list = await watch(paths.liveKeys(testCellar))
     await schedule.advance(livePushMs)
     await facts.until(/pill active/)
     await list.until(/Pump/)
@@ -276,10 +276,7 @@ describe('a live page', () => {
   test('shows an auditor no actions of admins', async () => {
     await service.createKey()
     const auditor = await signedIn(service, 'auditor')
-    const [ours, theirs] = [
-      await watch(paths.liveKeys(testCellar, 'active', 1)),
-      await watch(paths.liveKeys(testCellar, 'active', 1), auditor),
-    ]
+    const [ours, theirs] = [await watch(paths.liveKeys(testCellar)), await watch(paths.liveKeys(testCellar), auditor)]
     await schedule.advance(livePushMs)
     expect(await ours.until(/Key 1/)).toContain('/revoke')
     expect(await theirs.until(/Key 1/)).not.toContain('/revoke')
@@ -379,8 +376,7 @@ describe('a live stream', () => {
     await heard(paths.liveCellars())
     const { keyId } = await here.createKey()
     const unheard = [paths.liveKey(keyId), paths.liveFirstReading(keyId), paths.liveReadings(testCellar)]
-    for (const path of [...unheard, paths.liveKeys(testCellar, 'active', 1)])
-      expect(await asked(path, person)).toEqual(again)
+    for (const path of [...unheard, paths.liveKeys(testCellar)]) expect(await asked(path, person)).toEqual(again)
     for (const path of unheard) await heard(path)
     await there.stop()
     await here.stop()

@@ -1,0 +1,137 @@
+/** Of all keys in memory. A node has up to a million, so each piece of work is short, and other work comes between. */
+import { dayMs, hourOf } from '../../domain/calendar.ts'
+import type { KeyState } from '../../domain/key.ts'
+import { type KeyStatus, keyStatus } from '../../domain/key-refusal.ts'
+import {
+  isKeyFound,
+  isRotating,
+  type KeyFacts,
+  type KeyFilter,
+  type KeySort,
+  limitShare,
+  sortValueOf,
+} from '../../domain/search/key-filter.ts'
+import { isLate } from '../ask/answer-of.ts'
+import type { Core } from '../core-interface.ts'
+import { eachLoad } from './each-load.ts'
+
+export type KeysWanted = { readonly filter: KeyFilter; readonly sort: KeySort; readonly isReversed: boolean }
+
+export type FoundKeys = {
+  /** In the wanted order. */
+  readonly keys: readonly KeyState[]
+  /** In the cellar, or in all. */
+  readonly all: number
+  /** If the filter wanted another status. */
+  readonly counts: Readonly<Record<KeyStatus | 'all', number>>
+  /** `ask.db` did not count the latest minutes, or none. */
+  readonly isBehind: boolean
+}
+
+type Asker = {
+  readonly owner: string
+  /** Between pieces of work. */
+  readonly pause: () => Promise<void>
+}
+
+export const keysPerPieceMax = 1_000
+
+export const findKeys = async (
+  core: Core,
+  { filter, sort, isReversed }: KeysWanted,
+  { owner, pause }: Asker,
+): Promise<FoundKeys> => {
+  const nowMs = core.clock.now()
+  const { keys, readings } = core.projections
+  const { loads, isBehind } = await loadsOf(core, { filter, sort }, { owner, pause })
+  const get = (keyId: string): KeyState | null => keys.get(keyId)
+  const counts = { active: 0, expired: 0, suspended: 0, revoked: 0, all: 0 }
+  const found: Sorted[] = []
+  const asksForUse = filter.unused !== null || sort === 'used'
+  let looked = 0
+  for (const key of keys.each(filter.cellar)) {
+    if (looked % keysPerPieceMax === 0) await pause()
+    looked += 1
+    const load = loads.get(key.keyId)
+    const facts: KeyFacts = {
+      lastUsedAt: asksForUse ? (readings.usage(key.keyId)?.lastUsedAt ?? null) : null,
+      share: load === undefined ? 0 : limitShare(load.busiest, keys.effectiveLimit(key)),
+      refusedToday: load?.refusedToday ?? 0,
+      isRotating: filter.rotation && isRotating(key, get, nowMs),
+    }
+    if (!isKeyFound(key, facts, filter, nowMs)) continue
+    const status = keyStatus(key, nowMs)
+    counts[status] += 1
+    counts.all += 1
+    if (filter.status === 'all' || filter.status === status) found.push({ key, by: sortValueOf(key, facts, sort) })
+  }
+  const sorted = await sortInPieces(found, isReversed ? (a, b) => inOrder(b, a) : inOrder, pause)
+  return { keys: sorted.map(({ key }) => key), all: looked, counts, isBehind }
+}
+
+type Sorted = { readonly key: KeyState; readonly by: number | string }
+
+const inOrder = (a: Sorted, b: Sorted): number => {
+  if (a.by !== b.by) return a.by < b.by ? -1 : 1
+  return b.key.created.at - a.key.created.at || (a.key.keyId < b.key.keyId ? -1 : 1)
+}
+
+/** Sorts pieces, and then merges two at a time. */
+const sortInPieces = async <T>(
+  all: readonly T[],
+  compare: (a: T, b: T) => number,
+  pause: () => Promise<void>,
+): Promise<readonly T[]> => {
+  let pieces: T[][] = []
+  for (let at = 0; at < all.length; at += keysPerPieceMax) {
+    await pause()
+    pieces.push(all.slice(at, at + keysPerPieceMax).sort(compare))
+  }
+  while (pieces.length > 1) {
+    const merged: T[][] = []
+    for (let at = 0; at < pieces.length; at += 2)
+      merged.push(await merge(pieces[at] ?? [], pieces[at + 1] ?? [], { compare, pause }))
+    pieces = merged
+  }
+  return pieces[0] ?? []
+}
+
+type Merging<T> = { readonly compare: (a: T, b: T) => number; readonly pause: () => Promise<void> }
+
+const merge = async <T>(left: readonly T[], right: readonly T[], { compare, pause }: Merging<T>): Promise<T[]> => {
+  const both: T[] = []
+  let [atLeft, atRight] = [0, 0]
+  for (;;) {
+    const [one, other] = [left[atLeft], right[atRight]]
+    if (one === undefined || other === undefined) return [...both, ...left.slice(atLeft), ...right.slice(atRight)]
+    const isLeft = compare(one, other) <= 0
+    both.push(isLeft ? one : other)
+    if (isLeft) atLeft += 1
+    else atRight += 1
+    if (both.length % keysPerPieceMax === 0) await pause()
+  }
+}
+
+type Load = { readonly busiest: number; readonly refusedToday: number }
+
+/** Only if the filter or the order needs the counts. */
+const loadsOf = async (core: Core, { filter, sort }: Omit<KeysWanted, 'isReversed'>, { owner, pause }: Asker) => {
+  const loads = new Map<string, Load>()
+  if (!filter.nearLimit && !filter.refusedToday && sort !== 'busiest') return { loads, isBehind: false }
+  const nowMs = core.clock.now()
+  const wanted = { ...lastDay(nowMs), todayHour: hourOf(nowMs - (nowMs % dayMs)), cellar: filter.cellar }
+  const answered = await core.questions.ask('keyLoads', wanted, { owner, isAtOnce: true })
+  if (answered.kind === 'answered') {
+    for (const { keyId, ...load } of eachLoad(answered.answer)) {
+      if (loads.size % keysPerPieceMax === 0) await pause()
+      loads.set(keyId, load)
+    }
+  }
+  return { loads, isBehind: isLate(answered) }
+}
+
+/** The last 24 hours, the hour that has begun included. */
+export const lastDay = (nowMs: number): { readonly fromHour: number; readonly toHour: number } => {
+  const toHour = hourOf(nowMs) + 1
+  return { fromHour: toHour - 24, toHour }
+}

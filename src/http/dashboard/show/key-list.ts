@@ -1,0 +1,70 @@
+import type { KeyListView, KeyQuery, KeyRow } from '../../../../views/keys/key-list-types.ts'
+import { answerOr, isLate } from '../../../actors/ask/answer-of.ts'
+import { findKeys, lastDay } from '../../../actors/search/find-keys.ts'
+import type { Limit } from '../../../domain/events.ts'
+import type { KeyState } from '../../../domain/key.ts'
+import { keyFilterOf, keySorts, limitShare } from '../../../domain/search/key-filter.ts'
+import { pageOf } from '../../../domain/search/page-of-list.ts'
+import type { KeyDay } from '../../../log/ask-index.ts'
+import type { DashboardDeps } from '../visit.ts'
+import { keyStateView } from './key-views.ts'
+import { requestedPage } from './paging.ts'
+import type { Pause } from './pauses.ts'
+
+export const keysPerPageMax = 50
+const typedCharsMax = 300
+
+/** Reads what `keyFields` of `views/paths.ts` writes. */
+export const keyQueryOf = (query: URLSearchParams, cellar: string | null): KeyQuery => ({
+  ...keyFilterOf(query, cellar),
+  sort: keySorts.find((sort) => sort === query.get('sort')) ?? 'created',
+  isReversed: query.get('order') === 'reversed',
+  page: requestedPage(query),
+  isPaused: query.get('live') === 'off',
+})
+
+export const typedWords = (query: URLSearchParams): string => (query.get('find') ?? '').trim().slice(0, typedCharsMax)
+
+type Asker = { readonly owner: string; readonly pause: Pause }
+
+export const keyListOf = async (deps: DashboardDeps, query: KeyQuery, asker: Asker): Promise<KeyListView> => {
+  const { sort, isReversed, page: asked, isPaused, ...filter } = query
+  const { keys: found, ...counted } = await findKeys(deps.core, { filter, sort, isReversed }, asker)
+  const { shown, page, pages } = pageOf(found, asked, keysPerPageMax)
+  const { keys, isLate } = await rowsOf(deps, shown, asker)
+  return {
+    ...counted,
+    query: { ...query, page },
+    keys,
+    found: found.length,
+    pages,
+    isBehind: counted.isBehind || isLate,
+  }
+}
+
+const rowsOf = async (deps: DashboardDeps, keys: readonly KeyState[], { owner }: Asker) => {
+  const { core } = deps
+  const nowMs = core.clock.now()
+  const wanted = { keyIds: keys.map(({ keyId }) => keyId), ...lastDay(nowMs) }
+  const answered = await core.questions.ask('keyDays', wanted, { owner, isAtOnce: true })
+  const days = new Map(answerOr(answered, []).map((day) => [day.keyId, day]))
+  const rows = keys.map((key): KeyRow => {
+    const view = keyStateView(deps, key, nowMs)
+    const day = days.get(key.keyId)
+    return {
+      ...view,
+      cellarTitle: core.projections.cellars.get(key.cellar)?.title ?? key.cellar,
+      day: day === undefined ? null : dayView(day, view.limit),
+    }
+  })
+  return { keys: rows, isLate: isLate(answered) }
+}
+
+const dayView = ({ accepted, refused, busiest, racks, racksTotal }: KeyDay, limit: Limit): KeyRow['day'] => ({
+  accepted,
+  refused,
+  busiest,
+  share: limitShare(busiest, limit),
+  racks: racks.map(({ rack }) => rack),
+  moreRacks: racksTotal - racks.length,
+})
