@@ -28,6 +28,8 @@ test.each(['key-active', 'key-auditor'])('the page %s of a usual key prints on o
   const printed = await page.pdf({ format: 'A4' })
   expect(printed.toString('latin1').match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
   await page.emulateMedia({ media: 'print' })
+  expect(await page.locator('.report').isVisible()).toBe(true)
+  expect(await page.locator('.report').textContent()).toMatch(/of the cellar .+ Printed by .+ log position 2,375\./s)
   for (const screenOnly of ['.masthead nav', '.export', '#state-at form'])
     expect(await page.locator(screenOnly).isVisible()).toBe(false)
   expect(await page.evaluate('getComputedStyle(document.documentElement).color')).toBe('rgb(0, 0, 0)')

@@ -836,6 +836,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
       name: `key-${status}`,
       html: KeyPage({
         shell: admin,
+        position: 2_375,
         cellar,
         apiKey: keyOf(texts, status),
         rotated: noRotation,
@@ -848,6 +849,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
       name: 'key-auditor',
       html: KeyPage({
         shell: auditor,
+        position: 2_375,
         cellar,
         apiKey: unusedKeyOf(texts),
         rotated: noRotation,
@@ -860,6 +862,7 @@ const keyPages = (texts: Texts): readonly Page[] => {
       name: 'key-before-creation',
       html: KeyPage({
         shell: auditor,
+        position: 2_375,
         cellar,
         apiKey,
         rotated: noRotation,
@@ -938,7 +941,16 @@ const rotationPages = (texts: Texts): readonly Page[] => {
   ]
   const rotate = { shell, cellar, overlaps, keyId: '9mN3pQrS' }
   const keyPage = (apiKey: KeyView) =>
-    KeyPage({ shell, cellar, apiKey, rotated: noRotation, history: emptyHistory, stateAt: null, refusals: [] })
+    KeyPage({
+      shell,
+      cellar,
+      apiKey,
+      rotated: noRotation,
+      history: emptyHistory,
+      stateAt: null,
+      refusals: [],
+      position: null,
+    })
   return [
     { name: 'rotate-key', html: RotateKeyPage({ ...rotate, apiKey: old, form: form({ overlap: '24h' }) }) },
     {

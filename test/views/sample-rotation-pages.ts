@@ -86,7 +86,7 @@ export const rotationCardPages = (texts: Texts, { shell, cellar, apiKey, history
       {
         name: `key-rotation-${name}`,
         html: KeyPage({
-          ...{ shell, cellar, apiKey, history, stateAt: null, refusals: [] },
+          ...{ shell, cellar, apiKey, history, stateAt: null, refusals: [], position: null },
           rotated: { rotations: [shown], chain: name === 'ending' ? chain : null },
         }),
       },

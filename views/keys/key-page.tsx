@@ -8,7 +8,7 @@ import { ByWhom } from '../parts/by.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { Live } from '../parts/live.tsx'
 import { UsageMeter } from '../parts/meter.tsx'
-import { Name } from '../parts/name.tsx'
+import { attribute, Name } from '../parts/name.tsx'
 import { Pill } from '../parts/pill.tsx'
 import { countText, limitText } from '../parts/quantity.ts'
 import { Ago, AgoOrNever, Instant } from '../parts/time.tsx'
@@ -32,11 +32,18 @@ export const KeyPage = (props: {
   /** `null` without `?at=`. */
   readonly stateAt: StateAt | null
   readonly refusals: readonly EventRow[]
+  /** The end of the log. `null`: the log is empty. */
+  readonly position: number | null
 }): JSX.Element => {
   const { apiKey, shell } = props
   return (
     <Layout shell={shell} title={`${apiKey.label} · ${props.cellar.title}`} section="cellars">
       <Breadcrumbs cellar={props.cellar} />
+      <p class="report">
+        API key <code safe>{`clr_${apiKey.keyId}_…`}</code> of the cellar <Name text={props.cellar.title} /> (
+        <Name text={props.cellar.cellar} />
+        ). Printed by <Name text={shell.operator?.email ?? ''} />. <AsOf atMs={shell.nowMs} position={props.position} />
+      </p>
       <Live from={paths.liveKey(apiKey.keyId, props.history.page, props.history.isEverything)} target="#key-now">
         <KeyNow
           apiKey={apiKey}
@@ -45,6 +52,10 @@ export const KeyPage = (props: {
           isAdmin={shell.operator?.role === 'admin'}
         />
       </Live>
+      <p class="elsewhere">
+        In the log: <a href={attribute(paths.log({ key: apiKey.keyId }))}>everything of this key</a>,{' '}
+        <a href={attribute(paths.log({ key: apiKey.keyId, kind: 'readings' }))}>its readings</a>.
+      </p>
       <LastRefusals
         keyId={apiKey.keyId}
         rows={props.refusals}
@@ -62,12 +73,13 @@ export const KeyPage = (props: {
   )
 }
 
-/** Replaces two parts of the page. In the form between them, somebody may be typing. */
+/** Replaces three parts of the page. In the form between them, somebody may be typing. */
 export const KeyPush = (props: {
   readonly apiKey: KeyView
   readonly rotated: Rotated
   readonly history: HistoryView
   readonly nowMs: number
+  readonly position: number | null
   readonly isAdmin: boolean
 }): JSX.Element => (
   <>
@@ -75,10 +87,20 @@ export const KeyPush = (props: {
     <tag of="hx-partial" hx-target="#history" hx-swap="outerMorph">
       <KeyHistory keyId={props.apiKey.keyId} history={props.history} />
     </tag>
+    <tag of="hx-partial" hx-target="#as-of" hx-swap="outerMorph">
+      <AsOf atMs={props.nowMs} position={props.position} />
+    </tag>
   </>
 )
 
 export type Rotated = { readonly rotations: readonly RotationView[]; readonly chain: ChainView | null }
+
+/** For a printed page. A paper must say what it can know. */
+const AsOf = (props: { readonly atMs: number; readonly position: number | null }): JSX.Element => (
+  <span id="as-of">
+    As of <Instant at={props.atMs} />, log position <span safe>{countText(props.position ?? 0)}</span>.
+  </span>
+)
 
 const KeyNow = (props: {
   readonly apiKey: KeyView

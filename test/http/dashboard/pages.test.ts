@@ -468,6 +468,17 @@ describe('a cellar’s list of keys', () => {
 })
 
 describe('a key’s page', () => {
+  test('leads to its log and readings, and says what a printed page is of', async () => {
+    const { keyId } = await service.createKey()
+    const { body } = await admin.get(paths.key(keyId))
+    for (const kind of [null, 'readings'] as const)
+      expect(body).toContain(`href="${paths.log({ key: keyId, kind }).replaceAll('&', '&amp;')}"`)
+    const report = body.slice(body.indexOf('<p class="report"'), body.indexOf('id="key-now"'))
+    const words = report.replace(/<[^>]*>/g, '')
+    const position = service.core.projections.position?.toLocaleString('en')
+    expect(words).toContain(`Printed by ${emailOf.admin}. As of 2026-03-01 12:00:00 UTC, log position ${position}.`)
+  })
+
   test('suspends, resumes and revokes after a confirmation, in force with the answer', async () => {
     const { key, keyId } = await service.createKey()
     const status = async () => (await service.post(validReading, key)).status

@@ -178,7 +178,9 @@ export const liveKey = async (deps: DashboardDeps, visit: SignedInVisit): Promis
       const [apiKey, told] = [await keyViewOf(deps, known, nowMs), await history()]
       const rotated = await rotatedOf(deps, known, { nowMs, owner: parts.owner })
       await pause()
-      return <KeyPush apiKey={apiKey} rotated={rotated} history={told} nowMs={nowMs} isAdmin={isAdmin(visit)} />
+      const { position } = core.projections
+      const now = { nowMs, position }
+      return <KeyPush apiKey={apiKey} rotated={rotated} history={told} {...now} isAdmin={isAdmin(visit)} />
     },
   }
 }

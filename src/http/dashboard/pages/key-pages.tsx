@@ -57,6 +57,7 @@ export const showKey = async (deps: DashboardDeps, visit: SignedInVisit): Promis
       history={historyView(deps.core, history, query)}
       stateAt={then}
       refusals={refusals}
+      position={deps.core.projections.position}
     />,
     then?.answer.kind === 'refused' ? 422 : 200,
   )
