@@ -139,6 +139,8 @@ export const paths = {
     `/keys/${encodeURIComponent(keyId)}${historyQuery(historyPage, isEverything)}`,
   /** After the only page that shows the text of the key. */
   keyShown: (keyId: string) => `/keys/${encodeURIComponent(keyId)}?shown=once`,
+  /** The browser scrolls to the rotation. */
+  keyRotation: (keyId: string) => `/keys/${encodeURIComponent(keyId)}#rotation-${encodeURIComponent(keyId)}`,
   /** `at` is an instant like `2026-03-01T10:14:07.042Z`. */
   keyAt: (keyId: string, at: string) => `/keys/${encodeURIComponent(keyId)}?at=${encodeURIComponent(at)}#state-at`,
   editKey: (keyId: string) => `/keys/${encodeURIComponent(keyId)}/edit`,

@@ -5,7 +5,7 @@ import { paths } from '../../views/paths.ts'
 import { startWithOperators } from '../http/dashboard/visitor.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { emailOf, testPassword } from '../support/test-operators.ts'
-import { type Service, validReading } from '../support/test-service.ts'
+import { type Service, testAsker, validReading } from '../support/test-service.ts'
 
 // Only ends the test of a page that never loads.
 setDefaultTimeout(600_000)
@@ -102,13 +102,17 @@ test.each(ways)('a key in use is rotated and retired, and no reading is refused,
   service.clock.advance(minute)
   await send(newKey, 'rack-2')
   await send(newKey, 'rack-3')
-  if (way.javaScriptEnabled) await page.goto(service.url + paths.key(keyId))
+  await page.goto(service.url + paths.allKeys({ rotation: true }))
   await seen('All 3 racks have switched.')
-  await choose('Retire the old key now')
+  await judged()
+  await choose('Retire now')
   await seen('No rack is known to still use it')
   await choose('Retire old key', 'button')
   await seen('Old key retired.')
   expect(statuses).toEqual(statuses.map(() => 200))
+  await page.goto(service.url + paths.allKeys({ rotation: true }))
+  await seen('No rotation goes on: each old key has stopped.')
+  await page.goto(service.url + paths.key(keyId))
   expect((await service.post(validReading, oldKey)).status).toBe(401)
 
   await choose('Let it work again')
@@ -116,5 +120,6 @@ test.each(ways)('a key in use is rotated and retired, and no reading is refused,
   await choose('Let it work again', 'button')
   await seen('The old key has a later end now.')
   expect((await service.post(validReading, oldKey)).status).toBe(200)
+  await service.core.keys.revoke(keyId, '', testAsker)
   await page.context().close()
 })

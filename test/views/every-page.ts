@@ -52,7 +52,7 @@ import type {
 import { everyEvent } from '../support/logs/every-event.ts'
 import { logPages, sampleLogList, sampleRefusalCounts, sampleRefusalRows } from './log-pages.ts'
 import { kegPages } from './sample-keg-pages.ts'
-import { rotationCardPages } from './sample-rotation-pages.ts'
+import { rotationCardPages, sampleRacks } from './sample-rotation-pages.ts'
 
 /** This is 2026-11-21T10:14:07.123Z. */
 export const nowMs = 1_795_256_047_123
@@ -735,6 +735,7 @@ const keyListOf = (texts: Texts, keys: readonly KeyView[], query: Partial<KeyQue
         key.lastUsedAt === null
           ? null
           : { accepted, refused, busiest: 2_520, share: 0.42, racks: [texts('rack')], moreRacks: 3 },
+      racks: key.successor === null ? null : sampleRacks(texts, nowMs),
     })),
     found: 2 * keys.length,
     all: 1_001,

@@ -8,6 +8,19 @@ import type { Page, Texts } from './every-page.ts'
 const minute = 60_000
 const day = 24 * 60 * minute
 
+export const sampleRacks = (texts: Texts, nowMs: number): RacksView => ({
+  shown: [
+    { rack: texts('rack'), state: 'old', oldMs: nowMs - minute, newMs: null },
+    { rack: 'rack-03', state: 'both', oldMs: nowMs - minute, newMs: nowMs - minute },
+    { rack: 'rack-04', state: 'silent', oldMs: nowMs - 9 * day, newMs: null },
+    { rack: 'rack-05', state: 'switched', oldMs: nowMs - 90 * minute, newMs: nowMs - minute },
+    { rack: 'rack-06', state: 'switched', oldMs: null, newMs: nowMs - 2 * minute },
+  ],
+  counts: { all: 6, old: 1, both: 1, silent: 1, switched: 3 },
+  seenFromMs: null,
+  lastCompared: null,
+})
+
 type Parts = {
   readonly shell: Shell
   readonly cellar: CellarView
@@ -17,18 +30,7 @@ type Parts = {
 
 export const rotationCardPages = (texts: Texts, { shell, cellar, apiKey, history }: Parts): readonly Page[] => {
   const { nowMs } = shell
-  const racks: RacksView = {
-    shown: [
-      { rack: texts('rack'), state: 'old', oldMs: nowMs - minute, newMs: null },
-      { rack: 'rack-03', state: 'both', oldMs: nowMs - minute, newMs: nowMs - minute },
-      { rack: 'rack-04', state: 'silent', oldMs: nowMs - 9 * day, newMs: null },
-      { rack: 'rack-05', state: 'switched', oldMs: nowMs - 90 * minute, newMs: nowMs - minute },
-      { rack: 'rack-06', state: 'switched', oldMs: null, newMs: nowMs - 2 * minute },
-    ],
-    counts: { all: 6, old: 1, both: 1, silent: 1, switched: 3 },
-    seenFromMs: null,
-    lastCompared: null,
-  }
+  const racks = sampleRacks(texts, nowMs)
   const successor = {
     keyId: '4fGh7kLm',
     label: texts('label'),

@@ -83,9 +83,8 @@ const NextSteps = ({ predecessor, overlapMs }: Ending): JSX.Element => (
             <span safe>{durationWords(overlapMs)}</span> for the other devices.
           </li>
           <li>
-            Before the old key stops, look at <em>Last used</em> on <a href={paths.key(predecessor.keyId)}>its page</a>.
-            If the old key was used after you switched your last device, another device still uses it: give the old key
-            a later expiry.
+            Before the old key stops, see on <a href={paths.key(predecessor.keyId)}>its page</a> which racks have
+            switched. If one still uses the old key, keep that key longer. When all have switched, you can retire it.
           </li>
         </>
       )}

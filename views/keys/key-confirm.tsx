@@ -53,7 +53,7 @@ export const ConfirmPage = (props: {
           ? null
           : props.rotations.map((rotation) =>
               rotation.old.keyId === apiKey.keyId ? (
-                <StillUsing rotation={rotation} nowMs={props.shell.nowMs} />
+                <StillUsing rotation={rotation} nowMs={props.shell.nowMs} called="this key" />
               ) : (
                 <WithoutNewKey apiKey={apiKey} rotation={rotation} action={action} nowMs={props.shell.nowMs} />
               ),

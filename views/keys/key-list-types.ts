@@ -1,6 +1,7 @@
 import type { KeyStatus } from '../../src/domain/key-refusal.ts'
 import type { KeyFilter, KeySort } from '../../src/domain/search/key-filter.ts'
 import type { KeyView } from '../types.ts'
+import type { RacksView } from './rotation/rotation-types.ts'
 
 /** What the address of a list says. */
 export type KeyQuery = KeyFilter & {
@@ -28,6 +29,8 @@ export type KeyRow = Omit<KeyView, 'lastCheckedAt' | 'accepted' | 'used' | 'last
   readonly cellarTitle: string
   /** `null`: not known now. */
   readonly day: KeyDay | null
+  /** Of a rotation that goes on, for its old key. `null` also if it is not known now. */
+  readonly racks: RacksView | null
 }
 
 export type KeyListView = {

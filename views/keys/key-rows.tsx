@@ -8,6 +8,7 @@ import { HourBars, sumOf } from './hour-bars.tsx'
 import { Expiry, Stopped } from './key-expiry.tsx'
 import type { KeyDay, KeyListView, KeyQuery, KeyRow } from './key-list-types.ts'
 import { StatusPill } from './key-status.tsx'
+import { SwitchedMeter, switchedText } from './rotation/rotation-card.tsx'
 import { PendingEnd } from './rotation-state.tsx'
 
 export type ListProps = {
@@ -64,7 +65,7 @@ export const keyColumns = (props: ListProps): readonly (Column<KeyRow> | null)[]
   {
     head: 'Expires',
     sort: sortBy(props, 'expires'),
-    cell: (key) => <Ending apiKey={key} nowMs={props.nowMs} />,
+    cell: (key) => <Ending apiKey={key} {...props} />,
   },
   {
     head: 'Created',
@@ -186,7 +187,7 @@ const OfLimit = ({ apiKey: { day, limit, status } }: { readonly apiKey: KeyRow }
   )
 }
 
-const Ending = (props: { readonly apiKey: KeyRow; readonly nowMs: number }): JSX.Element => {
+const Ending = (props: ListProps & { readonly apiKey: KeyRow }): JSX.Element => {
   const { revoked, suspended } = props.apiKey
   if (revoked !== null) return <Stopped words="Revoked" attribution={revoked} />
   if (suspended !== null) return <Stopped words="Suspended" attribution={suspended} />
@@ -194,6 +195,34 @@ const Ending = (props: { readonly apiKey: KeyRow; readonly nowMs: number }): JSX
     <span class="ending">
       <Expiry {...props} />
       <PendingEnd apiKey={props.apiKey} />
+      <Switched apiKey={props.apiKey} isAdmin={props.isAdmin} />
+    </span>
+  )
+}
+
+const Switched = (props: { readonly apiKey: KeyRow; readonly isAdmin: boolean }): JSX.Element => {
+  const { keyId, successor, status, racks } = props.apiKey
+  if (status !== 'active' || successor === null || successor.usedAt === null) return ''
+  return (
+    <span class="under switched">
+      {racks === null ? null : <SwitchedMeter racks={racks} />}
+      <a href={paths.keyRotation(keyId)} safe>
+        {racks === null ? 'Which racks have switched?' : switchedText(racks)}
+      </a>
+      {racks === null || (racks.seenFromMs === null && racks.lastCompared === null)
+        ? null
+        : ' The list can be incomplete.'}
+      {props.isAdmin ? (
+        <span class="switched-links">
+          <a href={paths.retireKey(keyId)} data-dialog>
+            Retire now
+          </a>{' '}
+          ·{' '}
+          <a href={paths.keepKey(keyId)} data-dialog>
+            Keep longer
+          </a>
+        </span>
+      ) : null}
     </span>
   )
 }

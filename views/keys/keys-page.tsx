@@ -150,6 +150,8 @@ const NoKeys = (props: ListProps): JSX.Element => {
 }
 
 const noKeysWords = ({ list: { query }, cellar }: ListProps): string => {
+  if (query.rotation && !isFiltered({ ...query, rotation: false }))
+    return 'No rotation goes on: each old key has stopped.'
   const status = query.status === 'all' ? '' : `${query.status} `
   if (isFiltered(query)) return `No ${status}key matches.`
   return cellar === null ? `There are no ${status}keys.` : `This cellar has no ${status}keys.`

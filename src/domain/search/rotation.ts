@@ -1,4 +1,5 @@
 /** How the keys of a rotation follow each other, and which of them its racks use. */
+import { isExpired } from '../expiry.ts'
 import { followerOf, type KeyState } from '../key.ts'
 
 type KeyOf = (keyId: string) => KeyState | null
@@ -8,6 +9,10 @@ export const replacedBy = (key: KeyState, get: KeyOf): KeyState | null => {
   const old = key.predecessorId === null ? null : get(key.predecessorId)
   return old?.rotation?.successorId === key.keyId ? old : null
 }
+
+/** True for an old key that still works, or is only suspended, while its new key is in use. */
+export const mayRetire = (key: KeyState, nowMs: number): boolean =>
+  key.rotation !== null && key.rotation.superseded !== null && key.revoked === null && !isExpired(key, nowMs)
 
 /** Each key after `key`, the next first. */
 export const laterKeys = (key: KeyState, get: KeyOf): readonly KeyState[] => {

@@ -197,7 +197,7 @@ const Seen = (props: { readonly at: number | null; readonly nowMs: number }): JS
 const stateWords: Readonly<Record<RackUse['state'], string>> = {
   old: 'Uses the old key',
   both: 'Sends with both',
-  silent: 'Silent since',
+  silent: 'Silent',
   switched: 'Switched',
 }
 
@@ -210,11 +210,19 @@ const stateLooks: Readonly<Record<RackUse['state'], string>> = {
 
 const racksNamedMax = 10
 
-/** For a question whether the old key may stop. */
-export const StillUsing = ({ rotation, nowMs }: RotationProps): JSX.Element => {
+/** For a question whether the old key may stop. `called`: how the question calls this key. */
+export const StillUsing = ({
+  rotation,
+  nowMs,
+  called = 'the old key',
+}: RotationProps & { readonly called?: string }): JSX.Element => {
   const { racks } = rotation
   if (racks === null)
-    return <p class="last-use in-use">This node cannot say now which racks still use the old key. Try again soon.</p>
+    return (
+      <p class="last-use in-use" safe>
+        {`This node cannot say now which racks still use ${called}. Try again soon.`}
+      </p>
+    )
   const { old, both, silent, all, switched } = racks.counts
   const using = racks.shown.filter(({ state }) => state === 'old' || state === 'both')
   return (
@@ -222,7 +230,7 @@ export const StillUsing = ({ rotation, nowMs }: RotationProps): JSX.Element => {
       {old + both > 0 ? (
         <div class="last-use in-use">
           <p>
-            <strong safe>{`${countOf(old + both, 'rack still uses', 'racks still use')} the old key:`}</strong>
+            <strong safe>{`${countOf(old + both, 'rack still uses', 'racks still use')} ${called}:`}</strong>
           </p>
           <ul>
             {using.slice(0, racksNamedMax).map(({ rack, oldMs }) => (
@@ -238,13 +246,13 @@ export const StillUsing = ({ rotation, nowMs }: RotationProps): JSX.Element => {
       ) : (
         <p class="last-use calm" safe>
           {all === 0
-            ? 'No rack is known to use the old key.'
+            ? `No rack is known to use ${called}.`
             : `No rack is known to still use it: ${switchedClause(switched)}`}
         </p>
       )}
       {silent === 0 ? null : (
         <p safe>
-          {`${countOf(silent, 'rack has', 'racks have')} sent nothing since the new key is in use. If ${silent === 1 ? 'it has' : 'they have'} only the old key, ${silent === 1 ? 'its' : 'their'} readings will be refused.`}
+          {`${countOf(silent, 'rack has', 'racks have')} sent nothing since the new key is in use. If ${silent === 1 ? 'it has' : 'they have'} only ${called}, ${silent === 1 ? 'its' : 'their'} readings will be refused.`}
         </p>
       )}
       <Incomplete racks={racks} />

@@ -5,11 +5,13 @@ import type { Limit } from '../../../domain/events.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import { keyFilterOf, keySorts, limitShare } from '../../../domain/search/key-filter.ts'
 import { pageOf } from '../../../domain/search/page-of-list.ts'
+import { mayRetire } from '../../../domain/search/rotation.ts'
 import type { KeyDay } from '../../../log/ask-index.ts'
 import type { DashboardDeps } from '../visit.ts'
 import { keyStateView } from './key-views.ts'
 import { requestedPage } from './paging.ts'
 import type { Pause } from './pauses.ts'
+import { racksOfMany } from './rotation-views.ts'
 
 export const keysPerPageMax = 50
 const typedCharsMax = 300
@@ -47,6 +49,8 @@ const rowsOf = async (deps: DashboardDeps, keys: readonly KeyState[], { owner }:
   const nowMs = core.clock.now()
   const wanted = { keyIds: keys.map(({ keyId }) => keyId), ...lastDay(nowMs) }
   const answered = await core.questions.ask('keyDays', wanted, { owner, isAtOnce: true })
+  const switching = keys.filter((key) => mayRetire(key, nowMs))
+  const racks = await racksOfMany(deps, switching, owner)
   const days = new Map(answerOr(answered, []).map((day) => [day.keyId, day]))
   const rows = keys.map((key): KeyRow => {
     const view = keyStateView(deps, key, nowMs)
@@ -55,6 +59,7 @@ const rowsOf = async (deps: DashboardDeps, keys: readonly KeyState[], { owner }:
       ...view,
       cellarTitle: core.projections.cellars.get(key.cellar)?.title ?? key.cellar,
       day: day === undefined ? null : dayView(day, view.limit),
+      racks: racks.get(key.keyId) ?? null,
     }
   })
   return { keys: rows, isLate: isLate(answered) }

@@ -24,7 +24,7 @@ export const keyStateView = (
   deps: DashboardDeps,
   key: KeyState,
   nowMs: number,
-): Omit<KeyRow, 'cellarTitle' | 'day'> => {
+): Omit<KeyRow, 'cellarTitle' | 'day' | 'racks'> => {
   const { keys, readings } = deps.core.projections
   const { keyId, cellar, label, note, expiresAt, created, suspended, revoked } = key
   return {

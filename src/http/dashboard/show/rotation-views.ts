@@ -46,20 +46,53 @@ export const rotationOf = async (
   return {
     old: { keyId, cellar, expiresAt, status: keyStatus(old, nowMs) },
     successor,
-    racks: told === null ? null : racksView(told, { oldId: keyId, usedAt: successor.usedAt }),
+    racks: told === null ? null : racksView(told, { keyIds, usedAt: successor.usedAt }),
   }
 }
 
 export const works: ReadonlySet<KeyStatus> = new Set(['active', 'suspended'])
 
-const racksView = (
-  { racks: pairs, isCut, seenFromMinute }: RacksOfKeys,
-  { oldId, usedAt }: { readonly oldId: string; readonly usedAt: number | null },
-): RacksView => {
-  const lastCompared = isCut ? lastOfCutKeys(pairs) : null
+/** Of each of these old keys, with few questions. A key is left out if its racks are not known now. */
+export const racksOfMany = async (
+  deps: DashboardDeps,
+  olds: readonly KeyState[],
+  owner: string,
+): Promise<ReadonlyMap<string, RacksView>> => {
+  const found = new Map<string, RacksView>()
+  const waiting = olds.map((old) => ({ keyIds: keysOf(deps, old), usedAt: old.rotation?.superseded?.usedAt ?? null }))
+  for (let at = 0; at < waiting.length; ) {
+    const asked: Rotated[] = []
+    let keys = 0
+    for (
+      let next = waiting[at];
+      next !== undefined && keys + next.keyIds.length <= askRackKeysMax;
+      next = waiting[at]
+    ) {
+      asked.push(next)
+      keys += next.keyIds.length
+      at += 1
+    }
+    const keyIds = asked.flatMap((each) => each.keyIds)
+    const answered = await deps.core.questions.ask('racksOfKeys', { keyIds }, { owner })
+    const told = isLate(answered) ? null : answerOr(answered, null)
+    if (told === null) return found
+    for (const each of asked) found.set(each.keyIds[0] ?? '', racksView(told, each))
+  }
+  return found
+}
+
+const keysOf = (deps: DashboardDeps, old: KeyState): readonly string[] =>
+  [old, ...laterKeys(old, keyOf(deps))].map(({ keyId }) => keyId).slice(0, askRackKeysMax)
+
+/** The old key comes first. */
+type Rotated = { readonly keyIds: readonly string[]; readonly usedAt: number | null }
+
+const racksView = (told: RacksOfKeys, { keyIds, usedAt }: Rotated): RacksView => {
+  const pairs = told.racks.filter(({ key }) => keyIds.includes(key))
+  const lastCompared = told.isCut ? lastOfCutKeys(told.racks, keyIds) : null
   const racks = racksOfRotation(
     pairs.filter(({ rack }) => lastCompared === null || rack <= lastCompared),
-    { oldId, usedMinute: usedAt === null ? null : minuteOf(usedAt) },
+    { oldId: keyIds[0] ?? '', usedMinute: usedAt === null ? null : minuteOf(usedAt) },
   )
   const [old = 0, both = 0, silent = 0, switched = 0] = rackStates.map(
     (wanted) => racks.filter(({ state }) => state === wanted).length,
@@ -72,16 +105,19 @@ const racksView = (
       newMs: newMinute === null ? null : newMinute * minuteMs,
     })),
     counts: { all: racks.length, old, both, silent, switched },
-    seenFromMs: seenFromMinute === null ? null : seenFromMinute * minuteMs,
+    seenFromMs: told.seenFromMinute === null ? null : told.seenFromMinute * minuteMs,
     lastCompared,
   }
 }
 
 /** The answer has the first racks of each key by name, and of each key that has more the same number. */
-const lastOfCutKeys = (pairs: RacksOfKeys['racks']): string | null => {
-  const byKey = [...Map.groupBy(pairs, ({ key }) => key).values()]
-  const most = Math.max(...byKey.map((racks) => racks.length))
-  const lasts = byKey.filter((racks) => racks.length === most).map((racks) => racks.at(-1)?.rack ?? '')
+const lastOfCutKeys = (pairs: RacksOfKeys['racks'], keyIds: readonly string[]): string | null => {
+  const byKey = Map.groupBy(pairs, ({ key }) => key)
+  const most = Math.max(...[...byKey.values()].map((racks) => racks.length))
+  const lasts = keyIds
+    .map((keyId) => byKey.get(keyId) ?? [])
+    .filter((racks) => racks.length === most)
+    .map((racks) => racks.at(-1)?.rack ?? '')
   return lasts.sort()[0] ?? null
 }
 

@@ -94,6 +94,21 @@ describe('the page of a rotated key', () => {
   })
 })
 
+describe('the list of rotations', () => {
+  test('says how many racks of each old key have switched', async () => {
+    const next = await used()
+    const { key } = await service.createKey({ label: 'Alone' })
+    await send(key, 'rack-9')
+    const text = await textOf(paths.allKeys({ rotation: true }))
+    expect(text.match(/\d of \d racks have switched/g)).toEqual(['1 of 2 racks have switched'])
+    expect(text).toContain('Retire now')
+    expect(text).not.toContain('Alone')
+    await admin.post(paths.retireKey(old.keyId), {})
+    expect(await textOf(paths.allKeys({ rotation: true }))).toContain('No rotation goes on: each old key has stopped.')
+    expect(stateOf(next.keyId)?.expiresAt).toBeNull()
+  })
+})
+
 describe('retiring the old key', () => {
   test('lets it expire now, once, until it gets a later end', async () => {
     await used()
