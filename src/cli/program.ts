@@ -165,7 +165,8 @@ const present = async (
     while (true) {
       const step = await answer.next()
       if (step.done) {
-        if (presentation !== 'json' && step.value.exitCode === exitCodes.done) await showKept(deps, presentation, kept)
+        if (presentation !== 'json' && (kept.length > 0 || step.value.exitCode === exitCodes.done))
+          await showKept(deps, presentation, kept)
         return step.value
       }
       if (presentation === 'json') await deps.output.write(`${jsonText(step.value)}\n`)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { openCore } from '../../src/actors/open-core.ts'
-import { perform } from '../../src/cli/control/operations.ts'
+import { type Operation, perform } from '../../src/cli/control/operations.ts'
 import { cellarbook, newFolder, type Ran, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
 import { faultyLog } from '../support/logs/faulty-log.ts'
 import { createMemoryLog } from '../support/logs/memory-log.ts'
@@ -162,8 +162,15 @@ test('key change names its finished parts after an outage, and a repeat does the
   const { keyId } = created.value.state
   const changes = { label: 'Pump', note: 'roof', limit: { readings: 9_000, windowMs: 60_000 } }
   const context = { questions: core.questions, core: async () => core, linkUrl: String }
+  const operation: Operation = {
+    op: 'change_keys',
+    keys: { keyIds: [keyId] },
+    change: { do: 'change', changes },
+    isDryRun: false,
+    isConfirmed: false,
+  }
   log.failAppend({ fault: 'not_written', nth: 2 })
-  expect(await perform({ op: 'change_key', keyId, changes }, context).next()).toEqual({
+  expect(await perform(operation, context).next()).toEqual({
     done: true,
     value: {
       exitCode: 69,
@@ -171,7 +178,7 @@ test('key change names its finished parts after an outage, and a repeat does the
     },
   })
   expect(core.projections.keys.get(keyId)).toMatchObject({ label: 'Pump', limit: null })
-  const again = await perform({ op: 'change_key', keyId, changes }, context).next()
+  const again = await perform(operation, context).next()
   expect(again).toMatchObject({ done: false, value: { value: changes } })
   await core.drain()
 })

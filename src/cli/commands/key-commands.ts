@@ -1,12 +1,32 @@
 import { type Command, Option } from 'commander'
 import type { KeyChanges } from '../../actors/key/change-key-in-parts.ts'
+import type { KeysChange } from '../../actors/key/change-keys.ts'
 import { overlapTyped } from '../../domain/amounts.ts'
 import type { Limit } from '../../domain/events.ts'
+import { anyKey, type KeySort, keySorts } from '../../domain/search/key-filter.ts'
 import { visibleText } from '../../hidden-characters.ts'
 import { rotationOverlapMsDefault } from '../../limits.ts'
+import { revokedUnaskedMax } from '../control/change-keys-operation.ts'
+import type { Operation } from '../control/operations.ts'
 import { CommandFailed, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
-import { historyTable, keysOf, keysText, keyTable, stateText } from '../show/text-for-people.ts'
+import {
+  changedKeysText,
+  historyTable,
+  keysOf,
+  keysText,
+  keyTable,
+  stateText,
+  unchangedText,
+} from '../show/text-for-people.ts'
+import {
+  addKeyFilterOptions,
+  addSelection,
+  type FilterOptions,
+  keyFilterOf,
+  type SelectionOptions,
+  selectionOf,
+} from './key-filter-options.ts'
 import {
   durationOption,
   expiryOption,
@@ -21,7 +41,7 @@ import {
   overlapOption,
   textOption,
 } from './options.ts'
-import { listing, type Runner } from './runner.ts'
+import { listing, type Presentation, type Runner } from './runner.ts'
 
 export const addKeyCommands = (program: Command, runner: Runner): void => {
   const key = program
@@ -90,7 +110,16 @@ const expiryOf = <T>(
   nowMs: number,
 ): number | T | undefined => (expiresIn === undefined ? expiresAt : nowMs + expiresIn)
 
-type ChangeOptions = JsonOption & {
+type SeveralOptions = JsonOption & SelectionOptions & { readonly yes?: boolean }
+
+const changing = (keyIds: readonly string[] | undefined, change: KeysChange, options: SeveralOptions): Operation => {
+  const { dryRun: isDryRun = false, yes: isConfirmed = false } = options
+  return { op: 'change_keys', keys: selectionOf(keyIds ?? [], options), change, isDryRun, isConfirmed }
+}
+
+const changed: Presentation = { text: changedKeysText }
+
+type ChangeOptions = SeveralOptions & {
   readonly label?: string
   readonly note?: string
   readonly limit?: Limit | 'none'
@@ -99,12 +128,10 @@ type ChangeOptions = JsonOption & {
 }
 
 const addChange = (key: Command, runner: Runner): void => {
-  key
-    .command('change')
+  addSelection(key.command('change'))
     .description(
-      'Change settings of a key. A lower limit or an earlier expiry is in force on every node when the command ends',
+      'Change settings of keys. A lower limit or an earlier expiry is in force on every node when the command ends',
     )
-    .argument('<key-id>', keyIdWords, keyIdArgument)
     .option('--label <text>', 'a name for people')
     .option('--note <text>', 'a note for people')
     .option(
@@ -120,10 +147,12 @@ const addChange = (key: Command, runner: Runner): void => {
       ).argParser(orNone(expiryOption, 'never')),
     )
     .option(...jsonFlag)
-    .action((keyId: string, options: ChangeOptions) =>
-      runner.run({ op: 'change_key', keyId, changes: changesOf(options, runner.deps.now()) }, options, {
-        text: keysText,
-      }),
+    .action((keyIds: readonly string[], options: ChangeOptions) =>
+      runner.run(
+        changing(keyIds, { do: 'change', changes: changesOf(options, runner.deps.now()) }, options),
+        options,
+        changed,
+      ),
     )
 }
 
@@ -138,18 +167,16 @@ const changesOf = (options: ChangeOptions, nowMs: number): KeyChanges => {
   }
   if (Object.keys(changes).length > 0) return changes
   throw new CommandFailed(
-    'Cannot change the key: no change is given. Use --label, --note, --limit, --expires-in or --expires-at',
+    'Cannot change a key: no change is given. Use --label, --note, --limit, --expires-in or --expires-at',
     exitCodes.usage,
   )
 }
 
 const addRotate = (key: Command, runner: Runner): void => {
-  key
-    .command('rotate')
+  addSelection(key.command('rotate'))
     .description(
-      'Replace a key by a new one with the same label, note, limit and expiry. The new key is shown only once',
+      'Replace keys by new ones with the same label, note, limit and expiry. The new keys are shown only once',
     )
-    .argument('<key-id>', keyIdWords, keyIdArgument)
     .addOption(
       new Option(
         '--overlap <duration>',
@@ -159,10 +186,13 @@ const addRotate = (key: Command, runner: Runner): void => {
         .default(rotationOverlapMsDefault, overlapTyped(rotationOverlapMsDefault)),
     )
     .option(...jsonFlag)
-    .action((keyId: string, options: JsonOption & { readonly overlap: number }) =>
-      runner.run({ op: 'rotate_key', keyId, overlapMs: options.overlap }, options, {
-        text: keysText,
-        note: (lines) => [...replacedNotes(lines), rotatedNote(options.overlap)].join('\n'),
+    .action((keyIds: readonly string[], options: SeveralOptions & { readonly overlap: number }) =>
+      runner.run(changing(keyIds, { do: 'rotate', overlapMs: options.overlap }, options), options, {
+        text: (lines) => keysText(lines) + unchangedText(lines),
+        note: (lines) =>
+          keysOf(lines).some(({ key }) => key !== undefined)
+            ? [...replacedNotes(lines), rotatedNote(options.overlap)].join('\n')
+            : null,
       }),
     )
 }
@@ -182,42 +212,42 @@ const oldKeyEnds = (overlapMs: number): string =>
 
 const copyNow = 'Copy the key now. It is shown only once.'
 
+type ListOptions = JsonOption & FilterOptions & { readonly sort: KeySort; readonly reverse?: boolean }
+
 const addList = (key: Command, runner: Runner): void => {
-  key
-    .command('list')
-    .description('List the keys, newest first')
-    .option('--cellar <id>', 'only keys of this cellar')
+  addKeyFilterOptions(key.command('list').description('List the keys, newest first'))
+    .addOption(new Option('--sort <by>', 'the order of the keys').choices(keySorts).default('created', 'newest first'))
+    .option('--reverse', 'list the keys in the opposite order')
     .option(...jsonFlag)
-    .action((options: JsonOption & { readonly cellar?: string }) =>
-      runner.run(
-        { op: 'list_keys', cellar: options.cellar ?? null },
+    .action((options: ListOptions) => {
+      const { sort, reverse: isReversed = false } = options
+      const filter = keyFilterOf(options)
+      const nothing = Bun.deepEquals({ ...filter, cellar: null }, anyKey)
+        ? 'No keys yet. Create one: cellarbook key create --cellar ID'
+        : 'No key matches all these options.'
+      return runner.run(
+        { op: 'list_keys', filter, sort, isReversed },
         options,
-        listing((lines) => keyTable(keysOf(lines)), 'No keys yet. Create one: cellarbook key create --cellar ID'),
-      ),
-    )
+        listing((lines) => keyTable(keysOf(lines)), nothing),
+      )
+    })
 }
 
 const statusChanges = [
-  {
-    name: 'revoke',
-    op: 'revoke_key',
-    description: 'Revoke a key for ever. When the command ends, no node accepts its readings',
-  },
-  { name: 'suspend', op: 'suspend_key', description: 'Refuse readings of a key until it is resumed' },
-  { name: 'resume', op: 'resume_key', description: 'Accept readings of a suspended key again' },
+  { name: 'revoke', description: 'Revoke keys for ever. When the command ends, no node accepts their readings' },
+  { name: 'suspend', description: 'Refuse readings of keys until they are resumed' },
+  { name: 'resume', description: 'Accept readings of suspended keys again' },
 ] as const
 
 const addStatusChanges = (key: Command, runner: Runner): void => {
-  for (const { name, op, description } of statusChanges) {
-    key
-      .command(name)
-      .description(description)
-      .argument('<key-id>', keyIdWords, keyIdArgument)
+  for (const { name, description } of statusChanges) {
+    const command = addSelection(key.command(name).description(description))
       .addOption(textOption('--reason <text>', 'the reason, shown in the history of the key'))
       .option(...jsonFlag)
-      .action((keyId: string, options: JsonOption & { readonly reason: string }) =>
-        runner.run({ op, keyId, reason: options.reason }, options, { text: keysText }),
-      )
+    if (name === 'revoke') command.option('--yes', `revoke more than ${revokedUnaskedMax} keys`)
+    command.action((keyIds: readonly string[], options: SeveralOptions & { readonly reason: string }) =>
+      runner.run(changing(keyIds, { do: name, reason: options.reason }, options), options, changed),
+    )
   }
 }
 

@@ -1,20 +1,22 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { Invitation } from '../../../projections/operator-directory.ts'
 import type { Asker, Core } from '../../actors/core-interface.ts'
-import { type ChangeRefused, changeKeyInParts, type KeyPart } from '../../actors/key/change-key-in-parts.ts'
+import { findKeys, type KeysWanted } from '../../actors/search/find-keys.ts'
 import { durationTyped, retentionWithin } from '../../domain/amounts.ts'
 import type { CellarState } from '../../domain/cellar.ts'
 import { purgeBefore } from '../../domain/cellar.ts'
 import { CellarPolicy } from '../../domain/events/cellar-events.ts'
 import { Limit } from '../../domain/events/declare-event.ts'
 import { Role } from '../../domain/events/operator-events.ts'
-import type { KeyState } from '../../domain/key.ts'
 import { done as accepted, assertNever, type CommandRefusal, type Outcome } from '../../domain/refusal.ts'
+import { KeyFilter, keySorts } from '../../domain/search/key-filter.ts'
 import { parseEmail } from '../../domain/text.ts'
 import { keyView } from '../../export/key-view.ts'
 import { DamagedLog, Outage, UndecodableEvent } from '../../log/event-log.ts'
+import { nextTurn } from '../../log/pages-of-log.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
 import { type CellarView, isoOf, type Line } from '../show/lines.ts'
+import { ChangeKeysOperation, changeKeysAsked } from './change-keys-operation.ts'
 import { done, refusedEnd } from './ends.ts'
 import { exportLog } from './export-log.ts'
 import { ExportOperation, filterFields } from './export-operation.ts'
@@ -27,8 +29,6 @@ const text = Type.String()
 const ms = Type.Integer({ minimum: 0 })
 /** Ms since 1970, negative before. */
 const instant = Type.Integer()
-
-const keyChanges = Type.Partial(Type.Object({ label: text, note: text, limit: orNull(Limit), expiresAt: orNull(ms) }))
 
 export const Operation = Type.Union([
   Type.Object({ op: Type.Literal('create_cellar'), cellar: text, title: text }),
@@ -50,12 +50,13 @@ export const Operation = Type.Union([
     limit: orNull(Limit),
     expiresAt: orNull(ms),
   }),
-  Type.Object({ op: Type.Literal('list_keys'), cellar: orNull(text) }),
-  Type.Object({ op: Type.Literal('change_key'), keyId: text, changes: keyChanges }),
-  Type.Object({ op: Type.Literal('rotate_key'), keyId: text, overlapMs: ms }),
-  Type.Object({ op: Type.Literal('revoke_key'), keyId: text, reason: text }),
-  Type.Object({ op: Type.Literal('suspend_key'), keyId: text, reason: text }),
-  Type.Object({ op: Type.Literal('resume_key'), keyId: text, reason: text }),
+  Type.Object({
+    op: Type.Literal('list_keys'),
+    filter: KeyFilter,
+    sort: Type.Union(keySorts.map((sort) => Type.Literal(sort))),
+    isReversed: Type.Boolean(),
+  }),
+  ChangeKeysOperation,
   Type.Object({ op: Type.Literal('key_history'), keyId: text, at: orNull(instant) }),
   Type.Object({ op: Type.Literal('issue_link'), email: orNull(text), role: orNull(Role) }),
   Type.Object({ op: Type.Literal('list_operators') }),
@@ -125,24 +126,9 @@ async function* answer(
       return yield* one(outcome, ({ key, state }) => ({ kind: 'key', value: keyView(core, state, key) }))
     }
     case 'list_keys':
-      return yield* listKeys(core, operation.cellar)
-    case 'change_key': {
-      const outcome = await changeKeyInParts(core, operation, asker)
-      return outcome.ok ? yield* oneKey(core, outcome) : refusedEnd(outcome.refusal.refusal, prefixOf(outcome.refusal))
-    }
-    case 'rotate_key': {
-      const outcome = await core.keys.rotate(operation.keyId, { overlapMs: operation.overlapMs }, asker)
-      return yield* one(outcome, ({ key, state, replaced }) => ({
-        kind: 'key',
-        value: { ...keyView(core, state, key), ...(replaced === null ? {} : { replaced: replaced.keyId }) },
-      }))
-    }
-    case 'revoke_key':
-      return yield* oneKey(core, await core.keys.revoke(operation.keyId, operation.reason, asker))
-    case 'suspend_key':
-      return yield* oneKey(core, await core.keys.suspend(operation.keyId, operation.reason, asker))
-    case 'resume_key':
-      return yield* oneKey(core, await core.keys.resume(operation.keyId, operation.reason, asker))
+      return yield* listKeys(core, operation)
+    case 'change_keys':
+      return yield* changeKeysAsked(core, operation, { asker, signal })
     case 'key_history':
       if (core.projections.keys.get(operation.keyId) === null) return refusedEnd({ kind: 'key_not_found' })
       return yield* keyHistory(core, operation.keyId, operation.at)
@@ -188,9 +174,10 @@ const retentionWarning = ({ policy }: CellarState, retentionMs: number | null, n
   return `Nothing was changed. Readings are kept ${kept} now. With a retention of ${durationTyped(retentionMs)}, readings of this cellar accepted before ${first} are deleted at once. After that, one more day of readings is deleted every day. The last reading of each key is kept. This cannot be undone. To confirm, add --yes.`
 }
 
-async function* listKeys(core: Core, cellar: string | null): AsyncGenerator<Line, End> {
+async function* listKeys(core: Core, wanted: KeysWanted): AsyncGenerator<Line, End> {
+  const { cellar } = wanted.filter
   if (cellar !== null && core.projections.cellars.get(cellar) === null) return refusedEnd({ kind: 'cellar_not_found' })
-  const keys = cellar === null ? core.projections.keys.list() : core.projections.keys.ofCellar(cellar)
+  const { keys } = await findKeys(core, wanted, { owner: 'cli', pause: nextTurn })
   for (const key of keys) yield { kind: 'key', value: keyView(core, key) }
   return done
 }
@@ -260,9 +247,6 @@ async function* one<T>(outcome: Outcome<T, CommandRefusal>, line: (value: T) => 
 const oneCellar = (core: Core, outcome: Outcome<CellarState, CommandRefusal>): AsyncGenerator<Line, End> =>
   one(outcome, (cellar) => ({ kind: 'cellar', value: cellarView(core, cellar) }))
 
-const oneKey = (core: Core, outcome: Outcome<KeyState, CommandRefusal>): AsyncGenerator<Line, End> =>
-  one(outcome, (key) => ({ kind: 'key', value: keyView(core, key) }))
-
 const oneOperator = (
   core: Core,
   outcome: Outcome<{ readonly email: string }, CommandRefusal>,
@@ -278,11 +262,6 @@ const invitationLine = ({ email, role, expiresAt }: Invitation): Line => {
   const invitation = { role, expiresAt: isoOf(expiresAt) }
   return { kind: 'operator', value: { email, role: null, addedAt: null, invitation } }
 }
-
-const prefixOf = ({ done, refused }: ChangeRefused): string =>
-  done.length === 0 ? '' : `Changed: ${namesOf(done)}. Cannot change ${namesOf(refused)}: `
-
-const namesOf = (part: KeyPart): string => part.map((name) => (name === 'expiresAt' ? 'expiry' : name)).join(', ')
 
 const cellarView = (core: Core, cellar: CellarState): CellarView => ({
   cellar: cellar.cellar,

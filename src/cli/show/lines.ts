@@ -42,6 +42,15 @@ const KeyView = Type.Object({
 })
 export type KeyView = Static<typeof KeyView>
 
+const UnchangedKeyView = Type.Object({
+  id: Type.String(),
+  /** `null`: this key is not known. */
+  cellar: textOrNull,
+  label: textOrNull,
+  reason: Type.String(),
+})
+export type UnchangedKeyView = Static<typeof UnchangedKeyView>
+
 const LinkView = Type.Object({ url: Type.String(), email: textOrNull, role: Role, expiresAt: Type.String() })
 export type LinkView = Static<typeof LinkView>
 
@@ -105,6 +114,7 @@ const ExportedPage = Type.Object({
 export const Line = Type.Union([
   Type.Object({ kind: Type.Literal('cellar'), value: CellarView }),
   Type.Object({ kind: Type.Literal('key'), value: KeyView }),
+  Type.Object({ kind: Type.Literal('unchanged_key'), value: UnchangedKeyView }),
   Type.Object({ kind: Type.Literal('link'), value: LinkView }),
   Type.Object({ kind: Type.Literal('operator'), value: OperatorView }),
   Type.Object({ kind: Type.Literal('event'), value: EventView }),

@@ -5,7 +5,17 @@ import { type By, declarationOf, isEventType, type Limit } from '../../domain/ev
 import { assertNever } from '../../domain/refusal.ts'
 import { visibleJson, visibleText } from '../../hidden-characters.ts'
 import { keyLimitDefault } from '../../limits.ts'
-import type { CellarView, EventView, HistoryView, KeyView, Line, LinkView, OperatorView, StateView } from './lines.ts'
+import type {
+  CellarView,
+  EventView,
+  HistoryView,
+  KeyView,
+  Line,
+  LinkView,
+  OperatorView,
+  StateView,
+  UnchangedKeyView,
+} from './lines.ts'
 
 export const jsonText = (line: Line): string => visibleJson(line.value)
 
@@ -93,6 +103,29 @@ const keyFields = (key: KeyView): string =>
   ])
 
 export const keysText = (lines: readonly Line[]): string => keysOf(lines).map(keyFields).join('\n\n')
+
+/** The fields of one key, or a table of several, and below it the keys that were not changed. */
+export const changedKeysText = (lines: readonly Line[]): string => {
+  const [keys, unchanged] = [keysOf(lines), unchangedOf(lines)]
+  return [
+    ...(keys.length === 0 ? [] : [keys.length === 1 ? keysText(lines) : keyTable(keys)]),
+    ...(unchanged.length === 0 ? [] : [unchangedTable(unchanged)]),
+  ].join('\n\n')
+}
+
+export const unchangedText = (lines: readonly Line[]): string => {
+  const unchanged = unchangedOf(lines)
+  return unchanged.length === 0 ? '' : `\n\n${unchangedTable(unchanged)}`
+}
+
+const unchangedOf = (lines: readonly Line[]): readonly UnchangedKeyView[] =>
+  lines.flatMap((line) => (line.kind === 'unchanged_key' ? [line.value] : []))
+
+const unchangedTable = (keys: readonly UnchangedKeyView[]): string =>
+  formatTable(
+    ['ID', 'CELLAR', 'LABEL', 'NOT CHANGED, BECAUSE'],
+    keys.map(({ id, cellar, label, reason }) => [id, cellar ?? '-', label ?? '-', reason]),
+  )
 
 export const keysOf = (lines: readonly Line[]): readonly KeyView[] =>
   lines.flatMap((line) => (line.kind === 'key' ? [line.value] : []))

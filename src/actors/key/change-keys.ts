@@ -1,0 +1,106 @@
+/** Changes several keys, a few at once. Each key has its own events, and all share the request id of the asker. */
+import type { KeyState } from '../../domain/key.ts'
+import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
+import type { Asker, Core } from '../core-interface.ts'
+import { type ChangeRefused, changeKeyInParts, type KeyChanges } from './change-key-in-parts.ts'
+
+/** More at once would let the appends of readings wait. */
+export const keysChangedAtOnceMax = 8
+
+export type KeysChange =
+  | { readonly do: 'suspend' | 'resume' | 'revoke'; readonly reason: string }
+  | { readonly do: 'change'; readonly changes: KeyChanges }
+  | { readonly do: 'rotate'; readonly overlapMs: number }
+
+export type ChangedKey = {
+  readonly keyId: string
+  /** Of the new key after a rotation. */
+  readonly state: KeyState
+  /** The whole new key, and the unused one that it replaces. */
+  readonly rotated: { readonly key: string; readonly replaced: KeyState | null } | null
+  /** False: the key was already as it was wanted. */
+  readonly isChanged: boolean
+}
+
+export type RefusedKey = { readonly keyId: string; readonly refused: ChangeRefused }
+
+export type KeyAnswer = ChangedKey | RefusedKey
+
+export const isRefused = (answer: KeyAnswer): answer is RefusedKey => 'refused' in answer
+
+export type KeysToChange = { readonly keyIds: Iterable<string>; readonly change: KeysChange }
+
+type Changing = {
+  readonly asker: Asker
+  /** Asked before each key. If false, the keys that are left stay as they are. */
+  readonly mayGoOn: () => boolean
+}
+
+/**
+ * Answers as the keys are changed. Also ends when the log fails, because the keys that are left would fail in the same way.
+ */
+export async function* changeKeys(
+  core: Core,
+  { keyIds, change }: KeysToChange,
+  { asker, mayGoOn }: Changing,
+): AsyncGenerator<KeyAnswer> {
+  const running = new Map<string, Promise<KeyAnswer>>()
+  const waiting = new Set(keyIds).values()
+  let isLogAway = false
+  try {
+    for (;;) {
+      while (running.size < keysChangedAtOnceMax && !isLogAway && mayGoOn()) {
+        const { done: isEnd, value: keyId } = waiting.next()
+        if (isEnd === true) break
+        running.set(keyId, changeOne(core, { keyId, change }, asker))
+      }
+      if (running.size === 0) return
+      const answer = await Promise.race(running.values())
+      running.delete(answer.keyId)
+      if (isRefused(answer) && logFailures.has(answer.refused.refusal.kind)) isLogAway = true
+      yield answer
+    }
+  } finally {
+    await Promise.allSettled(running.values())
+  }
+}
+
+const logFailures: ReadonlySet<CommandRefusal['kind']> = new Set(['store_unavailable', 'storage_full', 'not_confirmed'])
+
+type OneKey = { readonly keyId: string; readonly change: KeysChange }
+
+const changeOne = async (core: Core, one: OneKey, asker: Asker): Promise<KeyAnswer> => {
+  const { keyId } = one
+  const before = core.projections.keys.get(keyId)
+  const outcome = await perform(core, one, asker)
+  if (!outcome.ok) return { keyId, refused: outcome.refusal }
+  const { state, rotated } = outcome.value
+  return { keyId, state, rotated, isChanged: rotated !== null || state.revision !== before?.revision }
+}
+
+type Performed = Pick<ChangedKey, 'state' | 'rotated'>
+
+const perform = async (
+  core: Core,
+  { keyId, change }: OneKey,
+  asker: Asker,
+): Promise<Outcome<Performed, ChangeRefused>> => {
+  switch (change.do) {
+    case 'change': {
+      const changed = await changeKeyInParts(core, { keyId, changes: change.changes }, asker)
+      return changed.ok ? done({ state: changed.value, rotated: null }) : changed
+    }
+    case 'rotate': {
+      const created = await core.keys.rotate(keyId, { overlapMs: change.overlapMs }, asker)
+      if (!created.ok) return refused(whole(created.refusal))
+      const { state, ...rotated } = created.value
+      return done({ state, rotated })
+    }
+    default: {
+      const changed = await core.keys[change.do](keyId, change.reason, asker)
+      return changed.ok ? done({ state: changed.value, rotated: null }) : refused(whole(changed.refusal))
+    }
+  }
+}
+
+const whole = (refusal: CommandRefusal): ChangeRefused => ({ refusal, refused: [], done: [] })

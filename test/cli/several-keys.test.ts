@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { openCore } from '../../src/actors/open-core.ts'
+import type { KeySelection } from '../../src/cli/control/change-keys-operation.ts'
+import { type Operation, perform } from '../../src/cli/control/operations.ts'
+import type { End } from '../../src/cli/exit-codes.ts'
+import type { Line } from '../../src/cli/show/lines.ts'
+import { anyKey } from '../../src/domain/search/key-filter.ts'
+import { cellarbook, newFolder, type ServiceProcess, startProcess, textOf } from '../support/cellarbook.ts'
+import { faultyLog } from '../support/logs/faulty-log.ts'
+import { createMemoryLog } from '../support/logs/memory-log.ts'
+import { seededEntropy } from '../support/seeded-entropy.ts'
+import { testAsker } from '../support/test-service.ts'
+import { manualClock } from '../support/time/manual-clock.ts'
+
+// Each command starts a process, so the default timeout of 5 s is too short.
+setDefaultTimeout(600_000)
+
+type Done = { readonly lines: readonly Line[]; readonly end: End }
+
+/** `press 1`, `press 2` and so on. */
+const opened = async (keys: number) => {
+  const log = faultyLog(createMemoryLog())
+  const core = await openCore({ log, clock: manualClock(), entropy: seededEntropy() })
+  await core.cellars.create({ cellar: 'berlin', title: '' }, testAsker)
+  const keyIds: string[] = []
+  for (let made = 1; made <= keys; made += 1) {
+    const key = { cellar: 'berlin', label: `press ${made}`, note: '', limit: null, expiresAt: null }
+    const created = await core.keys.create(key, testAsker)
+    if (created.ok) keyIds.push(created.value.state.keyId)
+  }
+  const context = { questions: core.questions, core: async () => core, linkUrl: String }
+  const run = async (operation: Operation): Promise<Done> => {
+    const lines: Line[] = []
+    for (const answer = perform(operation, context); ; ) {
+      const step = await answer.next()
+      if (step.done) return { lines, end: step.value }
+      lines.push(step.value)
+    }
+  }
+  const revoke = (keys: KeySelection, options: { isDryRun?: boolean; isConfirmed?: boolean } = {}) =>
+    run({
+      op: 'change_keys',
+      keys,
+      change: { do: 'revoke', reason: '' },
+      isDryRun: false,
+      isConfirmed: false,
+      ...options,
+    })
+  const revoked = () => keyIds.filter((keyId) => core.projections.keys.get(keyId)?.revoked != null).length
+  return { log, core, keyIds, run, revoke, revoked }
+}
+
+const all = { filter: { ...anyKey, words: ['press'] } }
+
+test('more than ten keys are revoked only with --yes, and --dry-run only lists them', async () => {
+  const { revoke, revoked } = await opened(11)
+  const unasked = await revoke(all)
+  expect(unasked.end).toEqual({
+    exitCode: 1,
+    message:
+      'Nothing was changed. 11 keys would be revoked, 0 of them used in the last hour. This cannot be undone. To see the keys, add --dry-run. To confirm, add --yes.',
+  })
+  const dry = await revoke(all, { isDryRun: true, isConfirmed: true })
+  expect([dry.lines.length, dry.end.exitCode, revoked()]).toEqual([11, 0, 0])
+  expect(dry.end.message).toStartWith('Nothing was changed. 11 keys would be revoked,')
+  const confirmed = await revoke(all, { isConfirmed: true })
+  expect([confirmed.lines.length, confirmed.end]).toEqual([11, { exitCode: 0, message: '11 keys revoked.' }])
+  expect((await revoke({ filter: { ...all.filter, words: ['cork'] } })).end.message).toBe(
+    'No key was found, so nothing was changed.',
+  )
+})
+
+test('ten keys are revoked without --yes', async () => {
+  const { revoke, revoked } = await opened(10)
+  expect((await revoke(all)).end.exitCode).toBe(0)
+  expect(revoked()).toBe(10)
+})
+
+test('a refused key is a line of its own, and the others are changed', async () => {
+  const { keyIds, run, revoke } = await opened(4)
+  const [first = '', second = '', third = ''] = keyIds
+  await revoke({ keyIds: [first] })
+  const suspend = { do: 'suspend', reason: '' } as const
+  const asked = { op: 'change_keys', change: suspend, isDryRun: false, isConfirmed: false } as const
+  await run({ ...asked, keys: { keyIds: [second] } })
+  const { lines, end } = await run({ ...asked, keys: { keyIds: [first, second, third, 'nobody00', third] } })
+  const told = lines.map((line) => (line.kind === 'unchanged_key' ? line.value : line.kind))
+  expect(told.filter((one) => one === 'key')).toHaveLength(2)
+  expect(told).toContainEqual({
+    id: first,
+    cellar: 'berlin',
+    label: 'press 1',
+    reason: 'The key is revoked, which cannot be undone. Create a new key instead.',
+  })
+  expect(told).toContainEqual({ id: 'nobody00', cellar: null, label: null, reason: expect.stringContaining('no key') })
+  expect(end).toEqual({
+    exitCode: 1,
+    message: '1 key suspended. 1 key already so. 2 keys not changed, because refused.',
+  })
+})
+
+test('a failing log ends the command with 69, and it counts the keys left', async () => {
+  const { log, revoke, revoked } = await opened(40)
+  log.failAppend({ fault: 'not_written', nth: 1 })
+  const { end } = await revoke(all, { isConfirmed: true })
+  expect(end.exitCode).toBe(69)
+  expect(end.message).toMatch(/keys? not tried, because the command ended early\. To go on, repeat it\.$/)
+  const again = await revoke({ filter: { ...all.filter, status: 'active' } }, { isConfirmed: true })
+  expect([again.end.exitCode, revoked()]).toEqual([0, 40])
+})
+
+describe.each([true, false])('cellarbook key, with a service: %p,', (isServing) => {
+  const folder = newFolder()
+  let service: ServiceProcess | null = null
+  const ids: string[] = []
+  const run = (...words: string[]) => cellarbook(words, { DATA_DIR: folder.path })
+  beforeAll(async () => {
+    if (isServing) service = await startProcess(folder.path)
+    await run('cellar', 'create', 'berlin')
+    for (const label of ['Press, north', 'Press, south', 'Pump'])
+      ids.push(textOf((await run('key', 'create', '--cellar', 'berlin', '--label', label, '--json')).lines[0], 'id'))
+  })
+  afterAll(async () => {
+    await service?.stop()
+    folder.remove()
+  })
+
+  test('lists the keys that filters find, in the wanted order', async () => {
+    const listed = async (...words: string[]) =>
+      (await run('key', 'list', '--json', ...words)).lines.map((line) => line['label'])
+    expect(await listed('--sort', 'label')).toEqual(['Press, north', 'Press, south', 'Pump'])
+    expect(await listed('--sort', 'label', '--reverse')).toEqual(['Pump', 'Press, south', 'Press, north'])
+    expect(await listed('--find', 'press south', '--unused', 'never', '--expiring', 'never')).toEqual(['Press, south'])
+    expect(await listed('--unused', '30d')).toEqual([])
+    expect((await run('key', 'list', '--rotation')).stderr).toContain('No key matches all these options.')
+    expect((await run('key', 'list', '--cellar', 'nowhere')).exitCode).toBe(1)
+  })
+
+  test('changes several keys, and shows the refused ones with their reason', async () => {
+    const [north = '', south = '', pump = ''] = ids
+    const limited = await run('key', 'change', '--all-matching', '--find', 'press', '--limit', '7/10', '--json')
+    expect(limited.lines.map(({ id, limit }) => ({ id, limit }))).toContainEqual({
+      id: south,
+      limit: { readings: 7, windowMs: 10_000 },
+    })
+    await run('key', 'revoke', pump)
+    const suspended = await run('key', 'suspend', north, `clr_${south}_…`, pump)
+    expect(suspended.exitCode).toBe(1)
+    expect(suspended.stdout).toMatch(/Press, north +suspended[\s\S]*NOT CHANGED, BECAUSE\n.*Pump +The key is revoked/)
+    expect(suspended.stderr).toBe('cellarbook: 2 keys suspended. 1 key not changed, because refused.\n')
+    expect((await run('key', 'resume', '--all-matching', '--status', 'suspended')).exitCode).toBe(0)
+    const rotated = await run('key', 'rotate', north, south)
+    expect(rotated.stdout.match(/^key +clr_/gm)).toHaveLength(2)
+    expect(rotated.stderr).toContain('Copy the key now.')
+  })
+
+  test('changes nothing if ids and --all-matching are mixed or missing', async () => {
+    for (const words of [[], ['--status', 'active'], [...ids, '--all-matching'], [...ids, '--find', 'press']]) {
+      const ran = await run('key', 'suspend', ...words)
+      expect([ran.exitCode, ran.stdout]).toEqual([64, ''])
+      expect(ran.stderr).toStartWith('cellarbook: Nothing was changed:')
+    }
+  })
+})
