@@ -133,6 +133,9 @@ export const paths = {
   allKeys: (query: Partial<KeyQuery> = {}) => `/keys${keyQuery(query)}`,
   /** GET asks what to change and for confirmation, POST changes several keys. */
   changeKeys: '/keys/change',
+  /** GET shows how far it is, and POST hands out the new keys of a rotation. */
+  keysChange: (id: string) => `/keys/changes/${encodeURIComponent(id)}`,
+  liveKeysChange: (id: string) => `/live/keys/changes/${encodeURIComponent(id)}`,
   /** GET shows the form, POST creates the key. */
   newKey: (cellar: string) => `/cellars/${nameSegment(cellar)}/keys/new`,
   key: (keyId: string, historyPage = 1, isEverything = false) =>

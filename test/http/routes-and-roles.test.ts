@@ -58,6 +58,9 @@ const table: Readonly<Record<string, Row>> = {
   '/cellars/:cellar/keys': { ...pageForAll, ...question },
   '/cellars/:cellar/keys/new': pageWithForm(422),
   '/keys': { ...pageForAll, ...question },
+  // Without a change in the address, there is no page. The id of a change is no id, so nobody has begun it.
+  '/keys/change': { GET: [303, 403, 404], POST: [303, 403, 404] },
+  '/keys/changes/:id': { GET: [303, 403, 404], POST: [303, 403, 303] },
   '/keys/:keyId': pageForAll,
   '/keys/:keyId/edit': pageWithForm(422),
   '/keys/:keyId/suspend': pageWithForm(303),
@@ -101,6 +104,8 @@ const table: Readonly<Record<string, Row>> = {
   '/live/cellars/:cellar/keys': stream,
   '/live/keys': stream,
   '/live/log': stream,
+  // Not the id of a change.
+  '/live/keys/changes/:id': { GET: [200, 503, 503] },
   '/live/keys/:keyId': stream,
   '/live/keys/:keyId/first-reading': stream,
   '/assets/app.css': forEveryone,

@@ -53,6 +53,7 @@ import { everyEvent } from '../support/logs/every-event.ts'
 import { logPages, sampleLogList, sampleRefusalCounts, sampleRefusalRows } from './log-pages.ts'
 import { kegPages } from './sample-keg-pages.ts'
 import { rotationCardPages, sampleRacks } from './sample-rotation-pages.ts'
+import { severalKeysPages } from './sample-several-keys.ts'
 
 /** This is 2026-11-21T10:14:07.123Z. */
 export const nowMs = 1_795_256_047_123
@@ -118,6 +119,7 @@ export const everyPage = (texts: Texts, turn?: Turn): readonly Page[] => [
   ...keyListPages(texts),
   ...keyFormPages(texts),
   ...keyPages(texts),
+  ...severalKeysPages(texts, shellOf(texts, 'admin')),
   ...logPages(texts, shellOf(texts, 'auditor')),
   ...accountPages(texts),
   ...operatorPages(texts),

@@ -26,6 +26,8 @@ export const Layout = (props: {
   readonly narrow?: boolean
   /** Addresses of further scripts. */
   readonly scripts?: readonly string[]
+  /** Without JavaScript, the browser loads the page again after this time. */
+  readonly refreshSeconds?: number
   readonly children: Children
 }): JSX.Element => {
   const { shell } = props
@@ -40,6 +42,11 @@ export const Layout = (props: {
           <meta name="color-scheme" content="light dark" />
           <meta name="htmx-config" content={htmxConfig} />
           <meta name="server-time-ms" content={String(shell.nowMs)} />
+          {props.refreshSeconds === undefined ? null : (
+            <noscript>
+              <meta http-equiv="refresh" content={String(props.refreshSeconds)} />
+            </noscript>
+          )}
           <link rel="icon" href={attribute(shell.assets.icon)} type="image/svg+xml" />
           <link rel="stylesheet" href={attribute(shell.assets.css)} />
           {/*

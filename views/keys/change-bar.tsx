@@ -25,12 +25,10 @@ export const ChangeBar = (props: ListProps): JSX.Element => {
         <input type="checkbox" data-picks="" autocomplete="off" />
         <span>{keys.length === found ? 'All' : 'This page'}</span>
       </label>
-      {keys.length === found ? null : (
-        <label class="picks">
-          <input type="checkbox" name="all" value="on" autocomplete="off" />
-          <span safe>{`All ${countText(found)} found`}</span>
-        </label>
-      )}
+      <label class={keys.length === found ? 'picks only-static' : 'picks'}>
+        <input type="checkbox" name="all" value="on" autocomplete="off" />
+        <span safe>{`All ${countText(found)} found`}</span>
+      </label>
       <Found {...props} />
       <output class="picked only-live" />
       <span class="change-buttons">

@@ -80,7 +80,7 @@ const KeyText = (props: { readonly form: Form<NewKeyField>; readonly isNew: bool
   </>
 )
 
-const newChoices: readonly ExpiryChoice[] = ['1y', '90d', '30d', '7d', 'never', 'date']
+export const newChoices: readonly ExpiryChoice[] = ['1y', '90d', '30d', '7d', 'never', 'date']
 const editChoices: readonly ExpiryChoice[] = ['keep', ...newChoices]
 
 const choiceWords: Readonly<Record<ExpiryChoice, string>> = {
@@ -93,8 +93,8 @@ const choiceWords: Readonly<Record<ExpiryChoice, string>> = {
   date: 'On a date',
 }
 
-const ExpiryField = (props: {
-  readonly form: Form<NewKeyField>
+export const ExpiryField = (props: {
+  readonly form: Form<'expires' | 'expires_on'>
   readonly choices: readonly ExpiryChoice[]
   readonly expiresAt: number | null
 }): JSX.Element => {
@@ -128,14 +128,15 @@ const dateOnly = (typed: string): string => (/^\d{4}-\d\d-\d\d$/.test(typed) ? t
 export const LimitFields = (props: {
   readonly form: Form<'limit_readings' | 'limit_seconds'>
   readonly legend: string
-  readonly defaultLimit: Limit
+  /** `null`: that of each key's cellar. */
+  readonly defaultLimit: Limit | null
 }): JSX.Element => (
   <fieldset class="field">
     <legend>
       <span safe>{props.legend}</span> <span class="optional">optional</span>
     </legend>
     <p class="hint" safe>
-      {`Maximum readings per period. Default: ${limitText(props.defaultLimit)}.`}
+      {`Maximum readings per period. Default: ${props.defaultLimit === null ? 'the limit of its cellar' : limitText(props.defaultLimit)}.`}
     </p>
     <div class="pair">
       <TextField form={props.form} name="limit_readings" label="Readings" numeric isQuiet />

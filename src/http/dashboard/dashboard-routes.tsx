@@ -7,6 +7,7 @@ import { type Door, doorOf } from './door/door.tsx'
 import { OperatorTurns } from './door/operator-turns.ts'
 import { SignInThrottle } from './door/sign-in-throttle.ts'
 import { askedByForm } from './forms/asked-by-form.ts'
+import { ChangeRuns } from './forms/change-runs.ts'
 import {
   live,
   liveAllKeys,
@@ -15,6 +16,7 @@ import {
   liveKeg,
   liveKey,
   liveKeys,
+  liveKeysChange,
   liveLog,
   liveRack,
   liveReadings,
@@ -28,6 +30,7 @@ import { programs, showGuide, showProgram } from './pages/guide-pages.tsx'
 import { showKeg, showRack } from './pages/keg-pages.tsx'
 import { createKey, keyListFields, showAllKeys, showKeys, showNewKey } from './pages/key-list-pages.tsx'
 import { confirmKeyAction, doKeyAction, saveEdit, showEdit, showKey } from './pages/key-pages.tsx'
+import { changeSeveral, handOutNewKeys, showChangeRun, showKeysChange } from './pages/keys-change-pages.tsx'
 import { showLink, spendLink } from './pages/link-pages.tsx'
 import { explainRequest, findInLog, showEvent, showLog } from './pages/log-and-event-pages.tsx'
 import {
@@ -66,13 +69,14 @@ export const pageTurnBounds = {
   waitingPerOperatorMax: 32,
 } as const
 
-export type DashboardParts = Omit<DashboardDeps, 'assets' | 'recentReadings' | 'throttle' | 'turns'>
+export type DashboardParts = Omit<DashboardDeps, 'assets' | 'changes' | 'recentReadings' | 'throttle' | 'turns'>
 
 export const dashboardRoutes = (parts: DashboardParts, notForPages: (request: Request) => Promise<Response> | null) => {
   const assets = loadAssets()
   const door = doorOf({
     ...parts,
     assets: assets.urls,
+    changes: new ChangeRuns(parts.core, parts.lines, () => parts.live.nudge()),
     recentReadings: new RecentReadings(),
     throttle: new SignInThrottle(),
     turns: new OperatorTurns(pageTurnBounds),
@@ -140,6 +144,10 @@ const keyPages = ({ operator, admin }: Door) =>
       .post('/cellars/:cellar/keys/new', admin(createKey, showNewKey))
       .get(paths.allKeys(), operator(showAllKeys))
       .post(paths.allKeys(), operator(askedByForm(...keyListFields)))
+      .get(paths.changeKeys, admin(showKeysChange))
+      .post(paths.changeKeys, admin(changeSeveral, showKeysChange))
+      .get('/keys/changes/:id', admin(showChangeRun))
+      .post('/keys/changes/:id', admin(handOutNewKeys))
       .get('/keys/:keyId', operator(showKey))
       .get('/keys/:keyId/edit', admin(showEdit))
       .post('/keys/:keyId/edit', admin(saveEdit, showEdit))
@@ -200,6 +208,7 @@ const liveStreams = ({ operator }: Door) =>
       .get('/live/cellars/:cellar/keys', operator(live(liveKeys)))
       .get(paths.liveAllKeys(), operator(live(liveAllKeys)))
       .get('/live/log', operator(live(liveLog)))
+      .get('/live/keys/changes/:id', operator(live(liveKeysChange)))
       .get('/live/keys/:keyId', operator(live(liveKey)))
       .get('/live/keys/:keyId/first-reading', operator(live(liveFirstReading))),
   )

@@ -12,6 +12,7 @@ import type { Origin, WebConfig } from './door/origin.ts'
 import type { RefusedVisitor, Traces } from './door/refusal-traces.ts'
 import type { SignInThrottle } from './door/sign-in-throttle.ts'
 import type { Downloads } from './exports/downloads.ts'
+import type { ChangeRuns } from './forms/change-runs.ts'
 import type { FormFields } from './forms/read-form.ts'
 import type { LivePush } from './live/live-push.ts'
 import type { NoticeName } from './notice.ts'
@@ -28,6 +29,7 @@ export type DashboardDeps = {
   readonly web: WebConfig
   readonly live: LivePush
   readonly downloads: Downloads
+  readonly changes: ChangeRuns
   readonly recentReadings: RecentReadings
   readonly turns: OperatorTurns
   readonly assets: AssetUrls

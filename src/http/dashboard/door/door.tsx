@@ -160,7 +160,8 @@ const answerForm = async (deps: DashboardDeps, action: Admitting, arrived: Visit
   const visit: Visit = { ...arrived, ...currentFacts(deps, arrived) }
   const permission = permissionFor(deps, action, visit)
   if (!permission.isGranted) {
-    const kept = typeof form !== 'string' && mayBeKept(action, visit) ? keptText(visit.path, form) : null
+    const address = `${visit.path}${new URL(request.url).search}`
+    const kept = typeof form !== 'string' && mayBeKept(action, visit) ? keptText(address, form) : null
     return kept === null ? permission.refusal : signInWith(deps, visit, kept)
   }
   if (typeof form === 'string') return unreadableForm(visit, form)

@@ -41,6 +41,10 @@ export class LiveChanges {
     return { readings: this.#readingsOf(topic), others: this.#others + (listsEvents ? this.#listed : 0) }
   }
 
+  nudge(): void {
+    this.#others += 1
+  }
+
   note(item: LogItem): void {
     const name = cellarOf(item)
     if (name === null) {

@@ -5,6 +5,7 @@ import { RackPush } from '../../../../views/kegs/rack-page.tsx'
 import { FirstReading } from '../../../../views/keys/key-created.tsx'
 import { KeyPush } from '../../../../views/keys/key-page.tsx'
 import { KeyList } from '../../../../views/keys/keys-page.tsx'
+import { ChangeRun, UnknownChange } from '../../../../views/keys/several/change-run-page.tsx'
 import { LogPush } from '../../../../views/log/list/log-page.tsx'
 import type { LogQuery } from '../../../../views/log/log-types.ts'
 import { paths } from '../../../../views/paths.ts'
@@ -13,10 +14,12 @@ import type { Core } from '../../../actors/core-interface.ts'
 import { anyEvent } from '../../../domain/search/event-filter.ts'
 import { pagesOf } from '../../../domain/search/page-of-list.ts'
 import { operatorStream } from '../../../domain/stream-names.ts'
+import { isUuid } from '../../../domain/uuid.ts'
 import { logListOf } from '../ask/log-list.ts'
 import { keyIdIn, logQueryOf } from '../ask/read-log-query.ts'
 import { mayPack } from '../gzip-answers.ts'
 import { cellarListOf, cellarsPerPageMax, foundCellars } from '../show/cellar-views.ts'
+import { changeRunView } from '../show/change-run-view.ts'
 import { askHistory, requestedHistory, watchedHistory } from '../show/history-views.ts'
 import { kegInPath, kegQueryOf } from '../show/keg-query.ts'
 import { kegPageOf } from '../show/keg-views.ts'
@@ -207,6 +210,24 @@ const readingsShown = ({ kind, type, cellar, key }: LogQuery): Topic => {
   if (!isAboutReadings || (type !== '' && type !== 'ReadingAccepted')) return 'no readings'
   if (key !== '') return { keyId: keyIdIn(key) }
   return cellar === '' ? 'all' : { cellar }
+}
+
+/** A change that is not known can have been under way when the service was restarted. */
+export const liveKeysChange = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole | null => {
+  const { id = '' } = visit.params
+  const { email } = visit.session
+  if (!isUuid(id)) return null
+  return {
+    name: ['change', id, email, visit.shell.csrf],
+    topic: 'no readings',
+    listsEvents: false,
+    render: async (pause) => {
+      await pause()
+      const run = deps.changes.get(id, email)
+      if (run === null) return <UnknownChange id={id} />
+      return <ChangeRun run={changeRunView(deps, run)} csrf={visit.shell.csrf} />
+    },
+  }
 }
 
 export const liveFirstReading = (deps: DashboardDeps, visit: SignedInVisit): PageWithoutRole | null => {

@@ -150,6 +150,11 @@ export class LivePush {
     return body
   }
 
+  /** What pages show has changed without an event. */
+  nudge(): void {
+    this.#changes.nudge()
+  }
+
   /** The server cannot stop while a stream is open. */
   close(): void {
     this.#isClosed = true

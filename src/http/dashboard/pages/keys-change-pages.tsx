@@ -1,0 +1,158 @@
+import { ChangeRunPage, UnknownChangePage } from '../../../../views/keys/several/change-run-page.tsx'
+import { ConfirmSeveralPage } from '../../../../views/keys/several/confirm-several.tsx'
+import type { KeysChosen } from '../../../../views/keys/several/several-types.ts'
+import { countText } from '../../../../views/parts/quantity.ts'
+import { paths } from '../../../../views/paths.ts'
+import type { KeysChange } from '../../../actors/key/change-keys.ts'
+import { overlapTyped, parseOverlap } from '../../../domain/amounts.ts'
+import { type CommandRefusal, done, type Outcome } from '../../../domain/refusal.ts'
+import { invalidField, parseReason } from '../../../domain/text.ts'
+import { isUuid } from '../../../domain/uuid.ts'
+import { newKeysFile } from '../../../export/new-keys-file.ts'
+import { rotationOverlapMsDefault, rotationOverlapsMs } from '../../../limits.ts'
+import { keysChangedMax } from '../forms/change-runs.ts'
+import { chosenExpiry, keyFormValues, typedLimit } from '../forms/key-fields.ts'
+import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
+import { changeRunView } from '../show/change-run-view.ts'
+import { backOf, type Chosen, chosenIn, factsOf, markOf, movedSince } from '../show/keys-chosen.ts'
+import { askerOf, type DashboardDeps, type SignedInVisit } from '../visit.ts'
+
+/** More are revoked only after their number was typed. */
+export const revokedUntypedMax = 10
+/** The answer waits for a change of so few keys. */
+const awaitedKeysMax = 100
+
+export const showKeysChange = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const chosen = await chosenOrAnswer(deps, visit)
+  return chosen instanceof Response ? chosen : htmlPage(visit, confirmPage(deps, visit, { chosen }))
+}
+
+const chosenOrAnswer = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Chosen | Response> => {
+  const chosen = await chosenIn(deps, visit)
+  if (chosen === null) return notFound(visit)
+  const { keys } = chosen
+  if (keys.length === 0) return seeOther(visit, backOf(visit.query), { notice: 'no_key_chosen' })
+  if (keys.length > keysChangedMax) return seeOther(visit, backOf(visit.query), { notice: 'too_many_keys_chosen' })
+  return chosen
+}
+
+export const changeSeveral = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const sentBefore = deps.changes.ofForm(visit.form('_form'), visit.session.email)
+  if (sentBefore !== null) return seeOther(visit, paths.keysChange(sentBefore.id))
+  const chosen = await chosenOrAnswer(deps, visit)
+  if (chosen instanceof Response) return chosen
+  const moved = chosen.isFound ? movedSince(visit.form('_confirmed'), chosen.keys) : null
+  if (moved !== null) return htmlPage(visit, confirmPage(deps, visit, { chosen, moved }), 409)
+  const change = typedChange(deps, visit, chosen)
+  if (!change.ok) {
+    const back = { href: backOf(visit.query), words: 'Back to the keys' }
+    return refusedPage(visit, change.refusal, { back, again: (faults) => confirmPage(deps, visit, { chosen, faults }) })
+  }
+  const { secret, email } = visit.session
+  const { run, whole, isNew } = deps.changes.begin({
+    email,
+    asker: askerOf(visit),
+    mayGoOn: () => deps.core.operators.session(secret)?.role === 'admin',
+    query: visit.query.toString(),
+    formId: visit.form('_form'),
+    change: change.value,
+    keyIds: chosen.keys.map(({ keyId }) => keyId),
+  })
+  if (isNew && run.keyIds.length <= awaitedKeysMax) await whole
+  return seeOther(visit, paths.keysChange(run.id), isNew ? {} : { notice: 'change_goes_on' })
+}
+
+const typedChange = (
+  deps: DashboardDeps,
+  { form, nowMs }: SignedInVisit,
+  chosen: Chosen,
+): Outcome<KeysChange, CommandRefusal> => {
+  const { change } = chosen
+  switch (change) {
+    case 'expiry': {
+      const expiry = chosenExpiry(form, { nowMs, isNew: false })
+      if (!expiry.ok) return expiry
+      if (expiry.value === 'keep') return invalidField('expires', 'Choose when the keys expire.')
+      return done({ do: 'change', changes: { expiresAt: expiry.value } })
+    }
+    case 'limit': {
+      const limit = typedLimit(form)
+      return limit.ok ? done({ do: 'change', changes: { limit: limit.value } }) : limit
+    }
+    case 'rotate': {
+      const overlapMs = parseOverlap(form('overlap'))
+      return overlapMs.ok ? done({ do: 'rotate', overlapMs: overlapMs.value }) : overlapMs
+    }
+    default: {
+      const mustType = change === 'revoke' ? numberToType(factsOf(deps, chosen, nowMs).count) : null
+      if (mustType !== null && form('count').replaceAll(/[\s,.]/g, '') !== String(mustType))
+        return invalidField('count', `This is not the number of keys. Type ${countText(mustType)}.`)
+      const reason = parseReason(form('reason'))
+      return reason.ok ? done({ do: change, reason: reason.value }) : reason
+    }
+  }
+}
+
+const numberToType = (count: number): number | null => (count > revokedUntypedMax ? count : null)
+
+type Confirmation = {
+  readonly chosen: Chosen
+  readonly moved?: KeysChosen['moved']
+  readonly faults?: Faults
+}
+
+const confirmPage = (
+  deps: DashboardDeps,
+  visit: SignedInVisit,
+  { chosen, moved = null, faults = noFaults }: Confirmation,
+): JSX.Element => {
+  const { core } = deps
+  const { query, form, nowMs } = visit
+  const facts = factsOf(deps, chosen, nowMs)
+  const { label: _, note: __, ...fields } = keyFormValues(form)
+  const values = {
+    ...fields,
+    expires: fields.expires || '1y',
+    overlap: form('overlap') || overlapTyped(rotationOverlapMsDefault),
+    reason: form('reason'),
+    count: moved === null ? form('count') : '',
+  }
+  const shown: KeysChosen = {
+    ...facts,
+    change: chosen.change,
+    href: `${paths.changeKeys}?${query}`,
+    back: backOf(query),
+    moved,
+    mustType: chosen.change === 'revoke' ? numberToType(facts.count) : null,
+    form: { values, faults: placedFaults(values, faults) },
+    formId: form('_form') || core.entropy.requestId(nowMs),
+    confirmed: chosen.isFound ? markOf(chosen.keys) : '',
+  }
+  return <ConfirmSeveralPage shell={visit.shell} chosen={shown} overlaps={overlaps} />
+}
+
+const overlaps = rotationOverlapsMs.map((ms) => ({ typed: overlapTyped(ms), ms }))
+
+export const showChangeRun = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+  const { id = '' } = visit.params
+  const run = deps.changes.get(id, visit.session.email)
+  if (run !== null) return htmlPage(visit, <ChangeRunPage shell={visit.shell} run={changeRunView(deps, run)} />)
+  if (!isUuid(id)) return notFound(visit)
+  return htmlPage(visit, <UnknownChangePage shell={visit.shell} id={id} />, 404)
+}
+
+/** Once: then nothing has the new keys any more. */
+export const handOutNewKeys = (deps: DashboardDeps, visit: SignedInVisit): Response | Promise<Response> => {
+  const { id = '' } = visit.params
+  const run = deps.changes.get(id, visit.session.email)
+  if (run === null || run.ended === null || run.newKeys.length === 0) return seeOther(visit, paths.keysChange(id))
+  const file = newKeysFile(run.newKeys, visit.form('format') === 'json' ? 'json' : 'csv')
+  run.newKeys = []
+  run.handedOutAt = visit.nowMs
+  return new Response(file.text, {
+    headers: {
+      'Content-Type': file.type,
+      'Content-Disposition': `attachment; filename="cellarbook-new-keys-${id}.${file.ending}"`,
+    },
+  })
+}

@@ -1,0 +1,102 @@
+import type { ChosenKey, KeysChosen, SeveralChange } from '../../../../views/keys/several/several-types.ts'
+import { severalChanges } from '../../../../views/keys/several/several-types.ts'
+import { paths } from '../../../../views/paths.ts'
+import { findKeys } from '../../../actors/search/find-keys.ts'
+import { hourMs } from '../../../domain/calendar.ts'
+import { isExpired } from '../../../domain/expiry.ts'
+import { type KeyState, rotationRefusal } from '../../../domain/key.ts'
+import { keyFilterOf } from '../../../domain/search/key-filter.ts'
+import type { DashboardDeps, SignedInVisit } from '../visit.ts'
+import { keyQueryOf } from './key-list.ts'
+import { waitForTurn } from './pauses.ts'
+
+const keysNamedMax = 10
+
+export type Chosen = {
+  readonly change: SeveralChange
+  /** Those that were used last come first, so they are also changed first. */
+  readonly keys: readonly KeyState[]
+  readonly isFound: boolean
+}
+
+/** The keys that the address names, or all that its filter finds. `null`: it names no change. */
+export const chosenIn = async ({ core }: DashboardDeps, { query, session }: SignedInVisit): Promise<Chosen | null> => {
+  const change = severalChanges.find((known) => known === query.get('do'))
+  if (change === undefined) return null
+  const isFound = query.get('all') === 'on'
+  if (isFound) {
+    const wanted = { filter: keyFilterOf(query, null), sort: 'used', isReversed: false } as const
+    const { keys } = await findKeys(core, wanted, { owner: session.email, pause: waitForTurn })
+    return { change, keys, isFound }
+  }
+  const named = [...new Set(query.getAll('key'))].flatMap((keyId) => core.projections.keys.get(keyId) ?? [])
+  return { change, keys: named.toSorted((a, b) => lastUsed(core, b) - lastUsed(core, a)), isFound }
+}
+
+const lastUsed = ({ projections }: DashboardDeps['core'], { keyId }: KeyState): number =>
+  projections.readings.usage(keyId)?.lastUsedAt ?? 0
+
+/** The list in which the keys were chosen. */
+export const backOf = (query: URLSearchParams): string => {
+  const list = keyQueryOf(query, null)
+  return list.cellar === null ? paths.allKeys(list) : paths.keys(list.cellar, list)
+}
+
+type Facts = Omit<KeysChosen, 'change' | 'href' | 'back' | 'mustType' | 'form' | 'formId' | 'confirmed' | 'moved'>
+
+export const factsOf = (deps: DashboardDeps, { change, keys }: Chosen, nowMs: number): Facts => {
+  const { core } = deps
+  const staying = new Map<string, number>()
+  const able: KeyState[] = []
+  for (const key of keys) {
+    const why = whyStaying(key, change, nowMs)
+    if (why === null) able.push(key)
+    else staying.set(why, (staying.get(why) ?? 0) + 1)
+  }
+  return {
+    count: able.length,
+    shown: able.slice(0, keysNamedMax).map((key) => chosenKey(deps, key)),
+    cellars: new Set(able.map(({ cellar }) => cellar)).size,
+    usedLately: able.filter((key) => lastUsed(core, key) > nowMs - hourMs).length,
+    expired: able.filter((key) => isExpired(key, nowMs)).length,
+    rotatedBefore: able.filter(({ rotation }) => rotation !== null && rotation.superseded === null).length,
+    staying: [...staying].map(([why, count]) => ({ why, count })),
+  }
+}
+
+const chosenKey = ({ core }: DashboardDeps, { keyId, label, cellar }: KeyState): ChosenKey => ({
+  keyId,
+  label,
+  cellarTitle: core.projections.cellars.get(cellar)?.title ?? cellar,
+  lastUsedAt: core.projections.readings.usage(keyId)?.lastUsedAt ?? null,
+})
+
+/** Words after a number of keys. `null`: the change is for this key. */
+const whyStaying = (key: KeyState, change: SeveralChange, nowMs: number): string | null => {
+  if (key.revoked !== null) return 'already revoked'
+  if (change === 'suspend') return key.suspended === null ? null : 'already suspended'
+  if (change === 'resume') return key.suspended === null ? 'not suspended' : null
+  if (change !== 'rotate') return null
+  const refusal = rotationRefusal(key, nowMs)
+  if (refusal === null) return null
+  return refusal.kind === 'key_is_expired' ? 'expired' : 'already rotated, with the new key in use'
+}
+
+const markChars = 5
+
+/** What was confirmed, in a short text: the beginning of each id. Two of 10,000 keys rarely begin in the same way. */
+export const markOf = (keys: readonly KeyState[]): string =>
+  keys
+    .map(({ keyId }) => keyId.slice(0, markChars))
+    .sort()
+    .join('')
+
+/** `null`: the same keys. */
+export const movedSince = (confirmed: string, keys: readonly KeyState[]): KeysChosen['moved'] => {
+  const now = markOf(keys)
+  if (now === confirmed) return null
+  const [before, after] = [marksIn(confirmed), marksIn(now)]
+  return { came: after.difference(before).size, left: before.difference(after).size }
+}
+
+const marksIn = (text: string): Set<string> => new Set(text.match(new RegExp(`.{${markChars}}`, 'g')) ?? [])

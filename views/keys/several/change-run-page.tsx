@@ -1,0 +1,228 @@
+import { Layout } from '../../frame/layout.tsx'
+import { Csrf } from '../../parts/field.tsx'
+import { Live } from '../../parts/live.tsx'
+import { attribute, Name } from '../../parts/name.tsx'
+import { Crumbs } from '../../parts/nav-links.tsx'
+import { countOf, countText } from '../../parts/quantity.ts'
+import { Instant } from '../../parts/time.tsx'
+import { paths } from '../../paths.ts'
+import type { Shell } from '../../types.ts'
+import { addressKeysMax, type ChangeRunView, type SeveralChange } from './several-types.ts'
+
+/** Without JavaScript, the page loads itself again. */
+const refreshSeconds = 2
+
+export const ChangeRunPage = ({ shell, run }: { readonly shell: Shell; readonly run: ChangeRunView }): JSX.Element => (
+  <Layout shell={shell} title={titleOf(run)} section="keys" narrow {...(run.ended === null ? { refreshSeconds } : {})}>
+    <Crumbs crumbs={[<a href={attribute(run.back)}>Keys</a>]} />
+    <Live from={paths.liveKeysChange(run.id)} target="#change-run" isPaused={run.ended !== null}>
+      <ChangeRun run={run} csrf={shell.csrf} />
+    </Live>
+  </Layout>
+)
+
+export const UnknownChangePage = (props: { readonly shell: Shell; readonly id: string }): JSX.Element => (
+  <Layout shell={props.shell} title="Change of several keys" section="keys" narrow>
+    <Crumbs crumbs={[<a href={paths.allKeys()}>Keys</a>]} />
+    <UnknownChange id={props.id} />
+  </Layout>
+)
+
+/** Also takes the place of a change that was under way when the service was restarted. */
+export const UnknownChange = ({ id }: { readonly id: string }): JSX.Element => (
+  <div id="change-run">
+    <h1>How far this change came is not known</h1>
+    <section class="card warn">
+      <p>
+        The service was restarted, the change is older than the last few, or another operator or node made it. Each key
+        was changed completely or not at all, and the log has every change.
+      </p>
+      <p>
+        <a class="button" href={attribute(paths.found(id))}>
+          See the changes in the Log
+        </a>
+      </p>
+      <p>
+        To do the rest, choose the keys again: those that were changed stay as they are. New keys of a rotation that
+        were not downloaded are lost. Rotate their old keys again.
+      </p>
+    </section>
+  </div>
+)
+
+type Props = { readonly run: ChangeRunView; readonly csrf: string }
+
+export const ChangeRun = ({ run, csrf }: Props): JSX.Element => {
+  const { ended, count, changed, same, refusedCount, leftCount } = run
+  const tried = changed + same + refusedCount
+  return (
+    <div id="change-run">
+      <h1 safe>{titleOf(run)}</h1>
+      {ended === null ? (
+        <section class="card">
+          <progress max={count} value={tried} aria-label="Keys that are done" />
+          <p class="quiet">
+            <b safe>{`${countText(tried)} of ${countText(count)}`}</b> done. You can leave this page: the change goes on
+            while you are signed in.
+          </p>
+        </section>
+      ) : null}
+      <p role="status" class={ended === null ? 'visually-hidden' : undefined} safe>
+        {ended === null ? 'The change goes on.' : outcomeOf(run)}
+      </p>
+      {ended === null ? null : <NewKeys run={run} csrf={csrf} />}
+      {refusedCount === 0 ? null : (
+        <section class="card warn" aria-labelledby="refused-title">
+          <h2 id="refused-title" safe>{`${countOf(refusedCount, 'key was', 'keys were')} not changed`}</h2>
+          <ul class="chosen-keys">
+            {run.refused.map(({ keyId, label, why }) => (
+              <li>
+                <KeyLink keyId={keyId} label={label} />{' '}
+                <span class="why">
+                  <Name text={why} />
+                </span>
+              </li>
+            ))}
+            <More of={refusedCount - run.refused.length} />
+          </ul>
+        </section>
+      )}
+      {leftCount === 0 || ended === null ? null : (
+        <section class="card warn" aria-labelledby="left-title">
+          <h2 id="left-title" safe>{`${countOf(leftCount, 'key was', 'keys were')} not tried`}</h2>
+          <p safe>{whyLeft[ended.why]}</p>
+          <p>
+            <a class="button" href={attribute(run.rest)}>
+              {leftCount <= addressKeysMax ? 'Go on with the rest' : 'Go on with the next 500 keys'}
+            </a>
+          </p>
+          <ul class="chosen-keys in-columns">
+            {run.left.map((key) => (
+              <li>
+                <KeyLink {...key} />
+              </li>
+            ))}
+            <More of={leftCount - run.left.length} />
+          </ul>
+        </section>
+      )}
+      {ended === null ? null : (
+        <p>
+          <a href={attribute(paths.found(run.id))}>See the changes in the Log</a> ·{' '}
+          <a href={attribute(run.back)}>Back to the keys</a>
+        </p>
+      )}
+    </div>
+  )
+}
+
+const KeyLink = ({ keyId, label }: { readonly keyId: string; readonly label: string }): JSX.Element => (
+  <span>
+    <a href={paths.key(keyId)}>
+      <Name text={label} />
+    </a>{' '}
+    <code safe>{`clr_${keyId}_…`}</code>
+  </span>
+)
+
+const More = ({ of }: { readonly of: number }): JSX.Element =>
+  of === 0 ? '' : <li class="quiet" safe>{`and ${countOf(of, 'more key', 'more keys')}`}</li>
+
+const NewKeys = ({ run, csrf }: Props): JSX.Element => {
+  const { newKeys, handedOutAt, change } = run
+  if (change !== 'rotate' || (newKeys === 0 && handedOutAt === null)) return ''
+  if (handedOutAt !== null)
+    return (
+      <section class="card" aria-labelledby="new-title">
+        <h2 id="new-title">The new keys were downloaded</h2>
+        <p>
+          This was at <Instant at={handedOutAt} />. The service has no copy. If you lost the file,{' '}
+          <LostKeys run={run} />: they work until the first reading with a new key. Then revoke the new keys of this
+          rotation.
+        </p>
+        <NextSteps />
+      </section>
+    )
+  return (
+    <section class="card key-once" aria-labelledby="new-title">
+      <h2
+        id="new-title"
+        safe
+      >{`Download the ${countOf(newKeys, 'new key', 'new keys')} now: you get the file only once`}</h2>
+      <p>
+        The service does not store the new keys, and a restart loses them. If that happens, rotate the old keys again:
+        they work until the first reading with a new key. The button works once. To see that the file was taken, reload
+        this page.
+      </p>
+      <form method="post" action={paths.keysChange(run.id)} data-download="">
+        <Csrf token={csrf} />
+        <div class="form-end">
+          <button type="submit" name="format" value="csv">
+            Download as CSV
+          </button>
+          <button type="submit" name="format" value="json" class="secondary">
+            Download as JSON
+          </button>
+        </div>
+      </form>
+      <NextSteps />
+    </section>
+  )
+}
+
+const LostKeys = ({ run }: Pick<Props, 'run'>): JSX.Element =>
+  run.again === null ? 'rotate the old keys again' : <a href={attribute(run.again)}>rotate the old keys again</a>
+
+const NextSteps = (): JSX.Element => (
+  <p>
+    Next: give each device its new key, then{' '}
+    <a href={attribute(paths.allKeys({ rotation: true, status: 'all' }))}>see which rotations go on</a>.
+  </p>
+)
+
+const outcomeOf = ({ changed, same, change }: ChangeRunView): string =>
+  [
+    ...(changed === 0 ? [] : [inForce[change]]),
+    ...(same === 0 ? [] : [`Already ${pastWords[change]}: ${countOf(same, 'key', 'keys')}.`]),
+  ].join(' ')
+
+const titleOf = ({ change, count, changed, ended }: ChangeRunView): string => {
+  if (ended === null) return `${running[change]} ${countOf(count, 'key', 'keys')}`
+  const keys =
+    changed === count ? countOf(count, 'key', 'keys') : `${countText(changed)} of ${countOf(count, 'key', 'keys')}`
+  return `${keys} ${pastWords[change]}`
+}
+
+const running: Readonly<Record<SeveralChange, string>> = {
+  suspend: 'Suspending',
+  resume: 'Resuming',
+  revoke: 'Revoking',
+  expiry: 'Setting the expiry of',
+  limit: 'Setting the limit of',
+  rotate: 'Rotating',
+}
+
+const pastWords: Readonly<Record<SeveralChange, string>> = {
+  suspend: 'suspended',
+  resume: 'resumed',
+  revoke: 'revoked',
+  expiry: 'with the new expiry',
+  limit: 'with the new limit',
+  rotate: 'rotated',
+}
+
+const inForce: Readonly<Record<SeveralChange, string>> = {
+  suspend: 'Every node refuses their readings until you resume the keys.',
+  resume: 'Their readings are accepted again.',
+  revoke: 'Every node refuses their readings now.',
+  expiry: 'The new expiry is in force.',
+  limit: 'The new limit is in force.',
+  rotate: 'Each has a new key. Until the first reading with it, nothing changes for the old key.',
+}
+
+const whyLeft: Readonly<Record<NonNullable<ChangeRunView['ended']>['why'], string>> = {
+  all_tried: '',
+  session_ended: 'Your session ended, or your role changed, before these keys had their turn. They are as they were.',
+  log_away: 'The event log failed before these keys had their turn. They are as they were.',
+  bug: 'The service has a bug, which its log lines show. These keys did not have their turn.',
+}
