@@ -97,7 +97,9 @@ describe('the auditor, on two nodes', () => {
       await auditor.follow('Log')
       await auditor.paste(requestId)
       const { page } = auditor
-      await page.getByRole('heading', { name: /Press, south had used its 1 reading of the last 60 seconds/ }).waitFor()
+      await page
+        .getByRole('heading', { name: /Press, south clr_\S+ had used its 1 reading of the last 60 seconds/ })
+        .waitFor()
       for (const words of ['429 RATE_LIMITED', '30 minutes ago', '1 reading in 60 seconds'])
         expect(await page.getByText(words).first().isVisible()).toBe(true)
       await auditor.context.close()

@@ -121,46 +121,48 @@ describe('sentenceOf()', () => {
 
   test('says a limit, an expiry, a label and a note with their old values', () => {
     expect(said(event('KeyLimitChanged'))).toBe(
-      'ada@example.org lowered the limit of Press, south from 6,000 to 600 readings in 60 seconds.',
+      'ada@example.org lowered the limit of Press, south clr_7Qp2mZ4k from 6,000 to 600 readings in 60 seconds.',
     )
     expect(said(event('KeyLimitChanged', { limit: { readings: 9_000, windowMs: 3_600_000 } }))).toBe(
-      'ada@example.org changed the limit of Press, south from 6,000 readings in 60 seconds to 9,000 readings in 1 hour.',
+      'ada@example.org changed the limit of Press, south clr_7Qp2mZ4k from 6,000 readings in 60 seconds to 9,000 readings in 1 hour.',
     )
     expect(said(event('KeyLimitChanged', { limit: null }))).toBe(
-      'ada@example.org gave Press, south the limit of its cellar. Before, it was 6,000 readings in 60 seconds.',
+      'ada@example.org gave Press, south clr_7Qp2mZ4k the limit of its cellar. Before, it was 6,000 readings in 60 seconds.',
     )
     expect(said(event('KeyLimitChanged'), { ...before, key: { ...key, limit: null } })).toBe(
-      'ada@example.org set the limit of Press, south to 600 readings in 60 seconds. Before, it had the limit of its cellar.',
+      'ada@example.org set the limit of Press, south clr_7Qp2mZ4k to 600 readings in 60 seconds. Before, it had the limit of its cellar.',
     )
     expect(said(event('KeyExpirySet'))).toBe(
-      'ada@example.org set the expiry of Press, south to 2026-03-03 12:00:00.000 UTC. Before, it had no expiry.',
+      'ada@example.org set the expiry of Press, south clr_7Qp2mZ4k to 2026-03-03 12:00:00.000 UTC. Before, it had no expiry.',
     )
     expect(said(event('KeyRelabelled'))).toBe(
-      'ada@example.org renamed Press, south to “some new label”, and changed its note.',
+      'ada@example.org renamed Press, south clr_7Qp2mZ4k to “some new label”, and changed its note.',
     )
   })
 
   test('says a revocation, a rotation and a fence', () => {
     expect(said(event('KeyRevoked', { reason: 'left on a bus', sealId: 's' }))).toBe(
-      'ada@example.org revoked Press, south: “left on a bus”. No reading of it was accepted afterwards.',
+      'ada@example.org revoked Press, south clr_7Qp2mZ4k: “left on a bus”. No reading of it was accepted afterwards.',
     )
     expect(said(event('KeyRevoked', { reason: '', sealId: 's' }))).toBe(
-      'ada@example.org revoked Press, south. No reading of it was accepted afterwards.',
+      'ada@example.org revoked Press, south clr_7Qp2mZ4k. No reading of it was accepted afterwards.',
     )
     expect(said(event('KeyRotated'))).toBe(
-      'ada@example.org rotated Press, south to Press, south (clr_9Qp2mZ4k_…). The old key works for 24 hours from the first reading with the new key.',
+      'ada@example.org rotated Press, south clr_7Qp2mZ4k to Press, south clr_9Qp2mZ4k. The old key works for 24 hours from the first reading with the new key.',
     )
     expect(said(event('ReadingsFenced'))).toBe(
-      'The changes of Press, south up to revision 3 are in force on every node.',
+      'The changes of Press, south clr_7Qp2mZ4k up to revision 3 are in force on every node.',
     )
   })
 
   test('says refusals in words, the most frequent first', () => {
     expect(said(event('ReadingsRefused'))).toBe(
-      '15 refusals of Press, south: over the limit of 6,000 readings in 60 seconds (14); CODE_OF_LATER_VERSION (1).',
+      '15 refusals of Press, south clr_7Qp2mZ4k: over the limit of 6,000 readings in 60 seconds (14); CODE_OF_LATER_VERSION (1).',
     )
     const one = { from: noonMs, to: noonMs, counts: [{ code: 'MALFORMED_JSON', count: 1 }], samples: [] }
-    expect(said(event('ReadingsRefused', one))).toBe('1 refusal of Press, south: the body is not valid JSON.')
+    expect(said(event('ReadingsRefused', one))).toBe(
+      '1 refusal of Press, south clr_7Qp2mZ4k: the body is not valid JSON.',
+    )
     const unknown = { ...one, counts: [{ code: 'KEY_UNKNOWN', count: 1 }] }
     const ofNode = { ...event('ReadingsRefused', unknown), stream: 'refusals-node' }
     expect(said(ofNode)).toBe('1 refusal: unknown API key.')

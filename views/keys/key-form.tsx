@@ -49,6 +49,9 @@ export const EditKeyPage = (props: {
       <h1>
         Edit <Name text={apiKey.label} />
       </h1>
+      <p class="identifier">
+        <code safe>{`clr_${apiKey.keyId}_…`}</code>
+      </p>
       <PostForm
         action={paths.editKey(apiKey.keyId)}
         csrf={props.shell.csrf}

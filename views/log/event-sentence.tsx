@@ -2,9 +2,9 @@ import { escapeHtml } from '@kitajs/html'
 import { Name } from '../parts/name.tsx'
 import { ExactInstant } from '../parts/time.tsx'
 import { paths } from '../paths.ts'
-import { cannotSay, cellarName, keyName, oneLine, type Part, type Sentence } from './sentence-parts.ts'
+import { cannotSay, cellarName, keyName, keyPrefix, oneLine, type Part, type Sentence } from './sentence-parts.ts'
 
-/** The page of the key `ofKey` has no link to itself. */
+/** The page of the key `ofKey` has no link to itself. Keys can have equal labels, so the others are named by their prefix, too. */
 export const EventSentence = (props: { readonly sentence: Sentence; readonly ofKey?: string }): JSX.Element => (
   <>
     {props.sentence.map((part) => (
@@ -28,9 +28,14 @@ const SentencePart = (props: { readonly part: Part; readonly ofKey: string | nul
       return part.keyId === props.ofKey ? (
         <Name text={keyName(part)} />
       ) : (
-        <a href={paths.key(part.keyId)}>
-          <Name text={keyName(part)} />
-        </a>
+        <>
+          <a href={paths.key(part.keyId)}>
+            <Name text={keyName(part)} />
+          </a>
+          <span class="key-prefix" safe>
+            {keyPrefix(part)}
+          </span>
+        </>
       )
     case 'cellar':
       return (

@@ -21,7 +21,7 @@ export const keySentences: Sentences<KeyEventType> = {
   KeyCreated: ({ data: { keyId, label, cellar, predecessorId } }, { who, names }) => {
     const title = names.cellarTitle(cellar) ?? cellar
     const made = say`${who} created the key ${{ kind: 'key', keyId, label }} in ${{ kind: 'cellar', cellar, title }}`
-    return predecessorId === null ? say`${made}.` : say`${made}, to replace ${otherKey(predecessorId, names, label)}.`
+    return predecessorId === null ? say`${made}.` : say`${made}, to replace ${namedKey(predecessorId, names)}.`
   },
   KeyRelabelled: (event, context) => relabelledSentence(event, context),
   KeyLimitChanged: (event, context) =>
@@ -30,14 +30,14 @@ export const keySentences: Sentences<KeyEventType> = {
     say`${context.who} ${expirySentence(keyOf(event, context), context.before.key?.expiresAt, event.data.expiresAt)}.`,
   KeyRotated: (event, context) => {
     const key = keyOf(event, context)
-    const successor = otherKey(event.data.successorId, context.names, key.label)
+    const successor = namedKey(event.data.successorId, context.names)
     return say`${context.who} rotated ${key} to ${successor}. The old key ${overlapWords(event.data.overlapMs)}.`
   },
   KeySuperseded: (event, context) => {
     const { successorId, usedAt, expiresAt } = event.data
     const key = keyOf(event, context)
     const stops = expiresAt <= event.recordedAt ? 'stopped' : 'stops'
-    const successor = otherKey(successorId, context.names, key.label)
+    const successor = namedKey(successorId, context.names)
     return say`${key} ${stops} working at ${instant(expiresAt)}: its successor, ${successor}, was first used at ${instant(usedAt)}.`
   },
   KeySuspended: (event, context) =>
@@ -56,12 +56,7 @@ const keyOf = ({ stream }: RecordedEvent, { before, names }: Context): KeyPart =
   return { kind: 'key', keyId, label: before.key?.label ?? names.keyLabel(keyId) }
 }
 
-/** Both keys of a rotation often have the same label. */
-const otherKey = (keyId: string, names: Names, ownLabel: string | null): Sentence => {
-  const label = names.keyLabel(keyId)
-  const key: KeyPart = { kind: 'key', keyId, label }
-  return label !== null && label === ownLabel ? say`${key} (clr_${keyId}_…)` : [key]
-}
+const namedKey = (keyId: string, names: Names): KeyPart => ({ kind: 'key', keyId, label: names.keyLabel(keyId) })
 
 const relabelledSentence = (event: RecordedEvent<'KeyRelabelled'>, context: Context): Sentence => {
   const { who } = context

@@ -97,7 +97,7 @@ const textOfPart = (part: Part): string => {
     case 'instant':
       return exactText(part.at)
     case 'key':
-      return plainName(keyName(part))
+      return plainName(keyName(part) + keyPrefix(part))
     case 'cellar':
       return plainName(cellarName(part))
     case 'operator':
@@ -111,6 +111,10 @@ export const keyName = ({ keyId, label }: Extract<Part, { readonly kind: 'key' }
   const name = oneLine(label ?? '')
   return name === '' ? `clr_${keyId}_…` : name
 }
+
+/** Behind the name of a key, if that is its label. */
+export const keyPrefix = ({ keyId, label }: Extract<Part, { readonly kind: 'key' }>): string =>
+  oneLine(label ?? '') === '' ? '' : ` clr_${keyId}`
 
 /** Or the identifier of a cellar without a title. */
 export const cellarName = ({ cellar, title }: Extract<Part, { readonly kind: 'cellar' }>): string =>

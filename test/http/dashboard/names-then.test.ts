@@ -43,18 +43,19 @@ const rowsOf = async (path: string): Promise<readonly string[]> => {
 
 describe('the Log calls', () => {
   test('a key as it was called at the time of each event', async () => {
+    const prefix = `clr_${key.keyId}`
     expect(await rowsOf(paths.log({ key: key.keyId, kind: 'keys' }))).toEqual([
-      expect.stringContaining('changes of Renamed by bob up to revision 5'),
-      expect.stringContaining('suspended Renamed by bob.'),
-      expect.stringContaining('renamed Mosel press to “Renamed by bob”.'),
-      expect.stringContaining('rotated Mosel press to Mosel press (clr_'),
-      expect.stringContaining('resumed Mosel press.'),
-      expect.stringContaining('changes of Mosel press up to revision 1'),
-      expect.stringContaining('suspended Mosel press.'),
+      expect.stringContaining(`changes of Renamed by bob ${prefix} up to revision 5`),
+      expect.stringContaining(`suspended Renamed by bob ${prefix}.`),
+      expect.stringContaining(`renamed Mosel press ${prefix} to “Renamed by bob”.`),
+      expect.stringContaining(`rotated Mosel press ${prefix} to Mosel press clr_`),
+      expect.stringContaining(`resumed Mosel press ${prefix}.`),
+      expect.stringContaining(`changes of Mosel press ${prefix} up to revision 1`),
+      expect.stringContaining(`suspended Mosel press ${prefix}.`),
       expect.stringContaining('created the key Mosel press'),
     ])
     const [reading = ''] = await rowsOf(paths.log({ key: key.keyId, kind: 'readings' }))
-    expect(reading).toContain('1 reading of Mosel press accepted')
+    expect(reading).toContain(`1 reading of Mosel press ${prefix} accepted`)
   })
 
   test('the key of a reading so in the column of who did it', async () => {
