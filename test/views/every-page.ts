@@ -506,7 +506,7 @@ const settingsPages = (texts: Texts): readonly Page[] => {
     })),
     {
       name: 'confirm-retention',
-      html: ConfirmRetentionPage({ ...keepAYear, cellar, form: form({ days: '365' }) }),
+      html: ConfirmRetentionPage({ ...keepAYear, cellar, form: { ...form({ days: '365' }), shown: '' } }),
     },
     {
       name: 'confirm-retention-for-ever',
@@ -515,7 +515,7 @@ const settingsPages = (texts: Texts): readonly Page[] => {
         cellar: { ...cellar, policy: { ...cellar.policy, retentionMs: day } },
         retentionMs: null,
         purgeBefore: null,
-        form: form({ days: '' }),
+        form: { ...form({ days: '' }), shown: '' },
       }),
     },
     {

@@ -1,12 +1,12 @@
 import { Layout } from '../frame/layout.tsx'
 import { ConfirmCard } from '../parts/confirm-card.tsx'
-import { FormFault, TextField } from '../parts/field.tsx'
+import { FormFault, Shown, TextField } from '../parts/field.tsx'
 import { attribute, Name } from '../parts/name.tsx'
 import { countOf } from '../parts/quantity.ts'
 import { Instant } from '../parts/time.tsx'
 import { dayMs } from '../parts/time-words.ts'
 import { paths } from '../paths.ts'
-import type { CellarView, Form, RetentionField, Shell } from '../types.ts'
+import type { CellarView, EditForm, Form, RetentionField, Shell } from '../types.ts'
 import { Breadcrumbs } from './cellar-frame.tsx'
 
 /** By GET, because sending it changes nothing: the next page asks for confirmation. */
@@ -43,7 +43,7 @@ export const ConfirmRetentionPage = (props: {
   readonly retentionMs: number | null
   /** `null`: no readings will be deleted. */
   readonly purgeBefore: number | null
-  readonly form: Form<RetentionField>
+  readonly form: EditForm<RetentionField>
 }): JSX.Element => {
   const { cellar, retentionMs, purgeBefore } = props
   return (
@@ -54,7 +54,12 @@ export const ConfirmRetentionPage = (props: {
         csrf={props.shell.csrf}
         action={paths.retention(cellar.cellar)}
         fault={props.form.faults.form ?? props.form.faults.days}
-        fields={<input type="hidden" name="days" value={attribute(props.form.values.days)} />}
+        fields={
+          <>
+            <Shown text={props.form.shown} />
+            <input type="hidden" name="days" value={attribute(props.form.values.days)} />
+          </>
+        }
         button={retentionMs === null ? 'Keep for ever' : `Delete after ${daysText(retentionMs)}`}
         isDangerous={retentionMs !== null}
         cancel={paths.settings(cellar.cellar)}

@@ -10,7 +10,7 @@ export const Csrf = (props: { readonly token: string }): JSX.Element => (
  * The values at the opening of the form, so that only edited fields are saved. With `autocomplete`, untouched fields would
  * look edited.
  */
-const Shown = (props: { readonly text: string }): JSX.Element => (
+export const Shown = (props: { readonly text: string }): JSX.Element => (
   <input type="hidden" name="_shown" value={attribute(props.text)} autocomplete="off" />
 )
 

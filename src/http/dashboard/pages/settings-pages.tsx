@@ -48,11 +48,12 @@ const titleAgain =
 
 const heldOf = (cellar: CellarState, shown: Held['shown']) => ({
   shown,
-  now: { ...titleValues(cellar), ...policyValues(cellar.policy) },
+  now: { ...titleValues(cellar), ...policyValues(cellar.policy), ...retentionValues(cellar.policy) },
   stream: cellarStream(cellar.cellar),
   valuesIn: (event: RecordedEvent): Held['now'] => {
     if (event.type === 'CellarRenamed') return event.data
-    return event.type === 'CellarPolicyChanged' ? policyValues(event.data.policy) : {}
+    if (event.type !== 'CellarPolicyChanged') return {}
+    return { ...policyValues(event.data.policy), ...retentionValues(event.data.policy) }
   },
 })
 
@@ -118,6 +119,12 @@ export const changeRetention = async (deps: DashboardDeps, visit: SignedInVisit)
   const again = retentionAgain(visit, cellar, typed)
   const retention = typedRetention(typed)
   if (!retention.ok) return refusedPage(visit, retention.refusal, { back: backTo(cellar), again })
+  const overtaken = await changedMeanwhile(deps, visit, {
+    ...heldOf(cellar, shownValues(visit.form, retentionValues(cellar.policy))),
+    groups: [{ typed: ['days'], now: keptWords(cellar.policy) }],
+  })
+  const asked = { typed, retentionMs: retention.value }
+  if (overtaken !== null) return htmlPage(visit, confirmPage(visit, cellar, { ...asked, ...overtaken }), 409)
   const changed = await deps.core.cellars.changePolicy(cellar.cellar, { retentionMs: retention.value }, askerOf(visit))
   if (changed.ok) return seeOther(visit, paths.settings(cellar.cellar), { notice: 'retention_changed' })
   return refusedPage(visit, changed.refusal, { back: backTo(cellar), again })
@@ -133,17 +140,24 @@ const typedRetention = (typed: string): Typed<number | null> => {
 const retentionAgain = (visit: SignedInVisit, cellar: CellarState, days: string) => (faults: Faults) =>
   settingsPage(visit, cellar, { retention: { values: { days }, faults: placedFaults({ days }, faults) } })
 
+type Confirmed = {
+  readonly typed: string
+  readonly retentionMs: number | null
+  readonly faults?: Faults
+  readonly shown?: Held['shown']
+}
+
 const confirmPage = (
   visit: SignedInVisit,
   cellar: CellarState,
-  { typed, retentionMs }: { readonly typed: string; readonly retentionMs: number | null },
+  { typed, retentionMs, faults = noFaults, shown = shownValues(visit.form, retentionValues(cellar.policy)) }: Confirmed,
 ): JSX.Element => (
   <ConfirmRetentionPage
     shell={visit.shell}
     cellar={cellarView(cellar)}
     retentionMs={retentionMs}
     purgeBefore={retentionMs === null ? null : purgeBefore(visit.nowMs, retentionMs)}
-    form={{ values: { days: typed.trim() }, faults: {} }}
+    form={{ values: { days: typed.trim() }, shown: shownFieldOf(shown), faults }}
   />
 )
 
@@ -200,6 +214,11 @@ const policyValues = ({ limit, readingAgeMsMax, readingAheadMsMax }: CellarPolic
   age_max: readingAgeMsMax === null ? '' : durationTyped(readingAgeMsMax),
   ahead_max: readingAheadMsMax === null ? '' : durationTyped(readingAheadMsMax),
 })
+
+const retentionValues = ({ retentionMs }: CellarPolicy) => ({ days: daysOf(retentionMs) })
+
+const keptWords = ({ retentionMs }: CellarPolicy): string =>
+  retentionMs === null ? '“for ever”' : `“${daysOf(retentionMs)}” days`
 
 const daysOf = (retentionMs: number | null): string =>
   retentionMs === null ? '' : String(retentionMs / retentionMsMin)

@@ -199,6 +199,18 @@ describe('stale settings forms', () => {
     expect(cellar()?.title).toBe('Mine')
   })
 
+  test('tell the retention that somebody else has set, and who', async () => {
+    await service.core.cellars.create({ cellar: testCellar, title: '' }, testAsker)
+    const action = paths.retention(testCellar)
+    const form = await formOn(`${action}?days=30`, action)
+    await service.core.cellars.changePolicy(testCellar, { retentionMs: 90 * dayMs }, byBob)
+    const asked = await admin.post(action, form)
+    expect(asked.body).toContain(`Changed to “90” days by ${emailOf.auditor} at `)
+    expect(service.core.projections.cellars.get(testCellar)?.policy.retentionMs).toBe(90 * dayMs)
+    await admin.post(action, fieldsOfForm(asked.body, action))
+    expect(service.core.projections.cellars.get(testCellar)?.policy.retentionMs).toBe(30 * dayMs)
+  })
+
   test('tell the unit that somebody else has set, and who', async () => {
     await service.core.cellars.create({ cellar: testCellar, title: '' }, testAsker)
     const [page, action] = [paths.unit(testCellar, { rack: 'rack-07', keg: 'bar' }), paths.unit(testCellar)]
