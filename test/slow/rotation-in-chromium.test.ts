@@ -6,6 +6,7 @@ import { startWithOperators } from '../http/dashboard/visitor.ts'
 import { launchChromium } from '../support/chromium.ts'
 import { emailOf, testPassword } from '../support/test-operators.ts'
 import { type Service, testAsker, validReading } from '../support/test-service.ts'
+import { until } from '../support/time/until.ts'
 
 // Only ends the test of a page that never loads.
 setDefaultTimeout(600_000)
@@ -101,6 +102,7 @@ test.each(ways)('a key in use is rotated and retired, and no reading is refused,
 
   service.clock.advance(minute)
   await send(newKey, 'rack-2')
+  await seen('2 of 3 racks have switched.')
   await send(newKey, 'rack-3')
   await page.goto(service.url + paths.allKeys({ rotation: true }))
   await seen('All 3 racks have switched.')
@@ -123,3 +125,42 @@ test.each(ways)('a key in use is rotated and retired, and no reading is refused,
   await service.core.keys.revoke(keyId, '', testAsker)
   await page.context().close()
 })
+
+test.each(ways.filter(({ byKeyboard }) => !byKeyboard))(
+  'a fleet is rotated, and its old keys are retired together, $name',
+  async (way) => {
+    const page = await openedBy(way)
+    const label = `Fleet of ${way.width}`
+    const olds = [await service.createKey({ label }), await service.createKey({ label })]
+    const send = async (key: string): Promise<number> => (await service.post(validReading, key)).status
+    for (const { key } of olds) expect(await send(key)).toBe(200)
+    const choose = async (list: string, button: string): Promise<void> => {
+      await page.goto(service.url + list)
+      for (const box of await page.locator('input[name="key"]').all()) await box.check()
+      await page.getByRole('button', { name: button, exact: true }).click()
+    }
+
+    await choose(paths.allKeys({ words: [label] }), 'Rotate')
+    await page.getByRole('button', { name: 'Rotate 2 keys' }).click()
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download as JSON' }).click(),
+    ])
+    const newKeys = (await Bun.file(await file.path()).text()).match(/clr_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}/g) ?? []
+    expect(newKeys).toHaveLength(2)
+    service.clock.advance(minute)
+    for (const key of newKeys) expect(await send(key)).toBe(200)
+    const superseded = () =>
+      olds.every(({ keyId }) => service.core.projections.keys.get(keyId)?.rotation?.superseded != null)
+    await until(superseded)
+
+    await choose(paths.allKeys({ rotation: true }), 'Retire old keys')
+    await page.getByRole('button', { name: 'Retire 2 keys' }).click()
+    await page.getByText('2 keys retired').first().waitFor()
+    await page.goto(service.url + paths.allKeys({ rotation: true }))
+    await page.getByText('No rotation goes on: each old key has stopped.').waitFor()
+    for (const { key } of olds) expect(await send(key)).toBe(401)
+    for (const key of newKeys) expect(await send(key)).toBe(200)
+    await page.context().close()
+  },
+)

@@ -31,6 +31,7 @@ export const severalKeysPages = (texts: Texts, shell: Shell): readonly Page[] =>
       ...key,
       cellarTitle: texts('title'),
       lastUsedAt: at === 2 ? null : nowMs - at * 90_000,
+      racks: null,
     })),
     cellars: 14,
     usedLately: 2,

@@ -37,6 +37,7 @@ export const ChangeBar = (props: ListProps): JSX.Element => {
         <Change to="expiry" words="Set expiry" />
         <Change to="limit" words="Set limit" />
         <Change to="rotate" words="Rotate" />
+        {query.rotation ? <Change to="retire" words="Retire old keys" isDangerous /> : null}
         <Change to="revoke" words="Revoke" isDangerous />
       </span>
     </fieldset>

@@ -217,7 +217,6 @@ const Switched = (props: { readonly apiKey: KeyRow; readonly isAdmin: boolean })
           <a href={paths.retireKey(keyId)} data-dialog>
             Retire now
           </a>{' '}
-          ·{' '}
           <a href={paths.keepKey(keyId)} data-dialog>
             Keep longer
           </a>

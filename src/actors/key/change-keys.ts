@@ -1,6 +1,7 @@
 /** Changes several keys, a few at once. Each key has its own events, and all share the request id of the asker. */
 import type { KeyState } from '../../domain/key.ts'
 import { type CommandRefusal, done, type Outcome, refused } from '../../domain/refusal.ts'
+import { mayRetire } from '../../domain/search/rotation.ts'
 import type { Asker, Core } from '../core-interface.ts'
 import { type ChangeRefused, changeKeyInParts, type KeyChanges } from './change-key-in-parts.ts'
 
@@ -11,6 +12,8 @@ export type KeysChange =
   | { readonly do: 'suspend' | 'resume' | 'revoke'; readonly reason: string }
   | { readonly do: 'change'; readonly changes: KeyChanges }
   | { readonly do: 'rotate'; readonly overlapMs: number }
+  /** Old keys of rotations expire now. Other keys are not changed. */
+  | { readonly do: 'retire' }
 
 export type ChangedKey = {
   readonly keyId: string
@@ -95,6 +98,12 @@ const perform = async (
       if (!created.ok) return refused(whole(created.refusal))
       const { state, ...rotated } = created.value
       return done({ state, rotated })
+    }
+    case 'retire': {
+      const key = core.projections.keys.get(keyId)
+      if (key !== null && !mayRetire(key, core.clock.now())) return done({ state: key, rotated: null })
+      const retired = await core.keys.setExpiry(keyId, core.clock.now(), asker)
+      return retired.ok ? done({ state: retired.value, rotated: null }) : refused(whole(retired.refusal))
     }
     default: {
       const changed = await core.keys[change.do](keyId, change.reason, asker)

@@ -112,7 +112,11 @@ const expiryOf = <T>(
 
 type SeveralOptions = JsonOption & SelectionOptions & { readonly yes?: boolean }
 
-const changing = (keyIds: readonly string[] | undefined, change: KeysChange, options: SeveralOptions): Operation => {
+const changing = (
+  keyIds: readonly string[] | undefined,
+  change: Exclude<KeysChange, { readonly do: 'retire' }>,
+  options: SeveralOptions,
+): Operation => {
   const { dryRun: isDryRun = false, yes: isConfirmed = false } = options
   return { op: 'change_keys', keys: selectionOf(keyIds ?? [], options), change, isDryRun, isConfirmed }
 }

@@ -147,6 +147,7 @@ const past: Readonly<Record<KeysChange['do'], string>> = {
   revoke: 'revoked',
   change: 'changed',
   rotate: 'rotated',
+  retire: 'retired',
 }
 
 const countOf = (count: number): string => `${count} ${count === 1 ? 'key' : 'keys'}`

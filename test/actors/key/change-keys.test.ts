@@ -81,3 +81,11 @@ test('changeKeys() rotates keys and hands out each new key', async () => {
   const past = await changed(node, { keyIds, change: { do: 'change', changes: { expiresAt: 1, label: 'x' } } })
   expect(past.map(wordOf)).toEqual(keyIds.map(() => 'expiry_in_past'))
 })
+
+test('changeKeys() retires no key without a new key in use', async () => {
+  const { node, keyIds } = await withKeys(2)
+  await changed(node, { keyIds: keyIds.slice(0, 1), change: { do: 'rotate', overlapMs: 3_600_000 } })
+  const answers = await changed(node, { keyIds, change: { do: 'retire' } })
+  expect(answers.map(wordOf)).toEqual(['same', 'same'])
+  expect(keyIds.map((keyId) => node.core.projections.keys.get(keyId)?.expiresAt)).toEqual([null, null])
+})

@@ -200,6 +200,7 @@ const running: Readonly<Record<SeveralChange, string>> = {
   expiry: 'Setting the expiry of',
   limit: 'Setting the limit of',
   rotate: 'Rotating',
+  retire: 'Retiring',
 }
 
 const pastWords: Readonly<Record<SeveralChange, string>> = {
@@ -209,6 +210,7 @@ const pastWords: Readonly<Record<SeveralChange, string>> = {
   expiry: 'with the new expiry',
   limit: 'with the new limit',
   rotate: 'rotated',
+  retire: 'retired',
 }
 
 const inForce: Readonly<Record<SeveralChange, string>> = {
@@ -218,6 +220,7 @@ const inForce: Readonly<Record<SeveralChange, string>> = {
   expiry: 'The new expiry is in force.',
   limit: 'The new limit is in force.',
   rotate: 'Each has a new key. Until the first reading with it, nothing changes for the old key.',
+  retire: 'Every node refuses their readings now. To undo this, set a later expiry.',
 }
 
 const whyLeft: Readonly<Record<NonNullable<ChangeRunView['ended']>['why'], string>> = {

@@ -8,6 +8,7 @@ import { Ago } from '../../parts/time.tsx'
 import { durationWords } from '../../parts/time-words.ts'
 import type { Shell } from '../../types.ts'
 import { ExpiryField, LimitFields, newChoices } from '../key-form.tsx'
+import { switchedText } from '../rotation/rotation-card.tsx'
 import type { ChosenKey, KeysChosen, SeveralChange } from './several-types.ts'
 
 type Props = {
@@ -43,7 +44,7 @@ export const ConfirmSeveralPage = ({ shell, chosen, overlaps }: Props): JSX.Elem
           fault={chosen.form.faults.form}
           fields={<Fields chosen={chosen} overlaps={overlaps} />}
           button={title}
-          isDangerous={change === 'revoke'}
+          isDangerous={change === 'revoke' || change === 'retire'}
           cancel={attribute(chosen.back)}
         >
           <Moved chosen={chosen} />
@@ -85,7 +86,7 @@ const Chosen = (props: {
   readonly isInOneCellar: boolean
   readonly nowMs: number
 }): JSX.Element => {
-  const { keyId, label, cellarTitle, lastUsedAt } = props.apiKey
+  const { keyId, label, cellarTitle, lastUsedAt, racks } = props.apiKey
   return (
     <li>
       <span>
@@ -107,6 +108,7 @@ const Chosen = (props: {
             used <Ago at={lastUsedAt} nowMs={props.nowMs} />
           </>
         )}
+        {racks === null ? null : <span safe>{`. ${switchedText(racks)}`}</span>}
       </span>
     </li>
   )
@@ -127,7 +129,7 @@ const LastUse = ({ chosen: { change, usedLately, count } }: Pick<Props, 'chosen'
   if (usedLately === 0) return <p class="last-use calm">None of these keys was used in the last hour.</p>
   const which =
     count === 1 ? 'This key was' : `${countText(usedLately)} of these keys ${usedLately === 1 ? 'was' : 'were'}`
-  if (change !== 'suspend' && change !== 'revoke')
+  if (change !== 'suspend' && change !== 'revoke' && change !== 'retire')
     return (
       <p class="last-use calm">
         <strong safe>{`${which} used in the last hour.`}</strong>
@@ -214,6 +216,7 @@ const verbs: Readonly<Record<SeveralChange, string>> = {
   expiry: 'Set the expiry of',
   limit: 'Set the limit of',
   rotate: 'Rotate',
+  retire: 'Retire',
 }
 
 const nothingTo: Readonly<Record<SeveralChange, string>> = {
@@ -223,6 +226,7 @@ const nothingTo: Readonly<Record<SeveralChange, string>> = {
   expiry: 'No key can get an expiry',
   limit: 'No key can get a limit',
   rotate: 'Nothing to rotate',
+  retire: 'No old key to retire',
 }
 
 const consequences: Readonly<Record<SeveralChange, string>> = {
@@ -234,4 +238,6 @@ const consequences: Readonly<Record<SeveralChange, string>> = {
     'Each of these keys gets this limit for itself. A lower one takes effect on every node as soon as it is saved.',
   rotate:
     'Each key gets a new key with the same label, note, limit and expiry. You download the new keys as one file, which you get only once. Until the first reading with a new key, nothing changes for its old key.',
+  retire:
+    'Only old keys whose new key is in use are retired. Every node refuses readings with them as soon as you confirm, with “API key has expired”. To undo this, set a later expiry.',
 }

@@ -1,6 +1,7 @@
 import type { Form, NewKeyField } from '../../types.ts'
+import type { RacksView } from '../rotation/rotation-types.ts'
 
-export const severalChanges = ['suspend', 'resume', 'revoke', 'expiry', 'limit', 'rotate'] as const
+export const severalChanges = ['suspend', 'resume', 'revoke', 'expiry', 'limit', 'rotate', 'retire'] as const
 export type SeveralChange = (typeof severalChanges)[number]
 
 /** With more keys, an address would be longer than some proxies allow. */
@@ -11,7 +12,12 @@ export type SeveralField = 'reason' | 'count' | 'overlap' | Exclude<NewKeyField,
 
 type NamedKey = { readonly keyId: string; readonly label: string }
 
-export type ChosenKey = NamedKey & { readonly cellarTitle: string; readonly lastUsedAt: number | null }
+export type ChosenKey = NamedKey & {
+  readonly cellarTitle: string
+  readonly lastUsedAt: number | null
+  /** Of the rotation that is to end. `null`: of no rotation, or not known now. */
+  readonly racks: RacksView | null
+}
 
 export type KeysChosen = {
   readonly change: SeveralChange

@@ -29,7 +29,7 @@ import { requestedPage } from '../show/paging.ts'
 import { waitForTurn } from '../show/pauses.ts'
 import { rackPageOf } from '../show/rack-views.ts'
 import { kegPageNumber, readingsOf, readingsQuery, readingView } from '../show/reading-views.ts'
-import { chainOf, rotatedOf } from '../show/rotation-views.ts'
+import { rotatedOf } from '../show/rotation-views.ts'
 import { cellarInPath, type DashboardDeps, keyInPath, type SignedInVisit } from '../visit.ts'
 import type { Topic } from './live-changes.ts'
 import type { LivePage } from './live-push.ts'
@@ -168,12 +168,11 @@ export const liveKey = async (deps: DashboardDeps, visit: SignedInVisit): Promis
   const parts = { core, owner: visit.session.email, nowMs: visit.nowMs }
   // Page 1 always exists, so the log is not read.
   const page = asked.page === 1 ? 1 : ((await askHistory(parts, key.keyId, asked))?.page ?? asked.page)
-  const isRotated = chainOf(deps, key, visit.nowMs) !== null
   const history = watchedHistory(parts, key.keyId, { ...asked, page })
   return {
-    name: ['key', key.keyId, page, asked.isEverything ? 'all' : 'some', isRotated ? 'rotated' : 'alone'],
-    // The racks of a rotation can send with another key.
-    topic: isRotated ? { cellar: key.cellar } : { keyId: key.keyId },
+    name: ['key', key.keyId, page, asked.isEverything ? 'all' : 'some'],
+    // What racks send with another key of its rotation is shown with the next heartbeat.
+    topic: { keyId: key.keyId },
     listsEvents: false,
     render: async (pause) => {
       const nowMs = core.clock.now()

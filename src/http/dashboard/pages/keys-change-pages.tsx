@@ -6,6 +6,7 @@ import { paths } from '../../../../views/paths.ts'
 import type { KeysChange } from '../../../actors/key/change-keys.ts'
 import { overlapTyped, parseOverlap } from '../../../domain/amounts.ts'
 import { type CommandRefusal, done, type Outcome } from '../../../domain/refusal.ts'
+import { mayRetire } from '../../../domain/search/rotation.ts'
 import { invalidField, parseReason } from '../../../domain/text.ts'
 import { isUuid } from '../../../domain/uuid.ts'
 import { newKeysFile } from '../../../export/new-keys-file.ts'
@@ -14,7 +15,7 @@ import { keysChangedMax } from '../forms/change-runs.ts'
 import { chosenExpiry, keyFormValues, typedLimit } from '../forms/key-fields.ts'
 import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { changeRunView } from '../show/change-run-view.ts'
-import { backOf, type Chosen, chosenIn, factsOf, markOf, movedSince } from '../show/keys-chosen.ts'
+import { backOf, type Chosen, chosenIn, factsOf, markOf, movedSince, withRacks } from '../show/keys-chosen.ts'
 import { askerOf, type DashboardDeps, type SignedInVisit } from '../visit.ts'
 
 /** More are revoked only after their number was typed. */
@@ -56,7 +57,9 @@ export const changeSeveral = async (deps: DashboardDeps, visit: SignedInVisit): 
     query: visit.query.toString(),
     formId: visit.form('_form'),
     change: change.value,
-    keyIds: chosen.keys.map(({ keyId }) => keyId),
+    keyIds: chosen.keys
+      .filter((key) => change.value.do !== 'retire' || mayRetire(key, visit.nowMs))
+      .map(({ keyId }) => keyId),
   })
   if (isNew && run.keyIds.length <= awaitedKeysMax) await whole
   return seeOther(visit, paths.keysChange(run.id), isNew ? {} : { notice: 'change_goes_on' })
@@ -83,6 +86,8 @@ const typedChange = (
       const overlapMs = parseOverlap(form('overlap'))
       return overlapMs.ok ? done({ do: 'rotate', overlapMs: overlapMs.value }) : overlapMs
     }
+    case 'retire':
+      return done({ do: 'retire' })
     default: {
       const mustType = change === 'revoke' ? numberToType(factsOf(deps, chosen, nowMs).count) : null
       if (mustType !== null && form('count').replaceAll(/[\s,.]/g, '') !== String(mustType))
@@ -101,14 +106,15 @@ type Confirmation = {
   readonly faults?: Faults
 }
 
-const confirmPage = (
+const confirmPage = async (
   deps: DashboardDeps,
   visit: SignedInVisit,
   { chosen, moved = null, faults = noFaults }: Confirmation,
-): JSX.Element => {
+): Promise<string> => {
   const { core } = deps
   const { query, form, nowMs } = visit
   const facts = factsOf(deps, chosen, nowMs)
+  const isRetired = chosen.change === 'retire'
   const { label: _, note: __, ...fields } = keyFormValues(form)
   const values = {
     ...fields,
@@ -119,6 +125,7 @@ const confirmPage = (
   }
   const shown: KeysChosen = {
     ...facts,
+    shown: isRetired ? await withRacks(deps, facts.shown, visit.session.email) : facts.shown,
     change: chosen.change,
     href: `${paths.changeKeys}?${query}`,
     back: backOf(query),

@@ -6,9 +6,11 @@ import { hourMs } from '../../../domain/calendar.ts'
 import { isExpired } from '../../../domain/expiry.ts'
 import { type KeyState, rotationRefusal } from '../../../domain/key.ts'
 import { keyFilterOf } from '../../../domain/search/key-filter.ts'
+import { mayRetire } from '../../../domain/search/rotation.ts'
 import type { DashboardDeps, SignedInVisit } from '../visit.ts'
 import { keyQueryOf } from './key-list.ts'
 import { waitForTurn } from './pauses.ts'
+import { racksOfMany } from './rotation-views.ts'
 
 const keysNamedMax = 10
 
@@ -35,6 +37,17 @@ export const chosenIn = async ({ core }: DashboardDeps, { query, session }: Sign
 
 const lastUsed = ({ projections }: DashboardDeps['core'], { keyId }: KeyState): number =>
   projections.readings.usage(keyId)?.lastUsedAt ?? 0
+
+/** The racks of the first old keys that are to be retired. */
+export const withRacks = async (
+  deps: DashboardDeps,
+  shown: readonly ChosenKey[],
+  owner: string,
+): Promise<readonly ChosenKey[]> => {
+  const olds = shown.flatMap(({ keyId }) => deps.core.projections.keys.get(keyId) ?? [])
+  const racks = await racksOfMany(deps, olds, owner)
+  return shown.map((key) => ({ ...key, racks: racks.get(key.keyId) ?? null }))
+}
 
 /** The list in which the keys were chosen. */
 export const backOf = (query: URLSearchParams): string => {
@@ -69,6 +82,7 @@ const chosenKey = ({ core }: DashboardDeps, { keyId, label, cellar }: KeyState):
   label,
   cellarTitle: core.projections.cellars.get(cellar)?.title ?? cellar,
   lastUsedAt: core.projections.readings.usage(keyId)?.lastUsedAt ?? null,
+  racks: null,
 })
 
 /** Words after a number of keys. `null`: the change is for this key. */
@@ -76,6 +90,8 @@ const whyStaying = (key: KeyState, change: SeveralChange, nowMs: number): string
   if (key.revoked !== null) return 'already revoked'
   if (change === 'suspend') return key.suspended === null ? null : 'already suspended'
   if (change === 'resume') return key.suspended === null ? 'not suspended' : null
+  if (change === 'retire' && !mayRetire(key, nowMs))
+    return isExpired(key, nowMs) ? 'already stopped' : 'without a new key that is in use'
   if (change !== 'rotate') return null
   const refusal = rotationRefusal(key, nowMs)
   if (refusal === null) return null

@@ -122,7 +122,7 @@ const lastOfCutKeys = (pairs: RacksOfKeys['racks'], keyIds: readonly string[]): 
 }
 
 /** `null` for a key without a neighbour. */
-export const chainOf = (deps: DashboardDeps, key: KeyState, nowMs: number): ChainView | null => {
+const chainOf = (deps: DashboardDeps, key: KeyState, nowMs: number): ChainView | null => {
   const [earlier, later] = [earlierKeys(key, keyOf(deps)), laterKeys(key, keyOf(deps))]
   if (earlier.length + later.length === 0) return null
   const shown = [...earlier.slice(-chainMax), key, ...later.slice(0, chainMax)]

@@ -107,6 +107,25 @@ describe('the list of rotations', () => {
     expect(await textOf(paths.allKeys({ rotation: true }))).toContain('No rotation goes on: each old key has stopped.')
     expect(stateOf(next.keyId)?.expiresAt).toBeNull()
   })
+
+  test('retires all old keys that it finds, and no new key', async () => {
+    const next = await used()
+    const unused = await service.createKey({ label: 'Unused' })
+    await rotated(unused.keyId)
+    const query = '?rotation=on&all=on&do=retire'
+    const page = await admin.get(paths.changeKeys + query)
+    const text = page.body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
+    expect(text).toContain('Retire 1 key of')
+    expect(text).toContain('1 of 2 racks have switched.')
+    expect(text).toContain('3 chosen keys stay as they are: without a new key that is in use.')
+    const fieldOf = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(page.body)?.[1] ?? ''
+    const fields = { _form: fieldOf('_form'), _confirmed: fieldOf('_confirmed') }
+    const { location } = await admin.post(paths.changeKeys + query, fields)
+    expect(await textOf(location ?? '')).toContain('1 key retired Every node refuses their readings now.')
+    expect(stateOf(old.keyId)?.expiresAt).toBe(service.clock.now())
+    for (const { keyId } of [next, unused]) expect(stateOf(keyId)?.expiresAt).toBeNull()
+    expect(await textOf(paths.allKeys({ rotation: true }))).not.toContain('racks have switched')
+  })
 })
 
 describe('retiring the old key', () => {
