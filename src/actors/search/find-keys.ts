@@ -13,7 +13,7 @@ import {
 } from '../../domain/search/key-filter.ts'
 import { isLate } from '../ask/answer-of.ts'
 import type { Core } from '../core-interface.ts'
-import { eachLoad } from './each-load.ts'
+import { eachLoad, type KeyLoad } from './each-load.ts'
 
 export type KeysWanted = { readonly filter: KeyFilter; readonly sort: KeySort; readonly isReversed: boolean }
 
@@ -26,24 +26,32 @@ export type FoundKeys = {
   readonly counts: Readonly<Record<KeyStatus | 'all', number>>
   /** `ask.db` did not count the latest minutes, or none. */
   readonly isBehind: boolean
+  readonly loads: Loads
 }
 
 type Asker = {
   readonly owner: string
   /** Between pieces of work. */
   readonly pause: () => Promise<void>
+  /** Of an earlier search with the same filter. */
+  readonly loads?: Loads | undefined
 }
 
 export const keysPerPieceMax = 1_000
+/** So that a live page asks one question for most of its pushes. */
+export const loadsKeptMs = 10_000
 
 export const findKeys = async (
   core: Core,
   { filter, sort, isReversed }: KeysWanted,
-  { owner, pause }: Asker,
+  asker: Asker,
 ): Promise<FoundKeys> => {
   const nowMs = core.clock.now()
   const { keys, readings } = core.projections
-  const { loads, isBehind } = await loadsOf(core, { filter, sort }, { owner, pause })
+  const { pause } = asker
+  const known = asker.loads !== undefined && nowMs < asker.loads.atMs + loadsKeptMs ? asker.loads : null
+  const loads = known ?? (await loadsOf(core, { filter, sort }, asker))
+  const waiting = waitingRefusals(core)
   const get = (keyId: string): KeyState | null => keys.get(keyId)
   const counts = { active: 0, expired: 0, suspended: 0, revoked: 0, all: 0 }
   const found: Sorted[] = []
@@ -52,11 +60,11 @@ export const findKeys = async (
   for (const key of keys.each(filter.cellar)) {
     if (looked % keysPerPieceMax === 0) await pause()
     looked += 1
-    const load = loads.get(key.keyId)
+    const load = loads.ofKeys.get(key.keyId)
     const facts: KeyFacts = {
       lastUsedAt: asksForUse ? (readings.usage(key.keyId)?.lastUsedAt ?? null) : null,
       share: load === undefined ? 0 : limitShare(load.busiest, keys.effectiveLimit(key)),
-      refusedToday: load?.refusedToday ?? 0,
+      refusedToday: (load?.refusedToday ?? 0) + (waiting.get(key.keyId) ?? 0),
       isRotating: filter.rotation && isRotating(key, get, nowMs),
     }
     if (!isKeyFound(key, facts, filter, nowMs)) continue
@@ -66,7 +74,7 @@ export const findKeys = async (
     if (filter.status === 'all' || filter.status === status) found.push({ key, by: sortValueOf(key, facts, sort) })
   }
   const sorted = await sortInPieces(found, isReversed ? (a, b) => inOrder(b, a) : inOrder, pause)
-  return { keys: sorted.map(({ key }) => key), all: looked, counts, isBehind }
+  return { keys: sorted.map(({ key }) => key), all: looked, counts, isBehind: loads.isBehind, loads }
 }
 
 type Sorted = { readonly key: KeyState; readonly by: number | string }
@@ -112,23 +120,39 @@ const merge = async <T>(left: readonly T[], right: readonly T[], { compare, paus
   }
 }
 
-type Load = { readonly busiest: number; readonly refusedToday: number }
+type Loads = {
+  readonly atMs: number
+  /** Empty if the filter and the order need no counts. */
+  readonly ofKeys: ReadonlyMap<string, Pick<KeyLoad, 'busiest' | 'refusedToday'>>
+  readonly isBehind: boolean
+}
 
-/** Only if the filter or the order needs the counts. */
-const loadsOf = async (core: Core, { filter, sort }: Omit<KeysWanted, 'isReversed'>, { owner, pause }: Asker) => {
-  const loads = new Map<string, Load>()
-  if (!filter.nearLimit && !filter.refusedToday && sort !== 'busiest') return { loads, isBehind: false }
-  const nowMs = core.clock.now()
-  const wanted = { ...lastDay(nowMs), todayHour: hourOf(nowMs - (nowMs % dayMs)), cellar: filter.cellar }
+const loadsOf = async (
+  core: Core,
+  { filter, sort }: Omit<KeysWanted, 'isReversed'>,
+  { owner, pause }: Asker,
+): Promise<Loads> => {
+  const atMs = core.clock.now()
+  const ofKeys = new Map<string, KeyLoad>()
+  if (!filter.nearLimit && !filter.refusedToday && sort !== 'busiest') return { atMs, ofKeys, isBehind: false }
+  const wanted = { ...lastDay(atMs), todayHour: hourOf(atMs - (atMs % dayMs)), cellar: filter.cellar }
   const answered = await core.questions.ask('keyLoads', wanted, { owner, isAtOnce: true })
   if (answered.kind === 'answered') {
-    for (const { keyId, ...load } of eachLoad(answered.answer)) {
-      if (loads.size % keysPerPieceMax === 0) await pause()
-      loads.set(keyId, load)
+    for (const load of eachLoad(answered.answer)) {
+      if (ofKeys.size % keysPerPieceMax === 0) await pause()
+      ofKeys.set(load.keyId, load)
     }
   }
-  return { loads, isBehind: isLate(answered) }
+  return { atMs, ofKeys, isBehind: isLate(answered) }
 }
+
+/** By key. They are written to the log, and counted, up to 15 minutes later. */
+export const waitingRefusals = (core: Core): ReadonlyMap<string, number> =>
+  new Map(
+    core.refusals
+      .waiting()
+      .map(({ keyId, data }) => [keyId ?? '', data.counts.reduce((sum, { count }) => sum + count, 0)]),
+  )
 
 /** The last 24 hours, the hour that has begun included. */
 export const lastDay = (nowMs: number): { readonly fromHour: number; readonly toHour: number } => {

@@ -40,7 +40,7 @@ export const keyListFields = [
 
 const listed = async (deps: DashboardDeps, visit: SignedInVisit, cellar: string | null) => {
   const asker = { owner: visit.session.email, pause: waitForTurn }
-  const list = await keyListOf(deps, keyQueryOf(visit.query, cellar), asker)
+  const { list } = await keyListOf(deps, keyQueryOf(visit.query, cellar), asker)
   await waitForTurn()
   return { list, typed: typedWords(visit.query) }
 }

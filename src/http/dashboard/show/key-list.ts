@@ -1,6 +1,6 @@
 import type { KeyListView, KeyQuery, KeyRow } from '../../../../views/keys/key-list-types.ts'
 import { answerOr, isLate } from '../../../actors/ask/answer-of.ts'
-import { findKeys, lastDay } from '../../../actors/search/find-keys.ts'
+import { type FoundKeys, findKeys, lastDay, waitingRefusals } from '../../../actors/search/find-keys.ts'
 import type { Limit } from '../../../domain/events.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import { keyFilterOf, keySorts, limitShare } from '../../../domain/search/key-filter.ts'
@@ -10,7 +10,6 @@ import type { KeyDay } from '../../../log/ask-index.ts'
 import type { DashboardDeps } from '../visit.ts'
 import { keyStateView } from './key-views.ts'
 import { requestedPage } from './paging.ts'
-import type { Pause } from './pauses.ts'
 import { racksOfMany } from './rotation-views.ts'
 
 export const keysPerPageMax = 50
@@ -27,24 +26,20 @@ export const keyQueryOf = (query: URLSearchParams, cellar: string | null): KeyQu
 
 export const typedWords = (query: URLSearchParams): string => (query.get('find') ?? '').trim().slice(0, typedCharsMax)
 
-type Asker = { readonly owner: string; readonly pause: Pause }
+type Asker = Parameters<typeof findKeys>[2]
 
-export const keyListOf = async (deps: DashboardDeps, query: KeyQuery, asker: Asker): Promise<KeyListView> => {
+export type ShownKeys = { readonly list: KeyListView; readonly loads: FoundKeys['loads'] }
+
+export const keyListOf = async (deps: DashboardDeps, query: KeyQuery, asker: Asker): Promise<ShownKeys> => {
   const { sort, isReversed, page: asked, isPaused, ...filter } = query
-  const { keys: found, ...counted } = await findKeys(deps.core, { filter, sort, isReversed }, asker)
+  const { keys: found, loads, isBehind, ...counted } = await findKeys(deps.core, { filter, sort, isReversed }, asker)
   const { shown, page, pages } = pageOf(found, asked, keysPerPageMax)
-  const { keys, isLate } = await rowsOf(deps, shown, asker)
-  return {
-    ...counted,
-    query: { ...query, page },
-    keys,
-    found: found.length,
-    pages,
-    isBehind: counted.isBehind || isLate,
-  }
+  const { keys, isLate } = await rowsOf(deps, shown, asker.owner)
+  const list = { ...counted, query: { ...query, page }, keys, found: found.length, pages, isBehind: isBehind || isLate }
+  return { list, loads }
 }
 
-const rowsOf = async (deps: DashboardDeps, keys: readonly KeyState[], { owner }: Asker) => {
+const rowsOf = async (deps: DashboardDeps, keys: readonly KeyState[], owner: string) => {
   const { core } = deps
   const nowMs = core.clock.now()
   const wanted = { keyIds: keys.map(({ keyId }) => keyId), ...lastDay(nowMs) }
@@ -52,22 +47,28 @@ const rowsOf = async (deps: DashboardDeps, keys: readonly KeyState[], { owner }:
   const switching = keys.filter((key) => mayRetire(key, nowMs))
   const racks = await racksOfMany(deps, switching, owner)
   const days = new Map(answerOr(answered, []).map((day) => [day.keyId, day]))
+  const waiting = waitingRefusals(core)
   const rows = keys.map((key): KeyRow => {
     const view = keyStateView(deps, key, nowMs)
     const day = days.get(key.keyId)
     return {
       ...view,
       cellarTitle: core.projections.cellars.get(key.cellar)?.title ?? key.cellar,
-      day: day === undefined ? null : dayView(day, view.limit),
+      day: day === undefined ? null : dayView(day, view.limit, waiting.get(key.keyId) ?? 0),
       racks: racks.get(key.keyId) ?? null,
     }
   })
   return { keys: rows, isLate: isLate(answered) }
 }
 
-const dayView = ({ accepted, refused, busiest, racks, racksTotal }: KeyDay, limit: Limit): KeyRow['day'] => ({
+/** `waiting` refusals are of this hour, or of the last minutes before it. */
+const dayView = (
+  { accepted, refused, busiest, racks, racksTotal }: KeyDay,
+  limit: Limit,
+  waiting: number,
+): KeyRow['day'] => ({
   accepted,
-  refused,
+  refused: refused.with(-1, (refused.at(-1) ?? 0) + waiting),
   busiest,
   share: limitShare(busiest, limit),
   racks: racks.map(({ rack }) => rack),
