@@ -65,6 +65,14 @@ const kegs = async (page: Page): Promise<void> => {
   await page.getByText('No rack or keg name matches').waitFor()
 }
 
+const keys = async (page: Page): Promise<void> => {
+  await page.goto(service.url + paths.allKeys())
+  await page.getByRole('searchbox').fill(key.key)
+  await page.getByRole('button', { name: 'Find' }).click()
+  await page.waitForURL(service.url + paths.allKeys({ words: [`clr_${key.keyId}`] }))
+  await page.getByRole('link', { name: 'Press, south' }).waitFor()
+}
+
 const expectAskedWithoutSecret = async (
   { asked, page, context }: { readonly asked: readonly Asked[]; readonly page: Page; readonly context: BrowserContext },
   bodiesWithSecret: number,
@@ -112,6 +120,6 @@ test('a pasted key loses its secret before it leaves the browser', async () => {
 
 test('a key pasted without JavaScript is sent by POST, and in no address', async () => {
   const window = await open(false)
-  for (const ask of [boxOfLog, keysOfLog, kegs]) await ask(window.page)
-  await expectAskedWithoutSecret(window, 3)
+  for (const ask of [boxOfLog, keysOfLog, kegs, keys]) await ask(window.page)
+  await expectAskedWithoutSecret(window, 4)
 })

@@ -1,12 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import fc from 'fast-check'
+import { loadsKeptMs } from '../../../../src/actors/search/find-keys.ts'
 import { dayMs } from '../../../../src/domain/calendar.ts'
 import { keyStatuses } from '../../../../src/domain/key-refusal.ts'
 import { keySorts } from '../../../../src/domain/search/key-filter.ts'
+import { livePushMs } from '../../../../src/http/dashboard/live/live-push.ts'
 import { keysPerPageMax } from '../../../../src/http/dashboard/show/key-list.ts'
 import type { KeyQuery } from '../../../../views/keys/key-list-types.ts'
 import { paths } from '../../../../views/paths.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../../support/test-service.ts'
+import { drivenSchedule } from '../../../support/time/driven-schedule.ts'
+import { until } from '../../../support/time/until.ts'
 import { signedIn, startWithOperators, type Visitor } from '../visitor.ts'
 
 /** What the test knows of a key that it made. Times are in days before and after the end of the preparation. */
@@ -180,22 +184,61 @@ describe('a row of the list', () => {
     const limit = { readings: 5, windowMs: 60_000 }
     const busy = await service.createKey({ cellar: 'busy', limit })
     await service.createKey({ cellar: 'busy' })
-    for (const rack of ['rack-1', 'rack-2', 'rack-3', 'rack-3']) {
+    const sent = [
+      ['rack-1', 200],
+      ['rack-2', 200],
+      ['rack-3', 200],
+      ['rack-3', 200],
+      ['rack-3', 200],
+      ['rack-3', 429],
+    ] as const
+    for (const [rack, status] of sent) {
       const timestamp = new Date(service.clock.now()).toISOString()
-      expect((await service.post({ ...validReading, cellar: 'busy', rack, timestamp }, busy.key)).status).toBe(200)
+      expect((await service.post({ ...validReading, cellar: 'busy', rack, timestamp }, busy.key)).status).toBe(status)
     }
-    await service.untilFolded(busy.keyId, 4)
+    await service.untilFolded(busy.keyId, 5)
     // The list takes what is counted, and this question waits until all is.
     await service.core.questions.ask('hourCounts', [busy.keyId, 0, 0], { owner: 'test' })
     admin = await signedIn(service, 'admin')
     const near = await admin.get(paths.keys('busy', { nearLimit: true }))
     expect(idsOn(near.body)).toEqual([busy.keyId])
-    expect(near.body).toContain('aria-label="Last 24 hours: 4 accepted, 0 refused, in 1 hour"')
-    expect(near.body).toContain('<b>4</b><span class="quiet"> of 5 per 60 s</span>')
+    expect(near.body).toContain('aria-label="Last 24 hours: 5 accepted, 1 refused, in 1 hour"')
+    expect(near.body).toContain('<b>5</b><span class="quiet"> of 5 per 60 s</span>')
     expect(near.body).toMatch(/<bdi>rack-[123]<\/bdi><span> and 2 more/)
     expect(idsOn((await admin.get(paths.keys('busy', { sort: 'busiest' }))).body)[0]).toBe(busy.keyId)
+    // The refusal is not in the log yet.
+    expect(idsOn((await admin.get(paths.keys('busy', { refusedToday: true }))).body)).toEqual([busy.keyId])
     service.clock.advance(dayMs)
     admin = await signedIn(service, 'admin')
     expect(idsOn((await admin.get(paths.keys('busy', { nearLimit: true }))).body)).toEqual([])
   })
+})
+
+test('a live list asks for all loads once in 10 s, and for rows often', async () => {
+  const schedule = drivenSchedule()
+  const live = await startWithOperators({ liveSchedule: schedule })
+  const { key, keyId } = await live.createKey({ limit: { readings: 5, windowMs: 60_000 } })
+  const person = await signedIn(live, 'admin')
+  const asked = spyOn(live.core.questions, 'ask')
+  const countOf = (name: string): number => asked.mock.calls.filter(([kind]) => kind === name).length
+  const abort = new AbortController()
+  const cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const path = paths.liveAllKeys({ sort: 'busiest' })
+  const stream = await fetch(live.url + path, { headers: { Cookie: cookie }, signal: abort.signal })
+  for (let push = 1; push <= 4; push += 1) {
+    const timestamp = new Date(live.clock.now()).toISOString()
+    expect((await live.post({ ...validReading, timestamp }, key)).status).toBe(200)
+    await live.untilFolded(keyId, push)
+    await schedule.advance(livePushMs)
+    await until(() => countOf('keyDays') === push)
+  }
+  expect(countOf('keyLoads')).toBe(1)
+  live.clock.advance(loadsKeptMs)
+  await live.createKey()
+  await schedule.advance(livePushMs)
+  await until(() => countOf('keyDays') === 5)
+  expect(countOf('keyLoads')).toBe(2)
+  abort.abort()
+  await stream.body?.cancel().catch(() => {})
+  await live.stop()
 })
