@@ -8,15 +8,8 @@ import { type ListProps, listHref } from './key-rows.tsx'
 
 /** Changes the selected keys, or all that the list finds. CSS shows the buttons once something is selected. */
 export const ChangeBar = (props: ListProps): JSX.Element => {
-  const { list, cellar, isAdmin } = props
+  const { list, cellar } = props
   const { query, found, keys } = list
-  if (!isAdmin || query.status === 'revoked') {
-    return (
-      <p class="change-bar">
-        <Found {...props} />
-      </p>
-    )
-  }
   return (
     <fieldset class="change-bar">
       <legend class="visually-hidden">Change several keys</legend>
@@ -44,7 +37,7 @@ export const ChangeBar = (props: ListProps): JSX.Element => {
   )
 }
 
-const Found = (props: ListProps): JSX.Element => {
+export const Found = (props: ListProps): JSX.Element => {
   const { query } = props.list
   return (
     <span class="found quiet" role="status">

@@ -10,7 +10,7 @@ import { countOf } from '../parts/quantity.ts'
 import { Table } from '../parts/table.tsx'
 import { paths } from '../paths.ts'
 import type { CellarView, Shell } from '../types.ts'
-import { ChangeBar } from './change-bar.tsx'
+import { ChangeBar, Found } from './change-bar.tsx'
 import { FilterLinks, isFiltered, KeyBox, noFilter, OrderLinks, StatusLinks } from './key-filters.tsx'
 import type { KeyListView } from './key-list-types.ts'
 import { keyColumns, type ListProps, listHref } from './key-rows.tsx'
@@ -118,17 +118,29 @@ export const KeyList = (props: ListProps): JSX.Element => {
 }
 
 /** An update waits while the pointer or the focus is in the rows, or while some are selected (`app.js`). */
-const Rows = (props: ListProps): JSX.Element => (
-  <form class="key-rows" method="get" action={paths.changeKeys} data-hold="">
-    <ChangeBar {...props} />
-    <Table
-      class="keys"
-      room="widest"
-      rows={props.list.keys}
-      frameOf={({ keyId }) => ({ id: `key-${keyId}` })}
-      columns={keyColumns(props)}
-    />
-  </form>
+const Rows = (props: ListProps): JSX.Element =>
+  props.isAdmin && props.list.query.status !== 'revoked' ? (
+    <form class="key-rows" method="get" action={paths.changeKeys} data-hold="">
+      <ChangeBar {...props} />
+      <KeyTable {...props} />
+    </form>
+  ) : (
+    <div data-hold="">
+      <p class="change-bar">
+        <Found {...props} />
+      </p>
+      <KeyTable {...props} />
+    </div>
+  )
+
+const KeyTable = (props: ListProps): JSX.Element => (
+  <Table
+    class="keys"
+    room="widest"
+    rows={props.list.keys}
+    frameOf={({ keyId }) => ({ id: `key-${keyId}` })}
+    columns={keyColumns(props)}
+  />
 )
 
 const NoKeys = (props: ListProps): JSX.Element => {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
-import { keysPerPageMax } from '../../src/http/dashboard/show/key-list.ts'
-import { paths } from '../../views/paths.ts'
-import { startWithOperators } from '../http/dashboard/visitor.ts'
-import { launchChromium } from '../support/chromium.ts'
-import { emailOf, testPassword } from '../support/test-operators.ts'
-import { type Service, testAsker } from '../support/test-service.ts'
-import { manualClock } from '../support/time/manual-clock.ts'
+import { keysPerPageMax } from '../../../src/http/dashboard/show/key-list.ts'
+import { paths } from '../../../views/paths.ts'
+import { startWithOperators } from '../../http/dashboard/visitor.ts'
+import { launchChromium } from '../../support/chromium.ts'
+import { emailOf, testPassword } from '../../support/test-operators.ts'
+import { type Service, testAsker } from '../../support/test-service.ts'
+import { manualClock } from '../../support/time/manual-clock.ts'
 
 setDefaultTimeout(600_000)
 
