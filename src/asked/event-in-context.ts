@@ -8,6 +8,7 @@ import type { SearchReads } from '../derived/questions/question.ts'
 import type { RecordedEvent } from '../domain/events.ts'
 import { anyEvent, keyOfEvent } from '../domain/search/event-filter.ts'
 import type { StateBefore } from '../domain/search/state-before.ts'
+import { askPlacesOfIdMax } from '../log/ask-index/queries/places-of-id.ts'
 import { readKeyEvents, sealsOf } from './read-key-events.ts'
 
 const sameRequestShownMax = 20
@@ -27,6 +28,8 @@ export type EventInContext = {
     readonly events: readonly RecordedEvent[]
     readonly count: number
     readonly isComplete: boolean
+    /** The recorded times of the first and the last event of many. `null`: of few. */
+    readonly span: { readonly firstMs: number; readonly lastMs: number } | null
   }
   readonly inStream: Neighbours
   readonly inLog: Neighbours
@@ -46,7 +49,7 @@ export const eventInContext = async (
     event,
     before,
     keyAfter: before.isKnown ? await keyAfter(log, event) : null,
-    sameRequest: await sameRequest(log, event),
+    sameRequest: await sameRequest({ log, ask }, event),
     inStream: await neighboursInStream(log, event),
     inLog: await neighboursInLog(log, event),
     signIn: await signInOf({ log, ask }, event),
@@ -84,10 +87,30 @@ const neighboursInLog = async (log: LogReads, { position }: RecordedEvent): Prom
 const placeOf = (event: RecordedEvent | undefined): Place | null =>
   event === undefined ? null : { stream: event.stream, revision: event.revision }
 
-const sameRequest = async (log: LogReads, event: RecordedEvent): Promise<EventInContext['sameRequest']> => {
-  const { events, isComplete } = await eventsOfSameRequest(log, event)
+/**
+ * A change of many keys can have thousands of events, with readings between them. `ask.db` knows those that a person caused,
+ * and others with a similar id.
+ */
+const sameRequest = async (
+  { log, ask }: Pick<SearchReads, 'log' | 'ask'>,
+  event: RecordedEvent,
+): Promise<EventInContext['sameRequest']> => {
+  const { by, requestId } = event.metadata
+  const isOfPerson = by.kind === 'operator' || by.kind === 'cli'
+  const places = await ifUsable(isOfPerson ? ask : null, [], (index) => index.placesOfId(requestId))
+  const known = (await eventsAt(log, places)).filter(({ metadata }) => metadata.requestId === requestId)
+  const [first, last] = [known[0], known.at(-1)]
+  const isMany = first !== undefined && last !== undefined && known.length > sameRequestShownMax
+  const { events, isComplete } = isMany
+    ? { events: known, isComplete: places.length < askPlacesOfIdMax }
+    : await eventsOfSameRequest(log, event)
   const others = events.filter(({ position }) => position !== event.position)
-  return { events: others.slice(0, sameRequestShownMax), count: others.length, isComplete }
+  return {
+    events: others.slice(0, sameRequestShownMax),
+    count: others.length,
+    isComplete,
+    span: isMany ? { firstMs: first.recordedAt, lastMs: last.recordedAt } : null,
+  }
 }
 
 const signInOf = async (

@@ -80,6 +80,17 @@ test('a revocation on one node stops a key on both, and its seal is last', async
   for (const receipt of receipts) expect(Number(receipt.split('@')[1])).toBeLessThan(readings?.revision ?? -1)
 }, 600_000)
 
+test('keys suspended on one node are suspended in the list of the other', async () => {
+  const ids: string[] = []
+  for (let made = 0; made < 3; made += 1) ids.push((await createKey(onOne)).id)
+  expect((await cellarbook(['key', 'suspend', ...ids], onOne)).exitCode).toBe(0)
+  const listed = async (): Promise<readonly unknown[]> => {
+    const { lines } = await cellarbook(['key', 'list', '--status', 'suspended', '--json'], onOther)
+    return lines.map((line) => line['id']).toSorted()
+  }
+  while (!Bun.deepEquals(await listed(), ids.toSorted()));
+}, 600_000)
+
 const sendBatch = async (
   url: string,
   key: string,

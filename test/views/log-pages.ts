@@ -178,6 +178,7 @@ const eventOf = (texts: Texts, nowMs: number): EventPageView => ({
       },
     ],
     count: 3,
+    listHref: paths.log({ actor: texts('email'), from: '2026-03-01' }),
     isComplete: false,
   },
   inStream: { before: paths.event('key-7Qp2abCd', 3), after: paths.event('key-7Qp2abCd', 5) },
@@ -342,7 +343,7 @@ export const logPages = (texts: Texts, shell: Shell) => {
           type: 'ReadingsRefused',
           session: { id: 'a91c77f0', from: null },
           changes: [{ field: 'refused', code: 'RATE_LIMITED', count: 14 }],
-          sameRequest: { events: [], count: 0, isComplete: true },
+          sameRequest: { events: [], count: 0, isComplete: true, listHref: null },
           inStream: { before: null, after: null },
           samples: [
             {

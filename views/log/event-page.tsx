@@ -195,7 +195,7 @@ const InLog = (props: { readonly event: EventPageView }): JSX.Element => {
 }
 
 const SameRequest = (props: { readonly event: EventPageView }): JSX.Element => {
-  const { events, count, isComplete } = props.event.sameRequest
+  const { events, count, isComplete, listHref } = props.event.sameRequest
   if (count === 0) return ''
   return (
     <section class="card" aria-labelledby="same-title">
@@ -203,7 +203,7 @@ const SameRequest = (props: { readonly event: EventPageView }): JSX.Element => {
         The same request{' '}
         <small
           safe
-        >{`${countText(count)} ${count === 1 ? 'other event' : 'other events'}${isComplete ? '' : ' near this one'}`}</small>
+        >{`${isComplete ? '' : 'at least '}${countText(count)} ${count === 1 ? 'other event' : 'other events'}`}</small>
       </h2>
       <EventLinks>
         {events.map(({ words, place, href }) => (
@@ -215,7 +215,12 @@ const SameRequest = (props: { readonly event: EventPageView }): JSX.Element => {
           </li>
         ))}
       </EventLinks>
-      {count > events.length ? <p class="quiet" safe>{`And ${countText(count - events.length)} more.`}</p> : null}
+      {count > events.length ? (
+        <p class="quiet">
+          <span safe>{`And ${countText(count - events.length)} more.`}</span>{' '}
+          {listHref === null ? null : <a href={attribute(listHref)}>See them in the Log</a>}
+        </p>
+      ) : null}
     </section>
   )
 }

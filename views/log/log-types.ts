@@ -167,6 +167,8 @@ export type EventPageView = {
     readonly count: number
     /** False if more events of the request can be in the log. */
     readonly isComplete: boolean
+    /** A list in the Log. `null`: all are on this page, or near it. */
+    readonly listHref: string | null
   }
   readonly inStream: Neighbours
   readonly inLog: Neighbours

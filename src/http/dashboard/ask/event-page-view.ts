@@ -5,9 +5,10 @@ import { valueText } from '../../../../views/parts/value.tsx'
 import { paths } from '../../../../views/paths.ts'
 import type { Core } from '../../../actors/core-interface.ts'
 import type { EventInContext } from '../../../asked/event-in-context.ts'
+import { instantText } from '../../../domain/calendar.ts'
 import { declarationOf, type RecordedEvent } from '../../../domain/events.ts'
 import { type Change, changesOf } from '../../../domain/search/event-changes.ts'
-import { keyOfEvent, kindOf } from '../../../domain/search/event-filter.ts'
+import { actorText, keyOfEvent, kindOf } from '../../../domain/search/event-filter.ts'
 import { type StateBefore, stateAfter, unknownBefore } from '../../../domain/search/state-before.ts'
 import { categoryOf, keyIdOf } from '../../../domain/stream-names.ts'
 import { eventView } from '../../../export/event-view.ts'
@@ -32,7 +33,7 @@ export const eventPageView = (core: Core, found: EventInContext): EventPageView 
     changes: changesOf(event, before).map((change) => withUnit(core, event, change)),
     after: stateView(found),
     inForceAt: inForceAt(core, event),
-    sameRequest: { ...found.sameRequest, events: found.sameRequest.events.map((other) => eventLink(core, other)) },
+    sameRequest: sameRequestView(core, found),
     inStream: linked(found.inStream),
     inLog: linked(found.inLog),
     about: aboutEvent(core, event, before),
@@ -40,6 +41,17 @@ export const eventPageView = (core: Core, found: EventInContext): EventPageView 
     samples: samplesOf(event),
     json: JSON.stringify(eventView(event), null, 2),
   }
+}
+
+const sameRequestView = (core: Core, { event, sameRequest }: EventInContext): EventPageView['sameRequest'] => {
+  const { events, count, isComplete, span } = sameRequest
+  const listed = span && {
+    actor: actorText(event.metadata.by),
+    from: instantText(span.firstMs),
+    to: isComplete ? instantText(span.lastMs + 1) : '',
+  }
+  const listHref = listed && paths.log(listed)
+  return { events: events.map((other) => eventLink(core, other)), count, isComplete, listHref }
 }
 
 const withUnit = (core: Core, { type, data }: RecordedEvent, change: Change): Change =>

@@ -16,6 +16,7 @@ import { chosenExpiry, keyFormValues, typedLimit } from '../forms/key-fields.ts'
 import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { changeRunView } from '../show/change-run-view.ts'
 import { backOf, type Chosen, chosenIn, factsOf, markOf, movedSince, withRacks } from '../show/keys-chosen.ts'
+import { waitForTurn } from '../show/pauses.ts'
 import { askerOf, type DashboardDeps, type SignedInVisit } from '../visit.ts'
 
 /** More are revoked only after their number was typed. */
@@ -149,17 +150,18 @@ export const showChangeRun = (deps: DashboardDeps, visit: SignedInVisit): Promis
 }
 
 /** Once: then nothing has the new keys any more. */
-export const handOutNewKeys = (deps: DashboardDeps, visit: SignedInVisit): Response | Promise<Response> => {
+export const handOutNewKeys = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
   const { id = '' } = visit.params
   const run = deps.changes.get(id, visit.session.email)
   if (run === null || run.ended === null || run.newKeys.length === 0) return seeOther(visit, paths.keysChange(id))
-  const file = newKeysFile(run.newKeys, visit.form('format') === 'json' ? 'json' : 'csv')
+  const { newKeys } = run
   run.newKeys = []
   run.handedOutAt = visit.nowMs
-  return new Response(file.text, {
+  const ending = visit.form('format') === 'json' ? 'json' : 'csv'
+  return new Response(await newKeysFile(newKeys, ending, waitForTurn), {
     headers: {
-      'Content-Type': file.type,
-      'Content-Disposition': `attachment; filename="cellarbook-new-keys-${id}.${file.ending}"`,
+      'Content-Type': ending === 'json' ? 'application/json' : 'text/csv; charset=utf-8; header=present',
+      'Content-Disposition': `attachment; filename="cellarbook-new-keys-${id}.${ending}"`,
     },
   })
 }

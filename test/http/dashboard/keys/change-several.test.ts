@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { Core } from '../../../../src/actors/core-interface.ts'
+import { refused } from '../../../../src/domain/refusal.ts'
 import { paths } from '../../../../views/paths.ts'
 import { openFreshLog } from '../../../support/logs/engine.ts'
 import { faultyLog } from '../../../support/logs/faulty-log.ts'
@@ -202,11 +203,34 @@ describe('a change of several keys', () => {
     await until(() => service.core.operators.openSessions(emailOf.admin).length === 0)
     expect((await admin.get(answer.location ?? '')).location).toStartWith('/sign-in?next=')
     admin = await signedIn(service, 'admin')
-    const page = textIn(await endOf(answer))
+    const ended = await endOf(answer)
+    const page = textIn(ended)
     const suspended = ids().filter((keyId) => stateOf(keyId)?.suspended !== null).length
     expect(suspended).toBeLessThan(20)
     expect(page).toContain(`${120 - suspended} keys were not tried Your session ended`)
     expect(page).toContain(`and ${120 - suspended - 100} more key`)
+    await service.createKey({ label: 'Press, new' })
+    const rest = /class="button" href="([^"]*)"/.exec(ended.body)?.[1]?.replaceAll('&amp;', '&') ?? ''
+    expect(textIn(await admin.get(rest))).toContain(`Suspend ${120 - suspended} keys of`)
+  })
+
+  test('that changes nothing tells its live page the end, too', async () => {
+    const held = Promise.withResolvers<void>()
+    const busy = async () => {
+      await held.promise
+      return refused({ kind: 'busy' } as const)
+    }
+    await opened(101, { wrapCore: (core) => ({ ...core, keys: { ...core.keys, suspend: busy } }) })
+    const { location } = await confirm(found('suspend'))
+    const cookie = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const live = await fetch(`${service.url}/live${location}`, { headers: { Cookie: cookie } })
+    let shown = ''
+    for await (const piece of live.body ?? []) {
+      shown += new TextDecoder().decode(piece)
+      if (shown.includes('0 of 101')) held.resolve()
+      if (shown.includes('101 keys were not changed')) break
+    }
+    expect(shown).toContain('0 of 101 keys suspended')
   })
 
   test('is begun once, although its form is sent twice or another one is sent meanwhile', async () => {
@@ -243,6 +267,20 @@ describe('a change of several keys', () => {
       paths.event(event?.stream ?? '', event?.revision ?? -1),
     )
   })
+})
+
+test('the page of an event counts and lists all events of its request', async () => {
+  await opened(40)
+  const answer = await confirm(found('suspend'))
+  await endOf(answer)
+  await until(() => service.core.indexProgress()?.isBehind === false)
+  const first = await admin.get(paths.found(requestIdIn(answer)))
+  const page = await admin.get(first.location ?? '')
+  expect(textIn(page)).toContain('The same request 79 other events')
+  const [, href = ''] = /And 59 more\.<[^<]*<a href="([^"]*)"/.exec(page.body.replace(/\s+/g, ' ')) ?? []
+  const list = await admin.get(href.replaceAll('&amp;', '&'))
+  expect(textIn(list).match(/suspended Press \d+/g)?.length).toBeGreaterThan(20)
+  expect(list.body).toContain(`value="${emailOf.admin}"`)
 })
 
 describe('a rotation of several keys', () => {
