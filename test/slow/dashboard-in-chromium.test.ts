@@ -55,6 +55,8 @@ const newWindow = async (options: Parameters<Browser['newContext']>[0] = {}): Pr
   })
   page.on('pageerror', (fault) => complaints.push(`${page.url()}: ${fault.message}`))
   page.on('dialog', (dialog) => {
+    // The page of a new key asks before it is left.
+    if (dialog.type() === 'beforeunload') return dialog.accept()
     complaints.push(`${page.url()}: a dialog said ${dialog.message()}`)
     return dialog.dismiss()
   })
