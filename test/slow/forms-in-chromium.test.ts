@@ -43,6 +43,57 @@ const endSessions = () => service.core.operators.endSessions(emailOf.admin, { al
 
 const small = { width: 360, height: 740 }
 
+describe('a search that is typed', () => {
+  const typedInKeys = async (): Promise<Page> => {
+    const page = await signedIn({ viewport: small })
+    await page.goto(service.url + paths.allKeys())
+    await page.getByRole('searchbox').pressSequentially('press')
+    await page.waitForURL('**/keys?find=press*')
+    return page
+  }
+
+  test('goes on after the sign-in, if the session has ended meanwhile', async () => {
+    await service.createKey({ label: 'Press 1' })
+    const page = await typedInKeys()
+    await endSessions()
+    await page.getByRole('searchbox').pressSequentially(' 1')
+    await page.getByLabel('Password').waitFor()
+    expect(new URL(page.url()).searchParams.get('next')).toContain('/keys?find=press+1')
+    await signIn(page)
+    await page.waitForURL('**/keys?find=press+1*')
+    expect(await page.getByRole('searchbox').inputValue()).toBe('press 1')
+    await page.locator('#keys-now').getByText('Press 1').first().waitFor()
+    await page.context().close()
+  })
+
+  test('is asked again as a page, if the answer is an error', async () => {
+    await service.createKey({ label: 'Press 2' })
+    const page = await typedInKeys()
+    await page.route('**/keys', (route) => {
+      const answer = { status: 503, contentType: 'text/html', body: '<title>busy</title><p>busy</p>' }
+      return route.request().method() === 'POST' ? route.fulfill(answer) : route.continue()
+    })
+    await page.getByRole('searchbox').pressSequentially(' 2')
+    await page.waitForURL('**/keys?find=press+2*')
+    await page.locator('#keys-now').getByText('Press 2').first().waitFor()
+    await page.context().close()
+  })
+})
+
+test('Back from a form that opened again shows a page', async () => {
+  const { keyId } = await service.createKey({ label: 'Press' })
+  const page = await signedIn({ viewport: small })
+  await page.goto(service.url + paths.editKey(keyId))
+  await endSessions()
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('your form was not sent').waitFor()
+  await signIn(page)
+  await page.getByText('so this form was not sent').waitFor()
+  await page.goBack()
+  await page.getByRole('heading', { name: 'Cellars' }).waitFor()
+  await page.context().close()
+})
+
 describe.each([{ javaScriptEnabled: true }, { javaScriptEnabled: false }])(
   'with JavaScript: $javaScriptEnabled',
   ({ javaScriptEnabled }) => {

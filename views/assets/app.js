@@ -292,6 +292,11 @@
     for (const button of form.querySelectorAll('button[data-shows]')) showPassword(button, false)
   })
 
+  /** The sign-in page that keeps a form is itself the answer to a form. Back from the next page must not send that again. */
+  document.addEventListener('submit', ({ target: form }) => {
+    if (form.matches(':has([name="kept"]), [data-goes-on]')) history.replaceState(null, '', '/sign-in')
+  })
+
   /** Makes a double click send a form only once. The server checks this too. */
   document.addEventListener('submit', (event) => {
     if (event.target.method !== 'post' || event.target.dataset.download !== undefined) return
@@ -303,9 +308,17 @@
   })
 
   document.addEventListener('htmx:after:swap', refreshTimes)
+  const isTyped = (element) => element.matches?.('form[data-asks] input')
+  /** Another page than the list, like the sign-in or an error, is shown as a page. */
+  document.addEventListener('htmx:before:response', (event) => {
+    const { ok, url } = event.detail.ctx.response.raw
+    if (!isTyped(event.target) || (ok && new URL(url).pathname === new URL(event.target.form.action).pathname)) return
+    event.preventDefault()
+    event.target.form.requestSubmit()
+  })
   /** What was found as one typed has an address, like every list. */
   document.addEventListener('htmx:after:swap', ({ target, detail }) => {
-    if (target.matches?.('form[data-asks] input')) history.replaceState(null, '', detail.ctx.response.raw.url)
+    if (isTyped(target)) history.replaceState(null, '', detail.ctx.response.raw.url)
   })
   document.addEventListener('visibilitychange', refreshTimes)
   setInterval(() => {
