@@ -53,13 +53,16 @@ export const changedMeanwhile = async (
   const events = await latestEvents(deps, visit, held.stream)
   const faults = overtaken.map(({ typed, held: watched = typed, now: words }): [string, string] => {
     const change = lastChange(events, held, watched)
-    const who = change === null ? '' : ` by ${byText(change.metadata.by)} at ${secondText(change.recordedAt)}`
+    const who = change === null ? '' : ` by ${authorOf(change)} at ${secondText(change.recordedAt)}`
     return [typed[0], `Changed to ${words}${who}, after you opened this form. To replace that, send the form again.`]
   })
   const fields = overtaken.flatMap(({ typed, held: watched = typed }) => watched)
   const seen = Object.fromEntries(fields.map((field) => [field, now[field] ?? '']))
   return { faults: Object.fromEntries(faults), shown: { ...shown, ...seen } }
 }
+
+const authorOf = ({ type, metadata }: RecordedEvent): string =>
+  type === 'KeySuperseded' ? 'the rotation' : byText(metadata.by)
 
 const eventsReadMax = 100
 
@@ -74,7 +77,7 @@ const latestEvents = async (
   return answerOr(answer, null)?.events ?? []
 }
 
-/** The oldest of the newest events that set these values. */
+/** The oldest of the newest events that set these values. `null`: not found, or it can be older than the events that were read. */
 const lastChange = (
   newestFirst: readonly RecordedEvent[],
   { now, valuesIn }: Held,
@@ -82,5 +85,6 @@ const lastChange = (
 ): RecordedEvent | null => {
   const setting = newestFirst.filter((event) => fields.some((field) => Object.hasOwn(valuesIn(event), field)))
   const other = setting.findIndex((event) => fields.some((field) => valuesIn(event)[field] !== now[field]))
+  if (other === -1 && newestFirst.length === eventsReadMax) return null
   return (other === -1 ? setting : setting.slice(0, other)).at(-1) ?? null
 }

@@ -115,6 +115,7 @@ const heldOf = (key: KeyState, shown: Held['shown']): Held => ({
       case 'KeyLimitChanged':
         return limitValues(event.data.limit)
       case 'KeyExpirySet':
+      case 'KeySuperseded':
         return { expires_now: String(event.data.expiresAt ?? 'never') }
       default:
         return {}

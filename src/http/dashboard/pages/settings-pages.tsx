@@ -119,8 +119,11 @@ export const changeRetention = async (deps: DashboardDeps, visit: SignedInVisit)
   const again = retentionAgain(visit, cellar, typed)
   const retention = typedRetention(typed)
   if (!retention.ok) return refusedPage(visit, retention.refusal, { back: backTo(cellar), again })
+  const shown = shownValues(visit.form, retentionValues(cellar.policy))
+  // Somebody else can have set another since, and a purge cannot be undone.
+  if (!isChanged(visit.form, shown, ['days'])) return nothingTyped(visit, cellar)
   const overtaken = await changedMeanwhile(deps, visit, {
-    ...heldOf(cellar, shownValues(visit.form, retentionValues(cellar.policy))),
+    ...heldOf(cellar, shown),
     groups: [{ typed: ['days'], now: keptWords(cellar.policy) }],
   })
   const asked = { typed, retentionMs: retention.value }

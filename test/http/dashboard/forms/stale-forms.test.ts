@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Asker } from '../../../../src/actors/core-interface.ts'
 import { paths } from '../../../../views/paths.ts'
 import { emailOf } from '../../../support/test-operators.ts'
-import { type Service, testAsker, testCellar } from '../../../support/test-service.ts'
+import { type Service, testAsker, testCellar, validReading } from '../../../support/test-service.ts'
+import { until } from '../../../support/time/until.ts'
 import { signedIn, startWithOperators, type Visitor } from '../visitor.ts'
 import { attributeIn, fieldsOfForm } from './form-fields.ts'
 
@@ -96,6 +97,29 @@ describe('a stale form of a key', () => {
     ])
     const same = await save({ label: 'Press, south' })
     expect([same.status, same.location]).toEqual([303, paths.key(keyId)])
+  })
+
+  test('names nobody if the change is older than the events that it reads', async () => {
+    const { keyId, save } = await openKey()
+    await service.core.keys.relabel(keyId, { label: 'Press, south' }, byBob)
+    for (let number = 0; number < 100; number += 1)
+      await service.core.keys.relabel(keyId, { note: `note ${number}` }, testAsker)
+    const asked = await save({ label: 'Press, north' })
+    expect([asked.status, asked.body.includes('Changed to “Press, south”, after you opened this form.')]).toEqual([
+      409,
+      true,
+    ])
+  })
+
+  test('names the rotation that has set the expiry', async () => {
+    const { keyId, save, key } = await openKey()
+    const rotated = await service.core.keys.rotate(keyId, { overlapMs: dayMs }, testAsker)
+    if (!rotated.ok) throw new Error(rotated.refusal.kind)
+    const timestamp = new Date(service.clock.now()).toISOString()
+    await service.post({ ...validReading, timestamp }, rotated.value.key)
+    await until(() => key()?.expiresAt !== null)
+    const asked = await save({ expires: '30d' })
+    expect([asked.status, /id="fault-expires">.* by the rotation at /.test(asked.body)]).toEqual([409, true])
   })
 
   test('changes readings and seconds together, as one limit', async () => {
@@ -209,6 +233,16 @@ describe('stale settings forms', () => {
     expect(service.core.projections.cellars.get(testCellar)?.policy.retentionMs).toBe(90 * dayMs)
     await admin.post(action, fieldsOfForm(asked.body, action))
     expect(service.core.projections.cellars.get(testCellar)?.policy.retentionMs).toBe(30 * dayMs)
+  })
+
+  test('do not confirm again the retention that they showed', async () => {
+    await service.core.cellars.create({ cellar: testCellar, title: '' }, testAsker)
+    await service.core.cellars.changePolicy(testCellar, { retentionMs: 30 * dayMs }, testAsker)
+    const action = paths.retention(testCellar)
+    const form = await formOn(`${action}?days=30`, action)
+    await service.core.cellars.changePolicy(testCellar, { retentionMs: 400 * dayMs }, byBob)
+    expect((await admin.post(action, form)).location).toBe(paths.settings(testCellar))
+    expect(service.core.projections.cellars.get(testCellar)?.policy.retentionMs).toBe(400 * dayMs)
   })
 
   test('tell the unit that somebody else has set, and who', async () => {
