@@ -48,7 +48,7 @@ export const SignInPage = (props: {
   </Layout>
 )
 
-/** Sends the form to its own address, whose page shows it again. `app.js` presses the button at once. */
+/** Sends the form to its own address, whose page shows it again. Without a warning to read, `app.js` presses the button at once. */
 export const OpenFormPage = (props: {
   readonly shell: Shell
   readonly action: string
@@ -56,7 +56,12 @@ export const OpenFormPage = (props: {
 }): JSX.Element => (
   <Layout shell={props.shell} title="Signed in" narrow>
     <h1>You are signed in again</h1>
-    <form method="post" action={attribute(props.action)} class="card" data-goes-on="">
+    <form
+      method="post"
+      action={attribute(props.action)}
+      class="card"
+      data-goes-on={props.shell.notice === null ? '' : undefined}
+    >
       <p>Your form was not sent yet. Open it, check the fields, then send it.</p>
       {props.fields.map(([name, text]) => (
         <input type="hidden" name={attribute(name)} value={attribute(text)} />

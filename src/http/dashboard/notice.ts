@@ -47,9 +47,10 @@ const others = {
   key_was_superseded: 'This key was already rotated, and the new key is in use. Rotate the new key instead.',
   key_was_retired: 'This key had already stopped. Nothing was changed.',
   key_has_no_end: 'This key has no expiry, so it works until you retire it. Nothing was changed.',
+  role_was_set: 'This operator already has this role. Nothing was changed.',
   key_was_expired: 'This key has expired. Set a later expiry first, then rotate the key.',
   link_by_other:
-    'In the last 30 days, somebody else created or used a one-time link for your account. The sign-in history below shows who and when.',
+    'In the last 30 days, somebody else created or used a one-time link for your account. The sign-in history of your account shows who and when.',
   form_is_kept: 'Your session has ended, so your form was not sent. Sign in again, and the form opens as you left it.',
   form_not_sent: 'Your session had ended, so this form was not sent. Check the fields, then send it.',
   form_of_another:

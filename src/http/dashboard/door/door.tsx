@@ -13,7 +13,7 @@ import { type FormFault, fieldsOf, noFields, readForm } from '../forms/read-form
 import { askAgain, endOfStream } from '../live/server-sent-events.ts'
 import { noticeNamed, shownNotice } from '../notice.ts'
 import { htmlPage, notFound, problemPage, seeOther } from '../page-answers.tsx'
-import { signInPage } from '../pages/sign-in-pages.tsx'
+import { openKeptForm, signInPage } from '../pages/sign-in-pages.tsx'
 import { waitForTurn } from '../show/pauses.ts'
 import { type DashboardDeps, type OpenSession, refusedVisitor, type SignedInVisit, type Visit } from '../visit.ts'
 import { cookieText, readCookie } from './cookies.ts'
@@ -191,8 +191,11 @@ const signInWith = (deps: DashboardDeps, visit: Visit, kept: string): Promise<Re
 
 const shownAgain = (deps: DashboardDeps, action: Admitting, visit: Visit): Answer | null => {
   const { request, origin, session, form } = visit
-  if (action.access === 'visitor' || action.formPage === undefined || session === null) return null
-  if (!isFromOwnPage(request.headers, origin.own) || !isOwnedBy(form('_csrf'), session.email)) return null
+  if (session === null || !isFromOwnPage(request.headers, origin.own)) return null
+  // Its operator has signed in on another tab.
+  if (form('kept') !== '' && visit.path === paths.signIn) return openKeptForm(visit, session.email)
+  if (action.access === 'visitor' || action.formPage === undefined) return null
+  if (!isOwnedBy(form('_csrf'), session.email)) return null
   const shell = { ...visit.shell, notice: shownNotice('form_not_sent') }
   return action.formPage(deps, { ...visit, session, shell })
 }

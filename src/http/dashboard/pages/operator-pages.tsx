@@ -21,10 +21,12 @@ const linkValues = ({ form }: SignedInVisit): Form<LinkField>['values'] => ({
 
 const emailOf = ({ params }: SignedInVisit): string => (params['email'] ?? '').toLowerCase()
 
-/** The form holds the new role, so sending it twice does not change the role back. */
-export const confirmRole = (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
+/** The form holds the new role, so sending or opening it again does not change the role back. */
+export const confirmRole = (deps: DashboardDeps, visit: SignedInVisit): Response | Promise<Response> => {
   const role = deps.core.projections.operators.get(emailOf(visit))?.role
-  return confirmPage(deps, visit, role === 'admin' ? 'auditor' : 'admin')
+  const asked = roleOf(visit.form('role'))
+  if (asked !== null && asked === role) return seeOther(visit, paths.operators, { notice: 'role_was_set' })
+  return confirmPage(deps, visit, asked ?? (role === 'admin' ? 'auditor' : 'admin'))
 }
 
 export const setRole = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {

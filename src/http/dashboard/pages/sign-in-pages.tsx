@@ -5,7 +5,8 @@ import { knownBrowser, signInFrom } from '../door/browser.ts'
 import { cookieText, signedInCookies } from '../door/cookies.ts'
 import { csrfToken } from '../door/csrf.ts'
 import { tooManyAttempts, withPasswordAttempt } from '../door/password-attempt.ts'
-import { type KeptForm, keptFormOf } from '../forms/kept-form.ts'
+import { keptFormOf } from '../forms/kept-form.ts'
+import { shownNotice } from '../notice.ts'
 import { type Faults, htmlPage, noFaults, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import type { DashboardDeps, SignedInVisit, Visit } from '../visit.ts'
 
@@ -30,7 +31,7 @@ export const signIn = async (deps: DashboardDeps, visit: Visit): Promise<Respons
   const kept = visit.form('kept')
   const again = (faults: Faults) => signInPage(deps, visit, { next, kept, faults })
   if ('waitMs' in opened) return tooManyAttempts(visit, opened.waitMs, again)
-  if (opened.ok) return kept === '' ? intoDashboard(visit, opened.value, next) : backToForm(visit, opened.value, kept)
+  if (opened.ok) return kept === '' ? intoDashboard(visit, opened.value, next) : backToForm(visit, opened.value)
   return refusedPage(visit, opened.refusal, { back: { href: paths.signIn, words: 'Back to sign-in' }, again })
 }
 
@@ -41,16 +42,21 @@ export const intoDashboard = (visit: Visit, opened: SignedIn, next: string): Res
   return seeOther(visit, next, { cookies })
 }
 
-/** The warning of `intoDashboard` comes first, too, and then the form is gone. */
-const backToForm = (visit: Visit, opened: SignedIn, kept: string): Response | Promise<Response> => {
-  const { email, role } = opened.session
-  const form = keptFormOf(kept, email)
-  if (opened.isToldOfLink) return intoDashboard(visit, opened, paths.cellars)
+const backToForm = (visit: Visit, opened: SignedIn): Response | Promise<Response> => {
+  const { session, sessionSecret, isToldOfLink } = opened
+  const { email, role } = session
+  if (isToldOfLink && keptFormOf(visit.form('kept'), email) === null) return intoDashboard(visit, opened, paths.cellars)
   const cookies = signedInCookies(visit, opened)
+  const notice = isToldOfLink ? shownNotice('link_by_other') : null
+  const shell = { ...visit.shell, operator: { email, role }, csrf: csrfToken(sessionSecret, email), notice }
+  return openKeptForm({ ...visit, cookies, shell }, email)
+}
+
+export const openKeptForm = (visit: Visit, email: string): Response | Promise<Response> => {
+  const { shell, cookies } = visit
+  const form = keptFormOf(visit.form('kept'), email)
   if (form === null) return seeOther(visit, paths.cellars, { notice: 'form_of_another', cookies })
-  const shell = { ...visit.shell, operator: { email, role }, csrf: csrfToken(opened.sessionSecret, email) }
-  const { path, fields }: KeptForm = form
-  return htmlPage({ ...visit, cookies }, <OpenFormPage shell={shell} action={safeNext(path)} fields={fields} />)
+  return htmlPage(visit, <OpenFormPage shell={shell} action={safeNext(form.path)} fields={form.fields} />)
 }
 
 export const signOut = async ({ core }: DashboardDeps, visit: SignedInVisit): Promise<Response> => {

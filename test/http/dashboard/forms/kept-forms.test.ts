@@ -97,6 +97,47 @@ describe('a form that is sent after the end of its session', () => {
     expect(service.core.projections.keys.get(keyId)?.label).toBe('Press')
   })
 
+  test('opens from its sign-in page if its operator has signed in elsewhere meanwhile', async () => {
+    const edit = paths.editKey(keyId)
+    const form = await filledIn(edit, edit, { label: 'Pump' })
+    await endSessions()
+    const page = await admin.post(edit, form)
+    const other = await signedIn(service, 'admin')
+    for (const [name, value] of other.cookies) admin.cookies.set(name, value)
+    const again = await openForm(page, edit)
+    expect([again.status, fieldsOfForm(again.body, edit)['label']]).toEqual([200, 'Pump'])
+    const sign = { ...fieldsOfForm(page.body, paths.signIn), email: emailOf.admin, password: testPassword }
+    expect((await admin.post(paths.signIn, sign, { 'Sec-Fetch-Site': 'same-site' })).status).toBe(403)
+    expect((await admin.post(paths.signIn, { ...sign, kept: '' })).status).toBe(403)
+    await service.core.operators.setRole(emailOf.auditor, 'admin', testAsker)
+    const auditor = await signedIn(service, 'auditor')
+    for (const [name, value] of auditor.cookies) admin.cookies.set(name, value)
+    const ofAnother = await admin.post(paths.signIn, sign)
+    expect([ofAnother.status, ofAnother.location, ofAnother.body.includes('Pump')]).toEqual([303, paths.cellars, false])
+  })
+
+  test('waits for a click if the sign-in warns of a one-time link', async () => {
+    const edit = paths.editKey(keyId)
+    const form = await filledIn(edit, edit, { label: 'Pump' })
+    const link = await service.core.operators.issueLink({ email: emailOf.admin, role: 'admin' }, testAsker)
+    expect(link.ok).toBe(true)
+    await endSessions()
+    const page = await admin.post(edit, form)
+    const other = { email: emailOf.admin, password: testPassword, kept: 'of another' }
+    expect((await admin.post(paths.signIn, { ...fieldsOfForm(page.body, paths.signIn), ...other })).location).toBe(
+      '/account',
+    )
+    await endSessions()
+    const warned = await signInFrom(await admin.post(edit, form))
+    expect([warned.status, warned.body.includes('created or used a one-time link for your account')]).toEqual([
+      200,
+      true,
+    ])
+    expect(warned.body).not.toContain('data-goes-on')
+    const again = await admin.post(edit, fieldsOfForm(warned.body, edit))
+    expect([again.status, fieldsOfForm(again.body, edit)['label']]).toEqual([200, 'Pump'])
+  })
+
   test('is dropped if another operator signs in, who is told', async () => {
     await service.core.operators.setRole(emailOf.auditor, 'admin', testAsker)
     const revoke = paths.revokeKey(keyId)
@@ -150,6 +191,31 @@ describe('a form that is sent after the end of its session', () => {
     expect(JSON.stringify(service.lines)).not.toContain('eve@example.org')
   })
 
+  test('carries no secret in the values that it showed, either', async () => {
+    const edit = paths.editKey(keyId)
+    const secret = 'y'.repeat(43)
+    const form = await filledIn(edit, edit, { _shown: new URLSearchParams({ note: `/link/${secret}` }).toString() })
+    await endSessions()
+    const { kept = '' } = fieldsOfForm((await admin.post(edit, form)).body, paths.signIn)
+    expect(kept).not.toBe('')
+    expect(Buffer.from(kept, 'base64url').toString()).not.toContain(secret)
+  })
+
+  test('is carried with the longest texts in Chinese', async () => {
+    const [label, note] = ['葡'.repeat(80), '萄'.repeat(500)]
+    const made = await service.createKey({ label, note })
+    const edit = paths.editKey(made.keyId)
+    const form = await filledIn(edit, edit, { note: '酒'.repeat(500) })
+    await endSessions()
+    const again = await openForm(await admin.post(edit, form), edit)
+    expect(again.status).toBe(200)
+    expect(fieldsOfForm(again.body, edit)).toMatchObject({
+      label,
+      note: '酒'.repeat(500),
+      _shown: form['_shown'] ?? '',
+    })
+  })
+
   test('is carried up to its bound, and the sign-in page still accepts it', async () => {
     const edit = paths.editKey(keyId)
     const form = await filledIn(edit, edit, {})
@@ -193,5 +259,18 @@ describe('the form that opens again', () => {
       for (const name of Object.keys(fields))
         expect([action, name, fields[name]]).toEqual([action, name, form[name] ?? ''])
     }
+  })
+
+  test('keeps its meaning, or says that it is already done', async () => {
+    const [role, action] = [paths.operatorRole(emailOf.auditor), paths.operatorRole(emailOf.auditor)]
+    const form = await filledIn(role, action, {})
+    expect(form['role']).toBe('admin')
+    await endSessions()
+    const page = await admin.post(action, form)
+    await service.core.operators.setRole(emailOf.auditor, 'admin', testAsker)
+    const done = await openForm(page, action)
+    expect([done.status, done.location]).toEqual([303, paths.operators])
+    expect((await admin.get(paths.operators)).body).toContain('already has this role')
+    expect(service.core.projections.operators.get(emailOf.auditor)?.role).toBe('admin')
   })
 })
