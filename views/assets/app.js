@@ -326,5 +326,5 @@
     showHeld()
   }, tickMs)
   revealButtons()
-  document.querySelector('form[data-goes-on]')?.requestSubmit()
+  document.querySelector('form[data-goes-on="now"]')?.requestSubmit()
 })()

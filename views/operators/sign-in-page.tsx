@@ -60,7 +60,7 @@ export const OpenFormPage = (props: {
       method="post"
       action={attribute(props.action)}
       class="card"
-      data-goes-on={props.shell.notice === null ? '' : undefined}
+      data-goes-on={props.shell.notice === null ? 'now' : 'asked'}
     >
       <p>Your form was not sent yet. Open it, check the fields, then send it.</p>
       {props.fields.map(([name, text]) => (

@@ -133,7 +133,7 @@ describe('a form that is sent after the end of its session', () => {
       200,
       true,
     ])
-    expect(warned.body).not.toContain('data-goes-on')
+    expect(warned.body).toContain('data-goes-on="asked"')
     const again = await admin.post(edit, fieldsOfForm(warned.body, edit))
     expect([again.status, fieldsOfForm(again.body, edit)['label']]).toEqual([200, 'Pump'])
   })
