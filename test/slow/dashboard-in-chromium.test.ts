@@ -139,7 +139,7 @@ test('an admin creates a cellar and a key, sees a reading, and revokes', async (
   await expectNoIntruder(page)
 
   await page.getByRole('link', { name: 'API Keys' }).first().click()
-  await page.getByText('Last used').first().waitFor()
+  await page.getByText('24 hours').first().waitFor()
   await page.locator('#key-list').getByRole('link', { name: hostileText }).first().click()
   await page.getByRole('link', { name: /^Revoke/ }).click()
   await page.getByRole('dialog').getByText('This key is in use:').waitFor()
@@ -212,7 +212,7 @@ const askTheLog = async (page: Page, keyName: string): Promise<void> => {
   await page.getByRole('link', { name: 'Log', exact: true }).click()
   await page.getByRole('searchbox').fill(`${keyName} today`)
   await page.getByRole('button', { name: 'Find' }).click()
-  await page.getByRole('link', { name: 'Keys', exact: true }).click()
+  await page.getByLabel('Kind of event').getByRole('link', { name: 'Keys', exact: true }).click()
   await page.locator('summary', { hasText: 'Filter' }).click()
   await page.getByLabel('Type of event', { exact: true }).selectOption('KeySuspended')
   await page.getByRole('button', { name: 'Show' }).click()
