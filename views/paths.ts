@@ -39,10 +39,9 @@ export const kegFields = (query: Partial<KegQuery>): readonly (readonly [name: s
 const kegQuery = (query: Partial<KegQuery>, more: readonly string[] = []): string =>
   queryOf([...kegFields(query).map(([name, text]) => `${name}=${encodeURIComponent(text)}`), ...more])
 
-/** What the address says of the query, except of a cellar in its path (`keyFilterOf`, `keyQueryOf`). */
-export const keyFields = (query: Partial<KeyQuery>): readonly (readonly [name: string, text: string])[] => {
+const anyKeyFields = (query: Partial<KeyQuery>) => {
   const { status = 'active', sort = 'created', page = 1 } = query
-  const named = [
+  return [
     ['find', (query.words ?? []).join(' ')],
     ['status', status === 'active' ? '' : status],
     ['expires', query.expires ?? ''],
@@ -55,8 +54,13 @@ export const keyFields = (query: Partial<KeyQuery>): readonly (readonly [name: s
     ['page', page === 1 ? '' : String(page)],
     ['live', query.isPaused ? 'off' : ''],
   ] as const
-  return named.filter(([, text]) => text !== '')
 }
+
+/** What the address says of the query, except of a cellar in its path (`keyFilterOf`, `keyQueryOf`). */
+export const keyFields = (query: Partial<KeyQuery>): readonly (readonly [name: string, text: string])[] =>
+  anyKeyFields(query).filter(([, text]) => text !== '')
+
+export const keyFieldNames = anyKeyFields({}).map(([name]) => name)
 
 const keyQuery = (query: Partial<KeyQuery>): string =>
   queryOf(keyFields(query).map(([name, text]) => `${name}=${encodeURIComponent(text)}`))

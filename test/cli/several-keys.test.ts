@@ -70,6 +70,18 @@ test('more than ten keys are revoked only with --yes, and --dry-run only lists t
   )
 })
 
+test('while counts are missing, a filter that needs them changes no key', async () => {
+  const { run, revoke, revoked } = await opened(2)
+  for (const need of [{ nearLimit: true }, { refusedToday: true }]) {
+    const filter = { ...anyKey, ...need }
+    const { lines, end } = await revoke({ filter }, { isConfirmed: true })
+    expect([lines, end.exitCode, revoked()]).toEqual([[], 69, 0])
+    expect(end.message).toStartWith('Nothing was changed. The readings of today are not all counted,')
+    const list = await run({ op: 'list_keys', filter, sort: 'created', isReversed: false })
+    expect([list.end.exitCode, list.end.message]).toEqual([69, expect.stringContaining('keys can be missing')])
+  }
+})
+
 test('ten keys are revoked without --yes', async () => {
   const { revoke, revoked } = await opened(10)
   expect((await revoke(all)).end.exitCode).toBe(0)

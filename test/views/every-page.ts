@@ -744,6 +744,7 @@ const keyListOf = (texts: Texts, keys: readonly KeyView[], query: Partial<KeyQue
     counts: { all: 5, active: 2, expired: 1, suspended: 1, revoked: 1 },
     pages: 3,
     isBehind: false,
+    mayLack: false,
   }
 }
 

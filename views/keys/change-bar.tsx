@@ -9,19 +9,22 @@ import { type ListProps, listHref } from './key-rows.tsx'
 /** Changes the selected keys, or all that the list finds. CSS shows the buttons once something is selected. */
 export const ChangeBar = (props: ListProps): JSX.Element => {
   const { list, cellar } = props
-  const { query, found, keys } = list
+  const { query, found, keys, mayLack } = list
+  const isWhole = keys.length === found && !mayLack
   return (
     <fieldset class="change-bar">
       <legend class="visually-hidden">Change several keys</legend>
       <HiddenFields fields={[...keyFields({ ...query, page: 1, isPaused: false }), ...cellarField(cellar)]} />
       <label class="picks only-live">
         <input type="checkbox" data-picks="" autocomplete="off" />
-        <span>{keys.length === found ? 'All' : 'This page'}</span>
+        <span>{isWhole ? 'All' : 'This page'}</span>
       </label>
-      <label class={keys.length === found ? 'picks only-static' : 'picks'}>
-        <input type="checkbox" name="all" value="on" autocomplete="off" />
-        <span safe>{`All ${countText(found)} found`}</span>
-      </label>
+      {mayLack ? null : (
+        <label class={isWhole ? 'picks only-static' : 'picks'}>
+          <input type="checkbox" name="all" value="on" autocomplete="off" />
+          <span safe>{`All ${countText(found)} found`}</span>
+        </label>
+      )}
       <Found {...props} />
       <output class="picked only-live" />
       <span class="change-buttons">

@@ -44,4 +44,6 @@ export type KeyListView = {
   readonly pages: number
   /** The latest minutes are not counted, or none. */
   readonly isBehind: boolean
+  /** For the same reason, keys can be missing. */
+  readonly mayLack: boolean
 }

@@ -103,7 +103,8 @@ export const KeyList = (props: ListProps): JSX.Element => {
       <OrderLinks {...props} />
       {list.isBehind ? (
         <p class="index-note" role="status">
-          The latest requests are still being counted, so bars and limits can be too low.
+          The latest requests are still being counted, so{' '}
+          {list.mayLack ? 'keys can be missing in this list.' : 'bars and limits can be too low.'}
         </p>
       ) : null}
       {list.keys.length === 0 ? <NoKeys {...props} /> : <Rows {...props} />}
@@ -161,11 +162,11 @@ const NoKeys = (props: ListProps): JSX.Element => {
   )
 }
 
-const noKeysWords = ({ list: { query }, cellar }: ListProps): string => {
+const noKeysWords = ({ list: { query, mayLack }, cellar }: ListProps): string => {
   if (query.rotation && !isFiltered({ ...query, rotation: false }))
     return 'No rotation goes on: each old key has stopped.'
   const status = query.status === 'all' ? '' : `${query.status} `
-  if (isFiltered(query)) return `No ${status}key matches.`
+  if (isFiltered(query)) return mayLack ? `No ${status}key was found yet.` : `No ${status}key matches.`
   return cellar === null ? `There are no ${status}keys.` : `This cellar has no ${status}keys.`
 }
 

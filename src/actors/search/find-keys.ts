@@ -26,6 +26,8 @@ export type FoundKeys = {
   readonly counts: Readonly<Record<KeyStatus | 'all', number>>
   /** `ask.db` did not count the latest minutes, or none. */
   readonly isBehind: boolean
+  /** The filter needs these counts, so keys can be missing. */
+  readonly mayLack: boolean
   readonly loads: Loads
 }
 
@@ -74,7 +76,9 @@ export const findKeys = async (
     if (filter.status === 'all' || filter.status === status) found.push({ key, by: sortValueOf(key, facts, sort) })
   }
   const sorted = await sortInPieces(found, isReversed ? (a, b) => inOrder(b, a) : inOrder, pause)
-  return { keys: sorted.map(({ key }) => key), all: looked, counts, isBehind: loads.isBehind, loads }
+  const { isBehind } = loads
+  const mayLack = isBehind && (filter.nearLimit || filter.refusedToday)
+  return { keys: sorted.map(({ key }) => key), all: looked, counts, isBehind, mayLack, loads }
 }
 
 type Sorted = { readonly key: KeyState; readonly by: number | string }

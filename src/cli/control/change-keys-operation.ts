@@ -12,7 +12,7 @@ import { commandProblemOf } from '../../http/command-problem.ts'
 import { nextTurn } from '../../log/pages-of-log.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
 import type { Line } from '../show/lines.ts'
-import { done, refusedEnd } from './ends.ts'
+import { done, mayLackKeys, refusedEnd } from './ends.ts'
 
 const text = Type.String()
 const limit = Type.Union([Limit, Type.Null()])
@@ -55,6 +55,7 @@ export async function* changeKeysAsked(
   if ('filter' in keys && keys.filter.cellar !== null && core.projections.cellars.get(keys.filter.cellar) === null)
     return refusedEnd({ kind: 'cellar_not_found' })
   const keyIds = await idsOf(core, keys)
+  if (keyIds === null) return { ...mayLackKeys, message: `Nothing was changed. ${mayLackKeys.message}` }
   if (isDryRun) {
     for (const keyId of keyIds) {
       const key = core.projections.keys.get(keyId)
@@ -111,11 +112,12 @@ async function* changeAll(
   return { exitCode: counts.refused > 0 ? exitCodes.refused : exitCodes.done, message }
 }
 
-const idsOf = async (core: Core, keys: KeySelection): Promise<readonly string[]> => {
+/** `null`: keys can be missing. */
+const idsOf = async (core: Core, keys: KeySelection): Promise<readonly string[] | null> => {
   if ('keyIds' in keys) return [...new Set(keys.keyIds)]
   const wanted = { filter: keys.filter, sort: 'created', isReversed: false } as const
   const found = await findKeys(core, wanted, { owner: 'cli', pause: nextTurn })
-  return found.keys.map(({ keyId }) => keyId)
+  return found.mayLack ? null : found.keys.map(({ keyId }) => keyId)
 }
 
 const notFound: CommandRefusal = { kind: 'key_not_found' }

@@ -4,6 +4,11 @@ import { type End, exitCodes } from '../exit-codes.ts'
 
 export const done: End = { exitCode: exitCodes.done, message: null }
 
+export const mayLackKeys: End = {
+  exitCode: exitCodes.unreachable,
+  message: 'The readings of today are not all counted, so keys can be missing. Try again soon, while the service runs.',
+}
+
 export const refusedEnd = (refusal: CommandRefusal, prefix = ''): End => {
   const { status, text: words } = commandProblemOf(refusal)
   const message = prefix + words

@@ -17,7 +17,7 @@ import { nextTurn } from '../../log/pages-of-log.ts'
 import { type End, exitCodes } from '../exit-codes.ts'
 import { type CellarView, isoOf, type Line } from '../show/lines.ts'
 import { ChangeKeysOperation, changeKeysAsked } from './change-keys-operation.ts'
-import { done, refusedEnd } from './ends.ts'
+import { done, mayLackKeys, refusedEnd } from './ends.ts'
 import { exportLog } from './export-log.ts'
 import { ExportOperation, filterFields } from './export-operation.ts'
 import { findInLog } from './find-in-log.ts'
@@ -177,9 +177,9 @@ const retentionWarning = ({ policy }: CellarState, retentionMs: number | null, n
 async function* listKeys(core: Core, wanted: KeysWanted): AsyncGenerator<Line, End> {
   const { cellar } = wanted.filter
   if (cellar !== null && core.projections.cellars.get(cellar) === null) return refusedEnd({ kind: 'cellar_not_found' })
-  const { keys } = await findKeys(core, wanted, { owner: 'cli', pause: nextTurn })
+  const { keys, mayLack } = await findKeys(core, wanted, { owner: 'cli', pause: nextTurn })
   for (const key of keys) yield { kind: 'key', value: keyView(core, key) }
-  return done
+  return mayLack ? mayLackKeys : done
 }
 
 /**

@@ -55,7 +55,7 @@ export const keyFilterOf = (query: URLSearchParams, cellar: string | null): KeyF
   const chosen = <T extends string>(name: string, known: readonly T[]): T | null =>
     known.find((one) => one === query.get(name)) ?? null
   return {
-    cellar: cellar ?? (query.get('cellar') || null),
+    cellar,
     words: keyWords(query.get('find') ?? ''),
     status: chosen('status', statuses) ?? 'active',
     expires: chosen('expires', expiries),

@@ -1,6 +1,6 @@
 import { html } from '@elysiajs/html'
 import { Elysia } from 'elysia'
-import { paths } from '../../../views/paths.ts'
+import { keyFieldNames, paths } from '../../../views/paths.ts'
 import { refuseTwoHosts } from '../host-header.ts'
 import { loadAssets, showAsset } from './assets.ts'
 import { type Door, doorOf } from './door/door.tsx'
@@ -28,7 +28,7 @@ import { showCellarThen } from './pages/cellar-then-page.tsx'
 import { exportList } from './pages/export-download.tsx'
 import { programs, showGuide, showProgram } from './pages/guide-pages.tsx'
 import { showKeg, showRack } from './pages/keg-pages.tsx'
-import { createKey, keyListFields, showAllKeys, showKeys, showNewKey } from './pages/key-list-pages.tsx'
+import { createKey, showAllKeys, showKeys, showNewKey } from './pages/key-list-pages.tsx'
 import { confirmKeyAction, doKeyAction, saveEdit, showEdit, showKey } from './pages/key-pages.tsx'
 import { changeSeveral, handOutNewKeys, showChangeRun, showKeysChange } from './pages/keys-change-pages.tsx'
 import { showLink, spendLink } from './pages/link-pages.tsx'
@@ -139,11 +139,11 @@ const keyPages = ({ operator, admin }: Door) =>
   new Elysia().use(asHtml()).guard(unread, (pages) =>
     pages
       .get('/cellars/:cellar/keys', operator(showKeys))
-      .post('/cellars/:cellar/keys', operator(askedByForm(...keyListFields)))
+      .post('/cellars/:cellar/keys', operator(askedByForm(...keyFieldNames)))
       .get('/cellars/:cellar/keys/new', admin(showNewKey))
       .post('/cellars/:cellar/keys/new', admin(createKey, showNewKey))
       .get(paths.allKeys(), operator(showAllKeys))
-      .post(paths.allKeys(), operator(askedByForm(...keyListFields)))
+      .post(paths.allKeys(), operator(askedByForm(...keyFieldNames)))
       .get(paths.changeKeys, admin(showKeysChange))
       .post(paths.changeKeys, admin(changeSeveral, showKeysChange))
       .get('/keys/changes/:id', admin(showChangeRun))

@@ -31,6 +31,8 @@ const ofSuccess = {
 /** Not green: nothing was done, or the reader must do something. */
 const others = {
   no_key_chosen: 'You chose no key, so nothing was changed.',
+  keys_may_lack:
+    'Nothing was changed. The latest requests are still being counted, so this list can lack keys. Try again soon, or choose the keys one by one.',
   too_many_keys_chosen:
     'At most 10,000 keys can be changed at once on a page. Narrow the list down, or use the command line.',
   change_goes_on:

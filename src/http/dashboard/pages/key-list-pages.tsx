@@ -24,20 +24,6 @@ export const showKeys = async (deps: DashboardDeps, visit: SignedInVisit): Promi
 export const showAllKeys = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> =>
   htmlPage(visit, <AllKeysPage shell={visit.shell} {...(await listed(deps, visit, null))} />)
 
-/** Of the box. */
-export const keyListFields = [
-  'find',
-  'status',
-  'expires',
-  'unused',
-  'near',
-  'refused',
-  'rotation',
-  'sort',
-  'order',
-  'live',
-] as const
-
 const listed = async (deps: DashboardDeps, visit: SignedInVisit, cellar: string | null) => {
   const asker = { owner: visit.session.email, pause: waitForTurn }
   const { list } = await keyListOf(deps, keyQueryOf(visit.query, cellar), asker)

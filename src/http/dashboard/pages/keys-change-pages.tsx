@@ -32,7 +32,8 @@ export const showKeysChange = async (deps: DashboardDeps, visit: SignedInVisit):
 const chosenOrAnswer = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Chosen | Response> => {
   const chosen = await chosenIn(deps, visit)
   if (chosen === null) return notFound(visit)
-  const { keys } = chosen
+  const { keys, mayLack } = chosen
+  if (mayLack) return seeOther(visit, backOf(visit.query), { notice: 'keys_may_lack' })
   if (keys.length === 0) return seeOther(visit, backOf(visit.query), { notice: 'no_key_chosen' })
   if (keys.length > keysChangedMax) return seeOther(visit, backOf(visit.query), { notice: 'too_many_keys_chosen' })
   return chosen

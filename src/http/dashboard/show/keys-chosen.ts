@@ -19,6 +19,8 @@ export type Chosen = {
   /** Those that were used last come first, so they are also changed first. */
   readonly keys: readonly KeyState[]
   readonly isFound: boolean
+  /** Keys can be missing among those that the filter found. */
+  readonly mayLack: boolean
 }
 
 /** The keys that the address names, or all that its filter finds. `null`: it names no change. */
@@ -27,12 +29,12 @@ export const chosenIn = async ({ core }: DashboardDeps, { query, session }: Sign
   if (change === undefined) return null
   const isFound = query.get('all') === 'on'
   if (isFound) {
-    const wanted = { filter: keyFilterOf(query, null), sort: 'used', isReversed: false } as const
-    const { keys } = await findKeys(core, wanted, { owner: session.email, pause: waitForTurn })
-    return { change, keys, isFound }
+    const wanted = { filter: keyFilterOf(query, cellarIn(query)), sort: 'used', isReversed: false } as const
+    const { keys, mayLack } = await findKeys(core, wanted, { owner: session.email, pause: waitForTurn })
+    return { change, keys, isFound, mayLack }
   }
   const named = [...new Set(query.getAll('key'))].flatMap((keyId) => core.projections.keys.get(keyId) ?? [])
-  return { change, keys: named.toSorted((a, b) => lastUsed(core, b) - lastUsed(core, a)), isFound }
+  return { change, keys: named.toSorted((a, b) => lastUsed(core, b) - lastUsed(core, a)), isFound, mayLack: false }
 }
 
 const lastUsed = ({ projections }: DashboardDeps['core'], { keyId }: KeyState): number =>
@@ -49,9 +51,12 @@ export const withRacks = async (
   return shown.map((key) => ({ ...key, racks: racks.get(key.keyId) ?? null }))
 }
 
+/** Of a list of one cellar. */
+const cellarIn = (query: URLSearchParams): string | null => query.get('cellar') || null
+
 /** The list in which the keys were chosen. */
 export const backOf = (query: URLSearchParams): string => {
-  const list = keyQueryOf(query, null)
+  const list = keyQueryOf(query, cellarIn(query))
   return list.cellar === null ? paths.allKeys(list) : paths.keys(list.cellar, list)
 }
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 import type { Core } from '../../../../src/actors/core-interface.ts'
 import { refused } from '../../../../src/domain/refusal.ts'
 import { paths } from '../../../../views/paths.ts'
@@ -81,6 +81,24 @@ describe('the confirmation of a change of several keys', () => {
     const none = await admin.get(named('revoke', [first]))
     expect(textIn(none)).toContain('Nothing to revoke')
     expect(none.body).not.toContain('action="/keys/change')
+  })
+
+  test('is refused for all found keys while counts that the filter needs are missing', async () => {
+    await opened(2)
+    const { questions } = service.core
+    const ask = questions.ask.bind(questions)
+    using _ask = spyOn(questions, 'ask').mockImplementation((name, ...rest) =>
+      name === 'keyLoads' ? Promise.resolve({ kind: 'not_ready' }) : ask(name, ...rest),
+    )
+    for (const filter of ['near=limit', 'refused=today']) {
+      const address = found('revoke', `&${filter}`)
+      for (const ask of [() => admin.get(address), () => admin.post(address, {})]) {
+        const { location } = await ask()
+        expect(location).toBe(`${paths.allKeys()}?${filter}`)
+        expect((await admin.get(location ?? '')).body).toContain('so this list can lack keys.')
+      }
+    }
+    expect((await admin.get(found('revoke'))).status).toBe(200)
   })
 
   test('leads back to the list if no key is chosen', async () => {

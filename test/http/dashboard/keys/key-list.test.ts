@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import fc from 'fast-check'
 import { loadsKeptMs } from '../../../../src/actors/search/find-keys.ts'
+import type { Answered } from '../../../../src/derived/questions/question.ts'
 import { dayMs } from '../../../../src/domain/calendar.ts'
 import { keyStatuses } from '../../../../src/domain/key-refusal.ts'
 import { keySorts } from '../../../../src/domain/search/key-filter.ts'
 import { livePushMs } from '../../../../src/http/dashboard/live/live-push.ts'
 import { keysPerPageMax } from '../../../../src/http/dashboard/show/key-list.ts'
+import type { KeyLoads } from '../../../../src/log/ask-index.ts'
 import type { KeyQuery } from '../../../../views/keys/key-list-types.ts'
 import { paths } from '../../../../views/paths.ts'
 import { type Service, testAsker, testCellar, validReading } from '../../../support/test-service.ts'
@@ -171,6 +173,35 @@ describe('the list of keys', () => {
     expect(body).not.toContain(secret)
   })
 
+  test('of all cellars stays so, whatever cellar its address names', async () => {
+    const { body } = await admin.get(`${paths.allKeys()}?cellar=${otherCellar}&status=all`)
+    expect(idsOn(body)).toEqual(idsOn((await admin.get(paths.allKeys({ status: 'all' }))).body))
+  })
+
+  test('without counts says that keys can be missing, and offers no change of all', async () => {
+    const { keyId } = keys.find(({ status }) => status === 'active') ?? { keyId: '' }
+    const filters = [{ nearLimit: true }, { refusedToday: true }]
+    {
+      using _ask = loadsAre({ kind: 'not_ready' })
+      for (const filter of filters) {
+        const { body } = await admin.get(paths.allKeys(filter))
+        expect(body).toContain('keys can be missing in this list')
+        expect(body).toContain('No active key was found yet.')
+      }
+    }
+    const answer = { keyIds: keyId, busiest: Uint32Array.of(99_999), refusedToday: Uint32Array.of(1) }
+    using _ask = loadsAre({ kind: 'answered', answer, asOf: null, isBehind: true })
+    for (const filter of filters) {
+      const { body } = await admin.get(paths.allKeys(filter))
+      expect(idsOn(body)).toEqual([keyId])
+      expect(body).toContain('name="key"')
+      expect(body).not.toContain('name="all"')
+    }
+    const sorted = await admin.get(paths.allKeys({ sort: 'busiest' }))
+    expect(sorted.body).toContain('bars and limits can be too low')
+    expect(sorted.body).toContain('name="all"')
+  })
+
   test('offers an auditor nothing to change', async () => {
     const auditor = await signedIn(service, 'auditor')
     const { body } = await auditor.get(paths.allKeys({ status: 'all' }))
@@ -178,6 +209,14 @@ describe('the list of keys', () => {
     expect(body).not.toMatch(/type="checkbox"|name="do"|popover/)
   })
 })
+
+const loadsAre = (answered: Answered<KeyLoads>) => {
+  const { questions } = service.core
+  const ask = questions.ask.bind(questions)
+  return spyOn(questions, 'ask').mockImplementation((name, ...rest) =>
+    name === 'keyLoads' ? Promise.resolve(answered as never) : ask(name, ...rest),
+  )
+}
 
 describe('a row of the list', () => {
   test('shows the last day: bars, racks, the busiest minute and refusals', async () => {
