@@ -114,8 +114,10 @@ export const recordedSkewMsMax = 10_000
 export const askRowsAtOnceMax = 32
 /** Places whose texts one step of a search reads. Each place can have five, and most of them are the same for many places. */
 export const askFoundAtOnceMax = 16
-/** Keys whose busiest minutes one step of a question reads. They lie together. */
+/** Keys whose busiest minutes or refusals one step of a question reads. They lie together. */
 export const askKeysAtOnceMax = 500
+/** Before the last hour of a key, for which `ask.db` keeps its busiest minutes. Lists ask for 24. */
+export const askPeakHoursMax = 48
 export const askKeyDaysMax = 100
 export const askLatestRacksMax = 3
 export const askRacksAtOnceMax = 1_000

@@ -50,10 +50,12 @@ export type HourCount = {
 /** Of some hours. */
 export type RefusalSum = Omit<HourCount, 'hour' | 'busiest'>
 
-/** `cellar` is `null` for all cellars. Refusals of today are counted from `todayHour` on. */
+/** `cellar` is `null` for all cellars. */
 export type KeyLoadsWanted = {
-  readonly fromHour: number
-  readonly todayHour: number
+  /** Not more than `askPeakHoursMax` hours ago. `null`: the busiest minutes are not wanted. */
+  readonly fromHour: number | null
+  /** Refusals of today are counted from this hour on. `null`: they are not wanted. */
+  readonly todayHour: number | null
   readonly cellar: string | null
 }
 

@@ -75,15 +75,20 @@ export const findKeys = async (
     counts.all += 1
     if (filter.status === 'all' || filter.status === status) found.push({ key, by: sortValueOf(key, facts, sort) })
   }
-  const sorted = await sortInPieces(found, isReversed ? (a, b) => inOrder(b, a) : inOrder, pause)
+  const sorted = await sortInPieces(found, isReversed ? (a, b) => byValue(b, a) : byValue, pause)
+  const inOrder: KeyState[] = []
+  for (const [at, { key }] of sorted.entries()) {
+    if (at % keysPerPieceMax === 0) await pause()
+    inOrder.push(key)
+  }
   const { isBehind } = loads
   const mayLack = isBehind && (filter.nearLimit || filter.refusedToday)
-  return { keys: sorted.map(({ key }) => key), all: looked, counts, isBehind, mayLack, loads }
+  return { keys: inOrder, all: looked, counts, isBehind, mayLack, loads }
 }
 
 type Sorted = { readonly key: KeyState; readonly by: number | string }
 
-const inOrder = (a: Sorted, b: Sorted): number => {
+const byValue = (a: Sorted, b: Sorted): number => {
   if (a.by !== b.by) return a.by < b.by ? -1 : 1
   return b.key.created.at - a.key.created.at || (a.key.keyId < b.key.keyId ? -1 : 1)
 }
@@ -115,9 +120,10 @@ const merge = async <T>(left: readonly T[], right: readonly T[], { compare, paus
   let [atLeft, atRight] = [0, 0]
   for (;;) {
     const [one, other] = [left[atLeft], right[atRight]]
-    if (one === undefined || other === undefined) return [...both, ...left.slice(atLeft), ...right.slice(atRight)]
-    const isLeft = compare(one, other) <= 0
-    both.push(isLeft ? one : other)
+    const isLeft = other === undefined || (one !== undefined && compare(one, other) <= 0)
+    const next = isLeft ? one : other
+    if (next === undefined) return both
+    both.push(next)
     if (isLeft) atLeft += 1
     else atRight += 1
     if (both.length % keysPerPieceMax === 0) await pause()
@@ -138,8 +144,12 @@ const loadsOf = async (
 ): Promise<Loads> => {
   const atMs = core.clock.now()
   const ofKeys = new Map<string, KeyLoad>()
-  if (!filter.nearLimit && !filter.refusedToday && sort !== 'busiest') return { atMs, ofKeys, isBehind: false }
-  const wanted = { ...lastDay(atMs), todayHour: hourOf(atMs - (atMs % dayMs)), cellar: filter.cellar }
+  const wanted = {
+    fromHour: filter.nearLimit || sort === 'busiest' ? lastDay(atMs).fromHour : null,
+    todayHour: filter.refusedToday ? hourOf(atMs - (atMs % dayMs)) : null,
+    cellar: filter.cellar,
+  }
+  if (wanted.fromHour === null && wanted.todayHour === null) return { atMs, ofKeys, isBehind: false }
   const answered = await core.questions.ask('keyLoads', wanted, { owner, isAtOnce: true })
   if (answered.kind === 'answered') {
     for (const load of eachLoad(answered.answer)) {

@@ -1,3 +1,5 @@
+import { askPeakHoursMax } from '../../limits.ts'
+
 /**
  * Columns with a text contain its `id` of the table `names`, so that a row is small. An index ends with the rowid, so each
  * index of `places` is in the order of positions. `hour_counts` begins with the hour, so that a flush of 10,000 keys writes
@@ -15,11 +17,12 @@ export const acceptedCode = 1
 export const acceptedName = 'accepted'
 
 /**
- * `peaks` has the busiest minute of each hour of a key. Hours before one that is as busy are left out. So two or three rows
- * of a key say its busiest minute since any hour, and the counts of 24 hours need not be read.
+ * `peaks` has the busiest minute of each hour of a key in its last two days. Hours before one that is as busy are left out. So
+ * a few rows of a key say its busiest minute of a day, and the counts of 24 hours need not be read.
  */
 const higherPeak = `
-  DELETE FROM peaks WHERE cellar = new.cellar AND key = new.key AND hour <= new.hour AND busiest <= new.busiest;
+  DELETE FROM peaks WHERE cellar = new.cellar AND key = new.key AND hour <= new.hour
+    AND (busiest <= new.busiest OR hour < new.hour - ${askPeakHoursMax});
   INSERT INTO peaks VALUES (new.cellar, new.key, new.hour, new.busiest);
 `
 

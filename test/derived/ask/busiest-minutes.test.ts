@@ -4,6 +4,7 @@ import { eachLoad, type KeyLoad } from '../../../src/actors/search/each-load.ts'
 import { askModel } from '../../../src/derived/ask/ask-model.ts'
 import type { RecordedEvent } from '../../../src/domain/events.ts'
 import { cellarStream, keyStream, readingsStream } from '../../../src/domain/stream-names.ts'
+import { askPeakHoursMax } from '../../../src/limits.ts'
 import { prepareAskStatements } from '../../../src/log/ask-index/queries/ask-statements.ts'
 import { keyDaysOf } from '../../../src/log/ask-index/queries/key-days.ts'
 import { keyLoadsOf } from '../../../src/log/ask-index/queries/key-loads.ts'
@@ -38,16 +39,20 @@ const step: fc.Arbitrary<Step> = fc.record({
   ending: fc.constantFrom('go on', 'go on', 'flush', 'restart'),
 })
 
+const keyCreated = (keyId: string, cellar: string) => {
+  const rest = { label: '', note: '', secretHash: 'h', limit: null, expiresAt: null, predecessorId: null }
+  return { type: 'KeyCreated' as const, data: { keyId, cellar, ...rest } }
+}
+
 /** The events of each step. A history begins in the evening, and most histories pass midnight. */
 const historyOf = (steps: readonly Step[]): readonly (readonly RecordedEvent[])[] => {
   const recorder = new Recorder()
   let at = midnight - 2 * hourMs
   const begun = keyIds.flatMap((keyId, key) => {
     const cellar = cellarOf(key)
-    const rest = { label: '', note: '', secretHash: 'h', limit: null, expiresAt: null, predecessorId: null }
     return [
       recorder.record(cellarStream(cellar), { type: 'CellarCreated', data: { cellar, title: '' } }, { at }),
-      recorder.record(keyStream(keyId), { type: 'KeyCreated', data: { keyId, cellar, ...rest } }, { at }),
+      recorder.record(keyStream(keyId), keyCreated(keyId, cellar), { at }),
     ]
   })
   const revisions = new Map<string, number>()
@@ -139,4 +144,27 @@ test('the questions about keys tell the busiest minute, for any history, flushes
     }),
     { numRuns: 150 },
   )
+})
+
+test('the busiest minutes of a key are kept for two days, however they fall', () => {
+  const recorder = new Recorder()
+  const data = { cellar: 'north', rack: 'r', keg: 'k', value: 1, timestamp: '2026-03-01T12:00:00Z' }
+  const model = modelHere(askModel)
+  model.fold([recorder.record(keyStream('k0'), keyCreated('k0', 'north'), { at: midnight })])
+  const hours = 70
+  for (let hour = 0; hour < hours; hour += 1) {
+    const at = midnight + hour * hourMs
+    model.fold(
+      Array.from({ length: hours - hour }, () =>
+        recorder.record(readingsStream('k0'), { type: 'ReadingAccepted', data }, { at }),
+      ),
+    )
+    model.flush(at)
+  }
+  const rows = model.database.query<{ rows: number }, []>('SELECT count(*) AS rows FROM peaks').get()?.rows
+  expect(rows).toBe(askPeakHoursMax + 1)
+  const wanted = { fromHour: midnight / hourMs + hours - 24, todayHour: null, cellar: null }
+  expect(listOf(whole(keyLoadsOf(prepareAskStatements(model.database), wanted)))).toEqual([
+    { keyId: 'k0', busiest: 24, refusedToday: 0 },
+  ])
 })

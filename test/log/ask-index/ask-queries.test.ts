@@ -16,7 +16,7 @@ import { askPlacesOfIdMax, placeAt, placesOfId } from '../../../src/log/ask-inde
 import { positionOfMinute } from '../../../src/log/ask-index/queries/positions-recorded.ts'
 import { racksOfKeys } from '../../../src/log/ask-index/queries/racks-of-keys.ts'
 import { refusalsOfCellar } from '../../../src/log/ask-index/queries/refusals-of-cellar.ts'
-import type { FoldedPlace, MinuteCount } from '../../../src/log/ask-index.ts'
+import type { FoldedPlace, KeyLoadsWanted, MinuteCount } from '../../../src/log/ask-index.ts'
 import { AskTables } from '../../support/logs/ask-tables.ts'
 
 const requestId = '019b0000-0000-7000-8000-000000000001'
@@ -215,6 +215,22 @@ describe('the queries of ask.db', () => {
     expect([...eachLoad(loads)].sort((a, b) => a.busiest - b.busiest)).toEqual(
       keys.map((keyId, number) => ({ keyId, busiest: 1 + number, refusedToday: number % 2 === 0 ? 7 : 0 })),
     )
+  })
+
+  test('read the refusals of a fleet in large steps, only if wanted', () => {
+    const tables = new AskTables()
+    const keys = Array.from({ length: 2 * askKeysAtOnceMax }, (_, number) => `key ${number}`)
+    for (let hour = 0; hour < 4; hour += 1)
+      for (const key of keys) tables.addHourCount({ cellar: 'north', key, hour, code: 'key_is_expired', count: 3 })
+    const statements = prepareAskStatements(tables.database)
+    const of = (wanted: Pick<KeyLoadsWanted, 'fromHour' | 'todayHour'>) =>
+      stepsOf(keyLoadsOf(statements, { ...wanted, cellar: null }))
+    const [steps, loads] = of({ fromHour: null, todayHour: 0 })
+    expect(steps).toBeLessThanOrEqual(4 * 2 + 2 + 1)
+    expect([...eachLoad(loads)]).toHaveLength(keys.length)
+    expect([...eachLoad(loads)].every(({ refusedToday }) => refusedToday === 12)).toBe(true)
+    const [fewSteps, none] = of({ fromHour: 0, todayHour: null })
+    expect([fewSteps, none.keyIds]).toEqual([1, ''])
   })
 
   test('know no load without counts', () => {

@@ -90,7 +90,8 @@ export class MemoryAskIndex {
     yield
     const counts = [...this.#hourCounts.values()].filter(
       ({ code, hour, ...one }) =>
-        hour >= (code === 'accepted' ? fromHour : todayHour) && (cellar === null || one.cellar === cellar),
+        hour >= ((code === 'accepted' ? fromHour : todayHour) ?? Number.POSITIVE_INFINITY) &&
+        (cellar === null || one.cellar === cellar),
     )
     const keyIds = [...new Set(counts.map(({ key }) => key))]
     const busiest = new Uint32Array(keyIds.length)

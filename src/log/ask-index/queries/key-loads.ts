@@ -1,4 +1,4 @@
-import { askKeysAtOnceMax, askRowsAtOnceMax } from '../../../limits.ts'
+import { askKeysAtOnceMax } from '../../../limits.ts'
 import { AskUnusable, type KeyLoads, type KeyLoadsWanted } from '../../ask-index.ts'
 import { AskNames } from './ask-names.ts'
 import type { AskStatements, PeakRow, RefusalRow } from './ask-statements.ts'
@@ -16,11 +16,11 @@ export function* keyLoadsOf(
   const number = cellar === null ? null : (new AskNames(statements).numberOf(cellar) ?? 0)
   const cellars = number === null ? { first: 1, last: Number.MAX_SAFE_INTEGER } : { first: number, last: number }
   const loads = new Map<number, Load>()
-  for (const rows of peaksIn(statements, cellars, fromHour)) {
+  for (const rows of fromHour === null ? [] : peaksIn(statements, cellars, fromHour)) {
     for (const { key, busiest } of rows) loads.set(key, { busiest, refusedToday: 0 })
     yield
   }
-  for (const rows of refusalsIn(statements, cellars, todayHour)) {
+  for (const rows of todayHour === null ? [] : refusalsIn(statements, cellars, todayHour)) {
     for (const { key, count } of rows) {
       const load = loads.get(key) ?? { busiest: 0, refusedToday: 0 }
       load.refusedToday += count
@@ -54,7 +54,7 @@ function* refusalsIn(statements: AskStatements, cellars: Cellars, hour: number):
     if (cellar === undefined) return
     for (let last: Omit<RefusalRow, 'count'> | undefined = { hour, key: 0, code: 0 }; last !== undefined; ) {
       const { hour, key, code }: Omit<RefusalRow, 'count'> = last
-      const rows: readonly RefusalRow[] = statements.refusalsAfter.all(cellar, hour, key, code, askRowsAtOnceMax)
+      const rows: readonly RefusalRow[] = statements.refusalsAfter.all(cellar, hour, key, code, askKeysAtOnceMax)
       yield rows
       last = rows.at(-1)
     }

@@ -202,6 +202,18 @@ describe('the list of keys', () => {
     expect(sorted.body).toContain('name="all"')
   })
 
+  test('asks only for the counts that its filter needs', async () => {
+    using ask = spyOn(service.core.questions, 'ask')
+    for (const query of [{ nearLimit: true }, { sort: 'busiest' as const }, { refusedToday: true }, {}])
+      await admin.get(paths.allKeys(query))
+    const hour = expect.any(Number)
+    expect(ask.mock.calls.filter(([name]) => name === 'keyLoads').map(([, wanted]) => wanted)).toEqual([
+      { fromHour: hour, todayHour: null, cellar: null },
+      { fromHour: hour, todayHour: null, cellar: null },
+      { fromHour: null, todayHour: hour, cellar: null },
+    ])
+  })
+
   test('offers an auditor nothing to change', async () => {
     const auditor = await signedIn(service, 'auditor')
     const { body } = await auditor.get(paths.allKeys({ status: 'all' }))
