@@ -166,7 +166,7 @@ const Activity = ({ apiKey: { keyId, day } }: { readonly apiKey: KeyRow }): JSX.
   )
 }
 
-/** Most limits are for one minute. */
+/** Most limits are for one minute. A minute says little about a longer time, so that has no meter. */
 const OfLimit = ({ apiKey: { day, limit, status } }: { readonly apiKey: KeyRow }): JSX.Element => {
   if (day === null || (day.busiest === 0 && status !== 'active'))
     return <span class="quiet" safe>{`limit ${limitText(limit)}`}</span>
@@ -181,7 +181,7 @@ const OfLimit = ({ apiKey: { day, limit, status } }: { readonly apiKey: KeyRow }
           <span class="quiet"> in a minute</span>
         )}
       </span>
-      <Meter share={day.share} />
+      {limit.windowMs > 60_000 ? null : <Meter share={day.share} />}
       {isMinute ? null : <span class="under quiet" safe>{`limit ${limitText(limit)}`}</span>}
     </span>
   )

@@ -23,7 +23,7 @@ import { changeRunView } from '../show/change-run-view.ts'
 import { askHistory, requestedHistory, watchedHistory } from '../show/history-views.ts'
 import { kegInPath, kegQueryOf } from '../show/keg-query.ts'
 import { kegPageOf } from '../show/keg-views.ts'
-import { keyListOf, keyQueryOf, type ShownKeys } from '../show/key-list.ts'
+import { keyListOf, keyPageNumber, keyQueryOf, type ShownKeys } from '../show/key-list.ts'
 import { keyViewOf } from '../show/key-views.ts'
 import { requestedPage } from '../show/paging.ts'
 import { waitForTurn } from '../show/pauses.ts'
@@ -146,8 +146,7 @@ export const liveAllKeys = (deps: DashboardDeps, visit: SignedInVisit): Promise<
 const keyList = async (deps: DashboardDeps, visit: SignedInVisit, cellar: string | null): Promise<PageWithoutRole> => {
   const owner = visit.session.email
   const asked = { ...keyQueryOf(visit.query, cellar), isPaused: false }
-  const page = asked.page === 1 ? 1 : (await keyListOf(deps, asked, { owner, pause: waitForTurn })).list.query.page
-  const query = { ...asked, page }
+  const query = { ...asked, page: await keyPageNumber(deps, asked, { owner, pause: waitForTurn }) }
   let loads: ShownKeys['loads'] | undefined
   return {
     name: ['keys', cellar === null ? paths.liveAllKeys(query) : paths.liveKeys(cellar, query)],

@@ -39,6 +39,14 @@ export const keyListOf = async (deps: DashboardDeps, query: KeyQuery, asker: Ask
   return { list, loads }
 }
 
+/** Of the page that exists. Its rows are not made. */
+export const keyPageNumber = async (deps: DashboardDeps, query: KeyQuery, asker: Asker): Promise<number> => {
+  if (query.page === 1) return 1
+  const { sort, isReversed, page, isPaused: _, ...filter } = query
+  const { keys } = await findKeys(deps.core, { filter, sort, isReversed }, asker)
+  return pageOf(keys, page, keysPerPageMax).page
+}
+
 const rowsOf = async (deps: DashboardDeps, keys: readonly KeyState[], owner: string) => {
   const { core } = deps
   const nowMs = core.clock.now()

@@ -263,6 +263,27 @@ describe('a row of the list', () => {
     admin = await signedIn(service, 'admin')
     expect(idsOn((await admin.get(paths.keys('busy', { nearLimit: true }))).body)).toEqual([])
   })
+
+  test('has no meter for a limit of an hour', async () => {
+    const metersFor = async (windowMs: number) => {
+      const { keyId } = await service.createKey({ limit: { readings: 60, windowMs } })
+      const { body } = await admin.get(paths.keys(testCellar, { words: [keyId.toLowerCase()] }))
+      expect(idsOn(body)).toEqual([keyId])
+      return body.split('class="meter ').length - 1
+    }
+    expect([await metersFor(60_000), await metersFor(1_000), await metersFor(3_600_000)]).toEqual([1, 1, 0])
+  })
+})
+
+test('a live list asks for no rows before its first push', async () => {
+  const cookie = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const abort = new AbortController()
+  using asked = spyOn(service.core.questions, 'ask')
+  const path = paths.liveAllKeys({ status: 'all', page: 2 })
+  const stream = await fetch(service.url + path, { headers: { Cookie: cookie }, signal: abort.signal })
+  expect([stream.status, asked.mock.calls]).toEqual([200, []])
+  abort.abort()
+  await stream.body?.cancel().catch(() => {})
 })
 
 test('a live list asks for all loads once in 10 s, and for rows often', async () => {
