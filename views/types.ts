@@ -201,6 +201,10 @@ export type SuccessorView = {
   readonly usedAt: number | null
   /** The new key was used, and no admin has set a later expiry for the old key since. */
   readonly isEnding: boolean
+  /** The old key still works, or is only suspended. */
+  readonly isOpen: boolean
+  /** `active` if any later key works. Else of the newest one. `null`: there is none. */
+  readonly newStatus: KeyStatus | null
 }
 
 /** For the page of the new key. */

@@ -910,6 +910,8 @@ const rotationPages = (texts: Texts): readonly Page[] => {
     overlapMs: day,
     usedAt: null,
     isEnding: false,
+    isOpen: true,
+    newStatus: 'active',
   }
   const used = { ...pending, usedAt: nowMs - 3_600_000, isEnding: true }
   const old = keyOf(texts, 'active')

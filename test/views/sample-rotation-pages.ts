@@ -14,9 +14,11 @@ export const sampleRacks = (texts: Texts, nowMs: number): RacksView => ({
     { rack: 'rack-03', state: 'both', oldMs: nowMs - minute, newMs: nowMs - minute },
     { rack: 'rack-04', state: 'silent', oldMs: nowMs - 9 * day, newMs: null },
     { rack: 'rack-05', state: 'switched', oldMs: nowMs - 90 * minute, newMs: nowMs - minute },
-    { rack: 'rack-06', state: 'switched', oldMs: null, newMs: nowMs - 2 * minute },
+    { rack: 'rack-06', state: 'new', oldMs: null, newMs: nowMs - 2 * minute },
   ],
-  counts: { all: 6, old: 1, both: 1, silent: 1, switched: 3 },
+  counts: { all: 5, old: 1, both: 1, silent: 1, switched: 2, new: 1 },
+  withNext: 4,
+  silentDays: 7,
   seenFromMs: null,
   lastCompared: null,
 })
@@ -38,7 +40,9 @@ export const rotationCardPages = (texts: Texts, { shell, cellar, apiKey, history
     overlapMs: day,
     usedAt: nowMs - 100 * minute,
     isEnding: true,
-  }
+    isOpen: true,
+    newStatus: 'active',
+  } as const
   const old = {
     keyId: apiKey.keyId,
     cellar: texts('cellar'),
@@ -46,18 +50,25 @@ export const rotationCardPages = (texts: Texts, { shell, cellar, apiKey, history
     expiresAt: nowMs + 22 * 3_600_000,
   } as const
   const rotation: RotationView = { old, successor, racks }
-  const none: RacksView = { ...racks, shown: [], counts: { all: 0, old: 0, both: 0, silent: 0, switched: 0 } }
+  const none: RacksView = { ...racks, shown: [], counts: { all: 0, old: 0, both: 0, silent: 0, switched: 0, new: 0 } }
   const rotations: readonly (readonly [name: string, rotation: RotationView])[] = [
     ['ending', rotation],
     ['incomplete', { ...rotation, racks: { ...racks, seenFromMs: nowMs - 20 * day, lastCompared: texts('rack') } }],
     ['unused', { ...rotation, successor: { ...successor, usedAt: null, isEnding: false }, racks: none }],
+    ['new-key-revoked', { ...rotation, successor: { ...successor, newStatus: 'revoked' } }],
+    ['suspended', { ...rotation, old: { ...old, status: 'suspended' } }],
     ['without-end', { ...rotation, old: { ...old, expiresAt: null } }],
     [
       'ended',
       {
         ...rotation,
+        successor: { ...successor, isOpen: false },
         old: { ...old, status: 'expired', expiresAt: nowMs - minute },
-        racks: { ...racks, shown: racks.shown.slice(3), counts: { all: 2, old: 0, both: 0, silent: 0, switched: 2 } },
+        racks: {
+          ...racks,
+          shown: racks.shown.slice(3),
+          counts: { all: 2, old: 0, both: 0, silent: 0, switched: 1, new: 1 },
+        },
       },
     ],
     ['not-known', { ...rotation, racks: null }],

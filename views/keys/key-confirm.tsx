@@ -72,13 +72,15 @@ const WithoutNewKey = (props: {
   readonly nowMs: number
 }): JSX.Element => {
   const { old, successor, racks } = props.rotation
-  const switched = racks?.counts.switched ?? 0
+  const sending = racks?.withNext ?? 0
   return (
     <>
-      {switched === 0 ? null : <p safe>{`${countOf(switched, 'rack has', 'racks have')} switched to this key.`}</p>}
+      {sending === 0 ? null : <p safe>{`${countOf(sending, 'rack has', 'racks have')} sent with this key.`}</p>}
       <p>
         The old key, <KeyPageLink keyId={old.keyId} />,{' '}
-        {successor.usedAt === null ? (
+        {old.status === 'suspended' ? (
+          'is suspended: it cannot take over until you resume it.'
+        ) : successor.usedAt === null ? (
           <span safe>{unusedEnd(props)}</span>
         ) : old.expiresAt === null ? (
           'goes on working: it has no end.'

@@ -128,12 +128,10 @@ const KeyName = ({ apiKey: key, isAdmin, list }: ListProps & { readonly apiKey: 
   </div>
 )
 
-/** While both keys of a rotation can work. */
-const RotationMark = ({ apiKey: { status, successor, predecessor } }: { readonly apiKey: KeyRow }): JSX.Element => {
-  const works = (one: KeyRow['status']): boolean => one === 'active' || one === 'suspended'
+const RotationMark = ({ apiKey: { successor, predecessor } }: { readonly apiKey: KeyRow }): JSX.Element => {
   const follower = successor === null || successor.usedAt === null ? successor?.awaitedId : successor.keyId
-  const next = works(status) ? (follower ?? null) : null
-  const old = predecessor !== null && predecessor.rotation !== null && works(predecessor.status) ? predecessor : null
+  const next = successor?.isOpen ? (follower ?? null) : null
+  const old = predecessor?.rotation?.isOpen ? predecessor : null
   if (next === null && old === null) return ''
   return (
     <span class="rotation-mark">
@@ -212,11 +210,14 @@ const Switched = (props: { readonly apiKey: KeyRow; readonly isAdmin: boolean })
       {racks === null || (racks.seenFromMs === null && racks.lastCompared === null)
         ? null
         : ' The list can be incomplete.'}
+      {successor.newStatus === 'active' ? null : <b safe>{` The new key is ${successor.newStatus}.`}</b>}
       {props.isAdmin ? (
         <span class="switched-links">
-          <a href={paths.retireKey(keyId)} data-dialog>
-            Retire now
-          </a>{' '}
+          {successor.newStatus === 'active' ? (
+            <a href={paths.retireKey(keyId)} data-dialog>
+              Retire now
+            </a>
+          ) : null}{' '}
           <a href={paths.keepKey(keyId)} data-dialog>
             Keep longer
           </a>

@@ -100,8 +100,9 @@ const perform = async (
       return done({ state, rotated })
     }
     case 'retire': {
-      const key = core.projections.keys.get(keyId)
-      if (key !== null && !mayRetire(key, core.clock.now())) return done({ state: key, rotated: null })
+      const get = (id: string): KeyState | null => core.projections.keys.get(id)
+      const key = get(keyId)
+      if (key !== null && !mayRetire(key, get, core.clock.now())) return done({ state: key, rotated: null })
       const retired = await core.keys.setExpiry(keyId, core.clock.now(), asker)
       return retired.ok ? done({ state: retired.value, rotated: null }) : refused(whole(retired.refusal))
     }

@@ -4,13 +4,13 @@ import type { KeyState } from '../../domain/key.ts'
 import { type KeyStatus, keyStatus } from '../../domain/key-refusal.ts'
 import {
   isKeyFound,
-  isRotating,
   type KeyFacts,
   type KeyFilter,
   type KeySort,
   limitShare,
   sortValueOf,
 } from '../../domain/search/key-filter.ts'
+import { isRotating } from '../../domain/search/rotation.ts'
 import { isLate } from '../ask/answer-of.ts'
 import type { Core } from '../core-interface.ts'
 import { eachLoad, type KeyLoad } from './each-load.ts'

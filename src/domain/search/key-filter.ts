@@ -6,7 +6,6 @@ import type { KeyState } from '../key.ts'
 import { keyStatuses } from '../key-refusal.ts'
 import { assertNever } from '../refusal.ts'
 import { withoutSecrets } from '../text.ts'
-import { replacedBy } from './rotation.ts'
 
 const statuses = [...keyStatuses, 'all'] as const
 const expiries = ['7', '30', 'never'] as const
@@ -100,6 +99,7 @@ export const isKeyFound = (key: KeyState, facts: KeyFacts, filter: KeyFilter, no
 
 const expiresAsWanted = (key: KeyState, wanted: KeyFilter['expires'], nowMs: number): boolean => {
   if (wanted === null) return true
+  if (key.revoked !== null) return false
   if (wanted === 'never') return key.expiresAt === null
   return key.expiresAt !== null && !isExpired(key, nowMs) && key.expiresAt <= nowMs + Number(wanted) * dayMs
 }
@@ -115,14 +115,6 @@ const hasKeyWords = ({ keyId, label, note }: KeyState, words: readonly string[])
   if (words.length === 0) return true
   const text = `${label}\n${note}\nclr_${keyId}_…`.toLowerCase()
   return words.every((word) => text.includes(word))
-}
-
-/** The old or the new key of a rotation whose old key still works, or is only suspended. */
-export const isRotating = (key: KeyState, get: (keyId: string) => KeyState | null, nowMs: number): boolean => {
-  const isOpen = (old: KeyState): boolean => old.rotation !== null && old.revoked === null && !isExpired(old, nowMs)
-  if (isOpen(key)) return true
-  const old = replacedBy(key, get)
-  return old !== null && isOpen(old)
 }
 
 /** The least first. Equal keys stay in the order of their creation, the newest first. */

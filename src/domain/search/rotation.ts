@@ -1,6 +1,8 @@
 /** How the keys of a rotation follow each other, and which of them its racks use. */
+import { dayMs, minuteMs } from '../calendar.ts'
 import { isExpired } from '../expiry.ts'
 import { followerOf, type KeyState } from '../key.ts'
+import { type KeyStatus, keyStatus } from '../key-refusal.ts'
 
 type KeyOf = (keyId: string) => KeyState | null
 
@@ -10,9 +12,28 @@ export const replacedBy = (key: KeyState, get: KeyOf): KeyState | null => {
   return old?.rotation?.successorId === key.keyId ? old : null
 }
 
-/** True for an old key that still works, or is only suspended, while its new key is in use. */
-export const mayRetire = (key: KeyState, nowMs: number): boolean =>
-  key.rotation !== null && key.rotation.superseded !== null && key.revoked === null && !isExpired(key, nowMs)
+/** True for an old key that still works, or is only suspended. */
+export const isOpen = (old: KeyState, nowMs: number): boolean =>
+  old.rotation !== null && old.revoked === null && !isExpired(old, nowMs)
+
+/** True for the old or the new key of an open rotation. */
+export const isRotating = (key: KeyState, get: KeyOf, nowMs: number): boolean => {
+  const old = replacedBy(key, get)
+  return isOpen(key, nowMs) || (old !== null && isOpen(old, nowMs))
+}
+
+/** True for an old key that is still open, while its new key is in use. */
+export const isSwitching = (key: KeyState, nowMs: number): boolean =>
+  isOpen(key, nowMs) && (key.rotation?.superseded ?? null) !== null
+
+export const mayRetire = (key: KeyState, get: KeyOf, nowMs: number): boolean =>
+  isSwitching(key, nowMs) && newKeyStatus(key, get, nowMs) === 'active'
+
+/** `active` if any later key works, because racks may use it. Else of the newest. `null`: there is no later key. */
+export const newKeyStatus = (old: KeyState, get: KeyOf, nowMs: number): KeyStatus | null => {
+  const statuses = laterKeys(old, get).map((key) => keyStatus(key, nowMs))
+  return statuses.includes('active') ? 'active' : (statuses.at(-1) ?? null)
+}
 
 /** Each key after `key`, the next first. */
 export const laterKeys = (key: KeyState, get: KeyOf): readonly KeyState[] => {
@@ -30,8 +51,13 @@ export const earlierKeys = (key: KeyState, get: KeyOf): readonly KeyState[] => {
 
 export type SeenPair = { readonly key: string; readonly rack: string; readonly minute: number }
 
-/** `both`: the last minute with a new key is not after the last with the old one. `silent`: since a new key is in use. */
-export type RackState = 'old' | 'both' | 'silent' | 'switched'
+/**
+ * `both`: the last minute with a new key is not after the last with the old one. `silent`: since a new key is in use, or for
+ * `silentDays`. `new`: never seen with the old key.
+ */
+export type RackState = 'old' | 'both' | 'silent' | 'switched' | 'new'
+
+export const silentDays = 7
 
 export type RackOfRotation = {
   readonly rack: string
@@ -45,6 +71,7 @@ type Rotated = {
   readonly oldId: string
   /** Of the first reading with a new key. `null`: none yet. */
   readonly usedMinute: number | null
+  readonly nowMinute: number
 }
 
 /** First the racks that may still need the old key, and of equal ones the latest. */
@@ -57,7 +84,7 @@ export const racksOfRotation = (pairs: readonly SeenPair[], rotated: Rotated): r
     racks.set(rack, seen)
   }
   const found = Array.from(racks, ([rack, seen]): RackOfRotation => {
-    const state = stateOf(seen.old, seen.new, rotated.usedMinute)
+    const state = stateOf(seen.old, seen.new, rotated)
     return { rack, state, oldMinute: seen.old, newMinute: seen.new }
   })
   return found.sort(
@@ -66,12 +93,14 @@ export const racksOfRotation = (pairs: readonly SeenPair[], rotated: Rotated): r
   )
 }
 
-const stateOf = (old: number | null, next: number | null, used: number | null): RackState => {
-  if (old === null) return 'switched'
-  if (next === null) return used !== null && old < used ? 'silent' : 'old'
-  return next > old ? 'switched' : 'both'
+const stateOf = (old: number | null, next: number | null, { usedMinute, nowMinute }: Rotated): RackState => {
+  if (old === null) return 'new'
+  if (next !== null && next > old) return 'switched'
+  const isUnseenSinceUse = next === null && usedMinute !== null && old < usedMinute
+  if (isUnseenSinceUse || old < nowMinute - (silentDays * dayMs) / minuteMs) return 'silent'
+  return next === null ? 'old' : 'both'
 }
 
-export const rackStates: readonly RackState[] = ['old', 'both', 'silent', 'switched']
+export const rackStates: readonly RackState[] = ['old', 'both', 'silent', 'switched', 'new']
 
 const lastOf = ({ oldMinute, newMinute }: RackOfRotation): number => Math.max(oldMinute ?? 0, newMinute ?? 0)

@@ -48,6 +48,8 @@ const others = {
   key_was_revoked: 'This key was already revoked. Nothing was changed.',
   key_was_superseded: 'This key was already rotated, and the new key is in use. Rotate the new key instead.',
   key_was_retired: 'This key had already stopped. Nothing was changed.',
+  new_key_not_used:
+    'The new key was not used yet. Its first reading decides when this key stops, so nothing was changed.',
   key_has_no_end: 'This key has no expiry, so it works until you retire it. Nothing was changed.',
   role_was_set: 'This operator already has this role. Nothing was changed.',
   key_was_expired: 'This key has expired. Set a later expiry first, then rotate the key.',

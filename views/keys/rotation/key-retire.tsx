@@ -92,7 +92,7 @@ export const KeepKeyPage = (
             fault={form.faults.end}
           />
         }
-        button={isOver ? 'Let it work again' : 'Keep old key'}
+        button={rotation.old.status === 'expired' ? 'Let it work again' : 'Keep old key'}
         isDangerous={false}
         cancel={paths.key(apiKey.keyId)}
       >

@@ -21,37 +21,36 @@ export const RotationCard = (props: {
         <h2 id={`rotation-title-${keyId}`}>
           Rotation <KeyPageLink keyId={keyId} /> → <KeyPageLink keyId={rotation.successor.keyId} />
         </h2>
-        {props.isAdmin ? <RotationActions rotation={rotation} nowMs={nowMs} /> : null}
+        {props.isAdmin ? <RotationActions {...rotation} /> : null}
       </div>
       <p class="rotation-end">
         <OldKeyEnd rotation={rotation} nowMs={nowMs} />
       </p>
+      <NoNewKey rotation={rotation} called="the old key" />
       {rotation.racks === null ? (
         <p class="index-note">This node cannot say now which racks have switched. Reload the page in a moment.</p>
       ) : (
-        <Racks racks={rotation.racks} cellar={rotation.old.cellar} nowMs={nowMs} />
+        <Racks rotation={rotation} racks={rotation.racks} nowMs={nowMs} />
       )}
     </section>
   )
 }
 
 /** Before the new key is in use, nothing has switched, and the old key has no end that could be moved. */
-export const mayRetire = ({ old, successor }: RotationView): boolean =>
-  successor.usedAt !== null && (old.status === 'active' || old.status === 'suspended')
-
-const RotationActions = ({ rotation, nowMs }: RotationProps): JSX.Element => {
-  const { keyId, status, expiresAt } = rotation.old
-  const canBeKept = status !== 'revoked' && rotation.successor.usedAt !== null && expiresAt !== null
-  if (!mayRetire(rotation) && !canBeKept) return ''
+const RotationActions = ({ old, successor }: RotationView): JSX.Element => {
+  const { keyId, status, expiresAt } = old
+  const mayRetire = successor.isOpen && successor.usedAt !== null && successor.newStatus === 'active'
+  const canBeKept = status !== 'revoked' && successor.usedAt !== null && expiresAt !== null
+  if (!mayRetire && !canBeKept) return ''
   return (
     <ul class="action-list">
-      {mayRetire(rotation) ? (
+      {mayRetire ? (
         <ActionLink href={paths.retireKey(keyId)} verb="Retire the old key now" of={keyId} isDangerous />
       ) : null}
       {canBeKept ? (
         <ActionLink
           href={paths.keepKey(keyId)}
-          verb={expiresAt > nowMs ? 'Keep it longer' : 'Let it work again'}
+          verb={status === 'expired' ? 'Let it work again' : 'Keep it longer'}
           of={keyId}
         />
       ) : null}
@@ -73,7 +72,8 @@ export const OldKeyEnd = ({ rotation, nowMs }: RotationProps): JSX.Element => {
   if (expiresAt !== null && expiresAt <= nowMs)
     return (
       <>
-        <KeyId keyId={keyId} /> stopped <Ago at={expiresAt} nowMs={nowMs} />, <Instant at={expiresAt} />.
+        <KeyId keyId={keyId} /> stopped <Ago at={expiresAt} nowMs={nowMs} />, <Instant at={expiresAt} />
+        {status === 'suspended' ? '. It is suspended too: to let it work again, resume it as well.' : '.'}
       </>
     )
   if (rotation.successor.usedAt === null)
@@ -101,26 +101,27 @@ export const OldKeyEnd = ({ rotation, nowMs }: RotationProps): JSX.Element => {
   )
 }
 
-const Racks = (props: { readonly racks: RacksView; readonly cellar: string; readonly nowMs: number }): JSX.Element => {
-  const { racks, nowMs } = props
-  const { all } = racks.counts
+const worksNow = ({ old }: RotationView): boolean => old.status === 'active'
+
+const Racks = ({ rotation, racks, nowMs }: RotationProps & { readonly racks: RacksView }): JSX.Element => {
+  const all = racks.counts.all + racks.counts.new
+  const works = worksNow(rotation)
   return (
     <>
       <SwitchedMeter racks={racks} />
       <p class="rotation-count">
-        <b safe>{switchedText(racks)}</b> <span safe>{restText(racks)}</span>
+        <b safe>{switchedText(racks)}</b> <span safe>{restText(racks, works)}</span>
       </p>
-      {all === 0 ? null : (
-        <Table class="racks-of-rotation" rows={racks.shown} columns={columnsOf(props.cellar, nowMs)} />
-      )}
+      {all === 0 ? null : <Table class="racks-of-rotation" rows={racks.shown} columns={columnsOf(rotation, nowMs)} />}
       {racks.shown.length < all ? (
-        <p class="hint" safe>{`${countText(all - racks.shown.length)} more racks are not shown.`}</p>
+        <p class="hint" safe>{`${countOf(all - racks.shown.length, 'more rack is', 'more racks are')} not shown.`}</p>
       ) : null}
       <Incomplete racks={racks} />
       {all === 0 ? null : (
         <p class="hint">
           Times are exact to the minute. A rack that sends with both keys counts as switched while its latest minute has
-          readings of the new key alone. Refused readings do not count.
+          readings of the new key alone. <span safe>{`A silent rack sent nothing ${silence(racks)}.`}</span> Refused
+          readings do not count.
         </p>
       )}
     </>
@@ -137,19 +138,28 @@ export const SwitchedMeter = ({ racks: { counts } }: { readonly racks: RacksView
     </svg>
   )
 
-export const switchedText = ({ counts: { all, switched } }: RacksView): string => {
-  if (all === 0) return 'No rack has sent with either key yet.'
+/** Of the racks that used the old key. */
+export const switchedText = ({ counts: { all, switched, new: only }, seenFromMs }: RacksView): string => {
+  if (all === 0)
+    return only === 0 && seenFromMs === null
+      ? 'No rack has sent with either key yet.'
+      : 'No rack is known to have used the old key.'
   if (all === switched) return all === 1 ? 'The only rack has switched.' : `All ${countText(all)} racks have switched.`
   return `${countText(switched)} of ${countOf(all, 'rack has', 'racks have')} switched.`
 }
 
-const restText = ({ counts: { old, both, silent } }: RacksView): string =>
+const silence = ({ silentDays }: RacksView): string => `for ${silentDays} days, or since the new key is in use`
+
+const restText = ({ counts: { old, both, silent, new: only } }: RacksView, works: boolean): string =>
   [
-    old === 0 ? '' : `${countText(old)} still ${old === 1 ? 'uses' : 'use'} the old key.`,
-    both === 0 ? '' : `${countText(both)} ${both === 1 ? 'sends' : 'send'} with both.`,
-    silent === 0
+    old === 0
       ? ''
-      : `${countText(silent)} ${silent === 1 ? 'has' : 'have'} sent nothing since the new key is in use.`,
+      : works
+        ? `${countText(old)} still ${old === 1 ? 'uses' : 'use'} the old key.`
+        : `${countText(old)} last sent with the old key.`,
+    both === 0 ? '' : `${countText(both)} ${works ? (both === 1 ? 'sends' : 'send') : 'sent'} with both.`,
+    silent === 0 ? '' : `${countText(silent)} ${silent === 1 ? 'is' : 'are'} silent.`,
+    only === 0 ? '' : `${countText(only)} more ${only === 1 ? 'was' : 'were'} seen with the new key only.`,
   ]
     .filter((part) => part !== '')
     .join(' ')
@@ -170,11 +180,11 @@ export const Incomplete = ({ racks: { seenFromMs, lastCompared } }: { readonly r
   </>
 )
 
-const columnsOf = (cellar: string, nowMs: number): readonly Column<RackUse>[] => [
+const columnsOf = (rotation: RotationView, nowMs: number): readonly Column<RackUse>[] => [
   {
     head: 'Rack',
     cell: ({ rack }) => (
-      <a class="row-name" href={paths.rack(cellar, rack)}>
+      <a class="row-name" href={paths.rack(rotation.old.cellar, rack)}>
         <Name text={rack} />
       </a>
     ),
@@ -183,7 +193,7 @@ const columnsOf = (cellar: string, nowMs: number): readonly Column<RackUse>[] =>
     head: 'State',
     cell: ({ state }) => (
       <span class={`mark ${stateLooks[state]}`} safe>
-        {stateWords[state]}
+        {(worksNow(rotation) ? stateWords : wordsAfterEnd)[state]}
       </span>
     ),
   },
@@ -199,13 +209,17 @@ const stateWords: Readonly<Record<RackUse['state'], string>> = {
   both: 'Sends with both',
   silent: 'Silent',
   switched: 'Switched',
+  new: 'New key only',
 }
+
+const wordsAfterEnd: typeof stateWords = { ...stateWords, old: 'Used the old key', both: 'Sent with both' }
 
 const stateLooks: Readonly<Record<RackUse['state'], string>> = {
   old: 'skew',
   both: 'skew',
   silent: 'you',
   switched: 'new',
+  new: 'new',
 }
 
 const racksNamedMax = 10
@@ -223,14 +237,17 @@ export const StillUsing = ({
         {`This node cannot say now which racks still use ${called}. Try again soon.`}
       </p>
     )
-  const { old, both, silent, all, switched } = racks.counts
+  const { old, both, silent, switched, new: only } = racks.counts
+  const uses = worksNow(rotation)
+    ? countOf(old + both, 'rack still uses', 'racks still use')
+    : `${countOf(old + both, 'rack', 'racks')} last sent with`
   const using = racks.shown.filter(({ state }) => state === 'old' || state === 'both')
   return (
     <>
       {old + both > 0 ? (
         <div class="last-use in-use">
           <p>
-            <strong safe>{`${countOf(old + both, 'rack still uses', 'racks still use')} ${called}:`}</strong>
+            <strong safe>{`${uses} ${called}:`}</strong>
           </p>
           <ul>
             {using.slice(0, racksNamedMax).map(({ rack, oldMs }) => (
@@ -243,20 +260,33 @@ export const StillUsing = ({
             ) : null}
           </ul>
         </div>
-      ) : (
+      ) : rotation.successor.newStatus !== 'active' ? null : (
         <p class="last-use calm" safe>
-          {all === 0
+          {switched + only === 0
             ? `No rack is known to use ${called}.`
-            : `No rack is known to still use it: ${switchedClause(switched)}`}
+            : `No rack is known to still use it: ${switchedClause(switched + only)}`}
         </p>
       )}
+      <NoNewKey rotation={rotation} called={called} />
       {silent === 0 ? null : (
         <p safe>
-          {`${countOf(silent, 'rack has', 'racks have')} sent nothing since the new key is in use. If ${silent === 1 ? 'it has' : 'they have'} only ${called}, ${silent === 1 ? 'its' : 'their'} readings will be refused.`}
+          {`${countOf(silent, 'rack has', 'racks have')} sent nothing ${silence(racks)}. If ${silent === 1 ? 'it has' : 'they have'} only ${called}, ${silent === 1 ? 'its' : 'their'} readings will be refused.`}
         </p>
       )}
       <Incomplete racks={racks} />
     </>
+  )
+}
+
+/** Devices that have switched are refused already. */
+const NoNewKey = (props: { readonly rotation: RotationView; readonly called: string }): JSX.Element => {
+  const { usedAt, newStatus } = props.rotation.successor
+  if (usedAt === null || newStatus === null || newStatus === 'active') return ''
+  return (
+    <p class="last-use in-use">
+      <strong safe>{`The new key is ${newStatus}.`}</strong>{' '}
+      <span safe>{`Without ${props.called}, every device is refused.`}</span>
+    </p>
   )
 }
 

@@ -18,7 +18,11 @@ export type RotationView = {
 export type RacksView = {
   /** First those that may still need the old key, and of equal ones the latest. */
   readonly shown: readonly RackUse[]
+  /** `all`: those that used the old key. */
   readonly counts: Readonly<Record<RackState | 'all', number>>
+  /** Seen with the next key itself, not only with a later one. */
+  readonly withNext: number
+  readonly silentDays: number
   /** Racks that were last seen before it can be missing. */
   readonly seenFromMs: number | null
   /** If too many racks used the keys, only those up to this one were compared. */

@@ -52,6 +52,7 @@ export const changeSeveral = async (deps: DashboardDeps, visit: SignedInVisit): 
     return refusedPage(visit, change.refusal, { back, again: (faults) => confirmPage(deps, visit, { chosen, faults }) })
   }
   const { secret, email } = visit.session
+  const get = (keyId: string) => deps.core.projections.keys.get(keyId)
   const { run, whole, isNew } = deps.changes.begin({
     email,
     asker: askerOf(visit),
@@ -60,7 +61,7 @@ export const changeSeveral = async (deps: DashboardDeps, visit: SignedInVisit): 
     formId: visit.form('_form'),
     change: change.value,
     keyIds: chosen.keys
-      .filter((key) => change.value.do !== 'retire' || mayRetire(key, visit.nowMs))
+      .filter((key) => change.value.do !== 'retire' || mayRetire(key, get, visit.nowMs))
       .map(({ keyId }) => keyId),
   })
   if (isNew && run.keyIds.length <= awaitedKeysMax) await whole

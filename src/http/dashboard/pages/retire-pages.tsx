@@ -1,4 +1,5 @@
 import { KeepKeyPage, RetireKeyPage } from '../../../../views/keys/rotation/key-retire.tsx'
+import { secondText } from '../../../../views/parts/time-words.ts'
 import { paths } from '../../../../views/paths.ts'
 import { dayMs } from '../../../domain/calendar.ts'
 import { isExpired } from '../../../domain/expiry.ts'
@@ -42,7 +43,9 @@ export const showKeep = (deps: DashboardDeps, visit: SignedInVisit): Response | 
 export const keep = (deps: DashboardDeps, visit: SignedInVisit): Response | Promise<Response> =>
   ofOldKey(deps, visit, async (key) => {
     const again = (faults: Faults) => keepPage(deps, visit, key, faults)
-    const end = typedEnd(visit)
+    const notice = cannotKeep(key)
+    if (notice !== null) return seeOther(visit, paths.key(key.keyId), { notice })
+    const end = typedEnd(visit, key)
     if (!end.ok) return refusedPage(visit, end.refusal, { back: backToKey(key), again })
     const kept = await deps.core.keys.setExpiry(key.keyId, end.value, askerOf(visit))
     return answerTo(visit, kept, { key, notice: 'key_kept', again })
@@ -65,6 +68,7 @@ const cannotRetire = (key: KeyState, { nowMs }: SignedInVisit): NoticeName | nul
 
 const cannotKeep = (key: KeyState): NoticeName | null => {
   if (key.revoked !== null) return 'key_was_revoked'
+  if ((key.rotation?.superseded ?? null) === null) return 'new_key_not_used'
   return key.expiresAt === null ? 'key_has_no_end' : null
 }
 
@@ -93,6 +97,9 @@ const retirePage = async (
 ): Promise<string> => <RetireKeyPage {...(await partsOf(deps, visit, key))} fault={placedFaults({}, faults)['form']} />
 
 const laterByMs = [dayMs, 7 * dayMs, 30 * dayMs]
+const laterByMsMax = Math.max(...laterByMs)
+
+const endFrom = ({ nowMs }: SignedInVisit, { expiresAt }: KeyState): number => Math.max(nowMs, expiresAt ?? 0)
 
 const keepPage = async (
   deps: DashboardDeps,
@@ -101,14 +108,15 @@ const keepPage = async (
   faults: Faults = noFaults,
 ): Promise<string> => {
   const values = { end: visit.form('end') }
-  const from = Math.max(visit.nowMs, key.expiresAt ?? 0)
+  const from = endFrom(visit, key)
   const ends = laterByMs.map((addedMs) => ({ end: from + addedMs, addedMs }))
+  const isOffered = values.end === 'never' || ends.some(({ end }) => String(end) === values.end)
   return (
     <KeepKeyPage
       {...(await partsOf(deps, visit, key))}
       ends={[...ends, { end: null, addedMs: 0 }]}
       form={{
-        values: values.end === '' ? { end: String(from + dayMs) } : values,
+        values: isOffered ? values : { end: String(from + dayMs) },
         faults: placedFaults(values, faults),
       }}
     />
@@ -122,9 +130,13 @@ const partsOf = async (deps: DashboardDeps, visit: SignedInVisit, key: KeyState)
   rotation: await rotationOf(deps, key, { nowMs: visit.nowMs, owner: visit.session.email }),
 })
 
-const typedEnd = ({ form, nowMs }: SignedInVisit): Typed<number | null> => {
-  const text = form('end')
+/** The same end again is a form that was sent twice. An earlier end is of a form that somebody overtook. */
+const typedEnd = (visit: SignedInVisit, key: KeyState): Typed<number | null> => {
+  const text = visit.form('end')
   if (text === 'never') return done(null)
-  const end = /^\d{13,15}$/.test(text) ? Number(text) : Number.NaN
-  return end > nowMs ? done(end) : invalidField('end', 'This time is over. Choose a later one.')
+  const end = /^\d{13}$/.test(text) ? Number(text) : Number.NaN
+  if (!(end > visit.nowMs && end <= endFrom(visit, key) + laterByMsMax))
+    return invalidField('end', 'Choose one of these ends. The old key works at most 30 days longer each time.')
+  if (key.expiresAt === null || end >= key.expiresAt) return done(end)
+  return invalidField('end', `The old key works until ${secondText(key.expiresAt)} by now. Choose a later end.`)
 }

@@ -5,7 +5,7 @@ import type { Limit } from '../../../domain/events.ts'
 import type { KeyState } from '../../../domain/key.ts'
 import { keyFilterOf, keySorts, limitShare } from '../../../domain/search/key-filter.ts'
 import { pageOf } from '../../../domain/search/page-of-list.ts'
-import { mayRetire } from '../../../domain/search/rotation.ts'
+import { isSwitching } from '../../../domain/search/rotation.ts'
 import type { KeyDay } from '../../../log/ask-index.ts'
 import type { DashboardDeps } from '../visit.ts'
 import { keyStateView } from './key-views.ts'
@@ -52,7 +52,7 @@ const rowsOf = async (deps: DashboardDeps, keys: readonly KeyState[], owner: str
   const nowMs = core.clock.now()
   const wanted = { keyIds: keys.map(({ keyId }) => keyId), ...lastDay(nowMs) }
   const answered = await core.questions.ask('keyDays', wanted, { owner, isAtOnce: true })
-  const switching = keys.filter((key) => mayRetire(key, nowMs))
+  const switching = keys.filter((key) => isSwitching(key, nowMs))
   const racks = await racksOfMany(deps, switching, owner)
   const days = new Map(answerOr(answered, []).map((day) => [day.keyId, day]))
   const waiting = waitingRefusals(core)

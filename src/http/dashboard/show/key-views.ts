@@ -2,6 +2,7 @@ import type { KeyRow } from '../../../../views/keys/key-list-types.ts'
 import type { KeyView, PredecessorView, SuccessorView } from '../../../../views/types.ts'
 import { followerOf, isEnding, type KeyState, rotationRefusal } from '../../../domain/key.ts'
 import { keyStatus } from '../../../domain/key-refusal.ts'
+import { isOpen, newKeyStatus } from '../../../domain/search/rotation.ts'
 import type { DashboardDeps } from '../visit.ts'
 
 export const keyViewOf = async (deps: DashboardDeps, key: KeyState, nowMs: number): Promise<KeyView> => {
@@ -40,13 +41,13 @@ export const keyStateView = (
     suspended,
     revoked,
     canRotate: rotationRefusal(key, nowMs) === null,
-    successor: successorOf(deps, key),
+    successor: successorOf(deps, key, nowMs),
     predecessor: predecessorOf(deps, key, nowMs),
     lastUsedAt: readings.usage(keyId)?.lastUsedAt ?? null,
   }
 }
 
-export const successorOf = (deps: DashboardDeps, key: KeyState): SuccessorView | null => {
+export const successorOf = (deps: DashboardDeps, key: KeyState, nowMs: number): SuccessorView | null => {
   if (key.rotation === null) return null
   const { successorId, overlapMs, superseded } = key.rotation
   return {
@@ -56,6 +57,8 @@ export const successorOf = (deps: DashboardDeps, key: KeyState): SuccessorView |
     overlapMs,
     usedAt: superseded?.usedAt ?? null,
     isEnding: isEnding(key),
+    isOpen: isOpen(key, nowMs),
+    newStatus: newKeyStatus(key, (keyId) => deps.core.projections.keys.get(keyId), nowMs),
   }
 }
 
@@ -79,7 +82,13 @@ const predecessorOf = (deps: DashboardDeps, key: KeyState, nowMs: number): Prede
   if (old === null) return null
   const { keyId, label, expiresAt, rotation } = old
   const follows = rotation?.successorId === key.keyId
-  return { keyId, label, status: keyStatus(old, nowMs), expiresAt, rotation: follows ? successorOf(deps, old) : null }
+  return {
+    keyId,
+    label,
+    status: keyStatus(old, nowMs),
+    expiresAt,
+    rotation: follows ? successorOf(deps, old, nowMs) : null,
+  }
 }
 
 /** `null`: the store is unavailable. If the last reading is older than the window, 0 without loading the key's actor. */

@@ -67,7 +67,7 @@ export const factsOf = (deps: DashboardDeps, { change, keys }: Chosen, nowMs: nu
   const staying = new Map<string, number>()
   const able: KeyState[] = []
   for (const key of keys) {
-    const why = whyStaying(key, change, nowMs)
+    const why = whyStaying(deps, key, { change, nowMs })
     if (why === null) able.push(key)
     else staying.set(why, (staying.get(why) ?? 0) + 1)
   }
@@ -91,12 +91,16 @@ const chosenKey = ({ core }: DashboardDeps, { keyId, label, cellar }: KeyState):
 })
 
 /** Words after a number of keys. `null`: the change is for this key. */
-const whyStaying = (key: KeyState, change: SeveralChange, nowMs: number): string | null => {
+const whyStaying = (
+  { core }: DashboardDeps,
+  key: KeyState,
+  { change, nowMs }: { readonly change: SeveralChange; readonly nowMs: number },
+): string | null => {
   if (key.revoked !== null) return 'already revoked'
   if (change === 'suspend') return key.suspended === null ? null : 'already suspended'
   if (change === 'resume') return key.suspended === null ? 'not suspended' : null
-  if (change === 'retire' && !mayRetire(key, nowMs))
-    return isExpired(key, nowMs) ? 'already stopped' : 'without a new key that is in use'
+  if (change === 'retire' && !mayRetire(key, (keyId) => core.projections.keys.get(keyId), nowMs))
+    return isExpired(key, nowMs) ? 'already stopped' : 'without a new key that works and is in use'
   if (change !== 'rotate') return null
   const refusal = rotationRefusal(key, nowMs)
   if (refusal === null) return null

@@ -2,8 +2,16 @@ import type { ChainView, RacksView, RotationView } from '../../../../views/keys/
 import { answerOr, isLate } from '../../../actors/ask/answer-of.ts'
 import { minuteMs, minuteOf } from '../../../domain/calendar.ts'
 import { followerOf, type KeyState } from '../../../domain/key.ts'
-import { type KeyStatus, keyStatus } from '../../../domain/key-refusal.ts'
-import { earlierKeys, laterKeys, rackStates, racksOfRotation, replacedBy } from '../../../domain/search/rotation.ts'
+import { keyStatus } from '../../../domain/key-refusal.ts'
+import {
+  earlierKeys,
+  isOpen,
+  laterKeys,
+  rackStates,
+  racksOfRotation,
+  replacedBy,
+  silentDays,
+} from '../../../domain/search/rotation.ts'
 import { askRackKeysMax } from '../../../limits.ts'
 import type { RacksOfKeys } from '../../../log/ask-index.ts'
 import type { DashboardDeps } from '../visit.ts'
@@ -27,8 +35,10 @@ export const rotationsOf = async (
 ): Promise<readonly RotationView[]> => {
   const get = keyOf(deps)
   const replaced = replacedBy(key, get)
-  const isOpen = replaced !== null && works.has(keyStatus(replaced, asker.nowMs))
-  const olds = [...(isOpen ? [replaced] : []), ...(followerOf(key, get) === null ? [] : [key])]
+  const olds = [
+    ...(replaced !== null && isOpen(replaced, asker.nowMs) ? [replaced] : []),
+    ...(followerOf(key, get) === null ? [] : [key]),
+  ]
   return Promise.all(olds.map((old) => rotationOf(deps, old, asker)))
 }
 
@@ -38,19 +48,17 @@ export const rotationOf = async (
   { nowMs, owner }: Asker,
 ): Promise<RotationView> => {
   const { keyId, cellar, expiresAt } = old
-  const keyIds = [keyId, ...laterKeys(old, keyOf(deps)).map((later) => later.keyId)].slice(0, askRackKeysMax)
+  const keyIds = keysOf(deps, old)
   const answered = await deps.core.questions.ask('racksOfKeys', { keyIds }, { owner })
   const told = isLate(answered) ? null : answerOr(answered, null)
-  const successor = successorOf(deps, old)
+  const successor = successorOf(deps, old, nowMs)
   if (successor === null) throw new Error(`Cannot show the rotation of key "${keyId}": it was never rotated`)
   return {
     old: { keyId, cellar, expiresAt, status: keyStatus(old, nowMs) },
     successor,
-    racks: told === null ? null : racksView(told, { keyIds, usedAt: successor.usedAt }),
+    racks: told === null ? null : racksView(deps, told, { keyIds, usedAt: successor.usedAt }),
   }
 }
-
-export const works: ReadonlySet<KeyStatus> = new Set(['active', 'suspended'])
 
 /** Of each of these old keys, with few questions. A key is left out if its racks are not known now. */
 export const racksOfMany = async (
@@ -76,25 +84,33 @@ export const racksOfMany = async (
     const answered = await deps.core.questions.ask('racksOfKeys', { keyIds }, { owner })
     const told = isLate(answered) ? null : answerOr(answered, null)
     if (told === null) return found
-    for (const each of asked) found.set(each.keyIds[0] ?? '', racksView(told, each))
+    for (const each of asked) found.set(each.keyIds[0] ?? '', racksView(deps, told, each))
   }
   return found
 }
 
+/** Of a long chain, the newest keys: racks use them last. */
 const keysOf = (deps: DashboardDeps, old: KeyState): readonly string[] =>
-  [old, ...laterKeys(old, keyOf(deps))].map(({ keyId }) => keyId).slice(0, askRackKeysMax)
+  [old, ...laterKeys(old, keyOf(deps)).slice(1 - askRackKeysMax)].map(({ keyId }) => keyId)
 
 /** The old key comes first. */
 type Rotated = { readonly keyIds: readonly string[]; readonly usedAt: number | null }
 
-const racksView = (told: RacksOfKeys, { keyIds, usedAt }: Rotated): RacksView => {
+const racksView = (deps: DashboardDeps, told: RacksOfKeys, { keyIds, usedAt }: Rotated): RacksView => {
   const pairs = told.racks.filter(({ key }) => keyIds.includes(key))
+  const purgedBefore = (keyId: string): number =>
+    deps.core.projections.readings.purged(keyId)?.last.data.acceptedBefore ?? 0
+  const missing = [(told.seenFromMinute ?? 0) * minuteMs, ...keyIds.map(purgedBefore)]
   const lastCompared = told.isCut ? lastOfCutKeys(told.racks, keyIds) : null
   const racks = racksOfRotation(
     pairs.filter(({ rack }) => lastCompared === null || rack <= lastCompared),
-    { oldId: keyIds[0] ?? '', usedMinute: usedAt === null ? null : minuteOf(usedAt) },
+    {
+      oldId: keyIds[0] ?? '',
+      usedMinute: usedAt === null ? null : minuteOf(usedAt),
+      nowMinute: minuteOf(deps.core.clock.now()),
+    },
   )
-  const [old = 0, both = 0, silent = 0, switched = 0] = rackStates.map(
+  const [old = 0, both = 0, silent = 0, switched = 0, only = 0] = rackStates.map(
     (wanted) => racks.filter(({ state }) => state === wanted).length,
   )
   return {
@@ -104,8 +120,10 @@ const racksView = (told: RacksOfKeys, { keyIds, usedAt }: Rotated): RacksView =>
       oldMs: oldMinute === null ? null : oldMinute * minuteMs,
       newMs: newMinute === null ? null : newMinute * minuteMs,
     })),
-    counts: { all: racks.length, old, both, silent, switched },
-    seenFromMs: told.seenFromMinute === null ? null : told.seenFromMinute * minuteMs,
+    counts: { all: racks.length - only, old, both, silent, switched, new: only },
+    seenFromMs: Math.max(...missing) || null,
+    withNext: pairs.filter(({ key }) => key === keyIds[1]).length,
+    silentDays,
     lastCompared,
   }
 }

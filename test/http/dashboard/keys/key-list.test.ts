@@ -94,6 +94,7 @@ const listed = async (path: (page: number) => string) => {
 const isWanted = (key: Made, query: Partial<KeyQuery>): boolean => {
   const text = `${key.label} ${key.note} clr_${key.keyId}_…`.toLowerCase()
   for (const word of query.words ?? []) if (!text.includes(word)) return false
+  if ((query.expires ?? null) !== null && key.status === 'revoked') return false
   if (query.expires === 'never' && key.expiresIn !== null) return false
   if (query.expires === '7' && !(key.expiresIn !== null && key.expiresIn > 0 && key.expiresIn <= 7)) return false
   if (query.expires === '30' && !(key.expiresIn !== null && key.expiresIn > 0 && key.expiresIn <= 30)) return false

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Core } from '../../../../src/actors/core-interface.ts'
 import type { RacksOfKeys } from '../../../../src/log/ask-index.ts'
 import { paths } from '../../../../views/paths.ts'
-import { type Service, testAsker, validReading } from '../../../support/test-service.ts'
+import { type Service, testAsker, testCellar, validReading } from '../../../support/test-service.ts'
 import { until } from '../../../support/time/until.ts'
 import { signedIn, startWithOperators, type Visitor } from '../visitor.ts'
 
@@ -45,6 +45,8 @@ const send = async (key: string, rack: string): Promise<number> =>
 const stateOf = (keyId: string) => service.core.projections.keys.get(keyId)
 const used = async (): Promise<{ readonly key: string; readonly keyId: string }> => {
   const next = await rotated(old.keyId)
+  await send(old.key, 'rack-2')
+  service.clock.advance(minute)
   await send(old.key, 'rack-1')
   await send(next.key, 'rack-2')
   await until(() => stateOf(old.keyId)?.rotation?.superseded != null)
@@ -62,7 +64,7 @@ describe('the page of a rotated key', () => {
     for (const { keyId } of [old, next]) {
       const text = await textOf(paths.key(keyId))
       expect(text).toContain('1 of 2 racks have switched. 1 still uses the old key.')
-      expect(text).toMatch(/rack-1 Uses the old key .* Not seen rack-2 Switched Not seen/)
+      expect(text).toMatch(/rack-1 Uses the old key .* Not seen rack-2 Switched/)
     }
   })
 
@@ -79,6 +81,79 @@ describe('the page of a rotated key', () => {
     expect(text).not.toContain('rack-3')
     told = 'away'
     expect(await textOf(paths.key(old.keyId))).toContain('cannot say now which racks have switched')
+  })
+
+  test('counts a rack apart that never used the old key', async () => {
+    const next = await used()
+    await send(next.key, 'rack-3')
+    const text = await textOf(paths.key(old.keyId))
+    expect(text).toContain(
+      '1 of 2 racks have switched. 1 still uses the old key. 1 more was seen with the new key only.',
+    )
+    expect(text).toMatch(/rack-3 New key only Not seen/)
+  })
+
+  test('calls a rack silent after a week, and says since when purges hide racks', async () => {
+    await used()
+    await admin.post(paths.keepKey(old.keyId), { end: 'never' })
+    service.clock.advance(8 * day)
+    admin = await signedIn(service, 'admin')
+    const text = await textOf(paths.key(old.keyId))
+    expect(text).toContain('1 of 2 racks have switched. 1 is silent.')
+    expect(text).not.toContain('can be missing')
+    await service.sweep()
+    await service.core.cellars.changePolicy(testCellar, { retentionMs: day }, testAsker)
+    service.clock.advance(day)
+    await service.sweep()
+    await until(() => service.core.projections.readings.purged(old.keyId) !== null)
+    admin = await signedIn(service, 'admin')
+    const purged = await textOf(paths.key(old.keyId))
+    expect(purged).toMatch(/racks that were last seen before \S+ 00:00:00 UTC can be missing/)
+    expect(purged).not.toContain('No rack has sent with either key yet.')
+  })
+
+  test('warns while the new key is revoked, and offers no retirement', async () => {
+    const next = await used()
+    await send(next.key, 'rack-1')
+    await admin.post(paths.revokeKey(next.keyId), { reason: '' })
+    const warning = 'The new key is revoked.'
+    const texts = await Promise.all([paths.key(old.keyId), paths.allKeys({ rotation: true })].map(textOf))
+    for (const text of texts) {
+      expect(text).toContain(warning)
+      expect(text).not.toMatch(/Retire (the old key )?now/)
+    }
+    expect(await textOf(paths.retireKey(old.keyId))).toContain(
+      `${warning} Without the old key, every device is refused.`,
+    )
+    expect(await textOf(`${paths.changeKeys}?do=retire&key=${old.keyId}`)).toContain('No old key to retire')
+  })
+
+  test('says nothing of the present once the old key has stopped', async () => {
+    await used()
+    await admin.post(paths.retireKey(old.keyId), {})
+    for (const path of [paths.key(old.keyId), paths.keepKey(old.keyId)]) {
+      const text = await textOf(path)
+      expect(text).toMatch(/1 (rack )?last sent with the old key/)
+      expect(text).not.toContain('still use')
+    }
+  })
+
+  test('offers no retirement of a suspended key that has expired', async () => {
+    await used()
+    await admin.post(paths.suspendKey(old.keyId), { reason: '' })
+    service.clock.advance(2 * day)
+    admin = await signedIn(service, 'admin')
+    const text = await textOf(paths.key(old.keyId))
+    expect(text).not.toContain('Retire the old key now')
+    expect(text).not.toContain('Let it work again')
+    expect(text).toContain('It is suspended too')
+  })
+
+  test('compares the racks of the newest keys of a long chain', async () => {
+    let newest = old
+    for (let at = 0; at < 21; at += 1) newest = await rotated(newest.keyId)
+    await send(newest.key, 'rack-7')
+    expect(await textOf(paths.key(old.keyId))).toContain('rack-7')
   })
 
   test('shows a chain of rotations in the order of its keys', async () => {
@@ -117,7 +192,7 @@ describe('the list of rotations', () => {
     const text = page.body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
     expect(text).toContain('Retire 1 key of')
     expect(text).toContain('1 of 2 racks have switched.')
-    expect(text).toContain('3 chosen keys stay as they are: without a new key that is in use.')
+    expect(text).toContain('3 chosen keys stay as they are: without a new key that works and is in use.')
     const fieldOf = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(page.body)?.[1] ?? ''
     const fields = { _form: fieldOf('_form'), _confirmed: fieldOf('_confirmed') }
     const { location } = await admin.post(paths.changeKeys + query, fields)
@@ -164,6 +239,30 @@ describe('keeping the old key longer', () => {
     expect(stateOf(old.keyId)?.expiresAt).toBe(service.clock.now() + 2 * day)
   })
 
+  test('refuses an end that is earlier than the one somebody else chose', async () => {
+    await used()
+    const first = service.clock.now() + 2 * day
+    const later = first + 29 * day
+    await admin.post(paths.keepKey(old.keyId), { end: String(later) })
+    for (const end of [first, 999_999_999_999_999, 9_999_999_999_999]) {
+      const refused = await admin.post(paths.keepKey(old.keyId), { end: String(end) })
+      expect(refused.status).toBe(422)
+    }
+    expect(stateOf(old.keyId)?.expiresAt).toBe(later)
+    await admin.post(paths.keepKey(old.keyId), { end: 'never' })
+    await admin.post(paths.keepKey(old.keyId), { end: String(later) })
+    expect(stateOf(old.keyId)?.expiresAt).toBeNull()
+  })
+
+  test('is not offered before the first reading with the new key', async () => {
+    await rotated(old.keyId)
+    await service.core.keys.setExpiry(old.keyId, service.clock.now() + day, testAsker)
+    const before = stateOf(old.keyId)
+    expect((await admin.get(paths.keepKey(old.keyId))).location).toBe(paths.key(old.keyId))
+    await admin.post(paths.keepKey(old.keyId), { end: 'never' })
+    expect(stateOf(old.keyId)).toEqual(before)
+  })
+
   test('refuses a time that is over, and takes one without end', async () => {
     await used()
     const before = stateOf(old.keyId)?.expiresAt
@@ -196,8 +295,19 @@ describe('revoking the new key', () => {
   test('says that the old key still stops once the new one was used', async () => {
     const next = await used()
     const text = await textOf(paths.revokeKey(next.keyId))
-    expect(text).toContain('1 rack has switched to this key.')
+    expect(text).toContain('1 rack has sent with this key.')
     expect(text).toContain('still stops in 24 hours')
     expect(text).toContain('keep it longer first')
+  })
+
+  test('counts the racks of this key alone, and knows a suspended old key', async () => {
+    const next = await used()
+    const third = await rotated(next.keyId)
+    for (const rack of ['rack-4', 'rack-5']) await send(third.key, rack)
+    await admin.post(paths.suspendKey(old.keyId), { reason: '' })
+    const text = await textOf(paths.revokeKey(next.keyId))
+    expect(text).toContain('1 rack has sent with this key.')
+    expect(text).toContain('is suspended: it cannot take over until you resume it.')
+    expect(text).not.toContain('still stops')
   })
 })
