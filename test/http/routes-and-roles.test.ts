@@ -60,7 +60,7 @@ const table: Readonly<Record<string, Row>> = {
   '/keys': { ...pageForAll, ...question },
   // Without a change in the address, there is no page. The id of a change is no id, so nobody has begun it.
   '/keys/change': { GET: [303, 403, 404], POST: [303, 403, 404] },
-  '/keys/changes/:id': { GET: [303, 403, 404], POST: [303, 403, 303] },
+  '/keys/changes/:id': { GET: [303, 404, 404], POST: [303, 403, 303] },
   '/keys/:keyId': pageForAll,
   '/keys/:keyId/edit': pageWithForm(422),
   '/keys/:keyId/suspend': pageWithForm(303),

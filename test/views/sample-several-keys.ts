@@ -86,6 +86,7 @@ export const severalKeysPages = (texts: Texts, shell: Shell): readonly Page[] =>
     { name: 'several-done', html: ofRun(whole) },
     { name: 'several-rotated', html: ofRun({ ...whole, change: 'rotate', newKeys: 312 }) },
     { name: 'several-handed-out', html: ofRun({ ...whole, change: 'rotate', handedOutAt: nowMs, again: null }) },
-    { name: 'several-unknown', html: UnknownChangePage({ shell, id: requestId }) },
+    { name: 'several-unknown', html: UnknownChangePage({ shell, id: requestId, by: null }) },
+    { name: 'several-of-another', html: UnknownChangePage({ shell, id: requestId, by: texts('email') }) },
   ]
 }

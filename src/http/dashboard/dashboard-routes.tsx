@@ -146,7 +146,7 @@ const keyPages = ({ operator, admin }: Door) =>
       .post(paths.allKeys(), operator(askedByForm(...keyFieldNames)))
       .get(paths.changeKeys, admin(showKeysChange))
       .post(paths.changeKeys, admin(changeSeveral, showKeysChange))
-      .get('/keys/changes/:id', admin(showChangeRun))
+      .get('/keys/changes/:id', operator(showChangeRun))
       .post('/keys/changes/:id', admin(handOutNewKeys))
       .get('/keys/:keyId', operator(showKey))
       .get('/keys/:keyId/edit', admin(showEdit))

@@ -16,43 +16,59 @@ export const ChangeRunPage = ({ shell, run }: { readonly shell: Shell; readonly 
   <Layout shell={shell} title={titleOf(run)} section="keys" narrow {...(run.ended === null ? { refreshSeconds } : {})}>
     <Crumbs crumbs={[<a href={attribute(run.back)}>Keys</a>]} />
     <Live from={paths.liveKeysChange(run.id)} target="#change-run" isPaused={run.ended !== null}>
-      <ChangeRun run={run} csrf={shell.csrf} />
+      <ChangeRun run={run} shell={shell} />
     </Live>
   </Layout>
 )
 
-export const UnknownChangePage = (props: { readonly shell: Shell; readonly id: string }): JSX.Element => (
-  <Layout shell={props.shell} title="Change of several keys" section="keys" narrow>
+type Unknown = {
+  readonly id: string
+  /** The operator who began it on this node. */
+  readonly by: string | null
+}
+
+export const UnknownChangePage = ({ shell, ...unknown }: Unknown & { readonly shell: Shell }): JSX.Element => (
+  <Layout shell={shell} title="Change of several keys" section="keys" narrow>
     <Crumbs crumbs={[<a href={paths.allKeys()}>Keys</a>]} />
-    <UnknownChange id={props.id} />
+    <UnknownChange {...unknown} />
   </Layout>
 )
 
 /** Also takes the place of a change that was under way when the service was restarted. */
-export const UnknownChange = ({ id }: { readonly id: string }): JSX.Element => (
+export const UnknownChange = ({ id, by }: Unknown): JSX.Element => (
   <div id="change-run">
-    <h1>How far this change came is not known</h1>
+    <h1>{by === null ? 'How far this change came is not known' : 'Another operator began this change'}</h1>
     <section class="card warn">
-      <p>
-        The service was restarted, the change is older than the last few, or another operator or node made it. Each key
-        was changed completely or not at all, and the log has every change.
-      </p>
+      {by === null ? (
+        <p>
+          The service was restarted, the change is older than the last few, or another operator or node made it. Each
+          key was changed completely or not at all, and the log has every change.
+        </p>
+      ) : (
+        <p>
+          Only <Name text={by} /> sees how far it is, and can download the new keys of a rotation. The log has every
+          change so far.
+        </p>
+      )}
       <p>
         <a class="button" href={attribute(paths.found(id))}>
           See the changes in the Log
         </a>
       </p>
-      <p>
-        To do the rest, choose the keys again: those that were changed stay as they are. New keys of a rotation that
-        were not downloaded are lost. Rotate their old keys again.
-      </p>
+      {by === null ? (
+        <p>
+          To do the rest, choose the keys again: those that were changed stay as they are. New keys of a rotation can
+          still wait for the operator who began it, on the node that did it. A restart loses them: then rotate their old
+          keys again.
+        </p>
+      ) : null}
     </section>
   </div>
 )
 
-type Props = { readonly run: ChangeRunView; readonly csrf: string }
+type Props = { readonly run: ChangeRunView; readonly shell: Shell }
 
-export const ChangeRun = ({ run, csrf }: Props): JSX.Element => {
+export const ChangeRun = ({ run, shell }: Props): JSX.Element => {
   const { ended, count, changed, same, refusedCount, leftCount } = run
   const tried = changed + same + refusedCount
   return (
@@ -70,7 +86,7 @@ export const ChangeRun = ({ run, csrf }: Props): JSX.Element => {
       <p role="status" class={ended === null ? 'visually-hidden' : undefined} safe>
         {ended === null ? 'The change goes on.' : outcomeOf(run)}
       </p>
-      {ended === null ? null : <NewKeys run={run} csrf={csrf} />}
+      {ended === null ? null : <NewKeys run={run} shell={shell} />}
       {refusedCount === 0 ? null : (
         <section class="card warn" aria-labelledby="refused-title">
           <h2 id="refused-title" safe>{`${countOf(refusedCount, 'key was', 'keys were')} not changed`}</h2>
@@ -91,11 +107,13 @@ export const ChangeRun = ({ run, csrf }: Props): JSX.Element => {
         <section class="card warn" aria-labelledby="left-title">
           <h2 id="left-title" safe>{`${countOf(leftCount, 'key was', 'keys were')} not tried`}</h2>
           <p safe>{whyLeft[ended.why]}</p>
-          <p>
-            <a class="button" href={attribute(run.rest)}>
-              {leftCount <= addressKeysMax ? 'Go on with the rest' : 'Go on with the next 500 keys'}
-            </a>
-          </p>
+          {isAdmin(shell) ? (
+            <p>
+              <a class="button" href={attribute(run.rest)}>
+                {leftCount <= addressKeysMax ? 'Go on with the rest' : 'Go on with the next 500 keys'}
+              </a>
+            </p>
+          ) : null}
           <ul class="chosen-keys in-columns">
             {run.left.map((key) => (
               <li>
@@ -116,6 +134,9 @@ export const ChangeRun = ({ run, csrf }: Props): JSX.Element => {
   )
 }
 
+/** The role of an operator can change in the middle of a change. */
+const isAdmin = ({ operator }: Shell): boolean => operator?.role === 'admin'
+
 const KeyLink = ({ keyId, label }: { readonly keyId: string; readonly label: string }): JSX.Element => (
   <span>
     <a href={paths.key(keyId)}>
@@ -128,7 +149,7 @@ const KeyLink = ({ keyId, label }: { readonly keyId: string; readonly label: str
 const More = ({ of }: { readonly of: number }): JSX.Element =>
   of === 0 ? '' : <li class="quiet" safe>{`and ${countOf(of, 'more key', 'more keys')}`}</li>
 
-const NewKeys = ({ run, csrf }: Props): JSX.Element => {
+const NewKeys = ({ run, shell }: Props): JSX.Element => {
   const { newKeys, handedOutAt, change } = run
   if (change !== 'rotate' || (newKeys === 0 && handedOutAt === null)) return ''
   if (handedOutAt !== null)
@@ -154,17 +175,21 @@ const NewKeys = ({ run, csrf }: Props): JSX.Element => {
         they work until the first reading with a new key. The button works once. To see that the file was taken, reload
         this page.
       </p>
-      <form method="post" action={paths.keysChange(run.id)} data-download="">
-        <Csrf token={csrf} />
-        <div class="form-end">
-          <button type="submit" name="format" value="csv">
-            Download as CSV
-          </button>
-          <button type="submit" name="format" value="json" class="secondary">
-            Download as JSON
-          </button>
-        </div>
-      </form>
+      {isAdmin(shell) ? (
+        <form method="post" action={paths.keysChange(run.id)} data-download="">
+          <Csrf token={shell.csrf} />
+          <div class="form-end">
+            <button type="submit" name="format" value="csv">
+              Download as CSV
+            </button>
+            <button type="submit" name="format" value="json" class="secondary">
+              Download as JSON
+            </button>
+          </div>
+        </form>
+      ) : (
+        <p>Only an admin can download them, and you are not an admin any more.</p>
+      )}
       <NextSteps />
     </section>
   )

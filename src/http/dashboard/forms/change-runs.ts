@@ -20,6 +20,7 @@ export type ChangeRun = {
   readonly email: string
   /** The query of the confirmation. */
   readonly query: string
+  /** Of the form that began it, with its values. */
   readonly formId: string
   readonly change: KeysChange
   readonly keyIds: readonly string[]
@@ -61,6 +62,11 @@ export class ChangeRuns {
   get(id: string, email: string): ChangeRun | null {
     const run = this.#runs.get(id)
     return run?.email === email ? run : null
+  }
+
+  /** The operator who began it on this node. `null`: it is not known any more, or never was. */
+  operatorOf(id: string): string | null {
+    return this.#runs.get(id)?.email ?? null
   }
 
   /** That this form began. */

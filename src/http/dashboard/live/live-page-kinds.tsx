@@ -224,8 +224,8 @@ export const liveKeysChange = (deps: DashboardDeps, visit: SignedInVisit): PageW
     render: async (pause) => {
       await pause()
       const run = deps.changes.get(id, email)
-      if (run === null) return <UnknownChange id={id} />
-      return <ChangeRun run={changeRunView(deps, run)} csrf={visit.shell.csrf} />
+      if (run === null) return <UnknownChange id={id} by={deps.changes.operatorOf(id)} />
+      return <ChangeRun run={changeRunView(deps, run)} shell={visit.shell} />
     },
   }
 }

@@ -40,9 +40,12 @@ const chosenOrAnswer = async (deps: DashboardDeps, visit: SignedInVisit): Promis
 }
 
 export const changeSeveral = async (deps: DashboardDeps, visit: SignedInVisit): Promise<Response> => {
-  const sentBefore = deps.changes.ofForm(visit.form('_form'), visit.session.email)
-  if (sentBefore !== null) return seeOther(visit, paths.keysChange(sentBefore.id))
+  if (visit.form('_form') === '') return showKeysChange(deps, visit)
   const chosen = await chosenOrAnswer(deps, visit)
+  // Now, not before: the same form can be sent again while the keys are searched.
+  const formId = sentFormOf(visit)
+  const sentBefore = deps.changes.ofForm(formId, visit.session.email)
+  if (sentBefore !== null) return seeOther(visit, paths.keysChange(sentBefore.id))
   if (chosen instanceof Response) return chosen
   const moved = chosen.isFound ? movedSince(visit.form('_confirmed'), chosen.keys) : null
   if (moved !== null) return htmlPage(visit, confirmPage(deps, visit, { chosen, moved }), 409)
@@ -58,7 +61,7 @@ export const changeSeveral = async (deps: DashboardDeps, visit: SignedInVisit): 
     asker: askerOf(visit),
     mayGoOn: () => deps.core.operators.session(secret)?.role === 'admin',
     query: visit.query.toString(),
-    formId: visit.form('_form'),
+    formId,
     change: change.value,
     keyIds: chosen.keys
       .filter((key) => change.value.do !== 'retire' || mayRetire(key, get, visit.nowMs))
@@ -67,6 +70,10 @@ export const changeSeveral = async (deps: DashboardDeps, visit: SignedInVisit): 
   if (isNew && run.keyIds.length <= awaitedKeysMax) await whole
   return seeOther(visit, paths.keysChange(run.id), isNew ? {} : { notice: 'change_goes_on' })
 }
+
+/** With its values: after "Back", a form can be sent with others, which is another change. */
+const sentFormOf = ({ form }: SignedInVisit): string =>
+  JSON.stringify([form('_form'), keyFormValues(form), form('overlap'), form('reason')])
 
 const typedChange = (
   deps: DashboardDeps,
@@ -148,7 +155,7 @@ export const showChangeRun = (deps: DashboardDeps, visit: SignedInVisit): Promis
   const run = deps.changes.get(id, visit.session.email)
   if (run !== null) return htmlPage(visit, <ChangeRunPage shell={visit.shell} run={changeRunView(deps, run)} />)
   if (!isUuid(id)) return notFound(visit)
-  return htmlPage(visit, <UnknownChangePage shell={visit.shell} id={id} />, 404)
+  return htmlPage(visit, <UnknownChangePage shell={visit.shell} id={id} by={deps.changes.operatorOf(id)} />, 404)
 }
 
 /** Once: then nothing has the new keys any more. */

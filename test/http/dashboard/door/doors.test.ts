@@ -55,6 +55,7 @@ const filledIn = (path: string): string =>
     .replace(':rack', validReading.rack)
     .replace(':keg', validReading.keg)
     .replace(':keyId', keyId)
+    .replace(':id', requestId)
     .replace(':secret', 'no-such-link')
     .replace(':email', encodeURIComponent(emailOf.auditor))
     .replace('/*', '/no/such/page')
@@ -64,6 +65,8 @@ const isPublic = (path: string): boolean =>
 
 const keg = (): string => paths.keg(testCellar, validReading.rack, validReading.keg)
 const rack = (): string => paths.rack(testCellar, validReading.rack)
+
+const unknownChange = paths.keysChange(requestId)
 
 /** The pages that an auditor may open. All other pages are for admins. */
 const auditorSees = (): readonly string[] => [
@@ -79,6 +82,7 @@ const auditorSees = (): readonly string[] => [
   paths.settings(testCellar),
   paths.cellarThen(testCellar),
   paths.key(keyId),
+  unknownChange,
   paths.log(),
   paths.findInLog,
   paths.event(`key-${keyId}`, 0),
@@ -158,7 +162,11 @@ describe('the door', () => {
   test('shows an auditor every page, with forms for the own account and exports', async () => {
     for (const path of mountedPaths().filter((one) => !isPublic(one) && !isLive(one))) {
       const answer = await auditor.get(path)
-      expectAmong(path, answer.status, auditorSees().includes(path) ? [200, 303] : [403, 405])
+      expectAmong(
+        path,
+        answer.status,
+        auditorSees().includes(path) ? [path === unknownChange ? 404 : 200, 303] : [403, 405],
+      )
       const actions = [...answer.body.matchAll(/<form method="post" action="([^"]*)"/g)].map(([, action]) => action)
       expect([path, actions.filter((action) => !isOwn(action))]).toEqual([path, []])
     }

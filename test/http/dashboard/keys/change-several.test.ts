@@ -277,7 +277,7 @@ describe('a change of several keys', () => {
     const other = await signedIn(service, 'auditor')
     const page = await other.get(answer.location ?? '')
     expect([page.status, page.body.includes(paths.found(requestIdIn(answer)))]).toEqual([404, true])
-    expect(textIn(page)).toContain('How far this change came is not known')
+    expect(textIn(page)).toContain('Another operator began this change')
     expect((await other.get(paths.keysChange('x'))).status).toBe(404)
     const [event] = await eventsOf(requestIdIn(answer))
     await until(() => service.core.indexProgress()?.isBehind === false)
