@@ -64,6 +64,7 @@ export const severalKeysPages = (texts: Texts, shell: Shell): readonly Page[] =>
     ended: { at: nowMs, why: 'session_ended' },
     newKeys: 0,
     handedOutAt: null,
+    droppedAt: null,
     rest: '/keys/change?do=revoke&key=7Qp2abCd',
     again: '/keys/change?do=revoke&key=7Qp2abCd',
     back: '/keys',
@@ -86,6 +87,7 @@ export const severalKeysPages = (texts: Texts, shell: Shell): readonly Page[] =>
     { name: 'several-done', html: ofRun(whole) },
     { name: 'several-rotated', html: ofRun({ ...whole, change: 'rotate', newKeys: 312 }) },
     { name: 'several-handed-out', html: ofRun({ ...whole, change: 'rotate', handedOutAt: nowMs, again: null }) },
+    { name: 'several-dropped', html: ofRun({ ...whole, change: 'rotate', droppedAt: nowMs }) },
     { name: 'several-unknown', html: UnknownChangePage({ shell, id: requestId, by: null }) },
     { name: 'several-of-another', html: UnknownChangePage({ shell, id: requestId, by: texts('email') }) },
   ]

@@ -76,7 +76,7 @@ export const dashboardRoutes = (parts: DashboardParts, notForPages: (request: Re
   const door = doorOf({
     ...parts,
     assets: assets.urls,
-    changes: new ChangeRuns(parts.core, parts.lines, () => parts.live.nudge()),
+    changes: new ChangeRuns(parts.core, parts.lines, { onEnd: () => parts.live.nudge() }),
     recentReadings: new RecentReadings(),
     throttle: new SignInThrottle(),
     turns: new OperatorTurns(pageTurnBounds),

@@ -37,6 +37,7 @@ const others = {
     'At most 10,000 keys can be changed at once on a page. Narrow the list down, or use the command line.',
   change_goes_on:
     'This change of yours still goes on, so the new one was not begun. Send it again when this one has ended.',
+  new_keys_wait: 'The new rotation was not begun. First download the new keys of this one, then send it again.',
   nothing_typed: 'You changed no field, so nothing was saved.',
   first_key_not_created:
     'Cellar created. Its first key was not created, or not confirmed, so it cannot be shown. Create another key. If the list shows one that you never saw, revoke it.',

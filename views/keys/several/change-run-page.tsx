@@ -150,8 +150,18 @@ const More = ({ of }: { readonly of: number }): JSX.Element =>
   of === 0 ? '' : <li class="quiet" safe>{`and ${countOf(of, 'more key', 'more keys')}`}</li>
 
 const NewKeys = ({ run, shell }: Props): JSX.Element => {
-  const { newKeys, handedOutAt, change } = run
-  if (change !== 'rotate' || (newKeys === 0 && handedOutAt === null)) return ''
+  const { newKeys, handedOutAt, droppedAt } = run
+  if (droppedAt !== null)
+    return (
+      <section class="card warn" aria-labelledby="new-title">
+        <h2 id="new-title">The new keys were not downloaded in time</h2>
+        <p>
+          They waited for an hour, until <Instant at={droppedAt} />. The service has no copy. To get others,{' '}
+          <LostKeys run={run} />: they work until the first reading with a new key. Then revoke the new keys of this
+          rotation.
+        </p>
+      </section>
+    )
   if (handedOutAt !== null)
     return (
       <section class="card" aria-labelledby="new-title">
@@ -164,6 +174,7 @@ const NewKeys = ({ run, shell }: Props): JSX.Element => {
         <NextSteps />
       </section>
     )
+  if (newKeys === 0) return ''
   return (
     <section class="card key-once" aria-labelledby="new-title">
       <h2
@@ -171,9 +182,9 @@ const NewKeys = ({ run, shell }: Props): JSX.Element => {
         safe
       >{`Download the ${countOf(newKeys, 'new key', 'new keys')} now: you get the file only once`}</h2>
       <p>
-        The service does not store the new keys, and a restart loses them. If that happens, rotate the old keys again:
-        they work until the first reading with a new key. The button works once. To see that the file was taken, reload
-        this page.
+        The service does not store the new keys: they wait here for an hour, and a restart loses them. If you lose them,
+        rotate the old keys again: they work until the first reading with a new key. The button works once. To see that
+        the file was taken, reload this page.
       </p>
       {isAdmin(shell) ? (
         <form method="post" action={paths.keysChange(run.id)} data-download="">

@@ -68,6 +68,11 @@ export const ConfirmSeveralPage = ({ shell, chosen, overlaps }: Props): JSX.Elem
           </ul>
           <Staying chosen={chosen} />
           <Further chosen={chosen} />
+          {count > shortMax ? (
+            <p>
+              The keys are changed one after another, those used last first. The next page shows how far the change is.
+            </p>
+          ) : null}
         </ConfirmCard>
       )}
     </Layout>
@@ -209,6 +214,9 @@ const isAsked = (change: SeveralChange): boolean => change === 'suspend' || chan
 
 const keysText = (count: number): string => countOf(count, 'key', 'keys')
 
+/** So few are changed within a second. */
+const shortMax = 100
+
 const verbs: Readonly<Record<SeveralChange, string>> = {
   suspend: 'Suspend',
   resume: 'Resume',
@@ -230,14 +238,14 @@ const nothingTo: Readonly<Record<SeveralChange, string>> = {
 }
 
 const consequences: Readonly<Record<SeveralChange, string>> = {
-  suspend: 'Every node refuses readings with these keys as soon as you confirm. You can resume them at any time.',
-  resume: 'Every node accepts readings with these keys again, within a second.',
-  revoke: 'Every node refuses readings with these keys as soon as you confirm.',
+  suspend: 'Every node refuses readings with a key as soon as it is suspended. You can resume the keys at any time.',
+  resume: 'Every node accepts readings with a key again within a second after it is resumed.',
+  revoke: 'Every node refuses readings with a key as soon as it is revoked.',
   expiry: 'All these keys get the same expiry. An earlier one takes effect on every node as soon as it is saved.',
   limit:
     'Each of these keys gets this limit for itself. A lower one takes effect on every node as soon as it is saved.',
   rotate:
     'Each key gets a new key with the same label, note, limit and expiry. You download the new keys as one file, which you get only once. Until the first reading with a new key, nothing changes for its old key.',
   retire:
-    'Only old keys whose new key is in use are retired. Every node refuses readings with them as soon as you confirm, with “API key has expired”. To undo this, set a later expiry.',
+    'Only old keys whose new key is in use are retired. Every node then refuses readings with them, with “API key has expired”. To undo this, set a later expiry.',
 }

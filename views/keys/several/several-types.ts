@@ -66,6 +66,8 @@ export type ChangeRunView = {
   /** Of a rotation: the number of new keys that the next download has. */
   readonly newKeys: number
   readonly handedOutAt: number | null
+  /** Nobody had downloaded the new keys for an hour. */
+  readonly droppedAt: number | null
   /** The confirmation for the keys that were not tried. */
   readonly rest: string
   /** The confirmation for the same keys. `null`: they are too many for an address. */

@@ -68,7 +68,8 @@ export const changeSeveral = async (deps: DashboardDeps, visit: SignedInVisit): 
       .map(({ keyId }) => keyId),
   })
   if (isNew && run.keyIds.length <= awaitedKeysMax) await whole
-  return seeOther(visit, paths.keysChange(run.id), isNew ? {} : { notice: 'change_goes_on' })
+  if (isNew) return seeOther(visit, paths.keysChange(run.id))
+  return seeOther(visit, paths.keysChange(run.id), { notice: run.ended === null ? 'change_goes_on' : 'new_keys_wait' })
 }
 
 /** With its values: after "Back", a form can be sent with others, which is another change. */

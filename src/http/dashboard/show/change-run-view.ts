@@ -33,6 +33,7 @@ export const changeRunView = (deps: DashboardDeps, run: ChangeRun): ChangeRunVie
     ended: run.ended,
     newKeys: run.newKeys.length,
     handedOutAt: run.handedOutAt,
+    droppedAt: run.droppedAt,
     rest: addressOf(query, left),
     again: run.keyIds.length <= addressKeysMax ? addressOf(query, run.keyIds) : null,
     back: backOf(query),

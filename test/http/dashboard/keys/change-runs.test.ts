@@ -1,5 +1,6 @@
-import { afterEach, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import type { Core } from '../../../../src/actors/core-interface.ts'
+import { ChangeRuns, changesKeptMax } from '../../../../src/http/dashboard/forms/change-runs.ts'
 import { paths } from '../../../../views/paths.ts'
 import { emailOf } from '../../../support/test-operators.ts'
 import { type Service, testAsker } from '../../../support/test-service.ts'
@@ -94,4 +95,54 @@ test('an admin who becomes an auditor in the middle sees how far the change came
   expect(textIn(shown)).toContain('Only an admin can download them, and you are not an admin any more.')
   expect(textIn(shown)).not.toContain('Go on with the rest')
   expect((await admin.post(location ?? '', { format: 'csv' })).status).toBe(403)
+})
+
+describe('the new keys of a rotation', () => {
+  const rotated = async (filter = '') => {
+    const page = hidden(await admin.get(found('rotate', filter)))
+    return admin.post(found('rotate', filter), { ...page, overlap: '24h' })
+  }
+
+  test('stay while many other changes are made, and bar another rotation', async () => {
+    await opened(2)
+    const { location } = await rotated()
+    for (let made = 0; made < changesKeptMax + 2; made += 1) {
+      const address = found(made % 2 === 0 ? 'suspend' : 'resume', '&status=all')
+      const small = await admin.post(address, hidden(await admin.get(address)))
+      expect(small.location).toStartWith(paths.keysChange(''))
+    }
+    const other = await rotated()
+    expect(other.location).toBe(location)
+    const shown = textIn(await admin.get(location ?? ''))
+    expect(shown).toContain('The new rotation was not begun. First download the new keys of this one')
+    expect(shown).toContain('Download the 2 new keys now')
+    await admin.post(location ?? '', { format: 'csv' })
+    expect((await rotated()).location).not.toBe(location)
+  })
+
+  test('are dropped after an hour', async () => {
+    await opened(2)
+    const timers: [ms: number, run: () => void][] = []
+    const later = (ms: number, run: () => void) => {
+      timers.push([ms, run])
+      return () => {}
+    }
+    const noLines = { debug() {}, info() {}, warn() {}, error() {} }
+    const runs = new ChangeRuns(service.core, noLines, { onEnd: () => {}, later })
+    const change = { do: 'rotate', overlapMs: 0 } as const
+    const wanted = { email: emailOf.admin, query: '', formId: '1', change, keyIds }
+    const { run, whole } = runs.begin({ ...wanted, asker: testAsker, mayGoOn: () => true })
+    await whole
+    expect([run.newKeys.length, timers.map(([ms]) => ms)]).toEqual([2, [3_600_000]])
+    for (const [, end] of timers) end()
+    expect([run.newKeys, run.droppedAt]).toEqual([[], service.clock.now()])
+  })
+})
+
+test('the confirmation of more than 100 keys says that they are changed one after another', async () => {
+  await opened(101)
+  const words = 'The keys are changed one after another, those used last first.'
+  expect(textIn(await admin.get(found('suspend')))).toContain(words)
+  await service.core.keys.suspend(keyIds[0] ?? '', '', testAsker)
+  expect(textIn(await admin.get(found('suspend')))).not.toContain(words)
 })
