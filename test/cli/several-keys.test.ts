@@ -88,6 +88,71 @@ test('ten keys are revoked without --yes', async () => {
   expect(revoked()).toBe(10)
 })
 
+test('keys that cannot change are neither counted nor refused if a filter finds them', async () => {
+  const { core, keyIds, run, revoke } = await opened(12)
+  for (const keyId of keyIds.slice(2)) await core.keys.revoke(keyId, '', testAsker)
+  const dry = await revoke(all, { isDryRun: true })
+  expect([dry.lines.length, dry.end]).toEqual([
+    2,
+    {
+      exitCode: 0,
+      message:
+        'Nothing was changed. 2 keys would be revoked, 0 of them used in the last hour. This cannot be undone. 10 keys would stay as before: already revoked.',
+    },
+  ])
+  const suspend = { op: 'change_keys', change: { do: 'suspend', reason: '' }, isConfirmed: false } as const
+  const asked = [{ filter: all.filter }, { keyIds: keyIds.slice(1, 3) }, { keyIds: ['nobody00'] }]
+  const codes: number[] = []
+  for (const keys of asked)
+    for (const isDryRun of [true, false]) codes.push((await run({ ...suspend, keys, isDryRun })).end.exitCode)
+  expect(codes).toEqual([0, 0, 1, 1, 1, 1])
+  expect((await revoke(all)).end).toEqual({
+    exitCode: 0,
+    message: '2 keys revoked. 10 keys left as before: already revoked.',
+  })
+})
+
+test('a new expiry leaves out expired keys, unless they or their status are named', async () => {
+  const { core, keyIds, run } = await opened(3)
+  for (const keyId of keyIds.slice(1)) await core.keys.setExpiry(keyId, core.clock.now(), testAsker)
+  const set = (keys: KeySelection) =>
+    run({
+      op: 'change_keys',
+      keys,
+      change: { do: 'change', changes: { expiresAt: null, note: 'seen' } },
+      isDryRun: false,
+      isConfirmed: false,
+    })
+  const ends = () => keyIds.map((keyId) => core.projections.keys.get(keyId)?.expiresAt === null)
+  expect((await set(all)).end.message).toBe('1 key changed. 2 keys left as before: expired.')
+  expect(ends()).toEqual([true, false, false])
+  await set({ keyIds: keyIds.slice(1, 2) })
+  expect(ends()).toEqual([true, true, false])
+  await set({ filter: { ...all.filter, status: 'expired' } })
+  expect(ends()).toEqual([true, true, true])
+})
+
+test('all keys are changed only with --yes, and a wrong value is told once', async () => {
+  const { core, keyIds, run } = await opened(2)
+  const suspend = (status: 'all' | 'active' | 'suspended', reason: string, isConfirmed = false) =>
+    run({
+      op: 'change_keys',
+      keys: { filter: { ...anyKey, status } },
+      change: { do: 'suspend', reason },
+      isDryRun: false,
+      isConfirmed,
+    })
+  for (const status of ['all', 'active'] as const) {
+    const { exitCode, message } = (await suspend(status, '')).end
+    expect([exitCode, message]).toEqual([1, expect.stringContaining('2 keys would be suspended')])
+  }
+  const wrong = await suspend('all', 'x'.repeat(301), true)
+  expect([wrong.lines, wrong.end.exitCode]).toEqual([[], 1])
+  expect(wrong.end.message).toStartWith('The reason')
+  expect(keyIds.map((keyId) => core.projections.keys.get(keyId)?.suspended)).toEqual([null, null])
+  expect((await suspend('all', '', true)).end).toEqual({ exitCode: 0, message: '2 keys suspended.' })
+})
+
 test('a refused key is a line of its own, and the others are changed', async () => {
   const { keyIds, run, revoke } = await opened(4)
   const [first = '', second = '', third = ''] = keyIds

@@ -5,8 +5,8 @@ import { mayRetire } from '../../domain/search/rotation.ts'
 import type { Asker, Core } from '../core-interface.ts'
 import { type ChangeRefused, changeKeyInParts, type KeyChanges } from './change-key-in-parts.ts'
 
-/** More at once would let the appends of readings wait. */
-export const keysChangedAtOnceMax = 8
+/** With eight, 600 keys take 1.1 s and not 1.6 s, but meanwhile the p95 of a reading is 104 ms and not 14 ms. */
+export const keysChangedAtOnceMax = 2
 
 export type KeysChange =
   | { readonly do: 'suspend' | 'resume' | 'revoke'; readonly reason: string }
@@ -41,6 +41,7 @@ type Changing = {
 
 /**
  * Answers as the keys are changed. Also ends when the log fails, because the keys that are left would fail in the same way.
+ * @throws what a bug threw, after the answers of all keys that were under way
  */
 export async function* changeKeys(
   core: Core,
@@ -49,15 +50,23 @@ export async function* changeKeys(
 ): AsyncGenerator<KeyAnswer> {
   const running = new Map<string, Promise<KeyAnswer>>()
   const waiting = new Set(keyIds).values()
+  const bugs: unknown[] = []
   let isLogAway = false
   try {
     for (;;) {
       while (running.size < keysChangedAtOnceMax && !isLogAway && mayGoOn()) {
         const { done: isEnd, value: keyId } = waiting.next()
         if (isEnd === true) break
-        running.set(keyId, changeOne(core, { keyId, change }, asker))
+        const changed = changeOne(core, { keyId, change }, asker).catch((error: unknown): RefusedKey => {
+          bugs.push(error)
+          return { keyId, refused: whole({ kind: 'not_confirmed' }) }
+        })
+        running.set(keyId, changed)
       }
-      if (running.size === 0) return
+      if (running.size === 0) {
+        if (bugs.length > 0) throw bugs[0]
+        return
+      }
       const answer = await Promise.race(running.values())
       running.delete(answer.keyId)
       if (isRefused(answer) && logFailures.has(answer.refused.refusal.kind)) isLogAway = true

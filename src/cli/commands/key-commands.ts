@@ -110,7 +110,7 @@ const expiryOf = <T>(
   nowMs: number,
 ): number | T | undefined => (expiresIn === undefined ? expiresAt : nowMs + expiresIn)
 
-type SeveralOptions = JsonOption & SelectionOptions & { readonly yes?: boolean }
+type SeveralOptions = JsonOption & SelectionOptions
 
 const changing = (
   keyIds: readonly string[] | undefined,
@@ -245,13 +245,13 @@ const statusChanges = [
 
 const addStatusChanges = (key: Command, runner: Runner): void => {
   for (const { name, description } of statusChanges) {
-    const command = addSelection(key.command(name).description(description))
+    const yesFor = name === 'revoke' ? `revoke all keys, or more than ${revokedUnaskedMax}` : undefined
+    addSelection(key.command(name).description(description), yesFor)
       .addOption(textOption('--reason <text>', 'the reason, shown in the history of the key'))
       .option(...jsonFlag)
-    if (name === 'revoke') command.option('--yes', `revoke more than ${revokedUnaskedMax} keys`)
-    command.action((keyIds: readonly string[], options: SeveralOptions & { readonly reason: string }) =>
-      runner.run(changing(keyIds, { do: name, reason: options.reason }, options), options, changed),
-    )
+      .action((keyIds: readonly string[], options: SeveralOptions & { readonly reason: string }) =>
+        runner.run(changing(keyIds, { do: name, reason: options.reason }, options), options, changed),
+      )
   }
 }
 

@@ -47,9 +47,13 @@ const units = { '7d': '7', '30d': '30', '90d': '90', never: 'never' } as const
 const withoutUnit = <Time extends keyof typeof units>(time: Time | undefined): (typeof units)[Time] | null =>
   time === undefined ? null : units[time]
 
-export type SelectionOptions = FilterOptions & { readonly allMatching?: boolean; readonly dryRun?: boolean }
+export type SelectionOptions = FilterOptions & {
+  readonly allMatching?: boolean
+  readonly dryRun?: boolean
+  readonly yes?: boolean
+}
 
-export const addSelection = (command: Command): Command =>
+export const addSelection = (command: Command, yesFor = 'change all keys'): Command =>
   addKeyFilterOptions(
     command
       .argument('[key-ids...]', 'the ids of the keys: the 8 characters after "clr_"', (text, before: string[] = []) => [
@@ -57,7 +61,9 @@ export const addSelection = (command: Command): Command =>
         keyIdArgument(text),
       ])
       .option('--all-matching', 'instead of ids: all keys that the following options find'),
-  ).option('--dry-run', 'change nothing, and list the keys that would be changed')
+  )
+    .option('--dry-run', 'change nothing, and list the keys that would be changed')
+    .option('--yes', yesFor)
 
 export const selectionOf = (keyIds: readonly string[], options: SelectionOptions): KeySelection => {
   const filter = keyFilterOf(options)

@@ -2,11 +2,21 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { Asker, Core } from '../../actors/core-interface.ts'
 import type { ChangeRefused, KeyPart } from '../../actors/key/change-key-in-parts.ts'
 import { type ChangedKey, changeKeys, isRefused, type KeysChange } from '../../actors/key/change-keys.ts'
+import {
+  changeAskedOf,
+  countsOf,
+  type StayingKey,
+  splitKeys,
+  usedInLastHour,
+} from '../../actors/key/change-keys-split.ts'
 import { findKeys } from '../../actors/search/find-keys.ts'
-import { hourMs } from '../../domain/calendar.ts'
+import { limitWithin, overlapWithin } from '../../domain/amounts.ts'
 import { Limit } from '../../domain/events/declare-event.ts'
+import { isExpired } from '../../domain/expiry.ts'
+import type { KeyState } from '../../domain/key.ts'
 import type { CommandRefusal } from '../../domain/refusal.ts'
-import { KeyFilter } from '../../domain/search/key-filter.ts'
+import { anyKey, KeyFilter } from '../../domain/search/key-filter.ts'
+import { parseLabel, parseNote, parseReason, type Typed } from '../../domain/text.ts'
 import { keyView } from '../../export/key-view.ts'
 import { commandProblemOf } from '../../http/command-problem.ts'
 import { nextTurn } from '../../log/pages-of-log.ts'
@@ -39,7 +49,7 @@ export const ChangeKeysOperation = Type.Object({
   change: Change,
   /** Only says which keys would be changed. */
   isDryRun: Type.Boolean(),
-  /** The person accepts that many keys are revoked (`--yes`). */
+  /** The person accepts that many keys are revoked, or all changed (`--yes`). */
   isConfirmed: Type.Boolean(),
 })
 type ChangeKeysOperation = Static<typeof ChangeKeysOperation>
@@ -54,33 +64,62 @@ export async function* changeKeysAsked(
 ): AsyncGenerator<Line, End> {
   if ('filter' in keys && keys.filter.cellar !== null && core.projections.cellars.get(keys.filter.cellar) === null)
     return refusedEnd({ kind: 'cellar_not_found' })
-  const keyIds = await idsOf(core, keys)
-  if (keyIds === null) return { ...mayLackKeys, message: `Nothing was changed. ${mayLackKeys.message}` }
+  const fault = faultIn(change, core.clock.now())
+  if (fault !== null) return refusedEnd(fault)
+  const { found, unknown, mayLack } = await keysOf(core, keys)
+  if (mayLack) return { ...mayLackKeys, message: `Nothing was changed. ${mayLackKeys.message}` }
+  const isNamed = 'keyIds' in keys
+  const isExpiredMeant = isNamed || keys.filter.status === 'expired'
+  const { able, staying } = splitKeys(core, found, { change: changeAskedOf(change), isExpiredMeant })
+  const forecast = `Nothing was changed. ${forecastOf(core, { able, staying, unknown, change })}`
   if (isDryRun) {
-    for (const keyId of keyIds) {
-      const key = core.projections.keys.get(keyId)
-      yield key === null ? unchanged(core, keyId, notFound) : { kind: 'key', value: keyView(core, key) }
-    }
-    return { ...done, message: `Nothing was changed. ${forecast(core, keyIds, change)}` }
+    for (const key of able) yield { kind: 'key', value: keyView(core, key) }
+    if (!isNamed) return { ...done, message: forecast }
+    for (const { key, why } of staying) yield unchanged(core, key.keyId, `This key would stay as it is: ${why}.`)
+    for (const keyId of unknown) yield unchanged(core, keyId, wordsOf({ kind: 'key_not_found' }))
+    const isRefused = unknown.length > 0 || staying.some((key) => key.isRefused)
+    return { exitCode: isRefused ? exitCodes.refused : exitCodes.done, message: forecast }
   }
-  if (change.do === 'revoke' && keyIds.length > revokedUnaskedMax && !isConfirmed)
+  const isMany = change.do === 'revoke' && able.length > revokedUnaskedMax
+  if (!isConfirmed && (isMany || (able.length > 0 && !isNamed && takesAll(keys.filter))))
     return {
       exitCode: exitCodes.refused,
-      message: `Nothing was changed. ${forecast(core, keyIds, change)} To see the keys, add --dry-run. To confirm, add --yes.`,
+      message: `${forecast} To see the keys, add --dry-run. To confirm, add --yes.`,
     }
-  return yield* changeAll(core, { keyIds, change, isOne: 'keyIds' in keys && keyIds.length === 1 }, { asker, signal })
+  // A named key that cannot be changed is refused with its own reason.
+  const keyIds = isNamed ? [...new Set(keys.keyIds)] : able.map(({ keyId }) => keyId)
+  const toChange = { keyIds, change, staying: isNamed ? [] : staying, isOne: isNamed && keyIds.length === 1 }
+  return yield* changeAll(core, toChange, { asker, signal })
 }
+
+/** Of the wanted values, so that it is told once and not for each key. */
+const faultIn = (change: KeysChange, nowMs: number): CommandRefusal | null => {
+  if (change.do === 'retire') return null
+  if (change.do === 'rotate') return refusalOf(overlapWithin(change.overlapMs))
+  if (change.do !== 'change') return refusalOf(parseReason(change.reason))
+  const { label = '', note = '', limit = null, expiresAt = null } = change.changes
+  if (isExpired({ expiresAt }, nowMs)) return { kind: 'expiry_in_past', isNew: false }
+  return refusalOf(parseLabel(label)) ?? refusalOf(parseNote(note)) ?? refusalOf(limitWithin(limit))
+}
+
+const refusalOf = (typed: Typed<unknown>): CommandRefusal | null => (typed.ok ? null : typed.refusal)
+
+/** Also without expired, suspended and revoked keys, these are all keys in use. */
+const takesAll = (filter: KeyFilter): boolean =>
+  Bun.deepEquals({ ...filter, status: filter.status === 'active' ? 'all' : filter.status }, anyKey)
 
 type ToChange = {
   readonly keyIds: readonly string[]
   readonly change: KeysChange
+  /** For people: they are not tried. */
+  readonly staying: readonly StayingKey[]
   /** The answer for one key that a person named is shorter. */
   readonly isOne: boolean
 }
 
 async function* changeAll(
   core: Core,
-  { keyIds, change, isOne }: ToChange,
+  { keyIds, change, staying, isOne }: ToChange,
   { asker, signal }: { readonly asker: Asker; readonly signal: AbortSignal },
 ): AsyncGenerator<Line, End> {
   const counts = { changed: 0, same: 0, refused: 0 }
@@ -96,14 +135,15 @@ async function* changeAll(
     if (isOne) return refusedEnd(refusal, prefixOf(answer.refused))
     counts.refused += 1
     isAway ||= commandProblemOf(refusal).status === 503
-    yield unchanged(core, answer.keyId, refusal, prefixOf(answer.refused))
+    yield unchanged(core, answer.keyId, prefixOf(answer.refused) + wordsOf(refusal))
   }
   if (isOne) return done
   const left = keyIds.length - counts.changed - counts.same - counts.refused
   const message = [
-    keyIds.length === 0
+    keyIds.length + staying.length === 0
       ? 'No key was found, so nothing was changed.'
       : `${countOf(counts.changed)} ${past[change.do]}.`,
+    ...(staying.length === 0 ? [] : [stayingText(staying, 'left as before')]),
     ...(counts.same === 0 ? [] : [`${countOf(counts.same)} already so.`]),
     ...(counts.refused === 0 ? [] : [`${countOf(counts.refused)} not changed, because refused.`]),
     ...(left === 0 ? [] : [`${countOf(left)} not tried, because the command ended early. To go on, repeat it.`]),
@@ -112,15 +152,28 @@ async function* changeAll(
   return { exitCode: counts.refused > 0 ? exitCodes.refused : exitCodes.done, message }
 }
 
-/** `null`: keys can be missing. */
-const idsOf = async (core: Core, keys: KeySelection): Promise<readonly string[] | null> => {
-  if ('keyIds' in keys) return [...new Set(keys.keyIds)]
-  const wanted = { filter: keys.filter, sort: 'created', isReversed: false } as const
-  const found = await findKeys(core, wanted, { owner: 'cli', pause: nextTurn })
-  return found.mayLack ? null : found.keys.map(({ keyId }) => keyId)
+type KeysFound = {
+  readonly found: readonly KeyState[]
+  /** Ids of no key. */
+  readonly unknown: readonly string[]
+  readonly mayLack: boolean
 }
 
-const notFound: CommandRefusal = { kind: 'key_not_found' }
+const keysOf = async (core: Core, keys: KeySelection): Promise<KeysFound> => {
+  if ('filter' in keys) {
+    const wanted = { filter: keys.filter, sort: 'created', isReversed: false } as const
+    const { keys: found, mayLack } = await findKeys(core, wanted, { owner: 'cli', pause: nextTurn })
+    return { found, unknown: [], mayLack }
+  }
+  const found = new Map(keys.keyIds.map((keyId) => [keyId, core.projections.keys.get(keyId)]))
+  return {
+    found: [...found.values()].filter((key) => key !== null),
+    unknown: [...found].flatMap(([keyId, key]) => (key === null ? [keyId] : [])),
+    mayLack: false,
+  }
+}
+
+const wordsOf = (refusal: CommandRefusal): string => commandProblemOf(refusal).text
 
 const changedLine = (core: Core, { state, rotated }: ChangedKey): Line => ({
   kind: 'key',
@@ -130,17 +183,31 @@ const changedLine = (core: Core, { state, rotated }: ChangedKey): Line => ({
   },
 })
 
-const unchanged = (core: Core, id: string, refusal: CommandRefusal, prefix = ''): Line => {
+const unchanged = (core: Core, id: string, reason: string): Line => {
   const key = core.projections.keys.get(id)
-  const reason = prefix + commandProblemOf(refusal).text
   return { kind: 'unchanged_key', value: { id, cellar: key?.cellar ?? null, label: key?.label ?? null, reason } }
 }
 
-const forecast = (core: Core, keyIds: readonly string[], change: KeysChange): string => {
-  const lately = core.clock.now() - hourMs
-  const used = keyIds.filter((keyId) => (core.projections.readings.usage(keyId)?.lastUsedAt ?? 0) > lately).length
-  const words = `${countOf(keyIds.length)} would be ${past[change.do]}, ${used} of them used in the last hour.`
-  return change.do === 'revoke' ? `${words} This cannot be undone.` : words
+type Forecast = {
+  readonly able: readonly KeyState[]
+  readonly staying: readonly StayingKey[]
+  readonly unknown: readonly string[]
+  readonly change: KeysChange
+}
+
+const forecastOf = (core: Core, { able, staying, unknown, change }: Forecast): string => {
+  const used = usedInLastHour(core, able)
+  return [
+    `${countOf(able.length)} would be ${past[change.do]}, ${used} of them used in the last hour.`,
+    ...(change.do === 'revoke' ? ['This cannot be undone.'] : []),
+    ...(staying.length === 0 ? [] : [stayingText(staying, 'would stay as before')]),
+    ...(unknown.length === 0 ? [] : [`${countOf(unknown.length)} not found.`]),
+  ].join(' ')
+}
+
+const stayingText = (staying: readonly StayingKey[], verb: string): string => {
+  const reasons = countsOf(staying).map(({ why, count }) => (count === staying.length ? why : `${count} ${why}`))
+  return `${countOf(staying.length)} ${verb}: ${reasons.join(', ')}.`
 }
 
 const past: Readonly<Record<KeysChange['do'], string>> = {

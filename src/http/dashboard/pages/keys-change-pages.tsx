@@ -6,7 +6,6 @@ import { paths } from '../../../../views/paths.ts'
 import type { KeysChange } from '../../../actors/key/change-keys.ts'
 import { overlapTyped, parseOverlap } from '../../../domain/amounts.ts'
 import { type CommandRefusal, done, type Outcome } from '../../../domain/refusal.ts'
-import { mayRetire } from '../../../domain/search/rotation.ts'
 import { invalidField, parseReason } from '../../../domain/text.ts'
 import { isUuid } from '../../../domain/uuid.ts'
 import { newKeysFile } from '../../../export/new-keys-file.ts'
@@ -15,7 +14,7 @@ import { keysChangedMax } from '../forms/change-runs.ts'
 import { chosenExpiry, keyFormValues, typedLimit } from '../forms/key-fields.ts'
 import { type Faults, htmlPage, noFaults, notFound, placedFaults, refusedPage, seeOther } from '../page-answers.tsx'
 import { changeRunView } from '../show/change-run-view.ts'
-import { backOf, type Chosen, chosenIn, factsOf, markOf, movedSince, withRacks } from '../show/keys-chosen.ts'
+import { ableOf, backOf, type Chosen, chosenIn, factsOf, markOf, movedSince, withRacks } from '../show/keys-chosen.ts'
 import { waitForTurn } from '../show/pauses.ts'
 import { askerOf, type DashboardDeps, type SignedInVisit } from '../visit.ts'
 
@@ -47,15 +46,15 @@ export const changeSeveral = async (deps: DashboardDeps, visit: SignedInVisit): 
   const sentBefore = deps.changes.ofForm(formId, visit.session.email)
   if (sentBefore !== null) return seeOther(visit, paths.keysChange(sentBefore.id))
   if (chosen instanceof Response) return chosen
-  const moved = chosen.isFound ? movedSince(visit.form('_confirmed'), chosen.keys) : null
-  if (moved !== null) return htmlPage(visit, confirmPage(deps, visit, { chosen, moved }), 409)
+  const able = ableOf(deps, chosen)
+  const moved = movedSince(visit.form('_confirmed'), able)
+  if (moved !== null || able.length === 0) return htmlPage(visit, confirmPage(deps, visit, { chosen, moved }), 409)
   const change = typedChange(deps, visit, chosen)
   if (!change.ok) {
     const back = { href: backOf(visit.query), words: 'Back to the keys' }
     return refusedPage(visit, change.refusal, { back, again: (faults) => confirmPage(deps, visit, { chosen, faults }) })
   }
   const { secret, email } = visit.session
-  const get = (keyId: string) => deps.core.projections.keys.get(keyId)
   const { run, whole, isNew } = deps.changes.begin({
     email,
     asker: askerOf(visit),
@@ -63,9 +62,7 @@ export const changeSeveral = async (deps: DashboardDeps, visit: SignedInVisit): 
     query: visit.query.toString(),
     formId,
     change: change.value,
-    keyIds: chosen.keys
-      .filter((key) => change.value.do !== 'retire' || mayRetire(key, get, visit.nowMs))
-      .map(({ keyId }) => keyId),
+    keyIds: able.map(({ keyId }) => keyId),
   })
   if (isNew && run.keyIds.length <= awaitedKeysMax) await whole
   if (isNew) return seeOther(visit, paths.keysChange(run.id))
@@ -100,7 +97,7 @@ const typedChange = (
     case 'retire':
       return done({ do: 'retire' })
     default: {
-      const mustType = change === 'revoke' ? numberToType(factsOf(deps, chosen, nowMs).count) : null
+      const mustType = change === 'revoke' ? numberToType(factsOf(deps, chosen).count) : null
       if (mustType !== null && form('count').replaceAll(/[\s,.]/g, '') !== String(mustType))
         return invalidField('count', `This is not the number of keys. Type ${countText(mustType)}.`)
       const reason = parseReason(form('reason'))
@@ -124,7 +121,7 @@ const confirmPage = async (
 ): Promise<string> => {
   const { core } = deps
   const { query, form, nowMs } = visit
-  const facts = factsOf(deps, chosen, nowMs)
+  const facts = factsOf(deps, chosen)
   const isRetired = chosen.change === 'retire'
   const { label: _, note: __, ...fields } = keyFormValues(form)
   const values = {
@@ -144,7 +141,7 @@ const confirmPage = async (
     mustType: chosen.change === 'revoke' ? numberToType(facts.count) : null,
     form: { values, faults: placedFaults(values, faults) },
     formId: form('_form') || core.entropy.requestId(nowMs),
-    confirmed: chosen.isFound ? markOf(chosen.keys) : '',
+    confirmed: markOf(ableOf(deps, chosen)),
   }
   return <ConfirmSeveralPage shell={visit.shell} chosen={shown} overlaps={overlaps} />
 }

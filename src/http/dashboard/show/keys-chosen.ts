@@ -1,12 +1,11 @@
 import type { ChosenKey, KeysChosen, SeveralChange } from '../../../../views/keys/several/several-types.ts'
 import { severalChanges } from '../../../../views/keys/several/several-types.ts'
 import { paths } from '../../../../views/paths.ts'
+import { countsOf, lastUseOf, splitKeys, usedInLastHour } from '../../../actors/key/change-keys-split.ts'
 import { findKeys } from '../../../actors/search/find-keys.ts'
-import { hourMs } from '../../../domain/calendar.ts'
 import { isExpired } from '../../../domain/expiry.ts'
-import { type KeyState, rotationRefusal } from '../../../domain/key.ts'
+import type { KeyState } from '../../../domain/key.ts'
 import { keyFilterOf } from '../../../domain/search/key-filter.ts'
-import { mayRetire } from '../../../domain/search/rotation.ts'
 import type { DashboardDeps, SignedInVisit } from '../visit.ts'
 import { keyQueryOf } from './key-list.ts'
 import { waitForTurn } from './pauses.ts'
@@ -19,6 +18,8 @@ export type Chosen = {
   /** Those that were used last come first, so they are also changed first. */
   readonly keys: readonly KeyState[]
   readonly isFound: boolean
+  /** Otherwise a new expiry leaves expired keys as they are. */
+  readonly isExpiredMeant: boolean
   /** Keys can be missing among those that the filter found. */
   readonly mayLack: boolean
 }
@@ -31,14 +32,12 @@ export const chosenIn = async ({ core }: DashboardDeps, { query, session }: Sign
   if (isFound) {
     const wanted = { filter: keyFilterOf(query, cellarIn(query)), sort: 'used', isReversed: false } as const
     const { keys, mayLack } = await findKeys(core, wanted, { owner: session.email, pause: waitForTurn })
-    return { change, keys, isFound, mayLack }
+    return { change, keys, isFound, isExpiredMeant: wanted.filter.status === 'expired', mayLack }
   }
   const named = [...new Set(query.getAll('key'))].flatMap((keyId) => core.projections.keys.get(keyId) ?? [])
-  return { change, keys: named.toSorted((a, b) => lastUsed(core, b) - lastUsed(core, a)), isFound, mayLack: false }
+  const keys = named.toSorted((a, b) => lastUseOf(core, b) - lastUseOf(core, a))
+  return { change, keys, isFound, isExpiredMeant: true, mayLack: false }
 }
-
-const lastUsed = ({ projections }: DashboardDeps['core'], { keyId }: KeyState): number =>
-  projections.readings.usage(keyId)?.lastUsedAt ?? 0
 
 /** The racks of the first old keys that are to be retired. */
 export const withRacks = async (
@@ -62,23 +61,21 @@ export const backOf = (query: URLSearchParams): string => {
 
 type Facts = Omit<KeysChosen, 'change' | 'href' | 'back' | 'mustType' | 'form' | 'formId' | 'confirmed' | 'moved'>
 
-export const factsOf = (deps: DashboardDeps, { change, keys }: Chosen, nowMs: number): Facts => {
-  const { core } = deps
-  const staying = new Map<string, number>()
-  const able: KeyState[] = []
-  for (const key of keys) {
-    const why = whyStaying(deps, key, { change, nowMs })
-    if (why === null) able.push(key)
-    else staying.set(why, (staying.get(why) ?? 0) + 1)
-  }
+/** Those that the change is for. */
+export const ableOf = ({ core }: DashboardDeps, chosen: Chosen): readonly KeyState[] =>
+  splitKeys(core, chosen.keys, chosen).able
+
+export const factsOf = (deps: DashboardDeps, chosen: Chosen): Facts => {
+  const nowMs = deps.core.clock.now()
+  const { able, staying } = splitKeys(deps.core, chosen.keys, chosen)
   return {
     count: able.length,
     shown: able.slice(0, keysNamedMax).map((key) => chosenKey(deps, key)),
     cellars: new Set(able.map(({ cellar }) => cellar)).size,
-    usedLately: able.filter((key) => lastUsed(core, key) > nowMs - hourMs).length,
+    usedLately: usedInLastHour(deps.core, able),
     expired: able.filter((key) => isExpired(key, nowMs)).length,
     rotatedBefore: able.filter(({ rotation }) => rotation !== null && rotation.superseded === null).length,
-    staying: [...staying].map(([why, count]) => ({ why, count })),
+    staying: countsOf(staying),
   }
 }
 
@@ -89,23 +86,6 @@ const chosenKey = ({ core }: DashboardDeps, { keyId, label, cellar }: KeyState):
   lastUsedAt: core.projections.readings.usage(keyId)?.lastUsedAt ?? null,
   racks: null,
 })
-
-/** Words after a number of keys. `null`: the change is for this key. */
-const whyStaying = (
-  { core }: DashboardDeps,
-  key: KeyState,
-  { change, nowMs }: { readonly change: SeveralChange; readonly nowMs: number },
-): string | null => {
-  if (key.revoked !== null) return 'already revoked'
-  if (change === 'suspend') return key.suspended === null ? null : 'already suspended'
-  if (change === 'resume') return key.suspended === null ? 'not suspended' : null
-  if (change === 'retire' && !mayRetire(key, (keyId) => core.projections.keys.get(keyId), nowMs))
-    return isExpired(key, nowMs) ? 'already stopped' : 'without a new key that works and is in use'
-  if (change !== 'rotate') return null
-  const refusal = rotationRefusal(key, nowMs)
-  if (refusal === null) return null
-  return refusal.kind === 'key_is_expired' ? 'expired' : 'already rotated, with the new key in use'
-}
 
 const markChars = 5
 

@@ -101,6 +101,32 @@ describe('the confirmation of a change of several keys', () => {
     expect((await admin.get(found('revoke'))).status).toBe(200)
   })
 
+  test('leaves expired keys as they are, unless they were named or their status chosen', async () => {
+    await opened(3)
+    const [first = '', second = ''] = ids()
+    for (const keyId of [first, second]) await service.core.keys.setExpiry(keyId, service.clock.now(), testAsker)
+    const expiries = () => ids().map((keyId) => stateOf(keyId)?.expiresAt)
+    const [ended] = expiries()
+    const all = found('expiry', '&status=all')
+    expect(textIn(await admin.get(all))).toContain('Besides, 2 chosen keys stay as they are: expired.')
+    await endOf(await confirm(all, { expires: '7d' }))
+    expect(expiries()).toEqual([ended, ended, expect.any(Number)])
+    await endOf(await confirm(named('expiry', [first]), { expires: 'never' }))
+    expect(expiries().slice(0, 2)).toEqual([null, ended])
+    await endOf(await confirm(found('expiry', '&status=expired'), { expires: 'never' }))
+    expect(expiries().slice(0, 2)).toEqual([null, null])
+  })
+
+  test('is shown again if a named key cannot be changed any more', async () => {
+    await opened(2)
+    const [first = ''] = ids()
+    const page = await admin.get(named('suspend', ids()))
+    await service.core.keys.revoke(first, '', testAsker)
+    const answer = await admin.post(named('suspend', ids()), hidden(page))
+    expect(answer.status).toBe(409)
+    expect(textIn(answer)).toContain('1 key is no longer in it. Now it has 1 key.')
+  })
+
   test('leads back to the list if no key is chosen', async () => {
     await opened(1)
     const address = `${paths.changeKeys}?do=suspend&cellar=${testCellar}&find=press`
@@ -172,9 +198,16 @@ describe('the confirmation of a change of several keys', () => {
 
 describe('a change of several keys', () => {
   test('lists a refused key with its reason, and changes the others', async () => {
-    await opened(12)
+    const wrapCore = (core: Core): Core => ({
+      ...core,
+      keys: {
+        ...core.keys,
+        suspend: async (keyId, ...rest) =>
+          keyId === gone ? refused({ kind: 'key_is_revoked' }) : core.keys.suspend(keyId, ...rest),
+      },
+    })
+    await opened(12, { wrapCore })
     const [gone = '', ...others] = ids()
-    await service.core.keys.revoke(gone, '', testAsker)
     const answer = await confirm(named('suspend', ids()), { reason: 'audit' })
     const page = textIn(await endOf(answer))
     expect(page).toContain('11 of 12 keys suspended')
@@ -201,6 +234,29 @@ describe('a change of several keys', () => {
     await service.stop()
     await log.close()
     service = await startWithOperators()
+  })
+
+  test('that meets a bug keeps each new key that was made', async () => {
+    let calls = 0
+    const wrapCore = (core: Core): Core => ({
+      ...core,
+      keys: {
+        ...core.keys,
+        rotate: async (...asked) => {
+          calls += 1
+          if (calls === 5) throw new Error('rotate() of the test fails')
+          return await core.keys.rotate(...asked)
+        },
+      },
+    })
+    await opened(12, { wrapCore })
+    const answer = await confirm(found('rotate'), { overlap: '24h' })
+    const page = textIn(await endOf(answer))
+    const rotated = ids().filter((keyId) => stateOf(keyId)?.rotation !== null).length
+    expect([calls, rotated]).toEqual([rotated + 1, rotated])
+    expect(page).toContain('Not confirmed yet: the event log has not said whether the change is saved.')
+    const file = await admin.post(answer.location ?? '', { format: 'csv' })
+    expect(file.body.match(/clr_/g)).toHaveLength(rotated)
   })
 
   test('ends with the session, and shows its operator which keys were not tried', async () => {
